@@ -1,0 +1,12 @@
+# Finds xxhash.h, which is inlined into our code, and defines the target xxHash::header.
+find_path(xxHashHeader_INCLUDE_DIR xxhash.h)
+mark_as_advanced(xxHashHeader_INCLUDE_DIR)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(
+  xxHashHeader REQUIRED_VARS xxHashHeader_INCLUDE_DIR
+  REASON_FAILURE_MESSAGE "Debian's package is libxxhash-dev")
+if(xxHashHeader_FOUND AND NOT TARGET xxHash::header)
+  add_library(xxHash::header INTERFACE IMPORTED)
+  set_target_properties(xxHash::header PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${xxHashHeader_INCLUDE_DIR}")
+endif()

@@ -1,0 +1,13 @@
+# How our own code is compiled. L0 to L2 are C++17, the standard of the RocksDB trees they go into.
+add_library(exactbloom_compile_options INTERFACE)
+target_compile_features(exactbloom_compile_options INTERFACE cxx_std_17)
+target_compile_options(exactbloom_compile_options INTERFACE -Wall -Wextra -Wshadow -Wconversion)
+if(EXACTBLOOM_WARNINGS_AS_ERRORS)
+  target_compile_options(exactbloom_compile_options INTERFACE -Werror)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(EXACTBLOOM_SANITIZE)
+  add_compile_options(-fsanitize=${EXACTBLOOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${EXACTBLOOM_SANITIZE})
+endif()

@@ -1,0 +1,19 @@
+# Installation: `cmake --install build` gives other projects find_package(exactbloom), with the targets
+# exactbloom::exactbloom and exactbloom::exactbloom_rocksdb.
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/exactbloom")
+
+install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
+install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(EXPORT exactbloomTargets NAMESPACE exactbloom:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/exactbloomConfig.cmake.in exactbloomConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(exactbloomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/exactbloomConfig.cmake"
+  "${PROJECT_BINARY_DIR}/exactbloomConfigVersion.cmake"
+  cmake/FindRocksDBLibrary.cmake
+  DESTINATION ${package_dir})

@@ -1,0 +1,11 @@
+# Reads exactbloom.mk, the one list of sources, into EXACTBLOOM_LIBRARY_SOURCES (analysis and filter)
+# and EXACTBLOOM_PLUGIN_SOURCES.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/exactbloom.mk")
+file(STRINGS "${PROJECT_SOURCE_DIR}/exactbloom.mk" line REGEX "_SOURCES = ")
+string(REGEX REPLACE ".*_SOURCES = " "" line "${line}")
+string(REPLACE " " ";" sources "${line}")
+list(TRANSFORM sources PREPEND "${PROJECT_SOURCE_DIR}/")
+set(EXACTBLOOM_LIBRARY_SOURCES "${sources}")
+set(EXACTBLOOM_PLUGIN_SOURCES "${sources}")
+list(FILTER EXACTBLOOM_LIBRARY_SOURCES EXCLUDE REGEX "/plugin/[a-z_]+\\.cc$")
+list(FILTER EXACTBLOOM_PLUGIN_SOURCES INCLUDE REGEX "/plugin/[a-z_]+\\.cc$")

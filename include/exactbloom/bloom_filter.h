@@ -1,0 +1,128 @@
+// A Bloom filter in a block of bytes, with no database around it: build one from keys, keep the
+// bytes wherever you like, and ask a view on them. This is the same block that the RocksDB policy
+// puts into an SSTable; docs/format.md describes every byte.
+//
+//   BloomFilterBuilder builder = *BloomFilterBuilder::Create({});
+//   builder.AddKey("apple");
+//   FilterBlock block = builder.Finish();
+//   BloomFilterView view(block.bytes());
+//   view.MayContain("apple");   // true, always
+//   view.MayContain("pear");    // false but for view.Description()'s exact false-positive rate
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "exactbloom/layout.h"
+#include "exactbloom/sizing.h"
+
+namespace exactbloom {
+
+// A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
+// misread the tail of a longer block as a filter of their own and could lose keys.
+inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
+
+// Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
+inline constexpr double kMinBitsPerKey = 0.5;
+
+// What a block says of itself.
+struct FilterDescription {
+  FilterKind kind = FilterKind::kClassic;
+  int probes = 0;
+  std::uint64_t bits = 0;
+  std::uint64_t keys = 0;  // as counted by the builder: adjacent duplicates once
+  std::uint64_t hash_seed = 0;
+};
+
+// Returns the m and k, with their exact rate, that the builder gives a filter of `keys` keys at
+// `bits_per_key`: the whole bytes that hold keys * bits_per_key bits, fewer if the block would
+// exceed kBlockBytesLimit, and the exact k* for them.
+//   keys           0 .. 2^53; an empty filter gets one byte
+//   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
+FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key);
+
+// The bytes of a finished filter.
+struct FilterBlock {
+  std::unique_ptr<char[]> data;
+  std::size_t size = 0;
+
+  std::string_view bytes() const { return {data.get(), size}; }
+};
+
+// Collects keys and makes filters of them, one after the other. Not for use by several threads at
+// once.
+class BloomFilterBuilder {
+ public:
+  struct Options {
+    FilterKind kind = FilterKind::kClassic;
+    double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
+    std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
+  };
+
+  // Returns nothing when bits_per_key is outside its range.
+  static std::optional<BloomFilterBuilder> Create(const Options& options);
+
+  // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key
+  // equal to the one added just before is counted once. Keeps 8 bytes per key.
+  // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
+  void AddKey(std::string_view key);
+
+  std::uint64_t KeyCount() const { return hashes_.size(); }
+
+  // Returns the block of a filter that holds all keys added since the last call, and forgets them.
+  // With no keys it is a filter that contains nothing.
+  // Throws std::bad_alloc when memory is short; no key is forgotten then.
+  FilterBlock Finish();
+
+  // Forgets all keys.
+  void Clear() { hashes_.clear(); }
+
+  // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
+  std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
+
+ private:
+  explicit BloomFilterBuilder(const Options& options) : options_(options) {}
+
+  Options options_;
+  std::deque<std::uint64_t> hashes_;
+};
+
+// Why a view cannot use its block.
+enum class BlockStatus {
+  kUsable,
+  kForeign,         // not a block of this format: its last bytes lack the mark
+  kUnknownVersion,  // of a later version of the format
+  kDamaged,         // the trailer's checksum does not fit, or a field has a reserved value
+  kWrongSize,       // the trailer describes a filter of another size than the block's
+};
+
+// A reader of a block that lies elsewhere and must outlive the view. It takes any bytes: where the
+// block is not usable, every key may be contained, since nothing else is safe. It never reads
+// outside the block. A view may be asked by several threads at once.
+class BloomFilterView {
+ public:
+  explicit BloomFilterView(std::string_view block);
+
+  BlockStatus Status() const { return status_; }
+
+  // The fields of the trailer; meaningless unless the status is kUsable.
+  const FilterDescription& Description() const { return description_; }
+
+  // Returns false only if the key was not added. A key that was not added gets true with the exact
+  // false-positive rate of the description, or always if the block is not usable.
+  bool MayContain(std::string_view key) const;
+
+  // Returns how many bits of the filter are set, 0 if the block is not usable. Reads all of it.
+  std::uint64_t CountOnes() const;
+
+ private:
+  BlockStatus status_;
+  FilterDescription description_;
+  const unsigned char* array_ = nullptr;
+};
+
+}  // namespace exactbloom

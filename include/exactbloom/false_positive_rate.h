@@ -1,0 +1,54 @@
+// The exact false-positive rate of classic and standard Bloom filters.
+//
+// The rate is the probability that a key which was not added finds all of its k bits set, averaged
+// over the hash functions. With V_i the probability that i given bits are all still zero after n
+// keys,
+//
+//   classic    rate = sum_i (-1)^i C(k,i) V_i,              V_i = (C(m-i,k) / C(m,k))^n
+//   standard   rate = sum_d S(k,d) m^(d) / m^k * D_d,       D_d = sum_i (-1)^i C(d,i) (1 -
+//   i/m)^(nk)
+//
+// (Burns 2019, arXiv 1908.04810, equations 59 and 53.) In floating point these sums cancel to
+// nothing. The functions below follow the k queried bits instead, as a Markov chain over how many
+// of them are still zero; all of its terms are positive. docs/analysis.md derives it.
+//
+// No function throws or allocates.
+#pragma once
+
+#include <cstdint>
+
+#include "exactbloom/layout.h"
+
+namespace exactbloom {
+
+// Returns the exact false-positive rate of a filter of `bits` bits that holds `keys` distinct keys
+// with `probes` bits each.
+//   bits     m, 1 .. 2^53
+//   keys     n, 0 .. 2^53; an empty filter has rate 0
+//   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`
+// Precision: relative error at most 1e-12 for bits and keys up to 1e12 and 64 probes, as long as
+// the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a subnormal number
+// or zero: see Log2FalsePositiveRate. Errors: NaN for parameters outside their ranges. Source:
+// equations (53)-(63), in the positive form.
+double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+
+// Returns log2 of the same rate, which stays finite where the rate itself underflows.
+// Parameters, errors and source as above; -infinity for an empty filter.
+// Precision: absolute error at most 2e-12.
+double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+
+// Returns the usual approximation of both rates, (1 - e^(-kn/m))^k, equation (58). It is a limit
+// for large m and n and is here to be compared with, not to size anything. Parameters and errors as
+// above.
+double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int probes);
+
+// Returns the false-positive rate of one filter whose array has `ones` bits set: (X/m)^k for the
+// standard kind, C(X,k) / C(m,k) for the classic one. No average over hash functions is left in it,
+// so this is the rate to compare a measurement of one filter with.
+//   ones     X, 0 .. bits
+// Precision: relative error at most 1e-13. Other parameters and errors as above.
+// Source: the summands of (53) and (59).
+double FalsePositiveRateGivenFill(FilterKind kind, std::uint64_t bits, std::uint64_t ones,
+                                  int probes);
+
+}  // namespace exactbloom

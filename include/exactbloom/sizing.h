@@ -1,0 +1,46 @@
+// Choosing a filter's parameters by its exact false-positive rate.
+//
+// The usual formulas k = (m/n) ln 2 and m = n log2(1/rate) / ln 2 are limits for large filters.
+// Here every answer is the best one for the given whole numbers, found by searching on the exact
+// rate.
+//
+// No function throws or allocates.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "exactbloom/layout.h"
+
+namespace exactbloom {
+
+// Returns k*, the number of probes with the lowest exact rate for `bits` and `keys`; the smallest
+// one on a tie.
+//   bits     m, 1 .. 2^53
+//   keys     n, 1 .. 2^53; for an empty filter every k is as good, and 1 is returned
+// The result lies in 1 .. kMaxProbes, so a filter with more than kMaxProbes / ln 2 bits per key
+// gets the best k of that range. Errors: 0 for bits outside their range. Source: the minimum of
+// (53) and (59) over k; Conjecture 24 gives the place to start, not to stop.
+int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys);
+
+struct FilterSize {
+  std::uint64_t bits = 0;            // m
+  int probes = 0;                    // k*, for these bits and the number of keys that was asked for
+  double false_positive_rate = 1.0;  // exact, at these bits and probes
+};
+
+// Returns the smallest filter whose exact rate for `keys` keys is at most `target`, at its own k*.
+//   keys     n, 1 .. 1e12
+//   target   a rate, strictly between 0 and 1
+// Errors: nothing is returned for parameters outside these ranges, or when more than 2^53 bits
+// would be needed.
+std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, double target);
+
+// Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
+// `target`, with k* for that number; 0 when already a single key exceeds the target.
+//   bits     m, 1 .. 1e12
+//   target   a rate, strictly between 0 and 1
+// Errors: nothing is returned for parameters outside these ranges.
+std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, double target);
+
+}  // namespace exactbloom

@@ -1,0 +1,143 @@
+#include "bloom_filter_policy.h"
+
+#include <array>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter_policy.h"
+#include "filter_bits_interface.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+std::string_view View(const Slice& slice) { return {slice.data(), slice.size()}; }
+
+// A block that every reader, ours and stock ones, takes as "always match".
+constexpr std::array<char, 6> kAlwaysMatch{};
+
+// Memory may run short while keys are collected or the filter is made. No exception may reach
+// RocksDB, and a filter that lacks keys must not: such a table gets an always-match block.
+class BitsBuilder : public rocksdb::FilterBitsBuilder {
+ public:
+  explicit BitsBuilder(BloomFilterBuilder builder) : builder_(std::move(builder)) {}
+
+  void AddKey(const Slice& key) override {
+    if (out_of_memory_) return;
+    try {
+      builder_.AddKey(View(key));
+    } catch (const std::bad_alloc&) {
+      out_of_memory_ = true;
+      builder_.Clear();
+    }
+  }
+
+  size_t EstimateEntriesAdded() override { return static_cast<size_t>(builder_.KeyCount()); }
+
+  Slice Finish(std::unique_ptr<const char[]>* buffer) override {
+    if (std::exchange(out_of_memory_, false)) return {kAlwaysMatch.data(), kAlwaysMatch.size()};
+    try {
+      FilterBlock block = builder_.Finish();
+      *buffer = std::move(block.data);
+      return {buffer->get(), block.size};
+    } catch (const std::bad_alloc&) {
+      builder_.Clear();
+      return {kAlwaysMatch.data(), kAlwaysMatch.size()};
+    }
+  }
+
+  Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
+    if (status != nullptr) *status = Status::OK();
+    return Finish(buffer);
+  }
+
+  size_t ApproximateNumEntries(size_t bytes) override {
+    return static_cast<size_t>(builder_.KeysThatFit(bytes));
+  }
+
+ private:
+  BloomFilterBuilder builder_;
+  bool out_of_memory_ = false;
+};
+
+class BitsReader : public rocksdb::FilterBitsReader {
+ public:
+  explicit BitsReader(const BloomFilterView& view) : view_(view) {}
+
+  using rocksdb::FilterBitsReader::MayMatch;
+  bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
+
+ private:
+  BloomFilterView view_;
+};
+
+}  // namespace
+
+BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
+                                     const Status& configuration)
+    : kind_(kind),
+      options_(options),
+      configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration),
+      built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions{}.bits_per_key)) {
+  RegisterOptions(&options_, &PolicyOptionTypes());
+}
+
+const char* BloomFilterPolicy::NameOf(FilterKind kind) {
+  return kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
+}
+
+std::string BloomFilterPolicy::GetId() const {
+  return std::string(Name()) + ":" + FormatNumber(options_.bits_per_key);
+}
+
+const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->CompatibilityName(); }
+
+Status BloomFilterPolicy::ConfigureOptions(
+    const rocksdb::ConfigOptions& config_options,
+    const std::unordered_map<std::string, std::string>& options,
+    std::unordered_map<std::string, std::string>* unused) {
+  const Status status = FilterPolicy::ConfigureOptions(config_options, options, unused);
+  if (configuration_.ok()) configuration_ = status;
+  return status;
+}
+
+Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_options) {
+  return configuration_.ok() ? FilterPolicy::PrepareOptions(config_options) : configuration_;
+}
+
+Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
+                                          const rocksdb::ColumnFamilyOptions& cf_options) const {
+  return configuration_.ok() ? FilterPolicy::ValidateOptions(db_options, cf_options)
+                             : configuration_;
+}
+
+rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
+    const rocksdb::FilterBuildingContext& /*context*/) const {
+  BloomFilterBuilder::Options options;
+  options.kind = kind_;
+  options.bits_per_key = options_.bits_per_key;
+  std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
+  // A null builder means a table without a filter.
+  return builder ? new BitsBuilder(std::move(*builder)) : nullptr;
+}
+
+rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {
+  const BloomFilterView view(View(contents));
+  if (view.Status() == BlockStatus::kForeign) return built_in_->GetFilterBitsReader(contents);
+  return new BitsReader(view);
+}
+
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key) {
+  return new BloomFilterPolicy(FilterKind::kClassic, {bits_per_key});
+}
+
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
+  return new BloomFilterPolicy(FilterKind::kStandard, {bits_per_key});
+}
+
+}  // namespace exactbloom

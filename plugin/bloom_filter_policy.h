@@ -1,0 +1,58 @@
+// The policy object that RocksDB asks for builders and readers.
+#pragma once
+
+#include <rocksdb/filter_policy.h>
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "exactbloom/layout.h"
+#include "policy_options.h"
+
+namespace exactbloom {
+
+class BloomFilterPolicy : public rocksdb::FilterPolicy {
+ public:
+  // A policy whose configuration failed (an error in `configuration`, or options out of range)
+  // exists nevertheless, and refuses to be opened with: see ConfigureOptions.
+  BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
+                    const rocksdb::Status& configuration = rocksdb::Status::OK());
+
+  // "classic_bloom" or "standard_bloom".
+  static const char* NameOf(FilterKind kind);
+
+  const char* Name() const override { return NameOf(kind_); }
+  std::string GetId() const override;
+  // The built-in family's name, under which the filters of all tables are looked for and found.
+  const char* CompatibilityName() const override;
+
+  // Both return the error that configuring met, if any.
+  rocksdb::Status PrepareOptions(const rocksdb::ConfigOptions& config_options) override;
+  rocksdb::Status ValidateOptions(const rocksdb::DBOptions& db_options,
+                                  const rocksdb::ColumnFamilyOptions& cf_options) const override;
+
+  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override;
+  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override;
+
+  FilterKind Kind() const { return kind_; }
+  const PolicyOptions& Options() const { return options_; }
+
+ protected:
+  // RocksDB drops errors of a filter policy in an OPTIONS file or option string and goes on, with
+  // no filter or a half-configured one. So the error is kept, and reported again when the policy is
+  // prepared or the database is opened with it.
+  rocksdb::Status ConfigureOptions(const rocksdb::ConfigOptions& config_options,
+                                   const std::unordered_map<std::string, std::string>& options,
+                                   std::unordered_map<std::string, std::string>* unused) override;
+
+ private:
+  FilterKind kind_;
+  PolicyOptions options_;
+  rocksdb::Status configuration_;  // the first error
+  // Reads the blocks that are not ours.
+  std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
+};
+
+}  // namespace exactbloom

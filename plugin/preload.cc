@@ -1,0 +1,12 @@
+// The shared object registers the policies when it is loaded, so that a program which knows nothing
+// of them finds them by name: LD_PRELOAD=libexactbloom_rocksdb.so db_bench --options_file=...
+#include "exactbloom/filter_policy.h"
+
+namespace {
+
+struct RegisterAtLoad {
+  RegisterAtLoad() { exactbloom::RegisterFilterPolicies(); }
+};
+const RegisterAtLoad register_at_load;
+
+}  // namespace

@@ -1,0 +1,54 @@
+#include "registration.h"
+
+#include <rocksdb/filter_policy.h>
+
+#include <memory>
+#include <mutex>
+
+#include "bloom_filter_policy.h"
+#include "exactbloom/filter_policy.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::FilterPolicy;
+using rocksdb::ObjectLibrary;
+
+// Makes a policy of the text that the pattern matched: the name alone or name:bits_per_key. A bad
+// number makes a policy that reports it, because RocksDB would drop the error of a factory.
+const FilterPolicy* Create(FilterKind kind, const std::string& id,
+                           std::unique_ptr<const FilterPolicy>* guard) {
+  PolicyOptions options;
+  rocksdb::Status status;
+  const std::size_t colon = id.find(':');
+  if (colon != std::string::npos) {
+    status = ParseBitsPerKey(id.substr(colon + 1), &options.bits_per_key);
+  }
+  guard->reset(new BloomFilterPolicy(kind, options, status));
+  return guard->get();
+}
+
+void AddPolicy(ObjectLibrary& library, FilterKind kind) {
+  // Anything behind the colon is taken, so that a bad number gets our error and not "unknown
+  // policy".
+  const auto pattern = ObjectLibrary::PatternEntry(BloomFilterPolicy::NameOf(kind), true)
+                           .AddSeparator(":", /*at_least_one=*/false);
+  library.AddFactory<const FilterPolicy>(
+      pattern, [kind](const std::string& id, std::unique_ptr<const FilterPolicy>* guard,
+                      std::string* /*error*/) { return Create(kind, id, guard); });
+}
+
+}  // namespace
+
+void RegisterFilterPolicies() {
+  static std::once_flag once;
+  std::call_once(once, [] { RegisterExactBloom(*ObjectLibrary::Default(), ""); });
+}
+
+}  // namespace exactbloom
+
+int RegisterExactBloom(rocksdb::ObjectLibrary& library, const std::string& /*argument*/) {
+  exactbloom::AddPolicy(library, exactbloom::FilterKind::kClassic);
+  exactbloom::AddPolicy(library, exactbloom::FilterKind::kStandard);
+  return 2;
+}

@@ -1,0 +1,29 @@
+// The exact rate as a scaled number, which sizing compares where a double would underflow.
+#pragma once
+
+#include <cstdint>
+
+#include "exactbloom/layout.h"
+
+namespace exactbloom::analysis {
+
+// A number mantissa * 2^exponent, for rates below the range of double.
+struct ScaledNumber {
+  double mantissa = 0.0;
+  int exponent = 0;
+
+  double Value() const;
+  double Log2() const;
+};
+
+// The largest whole number up to which all whole numbers are doubles.
+inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
+
+// Whether the parameters lie in the ranges of FalsePositiveRate.
+bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+
+// Requires IsGeometry.
+ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+                                     int probes);
+
+}  // namespace exactbloom::analysis

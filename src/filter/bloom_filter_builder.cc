@@ -1,0 +1,56 @@
+#include <cmath>
+
+#include "block_format.h"
+#include "code_word.h"
+#include "exactbloom/bloom_filter.h"
+#include "key_hash.h"
+
+namespace exactbloom {
+
+std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options) {
+  const bool in_range =
+      options.bits_per_key >= kMinBitsPerKey && options.bits_per_key <= kMaxBitsPerKey;
+  if (!in_range) return std::nullopt;  // NaN included
+  return BloomFilterBuilder(options);
+}
+
+void BloomFilterBuilder::AddKey(std::string_view key) {
+  const std::uint64_t hash = filter::HashKey(key, options_.hash_seed);
+  if (hashes_.empty() || hashes_.back() != hash) hashes_.push_back(hash);
+}
+
+FilterBlock BloomFilterBuilder::Finish() {
+  FilterDescription description;
+  description.kind = options_.kind;
+  description.keys = KeyCount();
+  description.hash_seed = options_.hash_seed;
+  const FilterSize size =
+      SizeAtBitsPerKey(description.kind, description.keys, options_.bits_per_key);
+  description.bits = size.bits;
+  description.probes = size.probes;
+
+  FilterBlock block;
+  const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
+  block.size = array_bytes + filter::kTrailerBytes;
+  block.data.reset(new char[block.size]());
+  auto* array = reinterpret_cast<unsigned char*>(block.data.get());
+  for (const std::uint64_t hash : hashes_) {
+    const filter::CodeWord word =
+        filter::MakeCodeWord(description.kind, hash, description.bits, description.probes);
+    for (int i = 0; i < word.size; ++i) {
+      filter::SetBit(array, word.positions[static_cast<std::size_t>(i)]);
+    }
+  }
+  filter::EncodeTrailer(description, array + array_bytes);
+  hashes_ = {};
+  return block;
+}
+
+std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
+  if (block_bytes <= filter::kTrailerBytes) return 0;
+  const std::uint64_t array_bytes =
+      std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes;
+  return static_cast<std::uint64_t>(static_cast<double>(array_bytes) * 8.0 / options_.bits_per_key);
+}
+
+}  // namespace exactbloom
