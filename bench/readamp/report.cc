@@ -1,0 +1,255 @@
+#include "report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "exactbloom/version.h"
+#include "text_table.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+// A direct read fetches whole pages: at most one more at either end of a block.
+constexpr std::uint64_t kPageBytes = 4096;
+
+const WorkloadResult* FindBaseline(const Report& report, const std::string& workload) {
+  for (const PolicyResult& policy : report.policies) {
+    if (policy.policy != "none") continue;
+    for (const WorkloadResult& result : policy.workloads) {
+      if (result.name == workload) return &result;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
+                                         const WorkloadResult* baseline) {
+  if (baseline == nullptr) return std::nullopt;
+  return static_cast<std::int64_t>(baseline->measurement.data_blocks_read) -
+         static_cast<std::int64_t>(result.measurement.data_blocks_read);
+}
+
+std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline) {
+  const auto avoided = ReadsAvoided(result, baseline);
+  if (!avoided || baseline->measurement.data_blocks_read == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(*avoided) /
+         static_cast<double>(baseline->measurement.data_blocks_read);
+}
+
+// Whether the kernel saw as many bytes as the blocks that RocksDB counted take in whole pages.
+bool KernelAgrees(const Measurement& measurement) {
+  const std::uint64_t most = measurement.bytes_read + 2 * kPageBytes * measurement.data_blocks_read;
+  return measurement.kernel_bytes_read >= measurement.bytes_read &&
+         measurement.kernel_bytes_read <= most;
+}
+
+std::string Percent(double rate) { return fmt::format("{:.4f}%", 100.0 * rate); }
+
+double PerLookup(std::uint64_t count, const Measurement& measurement) {
+  return static_cast<double>(count) /
+         static_cast<double>(std::max<std::uint64_t>(1, measurement.lookups));
+}
+
+std::vector<std::string> FilterCells(const PolicyResult& policy, const WorkloadResult& result) {
+  if (policy.filter_bytes == 0) return {policy.policy, "0", "-", "-", "-", "-", "-", "-"};
+  const auto rate = result.MeasuredRate();
+  const Interval interval = result.RateInterval();
+  const auto& exact = result.prediction.rate;
+  return {policy.policy,
+          fmt::format("{}", policy.filter_bytes),
+          fmt::format("{:.3f}", policy.BitsPerKey()),
+          fmt::format("{}", result.measurement.AbsentChecks()),
+          fmt::format("{}", result.measurement.false_positives),
+          rate ? Percent(*rate) : "-",
+          rate ? fmt::format("{} .. {}", Percent(interval.low), Percent(interval.high)) : "-",
+          exact ? Percent(*exact) : "-"};
+}
+
+std::vector<std::string> ReadCells(const WorkloadResult& result, const WorkloadResult* baseline) {
+  const Measurement& measured = result.measurement;
+  const auto avoided = ReadsAvoided(result, baseline);
+  const auto percent = PercentAvoided(result, baseline);
+  return {fmt::format("{}", measured.data_blocks_read),
+          fmt::format("{:.4f}", PerLookup(measured.data_blocks_read, measured)),
+          fmt::format("{:.0f}", PerLookup(measured.bytes_read, measured)),
+          avoided ? fmt::format("{}", *avoided) : "-",
+          percent ? fmt::format("{:.2f}", *percent) : "-",
+          fmt::format("{:.1f}", measured.p50_us),
+          fmt::format("{:.1f}", measured.p99_us)};
+}
+
+std::string WorkloadText(const Report& report, std::size_t index) {
+  const WorkloadResult& first = report.policies.front().workloads[index];
+  const WorkloadResult* baseline = FindBaseline(report, first.name);
+  TextTable table({"policy", "filter bytes", "bits/key", "absent checks", "false pos.", "measured",
+                   "99.9% interval", "exact", "blocks read", "/lookup", "bytes/lookup", "avoided",
+                   "%", "p50 us", "p99 us"});
+  for (const PolicyResult& policy : report.policies) {
+    const WorkloadResult& result = policy.workloads[index];
+    std::vector<std::string> row = FilterCells(policy, result);
+    for (std::string& cell : ReadCells(result, baseline)) row.push_back(std::move(cell));
+    table.AddRow(std::move(row));
+  }
+  return fmt::format("{}: {} lookups, {}\n{}\n", first.name, first.measurement.lookups,
+                     first.description, table.Format());
+}
+
+std::string BloomTableText(const Report& report) {
+  TextTable table({"allowed error", "hash area 1970", "saved 1970 %", "bits/key", "filter bytes",
+                   "saved here %", "exact %"});
+  bool misprint = false;
+  for (const BloomTableRow& row : report.bloom_table) {
+    misprint |= row.misprint;
+    table.AddRow({fmt::format("1/{}", 1 << row.halvings),
+                  fmt::format("{}{}", row.printed_bits, row.misprint ? "*" : ""),
+                  fmt::format("{:.1f}", row.printed_percent),
+                  row.policy.substr(row.policy.find(':') + 1), fmt::format("{}", row.filter_bytes),
+                  fmt::format("{:.2f}", row.measured_percent),
+                  fmt::format("{:.2f}", row.predicted_percent)});
+  }
+  std::string text =
+      "Bloom 1970, Table I: disk reads saved in hyphenating a dictionary, then and now\n" +
+      table.Format();
+  if (misprint) {
+    const BloomTableRow& first = report.bloom_table.front();
+    const BloomTableRow& last = report.bloom_table.back();
+    text += fmt::format(
+        "* a misprint: {} halvings of {} bits each are {}, which is measured here\n", last.halvings,
+        first.printed_bits, first.printed_bits * static_cast<std::uint64_t>(last.halvings));
+  }
+  return text;
+}
+
+std::string KernelText(const Report& report) {
+  if (!report.direct_reads) {
+    return "Reads went through the page cache: this file system has no direct reads, so the "
+           "kernel's\n"
+           "counters say nothing of blocks read.\n";
+  }
+  std::size_t agree = 0;
+  std::size_t meaningful = 0;
+  for (const PolicyResult& policy : report.policies) {
+    for (const WorkloadResult& result : policy.workloads) {
+      if (!result.measurement.kernel_bytes_are_meaningful) continue;
+      ++meaningful;
+      agree += KernelAgrees(result.measurement) ? 1U : 0U;
+    }
+  }
+  return fmt::format(
+      "Reads were direct. In {} of {} runs the bytes that the kernel fetched for this "
+      "process are those of\nthe blocks that RocksDB counted, in whole pages.\n",
+      agree, meaningful);
+}
+
+}  // namespace
+
+std::optional<double> WorkloadResult::MeasuredRate() const {
+  if (measurement.AbsentChecks() == 0) return std::nullopt;
+  return static_cast<double>(measurement.false_positives) /
+         static_cast<double>(measurement.AbsentChecks());
+}
+
+Interval WorkloadResult::RateInterval() const {
+  return WilsonInterval(measurement.false_positives, measurement.AbsentChecks(), kZ999,
+                        prediction.dispersion);
+}
+
+double PolicyResult::BitsPerKey() const {
+  if (filter_keys == 0) return 0.0;
+  return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(filter_keys);
+}
+
+std::string Report::Text(const Settings& settings) const {
+  std::string text = fmt::format(
+      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store in {} "
+      "sorted "
+      "runs (size ratio {}),\nblock cache {} KiB, filters in memory, {} threads\n\n",
+      EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored, settings.sorted_runs,
+      settings.size_ratio, settings.block_cache_bytes >> 10, settings.threads);
+  for (std::size_t i = 0; i < policies.front().workloads.size(); ++i) {
+    text += WorkloadText(*this, i);
+  }
+  if (!bloom_table.empty()) text += BloomTableText(*this) + "\n";
+  return text + KernelText(*this);
+}
+
+nlohmann::json Report::Json() const {
+  using nlohmann::json;
+  const auto optional = [](const auto& value) { return value ? json(*value) : json(nullptr); };
+  json root = {{"exactbloom", EXACTBLOOM_VERSION},
+               {"command", command},
+               {"keys", keys},
+               {"keys_stored", stored},
+               {"workload_source", source},
+               {"rocksdb", rocksdb},
+               {"cpu", cpu},
+               {"direct_reads", direct_reads},
+               {"policies", json::array()},
+               {"bloom_table_1", json::array()}};
+  for (const PolicyResult& policy : policies) {
+    json workloads = json::object();
+    for (const WorkloadResult& result : policy.workloads) {
+      const Measurement& measured = result.measurement;
+      const WorkloadResult* baseline = FindBaseline(*this, result.name);
+      const Interval interval = result.RateInterval();
+      const auto rate = result.MeasuredRate();
+      workloads[result.name] = {
+          {"lookups", measured.lookups},
+          {"filter_checks", measured.true_negatives + measured.filters_passed},
+          {"absent_checks", measured.AbsentChecks()},
+          {"false_positives", measured.false_positives},
+          {"measured_rate", optional(rate)},
+          {"interval", rate ? json{interval.low, interval.high} : json(nullptr)},
+          {"exact_rate", optional(result.prediction.rate)},
+          {"data_blocks_read", measured.data_blocks_read},
+          {"bytes_read", measured.bytes_read},
+          {"kernel_bytes_read",
+           measured.kernel_bytes_are_meaningful ? json(measured.kernel_bytes_read) : json(nullptr)},
+          {"reads_avoided", optional(ReadsAvoided(result, baseline))},
+          {"reads_avoided_percent", optional(PercentAvoided(result, baseline))},
+          {"p50_us", measured.p50_us},
+          {"p99_us", measured.p99_us}};
+    }
+    root["policies"].push_back({{"policy", policy.policy},
+                                {"filter_bytes", policy.filter_bytes},
+                                {"bits_per_key", policy.BitsPerKey()},
+                                {"tables", policy.tables},
+                                {"workloads", workloads}});
+  }
+  for (const BloomTableRow& row : bloom_table) {
+    root["bloom_table_1"].push_back({{"allowed_error", 1.0 / (1 << row.halvings)},
+                                     {"printed_bits", row.printed_bits},
+                                     {"misprint", row.misprint},
+                                     {"printed_percent", row.printed_percent},
+                                     {"policy", row.policy},
+                                     {"filter_bytes", row.filter_bytes},
+                                     {"measured_percent", row.measured_percent},
+                                     {"predicted_percent", row.predicted_percent}});
+  }
+  return root;
+}
+
+std::string DescribeCpu() {
+  const std::set<std::string> wanted = {"avx2", "avx512f", "avx512bw", "avx512vl", "asimd", "sve"};
+  std::ifstream info("/proc/cpuinfo");
+  std::string line;
+  std::string model = "unknown processor";
+  std::string features;
+  while (std::getline(info, line) && !line.empty()) {
+    const std::string value = line.substr(std::min(line.size(), line.find(':') + 2));
+    if (line.rfind("model name", 0) == 0) model = value;
+    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
+    std::istringstream words(value);
+    for (std::string word; words >> word;) {
+      if (wanted.count(word) != 0) features += " " + word;
+    }
+  }
+  return model + " (" + (features.empty() ? "no wide vectors" : features.substr(1)) + ")";
+}
+
+}  // namespace exactbloom::readamp

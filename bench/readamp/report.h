@@ -1,0 +1,71 @@
+// The results of a run, for eyes and for programs.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exactbloom/confidence_interval.h"
+#include "key_set.h"
+#include "prediction.h"
+#include "settings.h"
+#include "workload.h"
+
+namespace exactbloom::readamp {
+
+struct WorkloadResult {
+  std::string name;
+  std::string description;
+  Measurement measurement;
+  Prediction prediction;
+
+  // False positives over the checks of filters whose table lacks the key; none without such checks.
+  std::optional<double> MeasuredRate() const;
+  // Of the measured rate, at 99.9%.
+  Interval RateInterval() const;
+};
+
+struct PolicyResult {
+  std::string policy;
+  std::uint64_t filter_bytes = 0;
+  std::uint64_t filter_keys = 0;
+  std::size_t tables = 0;
+  std::vector<WorkloadResult> workloads;
+
+  double BitsPerKey() const;
+};
+
+// A line of Bloom's Table I beside the same hash area measured here.
+struct BloomTableRow {
+  int halvings = 0;  // the allowed error is 2^-halvings
+  std::uint64_t printed_bits = 0;
+  bool misprint = false;
+  double printed_percent = 0.0;
+  std::string policy;
+  std::uint64_t filter_bytes = 0;
+  double measured_percent = 0.0;   // of all lookups that a disk read was avoided for
+  double predicted_percent = 0.0;  // by the exact rate
+};
+
+struct Report {
+  std::string command;
+  std::string source;
+  std::size_t keys = 0;
+  std::size_t stored = 0;
+  std::string rocksdb;
+  std::string cpu;
+  bool direct_reads = true;
+  std::vector<PolicyResult> policies;
+  std::vector<BloomTableRow> bloom_table;
+
+  // The aligned tables.
+  std::string Text(const Settings& settings) const;
+  nlohmann::json Json() const;
+};
+
+// The processor's name and the vector instruction sets it has, as the kernel names them.
+std::string DescribeCpu();
+
+}  // namespace exactbloom::readamp

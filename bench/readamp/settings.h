@@ -1,0 +1,45 @@
+// What a run of readamp measures, as the command line gives it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace exactbloom::readamp {
+
+struct Settings {
+  std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:10",
+                                       "standard_bloom:10", "classic_bloom:10"};
+  std::string key_file = "/usr/share/dict/american-english-insane";
+  std::uint64_t synthetic_keys = 0;  // instead of the key file, when not zero
+  double stored_share = 0.1;         // Bloom's share of words that need a disk read
+  std::uint64_t lookups = 100'000;   // of the absent and the present workload
+
+  int sorted_runs = 3;  // levels of the tree, the largest at the bottom
+  int size_ratio = 10;  // between the sizes of neighbouring levels
+  std::size_t value_bytes = 100;
+  std::size_t table_bytes = std::size_t{2} << 20;
+  std::size_t block_cache_bytes = std::size_t{512} << 10;
+  int threads = 4;
+
+  std::string directory = ".";  // the databases are made, and removed, in here
+  std::string json_file;        // none when empty
+  bool bloom_table = true;      // reproduce Bloom's Table I
+  std::uint64_t seed = 1970;
+};
+
+// Something outside the program is not as the command line says: the user has to mend it.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A lookup was answered wrongly or two counts that must agree do not: no result may be reported.
+class WrongAnswer : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace exactbloom::readamp
