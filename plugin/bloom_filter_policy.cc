@@ -101,7 +101,7 @@ Status BloomFilterPolicy::ConfigureOptions(
     const rocksdb::ConfigOptions& config_options,
     const std::unordered_map<std::string, std::string>& options,
     std::unordered_map<std::string, std::string>* unused) {
-  const Status status = FilterPolicy::ConfigureOptions(config_options, options, unused);
+  Status status = FilterPolicy::ConfigureOptions(config_options, options, unused);
   if (configuration_.ok()) configuration_ = status;
   return status;
 }

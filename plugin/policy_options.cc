@@ -49,7 +49,7 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
 Status ParseBitsPerKey(const std::string& text, double* bits_per_key) {
   PolicyOptions options;
   if (!ReadNumber(text, &options.bits_per_key)) return RefuseBitsPerKey(text);
-  const Status status = ValidatePolicyOptions(options);
+  Status status = ValidatePolicyOptions(options);
   if (status.ok()) *bits_per_key = options.bits_per_key;
   return status;
 }

@@ -67,6 +67,7 @@ std::vector<BloomTableRow> MeasureBloomTable(const Settings& settings, const Key
   }
   const Workload all = MakeWorkloads(in_one_run, 0).back();
   std::vector<BloomTableRow> rows;
+  rows.reserve(kPrinted.size());
   for (const PrintedRow& printed : kPrinted) {
     rows.push_back(MeasureRow(printed, one_run, in_one_run, all, progress));
   }

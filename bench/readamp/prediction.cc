@@ -55,7 +55,7 @@ std::ptrdiff_t FindTable(const std::vector<Table>& tables, int run, const std::s
   return inside ? found - tables.begin() : -1;
 }
 
-// How often each table's filter is asked for a key that the table lacks.
+// How often each table's filter, if it has one, is asked for a key that the table lacks.
 std::vector<std::uint64_t> CountAbsentChecks(const std::vector<Table>& tables, const KeySet& keys,
                                              const std::vector<std::size_t>& order) {
   std::vector<std::uint64_t> checks(tables.size(), 0);
@@ -63,7 +63,9 @@ std::vector<std::uint64_t> CountAbsentChecks(const std::vector<Table>& tables, c
   for (const std::size_t i : order) {
     for (int run = 0; run < runs && run != keys.sorted_run[i]; ++run) {
       const std::ptrdiff_t table = FindTable(tables, run, keys.keys[i]);
-      if (table >= 0) ++checks[static_cast<std::size_t>(table)];
+      if (table >= 0 && tables[static_cast<std::size_t>(table)].filter_bytes > 0) {
+        ++checks[static_cast<std::size_t>(table)];
+      }
     }
   }
   return checks;

@@ -15,10 +15,10 @@ struct Settings {
   std::string key_file = "/usr/share/dict/american-english-insane";
   std::uint64_t synthetic_keys = 0;  // instead of the key file, when not zero
   double stored_share = 0.1;         // Bloom's share of words that need a disk read
-  std::uint64_t lookups = 100'000;   // of the absent and the present workload
+  std::uint64_t lookups = 200'000;   // of the absent and the present workload
 
   int sorted_runs = 3;  // levels of the tree, the largest at the bottom
-  int size_ratio = 10;  // between the sizes of neighbouring levels
+  int size_ratio = 4;   // between the sizes of neighbouring levels
   std::size_t value_bytes = 100;
   std::size_t table_bytes = std::size_t{2} << 20;
   std::size_t block_cache_bytes = std::size_t{512} << 10;

@@ -46,6 +46,7 @@ class Runner {
   std::vector<ThreadCounts> Run() {
     std::vector<ThreadCounts> counts(static_cast<std::size_t>(settings_.threads));
     std::vector<std::thread> threads;
+    threads.reserve(counts.size());
     for (ThreadCounts& mine : counts) threads.emplace_back([this, &mine] { RunThread(mine); });
     for (std::thread& thread : threads) thread.join();
     return counts;
