@@ -14,6 +14,8 @@
 #include <system_error>
 #include <tuple>
 
+#include "progress.h"
+
 namespace exactbloom::readamp {
 namespace {
 
@@ -102,6 +104,7 @@ void Database::LoadSortedRun(rocksdb::DB* db, const KeySet& keys, int run) const
   write_options.disableWAL = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys.sorted_run[i] != run) continue;
+    CheckForInterrupts();
     Check(db->Put(write_options, keys.keys[i], MakeValue(keys.keys[i], settings_.value_bytes)),
           what);
   }

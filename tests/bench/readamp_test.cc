@@ -1,0 +1,199 @@
+// Runs readamp as a user does and reads what it reports.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class ReadampTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = (fs::temp_directory_path() / "readamp_test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(path.data()), nullptr);
+    directory_ = path;
+    fs::create_directory(Databases());
+  }
+
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path Databases() const { return directory_ / "databases"; }
+  fs::path Json() const { return directory_ / "result.json"; }
+
+  Outcome Run(const std::string& arguments) const {
+    const fs::path out = directory_ / "out";
+    const fs::path err = directory_ / "err";
+    const std::string command =
+        fmt::format("{} --directory {} {} >{} 2>{} </dev/null", READAMP, Databases().string(),
+                    arguments, out.string(), err.string());
+    Outcome outcome;
+    const int raw = std::system(command.c_str());
+    outcome.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+    outcome.out = ReadFile(out);
+    outcome.err = ReadFile(err);
+    return outcome;
+  }
+
+  // One line on stderr that contains `words`, status 2, nothing on stdout and no database left.
+  void ExpectRefusal(const std::string& arguments, const std::string& words) const {
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_TRUE(fs::is_empty(Databases()));
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
+  const Outcome outcome = Run("--synthetic 60000 --no-bloom-table --json " + Json().string());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(fs::is_empty(Databases()));
+
+  const auto report = nlohmann::json::parse(ReadFile(Json()));
+  EXPECT_EQ(report.at("keys"), 60000);
+  EXPECT_EQ(report.at("workload_source"), "synthetic, 60000 keys");
+  ASSERT_EQ(report.at("policies").size(), 5U);
+  for (const auto& policy : report.at("policies")) {
+    const std::string name = policy.at("policy");
+    SCOPED_TRACE(name);
+    EXPECT_NE(outcome.out.find(name), std::string::npos);
+    for (const auto* workload : {"absent", "present", "hyphenation"}) {
+      SCOPED_TRACE(workload);
+      const auto& result = policy.at("workloads").at(workload);
+      EXPECT_GT(result.at("lookups"), 0);
+      EXPECT_GE(result.at("p99_us"), result.at("p50_us"));
+      if (name == "none") {
+        EXPECT_EQ(policy.at("filter_bytes"), 0);
+        EXPECT_EQ(result.at("filter_checks"), 0);
+        EXPECT_TRUE(result.at("measured_rate").is_null());
+        EXPECT_EQ(result.at("reads_avoided"), 0);
+        continue;
+      }
+      const double low = result.at("interval").at(0);
+      const double high = result.at("interval").at(1);
+      EXPECT_LT(low, result.at("measured_rate"));
+      EXPECT_GT(high, result.at("measured_rate"));
+      const bool ours = name.find("_bloom:") != std::string::npos;
+      ASSERT_EQ(result.at("exact_rate").is_null(), !ours);
+      if (ours) {
+        EXPECT_LE(low, result.at("exact_rate"));
+        EXPECT_GE(high, result.at("exact_rate"));
+      }
+      EXPECT_LE(result.at("false_positives"), result.at("absent_checks"));
+    }
+  }
+}
+
+// Three sorted runs without filters cost an absent key nearly three blocks, and a filter saves
+// nearly all of them.
+TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
+  const Outcome outcome =
+      Run("--synthetic 60000 --no-bloom-table --block-cache 1b --threads 1 "
+          "--policies none,classic_bloom:10 --json " +
+          Json().string());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto report = nlohmann::json::parse(ReadFile(Json()));
+  const auto& none = report.at("policies").at(0).at("workloads").at("absent");
+  const auto& classic = report.at("policies").at(1).at("workloads").at("absent");
+  // Without a block cache every filter check that is not made is a block read.
+  EXPECT_EQ(none.at("data_blocks_read"), classic.at("absent_checks"));
+  EXPECT_EQ(classic.at("data_blocks_read"), classic.at("false_positives"));
+  EXPECT_EQ(classic.at("reads_avoided").get<std::int64_t>(),
+            none.at("data_blocks_read").get<std::int64_t>() -
+                classic.at("data_blocks_read").get<std::int64_t>());
+  EXPECT_GT(classic.at("reads_avoided_percent"), 98.9);
+}
+
+TEST_F(ReadampTest, ReproducesBloomsTable) {
+  const Outcome outcome =
+      Run("--synthetic 100000 --policies classic_bloom:10 --json " + Json().string());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto report = nlohmann::json::parse(ReadFile(Json()));
+  ASSERT_EQ(report.at("bloom_table_1").size(), 6U);
+  for (const auto& row : report.at("bloom_table_1")) {
+    const double error = row.at("allowed_error");
+    SCOPED_TRACE(error);
+    EXPECT_NEAR(row.at("printed_percent"), 90.0 * (1.0 - error), 0.16);  // Bloom's own formula
+    EXPECT_NEAR(row.at("measured_percent"), row.at("printed_percent"), 1.0);
+    EXPECT_NEAR(row.at("predicted_percent"), row.at("printed_percent"), 0.5);
+    EXPECT_EQ(row.at("misprint"), row.at("printed_bits") == 509800);
+  }
+  // Without the policy `none` in the list nothing can be said of reads avoided.
+  const auto& absent = report.at("policies").at(0).at("workloads").at("absent");
+  EXPECT_TRUE(absent.at("reads_avoided").is_null());
+}
+
+TEST_F(ReadampTest, ReadsKeysFromAFile) {
+  const fs::path keys = directory_ / "keys";
+  std::ofstream file(keys);
+  for (int i = 0; i < 5000; ++i) file << "key-" << i * 7919 << "\r\n\n";
+  for (int i = 0; i < 5000; ++i) file << "key-" << i * 7919 << "\n";  // again
+  file.close();
+  const Outcome outcome =
+      Run(fmt::format("--keys {} --no-bloom-table --policies standard_bloom:12 "
+                      "--stored 0.5 --json {}",
+                      keys.string(), Json().string()));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto report = nlohmann::json::parse(ReadFile(Json()));
+  EXPECT_EQ(report.at("keys"), 5000);
+  EXPECT_EQ(report.at("keys_stored"), 2500);
+  EXPECT_EQ(report.at("policies").at(0).at("workloads").at("hyphenation").at("lookups"), 5000);
+}
+
+TEST_F(ReadampTest, RefusesBadInputWithOneLine) {
+  ExpectRefusal("--policies classic_bloom:abc", "bits_per_key is 'abc'");
+  ExpectRefusal("--policies none,classic_bloom:101", "0 to 100");
+  ExpectRefusal("--policies classic_blom:10", "classic_blom:10");
+  ExpectRefusal("--policies ''", "policies");
+  ExpectRefusal("--keys /nonexistent/keys", "/nonexistent/keys");
+  ExpectRefusal("--keys " + directory_.string(), directory_.string());
+  ExpectRefusal("--keys /dev/null", "too few");
+  ExpectRefusal("--json /nonexistent/result.json", "/nonexistent/result.json");
+  ExpectRefusal("--json " + directory_.string(), directory_.string());
+  ExpectRefusal("--directory /nonexistent", "/nonexistent");
+  ExpectRefusal("--threads 0", "--threads");
+  ExpectRefusal("--synthetic ten", "--synthetic");
+  ExpectRefusal("--no-such-option", "--no-such-option");
+}
+
+TEST_F(ReadampTest, LeavesNothingWhenInterrupted) {
+  const std::string command = fmt::format(
+      "timeout --preserve-status -s INT 1 {} --directory {} --synthetic 5000000 "
+      "--json {} >/dev/null 2>&1",
+      READAMP, Databases().string(), Json().string());
+  const int raw = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(raw));
+  EXPECT_EQ(WEXITSTATUS(raw), 130);
+  EXPECT_TRUE(fs::is_empty(Databases()));
+  EXPECT_FALSE(fs::exists(Json()));
+}
+
+}  // namespace
