@@ -32,11 +32,14 @@ std::uint32_t Checksum(const unsigned char* trailer) {
 }
 
 bool HasMark(const unsigned char* trailer) {
-  return trailer[kZeroProbesOffset] == 0 &&
-         std::equal(kMark.begin(), kMark.end(), trailer + kMarkOffset,
+  return std::equal(kMark.begin(), kMark.end(), trailer + kMarkOffset,
                     [](char expected, unsigned char byte) {
                       return static_cast<unsigned char>(expected) == byte;
                     });
+}
+
+bool ChecksumFits(const unsigned char* trailer) {
+  return LoadLittleEndian<std::uint32_t>(trailer + kChecksumOffset) == Checksum(trailer);
 }
 
 bool HasValidFields(const unsigned char* trailer) {
@@ -73,12 +76,17 @@ DecodedBlock DecodeBlock(std::string_view block) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(block.data());
   const unsigned char* trailer = bytes + (block.size() - kTrailerBytes);
   if (!HasMark(trailer)) return decoded;
+  if (trailer[kZeroProbesOffset] != 0) {
+    // A stock filter may end in the mark by chance, but its probes are never zero and our checksum
+    // does not fit. Where it fits, the block is ours and must not be taken for a stock filter.
+    if (ChecksumFits(trailer)) decoded.status = BlockStatus::kDamaged;
+    return decoded;
+  }
   if (trailer[kVersionOffset] != kVersion) {
     decoded.status = BlockStatus::kUnknownVersion;
     return decoded;
   }
-  const auto stored = LoadLittleEndian<std::uint32_t>(trailer + kChecksumOffset);
-  if (stored != Checksum(trailer) || !HasValidFields(trailer)) {
+  if (!ChecksumFits(trailer) || !HasValidFields(trailer)) {
     decoded.status = BlockStatus::kDamaged;
     return decoded;
   }

@@ -52,10 +52,11 @@ bool BloomFilterView::MayContain(std::string_view key) const {
 
 std::uint64_t BloomFilterView::CountOnes() const {
   if (status_ != BlockStatus::kUsable) return 0;
+  const std::uint64_t whole_bytes = description_.bits / 8;
   std::uint64_t ones = 0;
-  for (std::uint64_t i = 0; i < filter::ArrayBytes(description_.bits); ++i) {
-    ones += std::bitset<8>(array_[i]).count();
-  }
+  for (std::uint64_t i = 0; i < whole_bytes; ++i) ones += std::bitset<8>(array_[i]).count();
+  // The bits behind the last position are none of the filter's.
+  for (std::uint64_t p = whole_bytes * 8; p < description_.bits; ++p) ones += TestBit(array_, p);
   return ones;
 }
 

@@ -1,0 +1,293 @@
+// The decoder and the view on bytes that no writer made: whatever they are, nothing outside them is
+// read (which the address sanitizer watches: every block lies in an allocation of its exact size)
+// and no key is declared absent.
+#include "filter/block_format.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/key_hash.h"
+#include "sample_filters.h"
+
+namespace exactbloom::filter {
+namespace {
+
+// A copy of some bytes that ends where its allocation ends and starts `shift` bytes into it.
+class ExactCopy {
+ public:
+  explicit ExactCopy(std::string_view bytes, std::size_t shift = 0)
+      : data_(new char[shift + bytes.size()]), shift_(shift), size_(bytes.size()) {
+    std::copy(bytes.begin(), bytes.end(), data_.get() + shift_);
+  }
+
+  std::string_view bytes() const { return {data_.get() + shift_, size_}; }
+
+ private:
+  std::unique_ptr<char[]> data_;
+  std::size_t shift_;
+  std::size_t size_;
+};
+
+BlockStatus StatusOf(std::string_view bytes) {
+  const ExactCopy copy(bytes);
+  return BloomFilterView(copy.bytes()).Status();
+}
+
+// Whether the view declares no key absent.
+bool MatchesEverything(std::string_view bytes) {
+  const ExactCopy copy(bytes);
+  const BloomFilterView view(copy.bytes());
+  for (std::uint64_t number = 0; number < 64; ++number) {
+    if (!view.MayContain(NumberKey(number).text())) return false;
+  }
+  return view.MayContain("") && view.CountOnes() == 0;
+}
+
+constexpr std::uint64_t kKeys = 20;
+
+std::string SampleBlock(FilterKind kind) {
+  const FilterBlock block = MakeBlock({kind, 200, kKeys, 7}, 5, 0);
+  return std::string(block.bytes());
+}
+
+// The sample with one byte of its trailer changed and the checksum made to fit again.
+std::string WithTrailerByte(std::string block, std::size_t offset, unsigned char value) {
+  char* trailer = block.data() + block.size() - kTrailerBytes;
+  trailer[offset] = static_cast<char>(value);
+  const std::uint64_t checksum = HashKey({trailer, kChecksumOffset}, 0);
+  for (std::size_t i = 0; i < 4; ++i) {
+    trailer[kChecksumOffset + i] = static_cast<char>(checksum >> (8 * i));
+  }
+  return block;
+}
+
+std::string WithBits(std::string block, std::uint64_t bits) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    block = WithTrailerByte(block, kBitsOffset + i, static_cast<unsigned char>(bits >> (8 * i)));
+  }
+  return block;
+}
+
+class BlockFormat : public testing::TestWithParam<FilterKind> {
+ protected:
+  const std::string block_ = SampleBlock(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, BlockFormat,
+                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+                         [](const auto& test) {
+                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
+                         });
+
+TEST_P(BlockFormat, SampleIsUsableAtEveryAlignment) {
+  for (std::size_t shift = 0; shift < 64; ++shift) {
+    const ExactCopy copy(block_, shift);
+    const BloomFilterView view(copy.bytes());
+    ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+    for (std::uint64_t number = 0; number < kKeys; ++number) {
+      ASSERT_TRUE(view.MayContain(NumberKey(number).text()));
+    }
+    std::uint64_t refused = 0;
+    for (std::uint64_t number = 100; number < 200; ++number) {
+      if (!view.MayContain(NumberKey(number).text())) ++refused;
+    }
+    ASSERT_GT(refused, 90U);
+  }
+}
+
+TEST_P(BlockFormat, DescriptionIsReadBack) {
+  const BloomFilterView view(block_);
+  EXPECT_EQ(view.Description().kind, GetParam());
+  EXPECT_EQ(view.Description().bits, 200U);
+  EXPECT_EQ(view.Description().keys, kKeys);
+  EXPECT_EQ(view.Description().probes, 7);
+  EXPECT_EQ(view.Description().hash_seed, 5U);
+}
+
+// What stock RocksDB readers look at.
+TEST_P(BlockFormat, StockReadersTakeItAsAlwaysMatch) {
+  EXPECT_GT(block_.size(), 5U);
+  EXPECT_EQ(block_[block_.size() - 5], 0);
+}
+
+TEST_P(BlockFormat, EverySingleBitErrorOfTheTrailerMatchesEverything) {
+  for (std::size_t bit = 0; bit < 8 * kTrailerBytes; ++bit) {
+    std::string damaged = block_;
+    char& byte = damaged[damaged.size() - kTrailerBytes + bit / 8];
+    byte = static_cast<char>(byte ^ (1 << (bit % 8)));
+    const std::size_t offset = bit / 8;
+    const BlockStatus expected = offset == kVersionOffset ? BlockStatus::kUnknownVersion
+                                 : offset >= kMarkOffset  ? BlockStatus::kForeign
+                                                          : BlockStatus::kDamaged;
+    ASSERT_EQ(StatusOf(damaged), expected) << "bit " << bit;
+    ASSERT_TRUE(MatchesEverything(damaged)) << "bit " << bit;
+  }
+}
+
+TEST_P(BlockFormat, EveryByteErrorOfTheTrailerMatchesEverything) {
+  for (std::size_t offset = 0; offset < kTrailerBytes; ++offset) {
+    for (int change = 1; change < 256; ++change) {
+      std::string damaged = block_;
+      char& byte = damaged[damaged.size() - kTrailerBytes + offset];
+      byte = static_cast<char>(byte ^ change);
+      ASSERT_TRUE(MatchesEverything(damaged)) << "offset " << offset << " change " << change;
+    }
+  }
+}
+
+TEST_P(BlockFormat, TruncatedAtTheEndMatchesEverything) {
+  for (std::size_t size = 0; size < block_.size(); ++size) {
+    const std::string_view rest = std::string_view(block_).substr(0, size);
+    ASSERT_EQ(StatusOf(rest), BlockStatus::kForeign) << size;
+    ASSERT_TRUE(MatchesEverything(rest)) << size;
+  }
+}
+
+TEST_P(BlockFormat, TruncatedAtTheFrontMatchesEverything) {
+  for (std::size_t cut = 1; cut <= block_.size(); ++cut) {
+    const std::string_view rest = std::string_view(block_).substr(cut);
+    const bool trailer_is_whole = rest.size() >= kTrailerBytes;
+    ASSERT_EQ(StatusOf(rest), trailer_is_whole ? BlockStatus::kWrongSize : BlockStatus::kForeign);
+    ASSERT_TRUE(MatchesEverything(rest)) << cut;
+  }
+}
+
+TEST_P(BlockFormat, LengthenedMatchesEverything) {
+  EXPECT_EQ(StatusOf("x" + block_), BlockStatus::kWrongSize);
+  EXPECT_TRUE(MatchesEverything("x" + block_));
+  EXPECT_EQ(StatusOf(block_ + '\0'), BlockStatus::kForeign);
+  EXPECT_TRUE(MatchesEverything(block_ + '\0'));
+}
+
+// Fields that a careless or hostile writer might have given a checksum that fits.
+TEST_P(BlockFormat, ReservedValuesAreDamage) {
+  struct Case {
+    std::size_t offset;
+    unsigned char value;
+  };
+  for (const auto& [offset, value] : std::vector<Case>{{kKindOffset, 2},
+                                                       {kKindOffset, 255},
+                                                       {kLinesOffset, 1},
+                                                       {kLinesOffset, 2},
+                                                       {kProbesOffset, 0},
+                                                       {kProbesOffset, kMaxProbes + 1},
+                                                       {kProbesOffset, 255},
+                                                       {kPadOffset, kMaxPad + 1},
+                                                       {kPadOffset, 255},
+                                                       {kReservedOffset, 1},
+                                                       {kReservedOffset + 1, 1},
+                                                       {kReservedOffset + 2, 128}}) {
+    const std::string block = WithTrailerByte(block_, offset, value);
+    EXPECT_EQ(StatusOf(block), BlockStatus::kDamaged) << "offset " << offset << " value " << +value;
+    EXPECT_TRUE(MatchesEverything(block)) << "offset " << offset << " value " << +value;
+  }
+}
+
+TEST_P(BlockFormat, AbsurdSizesAreWrong) {
+  for (const std::uint64_t bits :
+       {std::uint64_t{199} - 7, std::uint64_t{201}, std::uint64_t{1} << 32, std::uint64_t{1} << 35,
+        std::uint64_t{1} << 63, ~std::uint64_t{0} - 7, ~std::uint64_t{0}}) {
+    const std::string block = WithBits(block_, bits);
+    EXPECT_EQ(StatusOf(block), BlockStatus::kWrongSize) << bits;
+    EXPECT_TRUE(MatchesEverything(block)) << bits;
+  }
+  EXPECT_EQ(StatusOf(WithBits(block_, 0)), BlockStatus::kDamaged);
+  const bool classic = GetParam() == FilterKind::kClassic;
+  EXPECT_EQ(StatusOf(WithBits(block_, 6)),
+            classic ? BlockStatus::kDamaged : BlockStatus::kWrongSize);
+}
+
+TEST_P(BlockFormat, LaterVersionsAreUnknown) {
+  for (const int version : {0, 2, 3, 255}) {
+    std::string block = block_;
+    block.back() = static_cast<char>(version);
+    EXPECT_EQ(StatusOf(block), BlockStatus::kUnknownVersion);
+    EXPECT_TRUE(MatchesEverything(block));
+  }
+}
+
+// Every readable number of pad bytes moves the array, and only that.
+TEST_P(BlockFormat, PaddedBlocksAnswerTheSame) {
+  const BloomFilterView plain(block_);
+  for (unsigned pad = 1; pad <= kMaxPad; ++pad) {
+    const std::string padded = WithTrailerByte(std::string(pad, '\xff') + block_, kPadOffset,
+                                               static_cast<unsigned char>(pad));
+    const ExactCopy copy(padded);
+    const BloomFilterView view(copy.bytes());
+    ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+    ASSERT_EQ(view.CountOnes(), plain.CountOnes());
+    for (std::uint64_t number = 0; number < 1000; ++number) {
+      const NumberKey key(number);
+      ASSERT_EQ(view.MayContain(key.text()), plain.MayContain(key.text()));
+    }
+  }
+}
+
+// The array itself carries no checksum (RocksDB's blocks have one): whatever its bytes are, queries
+// stay inside.
+TEST_P(BlockFormat, RandomArraysAreReadWithinBounds) {
+  std::mt19937_64 random(1);
+  for (const std::uint64_t bits : {7, 8, 9, 63, 64, 65, 1000}) {
+    for (int probes = 1; probes <= std::min<int>(static_cast<int>(bits), kMaxProbes); ++probes) {
+      std::string block(MakeBlock({GetParam(), bits, 0, probes}, random(), 0).bytes());
+      const std::size_t array_bytes = block.size() - kTrailerBytes;
+      std::fill_n(block.begin(), array_bytes, '\xff');
+      const ExactCopy copy(block);
+      const BloomFilterView view(copy.bytes());
+      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+      EXPECT_EQ(view.CountOnes(), bits) << "bits behind the last position do not count";
+      for (std::uint64_t number = 0; number < 100; ++number) {
+        ASSERT_TRUE(view.MayContain(NumberKey(number).text()));
+      }
+    }
+  }
+}
+
+TEST(BlockFormatRandom, RandomBytesMatchEverything) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 20000; ++round) {
+    std::string bytes(random() % 200, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    ASSERT_TRUE(MatchesEverything(bytes));
+  }
+}
+
+// Random trailers that carry the mark, half of them with a checksum that fits.
+TEST(BlockFormatRandom, RandomTrailersAreReadWithinBounds) {
+  std::mt19937_64 random(3);
+  int usable = 0;
+  for (int round = 0; round < 100000; ++round) {
+    std::string block =
+        SampleBlock(random() % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard);
+    for (std::uint64_t changes = random() % 3; changes > 0; --changes) {
+      const std::size_t offset = random() % kChecksumOffset;
+      block = WithTrailerByte(block, offset, static_cast<unsigned char>(random() % 80));
+    }
+    const ExactCopy copy(block);
+    const BloomFilterView view(copy.bytes());
+    usable += view.Status() == BlockStatus::kUsable ? 1 : 0;
+    if (view.Status() != BlockStatus::kUsable) {
+      ASSERT_TRUE(MatchesEverything(block));
+    }
+    for (std::uint64_t number = 0; number < 20; ++number) {
+      view.MayContain(NumberKey(number).text());
+    }
+  }
+  EXPECT_GT(usable, 10000);
+}
+
+TEST(BlockFormatRandom, EmptyAndNullBytesMatchEverything) {
+  EXPECT_TRUE(MatchesEverything({}));
+  EXPECT_TRUE(BloomFilterView(std::string_view()).MayContain("key"));
+}
+
+}  // namespace
+}  // namespace exactbloom::filter

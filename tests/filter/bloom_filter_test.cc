@@ -1,0 +1,226 @@
+// The builder and the view as their users see them.
+#include "exactbloom/bloom_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/sizing.h"
+#include "filter/block_format.h"
+#include "sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+BloomFilterBuilder NewBuilder(FilterKind kind, double bits_per_key) {
+  return *BloomFilterBuilder::Create({kind, bits_per_key, 0});
+}
+
+void AddNumbers(BloomFilterBuilder& builder, std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) builder.AddKey(NumberKey(first + i).text());
+}
+
+class BloomFilter : public testing::TestWithParam<FilterKind> {
+ protected:
+  static BloomFilterBuilder Builder(double bits_per_key = 10.0) {
+    return NewBuilder(GetParam(), bits_per_key);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, BloomFilter,
+                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+                         [](const auto& test) {
+                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
+                         });
+
+TEST_P(BloomFilter, RefusesBitsPerKeyOutOfRange) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double bad :
+       {-1.0, 0.0, std::nextafter(kMinBitsPerKey, 0.0), std::nextafter(kMaxBitsPerKey, inf), inf,
+        -inf, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_FALSE(BloomFilterBuilder::Create({GetParam(), bad, 0}).has_value()) << bad;
+  }
+  EXPECT_TRUE(BloomFilterBuilder::Create({GetParam(), kMinBitsPerKey, 0}).has_value());
+  EXPECT_TRUE(BloomFilterBuilder::Create({GetParam(), kMaxBitsPerKey, 0}).has_value());
+}
+
+TEST_P(BloomFilter, DescribesItself) {
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 12.5, 77});
+  AddNumbers(builder, 0, 1000);
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  const FilterSize size = SizeAtBitsPerKey(GetParam(), 1000, 12.5);
+  EXPECT_EQ(view.Description().kind, GetParam());
+  EXPECT_EQ(view.Description().keys, 1000U);
+  EXPECT_EQ(view.Description().bits, 12504U);  // 12500, in whole bytes
+  EXPECT_EQ(view.Description().bits, size.bits);
+  EXPECT_EQ(view.Description().probes, size.probes);
+  EXPECT_EQ(view.Description().hash_seed, 77U);
+}
+
+TEST_P(BloomFilter, FinishForgetsAllKeys) {
+  BloomFilterBuilder used = Builder();
+  AddNumbers(used, 0, 500);
+  used.Finish();
+  EXPECT_EQ(used.KeyCount(), 0U);
+  AddNumbers(used, 1000, 300);
+  BloomFilterBuilder fresh = Builder();
+  AddNumbers(fresh, 1000, 300);
+  EXPECT_EQ(used.Finish().bytes(), fresh.Finish().bytes());
+}
+
+TEST_P(BloomFilter, ClearForgetsAllKeys) {
+  BloomFilterBuilder cleared = Builder();
+  AddNumbers(cleared, 0, 500);
+  cleared.Clear();
+  EXPECT_EQ(cleared.KeyCount(), 0U);
+  BloomFilterBuilder fresh = Builder();
+  EXPECT_EQ(cleared.Finish().bytes(), fresh.Finish().bytes());
+}
+
+TEST_P(BloomFilter, EmptyFilterContainsNothing) {
+  BloomFilterBuilder builder = Builder();
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+  EXPECT_GT(block.size, 5U) << "stock RocksDB takes shorter blocks as always-miss";
+  for (std::uint64_t number = 0; number < 1000; ++number) {
+    EXPECT_FALSE(view.MayContain(NumberKey(number).text()));
+  }
+  EXPECT_FALSE(view.MayContain(""));
+}
+
+TEST_P(BloomFilter, AdjacentDuplicatesCountOnce) {
+  BloomFilterBuilder builder = Builder();
+  for (const char* key : {"a", "a", "b", "b", "b", "a"}) builder.AddKey(key);
+  EXPECT_EQ(builder.KeyCount(), 3U);
+  // A duplicate does not survive the filter's end.
+  const FilterBlock first = builder.Finish();
+  builder.AddKey("a");
+  EXPECT_EQ(builder.KeyCount(), 1U);
+}
+
+TEST_P(BloomFilter, TakesKeysOfAnyLength) {
+  BloomFilterBuilder builder = Builder();
+  std::vector<std::string> keys;
+  for (std::size_t length = 0; length < 300; ++length) keys.emplace_back(length, 'k');
+  keys.emplace_back(std::size_t{10'000'000}, 'x');
+  keys.emplace_back(1, '\0');
+  keys.emplace_back(2, '\0');
+  for (const std::string& key : keys) builder.AddKey(key);
+  EXPECT_EQ(builder.KeyCount(), keys.size());
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  for (const std::string& key : keys) EXPECT_TRUE(view.MayContain(key));
+  EXPECT_FALSE(view.MayContain(std::string(10'000'001, 'x')));
+}
+
+TEST_P(BloomFilter, KeyBytesMayGoAfterAddKey) {
+  BloomFilterBuilder builder = Builder();
+  std::string buffer = "first";
+  builder.AddKey(buffer);
+  buffer = "other";
+  builder.AddKey(buffer);
+  const FilterBlock block = builder.Finish();
+  EXPECT_TRUE(BloomFilterView(block.bytes()).MayContain("first"));
+}
+
+TEST_P(BloomFilter, SaltsDiffer) {
+  BloomFilterBuilder plain = *BloomFilterBuilder::Create({GetParam(), 10, 0});
+  BloomFilterBuilder salted = *BloomFilterBuilder::Create({GetParam(), 10, 1});
+  AddNumbers(plain, 0, 100);
+  AddNumbers(salted, 0, 100);
+  const FilterBlock a = plain.Finish();
+  const FilterBlock b = salted.Finish();
+  EXPECT_NE(a.bytes().substr(0, 100), b.bytes().substr(0, 100));
+}
+
+TEST_P(BloomFilter, NoFalseNegativeAtAnyBitsPerKey) {
+  for (const double bits_per_key : {0.5, 0.7, 1.0, 1.5, 3.0, 9.9, 33.3, 64.0, 100.0}) {
+    for (const std::uint64_t count : {1, 2, 3, 7, 100, 3000}) {
+      BloomFilterBuilder builder = Builder(bits_per_key);
+      AddNumbers(builder, 0, count);
+      const FilterBlock block = builder.Finish();
+      const BloomFilterView view(block.bytes());
+      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+      }
+    }
+  }
+}
+
+// Sizing.
+
+TEST_P(BloomFilter, SizeRoundsUpToWholeBytes) {
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 0, 10).bits, 8U);
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 1, 10).bits, 16U);
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 4, 10).bits, 40U);
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 1'000'000, 9.9).bits, 9'900'000U);
+}
+
+TEST_P(BloomFilter, SizeHasTheBestProbesAndTheirRate) {
+  const FilterSize size = SizeAtBitsPerKey(GetParam(), 12345, 13.3);
+  EXPECT_EQ(size.probes, OptimalProbes(GetParam(), size.bits, 12345));
+  EXPECT_EQ(size.false_positive_rate, FalsePositiveRate(GetParam(), size.bits, 12345, size.probes));
+}
+
+// Beyond the cap of the block bits per key shrink, and k follows.
+TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
+  for (const std::uint64_t keys : {std::uint64_t{3'500'000'000}, std::uint64_t{10'000'000'000},
+                                   std::uint64_t{1'000'000'000'000}}) {
+    const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, 10);
+    EXPECT_EQ(size.bits / 8 + filter::kTrailerBytes, kBlockBytesLimit - 1) << keys;
+    EXPECT_EQ(size.probes, OptimalProbes(GetParam(), size.bits, keys)) << keys;
+  }
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 3'400'000'000, 10).bits, 34'000'000'000U);
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 3'500'000'000, 10).probes, 7);
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 10'000'000'000, 10).probes, 2);  // at 3.4 bits per key
+  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 1'000'000'000'000, 10).probes, 1);
+}
+
+TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
+  for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
+    const BloomFilterBuilder builder = Builder(bits_per_key);
+    const auto block_bytes = [&](std::uint64_t keys) {
+      return SizeAtBitsPerKey(GetParam(), keys, bits_per_key).bits / 8 + filter::kTrailerBytes;
+    };
+    for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) {
+      const std::uint64_t keys = builder.KeysThatFit(bytes);
+      if (keys > 0) {
+        ASSERT_LE(block_bytes(keys), bytes) << bits_per_key;
+      }
+      ASSERT_GT(block_bytes(keys + 1), bytes) << bits_per_key;
+    }
+    for (const std::uint64_t bytes :
+         {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
+      ASSERT_LE(block_bytes(builder.KeysThatFit(bytes)), bytes);
+    }
+  }
+}
+
+TEST_P(BloomFilter, KeysThatFitAgreesWithFinish) {
+  for (const std::uint64_t bytes : {100, 1000, 4096}) {
+    BloomFilterBuilder builder = Builder(9.9);
+    const std::uint64_t keys = builder.KeysThatFit(bytes);
+    AddNumbers(builder, 0, keys);
+    EXPECT_LE(builder.Finish().size, bytes);
+    AddNumbers(builder, 0, keys + 1);
+    EXPECT_GT(builder.Finish().size, bytes);
+  }
+}
+
+TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
+  const BloomFilterBuilder builder = Builder();
+  EXPECT_EQ(builder.KeysThatFit(0), 0U);
+  EXPECT_EQ(builder.KeysThatFit(filter::kTrailerBytes), 0U);
+  EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
+}
+
+}  // namespace
+}  // namespace exactbloom

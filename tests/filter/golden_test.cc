@@ -1,0 +1,62 @@
+// The golden files: the writer still makes their bytes, the reader still answers on them.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/confidence_interval.h"
+#include "exactbloom/false_positive_rate.h"
+#include "golden_blocks.h"
+
+namespace exactbloom {
+namespace {
+
+std::string ReadGolden(const std::string& file) {
+  std::ifstream in(std::string(EXACTBLOOM_GOLDEN_DIR "/") + file, std::ios::binary);
+  EXPECT_TRUE(in) << file;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Golden : public testing::TestWithParam<GoldenBlock> {
+ protected:
+  const std::string bytes_ = ReadGolden(GetParam().file);
+};
+
+INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(GoldenBlocks()), [](const auto& test) {
+  return test.param.file.substr(0, test.param.file.find('.'));
+});
+
+TEST_P(Golden, WriterMakesTheSameBytes) { EXPECT_EQ(GetParam().Build().bytes(), bytes_); }
+
+TEST_P(Golden, ReaderDescribesTheFile) {
+  const BloomFilterView view(bytes_);
+  ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+  EXPECT_EQ(view.Description().kind, GetParam().options.kind);
+  EXPECT_EQ(view.Description().keys, GetParam().keys.size());
+  EXPECT_EQ(view.Description().hash_seed, GetParam().options.hash_seed);
+}
+
+TEST_P(Golden, ReaderFindsEveryKey) {
+  const BloomFilterView view(bytes_);
+  for (const std::string& key : GetParam().keys) EXPECT_TRUE(view.MayContain(key)) << key;
+}
+
+TEST_P(Golden, ReaderRefusesAbsentKeysAtTheRateOfTheFill) {
+  const BloomFilterView view(bytes_);
+  const FilterDescription& filter = view.Description();
+  constexpr std::uint64_t kQueries = 200000;
+  std::uint64_t false_positives = 0;
+  for (std::uint64_t i = 0; i < kQueries; ++i) {
+    if (view.MayContain("absent " + std::to_string(i))) ++false_positives;
+  }
+  const double rate =
+      FalsePositiveRateGivenFill(filter.kind, filter.bits, view.CountOnes(), filter.probes);
+  EXPECT_TRUE(WilsonInterval(false_positives, kQueries, kZ999).Contains(rate))
+      << false_positives << " false positives, rate " << rate;
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,29 @@
+#include "sample_filters.h"
+
+#include "filter/block_format.h"
+#include "filter/code_word.h"
+#include "filter/key_hash.h"
+
+namespace exactbloom {
+
+FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key) {
+  const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(geometry.bits));
+  FilterBlock block;
+  block.size = array_bytes + filter::kTrailerBytes;
+  block.data.reset(new char[block.size]());
+  auto* array = reinterpret_cast<unsigned char*>(block.data.get());
+  for (std::uint64_t i = 0; i < geometry.keys; ++i) {
+    const std::uint64_t hash = filter::HashKey(NumberKey(first_key + i).text(), hash_seed);
+    const filter::CodeWord word =
+        filter::MakeCodeWord(geometry.kind, hash, geometry.bits, geometry.probes);
+    for (int j = 0; j < word.size; ++j) {
+      filter::SetBit(array, word.positions[static_cast<std::size_t>(j)]);
+    }
+  }
+  const FilterDescription description{geometry.kind, geometry.probes, geometry.bits, geometry.keys,
+                                      hash_seed};
+  filter::EncodeTrailer(description, array + array_bytes);
+  return block;
+}
+
+}  // namespace exactbloom

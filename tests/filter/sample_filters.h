@@ -1,0 +1,36 @@
+// Filters of any geometry, where the builder only makes those of its own sizing, and the keys that
+// the tests put into them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/layout.h"
+
+namespace exactbloom {
+
+struct Geometry {
+  FilterKind kind = FilterKind::kClassic;
+  std::uint64_t bits = 0;
+  std::uint64_t keys = 0;
+  int probes = 0;
+};
+
+// The key of a number: its eight bytes. Different numbers are different keys.
+class NumberKey {
+ public:
+  explicit NumberKey(std::uint64_t number) { std::memcpy(bytes_.data(), &number, sizeof number); }
+
+  std::string_view text() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  std::array<char, sizeof(std::uint64_t)> bytes_;
+};
+
+// The block of a filter that holds the keys first_key, first_key + 1, ...
+FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key);
+
+}  // namespace exactbloom
