@@ -40,6 +40,7 @@ std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, do
 // `target`, with k* for that number; 0 when already a single key exceeds the target.
 //   bits     m, 1 .. 1e12
 //   target   a rate, strictly between 0 and 1
+// The answer is at most 2^53, which it reaches for targets that differ from 1 by roundings only.
 // Errors: nothing is returned for parameters outside these ranges.
 std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, double target);
 

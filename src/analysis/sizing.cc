@@ -132,12 +132,15 @@ std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, doubl
   const auto exceeds = [&](std::uint64_t keys) {
     return BestChoice(kind, bits, keys).log2_rate > log2_target;
   };
-  const auto guess = static_cast<std::uint64_t>(static_cast<double>(bits) * kLn2 / -log2_target);
+  const double usual = static_cast<double>(bits) * kLn2 / -log2_target;
+  const auto guess =
+      static_cast<std::uint64_t>(std::min(usual, static_cast<double>(analysis::kMaxCount)));
   std::uint64_t low = 0;
-  std::uint64_t high = guess + guess / 64 + 8;
+  std::uint64_t high = std::min(guess + guess / 64 + 8, analysis::kMaxCount);
   while (!exceeds(high)) {
+    if (high == analysis::kMaxCount) return high;
     low = high;
-    high *= 2;
+    high = std::min(high * 2, analysis::kMaxCount);
   }
   return LeastHolding(low, high, guess, exceeds) - 1;
 }

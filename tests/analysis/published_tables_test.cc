@@ -1,0 +1,70 @@
+// What the literature printed, against what our functions give.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "exactbloom/false_positive_rate.h"
+
+namespace exactbloom {
+namespace {
+
+struct PrintedRate {
+  int bits_per_key;
+  int probes;
+  double rate;
+  bool misprint;
+};
+
+std::vector<PrintedRate> SummaryCacheTables() {
+  std::ifstream file(TEST_DATA "/summary_cache_false_positive_rates.csv");
+  std::vector<PrintedRate> rates;
+  for (std::string line; std::getline(file, line);) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream fields(line);
+    PrintedRate rate{};
+    if (fields >> rate.bits_per_key >> rate.probes >> rate.rate >> rate.misprint) {
+      rates.push_back(rate);
+    }
+  }
+  return rates;
+}
+
+// Tables 3 to 5 of Fan, Cao, Almeida, Broder (1998), to their three digits.
+TEST(PublishedTables, SummaryCacheRatesAreTheAsymptoticModelButForTwoMisprints) {
+  const std::vector<PrintedRate> rates = SummaryCacheTables();
+  ASSERT_EQ(rates.size(), 411U);
+  int misprints = 0;
+  for (const PrintedRate& printed : rates) {
+    const double model = AsymptoticFalsePositiveRate(
+        static_cast<std::uint64_t>(printed.bits_per_key), 1, printed.probes);
+    const double error = std::abs(printed.rate / model - 1.0);
+    SCOPED_TRACE(testing::Message() << "m/n=" << printed.bits_per_key << " k=" << printed.probes);
+    if (printed.misprint) {
+      ++misprints;
+      EXPECT_GT(error, 0.01);
+    } else {
+      EXPECT_LT(error, 0.006);
+    }
+  }
+  EXPECT_EQ(misprints, 2);
+}
+
+// The same tables from the exact rates, whose limit for a large filter the model is.
+TEST(PublishedTables, ExactRatesOfALargeFilterTendToTheSummaryCacheRates) {
+  constexpr std::uint64_t kKeys = 10'000'000;
+  for (const PrintedRate& printed : SummaryCacheTables()) {
+    const std::uint64_t bits = kKeys * static_cast<std::uint64_t>(printed.bits_per_key);
+    const double model = AsymptoticFalsePositiveRate(bits, kKeys, printed.probes);
+    for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+      EXPECT_NEAR(FalsePositiveRate(kind, bits, kKeys, printed.probes) / model, 1.0, 1e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom
