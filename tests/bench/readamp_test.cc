@@ -44,11 +44,13 @@ class ReadampTest : public testing::Test {
   fs::path Databases() const { return directory_ / "databases"; }
   fs::path Json() const { return directory_ / "result.json"; }
 
-  Outcome Run(const std::string& arguments) const {
+  Outcome Run(const std::string& arguments) const { return RunIn(Databases(), arguments); }
+
+  Outcome RunIn(const fs::path& databases, const std::string& arguments) const {
     const fs::path out = directory_ / "out";
     const fs::path err = directory_ / "err";
     const std::string command =
-        fmt::format("{} --directory {} {} >{} 2>{} </dev/null", READAMP, Databases().string(),
+        fmt::format("{} --directory {} {} >{} 2>{} </dev/null", READAMP, databases.string(),
                     arguments, out.string(), err.string());
     Outcome outcome;
     const int raw = std::system(command.c_str());
@@ -123,9 +125,15 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
   const auto report = nlohmann::json::parse(ReadFile(Json()));
   const auto& none = report.at("policies").at(0).at("workloads").at("absent");
   const auto& classic = report.at("policies").at(1).at("workloads").at("absent");
-  // Without a block cache every filter check that is not made is a block read.
-  EXPECT_EQ(none.at("data_blocks_read"), classic.at("absent_checks"));
-  EXPECT_EQ(classic.at("data_blocks_read"), classic.at("false_positives"));
+  // Without a block cache every check of an absent key that no filter answers costs a block, and
+  // now and then a second one: an index entry may lie beyond the last key of its block, and a key
+  // between the two is looked for in the next block as well.
+  const auto expect_blocks = [](const nlohmann::json& blocks, const nlohmann::json& unanswered) {
+    EXPECT_GE(blocks.get<double>(), unanswered.get<double>());
+    EXPECT_LE(blocks.get<double>(), unanswered.get<double>() * 1.05);
+  };
+  expect_blocks(none.at("data_blocks_read"), classic.at("absent_checks"));
+  expect_blocks(classic.at("data_blocks_read"), classic.at("false_positives"));
   EXPECT_EQ(classic.at("reads_avoided").get<std::int64_t>(),
             none.at("data_blocks_read").get<std::int64_t>() -
                 classic.at("data_blocks_read").get<std::int64_t>());
@@ -172,16 +180,19 @@ TEST_F(ReadampTest, RefusesBadInputWithOneLine) {
   ExpectRefusal("--policies classic_bloom:abc", "bits_per_key is 'abc'");
   ExpectRefusal("--policies none,classic_bloom:101", "0 to 100");
   ExpectRefusal("--policies classic_blom:10", "classic_blom:10");
-  ExpectRefusal("--policies ''", "policies");
+  ExpectRefusal("--policies ''", "names no filter policy");
   ExpectRefusal("--keys /nonexistent/keys", "/nonexistent/keys");
   ExpectRefusal("--keys " + directory_.string(), directory_.string());
   ExpectRefusal("--keys /dev/null", "too few");
   ExpectRefusal("--json /nonexistent/result.json", "/nonexistent/result.json");
   ExpectRefusal("--json " + directory_.string(), directory_.string());
-  ExpectRefusal("--directory /nonexistent", "/nonexistent");
   ExpectRefusal("--threads 0", "--threads");
   ExpectRefusal("--synthetic ten", "--synthetic");
   ExpectRefusal("--no-such-option", "--no-such-option");
+
+  const Outcome outcome = RunIn("/nonexistent", "--synthetic 1000");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("/nonexistent"), std::string::npos) << outcome.err;
 }
 
 TEST_F(ReadampTest, LeavesNothingWhenInterrupted) {
