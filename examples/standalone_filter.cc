@@ -1,0 +1,67 @@
+// A filter without a database: build it, write it to a file, read it back, ask it.
+//
+//   example_standalone_filter FILE      the file is written
+#include <exactbloom/bloom_filter.h>
+#include <exactbloom/false_positive_rate.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+constexpr int kWords = 100000;
+
+std::string Word(int number) { return "word " + std::to_string(number); }
+
+bool WriteFilter(const std::string& path) {
+  exactbloom::BloomFilterBuilder::Options options;
+  options.kind = exactbloom::FilterKind::kClassic;
+  options.bits_per_key = 10;
+  auto builder = exactbloom::BloomFilterBuilder::Create(options);
+  if (!builder) return false;  // bits_per_key out of range
+  for (int i = 0; i < kWords; ++i) builder->AddKey(Word(i));
+  const exactbloom::FilterBlock block = builder->Finish();
+  std::ofstream file(path, std::ios::binary);
+  return static_cast<bool>(file << block.bytes() << std::flush);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: example_standalone_filter FILE\n";
+    return 2;
+  }
+  if (!WriteFilter(argv[1])) {
+    std::cerr << "standalone_filter: cannot write " << argv[1] << '\n';
+    return 2;
+  }
+
+  std::ifstream file(argv[1], std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const exactbloom::BloomFilterView view(bytes);  // looks at bytes, which must stay
+  if (view.Status() != exactbloom::BlockStatus::kUsable) {
+    // Not an error that loses anything: such a view says that it may contain every key.
+    std::cerr << "standalone_filter: " << argv[1] << " is not a filter\n";
+    return 1;
+  }
+  const exactbloom::FilterDescription& filter = view.Description();
+  std::cout << "a filter of " << filter.keys << " words in " << bytes.size()
+            << " bytes: m=" << filter.bits << " bits, k=" << filter.probes << " of them a word\n";
+
+  int missed = 0;
+  int false_positives = 0;
+  for (int i = 0; i < kWords; ++i) {
+    missed += view.MayContain(Word(i)) ? 0 : 1;
+    false_positives += view.MayContain(Word(kWords + i)) ? 1 : 0;
+  }
+  const double rate =
+      exactbloom::FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
+  const double measured = static_cast<double>(false_positives) / kWords;
+  std::cout << "words in it that were missed: " << missed << " of " << kWords << "\n"
+            << "other words taken for one of its: " << false_positives << " of " << kWords
+            << ", a rate of " << measured << "; the exact rate is " << rate << '\n';
+  return missed == 0 && measured > 0.8 * rate && measured < 1.2 * rate ? 0 : 1;
+}

@@ -1,0 +1,184 @@
+// The ways by which tables come into being and are read.
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table_properties.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 4000;
+
+class DatabaseTest : public testing::TestWithParam<FilterKind> {
+ protected:
+  TemporaryDirectory directory_;
+  rocksdb::Options options_ = OptionsWith(NewPolicy(GetParam()));
+  std::string path_ = directory_.path("db");
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, DatabaseTest,
+                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+                         [](const auto& test) {
+                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
+                         });
+
+TEST_P(DatabaseTest, FlushedTablesFilter) {
+  const Database db = Open(options_, path_);
+  PutAndFlush(*db, kKeys);
+  ExpectPresent(*db, kKeys);
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+}
+
+TEST_P(DatabaseTest, TablesNameTheirPolicyAndCountTheirKeys) {
+  const Database db = Open(options_, path_);
+  PutAndFlush(*db, kKeys);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
+  ASSERT_EQ(tables.size(), 1U);
+  const rocksdb::TableProperties& table = *tables.begin()->second;
+  EXPECT_EQ(table.filter_policy_name, NewPolicy(GetParam())->Name());
+  EXPECT_EQ(table.num_filter_entries, kKeys);
+  EXPECT_EQ(table.filter_size, kKeys * 10 / 8 + 40);
+}
+
+TEST_P(DatabaseTest, ZeroBitsPerKeyMeansNoFilter) {
+  const Database db = Open(OptionsWith(NewPolicy(GetParam(), 0.4)), path_);
+  PutAndFlush(*db, kKeys);
+  ExpectPresent(*db, kKeys);
+  const FilterCounts counts = AskAbsent(*db, kKeys);
+  EXPECT_EQ(counts.useful + counts.positive, 0U);
+}
+
+TEST_P(DatabaseTest, CompactedTablesFilter) {
+  options_.target_file_size_base = 20000;
+  options_.compression = rocksdb::kNoCompression;
+  const Database db = Open(options_, path_);
+  PutAndFlush(*db, kKeys, "old");
+  PutAndFlush(*db, kKeys, "value");
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), 2 * (kKeys - 1));
+  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  std::string files;
+  ASSERT_TRUE(db->GetProperty("rocksdb.num-files-at-level1", &files));
+  EXPECT_GT(std::stoi(files), 1);
+  ExpectPresent(*db, kKeys);
+  const FilterCounts counts = AskAbsent(*db, kKeys - 1);
+  // An absent key between two files is in the range of neither.
+  ExpectFiltering(counts, kKeys - static_cast<std::uint64_t>(std::stoi(files)));
+}
+
+TEST_P(DatabaseTest, OverwritesAndDeletionsAreAnsweredRight) {
+  const Database db = Open(options_, path_);
+  PutAndFlush(*db, kKeys, "old");
+  const rocksdb::Snapshot* snapshot = db->GetSnapshot();
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "value").ok());
+    }
+  }
+  ASSERT_TRUE(db->Delete({}, KeyOf(0)).ok());
+  // The snapshot keeps two versions of every key in one table.
+  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_GT(tables.begin()->second->num_entries, 2 * kKeys - 1);
+  EXPECT_EQ(tables.begin()->second->num_filter_entries, kKeys);
+  ExpectPresent(*db, kKeys - 1, "value", 1);
+  std::string value;
+  EXPECT_TRUE(db->Get({}, KeyOf(0), &value).IsNotFound());
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+  db->ReleaseSnapshot(snapshot);
+}
+
+TEST_P(DatabaseTest, IngestedFilesFilter) {
+  const std::string file = directory_.path("ingested.sst");
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open(file).ok());
+  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(2 * i), "value").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  const Database db = Open(options_, path_);
+  ASSERT_TRUE(db->IngestExternalFile({file}, rocksdb::IngestExternalFileOptions()).ok());
+  ExpectPresent(*db, kKeys);
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+}
+
+TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
+  const Database db = Open(options_, path_);
+  rocksdb::ColumnFamilyHandle* wide = nullptr;
+  rocksdb::ColumnFamilyHandle* bare = nullptr;
+  const FilterKind other =
+      GetParam() == FilterKind::kClassic ? FilterKind::kStandard : FilterKind::kClassic;
+  ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(NewPolicy(other, 20)), "wide", &wide).ok());
+  ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(PolicyPointer()), "bare", &bare).ok());
+  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare}) {
+    PutAndFlush(*db, kKeys, family->GetName(), 0, family);
+  }
+  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare}) {
+    ExpectPresent(*db, kKeys, family->GetName(), 0, family);
+  }
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+  const FilterCounts counts = AskAbsent(*db, kKeys - 1, wide);
+  EXPECT_EQ(counts.useful + counts.FalsePositives(), kKeys - 1);
+  EXPECT_LE(counts.FalsePositives(), 5U) << "at 20 bits per key";
+  const FilterCounts none = AskAbsent(*db, kKeys - 1, bare);
+  EXPECT_EQ(none.useful + none.positive, 0U);
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(wide).ok());
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(bare).ok());
+}
+
+TEST_P(DatabaseTest, ReadOnlyInstancesFilter) {
+  PutAndFlush(*Open(options_, path_), kKeys);
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, path_, &opened).ok());
+  const Database db(opened);
+  ExpectPresent(*db, kKeys);
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+}
+
+TEST_P(DatabaseTest, SecondaryInstancesFilter) {
+  const Database primary = Open(options_, path_);
+  PutAndFlush(*primary, kKeys);
+  options_.statistics = rocksdb::CreateDBStatistics();
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(
+      rocksdb::DB::OpenAsSecondary(options_, path_, directory_.path("secondary"), &opened).ok());
+  const Database db(opened);
+  ExpectPresent(*db, kKeys);
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+}
+
+TEST_P(DatabaseTest, MultiGetFilters) {
+  const Database db = Open(options_, path_);
+  PutAndFlush(*db, kKeys);
+  TakeCounts(*db);
+  constexpr std::size_t kBatch = 100;
+  // The last key asked for lies within the table's range.
+  constexpr std::uint64_t kEnd = 2 * kKeys - kBatch;
+  for (std::uint64_t start = 0; start < kEnd; start += kBatch) {
+    std::vector<std::string> texts;
+    for (std::uint64_t i = 0; i < kBatch; ++i) texts.push_back(KeyOf(start + i));
+    const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
+    std::array<rocksdb::PinnableSlice, kBatch> values;
+    std::array<rocksdb::Status, kBatch> statuses;
+    db->MultiGet({}, db->DefaultColumnFamily(), kBatch, keys.data(), values.data(),
+                 statuses.data());
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      ASSERT_EQ(statuses[i].ok(), (start + i) % 2 == 0) << texts[i];
+      ASSERT_EQ(statuses[i].IsNotFound(), (start + i) % 2 == 1) << texts[i];
+    }
+  }
+  const FilterCounts counts = TakeCounts(*db);
+  EXPECT_EQ(counts.true_positive, kEnd / 2);
+  ExpectFiltering(counts, kEnd / 2);
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,54 @@
+// What RocksDB's counters measure is the exact rate, and it is below that of the built-in filter.
+#include <gtest/gtest.h>
+#include <rocksdb/filter_policy.h>
+
+#include <cstdint>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/confidence_interval.h"
+#include "sample_database.h"
+#include "statistics.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 50000;
+constexpr std::uint64_t kAsked = kKeys - 1;
+constexpr double kBitsPerKey = 10;
+
+FilterCounts Measure(PolicyPointer policy) {
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(std::move(policy)), directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  return AskAbsent(*db, kAsked);
+}
+
+class RateInDatabase : public testing::TestWithParam<FilterKind> {};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
+                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+                         [](const auto& test) {
+                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
+                         });
+
+TEST_P(RateInDatabase, LiesInTheIntervalOfTheExactRate) {
+  const FilterSize size = SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey);
+  const double rate = size.false_positive_rate;
+  const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
+  ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
+  const double fill_variance = RateVariance({GetParam(), size.bits, kKeys, size.probes});
+  const double dispersion =
+      1 + static_cast<double>(kAsked - 1) * fill_variance / (rate * (1 - rate));
+  const Interval interval = WilsonInterval(counts.FalsePositives(), kAsked, kZ999, dispersion);
+  EXPECT_TRUE(interval.Contains(rate))
+      << rate << " outside " << interval.low << " .. " << interval.high;
+}
+
+TEST_P(RateInDatabase, IsBelowTheBuiltInFilters) {
+  const FilterCounts ours = Measure(NewPolicy(GetParam(), kBitsPerKey));
+  const FilterCounts stock = Measure(PolicyPointer(rocksdb::NewBloomFilterPolicy(kBitsPerKey)));
+  EXPECT_LT(ours.FalsePositives(), stock.FalsePositives());
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,121 @@
+#include "sample_database.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <iomanip>
+#include <sstream>
+#include <utility>
+
+#include "exactbloom/filter_policy.h"
+
+namespace exactbloom {
+namespace {
+
+std::uint64_t Take(rocksdb::DB& db, rocksdb::Tickers ticker) {
+  return db.GetDBOptions().statistics->getAndResetTickerCount(ticker);
+}
+
+rocksdb::ColumnFamilyHandle* FamilyOrDefault(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+  return family != nullptr ? family : db.DefaultColumnFamily();
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = (std::filesystem::temp_directory_path() / "exactbloom.XXXXXX").string();
+  const char* made = mkdtemp(name.data());
+  EXPECT_NE(made, nullptr);
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+PolicyPointer NewPolicy(FilterKind kind, double bits_per_key) {
+  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(bits_per_key)
+                                                    : NewStandardBloomFilterPolicy(bits_per_key));
+}
+
+rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.disable_auto_compactions = true;
+  options.statistics = rocksdb::CreateDBStatistics();
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+  return options;
+}
+
+rocksdb::Options OptionsWith(PolicyPointer policy) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy = std::move(policy);
+  return OptionsWith(table_options);
+}
+
+const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& options) {
+  const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  return table == nullptr ? nullptr : table->filter_policy.get();
+}
+
+std::string KeyOf(std::uint64_t number) {
+  std::ostringstream key;
+  key << "key " << std::setw(8) << std::setfill('0') << number;
+  return key.str();
+}
+
+Database Open(const rocksdb::Options& options, const std::string& path) {
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(options, path, &db);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return Database(db);
+}
+
+void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value,
+                 std::uint64_t first, rocksdb::ColumnFamilyHandle* family) {
+  family = FamilyOrDefault(db, family);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    ASSERT_TRUE(db.Put({}, family, KeyOf(2 * (first + i)), value).ok());
+  }
+  ASSERT_TRUE(db.Flush({}, family).ok());
+}
+
+void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& value,
+                   std::uint64_t first, rocksdb::ColumnFamilyHandle* family) {
+  family = FamilyOrDefault(db, family);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string found;
+    const std::string key = KeyOf(2 * (first + i));
+    const rocksdb::Status status = db.Get({}, family, key, &found);
+    ASSERT_TRUE(status.ok()) << key << ": " << status.ToString();
+    ASSERT_EQ(found, value);
+  }
+}
+
+FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count, rocksdb::ColumnFamilyHandle* family) {
+  family = FamilyOrDefault(db, family);
+  TakeCounts(db);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string value;
+    EXPECT_TRUE(db.Get({}, family, KeyOf(2 * i + 1), &value).IsNotFound());
+  }
+  return TakeCounts(db);
+}
+
+FilterCounts TakeCounts(rocksdb::DB& db) {
+  FilterCounts counts;
+  counts.useful = Take(db, rocksdb::BLOOM_FILTER_USEFUL);
+  counts.positive = Take(db, rocksdb::BLOOM_FILTER_FULL_POSITIVE);
+  counts.true_positive = Take(db, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  counts.prefix_checked = Take(db, rocksdb::BLOOM_FILTER_PREFIX_CHECKED);
+  counts.prefix_useful = Take(db, rocksdb::BLOOM_FILTER_PREFIX_USEFUL);
+  return counts;
+}
+
+void ExpectFiltering(const FilterCounts& counts, std::uint64_t checks) {
+  EXPECT_EQ(counts.useful + counts.FalsePositives(), checks);
+  EXPECT_GT(static_cast<double>(counts.useful), 0.97 * static_cast<double>(checks));
+}
+
+}  // namespace exactbloom

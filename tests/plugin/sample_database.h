@@ -1,0 +1,88 @@
+// Databases in temporary directories, and the counters that show whether their filters filter.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/statistics.h>
+#include <rocksdb/table.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exactbloom/layout.h"
+
+namespace exactbloom {
+
+using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
+
+// Removed, with all that is in it, by the destructor.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  std::string path(const std::string& name = "") const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+PolicyPointer NewPolicy(FilterKind kind, double bits_per_key = 10);
+
+// Options of a database that creates itself, counts, and compacts only when told to.
+rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options);
+rocksdb::Options OptionsWith(PolicyPointer policy);
+
+// The policy that the options of a table factory hold.
+const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& options);
+
+// Keys of even numbers are put into databases, keys of odd numbers are asked for and absent, so
+// that they lie within the key ranges of the tables. The first kPrefixLength bytes change with
+// every hundred.
+std::string KeyOf(std::uint64_t number);
+inline constexpr std::size_t kPrefixLength = 10;
+
+// What filters did since the counters were reset.
+struct FilterCounts {
+  std::uint64_t useful = 0;          // "absent"
+  std::uint64_t positive = 0;        // "may be contained", of whole keys
+  std::uint64_t true_positive = 0;   // and it was
+  std::uint64_t prefix_checked = 0;  // of prefixes
+  std::uint64_t prefix_useful = 0;
+
+  std::uint64_t FalsePositives() const { return positive - true_positive; }
+};
+
+using Database = std::unique_ptr<rocksdb::DB>;
+
+// Fails the current test where the database cannot be opened; so do the functions below.
+Database Open(const rocksdb::Options& options, const std::string& path);
+
+// Puts the keys of `count` even numbers from `first` on, with `value`, and flushes them into a
+// table.
+void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value = "value",
+                 std::uint64_t first = 0, rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Expects the keys of `count` even numbers to be found with `value`.
+void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& value = "value",
+                   std::uint64_t first = 0, rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Asks for the keys of `count` odd numbers, expects that none is found, and returns what the
+// filters did meanwhile.
+FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
+                       rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Reads the counters and sets them to zero.
+FilterCounts TakeCounts(rocksdb::DB& db);
+
+// Expects that filters of about ten bits per key answered `checks` questions for absent keys:
+// nearly all of them with "absent", and all of them counted.
+void ExpectFiltering(const FilterCounts& counts, std::uint64_t checks);
+
+}  // namespace exactbloom
