@@ -33,4 +33,8 @@ std::vector<GoldenBlock> GoldenBlocks() {
   };
 }
 
+std::ostream& operator<<(std::ostream& out, const GoldenBlock& golden) {
+  return out << golden.file;
+}
+
 }  // namespace exactbloom
