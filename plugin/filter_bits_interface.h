@@ -1,6 +1,6 @@
 // The two interfaces between RocksDB's tables and a filter. RocksDB made them internal in 7.0, and
 // this file is the only one that knows where they come from:
-//   - inside a RocksDB tree, from its own header;
+//   - inside a RocksDB tree, from its own header, and
 //   - against an installed RocksDB, from the declarations below. They repeat the order and the
 //     signatures of the virtual functions, which is all that the binary interface consists of.
 #pragma once

@@ -30,7 +30,13 @@ std::vector<GoldenBlock> GoldenBlocks() {
       {"standard_fruit.block", {FilterKind::kStandard, 10, 0}, fruit},
       {"classic_numbers.block", {FilterKind::kClassic, 9.9, kSalt}, numbers},
       {"standard_numbers.block", {FilterKind::kStandard, 9.9, kSalt}, numbers},
+      // So many probes that Floyd's sampling has to replace draws.
+      {"classic_replaced.block", {FilterKind::kClassic, 100, 0}, fruit},
   };
+}
+
+std::ostream& operator<<(std::ostream& out, const GoldenBlock& golden) {
+  return out << golden.file;
 }
 
 }  // namespace exactbloom

@@ -1,6 +1,7 @@
 // The filters whose bytes tests/golden keeps. Blocks of version 1 look like this for ever.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,8 @@ struct GoldenBlock {
 };
 
 std::vector<GoldenBlock> GoldenBlocks();
+
+// Prints the file's name, for messages of failing tests.
+std::ostream& operator<<(std::ostream& out, const GoldenBlock& golden);
 
 }  // namespace exactbloom
