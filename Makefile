@@ -1,24 +1,22 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test build bench clean packages
+.PHONY: readamp test build configure clean
 
 PRESET ?= release
 
-readamp: build
-	build/bin/readamp --json build/readamp.json
+readamp: configure
+	cmake --build --preset release --target readamp
+	build/bin/readamp --directory build --json build/readamp.json
 
 test: build
 	ctest --preset $(PRESET)
 
-build: packages
-	cmake --preset $(PRESET)
+build: configure
 	cmake --build --preset $(PRESET)
 
-bench: build
-	build/bin/filter_benchmark --benchmark_counters_tabular=true
-
-packages:
+configure:
 	@scripts/install_packages
+	cmake --preset $(PRESET)
 
 clean:
 	rm -rf build
