@@ -10,7 +10,7 @@
 //   fill             one-bits against their exact mean
 //
 // Over a grid of N geometries a correct filter would, with random seeds, break one of the N
-// 99.9% intervals of the rate with probability 1 - 0.999^N, which is 16% for all grids of this file
+// 99.9% intervals of the rate with probability 1 - 0.999^N, which is 17% for all grids of this file
 // together. The seeds are fixed and were not chosen, so a failure is always a change of the code.
 // The other two comparisons are made at Bonferroni's level, jointly wrong in 0.1% of all cases. A
 // deviation too small for a single geometry shows in the grid as a whole: the sum of the N standard
