@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "key_set.h"
-#include "progress.h"
 #include "report.h"
+#include "report/progress.h"
 #include "settings.h"
 
 namespace exactbloom::readamp {

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "progress.h"
+#include "report/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -104,7 +104,7 @@ void Database::LoadSortedRun(rocksdb::DB* db, const KeySet& keys, int run) const
   write_options.disableWAL = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys.sorted_run[i] != run) continue;
-    CheckForInterrupts();
+    bench::CheckForInterrupts();
     Check(db->Put(write_options, keys.keys[i], MakeValue(keys.keys[i], settings_.value_bytes)),
           what);
   }

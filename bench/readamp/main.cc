@@ -3,7 +3,6 @@
 // For each policy it loads the same keys into a new database, makes the same lookups, and counts.
 // docs/readamp.md says what is measured and how to read it.
 #include <fmt/format.h>
-#include <rocksdb/version.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,19 +13,17 @@
 #include "database.h"
 #include "exactbloom/filter_policy.h"
 #include "key_set.h"
-#include "output_file.h"
 #include "prediction.h"
-#include "progress.h"
 #include "report.h"
+#include "report/machine.h"
+#include "report/output_file.h"
+#include "report/progress.h"
+#include "report/run_program.h"
 #include "settings.h"
 #include "workload.h"
 
 namespace exactbloom::readamp {
 namespace {
-
-constexpr int kWrongAnswerStatus = 1;
-constexpr int kInputErrorStatus = 2;
-constexpr int kInterruptedStatus = 130;
 
 void DescribeArguments(CLI::App& app, Settings& settings) {
   app.option_defaults()->always_capture_default();
@@ -105,8 +102,9 @@ PolicyResult MeasurePolicy(const std::string& name, const KeySet& keys,
 
 void Measure(const Settings& settings, const std::string& command) {
   for (const std::string& policy : settings.policies) MakePolicy(policy);  // before any work
-  std::unique_ptr<OutputFile> json_file;
-  if (!settings.json_file.empty()) json_file = std::make_unique<OutputFile>(settings.json_file);
+  std::unique_ptr<bench::OutputFile> json_file;
+  if (!settings.json_file.empty())
+    json_file = std::make_unique<bench::OutputFile>(settings.json_file);
 
   Progress progress;
   const KeySet keys = MakeKeySet(settings);
@@ -115,8 +113,8 @@ void Measure(const Settings& settings, const std::string& command) {
   report.source = keys.source;
   report.keys = keys.size();
   report.stored = keys.stored;
-  report.rocksdb = fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH);
-  report.cpu = DescribeCpu();
+  report.rocksdb = bench::RocksDBVersion();
+  report.cpu = bench::DescribeCpu();
   const std::vector<Workload> workloads = MakeWorkloads(keys, settings.lookups);
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, report, progress));
@@ -128,12 +126,6 @@ void Measure(const Settings& settings, const std::string& command) {
   if (json_file) json_file->Commit(report.Json().dump(2) + "\n");
 }
 
-std::string CommandLine(int argc, char** argv) {
-  std::string command = "readamp";
-  for (int i = 1; i < argc; ++i) command += std::string(" ") + argv[i];
-  return command;
-}
-
 int Main(int argc, char** argv) {
   Settings settings;
   CLI::App app(
@@ -142,27 +134,10 @@ int Main(int argc, char** argv) {
       "reads that the filters avoid.",
       "readamp");
   DescribeArguments(app, settings);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    fmt::print(stderr, "readamp: {}\n", error.what());
-    return kInputErrorStatus;
-  }
-  try {
+  return bench::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
-    WatchForInterrupts();
-    Measure(settings, CommandLine(argc, argv));
-    return 0;
-  } catch (const WrongAnswer& error) {
-    fmt::print(stderr, "readamp: no report, because an answer was wrong: {}\n", error.what());
-    return kWrongAnswerStatus;
-  } catch (const Interrupted&) {
-    return kInterruptedStatus;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "readamp: {}\n", error.what());
-    return kInputErrorStatus;
-  }
+    Measure(settings, bench::CommandLine("readamp", argc, argv));
+  });
 }
 
 }  // namespace

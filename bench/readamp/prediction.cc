@@ -8,6 +8,7 @@
 #include "bloom_filter_policy.h"
 #include "exactbloom/bloom_filter.h"
 #include "filter/block_format.h"
+#include "report/rate_deviation.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -18,19 +19,6 @@ struct ExactFilter {
   double variance = 0.0;
 };
 
-// Standard deviation of the number of one-bits over its mean. With q the probability that one bit
-// stays zero and q2 that two do, the variance is m q (1 - q) + m (m - 1) (q2 - q^2).
-double RelativeFillDeviation(FilterKind kind, const FilterSize& size, std::uint64_t keys) {
-  const auto m = static_cast<double>(size.bits);
-  const bool classic = kind == FilterKind::kClassic;
-  const double throws = static_cast<double>(keys) * (classic ? 1.0 : size.probes);
-  const double k = classic ? size.probes : 1.0;
-  const double q = std::exp(throws * std::log1p(-k / m));
-  const double excess = std::expm1(throws * std::log1p(-k / ((m - 1.0) * (m - k))));  // q2/q^2 - 1
-  const double variance = m * q * (1.0 - q) + m * (m - 1.0) * q * q * excess;
-  return std::sqrt(std::max(0.0, variance)) / (m * (1.0 - q));
-}
-
 ExactFilter DescribeFilter(const BloomFilterPolicy& policy, const Table& table) {
   const FilterSize size =
       SizeAtBitsPerKey(policy.Kind(), table.keys, policy.Options().bits_per_key);
@@ -39,9 +27,7 @@ ExactFilter DescribeFilter(const BloomFilterPolicy& policy, const Table& table) 
     throw WrongAnswer(fmt::format("{}: the filter of {} keys has {} bytes and not {}",
                                   policy.GetId(), table.keys, table.filter_bytes, block_bytes));
   }
-  // The rate given X one-bits is nearly proportional to X^k, so its relative deviation is k times
-  // that of X.
-  const double relative = size.probes * RelativeFillDeviation(policy.Kind(), size, table.keys);
+  const double relative = bench::RelativeRateDeviation(policy.Kind(), size, table.keys);
   return {size.false_positive_rate, std::pow(size.false_positive_rate * relative, 2)};
 }
 

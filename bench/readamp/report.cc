@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
 #include "exactbloom/version.h"
-#include "text_table.h"
+#include "report/text_table.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -86,9 +83,9 @@ std::vector<std::string> ReadCells(const WorkloadResult& result, const WorkloadR
 std::string WorkloadText(const Report& report, std::size_t index) {
   const WorkloadResult& first = report.policies.front().workloads[index];
   const WorkloadResult* baseline = FindBaseline(report, first.name);
-  TextTable table({"policy", "filter bytes", "bits/key", "absent checks", "false pos.", "measured",
-                   "99.9% interval", "exact", "blocks read", "/lookup", "bytes/lookup", "avoided",
-                   "%", "p50 us", "p99 us"});
+  bench::TextTable table({"policy", "filter bytes", "bits/key", "absent checks", "false pos.",
+                          "measured", "99.9% interval", "exact", "blocks read", "/lookup",
+                          "bytes/lookup", "avoided", "%", "p50 us", "p99 us"});
   for (const PolicyResult& policy : report.policies) {
     const WorkloadResult& result = policy.workloads[index];
     std::vector<std::string> row = FilterCells(policy, result);
@@ -100,8 +97,8 @@ std::string WorkloadText(const Report& report, std::size_t index) {
 }
 
 std::string BloomTableText(const Report& report) {
-  TextTable table({"allowed error", "hash area 1970", "saved 1970 %", "bits/key", "filter bytes",
-                   "saved here %", "exact %"});
+  bench::TextTable table({"allowed error", "hash area 1970", "saved 1970 %", "bits/key",
+                          "filter bytes", "saved here %", "exact %"});
   bool misprint = false;
   for (const BloomTableRow& row : report.bloom_table) {
     misprint |= row.misprint;
@@ -232,24 +229,6 @@ nlohmann::json Report::Json() const {
                                      {"predicted_percent", row.predicted_percent}});
   }
   return root;
-}
-
-std::string DescribeCpu() {
-  const std::set<std::string> wanted = {"avx2", "avx512f", "avx512bw", "avx512vl", "asimd", "sve"};
-  std::ifstream info("/proc/cpuinfo");
-  std::string line;
-  std::string model = "unknown processor";
-  std::string features;
-  while (std::getline(info, line) && !line.empty()) {
-    const std::string value = line.substr(std::min(line.size(), line.find(':') + 2));
-    if (line.rfind("model name", 0) == 0) model = value;
-    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
-    std::istringstream words(value);
-    for (std::string word; words >> word;) {
-      if (wanted.count(word) != 0) features += " " + word;
-    }
-  }
-  return model + " (" + (features.empty() ? "no wide vectors" : features.substr(1)) + ")";
 }
 
 }  // namespace exactbloom::readamp

@@ -65,7 +65,4 @@ struct Report {
   nlohmann::json Json() const;
 };
 
-// The processor's name and the vector instruction sets it has, as the kernel names them.
-std::string DescribeCpu();
-
 }  // namespace exactbloom::readamp

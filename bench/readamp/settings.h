@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "report/errors.h"
+#include "report/progress.h"
 
 namespace exactbloom::readamp {
 
@@ -30,16 +32,8 @@ struct Settings {
   std::uint64_t seed = 1970;
 };
 
-// Something outside the program is not as the command line says: the user has to mend it.
-class InputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// A lookup was answered wrongly or two counts that must agree do not: no result may be reported.
-class WrongAnswer : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using bench::InputError;
+using bench::Progress;
+using bench::WrongAnswer;
 
 }  // namespace exactbloom::readamp

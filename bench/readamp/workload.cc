@@ -57,7 +57,7 @@ class Runner {
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
     rocksdb::get_perf_context()->Reset();
     const std::size_t total = workload_.order.size();
-    while (!stop_ && !InterruptArrived()) {
+    while (!stop_ && !bench::InterruptArrived()) {
       const std::size_t begin = next_.fetch_add(kChunk);
       if (begin >= total) break;
       const std::size_t end = std::min(begin + kChunk, total);
@@ -131,7 +131,7 @@ Measurement Run(const Workload& workload, const KeySet& keys, const OpenDatabase
   std::vector<ThreadCounts> counts =
       Runner(workload, keys, database.db.get(), settings, progress).Run();
   progress.End();
-  CheckForInterrupts();
+  bench::CheckForInterrupts();
 
   Measurement result;
   result.lookups = workload.order.size();

@@ -8,7 +8,7 @@
 
 #include "database.h"
 #include "key_set.h"
-#include "progress.h"
+#include "report/progress.h"
 #include "settings.h"
 
 namespace exactbloom::readamp {

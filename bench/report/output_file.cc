@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "settings.h"
+#include "errors.h"
 
-namespace exactbloom::readamp {
+namespace exactbloom::bench {
 namespace {
 
 [[noreturn]] void ThrowCannotWrite(const std::string& path) {
@@ -45,4 +45,4 @@ void OutputFile::Commit(const std::string& text) {
   if (error) throw InputError(fmt::format("cannot write {}: {}", path_, error.message()));
 }
 
-}  // namespace exactbloom::readamp
+}  // namespace exactbloom::bench

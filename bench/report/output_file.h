@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-namespace exactbloom::readamp {
+namespace exactbloom::bench {
 
 class OutputFile {
  public:
@@ -26,4 +26,4 @@ class OutputFile {
   std::ofstream file_;
 };
 
-}  // namespace exactbloom::readamp
+}  // namespace exactbloom::bench

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace exactbloom::readamp {
+namespace exactbloom::bench {
 
 class TextTable {
  public:
@@ -20,4 +20,4 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace exactbloom::readamp
+}  // namespace exactbloom::bench

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
-namespace exactbloom::readamp {
+namespace exactbloom::bench {
 namespace {
 
 constexpr auto kRedrawInterval = std::chrono::milliseconds(200);
@@ -67,4 +67,4 @@ void CheckForInterrupts() {
   if (InterruptArrived()) throw Interrupted();
 }
 
-}  // namespace exactbloom::readamp
+}  // namespace exactbloom::bench

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace exactbloom::readamp {
+namespace exactbloom::bench {
 
 std::string TextTable::Format() const {
   std::vector<std::size_t> widths(rows_.front().size(), 0);
@@ -21,4 +21,4 @@ std::string TextTable::Format() const {
   return text;
 }
 
-}  // namespace exactbloom::readamp
+}  // namespace exactbloom::bench

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace exactbloom::readamp {
+namespace exactbloom::bench {
 
 class Progress {
  public:
@@ -46,4 +46,4 @@ void CheckForInterrupts();
 // Whether one arrived, for threads that must not throw.
 bool InterruptArrived();
 
-}  // namespace exactbloom::readamp
+}  // namespace exactbloom::bench

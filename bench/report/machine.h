@@ -1,0 +1,14 @@
+// The machine and the libraries of a run, for the report's header.
+#pragma once
+
+#include <string>
+
+namespace exactbloom::bench {
+
+// The processor's name and those of its vector extensions that matter to filters.
+std::string DescribeCpu();
+
+// The version of the RocksDB that the program was compiled against.
+std::string RocksDBVersion();
+
+}  // namespace exactbloom::bench
