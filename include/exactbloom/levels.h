@@ -1,0 +1,53 @@
+// Dividing filter memory among the sorted runs of an LSM tree (Dayan et al., "Monkey", 2017).
+//
+// A lookup of an absent key asks the filter of every sorted run, so the disk reads that it wastes
+// are, on average, the sum of their false-positive rates. A bit spent on a small run buys more than
+// a bit spent on a large one; the sum is smallest when the rates are about proportional to the
+// sizes.
+//
+// The functions allocate and throw std::bad_alloc when memory is short, nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "exactbloom/layout.h"
+#include "exactbloom/sizing.h"
+
+namespace exactbloom {
+
+struct LevelPlan {
+  std::vector<FilterSize> filters;  // one for each run; bits = 0 and a rate of one: no filter
+  double wasted_reads = 0.0;        // the sum of the rates
+};
+
+// Divides `total_bits` among runs of `keys[i]` keys each so that the expected wasted reads of an
+// absent-key lookup are least, by the exact rates with their own k*.
+//   keys         n_i, each 1 .. 1e12; 1 .. 64 runs
+//   total_bits   0 .. 2^53; in the cache-line layouts whole lines of it are used
+// The division is a local optimum: moving any power-of-two amount of bits (or lines) from one run
+// to another does not help. It starts from the rule that the rates be proportional to the sizes,
+// and equals the best of all divisions in every small case that was enumerated. Time: some
+// thousands of evaluations of the exact rate. Errors: nothing is returned for parameters outside
+// these ranges.
+std::optional<LevelPlan> PlanLevels(Layout layout, const std::vector<std::uint64_t>& keys,
+                                    std::uint64_t total_bits);
+
+// Returns the plan of about the fewest bits whose expected wasted reads are at most `wasted_reads`.
+//   wasted_reads   strictly between 0 and the number of runs
+// Other parameters, errors as above. The total is the least within one part in a thousand.
+std::optional<LevelPlan> PlanLevelsForTarget(Layout layout, const std::vector<std::uint64_t>& keys,
+                                             double wasted_reads);
+
+// Returns the bits per key of the levels of a geometric tree, smallest level first, that Monkey's
+// closed rule gives: each level has ln T / (ln 2)^2 more than the next larger one, and the total is
+// that of `bits_per_key` everywhere. Levels that would get less than nothing get none, and the rest
+// shares the memory.
+//   levels         1 .. 64
+//   size_ratio     T, above 1: a level has T times the keys of the one before
+//   bits_per_key   0 or more
+// Errors: an empty vector for parameters outside these ranges. Source: Dayan et al. 2017.
+std::vector<double> MonkeyBitsPerKey(int levels, double size_ratio, double bits_per_key);
+
+}  // namespace exactbloom

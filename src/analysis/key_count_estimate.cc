@@ -1,0 +1,154 @@
+#include "exactbloom/key_count_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exactbloom/occupancy.h"
+#include "false_positive_rate.h"
+#include "size_growth.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The logarithms of what one key does to zeros.
+struct KeyEffect {
+  KeyEffect(FilterKind kind, std::uint64_t bits, int probes) : m(static_cast<double>(bits)) {
+    // A classic key is one committee of k bits, a standard key is k committees of one.
+    const double size = kind == FilterKind::kClassic ? probes : 1.0;
+    const double count = kind == FilterKind::kClassic ? 1.0 : probes;
+    log_zero = count * std::log1p(-size / m);
+    // V_2 / V_1^2 = (1 - size / ((m-1)(m-size)))^count
+    log_pair = count * std::log1p(-size / ((m - 1.0) * (m - size)));
+  }
+
+  double Keys(double ones) const {
+    return ones >= m ? kInfinity : std::log1p(-ones / m) / log_zero;
+  }
+
+  double ExpectedOnes(double keys) const { return -m * std::expm1(keys * log_zero); }
+
+  // The variance of the logarithm of the share of zeros.
+  double LogVariance(double keys) const {
+    return std::max(
+        0.0, std::expm1(-keys * log_zero) / m + (1.0 - 1.0 / m) * std::expm1(keys * log_pair));
+  }
+
+  double Deviation(double keys) const {
+    return std::sqrt(LogVariance(keys)) * m * std::exp(keys * log_zero);
+  }
+
+  double m;
+  double log_zero;
+  double log_pair;
+};
+
+bool IsValid(FilterKind kind, std::uint64_t bits, std::uint64_t ones, int probes, double z) {
+  return analysis::IsGeometry(kind, bits, 0, probes) && bits >= 2 && ones <= bits &&
+         static_cast<std::uint64_t>(probes) < bits && z >= 0.0 && z < kInfinity;
+}
+
+// The number of keys at which the expected ones, `z` deviations added, reach `ones`.
+double KeysAt(const KeyEffect& key, double ones, double z) {
+  const auto reached = [&](double keys) {
+    return key.ExpectedOnes(keys) + z * key.Deviation(keys) >= ones;
+  };
+  double low = 0.0;
+  double high = 1.0;
+  while (!reached(high)) {
+    low = high;
+    high *= 2.0;
+    if (high > static_cast<double>(analysis::kMaxCount)) return kInfinity;
+  }
+  for (int step = 0; step < 100 && high - low > 1e-9 * high; ++step) {
+    const double middle = low + (high - low) / 2.0;
+    (reached(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+double LogDensity(const KeyEffect& key, double ones, double keys) {
+  const double deviation = key.Deviation(keys);
+  const double distance = (ones - key.ExpectedOnes(keys)) / deviation;
+  return -0.5 * distance * distance - std::log(deviation);
+}
+
+// The densest whole number around `near`, which is at most a few keys away.
+std::uint64_t DensestKeys(const KeyEffect& key, double ones, double near) {
+  auto keys = static_cast<std::uint64_t>(std::max(2.0, std::round(near)));
+  const auto density = [&](std::uint64_t n) {
+    return LogDensity(key, ones, static_cast<double>(n));
+  };
+  while (density(keys + 1) > density(keys)) ++keys;
+  while (keys > 2 && density(keys - 1) >= density(keys)) --keys;
+  return keys;
+}
+
+// Adds keys one by one and watches P(X = ones).
+std::optional<std::uint64_t> LikeliestKeys(FilterKind kind, std::uint64_t bits, std::uint64_t ones,
+                                           int probes, std::uint64_t most) {
+  const auto m = static_cast<double>(bits);
+  analysis::SizeDistribution distribution(0);
+  std::uint64_t best = 0;
+  double likelihood = 0.0;
+  for (std::uint64_t keys = 1; keys <= most; ++keys) {
+    for (int drawn = 0; drawn < probes; ++drawn) {
+      distribution.DrawBit(m, kind == FilterKind::kClassic ? drawn : 0.0);
+    }
+    const double now = distribution.Result().At(ones);
+    if (now > likelihood) {
+      best = keys;
+      likelihood = now;
+    }
+  }
+  return likelihood > 0.0 ? std::optional(best) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<KeyCountEstimate> EstimateKeys(FilterKind kind, std::uint64_t bits,
+                                             std::uint64_t ones, int probes, double z) {
+  if (!IsValid(kind, bits, ones, probes, z)) return std::nullopt;
+  if (ones == 0) return KeyCountEstimate{0.0, {0.0, 0.0}};
+  const KeyEffect key(kind, bits, probes);
+  const auto x = static_cast<double>(ones);
+  const double high = ones == bits ? kInfinity : KeysAt(key, x, -z);
+  return KeyCountEstimate{key.Keys(x), {KeysAt(key, x, z), high}};
+}
+
+std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
+                                                   std::uint64_t ones, int probes) {
+  if (!IsValid(kind, bits, ones, probes, 0.0) || ones == bits) return std::nullopt;
+  if (ones == 0) return 0;
+  const KeyEffect key(kind, bits, probes);
+  const auto x = static_cast<double>(ones);
+  if (bits > kMaxExactLikelihoodBits) return DensestKeys(key, x, key.Keys(x));
+  const double most = KeysAt(key, x, -4.0) + 2.0;
+  return LikeliestKeys(kind, bits, ones, probes, static_cast<std::uint64_t>(most));
+}
+
+std::optional<KeyCountEstimate> EstimateSharedKeys(FilterKind kind, std::uint64_t bits,
+                                                   std::uint64_t ones_first,
+                                                   std::uint64_t ones_second,
+                                                   std::uint64_t ones_union, int probes, double z) {
+  if (!IsValid(kind, bits, ones_union, probes, z) || ones_union == bits) return std::nullopt;
+  const bool possible =
+      std::max(ones_first, ones_second) <= ones_union && ones_union <= ones_first + ones_second;
+  if (!possible) return std::nullopt;
+  const KeyEffect key(kind, bits, probes);
+  const double first = key.Keys(static_cast<double>(ones_first));
+  const double second = key.Keys(static_cast<double>(ones_second));
+  const double both = key.Keys(static_cast<double>(ones_union));
+  const double most = std::min(first, second);
+  const double shared = std::clamp(first + second - both, 0.0, most);
+  const double log_variance = key.LogVariance(both) + 2.0 * key.LogVariance(shared) -
+                              key.LogVariance(first) - key.LogVariance(second);
+  const double half = z * std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
+  return KeyCountEstimate{shared,
+                          {std::max(0.0, first + second - both - half),
+                           std::clamp(first + second - both + half, 0.0, most)}};
+}
+
+}  // namespace exactbloom
