@@ -1,0 +1,75 @@
+#include "arguments.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+namespace exactbloom::tool {
+namespace {
+
+// Up to here every whole number is a double, and every function of the analysis takes it.
+constexpr double kLargestCount = 9007199254740992.0;
+
+}  // namespace
+
+CLI::Validator WholeNumber() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double value = 0.0;
+        const bool number = CLI::detail::lexical_cast(text, value) && value >= 0.0 &&
+                            value <= kLargestCount && value == std::floor(value);
+        if (!number) {
+          return fmt::format("'{}' is not a whole number from 0 to {:.0f}", text, kLargestCount);
+        }
+        text = fmt::format("{:.0f}", value);
+        return "";
+      },
+      "");
+}
+
+void AddLayout(CLI::App& app, Layout& layout) {
+  static const std::map<std::string, FilterKind> kinds = {{"classic", FilterKind::kClassic},
+                                                          {"standard", FilterKind::kStandard}};
+  app.add_option("--kind", layout.kind,
+                 "classic: k distinct bits a key; standard: k independent bits")
+      ->transform(CLI::CheckedTransformer(kinds))
+      ->type_name("classic|standard")
+      ->default_str("classic");
+  app.add_option(
+         "--lines", layout.lines,
+         "Cache lines that hold a key's bits: 0, anywhere in the filter; 1; or 2 of one page")
+      ->check(CLI::IsMember({0, 1, 2}))
+      ->type_name("0|1|2")
+      ->capture_default_str();
+}
+
+CLI::Option* AddCount(CLI::App& app, const std::string& name, std::uint64_t& value,
+                      const std::string& description) {
+  return app.add_option(name, value, description)->transform(WholeNumber())->type_name("NUMBER");
+}
+
+std::string Describe(Layout layout) {
+  const std::string kind = layout.kind == FilterKind::kClassic ? "classic" : "standard";
+  return layout.lines == 0 ? kind : fmt::format("{}, lines = {}", kind, layout.lines);
+}
+
+std::string PolicyString(Layout layout, double bits_per_key) {
+  const char* id = layout.kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
+  if (layout.lines == 0) return fmt::format("{}:{:g}", id, bits_per_key);
+  return fmt::format("{{id={};bits_per_key={:g};lines={}}}", id, bits_per_key, layout.lines);
+}
+
+std::string FormatRate(double rate) {
+  constexpr double kLeastPercentage = 1e-4;
+  return rate >= kLeastPercentage || rate == 0.0 ? fmt::format("{:.5g}%", 100.0 * rate)
+                                                 : fmt::format("{:.4e}", rate);
+}
+
+nlohmann::json Number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+void PrintJson(const nlohmann::json& document) { fmt::print("{}\n", document.dump(2)); }
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,14 @@
+// The subcommands of exactbloom. Each function adds one to `app`, with its help; when the command
+// line names it, it runs and prints. They throw bench::InputError for a question that has no
+// answer.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace exactbloom::tool {
+
+void AddRate(CLI::App& app);
+void AddPlan(CLI::App& app);
+void AddTable(CLI::App& app);
+
+}  // namespace exactbloom::tool

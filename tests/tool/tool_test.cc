@@ -1,0 +1,182 @@
+// Asks the tool questions on the command line and compares its answers with the library.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "exactbloom/efficiency.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/rate_bounds.h"
+#include "exactbloom/sizing.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+
+struct Outcome {
+  int status = -1;
+  std::string out;  // and stderr
+};
+
+Outcome Ask(const std::string& arguments) {
+  const std::string command = fmt::format("{} {} 2>&1", EXACTBLOOM_TOOL, arguments);
+  FILE* pipe = popen(command.c_str(), "r");
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.out.append(buffer.data(), count);
+  }
+  const int raw = pclose(pipe);
+  outcome.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+  return outcome;
+}
+
+json AskJson(const std::string& arguments) {
+  const Outcome outcome = Ask(arguments + " --json");
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  return json::parse(outcome.out);
+}
+
+void ExpectRefusal(const std::string& arguments, const std::string& words) {
+  SCOPED_TRACE(arguments);
+  const Outcome outcome = Ask(arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out.rfind("exactbloom: ", 0), 0U) << outcome.out;
+  EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
+}
+
+TEST(Rate, AnswersWithTheLibrarysNumbers) {
+  const json answer = AskJson("rate --kind standard --m 64 --n 4 --k 10");
+  EXPECT_DOUBLE_EQ(answer.at("exact"), FalsePositiveRate(FilterKind::kStandard, 64, 4, 10));
+  EXPECT_NEAR(answer.at("exact"), 6.154e-4, 5e-8);  // theory's reference number
+  EXPECT_DOUBLE_EQ(answer.at("asymptotic"), AsymptoticFalsePositiveRate(64, 4, 10));
+  const RateBounds bounds = FalsePositiveRateBounds(FilterKind::kStandard, 64, 4, 10);
+  EXPECT_DOUBLE_EQ(answer.at("lower"), bounds.lower);
+  EXPECT_DOUBLE_EQ(answer.at("upper"), bounds.upper);
+  EXPECT_EQ(answer.at("optimal_k"), 10);
+  EXPECT_DOUBLE_EQ(answer.at("rate_at_optimal_k"), answer.at("exact"));
+  EXPECT_DOUBLE_EQ(answer.at("efficiency"), Efficiency({FilterKind::kStandard, 0}, 64, 4, 10));
+}
+
+TEST(Rate, KnowsTheCacheLineLayouts) {
+  const json answer = AskJson("rate --lines 1 --m 512000 --n 51200 --k 6");
+  EXPECT_DOUBLE_EQ(answer.at("exact"),
+                   FalsePositiveRate({FilterKind::kClassic, 1}, 512000, 51200, 6));
+  EXPECT_NEAR(answer.at("exact"), 0.00955, 2e-5);
+  EXPECT_TRUE(answer.at("lower").is_null());
+}
+
+TEST(Rate, AnEmptyFilterLetsNothingThrough) {
+  const json answer = AskJson("rate --m 100 --n 0 --k 3");
+  EXPECT_EQ(answer.at("exact"), 0.0);
+  EXPECT_TRUE(answer.at("efficiency").is_null());
+}
+
+TEST(Plan, TheSmallestFilterForARate) {
+  const json plan = AskJson("plan --keys 1e6 --fpr 0.01");
+  const auto size = SmallestFilter(FilterKind::kClassic, 1'000'000, 0.01);
+  ASSERT_TRUE(size.has_value());
+  EXPECT_EQ(plan.at("m"), size->bits);
+  EXPECT_EQ(plan.at("k"), size->probes);
+  EXPECT_LE(plan.at("exact"), 0.01);
+  EXPECT_EQ(plan.at("memory_bytes"), (size->bits + 7) / 8 + 40);
+  EXPECT_EQ(plan.at("policy"), "classic_bloom:9.593");
+}
+
+TEST(Plan, BitsPerKeyAndMemoryAgree) {
+  const json by_bits = AskJson("plan --keys 1000 --bits-per-key 10 --kind standard");
+  EXPECT_EQ(by_bits.at("m"), 10000);
+  EXPECT_EQ(by_bits.at("policy"), "standard_bloom:10");
+  const json by_memory = AskJson(fmt::format("plan --keys 1000 --memory {} --kind standard",
+                                             by_bits.at("memory_bytes").get<int>()));
+  EXPECT_EQ(by_memory, by_bits);
+}
+
+TEST(Plan, LevelsBeatEqualBitsPerKey) {
+  const json levels = AskJson("plan --levels 1e4,1e5,1e6 --bits-per-key 10");
+  ASSERT_EQ(levels.size(), 3U);
+  double wasted_reads = 0.0;
+  std::uint64_t bits = 0;
+  for (const json& level : levels) {
+    wasted_reads += level.at("exact").get<double>();
+    bits += level.at("m").get<std::uint64_t>();
+    EXPECT_DOUBLE_EQ(level.at("exact"), FalsePositiveRate(FilterKind::kClassic, level.at("m"),
+                                                          level.at("keys"), level.at("k")));
+  }
+  EXPECT_LE(bits, 11'100'000U);
+  EXPECT_GT(bits, 11'099'000U);
+  // Each level has ln 10 / (ln 2)^2 = 4.79 bits per key more than the next (Monkey).
+  const double step =
+      levels[1].at("bits_per_key").get<double>() - levels[2].at("bits_per_key").get<double>();
+  EXPECT_NEAR(step, 4.79, 0.15);
+  EXPECT_LT(wasted_reads, 0.5 * 3 * 0.00819);
+}
+
+TEST(Plan, ShowsOneBitMoreAndLessAndTheUsualAnswer) {
+  const Outcome outcome = Ask("plan --keys 1e6 --fpr 0.01");
+  EXPECT_EQ(outcome.status, 0);
+  for (const auto* words : {"one bit per key less", "one bit per key more", "usual formula",
+                            "9585059", "filter_policy=classic_bloom:9.593"}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << words;
+  }
+}
+
+TEST(Table, TextCsvAndJsonHoldTheSameRates) {
+  const std::string question =
+      "table --keys 1000 --from 8 --to 10 --step 0.5 --least-k 5 --most-k 7";
+  const json rows = AskJson(question);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_DOUBLE_EQ(rows[4].at("rates").at("7"),
+                   FalsePositiveRate(FilterKind::kClassic, 10000, 1000, 7));
+  EXPECT_EQ(rows[4].at("optimal_k"), 7);
+
+  std::istringstream csv(Ask(question + " --csv").out);
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "bits_per_key,m,n,k,rate,optimal_k");
+  std::size_t lines = 0;
+  while (std::getline(csv, line)) ++lines;
+  EXPECT_EQ(lines, 15U);
+  EXPECT_NE(Ask(question).out.find("8.196e-03"), std::string::npos);
+}
+
+TEST(Tool, RefusesNonsenseWithOneLine) {
+  ExpectRefusal("rate --m 0 --n 1 --k 1", "--m is 0");
+  ExpectRefusal("rate --m 5 --n 1 --k 6", "--k is 6");
+  ExpectRefusal("rate --m 5 --n 1 --k 0", "1 to 72");
+  ExpectRefusal("rate --m 5 --n x --k 1", "'x' is not a whole number");
+  ExpectRefusal("rate --m 1.5 --n 1 --k 1", "1.5");
+  ExpectRefusal("rate --m 1e30 --n 4 --k 3", "1e30");
+  ExpectRefusal("rate --m -1 --n 4 --k 3", "-1");
+  ExpectRefusal("rate --m 500 --n 4 --k 6 --lines 1", "512");
+  ExpectRefusal("rate --m 512 --n 4 --k 6 --lines 3", "--lines");
+  ExpectRefusal("rate --m 512 --n 4 --k 6 --kind quotient", "quotient");
+  ExpectRefusal("plan --keys 0 --fpr 0.1", "0 keys");
+  ExpectRefusal("plan --keys 10 --fpr 1.5", "--fpr 1.5");
+  ExpectRefusal("plan --keys 10 --fpr 0", "--fpr 0");
+  ExpectRefusal("plan --keys 10 --fpr nan", "--fpr nan");
+  ExpectRefusal("plan --keys 10 --bits-per-key 101", "101");
+  ExpectRefusal("plan --keys 10 --memory 10", "--memory 10");
+  ExpectRefusal("plan --keys 10", "--fpr");
+  ExpectRefusal("plan --fpr 0.1", "--keys");
+  ExpectRefusal("plan --levels 0,5 --bits-per-key 4", "0 keys");
+  ExpectRefusal("plan --levels 5,50 --wasted-reads 2", "wasted reads");
+  ExpectRefusal("table --from 12 --to 8", "--from 12 --to 8");
+  ExpectRefusal("table --step 0", "--step");
+  ExpectRefusal("table --step 1e-9", "--step");
+  ExpectRefusal("table --least-k 0", "--least-k 0");
+  ExpectRefusal("table --keys 0", "--keys is 0");
+  ExpectRefusal("", "subcommand");
+  ExpectRefusal("sing", "sing");
+}
+
+}  // namespace
+}  // namespace exactbloom
