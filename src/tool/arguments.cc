@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
 namespace exactbloom::tool {
 namespace {
@@ -29,18 +28,20 @@ CLI::Validator WholeNumber() {
 }
 
 void AddLayout(CLI::App& app, Layout& layout) {
-  static const std::map<std::string, FilterKind> kinds = {{"classic", FilterKind::kClassic},
-                                                          {"standard", FilterKind::kStandard}};
-  app.add_option("--kind", layout.kind,
-                 "classic: k distinct bits a key; standard: k independent bits")
-      ->transform(CLI::CheckedTransformer(kinds))
-      ->type_name("classic|standard")
+  app.add_option_function<std::string>(
+         "--kind",
+         [&layout](const std::string& name) {
+           layout.kind = name == "standard" ? FilterKind::kStandard : FilterKind::kClassic;
+         },
+         "classic: k distinct bits a key; standard: k independent bits")
+      ->check(CLI::IsMember({"classic", "standard"}))
+      ->type_name("KIND")
       ->default_str("classic");
   app.add_option(
          "--lines", layout.lines,
          "Cache lines that hold a key's bits: 0, anywhere in the filter; 1; or 2 of one page")
       ->check(CLI::IsMember({0, 1, 2}))
-      ->type_name("0|1|2")
+      ->type_name("NUMBER")
       ->capture_default_str();
 }
 
