@@ -175,7 +175,7 @@ TEST(Tool, RefusesNonsenseWithOneLine) {
   ExpectRefusal("table --least-k 0", "--least-k 0");
   ExpectRefusal("table --keys 0", "--keys is 0");
   ExpectRefusal("", "subcommand");
-  ExpectRefusal("sing", "sing");
+  ExpectRefusal("sing", "subcommand");
 }
 
 }  // namespace
