@@ -21,11 +21,16 @@ TEST(PlanLevels, IsTheBestOfAllDivisionsOfSmallMemory) {
   for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
     for (const auto& keys : cases) {
       for (const std::uint64_t total : {0, 7, 30, 64, 150}) {
+        std::vector<std::vector<double>> rates(3);
+        for (std::size_t run = 0; run < 3; ++run) {
+          for (std::uint64_t u = 0; u <= total; ++u) {
+            rates[run].push_back(BestRate(kind, u, keys[run]));
+          }
+        }
         double best = std::numeric_limits<double>::infinity();
         for (std::uint64_t a = 0; a <= total; ++a) {
           for (std::uint64_t b = 0; a + b <= total; ++b) {
-            best = std::min(best, BestRate(kind, a, keys[0]) + BestRate(kind, b, keys[1]) +
-                                      BestRate(kind, total - a - b, keys[2]));
+            best = std::min(best, rates[0][a] + rates[1][b] + rates[2][total - a - b]);
           }
         }
         const auto plan = PlanLevels(kind, keys, total);
@@ -34,6 +39,21 @@ TEST(PlanLevels, IsTheBestOfAllDivisionsOfSmallMemory) {
             << keys[0] << " " << keys[1] << " " << keys[2] << " in " << total;
       }
     }
+  }
+}
+
+TEST(PlanLevels, IsWithinAThousandthOfTheBestDivisionOfMoreMemory) {
+  for (const std::uint64_t total : {600, 1000, 3000}) {
+    const std::vector<std::uint64_t> keys = {20, 130};
+    double best = std::numeric_limits<double>::infinity();
+    for (std::uint64_t a = 0; a <= total; ++a) {
+      best = std::min(best, BestRate(FilterKind::kClassic, a, keys[0]) +
+                                BestRate(FilterKind::kClassic, total - a, keys[1]));
+    }
+    const auto plan = PlanLevels(FilterKind::kClassic, keys, total);
+    ASSERT_TRUE(plan);
+    EXPECT_GE(plan->wasted_reads / best, 1.0 - 1e-9);
+    EXPECT_LE(plan->wasted_reads / best, 1.001) << total;
   }
 }
 
