@@ -58,8 +58,8 @@ struct EfficiencyPeak {
 
 // Returns the highest efficiency of a filter of `bits` bits over all whole n and k.
 //   standard   k = 1, and n the better whole number next to -ln 2 / ln(1 - 1/m)
-//   classic    n = 1, k = floor(m/2), rate 1 / C(m, k)
-//   bits       m, 2 .. 2^53 (for one bit every rate is one and the efficiency zero)
+//   classic    n = 1, k = floor(m/2), rate 1 / C(m, k); only for m = 3 is the standard kind's
+//   better bits       m, 2 .. 2^53 (for one bit every rate is one and the efficiency zero)
 // Precision: relative error at most 1e-9. Errors: an efficiency of NaN outside the range.
 // Source: Theorem 26 and Corollary 27; Conjecture 28 and Corollary 30.
 EfficiencyPeak MaximumEfficiency(FilterKind kind, std::uint64_t bits);

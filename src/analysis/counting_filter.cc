@@ -31,9 +31,14 @@ double Tail(double trials, double p, double least) {
   const double odds = p / (1.0 - p);
   const double mean = trials * p;
   if (least > mean) {
-    // C(N, j) p^j (1-p)^(N-j), factor by factor so that nothing overflows.
-    double term = std::exp((trials - least) * std::log1p(-p));
-    for (double i = 0.0; i < least; ++i) term *= (trials - i) / (i + 1.0) * p;
+    // C(N, j) p^j (1-p)^(N-j): as logarithms, for (1-p)^(N-j) alone may underflow, and in extended
+    // precision, for they are large.
+    long double log_term =
+        static_cast<long double>(trials - least) * std::log1p(-static_cast<long double>(p));
+    for (double i = 0.0; i < least; ++i) {
+      log_term += std::log(static_cast<long double>(trials - i) / (i + 1.0) * p);
+    }
+    const auto term = static_cast<double>(std::exp(log_term));
     return std::min(1.0, UpwardSum(trials, odds, least, term));
   }
   // The rest below is the smaller side: 1 - P(j < least), from the term just below downwards.

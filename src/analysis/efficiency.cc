@@ -90,15 +90,18 @@ std::uint64_t ExactValley(FilterKind kind, std::uint64_t bits, int probes) {
 
 EfficiencyPeak MaximumEfficiency(FilterKind kind, std::uint64_t bits) {
   if (!IsCount(bits) || bits < 2) return {0, 0, kNotANumber};
+  const auto below = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(EfficientKeys(bits, 1)));
+  EfficiencyPeak best;
+  for (const std::uint64_t keys : {below, below + 1}) {
+    const double efficiency = Efficiency(kind, bits, keys, 1);
+    if (efficiency > best.efficiency) best = {keys, 1, efficiency};
+  }
   if (kind == FilterKind::kClassic) {
     const std::uint64_t probes = bits / 2;
-    return {1, probes, LosslessCodeBits(bits, probes) / static_cast<double>(bits)};
+    const double one_key = LosslessCodeBits(bits, probes) / static_cast<double>(bits);
+    if (one_key > best.efficiency) best = {1, probes, one_key};
   }
-  const auto below = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(EfficientKeys(bits, 1)));
-  const double efficiency = Efficiency(kind, bits, below, 1);
-  const double next = Efficiency(kind, bits, below + 1, 1);
-  return next > efficiency ? EfficiencyPeak{below + 1, 1, next}
-                           : EfficiencyPeak{below, 1, efficiency};
+  return best;
 }
 
 double EntropyBits(std::uint64_t bits, std::uint64_t ones) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "exactbloom/false_positive_rate.h"
 #include "false_positive_rate.h"
@@ -63,6 +65,33 @@ class Division {
     const auto largest = std::max_element(keys.begin(), keys.end()) - keys.begin();
     units_[static_cast<std::size_t>(largest)] += left;
     for (std::size_t i = 0; i < keys.size(); ++i) rates_.push_back(Rate(i, units_[i]));
+  }
+
+  // Run by run, the best division of every amount among the runs so far.
+  void Enumerate() {
+    const std::uint64_t total = std::accumulate(units_.begin(), units_.end(), std::uint64_t{0});
+    std::vector<double> best(total + 1, 0.0);
+    std::vector<std::vector<std::uint64_t>> share(keys_.size());
+    for (std::size_t run = 0; run < keys_.size(); ++run) {
+      std::vector<double> rates;
+      for (std::uint64_t u = 0; u <= total; ++u) rates.push_back(Rate(run, u));
+      std::vector<double> next(total + 1, std::numeric_limits<double>::infinity());
+      share[run].resize(total + 1);
+      for (std::uint64_t amount = 0; amount <= total; ++amount) {
+        for (std::uint64_t u = 0; u <= amount; ++u) {
+          if (best[amount - u] + rates[u] >= next[amount]) continue;
+          next[amount] = best[amount - u] + rates[u];
+          share[run][amount] = u;
+        }
+      }
+      best = std::move(next);
+    }
+    std::uint64_t left = total;
+    for (std::size_t run = keys_.size(); run-- > 0;) {
+      units_[run] = share[run][left];
+      left -= units_[run];
+      rates_[run] = Rate(run, units_[run]);
+    }
   }
 
   // Moves ever smaller amounts between any two runs for as long as that helps.
@@ -135,7 +164,11 @@ std::optional<LevelPlan> PlanLevels(Layout layout, const std::vector<std::uint64
                                     std::uint64_t total_bits) {
   if (!AreRuns(layout, keys) || total_bits > analysis::kMaxCount) return std::nullopt;
   Division division(layout, keys, total_bits);
-  division.Improve();
+  if (total_bits / BitGranularity(layout) <= kMaxEnumeratedUnits) {
+    division.Enumerate();
+  } else {
+    division.Improve();
+  }
   return division.Plan();
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
 
 #include "exactbloom/version.h"
@@ -26,7 +27,8 @@ int Main(int argc, char** argv) {
   AddTable(app);
   try {
     app.parse(argc, argv);
-    return 0;
+    if (std::fflush(stdout) == 0) return 0;
+    fmt::print(stderr, "exactbloom: standard output cannot be written\n");
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     fmt::print(stderr, "exactbloom: {}\n", error.what());

@@ -1,0 +1,143 @@
+#include "exactbloom/levels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "exactbloom/false_positive_rate.h"
+
+namespace exactbloom {
+namespace {
+
+double BestRate(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+  const int probes = OptimalProbes(layout, bits, keys);
+  return probes == 0 ? 1.0 : FalsePositiveRate(layout, bits, keys, probes);
+}
+
+TEST(PlanLevels, IsTheBestOfAllDivisionsOfSmallMemory) {
+  const std::vector<std::vector<std::uint64_t>> cases = {
+      {1, 4, 16}, {2, 2, 2}, {3, 20, 7}, {1, 1, 40}, {5, 10, 10}};
+  for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+    for (const auto& keys : cases) {
+      for (const std::uint64_t total : {0, 7, 30, 64, 150}) {
+        std::vector<std::vector<double>> rates(3);
+        for (std::size_t run = 0; run < 3; ++run) {
+          for (std::uint64_t u = 0; u <= total; ++u) {
+            rates[run].push_back(BestRate(kind, u, keys[run]));
+          }
+        }
+        double best = std::numeric_limits<double>::infinity();
+        for (std::uint64_t a = 0; a <= total; ++a) {
+          for (std::uint64_t b = 0; a + b <= total; ++b) {
+            best = std::min(best, rates[0][a] + rates[1][b] + rates[2][total - a - b]);
+          }
+        }
+        const auto plan = PlanLevels(kind, keys, total);
+        ASSERT_TRUE(plan);
+        EXPECT_NEAR(plan->wasted_reads / best, 1.0, 1e-9)
+            << keys[0] << " " << keys[1] << " " << keys[2] << " in " << total;
+      }
+    }
+  }
+}
+
+TEST(PlanLevels, IsWithinAThousandthOfTheBestDivisionOfMoreMemory) {
+  for (const std::uint64_t total : {600, 1000, 3000}) {
+    const std::vector<std::uint64_t> keys = {20, 130};
+    double best = std::numeric_limits<double>::infinity();
+    for (std::uint64_t a = 0; a <= total; ++a) {
+      best = std::min(best, BestRate(FilterKind::kClassic, a, keys[0]) +
+                                BestRate(FilterKind::kClassic, total - a, keys[1]));
+    }
+    const auto plan = PlanLevels(FilterKind::kClassic, keys, total);
+    ASSERT_TRUE(plan);
+    EXPECT_GE(plan->wasted_reads / best, 1.0 - 1e-9);
+    EXPECT_LE(plan->wasted_reads / best, 1.001) << total;
+  }
+}
+
+TEST(PlanLevels, ReportsTheFiltersThatItCounts) {
+  const std::vector<std::uint64_t> keys = {1000, 10'000, 100'000};
+  for (const Layout layout : {Layout{FilterKind::kClassic, 0}, Layout{FilterKind::kStandard, 1}}) {
+    const auto plan = PlanLevels(layout, keys, 1'110'000);
+    ASSERT_TRUE(plan);
+    std::uint64_t bits = 0;
+    double wasted = 0.0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const FilterSize& size = plan->filters[i];
+      bits += size.bits;
+      wasted += size.false_positive_rate;
+      EXPECT_EQ(size.false_positive_rate,
+                FalsePositiveRate(layout, size.bits, keys[i], size.probes));
+    }
+    EXPECT_LE(bits, 1'110'000U);
+    EXPECT_GT(bits, 1'110'000U - 2 * BitGranularity(layout));
+    EXPECT_EQ(plan->wasted_reads, wasted);
+    // At least as good as the same bits per key everywhere, and here much better.
+    double uniform = 0.0;
+    for (const std::uint64_t n : keys) uniform += BestRate(layout, n * 10 / 512 * 512, n);
+    EXPECT_LT(wasted, 0.6 * uniform);
+  }
+}
+
+TEST(PlanLevels, TendsToMonkeysRule) {
+  const auto plan = PlanLevels(FilterKind::kClassic, {100'000, 1'000'000, 10'000'000}, 111'000'000);
+  ASSERT_TRUE(plan);
+  const std::vector<double> monkey = MonkeyBitsPerKey(3, 10.0, 10.0);
+  const double sizes[] = {1e5, 1e6, 1e7};
+  for (std::size_t i = 0; i < 3; ++i) {
+    // k is whole and the rule takes it for real, which moves the smaller levels by up to a bit.
+    EXPECT_NEAR(static_cast<double>(plan->filters[i].bits) / sizes[i], monkey[i], 0.7);
+  }
+}
+
+TEST(PlanLevelsForTarget, ReachesTheTargetWithHardlyMoreThanNeeded) {
+  const std::vector<std::uint64_t> keys = {500, 5000, 50'000};
+  for (const double target : {0.001, 0.1, 1.0, 2.5}) {
+    const auto plan = PlanLevelsForTarget(FilterKind::kClassic, keys, target);
+    ASSERT_TRUE(plan);
+    EXPECT_LE(plan->wasted_reads, target);
+    std::uint64_t bits = 0;
+    for (const FilterSize& size : plan->filters) bits += size.bits;
+    const auto less = PlanLevels(FilterKind::kClassic, keys, bits - bits / 256 - 2);
+    ASSERT_TRUE(less);
+    EXPECT_GT(less->wasted_reads, target);
+  }
+}
+
+TEST(MonkeyBitsPerKey, DiffersByItsConstantFromLevelToLevel) {
+  const std::vector<double> bits = MonkeyBitsPerKey(4, 10.0, 10.0);
+  ASSERT_EQ(bits.size(), 4U);
+  for (std::size_t i = 0; i + 1 < 4; ++i) EXPECT_NEAR(bits[i] - bits[i + 1], 4.79, 0.005);
+  const double sizes[] = {1, 10, 100, 1000};
+  double total = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) total += bits[i] * sizes[i];
+  EXPECT_NEAR(total, 10.0 * 1111.0, 1e-6);
+}
+
+TEST(MonkeyBitsPerKey, LeavesLevelsWithoutFilterRatherThanInDebt) {
+  const std::vector<double> bits = MonkeyBitsPerKey(3, 10.0, 0.2);
+  EXPECT_EQ(bits[2], 0.0);
+  EXPECT_NEAR(bits[0] * 1 + bits[1] * 10, 0.2 * 111, 1e-9);
+  EXPECT_EQ(MonkeyBitsPerKey(2, 10.0, 0.0), std::vector<double>(2, 0.0));
+}
+
+TEST(Levels, AnswerNonsenseWithNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(PlanLevels(FilterKind::kClassic, {}, 100));
+  EXPECT_FALSE(PlanLevels(FilterKind::kClassic, {1, 0}, 100));
+  EXPECT_FALSE(PlanLevels({FilterKind::kClassic, 3}, {1}, 100));
+  EXPECT_FALSE(PlanLevels(FilterKind::kClassic, {1}, (std::uint64_t{1} << 53) + 1));
+  EXPECT_FALSE(PlanLevels(FilterKind::kClassic, std::vector<std::uint64_t>(65, 1), 100));
+  for (const double target : {0.0, -1.0, 2.0, nan}) {
+    EXPECT_FALSE(PlanLevelsForTarget(FilterKind::kClassic, {10, 100}, target));
+  }
+  EXPECT_TRUE(MonkeyBitsPerKey(0, 10.0, 10.0).empty());
+  EXPECT_TRUE(MonkeyBitsPerKey(3, 1.0, 10.0).empty());
+  EXPECT_TRUE(MonkeyBitsPerKey(3, nan, 10.0).empty());
+  EXPECT_TRUE(MonkeyBitsPerKey(3, 10.0, -1.0).empty());
+}
+
+}  // namespace
+}  // namespace exactbloom
