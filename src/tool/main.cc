@@ -17,7 +17,8 @@ int Refuse(const char* message) {
   std::string line(message);
   while (!line.empty() && line.back() == '\n') line.pop_back();
   line = line.substr(0, line.find('\n'));
-  fmt::print(stderr, "exactbloom: {}\n", line);
+  // Not by a function that throws when standard error cannot be written either.
+  std::fputs(fmt::format("exactbloom: {}\n", line).c_str(), stderr);
   return kBadInput;
 }
 
