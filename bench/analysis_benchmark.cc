@@ -64,6 +64,26 @@ BENCHMARK(BM_SizerProbes)
     ->ArgsProduct({{0, 1, 2}, {80, 100, 145, 200}})
     ->Unit(benchmark::kMicrosecond);
 
+// The first four thousand partitions that a sizer ever sees, everything that it finds out included.
+void BM_NewSizerPerPartition(benchmark::State& state) {
+  constexpr int kPartitions = 4000;
+  const Layout layout = LayoutOf(1, state.range(0));
+  const double bits_per_key = static_cast<double>(state.range(1)) / 10.0;
+  for (auto _ : state) {
+    FilterSizer sizer(layout);
+    for (std::uint64_t partition = 0; partition < kPartitions; ++partition) {
+      const std::uint64_t keys = NextPartition(partition);
+      benchmark::DoNotOptimize(sizer.OptimalProbes(BitsOf(layout, keys, bits_per_key), keys));
+    }
+  }
+  state.counters["per_partition"] = benchmark::Counter(
+      kPartitions, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_NewSizerPerPartition)
+    ->ArgNames({"lines", "tenth_bits_per_key"})
+    ->ArgsProduct({{0, 1, 2}, {80, 100, 145, 200}})
+    ->Unit(benchmark::kMicrosecond);
+
 // Without a sizer: what a single filter of a new size pays.
 void BM_OptimalProbes(benchmark::State& state) {
   const double bits_per_key = static_cast<double>(state.range(0)) / 10.0;
