@@ -15,7 +15,7 @@ unset multiplot
 set title
 
 set output out.'/probe_cost.svg'
-set logscale xy; set autoscale; set xrange [12:1e6]; set yrange [1e-4:100]
+set logscale xy; set autoscale; set xrange [12:1000]; set yrange [1e-2:100]
 set xlabel 'bits m'; set ylabel 'per cent'
 set title 'What the usual k costs: false positives above those of k*'
 plot for [i=0:2] data.'/cost.dat' index i using 2:($4>0?$4:NaN) with points pt 7 ps 0.4 \
@@ -24,6 +24,7 @@ plot for [i=0:2] data.'/cost.dat' index i using 2:($4>0?$4:NaN) with points pt 7
        title sprintf('standard, %d bits per key', (i==0?6:i==1?10:16))
 
 set output out.'/rate_missed.svg'
+set xrange [12:1e6]; set yrange [1e-4:100]
 set title 'By how much the exact rate exceeds the usual formula, at the usual k'
 plot for [i=0:2] data.'/cost.dat' index i using 2:(abs($6)) with lines lw 2 \
        title sprintf('classic, %d bits per key', (i==0?6:i==1?10:16)), \

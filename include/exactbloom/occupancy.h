@@ -83,8 +83,8 @@ class Occupancy {
 
   // Returns P(X = x) for all x. Precision: relative error at most 1e-10 for values above 1e-300.
   // Time: one addition and two multiplications for each value above the range of double and each
-  // bit drawn, that is O(balls sqrt(m)), and for each department after the first O(m sqrt(m));
-  // about 0.2 s for m = 1e5 at half fill. Meant for m up to a few millions.
+  // bit drawn, that is O(balls sqrt(m)), and for each department after the first O(m sqrt(m)) more:
+  // about 0.4 s for m = 1e5 at half fill. Meant for m up to a few millions.
   // Source: (3), (14), (23), (32), (41), in positive form.
   MassFunction Pmf() const;
 

@@ -51,22 +51,25 @@ int FilterSizer::RememberedProbes(std::uint64_t bits, std::uint64_t keys) {
 }
 
 // The two corners are proved one by one: near a change of k* only one of them has to come close.
+// With more bits and fewer keys k* can only be larger, so only larger k are compared there, and
+// conversely.
 FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) const {
   const int probes = exactbloom::OptimalProbes(layout_, bits, keys);
   const std::uint64_t unit = BitGranularity(layout_);
+  const std::uint64_t fewest_bits = unit * (layout_.lines == 2 ? 2 : 1);
   Box box = {bits, bits, keys, keys, probes};
   for (const double width : kWidths) {
     const std::uint64_t more_bits = Above(bits, width, unit);
     const std::uint64_t fewer_keys = Below(keys, width, 1);
-    if (exactbloom::OptimalProbes(layout_, more_bits, fewer_keys) != probes) continue;
+    if (!analysis::IsBestUpwards(layout_, more_bits, fewer_keys, probes)) continue;
     box.most_bits = more_bits;
     box.least_keys = fewer_keys;
     break;
   }
   for (const double width : kWidths) {
-    const std::uint64_t fewer_bits = Below(bits, width, unit);
+    const std::uint64_t fewer_bits = std::max(fewest_bits, Below(bits, width, unit));
     const std::uint64_t more_keys = Above(keys, width, 1);
-    if (exactbloom::OptimalProbes(layout_, fewer_bits, more_keys) != probes) continue;
+    if (!analysis::IsBestDownwards(layout_, fewer_bits, more_keys, probes)) continue;
     box.least_bits = fewer_bits;
     box.most_keys = more_keys;
     break;

@@ -128,6 +128,25 @@ double OneLineRate(FilterKind kind, std::uint64_t lines, std::uint64_t keys, int
   return rate;
 }
 
+// The sum of word[i] * word[low + high - i] over low <= i <= high: every pair twice, the middle
+// once. Several sums at a time, so that the processor need not wait for each addition.
+double SymmetricSum(const std::vector<double>& word, std::uint64_t low, std::uint64_t high) {
+  const std::uint64_t pairs = (high - low + 1) / 2;
+  const double* up = word.data() + low;
+  const double* down = word.data() + high;
+  double sums[4] = {};
+  std::uint64_t i = 0;
+  for (; i + 4 <= pairs; i += 4, up += 4, down -= 4) {
+    sums[0] += up[0] * down[0];
+    sums[1] += up[1] * down[-1];
+    sums[2] += up[2] * down[-2];
+    sums[3] += up[3] * down[-3];
+  }
+  for (; i < pairs; ++i) sums[0] += *up++ * *down--;
+  const double middle = up == down ? *up * *up : 0.0;
+  return 2.0 * ((sums[0] + sums[1]) + (sums[2] + sums[3])) + middle;
+}
+
 // The rate of a query whose two lines lie in a page of `page` lines.
 //
 // W keys, W ~ Binomial(n, .), have a word in at least one of the two lines. C of them, C ~
@@ -176,8 +195,7 @@ double PageRate(WordRates& rates, std::uint64_t lines, std::uint64_t page, std::
       const std::uint64_t sum = t - 2 * coin.first;
       const std::uint64_t low = sum < word.size() ? 0 : sum - word.size() + 1;
       const std::uint64_t high = std::min<std::uint64_t>(sum, word.size() - 1);
-      double convolution = 0.0;
-      for (std::uint64_t i = low; i <= high; ++i) convolution += word[i] * word[sum - i];
+      const double convolution = SymmetricSum(word, low, high);
       rate += weight * convolution / coins.At(t);
     }
     const bool past_mode = static_cast<double>(c) > mean * both;

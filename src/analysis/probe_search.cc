@@ -82,7 +82,29 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   return ScaledFalsePositiveRate(kind, bits, keys, k + 1).Log2() < rate ? k + 1 : k;
 }
 
+// In the direction of `step`.
+bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step) {
+  if (layout.lines == 0) return BestProbes(layout, bits, keys) == probes;  // mostly by the bounds
+  const double rate = ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
+  for (int i = 1; i <= kStepsPastMinimum; ++i) {
+    const int other = probes + i * step;
+    if (other < 1 || other > MostProbes(layout, bits)) break;
+    const double other_rate = ScaledFalsePositiveRate(layout, bits, keys, other).Log2();
+    if (other_rate < rate || (other_rate == rate && other < probes)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
+  return IsBestTowards(layout, bits, keys, probes, ProbeStep(layout));
+}
+
+bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
+  return probes <= MostProbes(layout, bits) &&
+         IsBestTowards(layout, bits, keys, probes, -ProbeStep(layout));
+}
 
 int MostProbes(Layout layout, std::uint64_t bits) {
   const auto most = static_cast<std::uint64_t>(kMaxProbes);

@@ -18,6 +18,11 @@ Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys);
 // The probes of the same choice, mostly by the bounds of Corollary 23 alone.
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
+// Whether none of the next larger (smaller) numbers of probes has a lower rate than `probes`: all
+// that is left to ask where k* cannot be smaller (larger).
+bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+
 // The fewest probes of a layout, and the distance from one number of probes to the next.
 constexpr int ProbeStep(Layout layout) { return layout.lines == 2 ? 2 : 1; }
 
