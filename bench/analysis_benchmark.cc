@@ -26,7 +26,8 @@ void BM_ExactRate(benchmark::State& state) {
   const std::uint64_t bits =
       static_cast<std::uint64_t>(static_cast<double>(keys) * probes / std::log(2.0)) / kLineBits *
       kLineBits;
-  for (auto _ : state) benchmark::DoNotOptimize(FalsePositiveRate(layout, bits, keys, probes));
+  while (state.KeepRunning())
+    benchmark::DoNotOptimize(FalsePositiveRate(layout, bits, keys, probes));
 }
 BENCHMARK(BM_ExactRate)
     ->ArgNames({"classic", "lines", "k", "n"})
@@ -54,7 +55,7 @@ void BM_SizerProbes(benchmark::State& state) {
   const double bits_per_key = static_cast<double>(state.range(1)) / 10.0;
   FilterSizer sizer(layout);
   std::uint64_t partition = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const std::uint64_t keys = NextPartition(partition++);
     benchmark::DoNotOptimize(sizer.OptimalProbes(BitsOf(layout, keys, bits_per_key), keys));
   }
@@ -69,7 +70,7 @@ void BM_NewSizerPerPartition(benchmark::State& state) {
   constexpr int kPartitions = 4000;
   const Layout layout = LayoutOf(1, state.range(0));
   const double bits_per_key = static_cast<double>(state.range(1)) / 10.0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     FilterSizer sizer(layout);
     for (std::uint64_t partition = 0; partition < kPartitions; ++partition) {
       const std::uint64_t keys = NextPartition(partition);
@@ -88,7 +89,7 @@ BENCHMARK(BM_NewSizerPerPartition)
 void BM_OptimalProbes(benchmark::State& state) {
   const double bits_per_key = static_cast<double>(state.range(0)) / 10.0;
   std::uint64_t partition = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const std::uint64_t keys = NextPartition(partition++);
     const std::uint64_t bits = BitsOf(FilterKind::kClassic, keys, bits_per_key);
     benchmark::DoNotOptimize(OptimalProbes(FilterKind::kClassic, bits, keys));
@@ -102,7 +103,7 @@ BENCHMARK(BM_OptimalProbes)
 void BM_SizerSmallestFilter(benchmark::State& state) {
   FilterSizer sizer(LayoutOf(1, state.range(0)));
   std::uint64_t partition = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(sizer.SmallestFilter(NextPartition(partition++), 0.01));
   }
 }
@@ -112,20 +113,21 @@ BENCHMARK(BM_SizerSmallestFilter)
     ->Unit(benchmark::kMicrosecond);
 
 void BM_SmallestFilter(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(SmallestFilter(FilterKind::kClassic, 3000, 0.01));
+  while (state.KeepRunning())
+    benchmark::DoNotOptimize(SmallestFilter(FilterKind::kClassic, 3000, 0.01));
 }
 BENCHMARK(BM_SmallestFilter)->Unit(benchmark::kMicrosecond);
 
 void BM_Variance(benchmark::State& state) {
   const auto occupancy = Occupancy::OfFilter(FilterKind::kClassic, 10'000'000, 1'000'000, 7);
-  for (auto _ : state) benchmark::DoNotOptimize(occupancy->Variance());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(occupancy->Variance());
 }
 BENCHMARK(BM_Variance)->Unit(benchmark::kMicrosecond);
 
 void BM_MassFunction(benchmark::State& state) {
   const auto bits = static_cast<std::uint64_t>(state.range(0));
   const auto occupancy = Occupancy::OfFilter(FilterKind::kClassic, bits, bits / 10, 7);
-  for (auto _ : state) benchmark::DoNotOptimize(occupancy->Pmf());
+  while (state.KeepRunning()) benchmark::DoNotOptimize(occupancy->Pmf());
 }
 BENCHMARK(BM_MassFunction)
     ->ArgName("m")
@@ -135,7 +137,7 @@ BENCHMARK(BM_MassFunction)
     ->Unit(benchmark::kMillisecond);
 
 void BM_PlanLevels(benchmark::State& state) {
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     benchmark::DoNotOptimize(
         PlanLevels(FilterKind::kClassic, {10'000, 100'000, 1'000'000, 10'000'000}, 111'100'000));
   }

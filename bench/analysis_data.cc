@@ -165,7 +165,7 @@ void WriteBloomsTable(const std::string& directory) {
     const double allowed = std::ldexp(1.0, -i);
     const auto size = SmallestFilter(FilterKind::kClassic, kWords, allowed);
     const std::uint64_t printed = kPrinted[i - 1];
-    const bool misprint = printed != 72'800U * static_cast<unsigned>(i);
+    const bool misprint = printed != std::uint64_t{72'800} * static_cast<std::uint64_t>(i);
     file.print("{:>6} {:>14} {:>14} {:>14} {:>8.2f} {:>18}\n", fmt::format("1/{}", 1 << i), printed,
                size->bits, size->probes, 90.0 * (1.0 - allowed),
                misprint ? fmt::format("misprint: {}", 72'800 * i) : "");

@@ -26,9 +26,10 @@ inline constexpr int kMaxCounterBits = 16;
 double CounterOverflowProbability(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                   int probes, int counter_bits);
 
-// Returns the bound m (e n k / (j m))^j, j = 2^b, for the probability that any counter overflows;
-// at n k / m = ln 2 and b = 4 the figure 1.37e-15 m of the paper. Larger than one where it says
-// nothing. Parameters and errors as above. Source: Fan et al. 1998, Section V-C.
+// Returns the bound m (e n k / (j m))^j, j = 2^b, for the probability that any counter overflows.
+// At n k / m = ln 2 and b = 4 it is the 1.37e-15 m of the paper. Larger than one where it says
+// nothing. Parameters and errors as above. Source: Fan et al. 1998, on the counters of a counting
+// filter.
 double SummaryCacheOverflowBound(std::uint64_t bits, std::uint64_t keys, int probes,
                                  int counter_bits);
 

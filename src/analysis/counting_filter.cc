@@ -11,12 +11,17 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
-// The terms from one of j = from on, upwards, until they no longer count. The first one is relative
-// to `term`.
-double UpwardSum(double trials, double odds, double from, double term) {
+// C(N, j + 1) p^(j+1) (1-p)^(N-j-1) relative to the same with j.
+template <typename Real>
+Real Ratio(std::uint64_t trials, std::uint64_t j, Real odds) {
+  return static_cast<Real>(trials - j) / static_cast<Real>(j + 1) * odds;
+}
+
+// The sum of `term`, which belongs to j = from, and all terms above it that count.
+double UpwardSum(std::uint64_t trials, double odds, std::uint64_t from, double term) {
   double sum = term;
-  for (double j = from; j < trials; ++j) {
-    const double ratio = (trials - j) / (j + 1.0) * odds;
+  for (std::uint64_t j = from; j < trials; ++j) {
+    const double ratio = Ratio(trials, j, odds);
     term *= ratio;
     sum += term;
     if (ratio < 1.0 && term <= 1e-17 * sum * (1.0 - ratio)) break;
@@ -24,31 +29,24 @@ double UpwardSum(double trials, double odds, double from, double term) {
   return sum;
 }
 
-// P(Binomial(trials, p) >= least) as a sum of positive terms.
-double Tail(double trials, double p, double least) {
+// P(Binomial(trials, p) >= least). Terms are followed by their logarithms, for the first one may
+// underflow, and in extended precision, for the logarithms are large.
+double Tail(std::uint64_t trials, double p, std::uint64_t least) {
   if (least > trials) return 0.0;
   if (p >= 1.0) return 1.0;
-  const double odds = p / (1.0 - p);
-  const double mean = trials * p;
-  if (least > mean) {
-    // C(N, j) p^j (1-p)^(N-j): as logarithms, for (1-p)^(N-j) alone may underflow, and in extended
-    // precision, for they are large.
-    long double log_term =
-        static_cast<long double>(trials - least) * std::log1p(-static_cast<long double>(p));
-    for (double i = 0.0; i < least; ++i) {
-      log_term += std::log(static_cast<long double>(trials - i) / (i + 1.0) * p);
-    }
-    const auto term = static_cast<double>(std::exp(log_term));
-    return std::min(1.0, UpwardSum(trials, odds, least, term));
+  const long double odds = static_cast<long double>(p) / (1.0L - p);
+  long double log_term =
+      static_cast<long double>(trials) * std::log1p(-static_cast<long double>(p));
+  long double below = 0.0;
+  for (std::uint64_t j = 0; j < least; ++j) {
+    below += std::exp(log_term);
+    log_term += std::log(Ratio(trials, j, odds));
   }
-  // The rest below is the smaller side: 1 - P(j < least), from the term just below downwards.
-  double log_term = trials * std::log1p(-p);
-  double sum = 0.0;
-  for (double j = 0.0; j < least; ++j) {
-    sum += std::exp(log_term);
-    log_term += std::log((trials - j) / (j + 1.0) * odds);
-  }
-  return std::max(0.0, 1.0 - sum);
+  // Beyond the mean the tail is the small side, and is summed itself.
+  const bool beyond_mean = static_cast<double>(least) > static_cast<double>(trials) * p;
+  if (!beyond_mean) return static_cast<double>(std::max(0.0L, 1.0L - below));
+  const auto first = static_cast<double>(std::exp(log_term));
+  return std::min(1.0, UpwardSum(trials, static_cast<double>(odds), least, first));
 }
 
 bool IsValid(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes,
@@ -63,10 +61,10 @@ double CounterOverflowProbability(FilterKind kind, std::uint64_t bits, std::uint
                                   int probes, int counter_bits) {
   if (!IsValid(kind, bits, keys, probes, counter_bits)) return kNotANumber;
   const auto m = static_cast<double>(bits);
-  const auto n = static_cast<double>(keys);
-  const double least = std::ldexp(1.0, counter_bits);
-  return kind == FilterKind::kClassic ? Tail(n, probes / m, least)
-                                      : Tail(n * probes, 1.0 / m, least);
+  const std::uint64_t least = std::uint64_t{1} << counter_bits;
+  return kind == FilterKind::kClassic
+             ? Tail(keys, probes / m, least)
+             : Tail(keys * static_cast<std::uint64_t>(probes), 1.0 / m, least);
 }
 
 double SummaryCacheOverflowBound(std::uint64_t bits, std::uint64_t keys, int probes,

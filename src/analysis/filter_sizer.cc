@@ -17,14 +17,16 @@ constexpr double kWidths[] = {1.0 / 16, 1.0 / 64, 1.0 / 256, 1.0 / 1024};
 constexpr std::size_t kMostSizes = 65536;
 
 std::uint64_t Below(std::uint64_t count, double width, std::uint64_t unit) {
-  const auto units = static_cast<double>(count / unit);
-  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(units * (1.0 - width)))) * unit;
+  const std::uint64_t units = count / unit;
+  const double fewer = std::ceil(static_cast<double>(units) * (1.0 - width));
+  return static_cast<std::uint64_t>(std::max(1.0, fewer)) * unit;
 }
 
 std::uint64_t Above(std::uint64_t count, double width, std::uint64_t unit) {
-  const auto units = static_cast<double>(count / unit);
-  const auto most = static_cast<double>(analysis::kMaxCount / unit);
-  return static_cast<std::uint64_t>(std::min(most, std::floor(units * (1.0 + width)))) * unit;
+  const std::uint64_t units = count / unit;
+  const std::uint64_t most = analysis::kMaxCount / unit;
+  const double more = std::floor(static_cast<double>(units) * (1.0 + width));
+  return std::min(most, static_cast<std::uint64_t>(more)) * unit;
 }
 
 }  // namespace
