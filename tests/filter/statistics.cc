@@ -26,6 +26,14 @@ ZeroLogarithms LogarithmsOf(const Geometry& geometry) {
   if (geometry.layout.kind == FilterKind::kClassic) {
     return {n * std::log1p(-k / m), n * std::log1p(-k / ((m - 1) * (m - k)))};
   }
+  if (geometry.layout.lines > 0) {
+    // A key touches a line with probability lines / L, and then a bit of it with one of k / lines
+    // independent draws.
+    const double lines = geometry.layout.lines;
+    const auto line_bits = static_cast<double>(kLineBits);
+    const double touched = -std::expm1(k / lines * std::log1p(-1 / line_bits));
+    return {n * std::log1p(-lines * line_bits / m * touched), 0.0};
+  }
   return {n * k * std::log1p(-1 / m), n * k * std::log1p(-1 / ((m - 1) * (m - 1)))};
 }
 

@@ -15,8 +15,9 @@ struct Moments {
   double variance = 0.0;
 };
 
-// The moments of the number of one-bits of a filter, over hash functions.
-// Source: Burns 2019, (42)-(45) and (16), with the variance's two large terms subtracted on paper.
+// The moments of the number of one-bits of a filter, over hash functions; for lines > 0 only the
+// mean. Source: Burns 2019, (42)-(45) and (16), with the variance's two large terms subtracted on
+// paper.
 Moments OnesMoments(const Geometry& geometry);
 
 // The variance, over hash functions, of the rate that one filter has given its fill; to first order
