@@ -3,6 +3,7 @@
 #include "array_builder.h"
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
+#include "filter_sizing.h"
 #include "hash_store.h"
 #include "key_hash.h"
 
@@ -37,10 +38,10 @@ FilterBlock BloomFilterBuilder::Finish() {
   description.layout = options_.layout;
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
-  const FilterSize size =
-      SizeAtBitsPerKey(description.layout, description.keys, options_.bits_per_key);
-  description.bits = size.bits;
-  description.probes = size.probes;
+  description.bits =
+      filter::BitsAtBitsPerKey(options_.layout, description.keys, options_.bits_per_key);
+  description.probes =
+      filter::RememberedOptimalProbes(options_.layout, description.bits, description.keys);
 
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));

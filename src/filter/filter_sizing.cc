@@ -1,9 +1,13 @@
+#include "filter_sizing.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter_sizer.h"
 
 namespace exactbloom {
 namespace {
@@ -17,14 +21,32 @@ std::uint64_t FewestArrayBytes(Layout layout) {
 
 }  // namespace
 
-FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
+namespace filter {
+
+std::uint64_t BitsAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
   const std::uint64_t granularity = ArrayGranularity(layout);
   const auto granules = [&](double bytes) { return bytes / static_cast<double>(granularity); };
   const double wanted = std::ceil(granules(static_cast<double>(keys) * bits_per_key / 8.0));
   const double fewest = granules(static_cast<double>(FewestArrayBytes(layout)));
-  const double most = std::floor(granules(static_cast<double>(filter::kMaxArrayBytes)));
+  const double most = std::floor(granules(static_cast<double>(kMaxArrayBytes)));
+  return static_cast<std::uint64_t>(std::clamp(wanted, fewest, most)) * granularity * 8;
+}
+
+int RememberedOptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+  using Kind = FilterKind;
+  static std::array<FilterSizer, 2 * (kMaxLines + 1)> sizers = {
+      FilterSizer({Kind::kStandard, 0}), FilterSizer({Kind::kClassic, 0}),
+      FilterSizer({Kind::kStandard, 1}), FilterSizer({Kind::kClassic, 1}),
+      FilterSizer({Kind::kStandard, 2}), FilterSizer({Kind::kClassic, 2})};
+  const std::size_t kind = layout.kind == Kind::kClassic ? 1 : 0;
+  return sizers[2 * static_cast<std::size_t>(layout.lines) + kind].OptimalProbes(bits, keys);
+}
+
+}  // namespace filter
+
+FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
   FilterSize size;
-  size.bits = static_cast<std::uint64_t>(std::clamp(wanted, fewest, most)) * granularity * 8;
+  size.bits = filter::BitsAtBitsPerKey(layout, keys, bits_per_key);
   size.probes = OptimalProbes(layout, size.bits, keys);
   size.false_positive_rate = FalsePositiveRate(layout, size.bits, keys, size.probes);
   return size;
