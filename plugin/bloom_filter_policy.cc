@@ -1,5 +1,6 @@
 #include "bloom_filter_policy.h"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <optional>
@@ -69,8 +70,19 @@ class BitsReader : public rocksdb::FilterBitsReader {
  public:
   explicit BitsReader(const BloomFilterView& view) : view_(view) {}
 
-  using rocksdb::FilterBitsReader::MayMatch;
   bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
+
+  void MayMatch(int count, Slice** keys, bool* may_match) override {
+    // RocksDB asks for up to 32 keys; more come in groups of as many.
+    std::array<std::string_view, 32> views;
+    const auto most = static_cast<int>(views.size());
+    for (; count > 0; count -= most, keys += most, may_match += most) {
+      const int group = std::min(count, most);
+      std::transform(keys, keys + group, views.begin(),
+                     [](const Slice* key) { return View(*key); });
+      view_.MayContain(views.data(), static_cast<std::size_t>(group), may_match);
+    }
+  }
 
  private:
   BloomFilterView view_;
@@ -119,7 +131,7 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& /*context*/) const {
   BloomFilterBuilder::Options options;
-  options.kind = kind_;
+  options.layout = kind_;
   options.bits_per_key = options_.bits_per_key;
   std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
   // A null builder means a table without a filter.

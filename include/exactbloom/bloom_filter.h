@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -21,6 +20,11 @@
 #include "exactbloom/sizing.h"
 
 namespace exactbloom {
+
+namespace filter {
+class HashStore;
+struct Kernel;
+}  // namespace filter
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
 // misread the tail of a longer block as a filter of their own and could lose keys.
@@ -31,7 +35,7 @@ inline constexpr double kMinBitsPerKey = 0.5;
 
 // What a block says of itself.
 struct FilterDescription {
-  FilterKind kind = FilterKind::kClassic;
+  Layout layout;
   int probes = 0;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;  // as counted by the builder: adjacent duplicates once
@@ -39,11 +43,11 @@ struct FilterDescription {
 };
 
 // Returns the m and k, with their exact rate, that the builder gives a filter of `keys` keys at
-// `bits_per_key`: the whole bytes that hold keys * bits_per_key bits, fewer if the block would
-// exceed kBlockBytesLimit, and the exact k* for them.
-//   keys           0 .. 2^53; an empty filter gets one byte
+// `bits_per_key`: the whole bytes (for lines > 0 the whole lines) that hold keys * bits_per_key
+// bits, fewer if the block would exceed kBlockBytesLimit, and the exact k* for them.
+//   keys           0 .. 2^53; an empty filter gets one byte, or its layout's lines
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
-FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key);
+FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
 
 // The bytes of a finished filter.
 struct FilterBlock {
@@ -58,37 +62,43 @@ struct FilterBlock {
 class BloomFilterBuilder {
  public:
   struct Options {
-    FilterKind kind = FilterKind::kClassic;
+    Layout layout;
     double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
   };
 
-  // Returns nothing when bits_per_key is outside its range.
+  // Returns nothing when bits_per_key or lines is outside its range.
   static std::optional<BloomFilterBuilder> Create(const Options& options);
 
+  BloomFilterBuilder(BloomFilterBuilder&&) noexcept;
+  BloomFilterBuilder& operator=(BloomFilterBuilder&&) noexcept;
+  ~BloomFilterBuilder();
+
   // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key
-  // equal to the one added just before is counted once. Keeps 8 bytes per key.
+  // equal to the one added just before is counted once. Keeps 8 bytes per key, and no more than a
+  // few kilobytes beside.
   // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
   void AddKey(std::string_view key);
 
-  std::uint64_t KeyCount() const { return hashes_.size(); }
+  std::uint64_t KeyCount() const;
 
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
-  // With no keys it is a filter that contains nothing.
-  // Throws std::bad_alloc when memory is short; no key is forgotten then.
+  // With no keys it is a filter that contains nothing. Beyond the block it takes at most 4 bytes
+  // per key in addition to the 8 that are kept, and frees those as it goes. Throws std::bad_alloc
+  // when memory is short; no key is forgotten then.
   FilterBlock Finish();
 
   // Forgets all keys.
-  void Clear() { hashes_.clear(); }
+  void Clear();
 
   // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
  private:
-  explicit BloomFilterBuilder(const Options& options) : options_(options) {}
+  explicit BloomFilterBuilder(const Options& options);
 
   Options options_;
-  std::deque<std::uint64_t> hashes_;
+  std::unique_ptr<filter::HashStore> hashes_;
 };
 
 // Why a view cannot use its block.
@@ -116,6 +126,11 @@ class BloomFilterView {
   // false-positive rate of the description, or always if the block is not usable.
   bool MayContain(std::string_view key) const;
 
+  // The same for `count` keys at once, in results[0 .. count - 1]. Keys are hashed, and their
+  // memory is fetched, before the first of them is tested, in groups of a few dozen: a filter that
+  // is not in the processor's caches answers many times faster so.
+  void MayContain(const std::string_view* keys, std::size_t count, bool* results) const;
+
   // Returns how many bits of the filter are set, 0 if the block is not usable. Reads all of it.
   std::uint64_t CountOnes() const;
 
@@ -123,6 +138,13 @@ class BloomFilterView {
   BlockStatus status_;
   FilterDescription description_;
   const unsigned char* array_ = nullptr;
+  const filter::Kernel* kernel_ = nullptr;  // null: not usable
 };
+
+// Returns the name of the instruction set that builders and views use: the best one of the
+// processor among "avx512", "avx2" and "scalar", or the one that the environment variable
+// EXACTBLOOM_KERNEL named when it was first needed. A name that is unknown, or of a set that the
+// machine lacks, is ignored. All of them build the same bytes and give the same answers.
+std::string_view KernelName();
 
 }  // namespace exactbloom

@@ -1,6 +1,7 @@
 // The 64-bit hash of a key, from which all of its bit positions derive.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -14,5 +15,9 @@ namespace exactbloom::filter {
 inline std::uint64_t HashKey(std::string_view key, std::uint64_t seed) {
   return XXH3_64bits_withSeed(key.data(), key.size(), seed);
 }
+
+// The most bytes that XXH3 hashes in one step. Where a key is known to be that short, a function
+// that is marked `flatten` takes in no more of XXH3 than that step.
+inline constexpr std::size_t kShortKeyBytes = 16;
 
 }  // namespace exactbloom::filter

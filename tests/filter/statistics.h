@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "exactbloom/confidence_interval.h"
@@ -14,13 +15,17 @@ struct Moments {
   double variance = 0.0;
 };
 
-// The moments of the number of one-bits of a filter, over hash functions.
-// Source: Burns 2019, (42)-(45) and (16), with the variance's two large terms subtracted on paper.
+// The moments of the number of one-bits of a filter, over hash functions; for lines > 0 only the
+// mean. Source: Burns 2019, (42)-(45) and (16), with the variance's two large terms subtracted on
+// paper.
 Moments OnesMoments(const Geometry& geometry);
 
 // The variance, over hash functions, of the rate that one filter has given its fill; to first order
 // in the spread of the fill.
 double RateVariance(const Geometry& geometry);
+
+// The exact rate of one usable filter block given its array, over the keys' hashes alone.
+double RateGivenArray(std::string_view block);
 
 // The interval that a chi-square variable leaves with the probability that belongs to the two-sided
 // normal quantile z.

@@ -1,0 +1,162 @@
+#include "draw_kernel.h"
+
+#include <algorithm>
+#include <array>
+
+#include "code_word.h"
+#include "key_hash.h"
+
+namespace exactbloom::filter {
+namespace {
+
+// Whether any of the first `count` positions may be equal: yes if any are, and hardly ever
+// otherwise. Compares their low halves, four at a time, with those that lie 1, 2, ... places
+// behind.
+bool MayHaveEqual(const Positions& positions, int count) {
+  typedef std::uint32_t Four __attribute__((vector_size(16), aligned(4)));
+  constexpr std::size_t kFour = 4;
+  const auto size = static_cast<std::size_t>(count);
+  std::array<std::uint32_t, kMaxProbes + kFour> low;
+  for (std::size_t i = 0; i < size; ++i) low[i] = static_cast<std::uint32_t>(positions[i]);
+  // What lies behind the last position is compared as well, and is unlike any of a usual filter's.
+  for (std::size_t i = 0; i < kFour; ++i) low[size + i] = ~static_cast<std::uint32_t>(i);
+  const auto load = [&](std::size_t i) { return *reinterpret_cast<const Four*>(&low[i]); };
+  Four equal = {};
+  for (std::size_t lag = 1; lag < size; ++lag) {
+    for (std::size_t i = 0; i + lag < size; i += kFour) {
+      equal |= reinterpret_cast<Four>(load(i) == load(i + lag));
+    }
+  }
+  return (equal[0] | equal[1] | equal[2] | equal[3]) != 0;
+}
+
+// `kAtOnce` draws are tested without a branch between them; the filter has at least as many probes.
+template <FilterKind kKind, int kAtOnce>
+struct DrawKernel {
+  static constexpr bool kClassic = kKind == FilterKind::kClassic;
+
+  static std::uint64_t FirstRange(const FilterDescription& filter) {
+    return kClassic ? filter.bits - static_cast<std::uint64_t>(filter.probes) + 1 : filter.bits;
+  }
+
+  static std::uint64_t DrawOf(std::uint64_t hash, int i, std::uint64_t first_range) {
+    return Draw(hash, i, kClassic ? first_range + static_cast<std::uint64_t>(i) : first_range);
+  }
+
+  static bool FirstDrawsSet(const unsigned char* array, std::uint64_t first_range,
+                            std::uint64_t hash) {
+    unsigned hit = 1;
+    for (int i = 0; i < kAtOnce; ++i) {
+      hit &= TestBit(array, DrawOf(hash, i, first_range)) ? 1U : 0U;
+    }
+    return hit != 0;
+  }
+
+  // Behind the first draws: the others, and what replaces equal ones.
+  __attribute__((noinline)) static bool RestSet(const unsigned char* array,
+                                                const FilterDescription& filter,
+                                                std::uint64_t first_range, std::uint64_t hash) {
+    Positions positions;
+    for (int i = kAtOnce; i < filter.probes; ++i) {
+      const std::uint64_t draw = DrawOf(hash, i, first_range);
+      if (!TestBit(array, draw)) return false;
+      positions[static_cast<std::size_t>(i)] = draw;
+    }
+    if (!kClassic) return true;
+    for (int i = 0; i < kAtOnce; ++i) {
+      positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
+    }
+    if (!MayHaveEqual(positions, filter.probes)) return true;
+    const CodeWord word = MakeCodeWord(kKind, hash, filter.bits, filter.probes);
+    return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
+                       [&](std::uint64_t position) { return TestBit(array, position); });
+  }
+
+  static bool MayContainHash(const unsigned char* array, const FilterDescription& filter,
+                             std::uint64_t hash) {
+    const std::uint64_t first_range = FirstRange(filter);
+    return FirstDrawsSet(array, first_range, hash) && RestSet(array, filter, first_range, hash);
+  }
+
+  __attribute__((noinline)) static bool MayContainLongKey(const unsigned char* array,
+                                                          const FilterDescription& filter,
+                                                          std::string_view key) {
+    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  }
+
+  __attribute__((flatten)) static bool MayContain(const unsigned char* array,
+                                                  const FilterDescription& filter,
+                                                  std::string_view key) {
+    if (key.size() > kShortKeyBytes) return MayContainLongKey(array, filter, key);
+    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  }
+
+  // The keys that survive their first draws are collected, and all of their memory is fetched,
+  // before one of them is looked at again.
+  static void MayContainBatch(const unsigned char* array, const FilterDescription& filter,
+                              const std::uint64_t* hashes, std::size_t count, bool* results) {
+    const std::uint64_t first_range = FirstRange(filter);
+    std::array<std::size_t, kBatchKeys> survivors;
+    std::size_t survivor_count = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      results[i] = FirstDrawsSet(array, first_range, hashes[i]);
+      survivors[survivor_count] = i;
+      survivor_count += results[i] ? 1 : 0;
+    }
+    for (std::size_t s = 0; s < survivor_count; ++s) {
+      for (int i = kAtOnce; i < filter.probes; ++i) {
+        __builtin_prefetch(array + DrawOf(hashes[survivors[s]], i, first_range) / 8);
+      }
+    }
+    for (std::size_t s = 0; s < survivor_count; ++s) {
+      const std::size_t i = survivors[s];
+      results[i] = RestSet(array, filter, first_range, hashes[i]);
+    }
+  }
+
+  static void Locate(const FilterDescription& filter, std::uint64_t hash, Positions& positions) {
+    const std::uint64_t first_range = FirstRange(filter);
+    for (int i = 0; i < filter.probes; ++i) {
+      positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
+    }
+    if (!kClassic || !MayHaveEqual(positions, filter.probes)) return;
+    positions = MakeCodeWord(kKind, hash, filter.bits, filter.probes).positions;
+  }
+
+  static void Add(unsigned char* array, const FilterDescription& filter,
+                  const std::uint64_t* hashes, std::size_t count) {
+    Positions positions;
+    for (std::size_t h = 0; h < count; ++h) {
+      Locate(filter, hashes[h], positions);
+      for (int i = 0; i < filter.probes; ++i) {
+        SetBit(array, positions[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+
+  static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add};
+};
+
+template <FilterKind kKind>
+const Kernel& DrawKernelFor(int probes) {
+  if (probes >= kDrawsAtOnce) return DrawKernel<kKind, kDrawsAtOnce>::kKernel;
+  return DrawKernel<kKind, 1>::kKernel;
+}
+
+}  // namespace
+
+void LocateDraws(const FilterDescription& filter, std::uint64_t hash, Positions& positions) {
+  if (filter.layout.kind == FilterKind::kClassic) {
+    DrawKernel<FilterKind::kClassic, 1>::Locate(filter, hash, positions);
+  } else {
+    DrawKernel<FilterKind::kStandard, 1>::Locate(filter, hash, positions);
+  }
+}
+
+const Kernel& DrawKernelFor(const FilterDescription& filter) {
+  return filter.layout.kind == FilterKind::kClassic
+             ? DrawKernelFor<FilterKind::kClassic>(filter.probes)
+             : DrawKernelFor<FilterKind::kStandard>(filter.probes);
+}
+
+}  // namespace exactbloom::filter

@@ -1,0 +1,34 @@
+#include "line_fields.h"
+
+namespace exactbloom::filter {
+namespace {
+
+constexpr std::array<OneHotLine, kLineBits> MakeOneHotLines() {
+  std::array<OneHotLine, kLineBits> lines{};
+  for (std::size_t p = 0; p < kLineBits; ++p) {
+    lines[p].bytes[p / 8] = static_cast<unsigned char>(1U << (p % 8));
+  }
+  return lines;
+}
+
+}  // namespace
+
+constexpr std::array<OneHotLine, kLineBits> kOneHotLines = MakeOneHotLines();
+
+bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count) {
+  DistinctFields fields(FieldStream(word, lines));
+  for (int i = 0; i < count; ++i) {
+    if (!TestBit(line, fields.Next())) return false;
+  }
+  return true;
+}
+
+void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count) {
+  FieldStream stream(word, lines);
+  DistinctFields distinct(stream);
+  for (int i = 0; i < count; ++i) {
+    SetBit(line, kind == FilterKind::kClassic ? distinct.Next() : stream.Next());
+  }
+}
+
+}  // namespace exactbloom::filter
