@@ -31,7 +31,7 @@ inline constexpr double kMinBitsPerKey = 0.5;
 
 // What a block says of itself.
 struct FilterDescription {
-  FilterKind kind = FilterKind::kClassic;
+  Layout layout;
   int probes = 0;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;  // as counted by the builder: adjacent duplicates once
@@ -39,11 +39,11 @@ struct FilterDescription {
 };
 
 // Returns the m and k, with their exact rate, that the builder gives a filter of `keys` keys at
-// `bits_per_key`: the whole bytes that hold keys * bits_per_key bits, fewer if the block would
-// exceed kBlockBytesLimit, and the exact k* for them.
-//   keys           0 .. 2^53; an empty filter gets one byte
+// `bits_per_key`: the whole bytes (for lines > 0 the whole lines) that hold keys * bits_per_key
+// bits, fewer if the block would exceed kBlockBytesLimit, and the exact k* for them.
+//   keys           0 .. 2^53; an empty filter gets one byte, or its layout's lines
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
-FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key);
+FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
 
 // The bytes of a finished filter.
 struct FilterBlock {
@@ -58,12 +58,12 @@ struct FilterBlock {
 class BloomFilterBuilder {
  public:
   struct Options {
-    FilterKind kind = FilterKind::kClassic;
+    Layout layout;
     double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
   };
 
-  // Returns nothing when bits_per_key is outside its range.
+  // Returns nothing when bits_per_key or lines is outside its range.
   static std::optional<BloomFilterBuilder> Create(const Options& options);
 
   // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key

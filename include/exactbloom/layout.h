@@ -40,6 +40,8 @@ struct Layout {
 inline constexpr std::uint64_t kLineBits = 512;  // a cache line of 64 bytes
 inline constexpr std::uint64_t kPageLines = 64;  // a page of 4 KiB
 
+inline constexpr int kMaxLines = 2;  // lines that a key touches
+
 // The granularity of m in a layout: 1 bit, or a line.
 constexpr std::uint64_t BitGranularity(Layout layout) { return layout.lines == 0 ? 1 : kLineBits; }
 

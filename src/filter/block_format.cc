@@ -42,18 +42,27 @@ bool ChecksumFits(const unsigned char* trailer) {
   return LoadLittleEndian<std::uint32_t>(trailer + kChecksumOffset) == Checksum(trailer);
 }
 
+Layout LayoutOf(const unsigned char* trailer) {
+  return {static_cast<FilterKind>(trailer[kKindOffset]), trailer[kLinesOffset]};
+}
+
+bool HasPossibleGeometry(Layout layout, std::uint64_t bits, unsigned probes) {
+  if (probes < 1 || probes > static_cast<unsigned>(kMaxProbes)) return false;
+  if (layout.lines == 0) return bits >= (layout.kind == FilterKind::kClassic ? probes : 1U);
+  const auto lines = static_cast<unsigned>(layout.lines);
+  return bits % kLineBits == 0 && bits / kLineBits >= lines && probes % lines == 0;
+}
+
 bool HasValidFields(const unsigned char* trailer) {
   if (trailer[kKindOffset] > static_cast<unsigned char>(FilterKind::kClassic)) return false;
-  if (trailer[kLinesOffset] != 0) return false;
+  if (trailer[kLinesOffset] > kMaxLines) return false;
   if (trailer[kPadOffset] > kMaxPad) return false;
   for (std::size_t i = kReservedOffset; i < kChecksumOffset; ++i) {
     if (trailer[i] != 0) return false;
   }
-  const unsigned probes = trailer[kProbesOffset];
-  const auto bits = LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset);
-  if (probes < 1 || probes > static_cast<unsigned>(kMaxProbes)) return false;
-  const bool classic = trailer[kKindOffset] == static_cast<unsigned char>(FilterKind::kClassic);
-  return bits >= (classic ? probes : 1U);
+  return HasPossibleGeometry(LayoutOf(trailer),
+                             LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset),
+                             trailer[kProbesOffset]);
 }
 
 }  // namespace
@@ -63,7 +72,8 @@ void EncodeTrailer(const FilterDescription& description, unsigned char* trailer)
   StoreLittleEndian(description.bits, trailer + kBitsOffset);
   StoreLittleEndian(description.keys, trailer + kKeysOffset);
   StoreLittleEndian(description.hash_seed, trailer + kHashSeedOffset);
-  trailer[kKindOffset] = static_cast<unsigned char>(description.kind);
+  trailer[kKindOffset] = static_cast<unsigned char>(description.layout.kind);
+  trailer[kLinesOffset] = static_cast<unsigned char>(description.layout.lines);
   trailer[kProbesOffset] = static_cast<unsigned char>(description.probes);
   StoreLittleEndian(Checksum(trailer), trailer + kChecksumOffset);
   std::copy(kMark.begin(), kMark.end(), trailer + kMarkOffset);
@@ -91,7 +101,7 @@ DecodedBlock DecodeBlock(std::string_view block) {
     return decoded;
   }
   FilterDescription& description = decoded.description;
-  description.kind = static_cast<FilterKind>(trailer[kKindOffset]);
+  description.layout = LayoutOf(trailer);
   description.probes = trailer[kProbesOffset];
   description.bits = LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset);
   description.keys = LoadLittleEndian<std::uint64_t>(trailer + kKeysOffset);

@@ -16,7 +16,7 @@ inline constexpr std::size_t kBitsOffset = 0;       // 8 bytes: m
 inline constexpr std::size_t kKeysOffset = 8;       // 8 bytes: n
 inline constexpr std::size_t kHashSeedOffset = 16;  // 8 bytes
 inline constexpr std::size_t kKindOffset = 24;      // 1 byte: FilterKind
-inline constexpr std::size_t kLinesOffset = 25;     // 1 byte: 0, positions anywhere in the array
+inline constexpr std::size_t kLinesOffset = 25;     // 1 byte: lines that a key touches, or 0
 inline constexpr std::size_t kProbesOffset = 26;    // 1 byte: k
 inline constexpr std::size_t kPadOffset = 27;       // 1 byte: bytes before the array
 inline constexpr std::size_t kReservedOffset = 28;  // 3 bytes of zero
@@ -30,6 +30,7 @@ inline constexpr std::size_t kTrailerBytes = 40;
 inline constexpr std::string_view kMark = "ExB";
 inline constexpr unsigned char kVersion = 1;
 inline constexpr unsigned kMaxPad = 63;
+inline constexpr std::uint64_t kMaxArrayBytes = kBlockBytesLimit - 1 - kTrailerBytes;
 
 // Bytes of an array of `bits` bits.
 constexpr std::uint64_t ArrayBytes(std::uint64_t bits) {

@@ -1,4 +1,4 @@
-#include <cmath>
+#include <algorithm>
 
 #include "block_format.h"
 #include "code_word.h"
@@ -8,9 +8,10 @@
 namespace exactbloom {
 
 std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options) {
-  const bool in_range =
+  const bool bits_in_range =
       options.bits_per_key >= kMinBitsPerKey && options.bits_per_key <= kMaxBitsPerKey;
-  if (!in_range) return std::nullopt;  // NaN included
+  const bool lines_in_range = options.layout.lines >= 0 && options.layout.lines <= kMaxLines;
+  if (!bits_in_range || !lines_in_range) return std::nullopt;  // NaN included
   return BloomFilterBuilder(options);
 }
 
@@ -21,11 +22,11 @@ void BloomFilterBuilder::AddKey(std::string_view key) {
 
 FilterBlock BloomFilterBuilder::Finish() {
   FilterDescription description;
-  description.kind = options_.kind;
+  description.layout = options_.layout;
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
   const FilterSize size =
-      SizeAtBitsPerKey(description.kind, description.keys, options_.bits_per_key);
+      SizeAtBitsPerKey(description.layout, description.keys, options_.bits_per_key);
   description.bits = size.bits;
   description.probes = size.probes;
 
@@ -36,7 +37,7 @@ FilterBlock BloomFilterBuilder::Finish() {
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   for (const std::uint64_t hash : hashes_) {
     const filter::CodeWord word =
-        filter::MakeCodeWord(description.kind, hash, description.bits, description.probes);
+        filter::MakeCodeWord(description.layout, hash, description.bits, description.probes);
     for (int i = 0; i < word.size; ++i) {
       filter::SetBit(array, word.positions[static_cast<std::size_t>(i)]);
     }
@@ -48,9 +49,14 @@ FilterBlock BloomFilterBuilder::Finish() {
 
 std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
   if (block_bytes <= filter::kTrailerBytes) return 0;
-  const std::uint64_t array_bytes =
-      std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes;
-  return static_cast<std::uint64_t>(static_cast<double>(array_bytes) * 8.0 / options_.bits_per_key);
+  const std::uint64_t granularity = BitGranularity(options_.layout);
+  const std::uint64_t array_bits =
+      (std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes) * 8 / granularity *
+      granularity;
+  if (array_bits < granularity * static_cast<std::uint64_t>(std::max(options_.layout.lines, 1))) {
+    return 0;
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(array_bits) / options_.bits_per_key);
 }
 
 }  // namespace exactbloom

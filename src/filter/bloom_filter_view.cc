@@ -8,25 +8,9 @@
 namespace exactbloom {
 namespace {
 
-using filter::Draw;
 using filter::TestBit;
 
-bool ContainsStandard(const unsigned char* array, std::uint64_t hash, std::uint64_t bits,
-                      int probes) {
-  for (int i = 0; i < probes; ++i) {
-    if (!TestBit(array, Draw(hash, i, bits))) return false;
-  }
-  return true;
-}
-
-// Most absent keys are refused by their first draws, without the code word being made.
-bool ContainsClassic(const unsigned char* array, std::uint64_t hash, std::uint64_t bits,
-                     int probes) {
-  const std::uint64_t first_range = bits - static_cast<std::uint64_t>(probes) + 1;
-  for (int i = 0; i < probes; ++i) {
-    if (!TestBit(array, Draw(hash, i, first_range + static_cast<std::uint64_t>(i)))) return false;
-  }
-  const filter::CodeWord word = filter::MakeCodeWord(FilterKind::kClassic, hash, bits, probes);
+bool ContainsWord(const unsigned char* array, const filter::CodeWord& word) {
   for (int i = 0; i < word.size; ++i) {
     if (!TestBit(array, word.positions[static_cast<std::size_t>(i)])) return false;
   }
@@ -45,9 +29,8 @@ BloomFilterView::BloomFilterView(std::string_view block) {
 bool BloomFilterView::MayContain(std::string_view key) const {
   if (status_ != BlockStatus::kUsable) return true;
   const std::uint64_t hash = filter::HashKey(key, description_.hash_seed);
-  return description_.kind == FilterKind::kClassic
-             ? ContainsClassic(array_, hash, description_.bits, description_.probes)
-             : ContainsStandard(array_, hash, description_.bits, description_.probes);
+  return ContainsWord(array_, filter::MakeCodeWord(description_.layout, hash, description_.bits,
+                                                   description_.probes));
 }
 
 std::uint64_t BloomFilterView::CountOnes() const {

@@ -1,7 +1,7 @@
 // Which bits of a filter a key touches: its code word. This is the definition that the block format
-// states and that every faster kernel has to repeat bit for bit.
+// states and that every kernel has to repeat bit for bit.
 //
-// Draw i of a key with hash h out of a range of r positions is
+// lines = 0. Draw i of a key with hash h out of a range of r positions is
 //
 //   floor(h A^(i+1) mod 2^64 * r / 2^64),   A = kDrawMultiplier
 //
@@ -11,15 +11,36 @@
 // possible for all lags below kMaxProbes), and theirs are the only correlations large enough to
 // show in a rate.
 //
-// Standard: position i is draw i out of m.
+//   standard   position i is draw i out of m
+//   classic    Floyd's sampling (Bentley and Floyd 1987) gives k distinct positions, every k-subset
+//              of the m equally likely. Draw i is out of m - k + 1 + i; where it falls on a
+//              position already taken, the position m - k + i, which no earlier draw could reach,
+//              is taken instead.
 //
-// Classic: Floyd's sampling (Bentley and Floyd 1987) gives k distinct positions, every k-subset of
-// the m equally likely. Draw i is out of m - k + 1 + i; where it falls on a position already taken,
-// the position m - k + i, which no earlier draw could reach, is taken instead. Every draw is in the
-// code word, so a query may say "absent" at the first draw whose bit is zero, before any duplicate
-// is looked for.
+// lines = 1 and 2. A line has 2^9 bits, so one 64-bit word y of hash bits names several positions:
+// its field i is (y >> 9 i) mod 2^9. The words of a key are
+//
+//   y_0 = h A,   y_(j+1) = rotl(y_j, 32) A
+//
+// rotated, because two products of one word by constants share their low bits, which costs up to 6%
+// in the rate. The first line is floor(h L / 2^64), of L lines.
+//
+//   lines = 1  the key's field stream is all fields of y_0, then all of y_1, and so on
+//   lines = 2  the top bits of y_0 choose the second line among the others of the page, and a word
+//              has one field less. The first line's stream are the fields of y_0, y_2, y_4, ...,
+//              the second line's those of y_1, y_3, ...
+//   standard   a line's positions are the first k (for two lines k / 2) fields of its stream
+//   classic    the first k (k / 2) different fields
+//
+// A stream ends after kStreamFields fields. A classic word that is still short then (of a hash such
+// as 0, with a probability that no rate could show) takes the lowest positions that it lacks.
+//
+// In every layout the first draws of a key, k of them, lie in its code word: an equal draw was
+// there already. So a query may say "absent" at the first draw whose bit is zero, before any equal
+// draws are looked for.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -49,6 +70,60 @@ inline std::uint64_t Draw(std::uint64_t hash, int i, std::uint64_t range) {
   return MultiplyHigh(hash * internal::kMultiplierPowers[static_cast<std::size_t>(i)], range);
 }
 
+// The lines of a key, counted from the start of the array. With lines = 1 there is no second one.
+inline std::uint64_t FirstLine(std::uint64_t hash, std::uint64_t line_count) {
+  return MultiplyHigh(hash, line_count);
+}
+
+// Requires line_count >= 2.
+inline std::uint64_t SecondLine(std::uint64_t word, std::uint64_t first, std::uint64_t line_count) {
+  const std::uint64_t whole_pages = line_count / kPageLines;
+  const std::uint64_t last_page = whole_pages == 0 ? 0 : whole_pages - 1;
+  const std::uint64_t page = std::min(first / kPageLines, last_page);
+  const std::uint64_t begin = page * kPageLines;
+  const std::uint64_t size = page == last_page ? line_count - begin : kPageLines;
+  const std::uint64_t line = begin + MultiplyHigh(word, size - 1);
+  return line >= first ? line + 1 : line;
+}
+
+// The words of hash bits that a key's fields come from.
+inline std::uint64_t FirstFieldWord(std::uint64_t hash) { return hash * kDrawMultiplier; }
+
+inline std::uint64_t NextFieldWord(std::uint64_t word) {
+  return ((word << 32) | (word >> 32)) * kDrawMultiplier;
+}
+
+inline constexpr int kFieldBits = 9;
+static_assert(kLineBits == std::uint64_t{1} << kFieldBits);
+
+// Fields of a word; a multiple of either number is a whole stream.
+constexpr int FieldsPerWord(int lines) { return lines == 1 ? 7 : 6; }
+inline constexpr int kStreamFields = 252;
+
+inline unsigned Field(std::uint64_t word, int i) {
+  return static_cast<unsigned>(word >> (kFieldBits * i)) & ((1U << kFieldBits) - 1);
+}
+
+// The fields of one of a key's lines, in order.
+class FieldStream {
+ public:
+  // `word` is the stream's first word.
+  FieldStream(std::uint64_t word, int lines) : word_(word), lines_(lines) {}
+
+  unsigned Next() {
+    if (next_ == FieldsPerWord(lines_)) {
+      for (int i = 0; i < lines_; ++i) word_ = NextFieldWord(word_);
+      next_ = 0;
+    }
+    return Field(word_, next_++);
+  }
+
+ private:
+  std::uint64_t word_;
+  int lines_;
+  int next_ = 0;
+};
+
 // The positions of one key.
 struct CodeWord {
   std::array<std::uint64_t, kMaxProbes> positions;
@@ -64,10 +139,10 @@ struct CodeWord {
   void Append(std::uint64_t position) { positions[static_cast<std::size_t>(size++)] = position; }
 };
 
-// Requires bits >= 1 and probes in 1 .. kMaxProbes, for the classic kind at most `bits`. The
-// standard code word may name a position twice.
-inline CodeWord MakeCodeWord(FilterKind kind, std::uint64_t hash, std::uint64_t bits, int probes) {
-  CodeWord word;
+namespace internal {
+
+inline void AppendDraws(CodeWord& word, FilterKind kind, std::uint64_t hash, std::uint64_t bits,
+                        int probes) {
   for (int i = 0; i < probes; ++i) {
     if (kind == FilterKind::kStandard) {
       word.Append(Draw(hash, i, bits));
@@ -76,6 +151,43 @@ inline CodeWord MakeCodeWord(FilterKind kind, std::uint64_t hash, std::uint64_t 
       const std::uint64_t draw = Draw(hash, i, last + 1);
       word.Append(word.Contains(draw) ? last : draw);
     }
+  }
+}
+
+inline void AppendFields(CodeWord& word, FilterKind kind, std::uint64_t line, FieldStream stream,
+                         int probes) {
+  const std::uint64_t begin = line * kLineBits;
+  const int full = word.size + probes;
+  for (int drawn = 0; word.size < full && drawn < kStreamFields; ++drawn) {
+    const std::uint64_t position = begin + stream.Next();
+    if (kind == FilterKind::kStandard || !word.Contains(position)) word.Append(position);
+  }
+  for (std::uint64_t position = begin; word.size < full; ++position) {
+    if (!word.Contains(position)) word.Append(position);
+  }
+}
+
+}  // namespace internal
+
+// Requires probes in 1 .. kMaxProbes and, by layout,
+//   lines = 0   bits >= 1, for the classic kind at least `probes`
+//   lines > 0   bits a multiple of kLineBits, at least `lines` of them; for two lines probes even
+// The standard code word may name a position twice.
+inline CodeWord MakeCodeWord(Layout layout, std::uint64_t hash, std::uint64_t bits, int probes) {
+  CodeWord word;
+  if (layout.lines == 0) {
+    internal::AppendDraws(word, layout.kind, hash, bits, probes);
+    return word;
+  }
+  const std::uint64_t line_count = bits / kLineBits;
+  const std::uint64_t first = FirstLine(hash, line_count);
+  const std::uint64_t first_word = FirstFieldWord(hash);
+  const FieldStream stream(first_word, layout.lines);
+  internal::AppendFields(word, layout.kind, first, stream, probes / layout.lines);
+  if (layout.lines == 2) {
+    const std::uint64_t second = SecondLine(first_word, first, line_count);
+    const FieldStream second_stream(NextFieldWord(first_word), layout.lines);
+    internal::AppendFields(word, layout.kind, second, second_stream, probes / layout.lines);
   }
   return word;
 }

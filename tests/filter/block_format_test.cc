@@ -53,8 +53,14 @@ bool MatchesEverything(std::string_view bytes) {
 
 constexpr std::uint64_t kKeys = 20;
 
-std::string SampleBlock(FilterKind kind) {
-  const FilterBlock block = MakeBlock({kind, 200, kKeys, 7}, 5, 0);
+// In the middle of its layout's geometries: two lines' k is even.
+Geometry SampleGeometry(Layout layout) {
+  if (layout.lines == 0) return {layout, 200, kKeys, 7};
+  return {layout, 3 * kLineBits, kKeys, 6};
+}
+
+std::string SampleBlock(Layout layout) {
+  const FilterBlock block = MakeBlock(SampleGeometry(layout), 5, 0);
   return std::string(block.bytes());
 }
 
@@ -76,16 +82,13 @@ std::string WithBits(std::string block, std::uint64_t bits) {
   return block;
 }
 
-class BlockFormat : public testing::TestWithParam<FilterKind> {
+class BlockFormat : public testing::TestWithParam<Layout> {
  protected:
   const std::string block_ = SampleBlock(GetParam());
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BlockFormat,
-                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
-                         [](const auto& test) {
-                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, BlockFormat, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(BlockFormat, SampleIsUsableAtEveryAlignment) {
   for (std::size_t shift = 0; shift < 64; ++shift) {
@@ -105,10 +108,12 @@ TEST_P(BlockFormat, SampleIsUsableAtEveryAlignment) {
 
 TEST_P(BlockFormat, DescriptionIsReadBack) {
   const BloomFilterView view(block_);
-  EXPECT_EQ(view.Description().kind, GetParam());
-  EXPECT_EQ(view.Description().bits, 200U);
+  const Geometry geometry = SampleGeometry(GetParam());
+  EXPECT_EQ(view.Description().layout.kind, GetParam().kind);
+  EXPECT_EQ(view.Description().layout.lines, GetParam().lines);
+  EXPECT_EQ(view.Description().bits, geometry.bits);
   EXPECT_EQ(view.Description().keys, kKeys);
-  EXPECT_EQ(view.Description().probes, 7);
+  EXPECT_EQ(view.Description().probes, geometry.probes);
   EXPECT_EQ(view.Description().hash_seed, 5U);
 }
 
@@ -175,8 +180,8 @@ TEST_P(BlockFormat, ReservedValuesAreDamage) {
   };
   for (const auto& [offset, value] : std::vector<Case>{{kKindOffset, 2},
                                                        {kKindOffset, 255},
-                                                       {kLinesOffset, 1},
-                                                       {kLinesOffset, 2},
+                                                       {kLinesOffset, kMaxLines + 1},
+                                                       {kLinesOffset, 255},
                                                        {kProbesOffset, 0},
                                                        {kProbesOffset, kMaxProbes + 1},
                                                        {kProbesOffset, 255},
@@ -192,17 +197,39 @@ TEST_P(BlockFormat, ReservedValuesAreDamage) {
 }
 
 TEST_P(BlockFormat, AbsurdSizesAreWrong) {
-  for (const std::uint64_t bits :
-       {std::uint64_t{199} - 7, std::uint64_t{201}, std::uint64_t{1} << 32, std::uint64_t{1} << 35,
-        std::uint64_t{1} << 63, ~std::uint64_t{0} - 7, ~std::uint64_t{0}}) {
-    const std::string block = WithBits(block_, bits);
-    EXPECT_EQ(StatusOf(block), BlockStatus::kWrongSize) << bits;
-    EXPECT_TRUE(MatchesEverything(block)) << bits;
+  const std::uint64_t bits = SampleGeometry(GetParam()).bits;
+  const std::uint64_t step = GetParam().lines == 0 ? 8 : kLineBits;
+  for (const std::uint64_t wrong :
+       {bits - step, bits + step, std::uint64_t{1} << 32, std::uint64_t{1} << 35,
+        std::uint64_t{1} << 63, ~std::uint64_t{0} - (step - 1)}) {
+    const std::string block = WithBits(block_, wrong);
+    EXPECT_EQ(StatusOf(block), BlockStatus::kWrongSize) << wrong;
+    EXPECT_TRUE(MatchesEverything(block)) << wrong;
   }
   EXPECT_EQ(StatusOf(WithBits(block_, 0)), BlockStatus::kDamaged);
-  const bool classic = GetParam() == FilterKind::kClassic;
-  EXPECT_EQ(StatusOf(WithBits(block_, 6)),
-            classic ? BlockStatus::kDamaged : BlockStatus::kWrongSize);
+}
+
+// What a layout itself does not allow, whatever the size of the block.
+TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
+  const int lines = GetParam().lines;
+  if (lines == 0) {
+    const bool classic = GetParam().kind == FilterKind::kClassic;
+    EXPECT_EQ(StatusOf(WithBits(block_, 6)),
+              classic ? BlockStatus::kDamaged : BlockStatus::kWrongSize);
+    EXPECT_EQ(StatusOf(WithBits(block_, 201)), BlockStatus::kWrongSize);
+    EXPECT_EQ(StatusOf(WithBits(block_, ~std::uint64_t{0})), BlockStatus::kWrongSize);
+    return;
+  }
+  for (const std::uint64_t bits : {std::uint64_t{8}, 3 * kLineBits - 8, 3 * kLineBits + 8,
+                                   (std::uint64_t{1} << 35) + 1, ~std::uint64_t{0}}) {
+    EXPECT_EQ(StatusOf(WithBits(block_, bits)), BlockStatus::kDamaged) << bits;
+    EXPECT_TRUE(MatchesEverything(WithBits(block_, bits))) << bits;
+  }
+  const std::string odd = WithTrailerByte(block_, kProbesOffset, 7);
+  EXPECT_EQ(StatusOf(odd), lines == 2 ? BlockStatus::kDamaged : BlockStatus::kUsable);
+  const std::string one_line =
+      WithBits(block_.substr(2 * kLineBits / 8), kLineBits);  // an array of one line
+  EXPECT_EQ(StatusOf(one_line), lines == 2 ? BlockStatus::kDamaged : BlockStatus::kUsable);
 }
 
 TEST_P(BlockFormat, LaterVersionsAreUnknown) {
@@ -235,8 +262,14 @@ TEST_P(BlockFormat, PaddedBlocksAnswerTheSame) {
 // stay inside.
 TEST_P(BlockFormat, RandomArraysAreReadWithinBounds) {
   std::mt19937_64 random(1);
-  for (const std::uint64_t bits : {7, 8, 9, 63, 64, 65, 1000}) {
-    for (int probes = 1; probes <= std::min<int>(static_cast<int>(bits), kMaxProbes); ++probes) {
+  const int lines = GetParam().lines;
+  const std::vector<std::uint64_t> sizes =
+      lines == 0 ? std::vector<std::uint64_t>{7, 8, 9, 63, 64, 65, 1000}
+                 : std::vector<std::uint64_t>{2 * kLineBits, 3 * kLineBits, 129 * kLineBits};
+  const int step = std::max(lines, 1);
+  for (const std::uint64_t bits : sizes) {
+    for (int probes = step; probes <= std::min<int>(static_cast<int>(bits), kMaxProbes);
+         probes += step) {
       std::string block(MakeBlock({GetParam(), bits, 0, probes}, random(), 0).bytes());
       const std::size_t array_bytes = block.size() - kTrailerBytes;
       std::fill_n(block.begin(), array_bytes, '\xff');
@@ -266,7 +299,8 @@ TEST(BlockFormatRandom, RandomTrailersAreReadWithinBounds) {
   int usable = 0;
   for (int round = 0; round < 100000; ++round) {
     std::string block =
-        SampleBlock(random() % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard);
+        SampleBlock({random() % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard,
+                     static_cast<int>(random() % 3)});
     for (std::uint64_t changes = random() % 3; changes > 0; --changes) {
       const std::size_t offset = random() % kChecksumOffset;
       block = WithTrailerByte(block, offset, static_cast<unsigned char>(random() % 80));

@@ -55,7 +55,7 @@ TEST_P(BloomFilter, DescribesItself) {
   const FilterBlock block = builder.Finish();
   const BloomFilterView view(block.bytes());
   const FilterSize size = SizeAtBitsPerKey(GetParam(), 1000, 12.5);
-  EXPECT_EQ(view.Description().kind, GetParam());
+  EXPECT_EQ(view.Description().layout.kind, GetParam());
   EXPECT_EQ(view.Description().keys, 1000U);
   EXPECT_EQ(view.Description().bits, 12504U);  // 12500, in whole bytes
   EXPECT_EQ(view.Description().bits, size.bits);

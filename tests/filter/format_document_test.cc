@@ -53,7 +53,8 @@ TEST(FormatDocument, DumpIsTheGoldenBlock) {
 // The row of the worked example's table that says what becomes of a key.
 std::string RowOf(const std::string& key, const FilterDescription& filter) {
   const std::uint64_t hash = filter::HashKey(key, filter.hash_seed);
-  const filter::CodeWord word = filter::MakeCodeWord(filter.kind, hash, filter.bits, filter.probes);
+  const filter::CodeWord word =
+      filter::MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
   std::ostringstream row;
   row << "| `" << key << "` | `0x" << std::hex << std::setw(16) << std::setfill('0') << hash
       << std::dec << "` |";
@@ -65,12 +66,17 @@ std::string RowOf(const std::string& key, const FilterDescription& filter) {
 TEST(FormatDocument, PositionsAreTheRealOnes) {
   std::ifstream in(EXACTBLOOM_FORMAT_DOCUMENT);
   const std::string document{std::istreambuf_iterator<char>(in), {}};
-  const GoldenBlock golden = GoldenBlocks()[1];
-  const FilterBlock block = golden.Build();
-  for (const std::string& key : golden.keys) {
-    const std::string row = RowOf(key, BloomFilterView(block.bytes()).Description());
-    EXPECT_NE(document.find(row), std::string::npos) << row;
+  int rows = 0;
+  for (const GoldenBlock& golden : GoldenBlocks()) {
+    if (document.find('`' + golden.file + '`') == std::string::npos) continue;
+    const FilterBlock block = golden.Build();
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::string row = RowOf(golden.keys[i], BloomFilterView(block.bytes()).Description());
+      EXPECT_NE(document.find(row), std::string::npos) << row;
+      ++rows;
+    }
   }
+  EXPECT_EQ(rows, 9);
 }
 
 }  // namespace

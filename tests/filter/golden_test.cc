@@ -8,8 +8,8 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/confidence_interval.h"
-#include "exactbloom/false_positive_rate.h"
 #include "golden_blocks.h"
+#include "statistics.h"
 
 namespace exactbloom {
 namespace {
@@ -34,7 +34,8 @@ TEST_P(Golden, WriterMakesTheSameBytes) { EXPECT_EQ(GetParam().Build().bytes(), 
 TEST_P(Golden, ReaderDescribesTheFile) {
   const BloomFilterView view(bytes_);
   ASSERT_EQ(view.Status(), BlockStatus::kUsable);
-  EXPECT_EQ(view.Description().kind, GetParam().options.kind);
+  EXPECT_EQ(view.Description().layout.kind, GetParam().options.layout.kind);
+  EXPECT_EQ(view.Description().layout.lines, GetParam().options.layout.lines);
   EXPECT_EQ(view.Description().keys, GetParam().keys.size());
   EXPECT_EQ(view.Description().hash_seed, GetParam().options.hash_seed);
 }
@@ -46,14 +47,12 @@ TEST_P(Golden, ReaderFindsEveryKey) {
 
 TEST_P(Golden, ReaderRefusesAbsentKeysAtTheRateOfTheFill) {
   const BloomFilterView view(bytes_);
-  const FilterDescription& filter = view.Description();
   constexpr std::uint64_t kQueries = 200000;
   std::uint64_t false_positives = 0;
   for (std::uint64_t i = 0; i < kQueries; ++i) {
     if (view.MayContain("absent " + std::to_string(i))) ++false_positives;
   }
-  const double rate =
-      FalsePositiveRateGivenFill(filter.kind, filter.bits, view.CountOnes(), filter.probes);
+  const double rate = RateGivenArray(bytes_);
   EXPECT_TRUE(WilsonInterval(false_positives, kQueries, kZ999).Contains(rate))
       << false_positives << " false positives, rate " << rate;
 }

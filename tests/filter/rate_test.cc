@@ -37,7 +37,7 @@
 namespace exactbloom {
 
 std::ostream& operator<<(std::ostream& out, const Geometry& geometry) {
-  return out << (geometry.kind == FilterKind::kClassic ? "classic" : "standard")
+  return out << (geometry.layout.kind == FilterKind::kClassic ? "classic" : "standard")
              << " m=" << geometry.bits << " n=" << geometry.keys << " k=" << geometry.probes;
 }
 
@@ -67,7 +67,7 @@ struct Measurement {
 };
 
 double RateOf(const Geometry& geometry) {
-  return FalsePositiveRate(geometry.kind, geometry.bits, geometry.keys, geometry.probes);
+  return FalsePositiveRate(geometry.layout.kind, geometry.bits, geometry.keys, geometry.probes);
 }
 
 void MeasureOneFilter(const Geometry& geometry, std::uint64_t salt, Measurement& measurement) {
@@ -83,7 +83,7 @@ void MeasureOneFilter(const Geometry& geometry, std::uint64_t salt, Measurement&
   const std::uint64_t ones = view.CountOnes();
   measurement.ones += ones;
   const double rate =
-      FalsePositiveRateGivenFill(geometry.kind, geometry.bits, ones, geometry.probes);
+      FalsePositiveRateGivenFill(geometry.layout.kind, geometry.bits, ones, geometry.probes);
   const auto queries = static_cast<double>(measurement.queries_a_filter);
   measurement.given_fill.mean += queries * rate;
   measurement.given_fill.variance += queries * rate * (1 - rate);

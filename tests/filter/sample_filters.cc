@@ -6,6 +6,20 @@
 
 namespace exactbloom {
 
+std::vector<Layout> AllLayouts() {
+  std::vector<Layout> layouts;
+  for (int lines = 0; lines <= kMaxLines; ++lines) {
+    layouts.push_back({FilterKind::kClassic, lines});
+    layouts.push_back({FilterKind::kStandard, lines});
+  }
+  return layouts;
+}
+
+std::string NameOf(Layout layout) {
+  const std::string kind = layout.kind == FilterKind::kClassic ? "Classic" : "Standard";
+  return layout.lines == 0 ? kind : kind + std::to_string(layout.lines) + "Lines";
+}
+
 FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key) {
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(geometry.bits));
   FilterBlock block;
@@ -15,13 +29,13 @@ FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::ui
   for (std::uint64_t i = 0; i < geometry.keys; ++i) {
     const std::uint64_t hash = filter::HashKey(NumberKey(first_key + i).text(), hash_seed);
     const filter::CodeWord word =
-        filter::MakeCodeWord(geometry.kind, hash, geometry.bits, geometry.probes);
+        filter::MakeCodeWord(geometry.layout, hash, geometry.bits, geometry.probes);
     for (int j = 0; j < word.size; ++j) {
       filter::SetBit(array, word.positions[static_cast<std::size_t>(j)]);
     }
   }
-  const FilterDescription description{geometry.kind, geometry.probes, geometry.bits, geometry.keys,
-                                      hash_seed};
+  const FilterDescription description{geometry.layout, geometry.probes, geometry.bits,
+                                      geometry.keys, hash_seed};
   filter::EncodeTrailer(description, array + array_bytes);
   return block;
 }

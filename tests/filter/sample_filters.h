@@ -5,15 +5,21 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
 
 namespace exactbloom {
 
+// Both kinds in every layout, and their names as parts of a test's name.
+std::vector<Layout> AllLayouts();
+std::string NameOf(Layout layout);
+
 struct Geometry {
-  FilterKind kind = FilterKind::kClassic;
+  Layout layout;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;
   int probes = 0;

@@ -1,7 +1,13 @@
 #include "statistics.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
+
+#include "exactbloom/false_positive_rate.h"
+#include "filter/block_format.h"
+#include "filter/code_word.h"
 
 namespace exactbloom {
 namespace {
@@ -17,10 +23,42 @@ ZeroLogarithms LogarithmsOf(const Geometry& geometry) {
   const auto m = static_cast<double>(geometry.bits);
   const auto n = static_cast<double>(geometry.keys);
   const auto k = static_cast<double>(geometry.probes);
-  if (geometry.kind == FilterKind::kClassic) {
+  if (geometry.layout.kind == FilterKind::kClassic) {
     return {n * std::log1p(-k / m), n * std::log1p(-k / ((m - 1) * (m - k)))};
   }
   return {n * k * std::log1p(-1 / m), n * k * std::log1p(-1 / ((m - 1) * (m - 1)))};
+}
+
+std::uint64_t CountOnes(const unsigned char* bytes, std::uint64_t bits) {
+  std::uint64_t ones = 0;
+  for (std::uint64_t p = 0; p < bits; ++p) ones += filter::TestBit(bytes, p) ? 1U : 0U;
+  return ones;
+}
+
+// For each line, the probability that all draws within it hit.
+std::vector<double> LineRates(const unsigned char* array, const FilterDescription& filter) {
+  std::vector<double> rates(filter.bits / kLineBits);
+  for (std::size_t line = 0; line < rates.size(); ++line) {
+    const std::uint64_t ones = CountOnes(array + line * kLineBits / 8, kLineBits);
+    rates[line] = FalsePositiveRateGivenFill(filter.layout.kind, kLineBits, ones,
+                                             filter.probes / filter.layout.lines);
+  }
+  return rates;
+}
+
+// The mean over the first lines, with the mean over the second lines of the same page.
+double PairRate(const std::vector<double>& rates) {
+  const std::size_t pages = std::max<std::size_t>(1, rates.size() / kPageLines);
+  double sum = 0.0;
+  for (std::size_t page = 0; page < pages; ++page) {
+    const auto begin = rates.begin() + static_cast<std::ptrdiff_t>(page * kPageLines);
+    const auto end = page + 1 == pages ? rates.end() : begin + kPageLines;
+    const double page_sum = std::accumulate(begin, end, 0.0);
+    for (auto rate = begin; rate != end; ++rate) {
+      sum += *rate * (page_sum - *rate) / static_cast<double>(end - begin - 1);
+    }
+  }
+  return sum / static_cast<double>(rates.size());
 }
 
 }  // namespace
@@ -39,12 +77,24 @@ double RateVariance(const Geometry& geometry) {
   double rate = 1.0;
   double logarithmic_slope = 0.0;
   for (int i = 0; i < geometry.probes; ++i) {
-    const double taken = geometry.kind == FilterKind::kClassic ? i : 0;
+    const double taken = geometry.layout.kind == FilterKind::kClassic ? i : 0;
     rate *= (ones.mean - taken) / (m - taken);
     logarithmic_slope += 1 / (ones.mean - taken);
   }
   const double slope = rate * logarithmic_slope;
   return slope * slope * ones.variance;
+}
+
+double RateGivenArray(std::string_view block) {
+  const filter::DecodedBlock decoded = filter::DecodeBlock(block);
+  const FilterDescription& filter = decoded.description;
+  if (filter.layout.lines == 0) {
+    return FalsePositiveRateGivenFill(filter.layout.kind, filter.bits,
+                                      CountOnes(decoded.array, filter.bits), filter.probes);
+  }
+  const std::vector<double> rates = LineRates(decoded.array, filter);
+  if (filter.layout.lines == 2) return PairRate(rates);
+  return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
 }
 
 Interval ChiSquareInterval(double degrees_of_freedom, double z) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "exactbloom/confidence_interval.h"
@@ -21,6 +22,9 @@ Moments OnesMoments(const Geometry& geometry);
 // The variance, over hash functions, of the rate that one filter has given its fill; to first order
 // in the spread of the fill.
 double RateVariance(const Geometry& geometry);
+
+// The exact rate of one usable filter block given its array, over the keys' hashes alone.
+double RateGivenArray(std::string_view block);
 
 // The interval that a chi-square variable leaves with the probability that belongs to the two-sided
 // normal quantile z.
