@@ -44,9 +44,9 @@ struct Times {
 
 Comparison Summarize(const std::vector<Times>& repetitions);
 
-// Measures the two filters in turn, changing the order from one repetition to the next, on keys that
-// are new in every repetition and the same for both. Before each timed loop the filter's bytes are
-// read once and a few other keys are asked for, so that neither pays for the other's use of the
+// Measures the two filters in turn, changing the order from one repetition to the next, on keys
+// that are new in every repetition and the same for both. Before each timed loop the filter's bytes
+// are read once and a few other keys are asked for, so that neither pays for the other's use of the
 // caches. Throws WrongAnswer if a present key is answered absent.
 class QueryComparer {
  public:

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "exactbloom/filter_policy.h"
+#include "bloom_filter_policy.h"
 #include "fast_local_bloom.h"
 #include "key_block.h"
 
@@ -22,6 +22,15 @@ constexpr std::size_t kBlockTrailerBytes = 5;  // RocksDB's, behind every block 
 constexpr std::size_t kKeysAtOnce = 16'384;
 
 Policy Own(const rocksdb::FilterPolicy* policy) { return Policy(policy); }
+
+Contender OfLayout(const std::string& name, Layout layout) {
+  return {name, layout, [layout](std::uint64_t, double bits_per_key) {
+            PolicyOptions options;
+            options.bits_per_key = bits_per_key;
+            options.lines = layout.lines;
+            return std::make_shared<BloomFilterPolicy>(layout.kind, options);
+          }};
+}
 
 // RocksDB's Ribbon is configured by the bits per key of a Bloom filter of the same rate. Here it
 // gets the setting at which it takes the memory of the others.
@@ -47,10 +56,10 @@ Policy NewRibbonOfSize(std::uint64_t keys, double bits_per_key) {
 }  // namespace
 
 std::vector<Contender> Layouts() {
-  return {{"lines=0", Layout(FilterKind::kClassic),
-           [](std::uint64_t, double bits) { return Own(NewClassicBloomFilterPolicy(bits)); }},
-          {"standard", Layout(FilterKind::kStandard),
-           [](std::uint64_t, double bits) { return Own(NewStandardBloomFilterPolicy(bits)); }}};
+  return {OfLayout("lines=0", {FilterKind::kClassic, 0}),
+          OfLayout("lines=1", {FilterKind::kClassic, 1}),
+          OfLayout("lines=2", {FilterKind::kClassic, 2}),
+          OfLayout("standard", {FilterKind::kStandard, 0})};
 }
 
 std::vector<Contender> Peers(std::string* missing) {
@@ -97,8 +106,8 @@ double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
   KeyBlock block(kKeysAtOnce);
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder = NewBuilder(policy);
   for (std::uint64_t first = 0; first < keys; first += block.size()) {
-    block.FillPresent(first, static_cast<std::size_t>(
-                                 std::min<std::uint64_t>(kKeysAtOnce, keys - first)));
+    block.FillPresent(first,
+                      static_cast<std::size_t>(std::min<std::uint64_t>(kKeysAtOnce, keys - first)));
     const auto start = Clock::now();
     for (std::size_t i = 0; i < block.size(); ++i) builder->AddKey(block.slices()[i]);
     elapsed += Clock::now() - start;

@@ -1,6 +1,6 @@
-// RocksDB's own Bloom filter as RocksDB runs it when it is compiled for AVX2, which Debian's package
-// is not. Its code comes from RocksDB's source (scripts/fetch_rocksdb_source); only what RocksDB
-// does around it, hashing, sizing and collecting keys, is repeated here.
+// RocksDB's own Bloom filter as RocksDB runs it when it is compiled for AVX2, which Debian's
+// package is not. Its code comes from RocksDB's source (scripts/fetch_rocksdb_source); only what
+// RocksDB does around it, hashing, sizing and collecting keys, is repeated here.
 #pragma once
 
 #include <rocksdb/filter_policy.h>

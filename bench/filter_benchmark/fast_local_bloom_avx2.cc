@@ -2,12 +2,11 @@
 // compiled here can take the place of the portable one elsewhere in the program.
 //
 // The hash is inlined, where RocksDB calls a function: the peer gets the better of both.
-#include "fast_local_bloom.h"
-
 #include <array>
 #include <cstdint>
 #include <deque>
 
+#include "fast_local_bloom.h"
 #include "filter_bits_interface.h"
 #include "util/bloom_impl.h"
 #include "util/xxph3.h"

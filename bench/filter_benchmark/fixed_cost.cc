@@ -26,8 +26,7 @@ class TableReporter : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      table_.AddRow({run.run_name.function_name,
-                     fmt::format("{:.1f}", run.GetAdjustedRealTime())});
+      table_.AddRow({run.run_name.function_name, fmt::format("{:.1f}", run.GetAdjustedRealTime())});
     }
   }
   std::string Format() const { return table_.Format(); }

@@ -16,7 +16,8 @@ std::uint64_t Mix(std::uint64_t x) {
 
 }  // namespace
 
-KeyBlock::KeyBlock(std::size_t capacity) : bytes_(capacity), slices_(capacity), pointers_(capacity) {
+KeyBlock::KeyBlock(std::size_t capacity)
+    : bytes_(capacity), slices_(capacity), pointers_(capacity) {
   for (std::size_t i = 0; i < capacity; ++i) {
     slices_[i] = rocksdb::Slice(bytes_[i].data(), kKeyBytes);
     pointers_[i] = &slices_[i];

@@ -41,9 +41,8 @@ std::vector<std::string> PeerCells(const std::vector<const Result*>& first_row) 
   std::vector<std::string> cells = {first_row.front()->peer, "ns/key"};
   for (const Operation operation : kOperations) {
     const Result* result = Find(first_row, operation);
-    cells.push_back(result == nullptr
-                        ? "-"
-                        : fmt::format("{:.1f} ", result->comparison.peer_nanoseconds));
+    cells.push_back(
+        result == nullptr ? "-" : fmt::format("{:.1f} ", result->comparison.peer_nanoseconds));
   }
   cells.insert(cells.end(), {Rate(first_row.front()->peer_rate_measured), "-", "1"});
   return cells;
@@ -85,8 +84,8 @@ std::string RateTable(const std::vector<RateRow>& rates) {
                    "measured", "exact"});
   for (const RateRow& row : rates) {
     table.AddRow({row.name, fmt::format("{}", row.keys), fmt::format("{:g}", row.bits_per_key),
-                  fmt::format("{:.3f}", 8.0 * static_cast<double>(row.bytes) /
-                                            static_cast<double>(row.keys)),
+                  fmt::format("{:.3f}",
+                              8.0 * static_cast<double>(row.bytes) / static_cast<double>(row.keys)),
                   fmt::format("{}", row.rate.absent_queries),
                   fmt::format("{}", row.rate.false_positives), Rate(row.rate.Rate()),
                   row.rate.exact ? Rate(row.rate.exact->mean) : "-"});
@@ -114,14 +113,16 @@ std::string PeersThatWin(const std::vector<Result>& results) {
 }
 
 std::string Header(const Report& report) {
-  std::string text =
-      fmt::format("ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\nkernels:",
-                  EXACTBLOOM_VERSION, bench::RocksDBVersion(), __VERSION__, bench::DescribeCpu());
+  std::string text = fmt::format(
+      "ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\nkernels:", EXACTBLOOM_VERSION,
+      bench::RocksDBVersion(), __VERSION__, bench::DescribeCpu());
   for (const std::string& kernel : report.kernels) text += " " + kernel;
   text += fmt::format(
-      "\n{}\n\nEvery filter is called through RocksDB's virtual functions, as RocksDB calls it, and "
+      "\n{}\n\nEvery filter is called through RocksDB's virtual functions, as RocksDB calls it, "
+      "and "
       "lies {} bytes\nbehind the start of a cache line. A ratio is the median of {} interleaved "
-      "repetitions, behind it their\nmiddle half; below 1 ExactBloom is faster. Builds of many keys "
+      "repetitions, behind it their\nmiddle half; below 1 ExactBloom is faster. Builds of many "
+      "keys "
       "have fewer repetitions.\n\n",
       report.command, report.block_offset, report.repetitions);
   if (!report.missing_peer.empty()) {

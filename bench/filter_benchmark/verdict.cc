@@ -20,9 +20,10 @@ std::uint64_t CountPositive(const std::string& name, rocksdb::FilterBitsReader& 
   const std::uint64_t in_turn = Ask(Operation::kNegativeThroughput, reader, keys).positive;
   const std::uint64_t in_batches = Ask(Operation::kNegativeBatch, reader, keys).positive;
   if (in_turn != in_batches) {
-    throw WrongAnswer(fmt::format("{}: {} of {} keys may match when asked for one by one, {} in "
-                                  "batches",
-                                  name, in_turn, keys.size(), in_batches));
+    throw WrongAnswer(
+        fmt::format("{}: {} of {} keys may match when asked for one by one, {} in "
+                    "batches",
+                    name, in_turn, keys.size(), in_batches));
   }
   return in_turn;
 }
@@ -40,15 +41,15 @@ std::optional<std::string> Objection(const RateMeasurement& measurement) {
   }
   if (!measurement.exact) return std::nullopt;
   const double exact = measurement.exact->mean;
-  const double dispersion = bench::Dispersion(exact, measurement.exact->relative_deviation,
-                                              measurement.absent_queries);
+  const double dispersion =
+      bench::Dispersion(exact, measurement.exact->relative_deviation, measurement.absent_queries);
   const Interval interval =
       WilsonInterval(measurement.false_positives, measurement.absent_queries, kZ999, dispersion);
   if (interval.Contains(exact)) return std::nullopt;
-  return fmt::format("{} of {} absent keys may match, so the rate is in {:.4g} .. {:.4g}, where the "
-                     "exact one is {:.4g}",
-                     measurement.false_positives, measurement.absent_queries, interval.low,
-                     interval.high, exact);
+  return fmt::format(
+      "{} of {} absent keys may match, so the rate is in {:.4g} .. {:.4g}, where the "
+      "exact one is {:.4g}",
+      measurement.false_positives, measurement.absent_queries, interval.low, interval.high, exact);
 }
 
 RateMeasurement MeasureRate(const std::string& name, rocksdb::FilterBitsReader& reader,
