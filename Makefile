@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test build bench clean packages
+.PHONY: readamp test build bench bench-rocksdb clean packages
 
 PRESET ?= release
 
@@ -14,8 +14,14 @@ build: packages
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
 
-bench: build
-	build/bin/filter_benchmark --benchmark_counters_tabular=true
+# Without the source that the script fetches one peer is missing, and the benchmark says so.
+bench: packages
+	-scripts/fetch_rocksdb_source
+	$(MAKE) build
+	build/bin/filter_benchmark --json build/bench.json
+
+bench-rocksdb: build
+	scripts/bench_rocksdb --json build/bench-rocksdb.json
 
 packages:
 	@scripts/install_packages

@@ -14,7 +14,8 @@ constexpr std::size_t kWarmUpKeys = 1'024;
 // The absent keys below this block are those of the rates.
 constexpr std::uint64_t kFirstTimedBlock = std::uint64_t{1} << 32;
 // Small filters are built several times in one measurement.
-constexpr std::uint64_t kKeysToBuild = 200'000;
+constexpr std::uint64_t kKeysToBuild = 50'000;
+constexpr std::uint64_t kMostBuilds = 8;
 
 double Quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
@@ -45,7 +46,8 @@ Times MeasureBoth(int repetition, Measure measure_ours, Measure measure_peer) {
 
 double TimeBuild(const LoadedFilter& filter) {
   const ForcedKernel forced(filter.kernel);
-  const std::uint64_t builds = std::max<std::uint64_t>(1, kKeysToBuild / filter.keys);
+  const std::uint64_t builds =
+      std::clamp<std::uint64_t>(kKeysToBuild / filter.keys, 1, kMostBuilds);
   double nanoseconds = 0.0;
   for (std::uint64_t i = 0; i < builds; ++i) {
     nanoseconds += BuildFilter(*filter.policy, filter.keys, [&](const rocksdb::Slice& block) {
