@@ -22,6 +22,10 @@
 
 namespace exactbloom {
 
+namespace filter {
+struct Kernel;
+}
+
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
 // misread the tail of a longer block as a filter of their own and could lose keys.
 inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
@@ -116,6 +120,11 @@ class BloomFilterView {
   // false-positive rate of the description, or always if the block is not usable.
   bool MayContain(std::string_view key) const;
 
+  // The same for `count` keys at once, in results[0 .. count - 1]. Keys are hashed, and their
+  // memory is fetched, before the first of them is tested, in groups of a few dozen: a filter that
+  // is not in the processor's caches answers many times faster so.
+  void MayContain(const std::string_view* keys, std::size_t count, bool* results) const;
+
   // Returns how many bits of the filter are set, 0 if the block is not usable. Reads all of it.
   std::uint64_t CountOnes() const;
 
@@ -123,6 +132,13 @@ class BloomFilterView {
   BlockStatus status_;
   FilterDescription description_;
   const unsigned char* array_ = nullptr;
+  const filter::Kernel* kernel_ = nullptr;  // null: not usable
 };
+
+// Returns the name of the instruction set that builders and views use: the best one of the
+// processor among "avx512", "avx2" and "scalar", or the one that the environment variable
+// EXACTBLOOM_KERNEL named when it was first needed. A name that is unknown, or of a set that the
+// machine lacks, is ignored. All of them build the same bytes and give the same answers.
+std::string_view KernelName();
 
 }  // namespace exactbloom

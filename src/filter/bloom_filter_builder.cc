@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "block_format.h"
-#include "code_word.h"
 #include "exactbloom/bloom_filter.h"
+#include "kernel_table.h"
 #include "key_hash.h"
 
 namespace exactbloom {
@@ -35,13 +35,8 @@ FilterBlock BloomFilterBuilder::Finish() {
   block.size = array_bytes + filter::kTrailerBytes;
   block.data.reset(new char[block.size]());
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
-  for (const std::uint64_t hash : hashes_) {
-    const filter::CodeWord word =
-        filter::MakeCodeWord(description.layout, hash, description.bits, description.probes);
-    for (int i = 0; i < word.size; ++i) {
-      filter::SetBit(array, word.positions[static_cast<std::size_t>(i)]);
-    }
-  }
+  const filter::Kernel& kernel = filter::KernelFor(description);
+  for (const std::uint64_t hash : hashes_) kernel.add(array, description, &hash, 1);
   filter::EncodeTrailer(description, array + array_bytes);
   hashes_ = {};
   return block;

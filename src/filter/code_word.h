@@ -124,6 +124,37 @@ class FieldStream {
   int next_ = 0;
 };
 
+// The different fields of a stream, in order; behind its end, the lowest positions it has not
+// named.
+class DistinctFields {
+ public:
+  explicit DistinctFields(const FieldStream& stream) : stream_(stream) {}
+
+  // May be called kLineBits times.
+  unsigned Next() {
+    for (; drawn_ < kStreamFields; ++drawn_) {
+      const unsigned field = stream_.Next();
+      if (Insert(field)) return field;
+    }
+    unsigned lowest = 0;
+    while (!Insert(lowest)) ++lowest;
+    return lowest;
+  }
+
+ private:
+  bool Insert(unsigned position) {
+    std::uint64_t& word = taken_[position >> 6];
+    const std::uint64_t bit = std::uint64_t{1} << (position & 63);
+    const bool is_new = (word & bit) == 0;
+    word |= bit;
+    return is_new;
+  }
+
+  FieldStream stream_;
+  int drawn_ = 0;
+  std::array<std::uint64_t, kLineBits / 64> taken_{};
+};
+
 // The positions of one key.
 struct CodeWord {
   std::array<std::uint64_t, kMaxProbes> positions;
@@ -157,13 +188,9 @@ inline void AppendDraws(CodeWord& word, FilterKind kind, std::uint64_t hash, std
 inline void AppendFields(CodeWord& word, FilterKind kind, std::uint64_t line, FieldStream stream,
                          int probes) {
   const std::uint64_t begin = line * kLineBits;
-  const int full = word.size + probes;
-  for (int drawn = 0; word.size < full && drawn < kStreamFields; ++drawn) {
-    const std::uint64_t position = begin + stream.Next();
-    if (kind == FilterKind::kStandard || !word.Contains(position)) word.Append(position);
-  }
-  for (std::uint64_t position = begin; word.size < full; ++position) {
-    if (!word.Contains(position)) word.Append(position);
+  DistinctFields distinct(stream);
+  for (int i = 0; i < probes; ++i) {
+    word.Append(begin + (kind == FilterKind::kClassic ? distinct.Next() : stream.Next()));
   }
 }
 

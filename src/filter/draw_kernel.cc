@@ -1,0 +1,125 @@
+#include "draw_kernel.h"
+
+#include <algorithm>
+#include <array>
+
+#include "code_word.h"
+
+namespace exactbloom::filter {
+namespace {
+
+using Positions = std::array<std::uint64_t, kMaxProbes>;
+
+bool HasEqual(const Positions& positions, int count) {
+  bool equal = false;
+  for (std::size_t i = 1; i < static_cast<std::size_t>(count); ++i) {
+    for (std::size_t j = 0; j < i; ++j) equal |= positions[i] == positions[j];
+  }
+  return equal;
+}
+
+// `kAtOnce` draws are tested without a branch between them; the filter has at least as many probes.
+template <FilterKind kKind, int kAtOnce>
+struct DrawKernel {
+  static constexpr bool kClassic = kKind == FilterKind::kClassic;
+
+  static std::uint64_t FirstRange(const FilterDescription& filter) {
+    return kClassic ? filter.bits - static_cast<std::uint64_t>(filter.probes) + 1 : filter.bits;
+  }
+
+  static std::uint64_t DrawOf(std::uint64_t hash, int i, std::uint64_t first_range) {
+    return Draw(hash, i, kClassic ? first_range + static_cast<std::uint64_t>(i) : first_range);
+  }
+
+  static bool FirstDrawsSet(const unsigned char* array, std::uint64_t first_range,
+                            std::uint64_t hash) {
+    unsigned hit = 1;
+    for (int i = 0; i < kAtOnce; ++i) {
+      hit &= TestBit(array, DrawOf(hash, i, first_range)) ? 1U : 0U;
+    }
+    return hit != 0;
+  }
+
+  // Behind the first draws: the others, and what replaces equal ones.
+  static bool RestSet(const unsigned char* array, const FilterDescription& filter,
+                      std::uint64_t first_range, std::uint64_t hash) {
+    Positions positions;
+    for (int i = kAtOnce; i < filter.probes; ++i) {
+      const std::uint64_t draw = DrawOf(hash, i, first_range);
+      if (!TestBit(array, draw)) return false;
+      positions[static_cast<std::size_t>(i)] = draw;
+    }
+    if (!kClassic) return true;
+    for (int i = 0; i < kAtOnce; ++i) {
+      positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
+    }
+    if (!HasEqual(positions, filter.probes)) return true;
+    const CodeWord word = MakeCodeWord(kKind, hash, filter.bits, filter.probes);
+    return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
+                       [&](std::uint64_t position) { return TestBit(array, position); });
+  }
+
+  static bool MayContain(const unsigned char* array, const FilterDescription& filter,
+                         std::uint64_t hash) {
+    const std::uint64_t first_range = FirstRange(filter);
+    return FirstDrawsSet(array, first_range, hash) && RestSet(array, filter, first_range, hash);
+  }
+
+  // The keys that survive their first draws are collected, and all of their memory is fetched,
+  // before one of them is looked at again.
+  static void MayContainBatch(const unsigned char* array, const FilterDescription& filter,
+                              const std::uint64_t* hashes, std::size_t count, bool* results) {
+    const std::uint64_t first_range = FirstRange(filter);
+    std::array<std::size_t, kBatchKeys> survivors;
+    std::size_t survivor_count = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      results[i] = FirstDrawsSet(array, first_range, hashes[i]);
+      survivors[survivor_count] = i;
+      survivor_count += results[i] ? 1 : 0;
+    }
+    for (std::size_t s = 0; s < survivor_count; ++s) {
+      for (int i = kAtOnce; i < filter.probes; ++i) {
+        __builtin_prefetch(array + DrawOf(hashes[survivors[s]], i, first_range) / 8);
+      }
+    }
+    for (std::size_t s = 0; s < survivor_count; ++s) {
+      const std::size_t i = survivors[s];
+      results[i] = RestSet(array, filter, first_range, hashes[i]);
+    }
+  }
+
+  static void Add(unsigned char* array, const FilterDescription& filter,
+                  const std::uint64_t* hashes, std::size_t count) {
+    const std::uint64_t first_range = FirstRange(filter);
+    for (std::size_t h = 0; h < count; ++h) {
+      Positions positions;
+      for (int i = 0; i < filter.probes; ++i) {
+        const std::uint64_t draw = DrawOf(hashes[h], i, first_range);
+        SetBit(array, draw);
+        positions[static_cast<std::size_t>(i)] = draw;
+      }
+      if (!kClassic || !HasEqual(positions, filter.probes)) continue;
+      const CodeWord word = MakeCodeWord(kKind, hashes[h], filter.bits, filter.probes);
+      for (int i = 0; i < word.size; ++i)
+        SetBit(array, word.positions[static_cast<std::size_t>(i)]);
+    }
+  }
+
+  static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add};
+};
+
+template <FilterKind kKind>
+const Kernel& DrawKernelFor(int probes) {
+  if (probes >= kDrawsAtOnce) return DrawKernel<kKind, kDrawsAtOnce>::kKernel;
+  return DrawKernel<kKind, 1>::kKernel;
+}
+
+}  // namespace
+
+const Kernel& DrawKernelFor(const FilterDescription& filter) {
+  return filter.layout.kind == FilterKind::kClassic
+             ? DrawKernelFor<FilterKind::kClassic>(filter.probes)
+             : DrawKernelFor<FilterKind::kStandard>(filter.probes);
+}
+
+}  // namespace exactbloom::filter

@@ -1,0 +1,14 @@
+// The kernels for lines = 0, in portable code.
+#pragma once
+
+#include "kernel.h"
+
+namespace exactbloom::filter {
+
+// Draws that a query makes before it looks at any: with a filter half full, seven absent keys of
+// eight are refused by the one well-predicted branch behind them.
+inline constexpr int kDrawsAtOnce = 3;
+
+const Kernel& DrawKernelFor(const FilterDescription& filter);
+
+}  // namespace exactbloom::filter

@@ -1,0 +1,45 @@
+// What a processor's fast code for code words looks like from outside. Scalar code is the
+// definition (code_word.h); every instruction set answers and builds bit for bit the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "exactbloom/bloom_filter.h"
+
+namespace exactbloom::filter {
+
+// Keys whose memory is fetched before the first of them is tested.
+inline constexpr std::size_t kBatchKeys = 32;
+
+// The functions for one layout and range of probes; `filter` must be of these. Arrays may lie at
+// any address, and nothing outside them is touched.
+struct Kernel {
+  // Returns whether all bits of the key with this hash are set.
+  bool (*may_contain)(const unsigned char* array, const FilterDescription& filter,
+                      std::uint64_t hash);
+
+  // The same for up to kBatchKeys keys, whose first lines the caller has prefetched.
+  void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
+                            const std::uint64_t* hashes, std::size_t count, bool* results);
+
+  // Sets all bits of the keys.
+  void (*add)(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
+              std::size_t count);
+};
+
+// One instruction set's kernels.
+struct InstructionSet {
+  std::string_view name;
+  bool (*is_available)();
+  const Kernel& (*kernel_for)(const FilterDescription& filter);
+};
+
+const Kernel& ScalarKernel(const FilterDescription& filter);
+#if defined(__x86_64__)
+const Kernel& Avx2Kernel(const FilterDescription& filter);
+const Kernel& Avx512Kernel(const FilterDescription& filter);
+#endif
+
+}  // namespace exactbloom::filter

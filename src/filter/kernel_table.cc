@@ -1,0 +1,67 @@
+#include "kernel_table.h"
+
+#include <cstdlib>
+
+namespace exactbloom {
+namespace filter {
+namespace {
+
+bool Always() { return true; }
+
+// The compiler's runtime asks the processor (CPUID) and, for the wider registers, also whether the
+// operating system saves them (XGETBV).
+#if defined(__x86_64__)
+bool HasAvx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0;
+}
+
+bool HasAvx512() {
+  return HasAvx2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0;
+}
+#endif
+
+constexpr InstructionSet kInstructionSets[] = {
+#if defined(__x86_64__)
+    {"avx512", HasAvx512, Avx512Kernel},
+    {"avx2", HasAvx2, Avx2Kernel},
+#endif
+    {"scalar", Always, ScalarKernel},
+};
+
+const InstructionSet& ActiveInstructionSet() {
+  static const InstructionSet active = [] {
+    const char* name = std::getenv(kKernelVariable);
+    return ChooseInstructionSet(name == nullptr ? "" : name);
+  }();
+  return active;
+}
+
+}  // namespace
+
+std::vector<InstructionSet> AvailableInstructionSets() {
+  std::vector<InstructionSet> available;
+  for (const InstructionSet& set : kInstructionSets) {
+    if (set.is_available()) available.push_back(set);
+  }
+  return available;
+}
+
+InstructionSet ChooseInstructionSet(std::string_view name) {
+  const std::vector<InstructionSet> available = AvailableInstructionSets();
+  for (const InstructionSet& set : available) {
+    if (set.name == name) return set;
+  }
+  return available.front();
+}
+
+const Kernel& KernelFor(const FilterDescription& filter) {
+  return ActiveInstructionSet().kernel_for(filter);
+}
+
+}  // namespace filter
+
+std::string_view KernelName() { return filter::ActiveInstructionSet().name; }
+
+}  // namespace exactbloom

@@ -1,0 +1,25 @@
+// Which instruction sets there are, and the one in use.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernel.h"
+
+namespace exactbloom::filter {
+
+// The environment variable that forces an instruction set by its name, read once. A name that is
+// unknown, or of a set that the processor or the operating system lacks, is as good as none:
+// exactbloom::KernelName() tells what is in use.
+inline constexpr const char* kKernelVariable = "EXACTBLOOM_KERNEL";
+
+// The instruction sets that this machine has, the best one first; scalar is the last.
+std::vector<InstructionSet> AvailableInstructionSets();
+
+// The one of the name among them, or the first.
+InstructionSet ChooseInstructionSet(std::string_view name);
+
+// The kernel of the instruction set in use.
+const Kernel& KernelFor(const FilterDescription& filter);
+
+}  // namespace exactbloom::filter

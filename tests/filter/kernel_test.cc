@@ -1,0 +1,212 @@
+// Every instruction set's kernels against the definition of code words: the same bits set, the same
+// answers, at any alignment.
+#include "filter/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "filter/block_format.h"
+#include "filter/code_word.h"
+#include "filter/kernel_table.h"
+#include "sample_filters.h"
+
+namespace exactbloom::filter {
+namespace {
+
+// An array that begins `shift` bytes into an allocation and is followed by what a block has behind
+// its array: the address sanitizer sees what lies outside the block.
+class Array {
+ public:
+  Array(std::uint64_t bits, std::size_t shift)
+      : size_(static_cast<std::size_t>(ArrayBytes(bits))),
+        shift_(shift),
+        data_(new unsigned char[shift + size_ + kTrailerBytes]()) {}
+
+  unsigned char* data() { return data_.get() + shift_; }
+  const unsigned char* data() const { return data_.get() + shift_; }
+  std::string bytes() const { return {data(), data() + size_}; }
+
+  bool TrailerIsUntouched() const {
+    return std::all_of(data() + size_, data() + size_ + kTrailerBytes,
+                       [](unsigned char byte) { return byte == 0; });
+  }
+
+ private:
+  std::size_t size_;
+  std::size_t shift_;
+  std::unique_ptr<unsigned char[]> data_;
+};
+
+CodeWord WordOf(const FilterDescription& filter, std::uint64_t hash) {
+  return MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
+}
+
+void AddByDefinition(unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {
+  const CodeWord word = WordOf(filter, hash);
+  for (int i = 0; i < word.size; ++i) SetBit(array, word.positions[static_cast<std::size_t>(i)]);
+}
+
+bool ContainsByDefinition(const unsigned char* array, const FilterDescription& filter,
+                          std::uint64_t hash) {
+  const CodeWord word = WordOf(filter, hash);
+  return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
+                     [&](std::uint64_t position) { return TestBit(array, position); });
+}
+
+// Random hashes, and those whose code words are the strangest.
+std::vector<std::uint64_t> SampleHashes(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> hashes = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
+  while (hashes.size() < count) hashes.push_back(random());
+  hashes.resize(count);
+  return hashes;
+}
+
+class KernelTest : public testing::TestWithParam<std::tuple<std::string, Layout>> {
+ protected:
+  const InstructionSet set_ = ChooseInstructionSet(std::get<0>(GetParam()));
+  const Layout layout_ = std::get<1>(GetParam());
+
+  // Sizes with one page, a last page of another size, and bits behind the last whole byte.
+  std::vector<std::uint64_t> Sizes() const {
+    if (layout_.lines == 0) return {1, 2, 9, 64, 73, 100, 1000, 65537};
+    const auto fewest = static_cast<std::uint64_t>(layout_.lines);
+    return {fewest * kLineBits, 3 * kLineBits, 64 * kLineBits, 127 * kLineBits, 200 * kLineBits};
+  }
+
+  // Every possible geometry with every number of probes.
+  template <typename Check>
+  void ForEachGeometry(Check check) const {
+    const int step = std::max(layout_.lines, 1);
+    for (const std::uint64_t bits : Sizes()) {
+      for (int probes = step; probes <= kMaxProbes; probes += step) {
+        const bool fits = layout_.lines > 0 || layout_.kind == FilterKind::kStandard ||
+                          static_cast<std::uint64_t>(probes) <= bits;
+        if (!fits) continue;
+        FilterDescription filter;
+        filter.layout = layout_;
+        filter.probes = probes;
+        filter.bits = bits;
+        SCOPED_TRACE(testing::Message() << "m=" << bits << " k=" << probes);
+        check(filter);
+      }
+    }
+  }
+};
+
+std::vector<std::string> AvailableNames() {
+  std::vector<std::string> names;
+  for (const InstructionSet& set : AvailableInstructionSets()) names.emplace_back(set.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, KernelTest,
+                         testing::Combine(testing::ValuesIn(AvailableNames()),
+                                          testing::ValuesIn(AllLayouts())),
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + "_" + NameOf(std::get<1>(test.param));
+                         });
+
+TEST_P(KernelTest, SetsTheBitsOfTheDefinition) {
+  ForEachGeometry([&](const FilterDescription& filter) {
+    const Kernel& kernel = set_.kernel_for(filter);
+    const std::size_t shift = filter.bits % 61;
+    const std::vector<std::uint64_t> hashes =
+        SampleHashes(2 + filter.bits / static_cast<std::uint64_t>(filter.probes), filter.bits);
+    Array built(filter.bits, shift);
+    Array expected(filter.bits, 0);
+    kernel.add(built.data(), filter, hashes.data(), hashes.size());
+    for (const std::uint64_t hash : hashes) AddByDefinition(expected.data(), filter, hash);
+    ASSERT_EQ(built.bytes(), expected.bytes());
+    ASSERT_TRUE(built.TrailerIsUntouched());
+  });
+}
+
+// One key at a time, where a bit too many or too few does not hide among those of other keys.
+TEST_P(KernelTest, SetsTheBitsOfEachKeyAlone) {
+  ForEachGeometry([&](const FilterDescription& filter) {
+    if (filter.bits > 3 * kLineBits) return;
+    const Kernel& kernel = set_.kernel_for(filter);
+    for (const std::uint64_t hash : SampleHashes(60, 7)) {
+      Array built(filter.bits, 1);
+      Array expected(filter.bits, 0);
+      kernel.add(built.data(), filter, &hash, 1);
+      AddByDefinition(expected.data(), filter, hash);
+      ASSERT_EQ(built.bytes(), expected.bytes()) << hash;
+    }
+  });
+}
+
+// Filters so full that most words of k bits hit, and of those that miss, most miss by one bit.
+TEST_P(KernelTest, AnswersAsTheDefinition) {
+  ForEachGeometry([&](const FilterDescription& filter) {
+    const Kernel& kernel = set_.kernel_for(filter);
+    std::mt19937_64 random(filter.bits);
+    Array array(filter.bits, filter.bits % 59);
+    for (std::uint64_t p = 0; p < filter.bits; ++p) {
+      if (random() % static_cast<std::uint64_t>(filter.probes + 1) != 0) SetBit(array.data(), p);
+    }
+    std::vector<std::uint64_t> hashes = SampleHashes(200, filter.bits + 1);
+    for (std::size_t i = 0; i < hashes.size(); i += 3) {
+      AddByDefinition(array.data(), filter, hashes[i]);
+    }
+    std::array<bool, kBatchKeys> batch;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const bool expected = ContainsByDefinition(array.data(), filter, hashes[i]);
+      ASSERT_EQ(kernel.may_contain(array.data(), filter, hashes[i]), expected) << hashes[i];
+    }
+    for (std::size_t i = 0; i < hashes.size(); i += kBatchKeys) {
+      const std::size_t count = std::min(kBatchKeys, hashes.size() - i);
+      kernel.may_contain_batch(array.data(), filter, &hashes[i], count, batch.data());
+      for (std::size_t j = 0; j < count; ++j) {
+        ASSERT_EQ(batch[j], ContainsByDefinition(array.data(), filter, hashes[i + j]));
+      }
+    }
+  });
+}
+
+// Words that hit in their draws but for the bit that replaces an equal one.
+TEST_P(KernelTest, MissesByAnySingleBit) {
+  ForEachGeometry([&](const FilterDescription& filter) {
+    if (filter.bits > 3 * kLineBits || filter.probes > 20) return;
+    const Kernel& kernel = set_.kernel_for(filter);
+    for (const std::uint64_t hash : SampleHashes(40, 11)) {
+      const CodeWord word = WordOf(filter, hash);
+      for (int missing = 0; missing < word.size; ++missing) {
+        Array array(filter.bits, 3);
+        AddByDefinition(array.data(), filter, hash);
+        const std::uint64_t position = word.positions[static_cast<std::size_t>(missing)];
+        array.data()[position / 8] =
+            static_cast<unsigned char>(array.data()[position / 8] & ~(1U << (position % 8)));
+        ASSERT_FALSE(kernel.may_contain(array.data(), filter, hash)) << hash << ' ' << missing;
+        bool answer = true;
+        kernel.may_contain_batch(array.data(), filter, &hash, 1, &answer);
+        ASSERT_FALSE(answer) << hash << ' ' << missing;
+      }
+    }
+  });
+}
+
+TEST(KernelTable, EndsWithScalar) { EXPECT_EQ(AvailableInstructionSets().back().name, "scalar"); }
+
+TEST(KernelTable, TakesTheNamedSet) {
+  for (const std::string& name : AvailableNames()) EXPECT_EQ(ChooseInstructionSet(name).name, name);
+}
+
+TEST(KernelTable, IgnoresUnknownNames) {
+  const std::string best = AvailableNames().front();
+  for (const char* name : {"", "AVX2", "sse", "avx512 ", "neon"}) {
+    EXPECT_EQ(ChooseInstructionSet(name).name, best) << name;
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom::filter
