@@ -1,5 +1,6 @@
 #include "bloom_filter_policy.h"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <optional>
@@ -69,10 +70,21 @@ class BitsReader : public rocksdb::FilterBitsReader {
  public:
   explicit BitsReader(const BloomFilterView& view) : view_(view) {}
 
-  using rocksdb::FilterBitsReader::MayMatch;
   bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
 
+  void MayMatch(int count, Slice** keys, bool* may_match) override {
+    std::array<std::string_view, kBatchKeys> views;
+    for (int first = 0; first < count; first += kBatchKeys) {
+      const int batch = std::min(kBatchKeys, count - first);
+      for (int i = 0; i < batch; ++i) views[static_cast<std::size_t>(i)] = View(*keys[first + i]);
+      view_.MayContain(views.data(), static_cast<std::size_t>(batch), may_match + first);
+    }
+  }
+
  private:
+  // RocksDB's largest batch.
+  static constexpr int kBatchKeys = 32;
+
   BloomFilterView view_;
 };
 

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 
 #include "bloom_filter_policy.h"
+#include "exactbloom/bloom_filter.h"
 #include "fast_local_bloom.h"
+#include "filter/kernel_table.h"
 #include "key_block.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
-
-constexpr const char* kKernelVariable = "EXACTBLOOM_KERNEL";
 
 constexpr std::size_t kLineBytes = kLineBits / 8;
 constexpr std::size_t kBlockTrailerBytes = 5;  // RocksDB's, behind every block of a file
@@ -77,13 +76,17 @@ std::vector<Contender> Peers(std::string* missing) {
   return peers;
 }
 
-std::vector<std::string> Kernels() { return {"scalar"}; }
-
-ForcedKernel::ForcedKernel(const std::string& kernel) {
-  if (!kernel.empty()) setenv(kKernelVariable, kernel.c_str(), 1);
+std::vector<std::string> Kernels() {
+  std::vector<std::string> names;
+  for (const auto& set : filter::AvailableInstructionSets()) names.emplace_back(set.name);
+  return names;
 }
 
-ForcedKernel::~ForcedKernel() { unsetenv(kKernelVariable); }
+ForcedKernel::ForcedKernel(const std::string& kernel) : before_(KernelName()) {
+  if (!kernel.empty()) filter::UseInstructionSet(filter::ChooseInstructionSet(kernel));
+}
+
+ForcedKernel::~ForcedKernel() { filter::UseInstructionSet(filter::ChooseInstructionSet(before_)); }
 
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(const rocksdb::FilterPolicy& policy) {
   const rocksdb::BlockBasedTableOptions options;

@@ -35,16 +35,20 @@ std::vector<Contender> Layouts();
 // RocksDB's. FastLocalBloom with AVX2 comes first if it can run; if not, `missing` says why.
 std::vector<Contender> Peers(std::string* missing);
 
-// The kernels of this processor, the one that is chosen by default first.
+// The kernels of this processor, the best one first.
 std::vector<std::string> Kernels();
 
-// As long as it lives, builders and readers of ours that are made use the kernel.
+// As long as it lives, readers of ours that are made and filters that are finished use the kernel;
+// an empty name changes nothing.
 class ForcedKernel {
  public:
   explicit ForcedKernel(const std::string& kernel);
   ~ForcedKernel();
   ForcedKernel(const ForcedKernel&) = delete;
   ForcedKernel& operator=(const ForcedKernel&) = delete;
+
+ private:
+  std::string before_;
 };
 
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(const rocksdb::FilterPolicy& policy);

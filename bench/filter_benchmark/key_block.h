@@ -34,6 +34,7 @@ class KeyBlock {
   void FillAbsent(std::uint64_t block);
 
   std::size_t size() const { return size_; }
+  // Their bytes lie one behind the other.
   const rocksdb::Slice* slices() const { return slices_.data(); }
   rocksdb::Slice** pointers() { return pointers_.data(); }
 
