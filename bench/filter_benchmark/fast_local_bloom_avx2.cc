@@ -1,7 +1,8 @@
 // Compiled with -mavx2 into a shared object of its own, so that no function of a library that is
 // compiled here can take the place of the portable one elsewhere in the program.
 //
-// The hash is inlined, where RocksDB calls a function: the peer gets the better of both.
+// The hash is compiled here from the same source, so that the call costs no detour through a shared
+// library.
 #include <array>
 #include <cstdint>
 #include <deque>
