@@ -96,6 +96,7 @@ double QueryComparer::Time(Operation operation, LoadedFilter& filter) {
 
 Comparison QueryComparer::Compare(Operation operation, LoadedFilter& ours, LoadedFilter& peer) {
   std::vector<Times> times;
+  times.reserve(static_cast<std::size_t>(repetitions_));
   for (int i = 0; i < repetitions_; ++i) {
     ++block_number_;
     if (AsksPresentKeys(operation)) {
@@ -114,6 +115,7 @@ Comparison QueryComparer::Compare(Operation operation, LoadedFilter& ours, Loade
 
 Comparison CompareBuilds(const LoadedFilter& ours, const LoadedFilter& peer, int repetitions) {
   std::vector<Times> times;
+  times.reserve(static_cast<std::size_t>(repetitions));
   for (int i = 0; i < repetitions; ++i) {
     times.push_back(MeasureBoth<std::function<double()>>(
         i, [&] { return TimeBuild(ours); }, [&] { return TimeBuild(peer); }));

@@ -4,6 +4,7 @@
 // The hash is compiled here from the same source, so that the call costs no detour through a shared
 // library.
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 
@@ -149,7 +150,7 @@ std::shared_ptr<const rocksdb::FilterPolicy> NewFastLocalBloomAvx2(double bits_p
     *reason = "this processor has no AVX2";
     return nullptr;
   }
-  return std::make_shared<Policy>(static_cast<int>(bits_per_key * 1000.0 + 0.5));
+  return std::make_shared<Policy>(static_cast<int>(std::lround(bits_per_key * 1000.0)));
 }
 
 }  // namespace exactbloom::filter_benchmark

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,9 +16,40 @@ namespace exactbloom::filter_benchmark {
 namespace {
 
 constexpr double kMinSeconds = 0.05;
-constexpr std::array<std::size_t, 4> kKeySizes = {8, 16, 32, 64};
-constexpr std::array<std::uint64_t, 3> kFilterKeys = {10'000, 600'000, 100'000'000};
-constexpr std::array<double, 3> kBitsPerKey = {10.0, 14.0, 20.0};
+
+void MeasureHash(benchmark::State& state) {
+  const std::string key(static_cast<std::size_t>(state.range(0)), 'k');
+  while (state.KeepRunning()) {
+    benchmark::DoNotOptimize(filter::HashKey(key, 0));
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(MeasureHash)
+    ->Name("hash")
+    ->ArgName("key bytes")
+    ->Arg(8)
+    ->Arg(16)
+    ->Arg(32)
+    ->Arg(64)
+    ->MinTime(kMinSeconds);
+
+void MeasureSizing(benchmark::State& state) {
+  const Contender ours = Layouts().at(static_cast<std::size_t>(state.range(0)));
+  state.SetLabel(ours.name);
+  auto keys = static_cast<std::uint64_t>(state.range(1));
+  while (state.KeepRunning()) {
+    benchmark::DoNotOptimize(keys);
+    benchmark::DoNotOptimize(
+        SizeAtBitsPerKey(*ours.layout, keys, static_cast<double>(state.range(2))));
+  }
+}
+BENCHMARK(MeasureSizing)
+    ->Name("sizing")
+    ->ArgNames({"layout", "keys", "bits per key"})
+    ->ArgsProduct({benchmark::CreateDenseRange(0, static_cast<int>(Layouts().size()) - 1, 1),
+                   {10'000, 600'000, 100'000'000},
+                   {10, 14, 20}})
+    ->MinTime(kMinSeconds);
 
 // Collects what Google Benchmark measures instead of printing it.
 class TableReporter : public benchmark::BenchmarkReporter {
@@ -26,50 +57,19 @@ class TableReporter : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      table_.AddRow({run.run_name.function_name, fmt::format("{:.1f}", run.GetAdjustedRealTime())});
+      table_.AddRow({run.run_name.function_name, run.report_label, run.run_name.args,
+                     fmt::format("{:.1f}", run.GetAdjustedRealTime())});
     }
   }
   std::string Format() const { return table_.Format(); }
 
  private:
-  bench::TextTable table_{{"fixed cost", "ns"}};
+  bench::TextTable table_{{"fixed cost", "", "of", "ns"}};
 };
-
-void MeasureHash(benchmark::State& state, std::size_t key_bytes) {
-  std::string key(key_bytes, 'k');
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(key.data());
-    benchmark::DoNotOptimize(filter::HashKey(key, 0));
-    benchmark::ClobberMemory();
-  }
-}
-
-void MeasureSizing(benchmark::State& state, Layout layout, std::uint64_t keys,
-                   double bits_per_key) {
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(keys);
-    benchmark::DoNotOptimize(SizeAtBitsPerKey(layout, keys, bits_per_key));
-  }
-}
 
 }  // namespace
 
 std::string MeasureFixedCosts() {
-  for (const std::size_t size : kKeySizes) {
-    benchmark::RegisterBenchmark(fmt::format("hash of a {}-byte key", size).c_str(), MeasureHash,
-                                 size)
-        ->MinTime(kMinSeconds);
-  }
-  for (const Contender& ours : Layouts()) {
-    for (const std::uint64_t keys : kFilterKeys) {
-      for (const double bits : kBitsPerKey) {
-        const std::string name =
-            fmt::format("sizing {}, {} keys, {:g} bits per key", ours.name, keys, bits);
-        benchmark::RegisterBenchmark(name.c_str(), MeasureSizing, *ours.layout, keys, bits)
-            ->MinTime(kMinSeconds);
-      }
-    }
-  }
   TableReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   return reporter.Format();
