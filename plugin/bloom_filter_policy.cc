@@ -73,18 +73,17 @@ class BitsReader : public rocksdb::FilterBitsReader {
   bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
 
   void MayMatch(int count, Slice** keys, bool* may_match) override {
-    std::array<std::string_view, kBatchKeys> views;
-    for (int first = 0; first < count; first += kBatchKeys) {
-      const int batch = std::min(kBatchKeys, count - first);
-      for (int i = 0; i < batch; ++i) views[static_cast<std::size_t>(i)] = View(*keys[first + i]);
-      view_.MayContain(views.data(), static_cast<std::size_t>(batch), may_match + first);
+    // RocksDB asks for up to 32 keys; more come in groups of as many.
+    std::array<std::string_view, 32> views;
+    const auto most = static_cast<int>(views.size());
+    for (; count > 0; count -= most, keys += most, may_match += most) {
+      const int group = std::min(count, most);
+      std::transform(keys, keys + group, views.begin(), [](const Slice* key) { return View(*key); });
+      view_.MayContain(views.data(), static_cast<std::size_t>(group), may_match);
     }
   }
 
  private:
-  // RocksDB's largest batch.
-  static constexpr int kBatchKeys = 32;
-
   BloomFilterView view_;
 };
 

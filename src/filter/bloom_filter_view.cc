@@ -13,35 +13,37 @@
 namespace exactbloom {
 namespace {
 
-// Fetches the memory that the test of a key begins with.
-class FirstBytes {
- public:
-  FirstBytes(const unsigned char* array, const FilterDescription& filter)
-      : array_(array),
-        lines_(filter.layout.lines),
-        range_(lines_ == 0 ? filter.bits : filter.bits / kLineBits),
-        draws_(std::min(filter.probes, filter::kDrawsAtOnce)) {}
-
-  void Prefetch(std::uint64_t hash) const {
-    if (lines_ == 0) {
-      // The exact range of a classic draw is up to k smaller, which rarely moves the cache line.
-      for (int i = 0; i < draws_; ++i) {
-        __builtin_prefetch(array_ + filter::Draw(hash, i, range_) / 8);
-      }
-      return;
-    }
-    // Lines of an unaligned array lie on two cache lines.
-    const unsigned char* line = array_ + filter::FirstLine(hash, range_) * filter::kLineBytes;
+// Hashes keys, and fetches the memory that the test of each begins with.
+__attribute__((flatten)) void HashAndFetchLines(const unsigned char* array,
+                                                const FilterDescription& filter,
+                                                const std::string_view* keys, std::size_t count,
+                                                std::uint64_t* hashes) {
+  const std::uint64_t seed = filter.hash_seed;
+  const std::uint64_t line_count = filter.bits / kLineBits;
+  for (std::size_t i = 0; i < count; ++i) {
+    hashes[i] = filter::HashKeyInline(keys[i], seed);
+    const unsigned char* line =
+        array + filter::FirstLine(hashes[i], line_count) * filter::kLineBytes;
+    // A line of an unaligned array lies on two cache lines.
     __builtin_prefetch(line);
     __builtin_prefetch(line + filter::kLineBytes - 1);
   }
+}
 
- private:
-  const unsigned char* array_;
-  int lines_;
-  std::uint64_t range_;
-  int draws_;
-};
+__attribute__((flatten)) void HashAndFetchDraws(const unsigned char* array,
+                                                const FilterDescription& filter,
+                                                const std::string_view* keys, std::size_t count,
+                                                std::uint64_t* hashes) {
+  const std::uint64_t seed = filter.hash_seed;
+  const int draws = std::min(filter.probes, filter::kDrawsAtOnce);
+  for (std::size_t i = 0; i < count; ++i) {
+    hashes[i] = filter::HashKeyInline(keys[i], seed);
+    // The exact range of a classic draw is up to k smaller, which rarely moves the cache line.
+    for (int draw = 0; draw < draws; ++draw) {
+      __builtin_prefetch(array + filter::Draw(hashes[i], draw, filter.bits) / 8);
+    }
+  }
+}
 
 }  // namespace
 
@@ -55,7 +57,7 @@ BloomFilterView::BloomFilterView(std::string_view block) {
 
 bool BloomFilterView::MayContain(std::string_view key) const {
   if (kernel_ == nullptr) return true;
-  return kernel_->may_contain(array_, description_, filter::HashKey(key, description_.hash_seed));
+  return kernel_->may_contain(array_, description_, key);
 }
 
 void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count,
@@ -64,14 +66,12 @@ void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count
     std::fill_n(results, count, true);
     return;
   }
-  const FirstBytes first_bytes(array_, description_);
+  const auto hash_and_fetch =
+      description_.layout.lines == 0 ? HashAndFetchDraws : HashAndFetchLines;
   std::array<std::uint64_t, filter::kBatchKeys> hashes;
   while (count > 0) {
     const std::size_t batch = std::min(count, filter::kBatchKeys);
-    for (std::size_t i = 0; i < batch; ++i) {
-      hashes[i] = filter::HashKey(keys[i], description_.hash_seed);
-      first_bytes.Prefetch(hashes[i]);
-    }
+    hash_and_fetch(array_, description_, keys, batch, hashes.data());
     kernel_->may_contain_batch(array_, description_, hashes.data(), batch, results);
     keys += batch;
     results += batch;

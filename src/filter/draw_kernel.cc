@@ -4,6 +4,7 @@
 #include <array>
 
 #include "code_word.h"
+#include "key_hash.h"
 
 namespace exactbloom::filter {
 namespace {
@@ -59,8 +60,10 @@ struct DrawKernel {
                        [&](std::uint64_t position) { return TestBit(array, position); });
   }
 
-  static bool MayContain(const unsigned char* array, const FilterDescription& filter,
-                         std::uint64_t hash) {
+  __attribute__((flatten)) static bool MayContain(const unsigned char* array,
+                                                  const FilterDescription& filter,
+                                                  std::string_view key) {
+    const std::uint64_t hash = HashKeyInline(key, filter.hash_seed);
     const std::uint64_t first_range = FirstRange(filter);
     return FirstDrawsSet(array, first_range, hash) && RestSet(array, filter, first_range, hash);
   }

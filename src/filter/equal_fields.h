@@ -1,10 +1,9 @@
 // Whether the fields of a key's line repeat a position, without looking at them one by one.
 //
-// All pairs of a word's fields meet when the word is compared with itself rotated by one field, two
-// fields, and so on to half of them; the fields of two words meet in all rotations of one of them.
-// An exclusive-or of two words has a zero field where two fields are equal, and whether any field
-// of x is zero is the classic (x - 1...1) & ~x & 10...0 of strings, with fields in the place of
-// bytes.
+// All pairs of a word's fields meet when the word is compared with itself turned by one field, two
+// fields, and so on to half of them; the fields of two words meet in all turns of one of them. An
+// exclusive-or of two words has a zero field where two fields are equal, and whether any field of x
+// is zero is the classic (x - 1...1) & ~x & 10...0 of strings, with fields in the place of bytes.
 #pragma once
 
 #include <array>
@@ -14,81 +13,69 @@
 
 namespace exactbloom::filter {
 
-// For words of kFields fields. Functions take how many of them, from the first, are in use.
+// Half of the fields of a word, rounded up to a register of turns.
+inline constexpr int kSelfTurns = 4;
+
+namespace internal {
+
+constexpr std::size_t Index(int i) { return static_cast<std::size_t>(i); }
+
+constexpr std::uint64_t FirstFields(int count) {
+  return (std::uint64_t{1} << (count * kFieldBits)) - 1;
+}
+
+// `bits` in each of the first fields.
+constexpr std::uint64_t RepeatField(std::uint64_t bits, int fields) {
+  std::uint64_t repeated = 0;
+  for (int i = 0; i < fields; ++i) repeated |= bits << (i * kFieldBits);
+  return repeated;
+}
+
+constexpr std::uint64_t TurnFields(std::uint64_t word, int turn, int fields) {
+  const int by = turn % fields * kFieldBits;
+  const std::uint64_t used = word & FirstFields(fields);
+  return ((used << by) | (used >> (fields * kFieldBits - by))) & FirstFields(fields);
+}
+
+struct alignas(32) SelfTurns {
+  std::array<std::uint64_t, kSelfTurns> fields;
+};
+
 template <int kFields>
-class EqualFields {
- public:
-  static bool Any(std::uint64_t word, int used) {
-    const std::uint64_t fields = word & kAllFields;
-    std::uint64_t zeros = 0;
-    for (int turn = 1; turn <= kHalfTurns; ++turn) {
-      const std::uint64_t different = fields ^ Rotate(fields, turn);
-      zeros |= ZeroFields(different | kUnused[Index(used)][Index(turn - 1)]);
+constexpr std::array<SelfTurns, kFields + 1> UnusedTurns() {
+  std::array<SelfTurns, kFields + 1> turns{};
+  for (int used = 0; used <= kFields; ++used) {
+    const std::uint64_t unused = FirstFields(kFields) & ~FirstFields(used);
+    for (int turn = 1; turn <= kSelfTurns; ++turn) {
+      turns[Index(used)].fields[Index(turn - 1)] = unused | TurnFields(unused, turn, kFields);
     }
-    return zeros != 0;
   }
+  return turns;
+}
 
-  // All of `first` and `used` fields of `second`.
-  static bool Any(std::uint64_t first, std::uint64_t second, int used) {
-    const std::uint64_t a = first & kAllFields;
-    const std::uint64_t b = second & kAllFields;
-    const std::uint64_t unused = kUnused[Index(used)][kHalfTurns];
-    std::uint64_t zeros = 0;
-    for (int turn = 0; turn < kFields; ++turn) {
-      zeros |= ZeroFields((b ^ Rotate(a, turn)) | unused);
-    }
-    for (int turn = 1; turn <= kHalfTurns; ++turn) zeros |= ZeroFields(a ^ Rotate(a, turn));
-    return zeros != 0 || Any(second, used);
+template <int kFields>
+constexpr std::array<std::uint64_t, kFields + 1> UnusedFields() {
+  std::array<std::uint64_t, kFields + 1> unused{};
+  for (int used = 0; used <= kFields; ++used) {
+    unused[Index(used)] = FirstFields(kFields) & ~FirstFields(used);
   }
+  return unused;
+}
 
- private:
+}  // namespace internal
+
+// The constants for words of kFields fields. Fields that are not in use are set to ones where they
+// are compared, and so are never zero.
+template <int kFields>
+struct EqualFields {
   static constexpr int kBits = kFields * kFieldBits;
-  static constexpr std::uint64_t kAllFields = (std::uint64_t{1} << kBits) - 1;
-  static constexpr int kHalfTurns = kFields / 2;
-  // For each number of used fields: what to set where a turn compares with an unused field, and
-  // last, all unused fields.
-  using UnusedFields = std::array<std::array<std::uint64_t, kHalfTurns + 1>, kFields + 1>;
-
-  static constexpr std::size_t Index(int i) { return static_cast<std::size_t>(i); }
-
-  // 1 in each field.
-  static constexpr std::uint64_t Ones() {
-    std::uint64_t ones = 0;
-    for (int i = 0; i < kFields; ++i) ones |= std::uint64_t{1} << (i * kFieldBits);
-    return ones;
-  }
-
-  static constexpr UnusedFields MakeUnused() {
-    UnusedFields unused{};
-    constexpr std::uint64_t kField = (std::uint64_t{1} << kFieldBits) - 1;
-    for (int used = 0; used <= kFields; ++used) {
-      for (int turn = 1; turn <= kHalfTurns; ++turn) {
-        for (int i = 0; i < kFields; ++i) {
-          // Rotate puts field i - turn in the place of field i.
-          const int other = (i - turn + kFields) % kFields;
-          if (i >= used || other >= used) {
-            unused[Index(used)][Index(turn - 1)] |= kField << (i * kFieldBits);
-          }
-        }
-      }
-      for (int i = used; i < kFields; ++i) {
-        unused[Index(used)][kHalfTurns] |= kField << (i * kFieldBits);
-      }
-    }
-    return unused;
-  }
-
-  static constexpr UnusedFields kUnused = MakeUnused();
-
-  static std::uint64_t Rotate(std::uint64_t fields, int turn) {
-    const int by = turn * kFieldBits;
-    return ((fields << by) | (fields >> (kBits - by))) & kAllFields;
-  }
-
-  // Not zero if and only if a field of `fields` is zero.
-  static std::uint64_t ZeroFields(std::uint64_t fields) {
-    return (fields - Ones()) & ~fields & (Ones() << (kFieldBits - 1));
-  }
+  static constexpr std::uint64_t kAllFields = internal::FirstFields(kFields);
+  static constexpr std::uint64_t kOnes = internal::RepeatField(1, kFields);
+  static constexpr std::uint64_t kHighs = kOnes << (kFieldBits - 1);
+  // By the number of fields in use: the others; and for each turn from 1, those and the fields that
+  // meet one of them.
+  static constexpr auto kUnused = internal::UnusedFields<kFields>();
+  static constexpr auto kUnusedTurns = internal::UnusedTurns<kFields>();
 };
 
 }  // namespace exactbloom::filter

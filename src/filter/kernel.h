@@ -16,11 +16,11 @@ inline constexpr std::size_t kBatchKeys = 32;
 // The functions for one layout and range of probes; `filter` must be of these. Arrays may lie at
 // any address, and nothing outside them is touched.
 struct Kernel {
-  // Returns whether all bits of the key with this hash are set.
+  // Returns whether all bits of the key are set.
   bool (*may_contain)(const unsigned char* array, const FilterDescription& filter,
-                      std::uint64_t hash);
+                      std::string_view key);
 
-  // The same for up to kBatchKeys keys, whose first lines the caller has prefetched.
+  // The same for the hashes of up to kBatchKeys keys, whose first lines the caller has prefetched.
   void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
                             const std::uint64_t* hashes, std::size_t count, bool* results);
 

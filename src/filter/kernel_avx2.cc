@@ -5,6 +5,7 @@
 
 #include "equal_fields.h"
 #include "kernel.h"
+#include "key_hash.h"
 #include "line_fields.h"
 
 #define EXACTBLOOM_TARGET __attribute__((target("avx2,bmi,bmi2")))
@@ -51,6 +52,7 @@ EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word,
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(line) + 1, high);
 }
 
+#include "equal_fields_avx.inc"
 #include "line_kernel.inc"
 
 }  // namespace

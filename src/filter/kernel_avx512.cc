@@ -5,9 +5,10 @@
 
 #include "equal_fields.h"
 #include "kernel.h"
+#include "key_hash.h"
 #include "line_fields.h"
 
-#define EXACTBLOOM_TARGET __attribute__((target("avx512f,avx512dq,bmi,bmi2")))
+#define EXACTBLOOM_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,bmi,bmi2")))
 
 namespace exactbloom::filter {
 namespace {
@@ -45,6 +46,11 @@ EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word,
   _mm512_storeu_si512(line, bits);
 }
 
+EXACTBLOOM_TARGET inline __m256i Load(const internal::SelfTurns* turns) {
+  return _mm256_load_si256(reinterpret_cast<const __m256i*>(turns));
+}
+
+#include "equal_fields_avx.inc"
 #include "line_kernel.inc"
 
 }  // namespace

@@ -15,4 +15,19 @@ constexpr std::array<OneHotLine, kLineBits> MakeOneHotLines() {
 
 constexpr std::array<OneHotLine, kLineBits> kOneHotLines = MakeOneHotLines();
 
+bool DistinctFieldsSet(const unsigned char* line, const FieldStream& stream, int count) {
+  DistinctFields fields(stream);
+  for (int i = 0; i < count; ++i) {
+    if (!TestBit(line, fields.Next())) return false;
+  }
+  return true;
+}
+
+void AddStream(unsigned char* line, FieldStream stream, FilterKind kind, int count) {
+  DistinctFields distinct(stream);
+  for (int i = 0; i < count; ++i) {
+    SetBit(line, kind == FilterKind::kClassic ? distinct.Next() : stream.Next());
+  }
+}
+
 }  // namespace exactbloom::filter

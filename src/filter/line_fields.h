@@ -1,4 +1,5 @@
-// What the kernels of all instruction sets do one field at a time.
+// What the kernels of all instruction sets do one field at a time, out of line: it is rare, and would
+// burden the fast code with its registers.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,10 @@ namespace exactbloom::filter {
 inline constexpr std::size_t kLineBytes = kLineBits / 8;
 
 // Whether the bits of the first `count` different fields are set.
-inline bool DistinctFieldsSet(const unsigned char* line, const FieldStream& stream, int count) {
-  DistinctFields fields(stream);
-  for (int i = 0; i < count; ++i) {
-    if (!TestBit(line, fields.Next())) return false;
-  }
-  return true;
-}
+bool DistinctFieldsSet(const unsigned char* line, const FieldStream& stream, int count);
 
 // Sets the bits of a line's part of a code word.
-inline void AddStream(unsigned char* line, FieldStream stream, FilterKind kind, int count) {
-  DistinctFields distinct(stream);
-  for (int i = 0; i < count; ++i) {
-    SetBit(line, kind == FilterKind::kClassic ? distinct.Next() : stream.Next());
-  }
-}
+void AddStream(unsigned char* line, FieldStream stream, FilterKind kind, int count);
 
 // A line for each position, with only the bit of that position set.
 struct alignas(kLineBytes) OneHotLine {
