@@ -25,7 +25,7 @@ struct Settings {
   std::vector<std::string> peers;
 
   bool full = false;  // 100 million keys as well, and every build
-  int repetitions = 11;
+  int repetitions = 21;
   std::uint64_t absent_queries = 2'000'000;  // of each filter's rate
   std::size_t block_offset = 16;             // of a filter's first byte in its cache line
   bool fixed_costs = true;                   // hashing and sizing, which have no peer
