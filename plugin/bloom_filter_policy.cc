@@ -78,7 +78,8 @@ class BitsReader : public rocksdb::FilterBitsReader {
     const auto most = static_cast<int>(views.size());
     for (; count > 0; count -= most, keys += most, may_match += most) {
       const int group = std::min(count, most);
-      std::transform(keys, keys + group, views.begin(), [](const Slice* key) { return View(*key); });
+      std::transform(keys, keys + group, views.begin(),
+                     [](const Slice* key) { return View(*key); });
       view_.MayContain(views.data(), static_cast<std::size_t>(group), may_match);
     }
   }

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -23,8 +22,9 @@
 namespace exactbloom {
 
 namespace filter {
+class HashStore;
 struct Kernel;
-}
+}  // namespace filter
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
 // misread the tail of a longer block as a filter of their own and could lose keys.
@@ -70,29 +70,35 @@ class BloomFilterBuilder {
   // Returns nothing when bits_per_key or lines is outside its range.
   static std::optional<BloomFilterBuilder> Create(const Options& options);
 
+  BloomFilterBuilder(BloomFilterBuilder&&) noexcept;
+  BloomFilterBuilder& operator=(BloomFilterBuilder&&) noexcept;
+  ~BloomFilterBuilder();
+
   // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key
-  // equal to the one added just before is counted once. Keeps 8 bytes per key.
+  // equal to the one added just before is counted once. Keeps 8 bytes per key, and no more than a
+  // few kilobytes beside.
   // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
   void AddKey(std::string_view key);
 
-  std::uint64_t KeyCount() const { return hashes_.size(); }
+  std::uint64_t KeyCount() const;
 
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
-  // With no keys it is a filter that contains nothing.
-  // Throws std::bad_alloc when memory is short; no key is forgotten then.
+  // With no keys it is a filter that contains nothing. Beyond the block it takes at most 4 bytes
+  // per key in addition to the 8 that are kept, and frees those as it goes. Throws std::bad_alloc
+  // when memory is short; no key is forgotten then.
   FilterBlock Finish();
 
   // Forgets all keys.
-  void Clear() { hashes_.clear(); }
+  void Clear();
 
   // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
  private:
-  explicit BloomFilterBuilder(const Options& options) : options_(options) {}
+  explicit BloomFilterBuilder(const Options& options);
 
   Options options_;
-  std::deque<std::uint64_t> hashes_;
+  std::unique_ptr<filter::HashStore> hashes_;
 };
 
 // Why a view cannot use its block.

@@ -1,8 +1,9 @@
 #include <algorithm>
 
+#include "array_builder.h"
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
-#include "kernel_table.h"
+#include "hash_store.h"
 #include "key_hash.h"
 
 namespace exactbloom {
@@ -15,10 +16,21 @@ std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& opti
   return BloomFilterBuilder(options);
 }
 
+BloomFilterBuilder::BloomFilterBuilder(const Options& options)
+    : options_(options), hashes_(std::make_unique<filter::HashStore>()) {}
+
+BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
+BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
+BloomFilterBuilder::~BloomFilterBuilder() = default;
+
 void BloomFilterBuilder::AddKey(std::string_view key) {
   const std::uint64_t hash = filter::HashKey(key, options_.hash_seed);
-  if (hashes_.empty() || hashes_.back() != hash) hashes_.push_back(hash);
+  if (hashes_->empty() || hashes_->back() != hash) hashes_->Append(hash);
 }
+
+std::uint64_t BloomFilterBuilder::KeyCount() const { return hashes_->size(); }
+
+void BloomFilterBuilder::Clear() { hashes_->Clear(); }
 
 FilterBlock BloomFilterBuilder::Finish() {
   FilterDescription description;
@@ -33,12 +45,10 @@ FilterBlock BloomFilterBuilder::Finish() {
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
   block.size = array_bytes + filter::kTrailerBytes;
-  block.data.reset(new char[block.size]());
+  block.data.reset(new char[block.size]);
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
-  const filter::Kernel& kernel = filter::KernelFor(description);
-  for (const std::uint64_t hash : hashes_) kernel.add(array, description, &hash, 1);
+  filter::BuildArray(array, description, *hashes_);
   filter::EncodeTrailer(description, array + array_bytes);
-  hashes_ = {};
   return block;
 }
 

@@ -14,14 +14,12 @@ namespace exactbloom {
 namespace {
 
 // Hashes keys, and fetches the memory that the test of each begins with.
-__attribute__((flatten)) void HashAndFetchLines(const unsigned char* array,
-                                                const FilterDescription& filter,
-                                                const std::string_view* keys, std::size_t count,
-                                                std::uint64_t* hashes) {
+void HashAndFetchLines(const unsigned char* array, const FilterDescription& filter,
+                       const std::string_view* keys, std::size_t count, std::uint64_t* hashes) {
   const std::uint64_t seed = filter.hash_seed;
   const std::uint64_t line_count = filter.bits / kLineBits;
   for (std::size_t i = 0; i < count; ++i) {
-    hashes[i] = filter::HashKeyInline(keys[i], seed);
+    hashes[i] = filter::HashKey(keys[i], seed);
     const unsigned char* line =
         array + filter::FirstLine(hashes[i], line_count) * filter::kLineBytes;
     // A line of an unaligned array lies on two cache lines.
@@ -30,14 +28,12 @@ __attribute__((flatten)) void HashAndFetchLines(const unsigned char* array,
   }
 }
 
-__attribute__((flatten)) void HashAndFetchDraws(const unsigned char* array,
-                                                const FilterDescription& filter,
-                                                const std::string_view* keys, std::size_t count,
-                                                std::uint64_t* hashes) {
+void HashAndFetchDraws(const unsigned char* array, const FilterDescription& filter,
+                       const std::string_view* keys, std::size_t count, std::uint64_t* hashes) {
   const std::uint64_t seed = filter.hash_seed;
   const int draws = std::min(filter.probes, filter::kDrawsAtOnce);
   for (std::size_t i = 0; i < count; ++i) {
-    hashes[i] = filter::HashKeyInline(keys[i], seed);
+    hashes[i] = filter::HashKey(keys[i], seed);
     // The exact range of a classic draw is up to k smaller, which rarely moves the cache line.
     for (int draw = 0; draw < draws; ++draw) {
       __builtin_prefetch(array + filter::Draw(hashes[i], draw, filter.bits) / 8);

@@ -9,14 +9,25 @@
 namespace exactbloom::filter {
 namespace {
 
-using Positions = std::array<std::uint64_t, kMaxProbes>;
-
-bool HasEqual(const Positions& positions, int count) {
-  bool equal = false;
-  for (std::size_t i = 1; i < static_cast<std::size_t>(count); ++i) {
-    for (std::size_t j = 0; j < i; ++j) equal |= positions[i] == positions[j];
+// Whether any of the first `count` positions may be equal: yes if any are, and hardly ever
+// otherwise. Compares their low halves, four at a time, with those that lie 1, 2, ... places
+// behind.
+bool MayHaveEqual(const Positions& positions, int count) {
+  typedef std::uint32_t Four __attribute__((vector_size(16), aligned(4)));
+  constexpr std::size_t kFour = 4;
+  const auto size = static_cast<std::size_t>(count);
+  std::array<std::uint32_t, kMaxProbes + kFour> low;
+  for (std::size_t i = 0; i < size; ++i) low[i] = static_cast<std::uint32_t>(positions[i]);
+  // What lies behind the last position is compared as well, and is unlike any of a usual filter's.
+  for (std::size_t i = 0; i < kFour; ++i) low[size + i] = ~static_cast<std::uint32_t>(i);
+  const auto load = [&](std::size_t i) { return *reinterpret_cast<const Four*>(&low[i]); };
+  Four equal = {};
+  for (std::size_t lag = 1; lag < size; ++lag) {
+    for (std::size_t i = 0; i + lag < size; i += kFour) {
+      equal |= reinterpret_cast<Four>(load(i) == load(i + lag));
+    }
   }
-  return equal;
+  return (equal[0] | equal[1] | equal[2] | equal[3]) != 0;
 }
 
 // `kAtOnce` draws are tested without a branch between them; the filter has at least as many probes.
@@ -42,8 +53,9 @@ struct DrawKernel {
   }
 
   // Behind the first draws: the others, and what replaces equal ones.
-  static bool RestSet(const unsigned char* array, const FilterDescription& filter,
-                      std::uint64_t first_range, std::uint64_t hash) {
+  __attribute__((noinline)) static bool RestSet(const unsigned char* array,
+                                                const FilterDescription& filter,
+                                                std::uint64_t first_range, std::uint64_t hash) {
     Positions positions;
     for (int i = kAtOnce; i < filter.probes; ++i) {
       const std::uint64_t draw = DrawOf(hash, i, first_range);
@@ -54,18 +66,29 @@ struct DrawKernel {
     for (int i = 0; i < kAtOnce; ++i) {
       positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
     }
-    if (!HasEqual(positions, filter.probes)) return true;
+    if (!MayHaveEqual(positions, filter.probes)) return true;
     const CodeWord word = MakeCodeWord(kKind, hash, filter.bits, filter.probes);
     return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
                        [&](std::uint64_t position) { return TestBit(array, position); });
   }
 
+  static bool MayContainHash(const unsigned char* array, const FilterDescription& filter,
+                             std::uint64_t hash) {
+    const std::uint64_t first_range = FirstRange(filter);
+    return FirstDrawsSet(array, first_range, hash) && RestSet(array, filter, first_range, hash);
+  }
+
+  __attribute__((noinline)) static bool MayContainLongKey(const unsigned char* array,
+                                                          const FilterDescription& filter,
+                                                          std::string_view key) {
+    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  }
+
   __attribute__((flatten)) static bool MayContain(const unsigned char* array,
                                                   const FilterDescription& filter,
                                                   std::string_view key) {
-    const std::uint64_t hash = HashKeyInline(key, filter.hash_seed);
-    const std::uint64_t first_range = FirstRange(filter);
-    return FirstDrawsSet(array, first_range, hash) && RestSet(array, filter, first_range, hash);
+    if (key.size() > kShortKeyBytes) return MayContainLongKey(array, filter, key);
+    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
   }
 
   // The keys that survive their first draws are collected, and all of their memory is fetched,
@@ -91,20 +114,23 @@ struct DrawKernel {
     }
   }
 
+  static void Locate(const FilterDescription& filter, std::uint64_t hash, Positions& positions) {
+    const std::uint64_t first_range = FirstRange(filter);
+    for (int i = 0; i < filter.probes; ++i) {
+      positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
+    }
+    if (!kClassic || !MayHaveEqual(positions, filter.probes)) return;
+    positions = MakeCodeWord(kKind, hash, filter.bits, filter.probes).positions;
+  }
+
   static void Add(unsigned char* array, const FilterDescription& filter,
                   const std::uint64_t* hashes, std::size_t count) {
-    const std::uint64_t first_range = FirstRange(filter);
+    Positions positions;
     for (std::size_t h = 0; h < count; ++h) {
-      Positions positions;
+      Locate(filter, hashes[h], positions);
       for (int i = 0; i < filter.probes; ++i) {
-        const std::uint64_t draw = DrawOf(hashes[h], i, first_range);
-        SetBit(array, draw);
-        positions[static_cast<std::size_t>(i)] = draw;
+        SetBit(array, positions[static_cast<std::size_t>(i)]);
       }
-      if (!kClassic || !HasEqual(positions, filter.probes)) continue;
-      const CodeWord word = MakeCodeWord(kKind, hashes[h], filter.bits, filter.probes);
-      for (int i = 0; i < word.size; ++i)
-        SetBit(array, word.positions[static_cast<std::size_t>(i)]);
     }
   }
 
@@ -118,6 +144,14 @@ const Kernel& DrawKernelFor(int probes) {
 }
 
 }  // namespace
+
+void LocateDraws(const FilterDescription& filter, std::uint64_t hash, Positions& positions) {
+  if (filter.layout.kind == FilterKind::kClassic) {
+    DrawKernel<FilterKind::kClassic, 1>::Locate(filter, hash, positions);
+  } else {
+    DrawKernel<FilterKind::kStandard, 1>::Locate(filter, hash, positions);
+  }
+}
 
 const Kernel& DrawKernelFor(const FilterDescription& filter) {
   return filter.layout.kind == FilterKind::kClassic

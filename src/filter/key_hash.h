@@ -16,19 +16,8 @@ inline std::uint64_t HashKey(std::string_view key, std::uint64_t seed) {
   return XXH3_64bits_withSeed(key.data(), key.size(), seed);
 }
 
-__attribute__((noinline)) inline std::uint64_t HashLongKey(std::string_view key,
-                                                           std::uint64_t seed) {
-  return HashKey(key, seed);
-}
-
-// The most bytes that XXH3 hashes in one step.
+// The most bytes that XXH3 hashes in one step. Where a key is known to be that short, a function
+// that is marked `flatten` takes in no more of XXH3 than that step.
 inline constexpr std::size_t kShortKeyBytes = 16;
-
-// The same hash, with the code for short keys in the place of the call: a function that is marked
-// `flatten` takes in no more of XXH3 than that.
-inline std::uint64_t HashKeyInline(std::string_view key, std::uint64_t seed) {
-  if (key.size() > kShortKeyBytes) return HashLongKey(key, seed);
-  return XXH3_64bits_withSeed(key.data(), key.size(), seed);
-}
 
 }  // namespace exactbloom::filter

@@ -15,15 +15,16 @@ constexpr std::array<OneHotLine, kLineBits> MakeOneHotLines() {
 
 constexpr std::array<OneHotLine, kLineBits> kOneHotLines = MakeOneHotLines();
 
-bool DistinctFieldsSet(const unsigned char* line, const FieldStream& stream, int count) {
-  DistinctFields fields(stream);
+bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count) {
+  DistinctFields fields(FieldStream(word, lines));
   for (int i = 0; i < count; ++i) {
     if (!TestBit(line, fields.Next())) return false;
   }
   return true;
 }
 
-void AddStream(unsigned char* line, FieldStream stream, FilterKind kind, int count) {
+void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count) {
+  FieldStream stream(word, lines);
   DistinctFields distinct(stream);
   for (int i = 0; i < count; ++i) {
     SetBit(line, kind == FilterKind::kClassic ? distinct.Next() : stream.Next());

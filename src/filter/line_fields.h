@@ -1,5 +1,5 @@
-// What the kernels of all instruction sets do one field at a time, out of line: it is rare, and would
-// burden the fast code with its registers.
+// What the kernels of all instruction sets do one field at a time, out of line: it is rare, and
+// would burden the fast code with its registers.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@ namespace exactbloom::filter {
 
 inline constexpr std::size_t kLineBytes = kLineBits / 8;
 
-// Whether the bits of the first `count` different fields are set.
-bool DistinctFieldsSet(const unsigned char* line, const FieldStream& stream, int count);
+// Whether the bits of the first `count` different fields are set, of the stream that begins with
+// `word` in a layout of `lines`.
+bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count);
 
 // Sets the bits of a line's part of a code word.
-void AddStream(unsigned char* line, FieldStream stream, FilterKind kind, int count);
+void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count);
 
 // A line for each position, with only the bit of that position set.
 struct alignas(kLineBytes) OneHotLine {

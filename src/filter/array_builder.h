@@ -1,0 +1,40 @@
+// Fills the array of a filter with the code words of its keys.
+//
+// An array that fits into a processor's second-level cache is filled key by key. A larger one would
+// take a cache miss or more for each key; it is divided into ranges that do fit, and filled in two
+// passes: the first distributes the keys' entries to the ranges they touch, the second fills one
+// range after the other. An entry is
+//
+//   lines > 0   the hash of a key: its lines lie within one range
+//   lines = 0   one position of a key, relative to its range
+//
+// The entries take kScratchBytesPerKey of memory a key, so the keys are distributed in slices, each
+// followed by a second pass. While they are, their hashes are freed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "exactbloom/bloom_filter.h"
+#include "hash_store.h"
+
+namespace exactbloom::filter {
+
+// An array above this size is filled range by range; a range has half of it. The second-level
+// caches of servers have 1 MiB and more.
+inline constexpr std::size_t kDirectArrayBytes = std::size_t{1} << 20;
+inline constexpr int kRangeBytesLog2 = 19;
+
+// Beyond the hashes themselves.
+inline constexpr std::size_t kScratchBytesPerKey = 4;
+
+// Sets the whole array, whatever it held: the bits of all code words to 1, all others to 0.
+// Consumes the hashes. Needs no memory but the scratch, and does without where there is none to be
+// had.
+void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
+
+// The same, always key by key or, if memory allows, always range by range. For tests.
+void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
+void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
+
+}  // namespace exactbloom::filter
