@@ -12,7 +12,16 @@
 // nothing. The functions below follow the k queried bits instead, as a Markov chain over how many
 // of them are still zero; all of its terms are positive. docs/analysis.md derives it.
 //
-// No function throws or allocates.
+// In the cache-line layouts (layout.h) a line receives a random number of words, and the words in
+// it are a small filter of its own. With r(j) the exact rate of a line that received j words,
+//
+//   lines = 1  rate = sum_j P(J=j) r(j),               J ~ Binomial(n, line / m)
+//   lines = 2  rate = sum_ij P(I=i, J=j) r(i) r(j),    (I, J) the loads of two lines of one page,
+//
+// which are correlated through the load of the page and through the keys that chose both lines.
+//
+// No function throws. Those for lines = 0 do not allocate; the others do, and end the program when
+// memory for a few thousand numbers is not to be had.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +32,23 @@ namespace exactbloom {
 
 // Returns the exact false-positive rate of a filter of `bits` bits that holds `keys` distinct keys
 // with `probes` bits each.
-//   bits     m, 1 .. 2^53
+//   bits     m, 1 .. 2^53; for the cache-line layouts a whole number of lines, at least `lines`
 //   keys     n, 0 .. 2^53; an empty filter has rate 0
-//   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`
-// Precision: relative error at most 1e-12 for bits and keys up to 1e12 and 64 probes, as long as
-// the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a subnormal number
-// or zero: see Log2FalsePositiveRate. Errors: NaN for parameters outside their ranges. Source:
-// equations (53)-(63), in the positive form.
-double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+//   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`, for lines = 2 even
+// Precision: for lines = 0 a relative error of at most 1e-12 for bits and keys up to 1e12 and 64
+// probes, as long as the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a
+// subnormal number or zero: see Log2FalsePositiveRate. For lines = 1 the error is at most 1e-11,
+// for lines = 2 at most 1e-9. Time: microseconds, for lines = 2 up to a millisecond.
+// Errors: NaN for parameters outside their ranges. Source: equations (53)-(63), in the positive
+// form; Qiao et al. 2011 for the lines, with both lines in one page.
+double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
+                         int probes) noexcept;
 
 // Returns log2 of the same rate, which stays finite where the rate itself underflows.
 // Parameters, errors and source as above; -infinity for an empty filter.
-// Precision: absolute error at most 2e-12.
-double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+// Precision: absolute error at most 2e-12 for lines = 0, else as the relative error above.
+double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
+                             int probes) noexcept;
 
 // Returns the usual approximation of both rates, (1 - e^(-kn/m))^k, equation (58). It is a limit
 // for large m and n and is here to be compared with, not to size anything. Parameters and errors as

@@ -29,11 +29,11 @@ namespace exactbloom {
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key);
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key);
 
-// Makes `classic_bloom:10`, `standard_bloom:9.9` and `{id=classic_bloom;bits_per_key=10}` known to this
-// process, for option strings and OPTIONS files. To be called before any of these is read; calling it
-// again does nothing. The shared object libexactbloom_rocksdb.so calls it when it is loaded.
-// Bad numbers and unknown options are refused when the options are read, or at the latest by
-// DB::Open; an unknown policy name is dropped by RocksDB before ExactBloom can see it.
+// Makes `classic_bloom:10`, `standard_bloom:9.9` and `{id=classic_bloom;bits_per_key=10}` known to
+// this process, for option strings and OPTIONS files. To be called before any of these is read;
+// calling it again does nothing. The shared object libexactbloom_rocksdb.so calls it when it is
+// loaded. Bad numbers and unknown options are refused when the options are read, or at the latest
+// by DB::Open; an unknown policy name is dropped by RocksDB before ExactBloom can see it.
 void RegisterFilterPolicies();
 
 }  // namespace exactbloom

@@ -4,7 +4,11 @@
 // Here every answer is the best one for the given whole numbers, found by searching on the exact
 // rate.
 //
-// No function throws or allocates.
+// They hold for every layout (layout.h). In the cache-line layouts m grows by whole lines, and with
+// lines = 2 k is even. FilterSizer (filter_sizer.h) gives the same answers to a caller who sizes
+// many filters.
+//
+// No function throws; about memory, see false_positive_rate.h.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +20,15 @@ namespace exactbloom {
 
 // Returns k*, the number of probes with the lowest exact rate for `bits` and `keys`; the smallest
 // one on a tie.
-//   bits     m, 1 .. 2^53
-//   keys     n, 1 .. 2^53; for an empty filter every k is as good, and 1 is returned
+//   bits     m, as for FalsePositiveRate
+//   keys     n, 1 .. 2^53; for an empty filter every k is as good, and the smallest is returned
 // The result lies in 1 .. kMaxProbes, so a filter with more than kMaxProbes / ln 2 bits per key
 // gets the best k of that range. Errors: 0 for bits outside their range. Source: the minimum of
 // (53) and (59) over k; Conjecture 24 gives the place to start, not to stop.
-int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys);
+// Where the bounds of Corollary 23 already tell k* from its neighbours, as they do for most filters
+// of thousands of keys, the exact rate is not needed, and an answer takes a fraction of a
+// microsecond.
+int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) noexcept;
 
 struct FilterSize {
   std::uint64_t bits = 0;            // m
@@ -34,7 +41,7 @@ struct FilterSize {
 //   target   a rate, strictly between 0 and 1
 // Errors: nothing is returned for parameters outside these ranges, or when more than 2^53 bits
 // would be needed.
-std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, double target);
+std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target) noexcept;
 
 // Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
 // `target`, with k* for that number; 0 when already a single key exceeds the target.
@@ -42,6 +49,6 @@ std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, do
 //   target   a rate, strictly between 0 and 1
 // The answer is at most 2^53, which it reaches for targets that differ from 1 by roundings only.
 // Errors: nothing is returned for parameters outside these ranges.
-std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, double target);
+std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) noexcept;
 
 }  // namespace exactbloom

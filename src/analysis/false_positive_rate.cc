@@ -1,11 +1,11 @@
 #include "false_positive_rate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "exactbloom/false_positive_rate.h"
+#include "line_rate.h"
 #include "rate_chain.h"
 
 namespace exactbloom {
@@ -14,35 +14,15 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
-ScaledNumber ClassicRate(std::uint64_t bits, std::uint64_t keys, int probes) {
-  RateChain chain = RateChain::ForClassicKeys(bits, keys, probes);
-  chain.Run();
-  return {chain.Absorbed(probes), -probes * chain.ScaleExponent()};
-}
-
-// The queried bits of a standard filter may coincide: d of them are distinct with probability
-// S(k,d) m^(d) / m^k, built here ball by ball, and entry d carries the factor scale^(k-d) that its
-// rate lacks to scale^k.
-ScaledNumber StandardRate(std::uint64_t bits, std::uint64_t keys, int probes) {
-  RateChain chain = RateChain::ForBalls(bits, keys * static_cast<std::uint64_t>(probes), probes);
-  chain.Run();
-
-  const auto m = static_cast<double>(bits);
-  std::array<double, kMaxProbes + 1> distinct{};
-  distinct[0] = 1.0;
-  for (int ball = 1; ball <= probes; ++ball) {
-    for (int d = ball; d >= 0; --d) {
-      const auto i = static_cast<std::size_t>(d);
-      const double old_urn = std::ldexp(distinct[i] * (d / m), chain.ScaleExponent());
-      const double new_urn = d > 0 ? distinct[i - 1] * std::max(0.0, (m - (d - 1)) / m) : 0.0;
-      distinct[i] = old_urn + new_urn;
-    }
-  }
-  double rate = 0.0;
-  for (int d = 1; d <= probes; ++d) {
-    rate += distinct[static_cast<std::size_t>(d)] * chain.Absorbed(d);
-  }
-  return {rate, -probes * chain.ScaleExponent()};
+ScaledNumber WholeFilterRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  const bool classic = kind == FilterKind::kClassic;
+  const auto k = static_cast<std::uint64_t>(probes);
+  const std::uint64_t size = classic ? k : 1;
+  const std::uint64_t count = classic ? keys : keys * k;
+  RateChain chain(bits, probes, RateChain::ExpectedFill(bits, count, size));
+  chain.AddCommittees(count, size);
+  return {classic ? chain.AllOnes(probes) : chain.AllDrawsOne(probes),
+          -probes * chain.ScaleExponent()};
 }
 
 }  // namespace
@@ -51,33 +31,42 @@ double ScaledNumber::Value() const { return std::ldexp(mantissa, exponent); }
 
 double ScaledNumber::Log2() const { return std::log2(mantissa) + exponent; }
 
-bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (bits < 1 || bits > kMaxCount || keys > kMaxCount) return false;
   if (probes < 1 || probes > kMaxProbes) return false;
-  return kind == FilterKind::kStandard || static_cast<std::uint64_t>(probes) <= bits;
+  if (layout.kind == FilterKind::kClassic && static_cast<std::uint64_t>(probes) > bits)
+    return false;
+  if (layout.lines == 0) return true;
+  if (layout.lines != 1 && layout.lines != 2) return false;
+  if (layout.lines == 2 && probes % 2 != 0) return false;
+  return bits % kLineBits == 0 && bits >= kLineBits * static_cast<std::uint64_t>(layout.lines);
 }
 
-ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
                                      int probes) {
   if (keys == 0) return {0.0, 0};
+  if (layout.lines != 0) return {LineFalsePositiveRate(layout, bits, keys, probes), 0};
   // All bits of the filter are set by any one key.
-  if (bits == static_cast<std::uint64_t>(probes) && kind == FilterKind::kClassic) return {1.0, 0};
+  if (bits == static_cast<std::uint64_t>(probes) && layout.kind == FilterKind::kClassic) {
+    return {1.0, 0};
+  }
   if (bits == 1) return {1.0, 0};
-  const ScaledNumber rate = kind == FilterKind::kClassic ? ClassicRate(bits, keys, probes)
-                                                         : StandardRate(bits, keys, probes);
+  const ScaledNumber rate = WholeFilterRate(layout.kind, bits, keys, probes);
   return rate.Log2() > 0.0 ? ScaledNumber{1.0, 0} : rate;  // a rounding above one
 }
 
 }  // namespace analysis
 
-double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!analysis::IsGeometry(kind, bits, keys, probes)) return analysis::kNotANumber;
-  return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Value();
+double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
+                         int probes) noexcept {
+  if (!analysis::IsGeometry(layout, bits, keys, probes)) return analysis::kNotANumber;
+  return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Value();
 }
 
-double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!analysis::IsGeometry(kind, bits, keys, probes)) return analysis::kNotANumber;
-  return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Log2();
+double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
+                             int probes) noexcept {
+  if (!analysis::IsGeometry(layout, bits, keys, probes)) return analysis::kNotANumber;
+  return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
 }
 
 double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int probes) {

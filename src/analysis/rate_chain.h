@@ -1,59 +1,51 @@
-// The chain that computes exact false-positive rates without cancellation.
+// The probability that given bits are all one, without cancellation.
 //
-// Follow a set of queried bits while keys are added. The state is the number of them that are still
-// zero; one key (or, for the standard kind, one ball) moves it from j to j - h with probability
-// P(j, j-h), and state 0 means a false positive. The rate is an entry of P^n.
+// Follow a set of bits while committees (sets of distinct bits, every one of their size equally
+// likely) are added. The state is the number of the followed bits that are still zero; a committee
+// moves it from j to j - h with the hypergeometric probability P(j, j-h) = C(j,h) C(m-j,k-h) /
+// C(m,k), and state 0 means that all are one. A key of a classic filter is a committee of k bits, a
+// ball that a standard filter throws is a committee of one.
 //
-// Two things keep full precision for every n and m:
-//   - The generator S = P - I is squared instead of P: one squaring is 2S + S^2. With m = 1e12 the
-//     diagonal of P is 1 - 1e-12, whose rounding would swamp the answer after n = 1e12 keys.
-//   - Entry (i, j) is stored multiplied by scale^(i-j), a factor that multiplication of matrices
-//     preserves, with scale a power of two chosen so that the final rate is near one. Nothing that
-//     matters underflows, however small the rate.
+// Entry (i, j) of the matrix is stored multiplied by scale^(i-j), a factor that multiplication of
+// matrices preserves, with scale a power of two chosen so that the results are near one. Nothing
+// that matters underflows, however small the probability.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
-#include "exactbloom/layout.h"
+#include "positive_chain.h"
 
 namespace exactbloom::analysis {
 
 class RateChain {
  public:
-  // One step adds one classic key: `probes` distinct bits out of `bits`.
-  // Requires 1 <= probes <= min(bits, kMaxProbes). `keys` is the number of steps that Run takes.
-  static RateChain ForClassicKeys(std::uint64_t bits, std::uint64_t keys, int probes);
+  // Follows up to `most_followed` bits, at most kMaxProbes, out of `bits`. `expected_fill`, the
+  // share of one-bits in the end, decides the scale: 1 for no scaling.
+  RateChain(std::uint64_t bits, int most_followed, double expected_fill);
 
-  // One step throws one ball into `bits` urns; the states are 0 .. probes.
-  static RateChain ForBalls(std::uint64_t bits, std::uint64_t balls, int probes);
+  // The share of one-bits expected after `count` committees of `size`, 1 <= size <= bits.
+  static double ExpectedFill(std::uint64_t bits, std::uint64_t count, std::uint64_t size);
 
-  // Takes all the steps. Afterwards Absorbed answers. To be called once.
-  void Run();
+  // The matrix of one committee.
+  PositiveChain Committee(std::uint64_t size) const;
 
-  // The probability that a set of `start` queried bits is all ones, times Scale()^start.
-  double Absorbed(int start) const { return absorbed_[static_cast<std::size_t>(start)]; }
+  void AddCommittees(std::uint64_t count, std::uint64_t size);
+  void AddOne(const PositiveChain& committee) { committee.Apply(all_ones_); }
 
-  // log2 of the scale.
+  // The probability that `followed` bits are all one, times 2^(followed * ScaleExponent()).
+  double AllOnes(int followed) const { return all_ones_[static_cast<std::size_t>(followed)]; }
+
   int ScaleExponent() const { return scale_exponent_; }
 
+  // The same for `draws` independent draws of a bit each, which may coincide: d of them are
+  // distinct with probability S(draws,d) m^(d) / m^draws.
+  double AllDrawsOne(int draws) const;
+
  private:
-  using Row = std::array<double, kMaxProbes + 1>;
-
-  RateChain(std::uint64_t steps, int states, double expected_fill);
-
-  void SetStay(int state, double leave);
-  void Apply();
-  void Square();
-
-  std::uint64_t steps_;
-  int states_;          // the largest state
-  int scale_exponent_;  // scale = 2^scale_exponent_
-  // Row j of the scaled generator, entries 0 .. j-1 of it; the diagonal is held apart.
-  std::array<Row, kMaxProbes + 1> move_;
-  Row stay_;   // P(j, j)
-  Row leave_;  // P(j, j) - 1, exact to the last digits while it is small
-  Row absorbed_;
+  std::uint64_t bits_;
+  int states_;  // the largest state: no more bits can be followed than there are
+  int scale_exponent_;
+  PositiveChain::Row all_ones_;
 };
 
 }  // namespace exactbloom::analysis

@@ -4,7 +4,6 @@
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
-#include "provisional_line_rate.h"
 
 namespace exactbloom {
 namespace {
@@ -26,9 +25,8 @@ FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_k
   const double most = std::floor(granules(static_cast<double>(filter::kMaxArrayBytes)));
   FilterSize size;
   size.bits = static_cast<std::uint64_t>(std::clamp(wanted, fewest, most)) * granularity * 8;
-  size.probes = filter::ProvisionalOptimalProbes(layout, size.bits, keys);
-  size.false_positive_rate =
-      filter::ProvisionalFalsePositiveRate(layout, size.bits, keys, size.probes);
+  size.probes = OptimalProbes(layout, size.bits, keys);
+  size.false_positive_rate = FalsePositiveRate(layout, size.bits, keys, size.probes);
   return size;
 }
 

@@ -1,0 +1,107 @@
+#include "exactbloom/filter_sizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exactbloom/false_positive_rate.h"
+#include "probe_search.h"
+#include "sizing_search.h"
+
+namespace exactbloom {
+namespace {
+
+// The relative widths that each side of a box tries. The first fits the partitions of a table,
+// which differ by a few per cent; towards a change of k* a box has to be smaller.
+constexpr double kWidths[] = {1.0 / 16, 1.0 / 64, 1.0 / 256, 1.0 / 1024};
+
+constexpr std::size_t kMostSizes = 65536;
+
+std::uint64_t Below(std::uint64_t count, double width, std::uint64_t unit) {
+  const auto units = static_cast<double>(count / unit);
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(units * (1.0 - width)))) * unit;
+}
+
+std::uint64_t Above(std::uint64_t count, double width, std::uint64_t unit) {
+  const auto units = static_cast<double>(count / unit);
+  const auto most = static_cast<double>(analysis::kMaxCount / unit);
+  return static_cast<std::uint64_t>(std::min(most, std::floor(units * (1.0 + width)))) * unit;
+}
+
+}  // namespace
+
+int FilterSizer::OptimalProbes(std::uint64_t bits, std::uint64_t keys) {
+  if (!analysis::IsGeometry(layout_, bits, keys, analysis::ProbeStep(layout_)) || keys == 0) {
+    return exactbloom::OptimalProbes(layout_, bits, keys);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return RememberedProbes(bits, keys);
+}
+
+int FilterSizer::RememberedProbes(std::uint64_t bits, std::uint64_t keys) {
+  if (boxes_[last_box_].Contains(bits, keys)) return boxes_[last_box_].probes;
+  for (std::size_t i = 0; i < kBoxes; ++i) {
+    if (!boxes_[i].Contains(bits, keys)) continue;
+    last_box_ = i;
+    return boxes_[i].probes;
+  }
+  boxes_[next_box_] = BoxAround(bits, keys);
+  last_box_ = next_box_;
+  next_box_ = (next_box_ + 1) % kBoxes;
+  return boxes_[last_box_].probes;
+}
+
+// The two corners are proved one by one: near a change of k* only one of them has to come close.
+FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) const {
+  const int probes = exactbloom::OptimalProbes(layout_, bits, keys);
+  const std::uint64_t unit = BitGranularity(layout_);
+  Box box = {bits, bits, keys, keys, probes};
+  for (const double width : kWidths) {
+    const std::uint64_t more_bits = Above(bits, width, unit);
+    const std::uint64_t fewer_keys = Below(keys, width, 1);
+    if (exactbloom::OptimalProbes(layout_, more_bits, fewer_keys) != probes) continue;
+    box.most_bits = more_bits;
+    box.least_keys = fewer_keys;
+    break;
+  }
+  for (const double width : kWidths) {
+    const std::uint64_t fewer_bits = Below(bits, width, unit);
+    const std::uint64_t more_keys = Above(keys, width, 1);
+    if (exactbloom::OptimalProbes(layout_, fewer_bits, more_keys) != probes) continue;
+    box.least_bits = fewer_bits;
+    box.most_keys = more_keys;
+    break;
+  }
+  return box;
+}
+
+// From the nearest remembered filter, at the same bits per key.
+double FilterSizer::GuessBits(std::uint64_t keys, double target) const {
+  if (sizes_.empty()) return -std::log2(target) / analysis::kLn2 * static_cast<double>(keys);
+  auto near = sizes_.lower_bound(keys);
+  if (near == sizes_.end()) --near;
+  return static_cast<double>(near->second.bits) / static_cast<double>(near->first) *
+         static_cast<double>(keys);
+}
+
+std::optional<FilterSize> FilterSizer::SmallestFilter(std::uint64_t keys, double target) {
+  if (keys < 1 || keys > analysis::kMaxSizedCount || !analysis::IsTarget(target) ||
+      layout_.lines < 0 || layout_.lines > 2) {
+    return std::nullopt;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (target != target_ || sizes_.size() >= kMostSizes) sizes_.clear();
+  target_ = target;
+  if (const auto known = sizes_.find(keys); known != sizes_.end()) return known->second;
+
+  const auto bits = analysis::FewestBits(
+      layout_, std::log2(target), GuessBits(keys, target), [&](std::uint64_t candidate) {
+        return Log2FalsePositiveRate(layout_, candidate, keys, RememberedProbes(candidate, keys));
+      });
+  if (!bits) return std::nullopt;
+  const int probes = RememberedProbes(*bits, keys);
+  const FilterSize size = {*bits, probes, FalsePositiveRate(layout_, *bits, keys, probes)};
+  sizes_.emplace(keys, size);
+  return size;
+}
+
+}  // namespace exactbloom

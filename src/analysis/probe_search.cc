@@ -1,0 +1,101 @@
+#include "probe_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exactbloom/rate_bounds.h"
+#include "false_positive_rate.h"
+
+namespace exactbloom::analysis {
+namespace {
+
+constexpr double kLn2 = 0.693147180559945309417;
+
+// The rate as a function of k falls to its minimum and rises again. Whether it always does is a
+// conjecture, so the search goes on this many steps past a minimum before it believes in it.
+constexpr int kStepsPastMinimum = 2;
+
+// Bounds below this may have lost digits to underflow; a comparison needs this much distance to be
+// beyond their roundings.
+constexpr double kLeastBound = 1e-280;
+constexpr double kRounding = 1e-11;
+
+int UsualProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+  const int step = ProbeStep(layout);
+  const double usual = kLn2 * static_cast<double>(bits) / static_cast<double>(keys);
+  const double most = MostProbes(layout, bits);
+  return static_cast<int>(std::clamp(usual, static_cast<double>(step), most)) / step * step;
+}
+
+class ProbeSearch {
+ public:
+  ProbeSearch(Layout layout, std::uint64_t bits, std::uint64_t keys)
+      : layout_(layout), bits_(bits), keys_(keys), limit_(MostProbes(layout, bits)) {}
+
+  Choice Best() {
+    const int start = UsualProbes(layout_, bits_, keys_);
+    best_ = {start, Log2Rate(start)};
+    Walk(start, -ProbeStep(layout_));
+    Walk(start, +ProbeStep(layout_));
+    return best_;
+  }
+
+ private:
+  double Log2Rate(int probes) const {
+    return ScaledFalsePositiveRate(layout_, bits_, keys_, probes).Log2();
+  }
+
+  void Walk(int from, int step) {
+    int past = 0;
+    for (int k = from + step; k >= 1 && k <= limit_ && past < kStepsPastMinimum; k += step) {
+      const double rate = Log2Rate(k);
+      const bool better = rate < best_.log2_rate || (rate == best_.log2_rate && k < best_.probes);
+      if (better) best_ = {k, rate};
+      past = better ? 0 : past + 1;
+    }
+  }
+
+  Layout layout_;
+  std::uint64_t bits_;
+  std::uint64_t keys_;
+  int limit_;
+  Choice best_;
+};
+
+// Settles by the bounds of Corollary 23 that k* is one of `usual` and the next, and mostly which; 0
+// if they do not. A k is out where another one's upper bound lies below its lower bound. The
+// standard kind's lower bound falls and then rises as a function of k, so that with both neighbours
+// of the two all others are out as well.
+int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+  const int k = UsualProbes(kind, bits, keys);
+  const int limit = MostProbes(kind, bits);
+  if (k + 1 > limit) return 0;
+  const RateBounds first = FalsePositiveRateBounds(kind, bits, keys, k);
+  const RateBounds second = FalsePositiveRateBounds(kind, bits, keys, k + 1);
+  const double best = std::min(first.upper, second.upper) * (1.0 + kRounding);
+  if (best < kLeastBound) return 0;
+  if (k > 1 && best >= FalsePositiveRateBounds(kind, bits, keys, k - 1).lower) return 0;
+  if (k + 2 <= limit && best >= FalsePositiveRateBounds(kind, bits, keys, k + 2).lower) return 0;
+  if (best < second.lower) return k;
+  if (best < first.lower) return k + 1;
+  const double rate = ScaledFalsePositiveRate(kind, bits, keys, k).Log2();
+  return ScaledFalsePositiveRate(kind, bits, keys, k + 1).Log2() < rate ? k + 1 : k;
+}
+
+}  // namespace
+
+int MostProbes(Layout layout, std::uint64_t bits) {
+  const auto most = static_cast<std::uint64_t>(kMaxProbes);
+  return static_cast<int>(layout.kind == FilterKind::kClassic ? std::min(bits, most) : most);
+}
+
+Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+  return ProbeSearch(layout, bits, keys).Best();
+}
+
+int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+  const int proved = layout.lines == 0 ? ProbesByBounds(layout.kind, bits, keys) : 0;
+  return proved > 0 ? proved : BestChoice(layout, bits, keys).probes;
+}
+
+}  // namespace exactbloom::analysis

@@ -1,0 +1,70 @@
+#include "exactbloom/rate_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "false_positive_rate.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr RateBounds kNoBounds = {std::numeric_limits<double>::quiet_NaN(),
+                                  std::numeric_limits<double>::quiet_NaN()};
+
+bool IsWholeGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  return analysis::IsGeometry(kind, bits, keys, probes);
+}
+
+// base^exponent; quicker than std::pow, and sizing asks often.
+double Power(double base, int exponent) {
+  double result = 1.0;
+  for (; exponent > 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+// 1 - (1 - share)^count.
+double Covered(double share, double count) {
+  return count == 0.0 ? 0.0 : -std::expm1(count * std::log1p(-std::min(1.0, share)));
+}
+
+}  // namespace
+
+RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+                                   int probes) {
+  if (!IsWholeGeometry(kind, bits, keys, probes)) return kNoBounds;
+  const auto m = static_cast<double>(bits);
+  const auto n = static_cast<double>(keys);
+  const double fill = Covered(probes / m, n);
+  const double upper = Power(fill, probes);
+  if (keys == 0) return {0.0, 0.0};
+  if (kind == FilterKind::kStandard) {
+    return {Power(Covered(1.0 / m, n * probes), probes), upper};
+  }
+  const double mean = m * fill;
+  double lower = 1.0;
+  for (int i = 0; i < probes; ++i) lower *= std::max(0.0, mean - i) / (m - i);
+  return {lower, upper};
+}
+
+double IndependentBitsRate(std::uint64_t bits, std::uint64_t keys, int probes) {
+  return FalsePositiveRateBounds(FilterKind::kStandard, bits, keys, probes).lower;
+}
+
+double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes) {
+  return FalsePositiveRateBounds(FilterKind::kStandard, bits, keys, probes).upper;
+}
+
+double GoelGuptaBound(std::uint64_t bits, std::uint64_t keys, int probes) {
+  if (!IsWholeGeometry(FilterKind::kStandard, bits, keys, probes)) return kNoBounds.upper;
+  if (keys == 0) return 0.0;
+  if (bits == 1) return 1.0;
+  const double exponent =
+      -probes * (static_cast<double>(keys) + 0.5) / (static_cast<double>(bits) - 1.0);
+  return Power(-std::expm1(exponent), probes);
+}
+
+}  // namespace exactbloom

@@ -1,0 +1,72 @@
+// The monotone searches behind sizing. They ask for the best log2 rate through a parameter, so that
+// a caller who remembers numbers of probes can use what it remembers.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "exactbloom/layout.h"
+#include "false_positive_rate.h"
+
+namespace exactbloom::analysis {
+
+inline constexpr double kLn2 = 0.693147180559945309417;
+inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
+
+inline bool IsTarget(double target) { return target > 0.0 && target < 1.0; }
+
+// Finds the least x in (low, high] for which holds(x) is true, given that it is false at low, true
+// at high and monotone. The guess is tried first, then its surroundings at growing distances: a
+// good guess makes the search take a handful of steps. `low` itself is never asked for.
+template <typename Predicate>
+std::uint64_t LeastHolding(std::uint64_t low, std::uint64_t high, std::uint64_t guess,
+                           Predicate holds) {
+  std::uint64_t distance = 1;
+  std::uint64_t x = std::clamp(guess, low + 1, high);
+  bool bracketed_below = false;
+  bool bracketed_above = false;
+  while (high - low > 1) {
+    if (holds(x)) {
+      high = x;
+      bracketed_above = true;
+    } else {
+      low = x;
+      bracketed_below = true;
+    }
+    if (bracketed_below && bracketed_above) {
+      x = low + (high - low) / 2;
+    } else {
+      x = bracketed_above ? high - std::min(distance, high - low - 1)
+                          : low + std::min(distance, high - low - 1);
+      distance *= 4;
+    }
+    x = std::clamp(x, low + 1, std::max(low + 1, high - 1));
+  }
+  return high;
+}
+
+// The fewest bits at which best_log2_rate(bits) is at most log2_target. `guess` is in bits.
+template <typename BestLog2Rate>
+std::optional<std::uint64_t> FewestBits(Layout layout, double log2_target, double guess,
+                                        BestLog2Rate best_log2_rate) {
+  const std::uint64_t unit = BitGranularity(layout);
+  const std::uint64_t most_units = kMaxCount / unit;
+  const auto reaches = [&](std::uint64_t units) {
+    return best_log2_rate(units * unit) <= log2_target;
+  };
+  const auto units_guess = static_cast<std::uint64_t>(
+      std::min(guess / static_cast<double>(unit), static_cast<double>(most_units)));
+  // The guess is near: the bracket grows from a little above it until it holds.
+  std::uint64_t low = layout.lines == 2 ? 1 : 0;
+  std::uint64_t high = std::max(units_guess + units_guess / 64 + 8, low + 1);
+  while (high <= most_units && !reaches(high)) {
+    low = high;
+    high *= 2;
+  }
+  if (high > most_units) return std::nullopt;
+  return LeastHolding(low, high, units_guess, reaches) * unit;
+}
+
+}  // namespace exactbloom::analysis

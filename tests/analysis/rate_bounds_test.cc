@@ -1,0 +1,83 @@
+#include "exactbloom/rate_bounds.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "exactbloom/false_positive_rate.h"
+#include "oracle.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr double kRounding = 1e-12;
+
+TEST(RateBounds, EncloseTheExactRate) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t bits : {1, 2, 3, 5, 8, 13, 64, 200, 512, 4096, 1'000'000}) {
+      for (int probes = 1; probes <= 40; probes += 1 + probes / 8) {
+        if (kind == FilterKind::kClassic && static_cast<std::uint64_t>(probes) > bits) continue;
+        for (std::uint64_t keys = 1; keys <= 4 * bits; keys += 1 + keys / 2) {
+          const double rate = FalsePositiveRate(kind, bits, keys, probes);
+          const RateBounds bounds = FalsePositiveRateBounds(kind, bits, keys, probes);
+          EXPECT_LE(bounds.lower, rate * (1.0 + kRounding) + 1e-300)
+              << static_cast<int>(kind) << " " << bits << " " << keys << " " << probes;
+          EXPECT_GE(bounds.upper, rate * (1.0 - kRounding))
+              << static_cast<int>(kind) << " " << bits << " " << keys << " " << probes;
+        }
+      }
+    }
+  }
+}
+
+TEST(RateBounds, CloseOnTheExactRateOfALargeFilter) {
+  for (const FilterKind kind : kKinds) {
+    const RateBounds bounds = FalsePositiveRateBounds(kind, 10'000'000, 1'000'000, 7);
+    EXPECT_LT(bounds.upper / bounds.lower - 1.0, 1e-5);
+  }
+}
+
+TEST(RateBounds, EqualTheirFormulasInManyDigits) {
+  const std::uint64_t m = 1000;
+  const std::uint64_t n = 90;
+  const std::uint64_t k = 7;
+  const oracle::Real one = 1;
+  const oracle::Real independent =
+      oracle::Power(one - oracle::Power(one - one / oracle::Real(m), n * k), k);
+  const oracle::Real fill = one - oracle::Power(one - oracle::Real(k) / oracle::Real(m), n);
+  oracle::Real classic = 1;
+  for (std::uint64_t i = 0; i < k; ++i) classic *= (fill * m - i) / oracle::Real(m - i);
+  EXPECT_LE(oracle::RelativeError(IndependentBitsRate(m, n, 7), independent), kRounding);
+  EXPECT_LE(oracle::RelativeError(BloomRate(m, n, 7), oracle::Power(fill, k)), kRounding);
+  const RateBounds bounds = FalsePositiveRateBounds(FilterKind::kClassic, m, n, 7);
+  EXPECT_LE(oracle::RelativeError(bounds.lower, classic), kRounding);
+  EXPECT_EQ(bounds.upper, BloomRate(m, n, 7));
+}
+
+TEST(RateBounds, GoelAndGuptaBoundTheStandardRate) {
+  for (const std::uint64_t bits : {2, 10, 64, 512, 100'000}) {
+    for (const int probes : {1, 2, 5, 11}) {
+      for (std::uint64_t keys = 1; keys <= bits; keys += 1 + keys / 2) {
+        EXPECT_GE(GoelGuptaBound(bits, keys, probes),
+                  FalsePositiveRate(FilterKind::kStandard, bits, keys, probes) * (1.0 - kRounding));
+      }
+    }
+  }
+  EXPECT_NEAR(GoelGuptaBound(1001, 100, 7), std::pow(1.0 - std::exp(-0.7035), 7), 1e-14);
+}
+
+TEST(RateBounds, HaveLimitsAndAnswerNonsenseWithNaN) {
+  EXPECT_EQ(FalsePositiveRateBounds(FilterKind::kClassic, 100, 0, 5).upper, 0.0);
+  EXPECT_EQ(IndependentBitsRate(100, 0, 5), 0.0);
+  EXPECT_EQ(GoelGuptaBound(100, 0, 5), 0.0);
+  EXPECT_EQ(GoelGuptaBound(1, 3, 5), 1.0);
+  EXPECT_EQ(BloomRate(4, 1, 9), 1.0);
+  EXPECT_TRUE(std::isnan(BloomRate(0, 1, 1)));
+  EXPECT_TRUE(std::isnan(IndependentBitsRate(10, 1, 0)));
+  EXPECT_TRUE(std::isnan(GoelGuptaBound(10, 1, kMaxProbes + 1)));
+  EXPECT_TRUE(std::isnan(FalsePositiveRateBounds(FilterKind::kClassic, 6, 1, 7).lower));
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,141 @@
+// Filling an array range by range makes the same bytes as filling it key by key.
+#include "filter/array_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/confidence_interval.h"
+#include "filter/block_format.h"
+#include "filter/code_word.h"
+#include "filter/hash_store.h"
+#include "sample_filters.h"
+
+namespace exactbloom::filter {
+namespace {
+
+HashStore StoreOf(const std::vector<std::uint64_t>& hashes) {
+  HashStore store;
+  for (const std::uint64_t hash : hashes) store.Append(hash);
+  return store;
+}
+
+using Build = void (*)(unsigned char*, const FilterDescription&, HashStore&);
+
+// Into an array that holds something else before.
+std::string Built(Build build, const FilterDescription& filter,
+                  const std::vector<std::uint64_t>& hashes) {
+  HashStore store = StoreOf(hashes);
+  std::string array(static_cast<std::size_t>(ArrayBytes(filter.bits)), '\xaa');
+  build(reinterpret_cast<unsigned char*>(array.data()), filter, store);
+  EXPECT_EQ(store.size(), 0U);
+  return array;
+}
+
+class ArrayBuilder : public testing::TestWithParam<Layout> {
+ protected:
+  static FilterDescription FilterOf(std::uint64_t bytes, int probes) {
+    FilterDescription filter;
+    filter.layout = GetParam();
+    filter.bits = bytes * 8;
+    filter.probes = probes;
+    return filter;
+  }
+
+  static void ExpectSameBytes(const FilterDescription& filter,
+                              const std::vector<std::uint64_t>& hashes) {
+    const std::string direct = Built(BuildArrayDirectly, filter, hashes);
+    EXPECT_TRUE(direct == Built(BuildArrayByRange, filter, hashes));
+    EXPECT_TRUE(direct == Built(BuildArray, filter, hashes));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ArrayBuilder, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+std::vector<std::uint64_t> RandomHashes(std::size_t count) {
+  std::mt19937_64 random(count);
+  std::vector<std::uint64_t> hashes(count);
+  for (std::uint64_t& hash : hashes) hash = random();
+  return hashes;
+}
+
+// Six ranges, the last of them longer by a page and a line.
+constexpr std::uint64_t kManyRanges = (std::uint64_t{6} << kRangeBytesLog2) + 65 * kLineBits / 8;
+
+TEST_P(ArrayBuilder, MakesTheSameBytesByRange) {
+  ExpectSameBytes(FilterOf(kManyRanges, 6), RandomHashes(300000));
+  ExpectSameBytes(FilterOf(kManyRanges, 14), RandomHashes(100000));
+}
+
+TEST_P(ArrayBuilder, MakesTheSameBytesOfOneRange) {
+  for (const std::uint64_t bytes : {std::uint64_t{128}, std::uint64_t{1} << 16}) {
+    ExpectSameBytes(FilterOf(bytes, 6), RandomHashes(bytes));
+  }
+}
+
+TEST_P(ArrayBuilder, MakesTheSameBytesOfFewKeys) {
+  for (const std::size_t keys : {0, 1, 2, 3, 100}) {
+    ExpectSameBytes(FilterOf(kManyRanges, 6), RandomHashes(keys));
+  }
+}
+
+// Ranges that run full long before the others.
+TEST_P(ArrayBuilder, MakesTheSameBytesOfSkewedHashes) {
+  std::vector<std::uint64_t> hashes = RandomHashes(100000);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (i % 4 != 0) hashes[i] >>= 8;
+    if (i % 16 == 1) hashes[i] = ~hashes[i];
+  }
+  ExpectSameBytes(FilterOf(kManyRanges, 6), hashes);
+}
+
+TEST(HashStoreTest, HandsOutAllHashesInOrder) {
+  for (const std::size_t count : {0, 1, 511, 512, 513, 1536, 1537, 100000}) {
+    const std::vector<std::uint64_t> hashes = RandomHashes(count);
+    HashStore store;
+    for (const std::uint64_t hash : hashes) {
+      store.Append(hash);
+      ASSERT_EQ(store.back(), hash);
+    }
+    ASSERT_EQ(store.size(), count);
+    std::vector<std::uint64_t> taken;
+    store.Consume([&](const std::uint64_t* chunk, std::size_t size) {
+      taken.insert(taken.end(), chunk, chunk + size);
+    });
+    ASSERT_EQ(taken, hashes);
+    ASSERT_TRUE(store.empty());
+  }
+}
+
+// On demand: EXACTBLOOM_TEST_LARGE=1 builds filters of 1 GiB, which takes a few minutes and up to
+// 12 GiB of memory.
+TEST_P(ArrayBuilder, OneGibibyteOnDemand) {
+  if (std::getenv("EXACTBLOOM_TEST_LARGE") == nullptr) {
+    GTEST_SKIP() << "set EXACTBLOOM_TEST_LARGE to run it";
+  }
+  constexpr std::uint64_t kKeys = (std::uint64_t{1} << 33) / 10 + 1;
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 10, 0});
+  for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+  ASSERT_GE(view.Description().bits, std::uint64_t{1} << 33);
+  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+  constexpr std::uint64_t kQueries = 1000000;
+  std::uint64_t false_positives = 0;
+  for (std::uint64_t i = 0; i < kQueries; ++i) {
+    false_positives += view.MayContain(NumberKey(kKeys + i).text()) ? 1 : 0;
+  }
+  const double rate = SizeAtBitsPerKey(GetParam(), kKeys, 10).false_positive_rate;
+  EXPECT_TRUE(WilsonInterval(false_positives, kQueries, kZ999).Contains(rate))
+      << false_positives << " of " << kQueries << ", rate " << rate;
+}
+
+}  // namespace
+}  // namespace exactbloom::filter
