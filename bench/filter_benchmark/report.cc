@@ -94,20 +94,29 @@ std::string RateTable(const std::vector<RateRow>& rates) {
          table.Format() + "\n";
 }
 
-// In how many of its comparisons each peer is the faster one.
+// In how many of its comparisons each peer is the faster one, and in how many it has the lower
+// rate.
 std::string PeersThatWin(const std::vector<Result>& results) {
   std::vector<std::string> order;
-  std::map<std::string, std::pair<int, int>> wins;  // of all
+  struct Wins {
+    int time = 0;
+    int rate = 0;
+    int of = 0;
+  };
+  std::map<std::string, Wins> wins;
   for (const Result& result : results) {
-    auto& count = wins[result.peer];
-    if (count.second == 0) order.push_back(result.peer);
-    count.first += result.comparison.ratio_median > 1.0 ? 1 : 0;
-    ++count.second;
+    Wins& count = wins[result.peer];
+    if (count.of == 0) order.push_back(result.peer);
+    count.time += result.comparison.ratio_median > 1.0 ? 1 : 0;
+    count.rate += result.rate_measured > result.peer_rate_measured ? 1 : 0;
+    ++count.of;
   }
   std::string text;
   for (const std::string& peer : order) {
-    text += fmt::format("{} is faster in {} of {} comparisons (marked with *).\n", peer,
-                        wins[peer].first, wins[peer].second);
+    const Wins& count = wins[peer];
+    text += fmt::format(
+        "{} is faster in {} of {} comparisons (marked with *) and has the lower rate in {}.\n",
+        peer, count.time, count.of, count.rate);
   }
   return text;
 }
