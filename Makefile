@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test build configure clean
+.PHONY: readamp test build bench bench-rocksdb configure clean
 
 PRESET ?= release
 
@@ -13,6 +13,15 @@ test: build
 
 build: configure
 	cmake --build --preset $(PRESET)
+
+# Without the source that the script fetches one peer is missing, and the benchmark says so.
+bench: configure
+	-scripts/fetch_rocksdb_source
+	$(MAKE) build
+	build/bin/filter_benchmark --json build/bench.json
+
+bench-rocksdb: build
+	scripts/bench_rocksdb --json build/bench-rocksdb.json
 
 configure:
 	@scripts/install_packages

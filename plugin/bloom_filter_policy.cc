@@ -131,7 +131,7 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& /*context*/) const {
   BloomFilterBuilder::Options options;
-  options.layout = kind_;
+  options.layout = {kind_, options_.lines};
   options.bits_per_key = options_.bits_per_key;
   std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
   // A null builder means a table without a filter.

@@ -30,8 +30,8 @@ constexpr InstructionSet kInstructionSets[] = {
     {"scalar", Always, ScalarKernel},
 };
 
-const InstructionSet& ActiveInstructionSet() {
-  static const InstructionSet active = [] {
+InstructionSet& ActiveInstructionSet() {
+  static InstructionSet active = [] {
     const char* name = std::getenv(kKernelVariable);
     return ChooseInstructionSet(name == nullptr ? "" : name);
   }();
@@ -55,6 +55,8 @@ InstructionSet ChooseInstructionSet(std::string_view name) {
   }
   return available.front();
 }
+
+void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set; }
 
 const Kernel& KernelFor(const FilterDescription& filter) {
   return ActiveInstructionSet().kernel_for(filter);

@@ -19,6 +19,10 @@ std::vector<InstructionSet> AvailableInstructionSets();
 // The one of the name among them, or the first.
 InstructionSet ChooseInstructionSet(std::string_view name);
 
+// Puts another instruction set in use for the views that are made and the filters that are finished
+// from now on: for programs that compare them. Not while other threads do either.
+void UseInstructionSet(const InstructionSet& set);
+
 // The kernel of the instruction set in use.
 const Kernel& KernelFor(const FilterDescription& filter);
 

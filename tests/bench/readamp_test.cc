@@ -1,41 +1,26 @@
 // Runs readamp as a user does and reads what it reports.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+
+#include "run_command.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using exactbloom::testing::MakeTemporaryDirectory;
+using exactbloom::testing::Outcome;
+using exactbloom::testing::ReadFile;
+using exactbloom::testing::RunCommand;
 
 class ReadampTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string path = (fs::temp_directory_path() / "readamp_test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(path.data()), nullptr);
-    directory_ = path;
+    directory_ = MakeTemporaryDirectory();
     fs::create_directory(Databases());
   }
 
@@ -46,18 +31,11 @@ class ReadampTest : public testing::Test {
 
   Outcome Run(const std::string& arguments) const { return RunIn(Databases(), arguments); }
 
-  Outcome RunIn(const fs::path& databases, const std::string& arguments) const {
-    const fs::path out = directory_ / "out";
-    const fs::path err = directory_ / "err";
-    const std::string command =
-        fmt::format("{} --directory {} {} >{} 2>{} </dev/null", READAMP, databases.string(),
-                    arguments, out.string(), err.string());
-    Outcome outcome;
-    const int raw = std::system(command.c_str());
-    outcome.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
-    outcome.out = ReadFile(out);
-    outcome.err = ReadFile(err);
-    return outcome;
+  Outcome RunIn(const fs::path& databases, const std::string& arguments,
+                const std::string& under = "") const {
+    return RunCommand(
+        fmt::format("{} {} --directory {} {}", under, READAMP, databases.string(), arguments),
+        directory_);
   }
 
   // One line on stderr that contains `words`, status 2, nothing on stdout and no database left.
@@ -196,13 +174,9 @@ TEST_F(ReadampTest, RefusesBadInputWithOneLine) {
 }
 
 TEST_F(ReadampTest, LeavesNothingWhenInterrupted) {
-  const std::string command = fmt::format(
-      "timeout --preserve-status -s INT 1 {} --directory {} --synthetic 5000000 "
-      "--json {} >/dev/null 2>&1",
-      READAMP, Databases().string(), Json().string());
-  const int raw = std::system(command.c_str());
-  ASSERT_TRUE(WIFEXITED(raw));
-  EXPECT_EQ(WEXITSTATUS(raw), 130);
+  const Outcome outcome = RunIn(Databases(), "--synthetic 5000000 --json " + Json().string(),
+                                "timeout --preserve-status -s INT 1");
+  EXPECT_EQ(outcome.status, 130);
   EXPECT_TRUE(fs::is_empty(Databases()));
   EXPECT_FALSE(fs::exists(Json()));
 }

@@ -1,0 +1,12 @@
+// In place of fast_local_bloom_avx2.cc where RocksDB's source is missing.
+#include "fast_local_bloom.h"
+
+namespace exactbloom::filter_benchmark {
+
+std::shared_ptr<const rocksdb::FilterPolicy> NewFastLocalBloomAvx2(double /*bits_per_key*/,
+                                                                   std::string* reason) {
+  *reason = "RocksDB's source was not there at build time (scripts/fetch_rocksdb_source)";
+  return nullptr;
+}
+
+}  // namespace exactbloom::filter_benchmark

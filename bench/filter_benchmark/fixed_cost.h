@@ -1,0 +1,11 @@
+// What every filter pays alike: hashing a key, and choosing m and k once for a filter.
+#pragma once
+
+#include <string>
+
+namespace exactbloom::filter_benchmark {
+
+// Measures both with Google Benchmark and returns a table of the times.
+std::string MeasureFixedCosts();
+
+}  // namespace exactbloom::filter_benchmark

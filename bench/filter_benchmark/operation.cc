@@ -1,0 +1,110 @@
+#include "operation.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace exactbloom::filter_benchmark {
+namespace {
+
+// Lets nothing that follows begin before everything that precedes has ended.
+#if defined(__x86_64__)
+inline void Fence() { asm volatile("lfence" ::: "memory"); }
+#elif defined(__aarch64__)
+inline void Fence() { asm volatile("dsb ish\n\tisb" ::: "memory"); }
+#else
+inline void Fence() { benchmark::ClobberMemory(); }
+#endif
+
+// A key that is looked up is in the first cache already, so the fence must not wait for it.
+void FetchKey(const KeyBlock& keys, std::size_t i) {
+  constexpr std::size_t kKeysAhead = 16;
+  if (i + kKeysAhead >= keys.size()) return;
+  const rocksdb::Slice* slice = keys.slices() + i;
+  __builtin_prefetch(slice + kKeysAhead);
+  __builtin_prefetch(slice->data() + kKeysAhead * kKeyBytes);
+}
+
+std::uint64_t AskFenced(rocksdb::FilterBitsReader& reader, const KeyBlock& keys) {
+  std::uint64_t positive = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    FetchKey(keys, i);
+    Fence();
+    positive += reader.MayMatch(keys.slices()[i]) ? 1U : 0U;
+  }
+  Fence();
+  return positive;
+}
+
+std::uint64_t AskInTurn(rocksdb::FilterBitsReader& reader, const KeyBlock& keys) {
+  std::uint64_t positive = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (reader.MayMatch(keys.slices()[i])) {
+      benchmark::DoNotOptimize(++positive);  // keeps the branch a branch
+    }
+  }
+  return positive;
+}
+
+std::uint64_t AskInBatches(rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
+  std::uint64_t positive = 0;
+  std::array<bool, kBatch> may_match{};
+  for (std::size_t i = 0; i < keys.size(); i += kBatch) {
+    const std::size_t count = std::min(kBatch, keys.size() - i);
+    reader.MayMatch(static_cast<int>(count), keys.pointers() + i, may_match.data());
+    for (std::size_t j = 0; j < count; ++j) positive += may_match[j] ? 1U : 0U;
+  }
+  return positive;
+}
+
+std::uint64_t AskAll(Operation operation, rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
+  switch (operation) {
+    case Operation::kNegativeLatency:
+      return AskFenced(reader, keys);
+    case Operation::kNegativeThroughput:
+    case Operation::kPositiveThroughput:
+      return AskInTurn(reader, keys);
+    case Operation::kNegativeBatch:
+    case Operation::kPositiveBatch:
+      return AskInBatches(reader, keys);
+    case Operation::kBuild:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string Name(Operation operation) {
+  switch (operation) {
+    case Operation::kNegativeLatency:
+      return "negative_latency";
+    case Operation::kNegativeThroughput:
+      return "negative_throughput";
+    case Operation::kNegativeBatch:
+      return "negative_batch";
+    case Operation::kPositiveThroughput:
+      return "positive_throughput";
+    case Operation::kPositiveBatch:
+      return "positive_batch";
+    case Operation::kBuild:
+      return "build";
+  }
+  return "";
+}
+
+bool AsksPresentKeys(Operation operation) {
+  return operation == Operation::kPositiveThroughput || operation == Operation::kPositiveBatch;
+}
+
+Answers Ask(Operation operation, rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
+  Answers answers;
+  const auto start = std::chrono::steady_clock::now();
+  answers.positive = AskAll(operation, reader, keys);
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  answers.nanoseconds = std::chrono::duration<double, std::nano>(elapsed).count();
+  return answers;
+}
+
+}  // namespace exactbloom::filter_benchmark

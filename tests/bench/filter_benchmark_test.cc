@@ -1,0 +1,214 @@
+// The filter benchmark's report and its verdict. No time is tested.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "comparison.h"
+#include "exactbloom/bloom_filter.h"
+#include "fast_local_bloom.h"
+#include "report/rate_deviation.h"
+#include "run_command.h"
+#include "verdict.h"
+
+namespace exactbloom::filter_benchmark {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Outcome;
+using testing::RunCommand;
+
+class FilterBenchmarkTest : public ::testing::Test {
+ protected:
+  void SetUp() override { directory_ = testing::MakeTemporaryDirectory(); }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  Outcome Run(const std::string& arguments) const {
+    return RunCommand(fmt::format("{} --repetitions 3 --absent-queries 20000 --no-fixed-costs {}",
+                                  FILTER_BENCHMARK, arguments),
+                      directory_);
+  }
+
+  void ExpectRefusal(const std::string& arguments, const std::string& words) const {
+    SCOPED_TRACE(arguments);
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
+  const fs::path json = directory_ / "bench.json";
+  const Outcome outcome = Run("--keys 500,2000 --bits-per-key 10,20 --json " + json.string());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+
+  const auto results = nlohmann::json::parse(testing::ReadFile(json));
+  std::set<std::string> seen;
+  std::set<std::string> layouts;
+  std::set<std::string> operations;
+  std::set<std::string> peers;
+  std::set<std::string> sizes;
+  for (const auto& result : results) {
+    SCOPED_TRACE(result.dump());
+    ASSERT_EQ(result.size(), 11U);
+    EXPECT_FALSE(result.at("kernel").get<std::string>().empty());
+    EXPECT_GT(result.at("ratio_low"), 0.0);
+    EXPECT_LE(result.at("ratio_low"), result.at("ratio_median"));
+    EXPECT_LE(result.at("ratio_median"), result.at("ratio_high"));
+    EXPECT_LE(result.at("rate_measured"), 0.02);
+    const double exact = result.at("rate_exact");
+    EXPECT_GT(exact, result.at("bits_per_key") == 10 ? 5e-3 : 4e-5);
+    EXPECT_LT(exact, result.at("bits_per_key") == 10 ? 1e-2 : 2e-4);
+    layouts.insert(result.at("layout"));
+    operations.insert(result.at("operation"));
+    peers.insert(result.at("peer"));
+    sizes.insert(result.at("keys").dump() + " " + result.at("bits_per_key").dump());
+    auto cell = result;
+    for (const auto* measured : {"ratio_median", "ratio_low", "ratio_high"}) cell.erase(measured);
+    EXPECT_TRUE(seen.insert(cell.dump()).second);
+  }
+  EXPECT_EQ(layouts, (std::set<std::string>{"lines=0", "lines=1", "lines=2", "standard"}));
+  EXPECT_EQ(operations,
+            (std::set<std::string>{"negative_latency", "negative_throughput", "negative_batch",
+                                   "positive_throughput", "positive_batch", "build"}));
+  EXPECT_EQ(sizes, (std::set<std::string>{"500 10.0", "500 20.0", "2000 10.0", "2000 20.0"}));
+  EXPECT_EQ(peers.count("bloomfilter"), 1U);
+  EXPECT_EQ(peers.count("ribbonfilter"), 1U);
+  const bool has_avx2_peer = peers.count("FastLocalBloom AVX2") == 1;
+  EXPECT_EQ(outcome.out.find("FastLocalBloom with AVX2 is not compared") == std::string::npos,
+            has_avx2_peer);
+  for (const std::string& peer : peers) {
+    EXPECT_NE(outcome.out.find(peer + " is faster in"), std::string::npos);
+  }
+}
+
+TEST_F(FilterBenchmarkTest, RefusesBadInput) {
+  ExpectRefusal("--layouts lines=3", "'lines=3' is none of lines=0, lines=1");
+  ExpectRefusal("--kernels abacus", "abacus");
+  ExpectRefusal("--operations guess", "negative_latency");
+  ExpectRefusal("--peers cuckoo", "ribbonfilter");
+  ExpectRefusal("--keys ten", "--keys");
+  ExpectRefusal("--block-offset 64", "--block-offset");
+  ExpectRefusal("--json /nonexistent/bench.json", "/nonexistent/bench.json");
+}
+
+TEST(VerdictTest, ObjectsToAMissedKey) {
+  EXPECT_EQ(Objection({0, 1000, 10, std::nullopt}), std::nullopt);
+  EXPECT_NE(Objection({1, 1000, 10, std::nullopt}), std::nullopt);
+  EXPECT_NE(Objection({1, 1'000'000, 10'000, ExactRate{0.01, 0.0}}), std::nullopt);
+}
+
+TEST(VerdictTest, ObjectsToARateOutsideItsInterval) {
+  // One deviation of the count is 99.5, and the interval has 3.29 of them on either side.
+  EXPECT_EQ(Objection({0, 1'000'000, 10'300, ExactRate{0.01, 0.0}}), std::nullopt);
+  EXPECT_NE(Objection({0, 1'000'000, 10'360, ExactRate{0.01, 0.0}}), std::nullopt);
+  EXPECT_NE(Objection({0, 1'000'000, 9'640, ExactRate{0.01, 0.0}}), std::nullopt);
+  // A filter whose own rate has a deviation of 1% doubles the variance.
+  EXPECT_EQ(Objection({0, 1'000'000, 10'360, ExactRate{0.01, 0.01}}), std::nullopt);
+  EXPECT_NE(Objection({0, 1'000'000, 10'520, ExactRate{0.01, 0.01}}), std::nullopt);
+}
+
+// Answers "absent" for every 5000th key, or for the last key of a batch, or lets every key through.
+class WrongReader : public rocksdb::FilterBitsReader {
+ public:
+  enum class Fault { kMissesKeys, kMissesInBatches, kMatchesAlways };
+  explicit WrongReader(Fault fault) : fault_(fault) {}
+
+  bool MayMatch(const rocksdb::Slice& /*key*/) override {
+    return fault_ != Fault::kMissesKeys || ++asked_ % 5000 != 0;
+  }
+  void MayMatch(int count, rocksdb::Slice** keys, bool* may_match) override {
+    rocksdb::FilterBitsReader::MayMatch(count, keys, may_match);
+    if (fault_ == Fault::kMissesInBatches) may_match[count - 1] = false;
+  }
+
+ private:
+  Fault fault_;
+  int asked_ = 0;
+};
+
+TEST(VerdictTest, ReportsNothingOfAWrongReader) {
+  for (const auto fault : {WrongReader::Fault::kMissesKeys, WrongReader::Fault::kMissesInBatches}) {
+    WrongReader reader(fault);
+    EXPECT_THROW(MeasureRate("wrong", reader, 20'000, 10'000, std::nullopt), WrongAnswer);
+  }
+  WrongReader reader(WrongReader::Fault::kMatchesAlways);
+  EXPECT_THROW(MeasureRate("wrong", reader, 20'000, 10'000, ExactRate{0.01, 0.01}), WrongAnswer);
+  EXPECT_EQ(MeasureRate("no theory", reader, 20'000, 10'000, std::nullopt).Rate(), 1.0);
+}
+
+TEST(ComparisonTest, TakesMedianAndQuartilesOfTheRatios) {
+  const Comparison comparison = Summarize({{2, 1}, {3, 4}, {1, 2}, {9, 3}, {5, 5}});
+  EXPECT_DOUBLE_EQ(comparison.ratio_median, 1.0);
+  EXPECT_DOUBLE_EQ(comparison.ratio_low, 0.75);
+  EXPECT_DOUBLE_EQ(comparison.ratio_high, 2.0);
+  EXPECT_DOUBLE_EQ(comparison.nanoseconds, 3.0);
+  EXPECT_DOUBLE_EQ(comparison.peer_nanoseconds, 3.0);
+}
+
+// The peer is the same filter as RocksDB's own, only compiled for AVX2.
+TEST(FastLocalBloomTest, BuildsTheBlocksOfTheBuiltInFilter) {
+  for (const double bits_per_key : {10.0, 13.7, 20.0}) {
+    std::string reason;
+    const Policy peer = NewFastLocalBloomAvx2(bits_per_key, &reason);
+    if (!peer) GTEST_SKIP() << reason;
+    const Policy built_in(rocksdb::NewBloomFilterPolicy(bits_per_key));
+    for (const std::uint64_t keys : {1, 7, 8, 9, 10'000}) {
+      SCOPED_TRACE(fmt::format("{} keys, {} bits per key", keys, bits_per_key));
+      std::string block;
+      BuildFilter(*peer, keys, [&](const rocksdb::Slice& built) { block = built.ToString(); });
+      BuildFilter(*built_in, keys,
+                  [&](const rocksdb::Slice& built) { EXPECT_EQ(block, built.ToString()); });
+    }
+  }
+}
+
+// Many small filters of the same keys under different seeds: the variance of their false positives
+// is what the dispersion says.
+TEST(RateDeviationTest, PredictsTheSpreadOfFiltersRates) {
+  constexpr std::uint64_t kKeys = 400;
+  constexpr std::uint64_t kFilters = 400;
+  constexpr std::uint64_t kQueries = 40'000;
+  for (const int lines : {0, 1, 2}) {
+    SCOPED_TRACE(lines);
+    BloomFilterBuilder::Options options;
+    options.layout = {FilterKind::kClassic, lines};
+    double sum = 0.0;
+    double sum_of_squares = 0.0;
+    for (options.hash_seed = 0; options.hash_seed < kFilters; ++options.hash_seed) {
+      BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+      for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(fmt::format("present {}", i));
+      const FilterBlock block = builder.Finish();
+      const BloomFilterView view(block.bytes());
+      double found = 0.0;
+      for (std::uint64_t i = 0; i < kQueries; ++i) {
+        const std::uint64_t key = i + options.hash_seed * kQueries;
+        const auto* bytes = reinterpret_cast<const char*>(&key);
+        found += view.MayContain({bytes, sizeof(key)}) ? 1.0 : 0.0;
+      }
+      sum += found;
+      sum_of_squares += found * found;
+    }
+    const double mean = sum / kFilters;
+    const double variance = sum_of_squares / kFilters - mean * mean;
+    const FilterSize size = SizeAtBitsPerKey(options.layout, kKeys, options.bits_per_key);
+    const double rate = size.false_positive_rate;
+    const double dispersion = bench::Dispersion(
+        rate, bench::RelativeRateDeviation(options.layout, size, kKeys), kQueries);
+    const double binomial = kQueries * rate * (1.0 - rate);
+    EXPECT_GT(dispersion, 1.5);
+    // The variance of 400 values is known to 7%, one sigma; the prediction is of first order.
+    EXPECT_NEAR(variance / (binomial * dispersion), 1.0, 0.3);
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom::filter_benchmark
