@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     false_positives += view.MayContain(Word(kWords + i)) ? 1 : 0;
   }
   const double rate =
-      exactbloom::FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
+      exactbloom::FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
   const double measured = static_cast<double>(false_positives) / kWords;
   std::cout << "words in it that were missed: " << missed << " of " << kWords << "\n"
             << "other words taken for one of its: " << false_positives << " of " << kWords
