@@ -118,6 +118,12 @@ Status BloomFilterPolicy::ConfigureOptions(
   return status;
 }
 
+std::string BloomFilterPolicy::SerializeOptions(const rocksdb::ConfigOptions& config_options,
+                                                const std::string& header) const {
+  if (options_.lines == PolicyOptions{}.lines) return GetId();
+  return FilterPolicy::SerializeOptions(config_options, header);
+}
+
 Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_options) {
   return configuration_.ok() ? FilterPolicy::PrepareOptions(config_options) : configuration_;
 }
@@ -131,7 +137,7 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& /*context*/) const {
   BloomFilterBuilder::Options options;
-  options.layout = {kind_, options_.lines};
+  options.layout = Layout();
   options.bits_per_key = options_.bits_per_key;
   std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
   // A null builder means a table without a filter.
@@ -144,12 +150,12 @@ rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& c
   return new BitsReader(view);
 }
 
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key) {
-  return new BloomFilterPolicy(FilterKind::kClassic, {bits_per_key});
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key, int lines) {
+  return new BloomFilterPolicy(FilterKind::kClassic, {bits_per_key, lines});
 }
 
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
-  return new BloomFilterPolicy(FilterKind::kStandard, {bits_per_key});
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key, int lines) {
+  return new BloomFilterPolicy(FilterKind::kStandard, {bits_per_key, lines});
 }
 
 }  // namespace exactbloom

@@ -36,7 +36,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
       const rocksdb::FilterBuildingContext& context) const override;
   rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override;
 
-  FilterKind Kind() const { return kind_; }
+  exactbloom::Layout Layout() const { return {kind_, options_.lines}; }
   const PolicyOptions& Options() const { return options_; }
 
  protected:
@@ -46,6 +46,11 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   rocksdb::Status ConfigureOptions(const rocksdb::ConfigOptions& config_options,
                                    const std::unordered_map<std::string, std::string>& options,
                                    std::unordered_map<std::string, std::string>* unused) override;
+
+  // Just the id while the other options have their defaults, so that an OPTIONS file reads
+  // filter_policy=classic_bloom:10.
+  std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
+                               const std::string& header) const override;
 
  private:
   FilterKind kind_;

@@ -18,8 +18,15 @@ Status RefuseBitsPerKey(const std::string& value) {
                                  FormatNumber(kMaxBitsPerKey));
 }
 
+Status RefuseLines(const std::string& value) {
+  return Status::InvalidArgument("exactbloom: lines is '" + value +
+                                 "', but must be a whole number from 0 to " +
+                                 std::to_string(kMaxLines));
+}
+
 // The whole text must be one number, written as in C whatever the process's locale is.
-bool ReadNumber(const std::string& text, double* value) {
+template <typename Number>
+bool ReadNumber(const std::string& text, Number* value) {
   std::istringstream in(text);
   in.imbue(std::locale::classic());
   in >> std::noskipws >> *value;
@@ -42,8 +49,13 @@ std::string FormatNumber(double value) {
 }
 
 Status ValidatePolicyOptions(const PolicyOptions& options) {
-  const bool in_range = options.bits_per_key >= 0.0 && options.bits_per_key <= kMaxBitsPerKey;
-  return in_range ? Status::OK() : RefuseBitsPerKey(FormatNumber(options.bits_per_key));
+  if (!(options.bits_per_key >= 0.0 && options.bits_per_key <= kMaxBitsPerKey)) {
+    return RefuseBitsPerKey(FormatNumber(options.bits_per_key));
+  }
+  if (options.lines < 0 || options.lines > kMaxLines) {
+    return RefuseLines(std::to_string(options.lines));
+  }
+  return Status::OK();
 }
 
 Status ParseBitsPerKey(const std::string& text, double* bits_per_key) {
@@ -54,10 +66,18 @@ Status ParseBitsPerKey(const std::string& text, double* bits_per_key) {
   return status;
 }
 
+Status ParseLines(const std::string& text, int* lines) {
+  PolicyOptions options;
+  if (!ReadNumber(text, &options.lines)) return RefuseLines(text);
+  Status status = ValidatePolicyOptions(options);
+  if (status.ok()) *lines = options.lines;
+  return status;
+}
+
 const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes() {
   using rocksdb::OptionTypeInfo;
-  // Not serialized: the policy's id carries it, as in classic_bloom:10.
   static const std::unordered_map<std::string, OptionTypeInfo> types = {
+      // Not serialized: the policy's id carries it, as in classic_bloom:10.
       {"bits_per_key",
        OptionTypeInfo(offsetof(PolicyOptions, bits_per_key), rocksdb::OptionType::kDouble,
                       rocksdb::OptionVerificationType::kNormal,
@@ -66,6 +86,11 @@ const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionType
                             const std::string& value, void* address) {
              return ParseBitsPerKey(value, static_cast<double*>(address));
            })},
+      {"lines", OptionTypeInfo(offsetof(PolicyOptions, lines), rocksdb::OptionType::kInt)
+                    .SetParseFunc([](const rocksdb::ConfigOptions&, const std::string&,
+                                     const std::string& value, void* address) {
+                      return ParseLines(value, static_cast<int*>(address));
+                    })},
   };
   return types;
 }

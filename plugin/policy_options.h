@@ -14,7 +14,7 @@ struct PolicyOptions {
   static const char* kName() { return "ExactBloomOptions"; }
 
   double bits_per_key = 10.0;
-  int lines = 0;  // of the layout
+  int lines = 0;  // of the layout: 0 .. kMaxLines
 };
 
 // For Configurable::RegisterOptions.

@@ -21,13 +21,13 @@ struct ExactFilter {
 
 ExactFilter DescribeFilter(const BloomFilterPolicy& policy, const Table& table) {
   const FilterSize size =
-      SizeAtBitsPerKey(policy.Kind(), table.keys, policy.Options().bits_per_key);
+      SizeAtBitsPerKey(policy.Layout(), table.keys, policy.Options().bits_per_key);
   const std::uint64_t block_bytes = filter::ArrayBytes(size.bits) + filter::kTrailerBytes;
   if (block_bytes != table.filter_bytes) {
     throw WrongAnswer(fmt::format("{}: the filter of {} keys has {} bytes and not {}",
                                   policy.GetId(), table.keys, table.filter_bytes, block_bytes));
   }
-  const double relative = bench::RelativeRateDeviation(policy.Kind(), size, table.keys);
+  const double relative = bench::RelativeRateDeviation(policy.Layout(), size, table.keys);
   return {size.false_positive_rate, std::pow(size.false_positive_rate * relative, 2)};
 }
 

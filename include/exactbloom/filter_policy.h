@@ -21,13 +21,14 @@ namespace exactbloom {
 
 // Return a new policy that builds classic (k distinct bits a key) or standard (k independent bits)
 // Bloom filters. The caller owns it.
-//   bits_per_key   filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below
-//   kMinBitsPerKey
+//   bits_per_key   filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below kMinBitsPerKey
 //                  tables get no filter
-// Errors: a value outside the range makes a policy that DB::Open refuses with InvalidArgument,
-// naming the value and the range.
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key);
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key);
+//   lines          0: a key's bits lie anywhere in the filter, for the lowest rate. 1: in one cache
+//                  line, for the fastest check. 2: in two cache lines of one page. See layout.h
+// Errors: a value outside its range makes a policy that DB::Open refuses with InvalidArgument,
+// naming the option, the value and the range.
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key, int lines = 0);
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key, int lines = 0);
 
 // Makes `classic_bloom:10`, `standard_bloom:9.9` and `{id=classic_bloom;bits_per_key=10}` known to
 // this process, for option strings and OPTIONS files. To be called before any of these is read;

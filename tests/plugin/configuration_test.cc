@@ -117,13 +117,60 @@ TEST_P(OptionsFile, LoadedPolicyFilters) {
   }
 }
 
+// The option `lines`.
+
+class Lines : public testing::TestWithParam<int> {
+ protected:
+  Lines() { RegisterFilterPolicies(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Lines, testing::Values(1, 2));
+
+// The OPTIONS file keeps it, and tables get such filters: a whole number of cache lines.
+TEST_P(Lines, RoundTripKeepsTheLayoutAndItFilters) {
+  const TemporaryDirectory directory;
+  const std::string lines = std::to_string(GetParam());
+  BlockBasedTableOptions table_options;
+  ASSERT_TRUE(
+      ReadTableOptions("filter_policy={id=classic_bloom;bits_per_key=10;lines=" + lines + "}",
+                       &table_options)
+          .ok());
+  PutAndFlush(*Open(OptionsWith(table_options), directory.path("db")), kKeys);
+
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory.path("db"), &db_options, &families).ok());
+  std::string loaded;
+  ASSERT_TRUE(PolicyOf(families[0].options)->GetOption({}, "lines", &loaded).ok());
+  EXPECT_EQ(loaded, lines);
+  EXPECT_EQ(PolicyOf(families[0].options)->GetId(), "classic_bloom:10");
+
+  rocksdb::Options options(db_options, families[0].options);
+  options.statistics = rocksdb::CreateDBStatistics();
+  const Database db = Open(options, directory.path("db"));
+  ExpectPresent(*db, kKeys);
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
+  for (const auto& [name, properties] : tables) {
+    EXPECT_EQ(properties->filter_size % (kLineBits / 8), 40U) << name;  // the trailer
+  }
+}
+
+TEST(Configuration, AnOptionsFileOfDefaultsHoldsTheShortForm) {
+  BlockBasedTableOptions table_options;
+  ASSERT_TRUE(ReadTableOptions("filter_policy={id=classic_bloom;lines=0}", &table_options).ok());
+  EXPECT_EQ(table_options.filter_policy->ToString({}), "classic_bloom:10");
+}
+
 // Bad values.
 
 // What every refusal has to say.
-void ExpectRefusal(const Status& status, const std::string& value) {
+void ExpectRefusal(const Status& status, const std::string& value,
+                   const std::string& option = "bits_per_key",
+                   const std::string& range = "from 0 to 100") {
   EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
-  for (const std::string& part :
-       {std::string("bits_per_key"), "'" + value + "'", std::string("from 0 to 100")}) {
+  for (const std::string& part : {option + " ", "'" + value + "'", range}) {
     EXPECT_NE(status.ToString().find(part), std::string::npos)
         << part << " not in: " << status.ToString();
   }
@@ -166,6 +213,21 @@ TEST_P(BadBitsPerKey, IsRefusedInAnOptionsFile) {
 TEST(Configuration, EmptyBitsPerKeyIsRefused) {
   BlockBasedTableOptions table_options;
   ExpectRefusal(ReadTableOptions("filter_policy=classic_bloom:", &table_options), "");
+}
+
+TEST(Configuration, BadLinesAreRefused) {
+  BlockBasedTableOptions table_options;
+  for (const char* lines : {"3", "-1", "1.5", "two", "99999999999"}) {
+    const std::string text = std::string("{id=classic_bloom;lines=") + lines + "}";
+    ExpectRefusal(ReadTableOptions("filter_policy=" + text, &table_options), lines, "lines",
+                  "from 0 to 2");
+  }
+  const TemporaryDirectory directory;
+  rocksdb::DB* db = nullptr;
+  const PolicyPointer policy(NewClassicBloomFilterPolicy(10, 3));
+  const Status status = rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), &db);
+  const Database owner(db);
+  ExpectRefusal(status, "3", "lines", "from 0 to 2");
 }
 
 TEST(Configuration, UnknownOptionIsRefused) {
