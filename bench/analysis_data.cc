@@ -56,9 +56,9 @@ void WriteCost(const std::string& directory) {
   auto file = fmt::output_file(directory + "/cost.dat");
   file.print(
       "# bits_per_key bits cost_standard cost_classic missed_standard missed_classic, per cent\n");
-  for (const std::uint64_t bits_per_key : {6, 10, 16}) {
-    for (double size = 2.0; size <= 1e5; size *= 1.1) {
-      const auto keys = static_cast<std::uint64_t>(size);
+  constexpr std::uint64_t kMostKeys = 100'000;
+  for (const std::uint64_t bits_per_key : {6U, 10U, 16U}) {
+    for (std::uint64_t keys = 2; keys <= kMostKeys; keys += 1 + keys / 10) {
       const std::uint64_t bits = keys * bits_per_key;
       double cost[2];
       double missed[2];

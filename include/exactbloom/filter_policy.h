@@ -21,7 +21,8 @@ namespace exactbloom {
 
 // Return a new policy that builds classic (k distinct bits a key) or standard (k independent bits)
 // Bloom filters. The caller owns it.
-//   bits_per_key   filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below kMinBitsPerKey
+//   bits_per_key   filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below
+//   kMinBitsPerKey
 //                  tables get no filter
 //   lines          0: a key's bits lie anywhere in the filter, for the lowest rate. 1: in one cache
 //                  line, for the fastest check. 2: in two cache lines of one page. See layout.h
