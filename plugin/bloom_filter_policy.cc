@@ -1,5 +1,7 @@
 #include "bloom_filter_policy.h"
 
+#include <rocksdb/env.h>
+
 #include <algorithm>
 #include <array>
 #include <new>
@@ -26,7 +28,9 @@ constexpr std::array<char, 6> kAlwaysMatch{};
 // RocksDB, and a filter that lacks keys must not: such a table gets an always-match block.
 class BitsBuilder : public rocksdb::FilterBitsBuilder {
  public:
-  explicit BitsBuilder(BloomFilterBuilder builder) : builder_(std::move(builder)) {}
+  // `info_log` may be null, and outlives the builder.
+  BitsBuilder(BloomFilterBuilder builder, rocksdb::Logger* info_log)
+      : builder_(std::move(builder)), info_log_(info_log) {}
 
   void AddKey(const Slice& key) override {
     if (out_of_memory_) return;
@@ -42,6 +46,7 @@ class BitsBuilder : public rocksdb::FilterBitsBuilder {
 
   Slice Finish(std::unique_ptr<const char[]>* buffer) override {
     if (std::exchange(out_of_memory_, false)) return {kAlwaysMatch.data(), kAlwaysMatch.size()};
+    WarnOfTheBlockLimit();
     try {
       FilterBlock block = builder_.Finish();
       *buffer = std::move(block.data);
@@ -62,7 +67,18 @@ class BitsBuilder : public rocksdb::FilterBitsBuilder {
   }
 
  private:
+  void WarnOfTheBlockLimit() {
+    const std::uint64_t keys = builder_.KeyCount();
+    const std::uint64_t fitting = builder_.KeysThatFit(kBlockBytesLimit - 1);
+    if (keys <= fitting) return;
+    rocksdb::Warn(info_log_,
+                  "exactbloom: a filter of %llu keys would exceed the limit of a block, which is "
+                  "reached at %llu keys; it gets fewer bits per key",
+                  static_cast<unsigned long long>(keys), static_cast<unsigned long long>(fitting));
+  }
+
   BloomFilterBuilder builder_;
+  rocksdb::Logger* info_log_;
   bool out_of_memory_ = false;
 };
 
@@ -135,13 +151,13 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 }
 
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
-    const rocksdb::FilterBuildingContext& /*context*/) const {
+    const rocksdb::FilterBuildingContext& context) const {
   BloomFilterBuilder::Options options;
   options.layout = Layout();
   options.bits_per_key = options_.bits_per_key;
   std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
   // A null builder means a table without a filter.
-  return builder ? new BitsBuilder(std::move(*builder)) : nullptr;
+  return builder ? new BitsBuilder(std::move(*builder), context.info_log) : nullptr;
 }
 
 rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {

@@ -34,12 +34,15 @@ std::uint64_t BitsAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_pe
 
 int RememberedOptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
   using Kind = FilterKind;
-  static std::array<FilterSizer, 2 * (kMaxLines + 1)> sizers = {
-      FilterSizer({Kind::kStandard, 0}), FilterSizer({Kind::kClassic, 0}),
-      FilterSizer({Kind::kStandard, 1}), FilterSizer({Kind::kClassic, 1}),
-      FilterSizer({Kind::kStandard, 2}), FilterSizer({Kind::kClassic, 2})};
+  // Never destroyed: a database may still compact in its own threads while the process ends.
+  using Sizers = std::array<FilterSizer, 2 * (kMaxLines + 1)>;
+  static Sizers& sizers =
+      *new Sizers{FilterSizer({Kind::kStandard, 0}), FilterSizer({Kind::kClassic, 0}),
+                  FilterSizer({Kind::kStandard, 1}), FilterSizer({Kind::kClassic, 1}),
+                  FilterSizer({Kind::kStandard, 2}), FilterSizer({Kind::kClassic, 2})};
   const std::size_t kind = layout.kind == Kind::kClassic ? 1 : 0;
-  return sizers[2 * static_cast<std::size_t>(layout.lines) + kind].OptimalProbes(bits, keys);
+  return sizers[std::size_t{2} * static_cast<std::size_t>(layout.lines) + kind].OptimalProbes(bits,
+                                                                                              keys);
 }
 
 }  // namespace filter
