@@ -35,10 +35,7 @@ class FilterBenchmarkTest : public ::testing::Test {
 
   void ExpectRefusal(const std::string& arguments, const std::string& words) const {
     SCOPED_TRACE(arguments);
-    const Outcome outcome = Run(arguments);
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    testing::ExpectRefusal(Run(arguments), words);
   }
 
   fs::path directory_;

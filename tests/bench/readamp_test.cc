@@ -41,11 +41,7 @@ class ReadampTest : public testing::Test {
   // One line on stderr that contains `words`, status 2, nothing on stdout and no database left.
   void ExpectRefusal(const std::string& arguments, const std::string& words) const {
     SCOPED_TRACE(arguments);
-    const Outcome outcome = Run(arguments);
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    testing::ExpectRefusal(Run(arguments), words);
     EXPECT_TRUE(fs::is_empty(Databases()));
   }
 

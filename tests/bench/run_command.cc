@@ -1,9 +1,11 @@
 #include "run_command.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -36,6 +38,13 @@ Outcome RunCommand(const std::string& command, const fs::path& directory) {
   outcome.out = ReadFile(out);
   outcome.err = ReadFile(err);
   return outcome;
+}
+
+void ExpectRefusal(const Outcome& outcome, const std::string& words) {
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
 }  // namespace exactbloom::testing

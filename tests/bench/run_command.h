@@ -21,4 +21,8 @@ std::filesystem::path MakeTemporaryDirectory();
 // `directory`.
 Outcome RunCommand(const std::string& command, const std::filesystem::path& directory);
 
+// Expects that a program refused its input: status 2, nothing printed, and one line on stderr that
+// contains `words`.
+void ExpectRefusal(const Outcome& outcome, const std::string& words);
+
 }  // namespace exactbloom::testing

@@ -1,11 +1,8 @@
 // Asks the tool questions on the command line and compares its answers with the library.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -14,43 +11,32 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
+#include "run_command.h"
 
 namespace exactbloom {
 namespace {
 
 using nlohmann::json;
 
-struct Outcome {
-  int status = -1;
-  std::string out;  // and stderr
-};
+using testing::Outcome;
 
 Outcome Ask(const std::string& arguments) {
-  const std::string command = fmt::format("{} {} 2>&1", EXACTBLOOM_TOOL, arguments);
-  FILE* pipe = popen(command.c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t count = fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.out.append(buffer.data(), count);
-  }
-  const int raw = pclose(pipe);
-  outcome.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+  const std::filesystem::path directory = testing::MakeTemporaryDirectory();
+  Outcome outcome =
+      testing::RunCommand(fmt::format("{} {}", EXACTBLOOM_TOOL, arguments), directory);
+  std::filesystem::remove_all(directory);
   return outcome;
 }
 
 json AskJson(const std::string& arguments) {
   const Outcome outcome = Ask(arguments + " --json");
-  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
   return json::parse(outcome.out);
 }
 
 void ExpectRefusal(const std::string& arguments, const std::string& words) {
   SCOPED_TRACE(arguments);
-  const Outcome outcome = Ask(arguments);
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out.rfind("exactbloom: ", 0), 0U) << outcome.out;
-  EXPECT_NE(outcome.out.find(words), std::string::npos) << outcome.out;
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
+  testing::ExpectRefusal(Ask(arguments), words);
 }
 
 TEST(Rate, AnswersWithTheLibrarysNumbers) {
