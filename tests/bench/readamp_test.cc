@@ -41,7 +41,7 @@ class ReadampTest : public testing::Test {
   // One line on stderr that contains `words`, status 2, nothing on stdout and no database left.
   void ExpectRefusal(const std::string& arguments, const std::string& words) const {
     SCOPED_TRACE(arguments);
-    testing::ExpectRefusal(Run(arguments), words);
+    exactbloom::testing::ExpectRefusal(Run(arguments), words);
     EXPECT_TRUE(fs::is_empty(Databases()));
   }
 
