@@ -9,7 +9,7 @@ set(standard "<[a-z_]+>")
 set(l0_public "\"exactbloom/(confidence_interval|counting_filter|efficiency|false_positive_rate|filter_sizer|key_count_estimate|layout|levels|occupancy|rate_bounds|sizing|version)\\.h\"")
 set(l1_public "\"exactbloom/bloom_filter\\.h\"")
 set(l2_public "\"exactbloom/filter_policy\\.h\"")
-set(own "\"[a-z0-9_]+\\.h\"")
+set(own "\"[a-z0-9_]+\\.(h|inc)\"")
 set(intrinsics "<(immintrin|x86intrin|arm_neon|cpuid|[a-z]+mmintrin)\\.h>")
 
 # Every include of `file` must match `allowed`, no line of code may match `forbidden`.
@@ -49,7 +49,7 @@ set(plugin "${standard}|${l0_public}|${l1_public}|${l2_public}|${own}|<rocksdb/[
 check_layer("${analysis}" "${no_rocksdb}|${no_intrinsic}" "${SOURCE_DIR}/src/analysis/*.h" "${SOURCE_DIR}/src/analysis/*.cc")
 file(GLOB filter_files "${SOURCE_DIR}/src/filter/*.h" "${SOURCE_DIR}/src/filter/*.cc")
 foreach(file IN LISTS filter_files)
-  if(file MATCHES "/kernel_[a-z0-9]+\\.cc$")
+  if(file MATCHES "kernel_[a-z0-9]+\\.cc$")
     check_file("${file}" "${filter}|${intrinsics}" "${no_rocksdb}")
   else()
     check_file("${file}" "${filter}" "${no_rocksdb}|${no_intrinsic}")
