@@ -14,9 +14,6 @@ inline constexpr int kDrawsAtOnce = 3;
 
 using Positions = std::array<std::uint64_t, kMaxProbes>;
 
-// Finds the positions of a key, filter.probes of them, as code_word.h defines them.
-void LocateDraws(const FilterDescription& filter, std::uint64_t hash, Positions& positions);
-
 const Kernel& DrawKernelFor(const FilterDescription& filter);
 
 }  // namespace exactbloom::filter

@@ -56,7 +56,7 @@ EXACTBLOOM_TARGET inline __m256i Load(const internal::SelfTurns* turns) {
 }  // namespace
 
 const Kernel& Avx512Kernel(const FilterDescription& filter) {
-  return filter.layout.lines == 0 ? ScalarKernel(filter) : LineKernelFor(filter);
+  return filter.layout.lines == 0 ? Avx512DrawKernel(filter) : LineKernelFor(filter);
 }
 
 }  // namespace exactbloom::filter
