@@ -204,7 +204,7 @@ void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, Ha
 }
 
 void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  if (ArrayBytes(filter.bits) <= kDirectArrayBytes) {
+  if (ArrayBytes(filter.bits) <= DirectArrayBytes(filter.layout.lines)) {
     BuildArrayDirectly(array, filter, hashes);
   } else {
     BuildArrayByRange(array, filter, hashes);

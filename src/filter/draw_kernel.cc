@@ -146,13 +146,7 @@ struct DrawKernel {
 
   static void Add(unsigned char* array, const FilterDescription& filter,
                   const std::uint64_t* hashes, std::size_t count) {
-    Positions positions;
-    for (std::size_t h = 0; h < count; ++h) {
-      Locate(filter, hashes[h], positions);
-      for (int i = 0; i < filter.probes; ++i) {
-        SetBit(array, positions[static_cast<std::size_t>(i)]);
-      }
-    }
+    AddDraws(array, filter, hashes, count, LocateAll);
   }
 
   static constexpr Kernel kKernel = {MayContain, HashBatch, MayContainBatch, Add, LocateAll};
@@ -165,6 +159,30 @@ const Kernel& DrawKernelFor(int probes) {
 }
 
 }  // namespace
+
+void AddDraws(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
+              std::size_t count, LocateFunction locate) {
+  const auto probes = static_cast<std::size_t>(filter.probes);
+  const bool fetch = filter.bits / 8 > kSecondLevelCacheBytes;
+  std::array<LocatedPositions, 2> positions;
+  std::size_t waiting = 0;
+  std::size_t turn = 0;
+  const auto set_waiting = [&](const LocatedPositions& located) {
+    for (std::size_t p = 0; p < waiting; ++p) SetBit(array, located[p]);
+  };
+  for (std::size_t i = 0; i < count; i += kLocateKeys) {
+    const std::size_t keys = std::min(count - i, kLocateKeys);
+    LocatedPositions& located = positions[turn];
+    locate(filter, hashes + i, keys, located.data());
+    for (std::size_t p = 0; fetch && p < keys * probes; ++p) {
+      __builtin_prefetch(array + located[p] / 8, 1);
+    }
+    turn = 1 - turn;
+    set_waiting(positions[turn]);
+    waiting = keys * probes;
+  }
+  set_waiting(positions[1 - turn]);
+}
 
 const Kernel& DrawKernelFor(const FilterDescription& filter) {
   return filter.layout.kind == FilterKind::kClassic

@@ -14,6 +14,13 @@ inline constexpr int kDrawsAtOnce = 3;
 
 using Positions = std::array<std::uint64_t, kMaxProbes>;
 
+using LocateFunction = decltype(Kernel::locate);
+
+// Sets all bits of the keys, a few keys behind their location: where the array does not fit into
+// the second-level cache, its memory is fetched meanwhile.
+void AddDraws(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
+              std::size_t count, LocateFunction locate);
+
 const Kernel& DrawKernelFor(const FilterDescription& filter);
 
 }  // namespace exactbloom::filter

@@ -241,13 +241,7 @@ struct BatchDraws {
 
   EXACTBLOOM_TARGET static void Add(unsigned char* array, const FilterDescription& filter,
                                     const std::uint64_t* hashes, std::size_t count) {
-    const auto probes = static_cast<std::size_t>(filter.probes);
-    alignas(64) LocatedPositions positions;
-    for (std::size_t i = 0; i < count; i += kLocateKeys) {
-      const std::size_t keys = std::min(count - i, kLocateKeys);
-      Locate(filter, hashes + i, keys, positions.data());
-      for (std::size_t p = 0; p < keys * probes; ++p) SetBit(array, positions[p]);
-    }
+    AddDraws(array, filter, hashes, count, Locate);
   }
 
   static std::uint64_t FirstRange(const FilterDescription& filter) {

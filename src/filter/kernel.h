@@ -14,6 +14,9 @@ namespace exactbloom::filter {
 // Keys whose memory is fetched before the first of them is tested.
 inline constexpr std::size_t kBatchKeys = 32;
 
+// Servers' processors have second-level caches of this size and more, one a core.
+inline constexpr std::size_t kSecondLevelCacheBytes = std::size_t{1} << 20;
+
 // Keys whose positions are found at once.
 inline constexpr std::size_t kLocateKeys = 8;
 using LocatedPositions = std::array<std::uint64_t, kLocateKeys * kMaxProbes>;
