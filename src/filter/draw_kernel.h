@@ -1,7 +1,7 @@
 // The kernels for lines = 0, in portable code.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernel.h"
@@ -11,8 +11,6 @@ namespace exactbloom::filter {
 // Draws that a query makes before it looks at any: with a filter half full, seven absent keys of
 // eight are refused by the one well-predicted branch behind them.
 inline constexpr int kDrawsAtOnce = 3;
-
-using Positions = std::array<std::uint64_t, kMaxProbes>;
 
 using LocateFunction = decltype(Kernel::locate);
 
