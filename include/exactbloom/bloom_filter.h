@@ -124,7 +124,7 @@ class BloomFilterView {
 
   // Returns false only if the key was not added. A key that was not added gets true with the exact
   // false-positive rate of the description, or always if the block is not usable.
-  bool MayContain(std::string_view key) const;
+  bool MayContain(std::string_view key) const { return may_contain_(array_, description_, key); }
 
   // The same for `count` keys at once, in results[0 .. count - 1]. Keys are hashed, and their
   // memory is fetched, before the first of them is tested, in groups of a few dozen: a filter that
@@ -139,6 +139,8 @@ class BloomFilterView {
   FilterDescription description_;
   const unsigned char* array_ = nullptr;
   const filter::Kernel* kernel_ = nullptr;  // null: not usable
+  bool (*may_contain_)(const unsigned char* array, const FilterDescription& filter,
+                       std::string_view key);  // the kernel's, which saves every query a call
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the

@@ -10,7 +10,6 @@
 
 #include "block_format.h"
 #include "code_word.h"
-#include "draw_kernel.h"
 #include "kernel_table.h"
 #include "line_fields.h"
 
@@ -77,15 +76,14 @@ class RangeBuilder {
   bool IsUsable() const { return ranges_.IsUsable(); }
 
   void Build(HashStore& hashes) {
-    hashes.Consume([this](const std::uint64_t* chunk, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) Distribute(chunk[i]);
-    });
+    hashes.Consume(
+        [this](const std::uint64_t* chunk, std::size_t count) { Distribute(chunk, count); });
     Fill();
   }
 
  private:
-  void Distribute(std::uint64_t hash) {
-    words_.ForEachEntry(hash, [this](std::uint64_t byte, auto entry_in) {
+  void Distribute(const std::uint64_t* hashes, std::size_t count) {
+    words_.ForEachEntry(hashes, count, [this](std::uint64_t byte, auto entry_in) {
       const std::size_t range = ranges_.RangeOf(byte);
       const Entry entry = entry_in(range * kRangeBytes);
       if (ranges_.Add(range, entry)) return;
@@ -127,8 +125,11 @@ class LineWords {
       : filter_(filter), kernel_(KernelFor(filter)), line_count_(filter.bits / kLineBits) {}
 
   template <typename Take>
-  void ForEachEntry(std::uint64_t hash, Take take) const {
-    take(FirstLine(hash, line_count_) * kLineBytes, [hash](std::uint64_t) { return hash; });
+  void ForEachEntry(const std::uint64_t* hashes, std::size_t count, Take take) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t hash = hashes[i];
+      take(FirstLine(hash, line_count_) * kLineBytes, [hash](std::uint64_t) { return hash; });
+    }
   }
 
   void Set(unsigned char* array, unsigned char*, const Entry* hashes, std::size_t count) const {
@@ -145,16 +146,20 @@ class DrawWords {
  public:
   using Entry = std::uint32_t;
 
-  explicit DrawWords(const FilterDescription& filter) : filter_(filter) {}
+  explicit DrawWords(const FilterDescription& filter)
+      : filter_(filter), kernel_(KernelFor(filter)) {}
 
   template <typename Take>
-  void ForEachEntry(std::uint64_t hash, Take take) {
-    LocateDraws(filter_, hash, positions_);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(filter_.probes); ++i) {
-      const std::uint64_t position = positions_[i];
-      take(position / 8, [position](std::uint64_t range_begin) {
-        return static_cast<Entry>(position - range_begin * 8);
-      });
+  void ForEachEntry(const std::uint64_t* hashes, std::size_t count, Take take) {
+    for (std::size_t i = 0; i < count; i += kLocateKeys) {
+      const std::size_t keys = std::min(count - i, kLocateKeys);
+      kernel_.locate(filter_, hashes + i, keys, positions_.data());
+      for (std::size_t p = 0; p < keys * static_cast<std::size_t>(filter_.probes); ++p) {
+        const std::uint64_t position = positions_[p];
+        take(position / 8, [position](std::uint64_t range_begin) {
+          return static_cast<Entry>(position - range_begin * 8);
+        });
+      }
     }
   }
 
@@ -164,7 +169,8 @@ class DrawWords {
 
  private:
   const FilterDescription& filter_;
-  Positions positions_;
+  const Kernel& kernel_;
+  LocatedPositions positions_;
 };
 
 // Returns false, with nothing done, if there is no memory for the scratch.
@@ -198,7 +204,7 @@ void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, Ha
 }
 
 void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  if (ArrayBytes(filter.bits) <= kDirectArrayBytes) {
+  if (ArrayBytes(filter.bits) <= DirectArrayBytes(filter.layout.lines)) {
     BuildArrayDirectly(array, filter, hashes);
   } else {
     BuildArrayByRange(array, filter, hashes);

@@ -1,9 +1,9 @@
 // Fills the array of a filter with the code words of its keys.
 //
-// An array that fits into a processor's second-level cache is filled key by key. A larger one would
-// take a cache miss or more for each key; it is divided into ranges that do fit, and filled in two
-// passes: the first distributes the keys' entries to the ranges they touch, the second fills one
-// range after the other. An entry is
+// An array that fits into a processor's caches is filled key by key. A larger one would take a
+// cache miss or more for each key; it is divided into ranges that do fit, and filled in two passes:
+// the first distributes the keys' entries to the ranges they touch, the second fills one range
+// after the other. An entry is
 //
 //   lines > 0   the hash of a key: its lines lie within one range
 //   lines = 0   one position of a key, relative to its range
@@ -17,13 +17,18 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "hash_store.h"
+#include "kernel.h"
 
 namespace exactbloom::filter {
 
-// An array above this size is filled range by range; a range has half of it. The second-level
-// caches of servers have 1 MiB and more.
-inline constexpr std::size_t kDirectArrayBytes = std::size_t{1} << 20;
+// An array above this size is filled range by range; a range has half of it. With lines = 0 a key
+// has many entries, and to distribute them takes longer than to wait for a third-level cache: an
+// array that fits into one is filled key by key.
+constexpr std::size_t DirectArrayBytes(int lines) {
+  return lines == 0 ? std::size_t{1} << 25 : kSecondLevelCacheBytes;
+}
 inline constexpr int kRangeBytesLog2 = 19;
+static_assert(std::size_t{2} << kRangeBytesLog2 == kSecondLevelCacheBytes);
 
 // Beyond the hashes themselves.
 inline constexpr std::size_t kScratchBytesPerKey = 4;

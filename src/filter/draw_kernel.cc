@@ -9,23 +9,36 @@
 namespace exactbloom::filter {
 namespace {
 
-// Whether any of the first `count` positions may be equal: yes if any are, and hardly ever
-// otherwise. Compares their low halves, four at a time, with those that lie 1, 2, ... places
-// behind.
-bool MayHaveEqual(const Positions& positions, int count) {
-  typedef std::uint32_t Four __attribute__((vector_size(16), aligned(4)));
-  constexpr std::size_t kFour = 4;
+typedef std::uint32_t Four __attribute__((vector_size(16)));
+constexpr std::size_t kFour = 4;
+
+// Whether any of the first `count` draws may be equal, draw i being draw_of(i): yes if any are, and
+// hardly ever otherwise. Compares their low halves, four with the four of every turn of four
+// others. Draws anew, in registers, for vectors cannot be loaded from what was stored one by one
+// just before. The last four are filled up with draws that the filter does not use.
+template <typename DrawOf>
+bool MayHaveEqual(int count, DrawOf draw_of) {
   const auto size = static_cast<std::size_t>(count);
-  std::array<std::uint32_t, kMaxProbes + kFour> low;
-  for (std::size_t i = 0; i < size; ++i) low[i] = static_cast<std::uint32_t>(positions[i]);
-  // What lies behind the last position is compared as well, and is unlike any of a usual filter's.
-  for (std::size_t i = 0; i < kFour; ++i) low[size + i] = ~static_cast<std::uint32_t>(i);
-  const auto load = [&](std::size_t i) { return *reinterpret_cast<const Four*>(&low[i]); };
+  const std::size_t vectors = (size + kFour - 1) / kFour;
+  std::array<Four, kMaxProbes / kFour> before;
   Four equal = {};
-  for (std::size_t lag = 1; lag < size; ++lag) {
-    for (std::size_t i = 0; i + lag < size; i += kFour) {
-      equal |= reinterpret_cast<Four>(load(i) == load(i + lag));
+  for (std::size_t v = 0; v < vectors; ++v) {
+    const auto low = [&](std::size_t i) {
+      return static_cast<std::uint32_t>(draw_of(static_cast<int>(v * kFour + i)));
+    };
+    const Four draws = {low(0), low(1), low(2), low(3)};
+    const Four turned = __builtin_shuffle(draws, Four{1, 2, 3, 0});
+    const Four turned_twice = __builtin_shuffle(draws, Four{2, 3, 0, 1});
+    const Four turned_back = __builtin_shuffle(draws, Four{3, 0, 1, 2});
+    equal |=
+        reinterpret_cast<Four>(draws == turned) | reinterpret_cast<Four>(draws == turned_twice);
+    for (std::size_t other = 0; other < v; ++other) {
+      equal |= reinterpret_cast<Four>(before[other] == draws) |
+               reinterpret_cast<Four>(before[other] == turned) |
+               reinterpret_cast<Four>(before[other] == turned_twice) |
+               reinterpret_cast<Four>(before[other] == turned_back);
     }
+    before[v] = draws;
   }
   return (equal[0] | equal[1] | equal[2] | equal[3]) != 0;
 }
@@ -52,22 +65,20 @@ struct DrawKernel {
     return hit != 0;
   }
 
+  static bool HasEqualDraws(const FilterDescription& filter, std::uint64_t first_range,
+                            std::uint64_t hash) {
+    return MayHaveEqual(filter.probes, [=](int i) { return DrawOf(hash, i, first_range); });
+  }
+
   // Behind the first draws: the others, and what replaces equal ones.
   __attribute__((noinline)) static bool RestSet(const unsigned char* array,
                                                 const FilterDescription& filter,
                                                 std::uint64_t first_range, std::uint64_t hash) {
-    Positions positions;
     for (int i = kAtOnce; i < filter.probes; ++i) {
-      const std::uint64_t draw = DrawOf(hash, i, first_range);
-      if (!TestBit(array, draw)) return false;
-      positions[static_cast<std::size_t>(i)] = draw;
+      if (!TestBit(array, DrawOf(hash, i, first_range))) return false;
     }
-    if (!kClassic) return true;
-    for (int i = 0; i < kAtOnce; ++i) {
-      positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
-    }
-    if (!MayHaveEqual(positions, filter.probes)) return true;
-    const CodeWord word = MakeCodeWord(kKind, hash, filter.bits, filter.probes);
+    if (!kClassic || !HasEqualDraws(filter, first_range, hash)) return true;
+    const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
     return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
                        [&](std::uint64_t position) { return TestBit(array, position); });
   }
@@ -114,27 +125,40 @@ struct DrawKernel {
     }
   }
 
-  static void Locate(const FilterDescription& filter, std::uint64_t hash, Positions& positions) {
+  static void Locate(const FilterDescription& filter, std::uint64_t hash,
+                     std::uint64_t* positions) {
     const std::uint64_t first_range = FirstRange(filter);
-    for (int i = 0; i < filter.probes; ++i) {
-      positions[static_cast<std::size_t>(i)] = DrawOf(hash, i, first_range);
+    for (int i = 0; i < filter.probes; ++i) positions[i] = DrawOf(hash, i, first_range);
+    if (!kClassic || !HasEqualDraws(filter, first_range, hash)) return;
+    const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
+    std::copy_n(word.positions.begin(), word.size, positions);
+  }
+
+  // The exact range of a classic draw is up to k smaller, which rarely moves the cache line.
+  __attribute__((flatten)) static void HashBatch(const unsigned char* array,
+                                                 const FilterDescription& filter,
+                                                 const std::string_view* keys, std::size_t count,
+                                                 std::uint64_t* hashes) {
+    HashKeys(keys, count, filter.hash_seed, hashes, [&](std::uint64_t hash) {
+      for (int draw = 0; draw < kAtOnce; ++draw) {
+        __builtin_prefetch(array + Draw(hash, draw, filter.bits) / 8);
+      }
+    });
+  }
+
+  static void LocateAll(const FilterDescription& filter, const std::uint64_t* hashes,
+                        std::size_t count, std::uint64_t* positions) {
+    for (std::size_t h = 0; h < count; ++h, positions += filter.probes) {
+      Locate(filter, hashes[h], positions);
     }
-    if (!kClassic || !MayHaveEqual(positions, filter.probes)) return;
-    positions = MakeCodeWord(kKind, hash, filter.bits, filter.probes).positions;
   }
 
   static void Add(unsigned char* array, const FilterDescription& filter,
                   const std::uint64_t* hashes, std::size_t count) {
-    Positions positions;
-    for (std::size_t h = 0; h < count; ++h) {
-      Locate(filter, hashes[h], positions);
-      for (int i = 0; i < filter.probes; ++i) {
-        SetBit(array, positions[static_cast<std::size_t>(i)]);
-      }
-    }
+    AddDraws(array, filter, hashes, count, LocateAll);
   }
 
-  static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add};
+  static constexpr Kernel kKernel = {MayContain, HashBatch, MayContainBatch, Add, LocateAll};
 };
 
 template <FilterKind kKind>
@@ -145,12 +169,28 @@ const Kernel& DrawKernelFor(int probes) {
 
 }  // namespace
 
-void LocateDraws(const FilterDescription& filter, std::uint64_t hash, Positions& positions) {
-  if (filter.layout.kind == FilterKind::kClassic) {
-    DrawKernel<FilterKind::kClassic, 1>::Locate(filter, hash, positions);
-  } else {
-    DrawKernel<FilterKind::kStandard, 1>::Locate(filter, hash, positions);
+void AddDraws(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
+              std::size_t count, LocateFunction locate) {
+  const auto probes = static_cast<std::size_t>(filter.probes);
+  const bool fetch = filter.bits / 8 > kSecondLevelCacheBytes;
+  std::array<LocatedPositions, 2> positions;
+  std::size_t waiting = 0;
+  std::size_t turn = 0;
+  const auto set_waiting = [&](const LocatedPositions& located) {
+    for (std::size_t p = 0; p < waiting; ++p) SetBit(array, located[p]);
+  };
+  for (std::size_t i = 0; i < count; i += kLocateKeys) {
+    const std::size_t keys = std::min(count - i, kLocateKeys);
+    LocatedPositions& located = positions[turn];
+    locate(filter, hashes + i, keys, located.data());
+    for (std::size_t p = 0; fetch && p < keys * probes; ++p) {
+      __builtin_prefetch(array + located[p] / 8, 1);
+    }
+    turn = 1 - turn;
+    set_waiting(positions[turn]);
+    waiting = keys * probes;
   }
+  set_waiting(positions[1 - turn]);
 }
 
 const Kernel& DrawKernelFor(const FilterDescription& filter) {

@@ -1,7 +1,7 @@
 // The kernels for lines = 0, in portable code.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernel.h"
@@ -12,10 +12,12 @@ namespace exactbloom::filter {
 // eight are refused by the one well-predicted branch behind them.
 inline constexpr int kDrawsAtOnce = 3;
 
-using Positions = std::array<std::uint64_t, kMaxProbes>;
+using LocateFunction = decltype(Kernel::locate);
 
-// Finds the positions of a key, filter.probes of them, as code_word.h defines them.
-void LocateDraws(const FilterDescription& filter, std::uint64_t hash, Positions& positions);
+// Sets all bits of the keys, a few keys behind their location: where the array does not fit into
+// the second-level cache, its memory is fetched meanwhile.
+void AddDraws(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
+              std::size_t count, LocateFunction locate);
 
 const Kernel& DrawKernelFor(const FilterDescription& filter);
 

@@ -2,6 +2,7 @@
 // definition (code_word.h); every instruction set answers and builds bit for bit the same.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,20 +14,37 @@ namespace exactbloom::filter {
 // Keys whose memory is fetched before the first of them is tested.
 inline constexpr std::size_t kBatchKeys = 32;
 
+// Servers' processors have second-level caches of this size and more, one a core.
+inline constexpr std::size_t kSecondLevelCacheBytes = std::size_t{1} << 20;
+
+// Keys whose positions are found at once.
+inline constexpr std::size_t kLocateKeys = 8;
+using LocatedPositions = std::array<std::uint64_t, kLocateKeys * kMaxProbes>;
+
 // The functions for one layout and range of probes; `filter` must be of these. Arrays may lie at
-// any address, and nothing outside them is touched.
+// any address. Nothing outside them is written, and nothing behind the trailer that follows them
+// in a block is read.
 struct Kernel {
   // Returns whether all bits of the key are set.
   bool (*may_contain)(const unsigned char* array, const FilterDescription& filter,
                       std::string_view key);
 
-  // The same for the hashes of up to kBatchKeys keys, whose first lines the caller has prefetched.
+  // Hashes up to kBatchKeys keys, and fetches memory that their test will need.
+  void (*hash_batch)(const unsigned char* array, const FilterDescription& filter,
+                     const std::string_view* keys, std::size_t count, std::uint64_t* hashes);
+
+  // Answers for those hashes.
   void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
                             const std::uint64_t* hashes, std::size_t count, bool* results);
 
   // Sets all bits of the keys.
   void (*add)(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
               std::size_t count);
+
+  // Finds the positions of up to kLocateKeys keys, count * filter.probes of them, in any order.
+  // With lines = 0 only; else null.
+  void (*locate)(const FilterDescription& filter, const std::uint64_t* hashes, std::size_t count,
+                 std::uint64_t* positions);
 };
 
 // One instruction set's kernels.
@@ -39,6 +57,7 @@ struct InstructionSet {
 const Kernel& ScalarKernel(const FilterDescription& filter);
 #if defined(__x86_64__)
 const Kernel& Avx2Kernel(const FilterDescription& filter);
+const Kernel& Avx512DrawKernel(const FilterDescription& filter);
 const Kernel& Avx512Kernel(const FilterDescription& filter);
 #endif
 

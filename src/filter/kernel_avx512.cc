@@ -13,25 +13,25 @@
 namespace exactbloom::filter {
 namespace {
 
-// Masked forms with all lanes are the plain instructions, without the plain intrinsics' warnings of
-// uninitialised variables (GCC bug 105593).
-constexpr __mmask8 kAllLanes = 0xff;
-
 EXACTBLOOM_TARGET inline __m512i Load(const void* line) { return _mm512_loadu_si512(line); }
 
-// The eight 64-bit words of the line are one register. Lane i holds field i of the hash word: the
-// permutation takes the three high bits of the field, the rotation of 1 its six low bits, and both
-// ignore the bits above.
+// Lane i of eight takes the two bytes of the hash word that hold field i, which begins at bit i of
+// them. The four high bits of a field say which 32-bit word of the line its position is in, the
+// others which bit of that. Two loads of half a line cross fewer cache lines than one of all.
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
-  const __m512i bit_shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
-  const __m512i index_shifts = _mm512_setr_epi64(6, 15, 24, 33, 42, 51, 60, 63);
-  const __m512i words = _mm512_set1_epi64(static_cast<long long>(word));
-  const __m512i bits = _mm512_maskz_rolv_epi64(
-      kAllLanes, _mm512_set1_epi64(1), _mm512_maskz_srlv_epi64(kAllLanes, words, bit_shifts));
-  const __m512i values = _mm512_maskz_permutexvar_epi64(
-      kAllLanes, _mm512_maskz_srlv_epi64(kAllLanes, words, index_shifts), Load(line));
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i field_bytes =
+      _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 4, 5, -1, -1, 5, 6,
+                       -1, -1, 6, 7, -1, -1, 7, -1, -1, -1);
+  const __m256i words = _mm256_set1_epi64x(static_cast<long long>(word));
+  const __m256i fields = _mm256_srlv_epi32(_mm256_shuffle_epi8(words, field_bytes), lanes);
+  const auto* halves = reinterpret_cast<const __m256i*>(line);
+  const __m256i values = _mm256_permutex2var_epi32(
+      _mm256_loadu_si256(halves), _mm256_srli_epi32(fields, 5), _mm256_loadu_si256(halves + 1));
+  const __m256i bits =
+      _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(fields, _mm256_set1_epi32(31)));
   const auto mask = static_cast<__mmask8>((1U << used) - 1);
-  return _mm512_mask_testn_epi64_mask(mask, values, bits) == 0;
+  return _mm256_mask_testn_epi32_mask(mask, values, bits) == 0;
 }
 
 EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word, int used,
@@ -56,7 +56,7 @@ EXACTBLOOM_TARGET inline __m256i Load(const internal::SelfTurns* turns) {
 }  // namespace
 
 const Kernel& Avx512Kernel(const FilterDescription& filter) {
-  return filter.layout.lines == 0 ? ScalarKernel(filter) : LineKernelFor(filter);
+  return filter.layout.lines == 0 ? Avx512DrawKernel(filter) : LineKernelFor(filter);
 }
 
 }  // namespace exactbloom::filter
