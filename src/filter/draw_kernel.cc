@@ -27,9 +27,9 @@ bool MayHaveEqual(int count, DrawOf draw_of) {
       return static_cast<std::uint32_t>(draw_of(static_cast<int>(v * kFour + i)));
     };
     const Four draws = {low(0), low(1), low(2), low(3)};
-    const Four turned = __builtin_shuffle(draws, Four{1, 2, 3, 0});
-    const Four turned_twice = __builtin_shuffle(draws, Four{2, 3, 0, 1});
-    const Four turned_back = __builtin_shuffle(draws, Four{3, 0, 1, 2});
+    const Four turned = {draws[1], draws[2], draws[3], draws[0]};
+    const Four turned_twice = {draws[2], draws[3], draws[0], draws[1]};
+    const Four turned_back = {draws[3], draws[0], draws[1], draws[2]};
     equal |=
         reinterpret_cast<Four>(draws == turned) | reinterpret_cast<Four>(draws == turned_twice);
     for (std::size_t other = 0; other < v; ++other) {
