@@ -55,8 +55,8 @@ FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits) {
   return {keys, bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
 }
 
-// Whole bytes, or whole lines, as a builder makes them. Roundings of products such as 9.9 * 1000
-// are not worth another byte.
+// Whole bytes, or whole lines, as a builder makes them, but without the limit of one block: a plan
+// may be for the keys of many tables.
 std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
   const double grain = layout.lines == 0 ? 8.0 : static_cast<double>(kLineBits);
   const double grains = std::ceil(static_cast<double>(keys) * bits_per_key / grain);
