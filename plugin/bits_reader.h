@@ -1,0 +1,13 @@
+// How RocksDB's tables ask our filters.
+#pragma once
+
+#include <memory>
+
+#include "exactbloom/bloom_filter.h"
+#include "filter_bits_interface.h"
+
+namespace exactbloom {
+
+std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view);
+
+}  // namespace exactbloom
