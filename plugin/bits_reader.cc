@@ -2,9 +2,10 @@
 
 #include <rocksdb/slice.h>
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
 #include <string_view>
+
+#include "../src/filter/batch.h"
 
 namespace exactbloom {
 namespace {
@@ -20,15 +21,9 @@ class BitsReader : public rocksdb::FilterBitsReader {
   bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
 
   void MayMatch(int count, Slice** keys, bool* may_match) override {
-    // RocksDB asks for up to 32 keys; more come in groups of as many.
-    std::array<std::string_view, 32> views;
-    const auto most = static_cast<int>(views.size());
-    for (; count > 0; count -= most, keys += most, may_match += most) {
-      const int group = std::min(count, most);
-      std::transform(keys, keys + group, views.begin(),
-                     [](const Slice* key) { return View(*key); });
-      view_.MayContain(views.data(), static_cast<std::size_t>(group), may_match);
-    }
+    filter::MayContainKeys(
+        view_, static_cast<std::size_t>(count), [keys](std::size_t i) { return View(*keys[i]); },
+        may_match);
   }
 
  private:

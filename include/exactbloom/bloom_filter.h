@@ -21,9 +21,13 @@
 
 namespace exactbloom {
 
+class BloomFilterView;
+
 namespace filter {
 class HashStore;
 struct Kernel;
+template <typename KeyAt>
+void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at, bool* results);
 }  // namespace filter
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
@@ -135,6 +139,10 @@ class BloomFilterView {
   std::uint64_t CountOnes() const;
 
  private:
+  template <typename KeyAt>
+  friend void filter::MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
+                                     bool* results);
+
   BlockStatus status_;
   FilterDescription description_;
   const unsigned char* array_ = nullptr;

@@ -24,8 +24,10 @@ BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder::~BloomFilterBuilder() = default;
 
-void BloomFilterBuilder::AddKey(std::string_view key) {
-  const std::uint64_t hash = filter::HashKey(key, options_.hash_seed);
+__attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
+  const std::uint64_t seed = options_.hash_seed;
+  const std::uint64_t hash = key.size() > filter::kShortKeyBytes ? filter::HashLongKey(key, seed)
+                                                                 : filter::HashKey(key, seed);
   if (hashes_->empty() || hashes_->back() != hash) hashes_->Append(hash);
 }
 

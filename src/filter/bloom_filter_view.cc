@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <array>
 #include <bitset>
 
+#include "batch.h"
 #include "block_format.h"
 #include "code_word.h"
 #include "exactbloom/bloom_filter.h"
@@ -29,19 +28,8 @@ BloomFilterView::BloomFilterView(std::string_view block) {
 
 void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count,
                                  bool* results) const {
-  if (kernel_ == nullptr) {
-    std::fill_n(results, count, true);
-    return;
-  }
-  std::array<std::uint64_t, filter::kBatchKeys> hashes;
-  while (count > 0) {
-    const std::size_t batch = std::min(count, filter::kBatchKeys);
-    kernel_->hash_batch(array_, description_, keys, batch, hashes.data());
-    kernel_->may_contain_batch(array_, description_, hashes.data(), batch, results);
-    keys += batch;
-    results += batch;
-    count -= batch;
-  }
+  filter::MayContainKeys(
+      *this, count, [keys](std::size_t i) { return keys[i]; }, results);
 }
 
 std::uint64_t BloomFilterView::CountOnes() const {

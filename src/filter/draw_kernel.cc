@@ -102,13 +102,19 @@ struct DrawKernel {
     return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
   }
 
-  // The keys that survive their first draws are collected, and all of their memory is fetched,
-  // before one of them is looked at again.
+  // The memory of all keys' first draws is fetched before one of them is tested. The keys that
+  // survive these are collected, and all of their memory is fetched, before one of them is looked
+  // at again.
   static void MayContainBatch(const unsigned char* array, const FilterDescription& filter,
                               const std::uint64_t* hashes, std::size_t count, bool* results) {
     const std::uint64_t first_range = FirstRange(filter);
     std::array<std::size_t, kBatchKeys> survivors;
     std::size_t survivor_count = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (int draw = 0; draw < kAtOnce; ++draw) {
+        __builtin_prefetch(array + DrawOf(hashes[i], draw, first_range) / 8);
+      }
+    }
     for (std::size_t i = 0; i < count; ++i) {
       results[i] = FirstDrawsSet(array, first_range, hashes[i]);
       survivors[survivor_count] = i;
@@ -134,18 +140,6 @@ struct DrawKernel {
     std::copy_n(word.positions.begin(), word.size, positions);
   }
 
-  // The exact range of a classic draw is up to k smaller, which rarely moves the cache line.
-  __attribute__((flatten)) static void HashBatch(const unsigned char* array,
-                                                 const FilterDescription& filter,
-                                                 const std::string_view* keys, std::size_t count,
-                                                 std::uint64_t* hashes) {
-    HashKeys(keys, count, filter.hash_seed, hashes, [&](std::uint64_t hash) {
-      for (int draw = 0; draw < kAtOnce; ++draw) {
-        __builtin_prefetch(array + Draw(hash, draw, filter.bits) / 8);
-      }
-    });
-  }
-
   static void LocateAll(const FilterDescription& filter, const std::uint64_t* hashes,
                         std::size_t count, std::uint64_t* positions) {
     for (std::size_t h = 0; h < count; ++h, positions += filter.probes) {
@@ -158,7 +152,7 @@ struct DrawKernel {
     AddDraws(array, filter, hashes, count, LocateAll);
   }
 
-  static constexpr Kernel kKernel = {MayContain, HashBatch, MayContainBatch, Add, LocateAll};
+  static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add, LocateAll};
 };
 
 template <FilterKind kKind>

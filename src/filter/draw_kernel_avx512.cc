@@ -248,14 +248,6 @@ struct BatchDraws {
     return kClassic ? filter.bits - static_cast<std::uint64_t>(filter.probes) + 1 : filter.bits;
   }
 
-  EXACTBLOOM_TARGET __attribute__((flatten)) static void HashBatch(const unsigned char* /*array*/,
-                                                                   const FilterDescription& filter,
-                                                                   const std::string_view* keys,
-                                                                   std::size_t count,
-                                                                   std::uint64_t* hashes) {
-    HashKeys(keys, count, filter.hash_seed, hashes, [](std::uint64_t) EXACTBLOOM_TARGET {});
-  }
-
   // One key: its first eight draws are one vector, the next eight another.
   EXACTBLOOM_TARGET static inline __m256i KeyDraws(std::uint64_t hash, std::size_t begin,
                                                    std::uint64_t first_range) {
@@ -324,7 +316,7 @@ struct BatchDraws {
     return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
   }
 
-  static constexpr Kernel kKernel = {MayContain, HashBatch, MayContainBatch, Add, Locate};
+  static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add, Locate};
 };
 
 template <FilterKind kKind>

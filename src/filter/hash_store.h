@@ -16,8 +16,8 @@ class HashStore {
   static constexpr std::size_t kFewestChunkHashes = 512;
   static constexpr std::size_t kMostChunkHashes = 8192;
 
-  std::uint64_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  std::uint64_t size() const { return size_of_chunks_ - static_cast<std::uint64_t>(limit_ - end_); }
+  bool empty() const { return end_ == nullptr; }
 
   // The hash that was appended last; there must be one.
   std::uint64_t back() const { return end_[-1]; }
@@ -26,7 +26,6 @@ class HashStore {
   void Append(std::uint64_t hash) {
     if (end_ == limit_) AddChunk();
     *end_++ = hash;
-    ++size_;
   }
 
   void Clear() { *this = HashStore(); }
@@ -34,7 +33,7 @@ class HashStore {
   // Hands out all hashes in order, as take(hashes, count), and frees each chunk behind that.
   template <typename Take>
   void Consume(Take take) {
-    std::uint64_t left = size_;
+    std::uint64_t left = size();
     for (Chunk& chunk : chunks_) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.capacity, left));
       take(chunk.hashes.get(), count);
@@ -50,7 +49,8 @@ class HashStore {
     std::size_t capacity = 0;
   };
 
-  void AddChunk() {
+  // Out of line, so that to append takes few registers.
+  __attribute__((noinline)) void AddChunk() {
     const std::size_t capacity = chunks_.empty()
                                      ? kFewestChunkHashes
                                      : std::min(2 * chunks_.back().capacity, kMostChunkHashes);
@@ -59,12 +59,13 @@ class HashStore {
     chunks_.push_back(std::move(chunk));
     end_ = begin;
     limit_ = begin + capacity;
+    size_of_chunks_ += capacity;
   }
 
   std::vector<Chunk> chunks_;
   std::uint64_t* end_ = nullptr;  // of the last chunk's hashes
   std::uint64_t* limit_ = nullptr;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_of_chunks_ = 0;
 };
 
 }  // namespace exactbloom::filter

@@ -29,11 +29,7 @@ struct Kernel {
   bool (*may_contain)(const unsigned char* array, const FilterDescription& filter,
                       std::string_view key);
 
-  // Hashes up to kBatchKeys keys, and fetches memory that their test will need.
-  void (*hash_batch)(const unsigned char* array, const FilterDescription& filter,
-                     const std::string_view* keys, std::size_t count, std::uint64_t* hashes);
-
-  // Answers for those hashes.
+  // Answers for up to kBatchKeys hashes.
   void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
                             const std::uint64_t* hashes, std::size_t count, bool* results);
 

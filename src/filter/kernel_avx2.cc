@@ -3,6 +3,11 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "batch.h"
 #include "equal_fields.h"
 #include "kernel.h"
 #include "key_hash.h"
@@ -53,6 +58,7 @@ EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word,
 }
 
 #include "equal_fields_avx.inc"
+#include "group_of_one.inc"
 #include "line_kernel.inc"
 
 }  // namespace

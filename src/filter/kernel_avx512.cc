@@ -3,6 +3,11 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "batch.h"
 #include "equal_fields.h"
 #include "kernel.h"
 #include "key_hash.h"
@@ -13,37 +18,64 @@
 namespace exactbloom::filter {
 namespace {
 
+constexpr __mmask8 kAllLanes = 0xff;
+constexpr std::size_t kGroupKeys = 8;
+
 EXACTBLOOM_TARGET inline __m512i Load(const void* line) { return _mm512_loadu_si512(line); }
 
-// Lane i of eight takes the two bytes of the hash word that hold field i, which begins at bit i of
-// them. The four high bits of a field say which 32-bit word of the line its position is in, the
-// others which bit of that. Two loads of half a line cross fewer cache lines than one of all.
+// Lane i of eight takes field i, whose high bits say which 64-bit word of the line its position is
+// in, and the others which bit of that.
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i field_bytes =
-      _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 4, 5, -1, -1, 5, 6,
-                       -1, -1, 6, 7, -1, -1, 7, -1, -1, -1);
-  const __m256i words = _mm256_set1_epi64x(static_cast<long long>(word));
-  const __m256i fields = _mm256_srlv_epi32(_mm256_shuffle_epi8(words, field_bytes), lanes);
-  const auto* halves = reinterpret_cast<const __m256i*>(line);
-  const __m256i values = _mm256_permutex2var_epi32(
-      _mm256_loadu_si256(halves), _mm256_srli_epi32(fields, 5), _mm256_loadu_si256(halves + 1));
-  const __m256i bits =
-      _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(fields, _mm256_set1_epi32(31)));
-  const auto mask = static_cast<__mmask8>((1U << used) - 1);
-  return _mm256_mask_testn_epi32_mask(mask, values, bits) == 0;
+  const __m512i begins =
+      _mm512_setr_epi64(0, kFieldBits, 2 * kFieldBits, 3 * kFieldBits, 4 * kFieldBits,
+                        5 * kFieldBits, 6 * kFieldBits, 7 * kFieldBits);
+  const __m512i words = _mm512_set1_epi64(static_cast<long long>(word));
+  const __m512i fields = _mm512_maskz_srlv_epi64(kAllLanes, words, begins);
+  const __m512i values = _mm512_maskz_permutexvar_epi64(
+      kAllLanes, _mm512_maskz_srli_epi64(kAllLanes, fields, 6), Load(line));
+  const __m512i bits = _mm512_maskz_rolv_epi64(kAllLanes, _mm512_set1_epi64(1), fields);
+  const auto lanes = static_cast<__mmask8>((1U << used) - 1);
+  return _mm512_mask_testn_epi64_mask(lanes, values, bits) == 0;
+}
+
+// The bits of a word's first fields, in a line.
+EXACTBLOOM_TARGET inline __m512i OneHot(std::uint64_t word, int i) {
+  return Load(&kOneHotLines[Field(word, i)]);
+}
+
+EXACTBLOOM_TARGET inline __m512i BitsOf(std::uint64_t word, int used) {
+  __m512i bits = _mm512_setzero_si512();
+  switch (used) {
+    case 7:
+      bits = _mm512_or_si512(bits, OneHot(word, 6));
+      [[fallthrough]];
+    case 6:
+      bits = _mm512_or_si512(bits, OneHot(word, 5));
+      [[fallthrough]];
+    case 5:
+      bits = _mm512_or_si512(bits, OneHot(word, 4));
+      [[fallthrough]];
+    case 4:
+      bits = _mm512_or_si512(bits, OneHot(word, 3));
+      [[fallthrough]];
+    case 3:
+      bits = _mm512_or_si512(bits, OneHot(word, 2));
+      [[fallthrough]];
+    case 2:
+      bits = _mm512_or_si512(bits, OneHot(word, 1));
+      [[fallthrough]];
+    case 1:
+      bits = _mm512_or_si512(bits, OneHot(word, 0));
+      [[fallthrough]];
+    default:
+      return bits;
+  }
 }
 
 EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word, int used,
                                         std::uint64_t next_word, int next_used) {
-  __m512i bits = Load(line);
-  for (int i = 0; i < used; ++i) {
-    bits = _mm512_or_si512(bits, Load(&kOneHotLines[Field(word, i)]));
-  }
-  for (int i = 0; i < next_used; ++i) {
-    bits = _mm512_or_si512(bits, Load(&kOneHotLines[Field(next_word, i)]));
-  }
-  _mm512_storeu_si512(line, bits);
+  const __m512i bits = _mm512_or_si512(BitsOf(word, used), BitsOf(next_word, next_used));
+  _mm512_storeu_si512(line, _mm512_or_si512(Load(line), bits));
 }
 
 EXACTBLOOM_TARGET inline __m256i Load(const internal::SelfTurns* turns) {
@@ -51,6 +83,74 @@ EXACTBLOOM_TARGET inline __m256i Load(const internal::SelfTurns* turns) {
 }
 
 #include "equal_fields_avx.inc"
+
+// What group_of_one.inc says, of eight keys at once, one in each lane (equal_fields.h).
+using GroupWords = std::uint64_t __attribute__((vector_size(kGroupKeys * sizeof(std::uint64_t))));
+
+EXACTBLOOM_TARGET inline GroupWords ToAll(std::uint64_t word) { return GroupWords{} + word; }
+
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords GroupZeroFields(GroupWords different) {
+  return (different - ToAll(EqualFields<kFields>::kOnes)) & ~different;
+}
+
+// What lies above the fields is of no account: only their high bits are looked at, and a difference
+// borrows from below alone.
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords GroupTurned(GroupWords fields, int turn) {
+  const int by = turn * kFieldBits;
+  return turn == 0 ? fields : (fields << by) | (fields >> (EqualFields<kFields>::kBits - by));
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords GroupSelfZeroFields(GroupWords fields, int used) {
+  const auto& unused = EqualFields<kFields>::kUnusedTurns[internal::Index(used)].fields;
+  GroupWords zero = {};
+#pragma GCC unroll 4
+  for (int turn = 1; turn <= kFields / 2; ++turn) {
+    zero |= GroupZeroFields<kFields>((fields ^ GroupTurned<kFields>(fields, turn)) |
+                                     ToAll(unused[internal::Index(turn - 1)]));
+  }
+  return zero;
+}
+
+// The keys, as lanes that are not zero, of which two of the word's first `used` fields are equal.
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords words, int used) {
+  return GroupSelfZeroFields<kFields>(words & ToAll(EqualFields<kFields>::kAllFields), used) &
+         ToAll(EqualFields<kFields>::kHighs);
+}
+
+// The same for all fields of the first word and `used` fields of the second.
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords first, GroupWords second, int used) {
+  const GroupWords all = ToAll(EqualFields<kFields>::kAllFields);
+  const GroupWords unused = ToAll(EqualFields<kFields>::kUnused[internal::Index(used)]);
+  first &= all;
+  second &= all;
+  GroupWords zero = GroupSelfZeroFields<kFields>(first, kFields);
+  zero |= GroupSelfZeroFields<kFields>(second, used);
+#pragma GCC unroll 8
+  for (int turn = 0; turn < kFields; ++turn) {
+    zero |= GroupZeroFields<kFields>((second ^ GroupTurned<kFields>(first, turn)) | unused);
+  }
+  return zero & ToAll(EqualFields<kFields>::kHighs);
+}
+
+EXACTBLOOM_TARGET inline GroupWords FirstWords(const std::uint64_t* hashes, std::size_t count) {
+  const auto lanes = static_cast<__mmask8>(count < kGroupKeys ? (1U << count) - 1 : kAllLanes);
+  return reinterpret_cast<GroupWords>(_mm512_maskz_loadu_epi64(lanes, hashes)) * kDrawMultiplier;
+}
+
+EXACTBLOOM_TARGET inline GroupWords NextWords(GroupWords words) {
+  return ((words << 32) | (words >> 32)) * kDrawMultiplier;
+}
+
+EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {
+  const auto lanes = reinterpret_cast<__m512i>(words);
+  return _mm512_test_epi64_mask(lanes, lanes);
+}
+
 #include "line_kernel.inc"
 
 }  // namespace

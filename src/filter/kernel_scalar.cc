@@ -1,4 +1,9 @@
 // The kernels in portable code.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "batch.h"
 #include "draw_kernel.h"
 #include "equal_fields.h"
 #include "kernel.h"
@@ -52,6 +57,7 @@ bool AnyEqual(std::uint64_t first, std::uint64_t second, int used) {
   return equal || AnyEqual<kFields>(first, kFields) || AnyEqual<kFields>(second, used);
 }
 
+#include "group_of_one.inc"
 #include "line_kernel.inc"
 
 }  // namespace

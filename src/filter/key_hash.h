@@ -25,16 +25,4 @@ __attribute__((noinline)) inline std::uint64_t HashLongKey(std::string_view key,
   return HashKey(key, seed);
 }
 
-// Hashes keys that are mostly short, and hands out each hash as take(hash).
-template <typename Take>
-__attribute__((always_inline)) inline void HashKeys(const std::string_view* keys, std::size_t count,
-                                                    std::uint64_t seed, std::uint64_t* hashes,
-                                                    Take take) {
-  for (std::size_t i = 0; i < count; ++i) {
-    hashes[i] =
-        keys[i].size() > kShortKeyBytes ? HashLongKey(keys[i], seed) : HashKey(keys[i], seed);
-    take(hashes[i]);
-  }
-}
-
 }  // namespace exactbloom::filter
