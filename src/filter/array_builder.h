@@ -8,8 +8,9 @@
 //   lines > 0   the hash of a key: its lines lie within one range
 //   lines = 0   one position of a key, relative to its range
 //
-// The entries take kScratchBytesPerKey of memory a key, so the keys are distributed in slices, each
-// followed by a second pass. While they are, their hashes are freed.
+// The entries take at most kScratchBytesPerKey of memory a key beside the hashes, which are freed
+// as they are distributed. Where the entries of all keys would take more, each slice of the keys is
+// followed by a second pass.
 #pragma once
 
 #include <cstddef>

@@ -15,6 +15,7 @@
 #include "key_hash.h"
 
 #define EXACTBLOOM_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,bmi,bmi2")))
+#define EXACTBLOOM_INLINE EXACTBLOOM_TARGET __attribute__((always_inline)) inline
 
 namespace exactbloom::filter {
 namespace {
@@ -62,7 +63,7 @@ EXACTBLOOM_TARGET inline __m256i Low(__m512i positions) {
 
 // Which lanes' bits are set. Reads whole 32-bit words of the array, of which the last may reach
 // into the block's trailer.
-EXACTBLOOM_TARGET inline unsigned SetLanes(const unsigned char* array, __m256i positions) {
+EXACTBLOOM_INLINE unsigned SetLanes(const unsigned char* array, __m256i positions) {
   const __m256i words = _mm256_i32gather_epi32(reinterpret_cast<const int*>(array),
                                                _mm256_srli_epi32(positions, 5), 4);
   const __m256i bits =
@@ -70,17 +71,16 @@ EXACTBLOOM_TARGET inline unsigned SetLanes(const unsigned char* array, __m256i p
   return _mm256_test_epi32_mask(words, bits);
 }
 
-// Whether the bits of the lanes in use, of which the first is one, are set. Loads one by one take
-// less time than a gather.
-EXACTBLOOM_TARGET inline bool LanesSet(const unsigned char* array, __m256i positions,
-                                       unsigned used) {
-  const __m256i lanes =
-      _mm256_mask_mov_epi32(_mm256_broadcastd_epi32(_mm256_castsi256_si128(positions)),
-                            static_cast<__mmask8>(used), positions);
+// How the words of one key's lanes are read: by a gather, or by loads, one by one.
+enum class Reading { kGather, kLoads };
+
+EXACTBLOOM_INLINE bool AllSetByLoads(const unsigned char* array, __m256i positions) {
   alignas(32) std::uint32_t words[kLanes];
   alignas(32) std::uint32_t bits[kLanes];
-  _mm256_store_si256(reinterpret_cast<__m256i*>(words), _mm256_srli_epi32(lanes, 5));
-  _mm256_store_si256(reinterpret_cast<__m256i*>(bits), lanes);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(words), _mm256_srli_epi32(positions, 5));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(bits), positions);
+  // Or the compiler would take the lanes out of the registers again, which takes longer.
+  asm("" : "+m"(words), "+m"(bits));
   std::uint32_t hit = 1;
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < kLanes; ++i) {
@@ -90,6 +90,16 @@ EXACTBLOOM_TARGET inline bool LanesSet(const unsigned char* array, __m256i posit
     if (i == 3 && hit == 0) return false;
   }
   return hit != 0;
+}
+
+// Whether the bits of the lanes in use, of which the first is one, are set.
+template <Reading kReading>
+EXACTBLOOM_INLINE bool LanesSet(const unsigned char* array, __m256i positions, unsigned used) {
+  const __m256i lanes =
+      _mm256_mask_mov_epi32(_mm256_broadcastd_epi32(_mm256_castsi256_si128(positions)),
+                            static_cast<__mmask8>(used), positions);
+  return kReading == Reading::kGather ? SetLanes(array, lanes) == kAllLanes
+                                      : AllSetByLoads(array, lanes);
 }
 
 // Writes one bit for each of the keys.
@@ -128,7 +138,7 @@ EXACTBLOOM_TARGET inline unsigned EqualLanes(const __m256i* draws, std::size_t c
   return EqualLanes(draws, count, std::make_index_sequence<kMostProbes + 1>());
 }
 
-template <FilterKind kKind, int kVectors>
+template <FilterKind kKind, int kVectors, Reading kReading>
 struct BatchDraws {
   static constexpr bool kClassic = kKind == FilterKind::kClassic;
 
@@ -289,18 +299,18 @@ struct BatchDraws {
     return (nearer & farther) != kAllWords;
   }
 
-  EXACTBLOOM_TARGET static inline bool MayContainHash(const unsigned char* array,
-                                                      const FilterDescription& filter,
-                                                      std::uint64_t hash) {
+  EXACTBLOOM_INLINE static bool MayContainHash(const unsigned char* array,
+                                               const FilterDescription& filter,
+                                               std::uint64_t hash) {
     const std::uint64_t first_range = FirstRange(filter);
     const __m256i draws = KeyDraws(hash, 0, first_range);
     const unsigned used = (1U << filter.probes) - 1;
-    if (!LanesSet(array, draws, used & kAllLanes)) return false;
+    if (!LanesSet<kReading>(array, draws, used & kAllLanes)) return false;
     if (kVectors == 1) {
       return !kClassic || !MayHaveEqual(draws) || DefinitionSet(array, filter, hash);
     }
     const __m256i more = KeyDraws(hash, kLanes, first_range);
-    if (!LanesSet(array, more, used >> kLanes)) return false;
+    if (!LanesSet<kReading>(array, more, used >> kLanes)) return false;
     return !kClassic || !MayHaveEqual(draws, more) || DefinitionSet(array, filter, hash);
   }
 
@@ -319,20 +329,26 @@ struct BatchDraws {
   static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add, Locate};
 };
 
-template <FilterKind kKind>
+template <FilterKind kKind, Reading kReading>
 const Kernel& VectorKernelFor(int probes) {
-  return probes <= static_cast<int>(kLanes) ? BatchDraws<kKind, 1>::kKernel
-                                            : BatchDraws<kKind, 2>::kKernel;
+  return probes <= static_cast<int>(kLanes) ? BatchDraws<kKind, 1, kReading>::kKernel
+                                            : BatchDraws<kKind, 2, kReading>::kKernel;
+}
+
+template <FilterKind kKind>
+const Kernel& VectorKernelFor(int probes, bool gathers) {
+  return gathers ? VectorKernelFor<kKind, Reading::kGather>(probes)
+                 : VectorKernelFor<kKind, Reading::kLoads>(probes);
 }
 
 }  // namespace
 
-const Kernel& Avx512DrawKernel(const FilterDescription& filter) {
+const Kernel& Avx512DrawKernel(const FilterDescription& filter, bool gathers) {
   const bool fits = filter.bits >> 32 == 0 && filter.probes <= static_cast<int>(kMostProbes);
   if (!fits) return DrawKernelFor(filter);
   return filter.layout.kind == FilterKind::kClassic
-             ? VectorKernelFor<FilterKind::kClassic>(filter.probes)
-             : VectorKernelFor<FilterKind::kStandard>(filter.probes);
+             ? VectorKernelFor<FilterKind::kClassic>(filter.probes, gathers)
+             : VectorKernelFor<FilterKind::kStandard>(filter.probes, gathers);
 }
 
 }  // namespace exactbloom::filter

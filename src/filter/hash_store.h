@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace exactbloom::filter {
@@ -30,17 +31,24 @@ class HashStore {
 
   void Clear() { *this = HashStore(); }
 
-  // Hands out all hashes in order, as take(hashes, count), and frees each chunk behind that.
-  template <typename Take>
-  void Consume(Take take) {
+  // Hands out all hashes in order, as take(hashes, count), and then the memory of each chunk, as
+  // recycle(chunk, capacity).
+  template <typename Take, typename Recycle>
+  void Consume(Take take, Recycle recycle) {
     std::uint64_t left = size();
     for (Chunk& chunk : chunks_) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.capacity, left));
       take(chunk.hashes.get(), count);
       left -= count;
-      chunk.hashes.reset();
+      recycle(std::move(chunk.hashes), chunk.capacity);
     }
     Clear();
+  }
+
+  // The same, and frees each chunk.
+  template <typename Take>
+  void Consume(Take take) {
+    Consume(take, [](std::unique_ptr<std::uint64_t[]> /*freed*/, std::size_t /*capacity*/) {});
   }
 
  private:
