@@ -1,0 +1,71 @@
+// How much memory a build takes beside the filter it makes. This program counts every allocation.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "exactbloom/bloom_filter.h"
+#include "sample_filters.h"
+
+namespace {
+
+std::atomic<std::size_t> live_bytes{0};
+std::atomic<std::size_t> peak_bytes{0};
+
+void* Allocate(std::size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  const std::size_t live = live_bytes += malloc_usable_size(memory);
+  if (live > peak_bytes) peak_bytes = live;
+  return memory;
+}
+
+void Free(void* memory) {
+  live_bytes -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return Allocate(size); }
+void* operator new[](std::size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { Free(memory); }
+void operator delete[](void* memory) noexcept { Free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { Free(memory); }
+void operator delete[](void* memory, std::size_t /*size*/) noexcept { Free(memory); }
+
+namespace exactbloom {
+namespace {
+
+class BuildMemory : public testing::TestWithParam<Layout> {};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, BuildMemory,
+                         testing::Values(Layout{FilterKind::kClassic, 0},
+                                         Layout{FilterKind::kClassic, 1},
+                                         Layout{FilterKind::kClassic, 2}),
+                         [](const auto& test) { return NameOf(test.param); });
+
+// As many keys as it takes to fill the array range by range in every layout.
+TEST_P(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
+  constexpr std::uint64_t kKeys = 4000000;
+  constexpr double kBitsPerKey = 70.0;
+  constexpr double kKeptBytesPerKey = 8.0;
+  constexpr double kMostBytesPerKey = 12.0;
+  constexpr double kFixedBytes = 1 << 17;
+  const std::size_t before = live_bytes;
+  peak_bytes = before;
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), kBitsPerKey, 0});
+  for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
+  EXPECT_LE(static_cast<double>(live_bytes - before), kKeptBytesPerKey * kKeys + kFixedBytes);
+  const FilterBlock block = builder.Finish();
+  const double beside = static_cast<double>(peak_bytes - before) - static_cast<double>(block.size);
+  EXPECT_LE(beside, kMostBytesPerKey * kKeys + kFixedBytes);
+  EXPECT_LE(static_cast<double>(live_bytes - before),
+            static_cast<double>(block.size) + kFixedBytes);
+}
+
+}  // namespace
+}  // namespace exactbloom
