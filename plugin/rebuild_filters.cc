@@ -196,7 +196,7 @@ Status Rebuild::Rewrite(const LackingTable& table, Outcome* outcome) {
 Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input, Outcome* outcome) {
   const Family& family = *table.family;
   std::vector<std::string> outputs;
-  const Status status = CompactWithinLevel(db_, *family.handle, family.options, input, &outputs);
+  Status status = CompactWithinLevel(db_, *family.handle, family.options, input, &outputs);
   *outcome = Outcome::kBusy;
   if (status.IsAborted() || status.IsInvalidArgument()) return Status::OK();
   if (!status.ok()) return status;
