@@ -2,13 +2,14 @@
 #   analysis (L0)  includes the standard library and itself
 #   filter (L1)    also L0 and xxHash; SIMD headers in kernels only; names no RocksDB
 #   plugin (L2)    also L1's public headers and RocksDB; names no intrinsic
+#   plugin/sstable RocksDB's file format: knows RocksDB and xxHash, but nothing of ours
 # and that no folder is a drawer for things without a place.
 cmake_minimum_required(VERSION 3.25)
 
 set(standard "<[a-z_]+>")
 set(l0_public "\"exactbloom/(confidence_interval|counting_filter|efficiency|false_positive_rate|filter_sizer|key_count_estimate|layout|levels|occupancy|rate_bounds|sizing|version)\\.h\"")
 set(l1_public "\"exactbloom/bloom_filter\\.h\"")
-set(l2_public "\"exactbloom/filter_policy\\.h\"")
+set(l2_public "\"exactbloom/(filter_policy|rebuild_filters|table_filters)\\.h\"")
 set(own "\"[a-z0-9_]+\\.(h|inc)\"")
 set(intrinsics "<(immintrin|x86intrin|arm_neon|cpuid|[a-z]+mmintrin)\\.h>")
 
@@ -44,7 +45,9 @@ set(no_rocksdb "rocksdb|ROCKSDB")
 set(no_intrinsic "_mm[0-9]*_|__m(128|256|512)|v(ld|st)1q?_|__builtin_ia32|__builtin_cpu")
 set(analysis "${standard}|${l0_public}|${own}")
 set(filter "${analysis}|${l1_public}|<xxhash\\.h>")
-set(plugin "${standard}|${l0_public}|${l1_public}|${l2_public}|${own}|<rocksdb/[a-z_/]+\\.h>|\"table/block_based/filter_policy_internal\\.h\"")
+set(rocksdb "<rocksdb/[a-z_/]+\\.h>")
+set(sstable "${standard}|${own}|${rocksdb}|<xxhash\\.h>")
+set(plugin "${standard}|${l0_public}|${l1_public}|${l2_public}|${own}|\"sstable/[a-z_]+\\.h\"|${rocksdb}|\"table/block_based/filter_policy_internal\\.h\"")
 
 check_layer("${analysis}" "${no_rocksdb}|${no_intrinsic}" "${SOURCE_DIR}/src/analysis/*.h" "${SOURCE_DIR}/src/analysis/*.cc")
 file(GLOB filter_files "${SOURCE_DIR}/src/filter/*.h" "${SOURCE_DIR}/src/filter/*.cc")
@@ -56,12 +59,13 @@ foreach(file IN LISTS filter_files)
   endif()
 endforeach()
 check_layer("${plugin}" "${no_intrinsic}" "${SOURCE_DIR}/plugin/*.h" "${SOURCE_DIR}/plugin/*.cc")
+check_layer("${sstable}" "${no_intrinsic}" "${SOURCE_DIR}/plugin/sstable/*.h" "${SOURCE_DIR}/plugin/sstable/*.cc")
 
 # The public headers keep to the same layers.
 file(GLOB public_headers "${SOURCE_DIR}/include/exactbloom/*.h")
 foreach(file IN LISTS public_headers)
   get_filename_component(name "${file}" NAME)
-  if(name STREQUAL "filter_policy.h")
+  if("\"exactbloom/${name}\"" MATCHES "^${l2_public}$")
     check_file("${file}" "${plugin}" "${no_intrinsic}")
   else()
     check_file("${file}" "${standard}|${l0_public}" "${no_rocksdb}|${no_intrinsic}")

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "exactbloom/rebuild_filters.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -104,6 +107,95 @@ TEST_P(Migration, OnOffAndOnAgain) {
   const Database db = OpenWithOurs();
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kAsked), kAsked);
+}
+
+// A table without filter, of the built-in filters and of ours, side by side in one level.
+class Transition : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kTables = 4;
+  static constexpr std::uint64_t kKeysOfTable = 1000;
+  static constexpr std::uint64_t kAskedOfTable = kKeysOfTable - 1;
+
+  Transition() {
+    const std::vector<PolicyPointer> writers = {
+        nullptr, NewStockPolicy(Stock::kBloom),
+        PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, /*bloom_before_level=*/-1)),
+        NewPolicy(FilterKind::kClassic)};
+    for (std::uint64_t i = 0; i < kTables; ++i) {
+      PutAndFlush(*OpenWith(writers[i]), kKeysOfTable, "value", i * kKeysOfTable);
+    }
+  }
+
+  Database OpenWith(PolicyPointer policy) const {
+    return Open(OptionsWith(std::move(policy)), directory_.path("db"));
+  }
+
+  // What absent keys cost that lie in the range of table `i`, and only there.
+  static FilterCounts AskTable(rocksdb::DB& db, std::uint64_t i) {
+    return AskAbsent(db, kAskedOfTable, nullptr, i * kKeysOfTable);
+  }
+
+  // Each key costs the read of a block of data, unless a filter says that it is absent; a second
+  // one, if it lies between two blocks, of which a table has less than twenty.
+  static void ExpectCostOf(rocksdb::DB& db, std::uint64_t i, bool filtered) {
+    const FilterCounts counts = AskTable(db, i);
+    EXPECT_GE(counts.data_blocks, kAskedOfTable - counts.useful) << "table " << i;
+    EXPECT_LT(counts.data_blocks, kAskedOfTable - counts.useful + 20) << "table " << i;
+    if (filtered) {
+      ExpectFiltering(counts, kAskedOfTable);
+    } else {
+      EXPECT_EQ(counts.useful, 0U) << "table " << i;
+    }
+  }
+
+  // Rewrites the tables that `policy` lacks, one a call, and expects the reads of absent keys to
+  // fall from `unfiltered` tables' worth to the false positives, a table's worth at a time.
+  static void ExpectFallingCost(rocksdb::DB& db, std::uint64_t unfiltered, std::uint64_t calls) {
+    RebuildOptions portion;
+    portion.max_tables = 1;
+    for (; calls > 0; --calls) {
+      std::uint64_t blocks = 0;
+      for (std::uint64_t i = 0; i < kTables; ++i) blocks += AskTable(db, i).data_blocks;
+      EXPECT_EQ(blocks / kAskedOfTable, unfiltered);
+      EXPECT_LT(blocks % kAskedOfTable, kAskedOfTable / 10);
+      RebuildResult result;
+      ASSERT_TRUE(RebuildFilters(db, portion, &result).ok());
+      EXPECT_EQ(result.rewritten_tables, 1U);
+      EXPECT_EQ(result.remaining_tables, calls - 1);
+      std::uint64_t now = 0;
+      for (std::uint64_t i = 0; i < kTables; ++i) now += AskTable(db, i).useful < kAskedOfTable / 2;
+      EXPECT_LE(now, unfiltered);
+      unfiltered = now;
+    }
+    EXPECT_EQ(unfiltered, 0U);
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Transition, OnWithReadCostFallingTableByTable) {
+  const Database db = OpenWith(NewPolicy(FilterKind::kClassic));
+  for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, /*filtered=*/i != 0);
+  ExpectFallingCost(*db, /*unfiltered=*/1, /*calls=*/3);
+  for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, true);
+  ExpectPresent(*db, kTables * kKeysOfTable);
+}
+
+TEST_F(Transition, OffWithReadCostFallingTableByTable) {
+  const Database db = OpenWith(NewStockPolicy(Stock::kBloom));
+  // The table without filter, and ours.
+  for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, i != 0 && i != 3);
+  ExpectFallingCost(*db, /*unfiltered=*/2, /*calls=*/3);
+  for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, true);
+  ExpectPresent(*db, kTables * kKeysOfTable);
+}
+
+// A table of ours that is open beside the others while no policy is set costs as if it had none.
+TEST_F(Transition, WithoutPolicyNothingFilters) {
+  const Database db = OpenWith(nullptr);
+  for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, false);
+  ExpectPresent(*db, kTables * kKeysOfTable);
 }
 
 }  // namespace

@@ -93,12 +93,13 @@ void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& valu
   }
 }
 
-FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count, rocksdb::ColumnFamilyHandle* family) {
+FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count, rocksdb::ColumnFamilyHandle* family,
+                       std::uint64_t first) {
   family = FamilyOrDefault(db, family);
   TakeCounts(db);
   for (std::uint64_t i = 0; i < count; ++i) {
     std::string value;
-    EXPECT_TRUE(db.Get({}, family, KeyOf(2 * i + 1), &value).IsNotFound());
+    EXPECT_TRUE(db.Get({}, family, KeyOf(2 * (first + i) + 1), &value).IsNotFound());
   }
   return TakeCounts(db);
 }
@@ -110,6 +111,8 @@ FilterCounts TakeCounts(rocksdb::DB& db) {
   counts.true_positive = Take(db, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
   counts.prefix_checked = Take(db, rocksdb::BLOOM_FILTER_PREFIX_CHECKED);
   counts.prefix_useful = Take(db, rocksdb::BLOOM_FILTER_PREFIX_USEFUL);
+  counts.data_blocks =
+      Take(db, rocksdb::BLOCK_CACHE_DATA_HIT) + Take(db, rocksdb::BLOCK_CACHE_DATA_MISS);
   return counts;
 }
 

@@ -48,13 +48,14 @@ const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& option
 std::string KeyOf(std::uint64_t number);
 inline constexpr std::size_t kPrefixLength = 10;
 
-// What filters did since the counters were reset.
+// What filters did since the counters were reset, and what reads came of it.
 struct FilterCounts {
   std::uint64_t useful = 0;          // "absent"
   std::uint64_t positive = 0;        // "may be contained", of whole keys
   std::uint64_t true_positive = 0;   // and it was
   std::uint64_t prefix_checked = 0;  // of prefixes
   std::uint64_t prefix_useful = 0;
+  std::uint64_t data_blocks = 0;  // asked for, from the block cache or a file
 
   std::uint64_t FalsePositives() const { return positive - true_positive; }
 };
@@ -73,10 +74,10 @@ void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value 
 void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& value = "value",
                    std::uint64_t first = 0, rocksdb::ColumnFamilyHandle* family = nullptr);
 
-// Asks for the keys of `count` odd numbers, expects that none is found, and returns what the
-// filters did meanwhile.
+// Asks for the keys of `count` odd numbers from the one after `first` on, expects that none is
+// found, and returns what the filters did meanwhile.
 FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
-                       rocksdb::ColumnFamilyHandle* family = nullptr);
+                       rocksdb::ColumnFamilyHandle* family = nullptr, std::uint64_t first = 0);
 
 // Reads the counters and sets them to zero.
 FilterCounts TakeCounts(rocksdb::DB& db);

@@ -1,0 +1,25 @@
+// What a filter block says of itself, whoever built it.
+#pragma once
+
+#include <rocksdb/slice.h>
+
+#include <cstdint>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/table_filters.h"
+
+namespace exactbloom {
+
+struct FilterBlockDescription {
+  FilterFamily family = FilterFamily::kUnknown;
+  const char* reason = "";         // of kUnknown
+  int probes = 0;                  // of Bloom filters
+  std::uint64_t ribbon_slots = 0;  // of Ribbon filters
+  int format_version = 0;          // of ours, as `ours`
+  FilterDescription ours;
+};
+
+// Takes any bytes.
+FilterBlockDescription DescribeFilterBlock(const rocksdb::Slice& block);
+
+}  // namespace exactbloom

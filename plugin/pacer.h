@@ -1,0 +1,26 @@
+// Work at a bounded rate.
+#pragma once
+
+#include <rocksdb/env.h>
+
+#include <cstdint>
+#include <functional>
+
+namespace exactbloom {
+
+// Counts from its construction on, by the clock of `env`.
+class Pacer {
+ public:
+  // `bytes_per_second` 0: without bound.
+  Pacer(rocksdb::Env& env, std::uint64_t bytes_per_second);
+
+  // Sleeps until `bytes`, since the start, keep to the rate, or until `cancelled` says so.
+  void WaitFor(std::uint64_t bytes, const std::function<bool()>& cancelled) const;
+
+ private:
+  rocksdb::Env& env_;
+  std::uint64_t bytes_per_second_;
+  std::uint64_t start_;
+};
+
+}  // namespace exactbloom

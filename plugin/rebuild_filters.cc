@@ -1,0 +1,224 @@
+#include "exactbloom/rebuild_filters.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "exactbloom/table_filters.h"
+#include "level_compaction.h"
+#include "pacer.h"
+#include "wanted_filter.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Status;
+
+struct Family {
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  rocksdb::Options options;
+  WantedFilter wanted;
+};
+
+struct LackingTable {
+  const Family* family = nullptr;
+  std::uint64_t number = 0;
+  std::uint64_t bytes = 0;
+};
+
+enum class Outcome { kRewritten, kGone, kBusy, kTooLarge, kBeyondBounds, kDamaged };
+
+class Rebuild {
+ public:
+  Rebuild(rocksdb::DB& db, const RebuildOptions& options, RebuildResult* result)
+      : db_(db),
+        options_(options),
+        result_(*result),
+        pacer_(*db.GetEnv(), options.bytes_per_second) {}
+
+  Status Run();
+
+ private:
+  Status Prepare();
+  void Inspect(const Family& family);
+  void InspectTable(const Family& family, const rocksdb::ColumnFamilyMetaData& metadata, int level,
+                    const rocksdb::SstFileMetaData& table);
+
+  // Goes once through the lacking tables. Those that are busy stay.
+  Status Pass(bool* progress);
+  Status Rewrite(const LackingTable& table, Outcome* outcome);
+  Status Compact(const LackingTable& table, const CompactionInput& input, Outcome* outcome);
+  void Record(const LackingTable& table, Outcome outcome);
+
+  bool IsCancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  void Report() const {
+    if (options_.progress) options_.progress(result_);
+  }
+
+  rocksdb::DB& db_;
+  const RebuildOptions& options_;
+  RebuildResult& result_;
+  Pacer pacer_;
+  std::deque<Family> families_;  // stay where they are
+  std::vector<LackingTable> lacking_;
+  std::vector<LackingTable> left_;  // lack the filter still, and are not to be tried again
+};
+
+Status Rebuild::Prepare() {
+  std::vector<rocksdb::ColumnFamilyHandle*> handles = options_.column_families;
+  if (handles.empty()) handles.push_back(db_.DefaultColumnFamily());
+  for (rocksdb::ColumnFamilyHandle* handle : handles) {
+    Family& family = families_.emplace_back();
+    family.handle = handle;
+    family.options = db_.GetOptions(handle);
+    family.options.statistics.reset();  // of reads that are ours
+    Status status = WantedFilter::Create(db_, *handle, &family.wanted);
+    if (!status.ok()) return status;
+  }
+  return Status::OK();
+}
+
+void Rebuild::Inspect(const Family& family) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  db_.GetColumnFamilyMetaData(family.handle, &metadata);
+  for (const rocksdb::LevelMetaData& level : metadata.levels) {
+    for (const rocksdb::SstFileMetaData& table : level.files) {
+      if (IsCancelled()) return;
+      InspectTable(family, metadata, level.level, table);
+      Report();
+    }
+  }
+}
+
+void Rebuild::InspectTable(const Family& family, const rocksdb::ColumnFamilyMetaData& metadata,
+                           int level, const rocksdb::SstFileMetaData& table) {
+  TableFilter filter;
+  const std::string path = table.directory + "/" + table.relative_filename;
+  const Status status = ReadTableFilter(*db_.GetFileSystem(), path, &filter);
+  filter.level = level;
+  const std::optional<CompactionInput> input =
+      CompactionInputOf(metadata, table.file_number, *family.options.comparator);
+  if (!status.ok()) {
+    // It is damaged, unless a compaction has deleted it meanwhile.
+    rocksdb::ColumnFamilyMetaData now;
+    db_.GetColumnFamilyMetaData(family.handle, &now);
+    if (!CompactionInputOf(now, table.file_number, *family.options.comparator)) return;
+    result_.damaged_files.push_back(path);
+  }
+  result_.tables += 1;
+  result_.bytes += table.size;
+  if (!status.ok() || !family.wanted.IsLackedBy(filter, input->bottommost)) return;
+  result_.lacking_tables += 1;
+  result_.lacking_bytes += table.size;
+  lacking_.push_back({&family, table.file_number, table.size});
+}
+
+Status Rebuild::Run() {
+  Status status = Prepare();
+  if (!status.ok()) return status;
+  for (const Family& family : families_) Inspect(family);
+  // Tables that another compaction holds are tried again, as long as there is something else to do.
+  bool progress = !options_.dry_run;
+  while (status.ok() && progress && !lacking_.empty()) status = Pass(&progress);
+  if (!options_.dry_run && !IsCancelled() && status.ok()) result_.busy_tables = lacking_.size();
+  left_.insert(left_.end(), lacking_.begin(), lacking_.end());
+  result_.remaining_tables = left_.size();
+  for (const LackingTable& table : left_) result_.remaining_bytes += table.bytes;
+  Report();
+  return status;
+}
+
+Status Rebuild::Pass(bool* progress) {
+  *progress = false;
+  std::vector<LackingTable> tables = std::move(lacking_);
+  lacking_.clear();
+  Status status;
+  for (const LackingTable& table : tables) {
+    Outcome outcome = Outcome::kBusy;
+    if (status.ok()) pacer_.WaitFor(result_.rewritten_bytes, [this] { return IsCancelled(); });
+    if (status.ok() && !IsCancelled()) status = Rewrite(table, &outcome);
+    Record(table, outcome);
+    *progress = *progress || outcome == Outcome::kRewritten;
+  }
+  return status;
+}
+
+void Rebuild::Record(const LackingTable& table, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kRewritten:
+      return Report();
+    case Outcome::kGone:
+      result_.gone_tables += 1;
+      return;
+    case Outcome::kBusy:
+      lacking_.push_back(table);
+      return;
+    case Outcome::kTooLarge:
+      result_.too_large_tables += 1;
+      [[fallthrough]];
+    case Outcome::kBeyondBounds:
+    case Outcome::kDamaged:
+      left_.push_back(table);
+  }
+}
+
+Status Rebuild::Rewrite(const LackingTable& table, Outcome* outcome) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  db_.GetColumnFamilyMetaData(table.family->handle, &metadata);
+  const std::optional<CompactionInput> input =
+      CompactionInputOf(metadata, table.number, *table.family->options.comparator);
+  *outcome = Outcome::kGone;
+  if (!input) return Status::OK();
+  *outcome = Outcome::kBusy;
+  if (input->being_compacted) return Status::OK();
+  *outcome = Outcome::kTooLarge;
+  if (options_.max_bytes != 0 && input->bytes > options_.max_bytes) return Status::OK();
+  *outcome = Outcome::kBeyondBounds;
+  if (options_.max_bytes != 0 && result_.rewritten_bytes + input->bytes > options_.max_bytes) {
+    return Status::OK();
+  }
+  if (options_.max_tables != 0 &&
+      result_.rewritten_tables + input->paths.size() > options_.max_tables) {
+    return Status::OK();
+  }
+  *outcome = Outcome::kDamaged;
+  if (options_.verify_checksums) {
+    const std::string damaged = FindDamage(*input, table.family->options);
+    if (!damaged.empty()) {
+      result_.damaged_files.push_back(damaged);
+      return Status::OK();
+    }
+  }
+  return Compact(table, *input, outcome);
+}
+
+Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input, Outcome* outcome) {
+  const Family& family = *table.family;
+  std::vector<std::string> outputs;
+  Status status = CompactWithinLevel(db_, *family.handle, family.options, input, &outputs);
+  *outcome = Outcome::kBusy;
+  if (status.IsAborted() || status.IsInvalidArgument()) return Status::OK();
+  if (!status.ok()) return status;
+  *outcome = Outcome::kRewritten;
+  result_.rewritten_tables += input.paths.size();
+  result_.rewritten_bytes += input.bytes;
+  for (const std::string& path : outputs) {
+    TableFilter filter;
+    // A blob file, or a table that is compacted away already.
+    if (!ReadTableFilter(*db_.GetFileSystem(), path, &filter).ok()) continue;
+    filter.level = input.level;
+    result_.written_bytes += filter.file_bytes;
+    if (family.wanted.IsLackedBy(filter, input.bottommost)) result_.still_lacking_tables += 1;
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status RebuildFilters(rocksdb::DB& db, const RebuildOptions& options, RebuildResult* result) {
+  *result = RebuildResult();
+  return Rebuild(db, options, result).Run();
+}
+
+}  // namespace exactbloom

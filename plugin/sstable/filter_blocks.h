@@ -1,0 +1,37 @@
+// The filter of an SSTable: one block, or partitions with an index.
+#pragma once
+
+#include <rocksdb/slice.h>
+#include <rocksdb/status.h>
+
+#include <functional>
+#include <string>
+
+#include "table_file.h"
+
+namespace exactbloom::sstable {
+
+enum class FilterForm {
+  kNone,
+  kFull,         // one block for the whole table
+  kPartitioned,  // a block for each partition, and an index of them
+  kBlockBased,   // one for every 2 KiB of data: RocksDB reads it no more since 7.4
+};
+
+// Where a table's filter is, and the name of the policies that can read it.
+struct FilterLocation {
+  FilterForm form = FilterForm::kNone;
+  std::string compatibility_name;
+  BlockHandle handle;
+};
+
+FilterLocation FindFilter(const TableFile& file);
+
+// Calls `visit` for the contents of each filter block, in the order of the keys; they live as long
+// as the call. Does nothing unless the filter is full or partitioned. Stops at the first error, be
+// it of `visit`, and returns it.
+rocksdb::Status VisitFilterBlocks(
+    const TableFile& file, const FilterLocation& filter,
+    const std::function<rocksdb::Status(const rocksdb::Slice& block)>& visit);
+
+}  // namespace exactbloom::sstable

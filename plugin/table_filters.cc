@@ -1,0 +1,164 @@
+#include "exactbloom/table_filters.h"
+
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "filter_block.h"
+#include "sstable/coding.h"
+#include "sstable/filter_blocks.h"
+#include "sstable/table_file.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+using rocksdb::TablePropertiesNames;
+using sstable::FilterForm;
+using sstable::FilterLocation;
+using sstable::TableFile;
+
+constexpr char kBuiltInName[] = "rocksdb.BuiltinBloomFilter";
+
+Status ReadProperties(const TableFile& file, TableFilter* filter) {
+  std::map<std::string, std::string> properties;
+  Status status = file.ReadProperties(&properties);
+  const auto number = [&properties](const std::string& name) {
+    Slice value = properties[name];
+    std::uint64_t result = 0;
+    return sstable::TakeVarint(&value, &result) ? result : 0;
+  };
+  filter->column_family = properties[TablePropertiesNames::kColumnFamilyName];
+  filter->policy = properties[TablePropertiesNames::kFilterPolicy];
+  filter->entries = number(TablePropertiesNames::kNumEntries);
+  filter->range_deletes = number(TablePropertiesNames::kNumRangeDeletions);
+  filter->filter_keys = number(TablePropertiesNames::kNumFilterEntries);
+  return status;
+}
+
+void SetUnknown(const std::string& reason, TableFilter* filter) {
+  filter->family = FilterFamily::kUnknown;
+  filter->reason = reason;
+}
+
+// Adds one more block to what is known of the filter.
+void AddBlock(const Slice& block, TableFilter* filter) {
+  const FilterBlockDescription description = DescribeFilterBlock(block);
+  const bool first = filter->blocks == 0;
+  filter->blocks += 1;
+  filter->bytes += block.size();
+  if (description.family == FilterFamily::kEmpty && !first) return;
+  if (first || filter->family == FilterFamily::kEmpty) {
+    filter->family = description.family;
+    filter->reason = description.reason;
+    filter->min_probes = description.probes;
+  } else if (filter->family != description.family) {
+    return SetUnknown("partitions of several kinds", filter);
+  }
+  filter->min_probes = std::min(filter->min_probes, description.probes);
+  filter->max_probes = std::max(filter->max_probes, description.probes);
+  filter->ribbon_slots += description.ribbon_slots;
+  filter->layout = description.ours.layout;
+  filter->hash_seed = description.ours.hash_seed;
+  filter->bits += description.ours.bits;
+  filter->keys += description.ours.keys;
+  filter->format_version = description.format_version;
+}
+
+Status ReadFilter(const TableFile& file, TableFilter* filter) {
+  filter->file_bytes = file.FileBytes();
+  Status status = ReadProperties(file, filter);
+  if (!status.ok()) return status;
+  const FilterLocation location = sstable::FindFilter(file);
+  filter->compatibility_name = location.compatibility_name;
+  filter->partitioned = location.form == FilterForm::kPartitioned;
+  filter->family = location.form == FilterForm::kNone         ? FilterFamily::kNone
+                   : location.form == FilterForm::kBlockBased ? FilterFamily::kBlockBased
+                                                              : FilterFamily::kEmpty;
+  status = sstable::VisitFilterBlocks(file, location, [filter](const Slice& block) {
+    AddBlock(block, filter);
+    return Status::OK();
+  });
+  if (status.ok() && filter->blocks != 0 && location.compatibility_name != kBuiltInName) {
+    SetUnknown("a filter of the policy " + location.compatibility_name, filter);
+  }
+  return status;
+}
+
+void ReadInto(rocksdb::FileSystem& file_system, TableFilter* filter) {
+  std::unique_ptr<TableFile> file;
+  filter->status = TableFile::Open(file_system, filter->path, &file);
+  if (filter->status.ok()) filter->status = ReadFilter(*file, filter);
+  if (!filter->status.ok()) SetUnknown("the table cannot be read", filter);
+}
+
+// Whether the database still has the table.
+bool IsLive(rocksdb::DB& db, std::uint64_t number) {
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  return std::any_of(tables.begin(), tables.end(),
+                     [number](const auto& table) { return table.file_number == number; });
+}
+
+}  // namespace
+
+const char* NameOf(FilterFamily family) {
+  switch (family) {
+    case FilterFamily::kNone:
+      return "none";
+    case FilterFamily::kExactBloom:
+      return "exactbloom";
+    case FilterFamily::kBloom:
+      return "bloom";
+    case FilterFamily::kLegacyBloom:
+      return "legacy bloom";
+    case FilterFamily::kRibbon:
+      return "ribbon";
+    case FilterFamily::kEmpty:
+      return "empty";
+    case FilterFamily::kBlockBased:
+      return "block-based";
+    case FilterFamily::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,
+                       TableFilter* filter) {
+  *filter = TableFilter();
+  filter->path = path;
+  ReadInto(file_system, filter);
+  return filter->status;
+}
+
+std::vector<TableFilter> ListTableFilters(rocksdb::DB& db) {
+  std::vector<TableFilter> filters;
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  for (const rocksdb::LiveFileMetaData& table : tables) {
+    TableFilter filter;
+    const Status status = ReadTableFilter(*db.GetFileSystem(),
+                                          table.directory + "/" + table.relative_filename, &filter);
+    filter.column_family = table.column_family_name;
+    filter.level = table.level;
+    filter.number = table.file_number;
+    if (!status.ok() && !IsLive(db, table.file_number)) continue;
+    filters.push_back(std::move(filter));
+  }
+  return filters;
+}
+
+Status VisitFilterBlocks(rocksdb::FileSystem& file_system, const std::string& path,
+                         const std::function<Status(Slice)>& visit) {
+  std::unique_ptr<TableFile> file;
+  Status status = TableFile::Open(file_system, path, &file);
+  if (!status.ok()) return status;
+  return sstable::VisitFilterBlocks(*file, sstable::FindFilter(*file), visit);
+}
+
+}  // namespace exactbloom

@@ -1,0 +1,180 @@
+// Nothing is lost by a rebuild: crashes, damage, ranges that meet, writes beside it.
+#include <gtest/gtest.h>
+#include <rocksdb/listener.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "exactbloom/rebuild_filters.h"
+#include "exactbloom/table_filters.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 500;  // of a table
+constexpr std::uint64_t kTables = 4;
+
+PolicyPointer Bloom() { return PolicyPointer(rocksdb::NewBloomFilterPolicy(10)); }
+
+// Tables of the built-in filter, in levels 0 and 1.
+void Build(const std::string& path) {
+  const Database db = Open(OptionsWith(Bloom()), path);
+  for (std::uint64_t table = 0; table < kTables; ++table) {
+    PutAndFlush(*db, kKeys, "value", table * kKeys);
+    if (table != kTables / 2) continue;
+    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  }
+}
+
+// Copies a directory as a crash at this moment would leave it.
+class Photographer : public rocksdb::EventListener {
+ public:
+  Photographer(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo&) override { Shoot(); }
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo&) override { Shoot(); }
+  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo&) override { Shoot(); }
+
+  void Shoot() {
+    std::filesystem::copy(from_, to_ + std::to_string(pictures++),
+                          std::filesystem::copy_options::recursive);
+  }
+
+  int pictures = 0;
+
+ private:
+  std::string from_;
+  std::string to_;
+};
+
+TEST(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
+  const TemporaryDirectory directory;
+  Build(directory.path("db"));
+  const auto photographer =
+      std::make_shared<Photographer>(directory.path("db"), directory.path("crash"));
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.listeners = {photographer};
+  {
+    const Database db = Open(options, directory.path("db"));
+    RebuildResult result;
+    ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+    ASSERT_EQ(result.rewritten_tables, result.lacking_tables);
+  }
+  ASSERT_GE(photographer->pictures, 9);
+  std::uint64_t most = 0;
+  std::uint64_t fewest = kTables;
+  options.listeners.clear();
+  for (int i = 0; i < photographer->pictures; ++i) {
+    const Database db = Open(options, directory.path("crash" + std::to_string(i)));
+    ExpectPresent(*db, kTables * kKeys);
+    RebuildResult result;
+    ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+    EXPECT_EQ(result.remaining_tables, 0U);
+    most = std::max(most, result.lacking_tables);
+    fewest = std::min(fewest, result.lacking_tables);
+    ExpectPresent(*db, kTables * kKeys);
+    for (const TableFilter& table : ListTableFilters(*db)) {
+      EXPECT_EQ(table.family, FilterFamily::kExactBloom);
+    }
+  }
+  EXPECT_GT(most, fewest);  // some crashes came early, some late
+}
+
+TEST(RebuildSafety, ADamagedTableIsNamedAndLeft) {
+  const TemporaryDirectory directory;
+  Build(directory.path("db"));
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
+  const std::string damaged = ListTableFilters(*db).front().path;
+  std::fstream(damaged).seekp(100).put('!');  // in a block of data
+  RebuildResult result;
+  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged});
+  EXPECT_EQ(result.remaining_tables, 1U);
+  EXPECT_EQ(result.rewritten_tables, result.lacking_tables - 1);
+  EXPECT_TRUE(db->Put({}, "still", "writable").ok());
+  EXPECT_TRUE(db->Flush({}).ok());
+
+  RebuildOptions careless;
+  careless.verify_checksums = false;
+  EXPECT_TRUE(RebuildFilters(*db, careless, &result).IsCorruption());
+  EXPECT_EQ(result.remaining_tables, 1U);
+}
+
+// A range deletion that a snapshot keeps is cut at the bounds of tables, which so meet.
+TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(Bloom());
+  options.target_file_size_base = 2048;
+  options.compression = rocksdb::kNoCompression;
+  std::uint64_t tables = 0;
+  {
+    const Database db = Open(options, directory.path("db"));
+    PutAndFlush(*db, kTables * kKeys);
+    const rocksdb::Snapshot* snapshot = db->GetSnapshot();
+    ASSERT_TRUE(
+        db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(0), KeyOf(kTables * kKeys)).ok());
+    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+    tables = ListTableFilters(*db).size();
+    ASSERT_GE(tables, 4U);
+    db->ReleaseSnapshot(snapshot);
+  }
+  rocksdb::BlockBasedTableOptions ours;
+  ours.filter_policy = NewPolicy(FilterKind::kClassic);
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(ours));
+  const Database db = Open(options, directory.path("db"));
+  RebuildOptions bounded;
+  bounded.max_tables = 2;
+  RebuildResult result;
+  ASSERT_TRUE(RebuildFilters(*db, bounded, &result).ok());
+  EXPECT_EQ(result.lacking_tables, tables);
+  EXPECT_LE(result.rewritten_tables, 2U);
+  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  EXPECT_EQ(result.remaining_tables, 0U);
+  EXPECT_GT(result.gone_tables, 0U) << "no table came along with another";
+  ExpectPresent(*db, kTables * kKeys / 2, "value", kTables * kKeys / 2);
+  EXPECT_EQ(AskAbsent(*db, kKeys).positive, 0U);
+}
+
+TEST(RebuildSafety, WritesAndCompactionsGoOnBesideIt) {
+  const TemporaryDirectory directory;
+  Build(directory.path("db"));
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.disable_auto_compactions = false;
+  options.level0_file_num_compaction_trigger = 2;
+  options.write_buffer_size = 64 << 10;
+  const Database db = Open(options, directory.path("db"));
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> rounds = 0;
+  std::thread writer([&] {
+    for (; !stop || rounds < 3; ++rounds) {
+      const std::string value = "round " + std::to_string(rounds);
+      for (std::uint64_t i = 0; i < kTables * kKeys; ++i) {
+        EXPECT_TRUE(db->Put({}, KeyOf(2 * i), value).ok());
+      }
+    }
+  });
+  RebuildResult result;
+  for (int call = 0; call < 20 || result.remaining_tables > 0; ++call) {
+    EXPECT_TRUE(RebuildFilters(*db, {}, &result).ok());
+    EXPECT_EQ(result.still_lacking_tables, 0U);
+  }
+  stop = true;
+  writer.join();
+  ExpectPresent(*db, kTables * kKeys, "round " + std::to_string(rounds - 1));
+  ASSERT_TRUE(db->Flush({}).ok());
+  for (const TableFilter& table : ListTableFilters(*db)) {
+    EXPECT_EQ(table.family, FilterFamily::kExactBloom);
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,263 @@
+// Reading table files of all footers, and of hostile bytes.
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+#include <rocksdb/table_properties.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/table_filters.h"
+#include "plugin/sstable/block_checksum.h"
+#include "plugin/sstable/coding.h"
+#include "plugin/sstable/entry_block.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+template <typename Number>
+std::string Fixed(Number value) {
+  std::string bytes;
+  for (std::size_t i = 0; i < sizeof value; ++i) {
+    bytes.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
+  }
+  return bytes;
+}
+
+std::string Varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
+  bytes.push_back(static_cast<char>(value));
+  return bytes;
+}
+
+// A block of one entry.
+std::string EntryBlock(const std::string& key, const std::string& value) {
+  return Varint(0) + Varint(key.size()) + Varint(value.size()) + key + value +
+         Fixed<std::uint32_t>(0) + Fixed<std::uint32_t>(1);
+}
+
+// A table with a filter and nothing else, written by hand.
+struct HandmadeTable {
+  std::uint32_t version = 5;
+  std::string metaindex_name = "fullfilter.rocksdb.BuiltinBloomFilter";
+  std::string filter;
+  std::uint32_t base_checksum = 0;
+
+  std::string Bytes() const {
+    const std::string handle = Varint(0) + Varint(filter.size());
+    const std::string metaindex = EntryBlock(metaindex_name, handle);
+    std::string file = Block(filter, 0);
+    const std::uint64_t metaindex_offset = file.size();
+    file += Block(metaindex, metaindex_offset);
+    if (version >= 6) return file + FooterWithChecksum(metaindex.size(), file.size());
+    std::string handles =
+        Varint(metaindex_offset) + Varint(metaindex.size()) + Varint(0) + Varint(0);
+    handles.resize(40);
+    if (version == 0) return file + handles + Fixed<std::uint64_t>(0xdb4775248b80fb57U);
+    return file + '\1' + handles + Fixed(version) + Fixed<std::uint64_t>(0x88e241b785f4cff7U);
+  }
+
+ private:
+  // CRC32C is the checksum of all of them, since version 0 has no other.
+  std::string Block(const std::string& contents, std::uint64_t offset) const {
+    const std::string bytes = contents + '\0';
+    return bytes + Fixed(sstable::BlockChecksum(rocksdb::kCRC32c, bytes) +
+                         sstable::ChecksumOfPlace(base_checksum, offset));
+  }
+
+  std::string FooterWithChecksum(std::uint64_t metaindex_size, std::uint64_t offset) const {
+    const std::string head = std::string("\1\x3e\0\x7a\0", 5);
+    const std::string tail =
+        Fixed(base_checksum) + Fixed(static_cast<std::uint32_t>(metaindex_size)) +
+        std::string(24, '\0') + Fixed(version) + Fixed<std::uint64_t>(0x88e241b785f4cff7U);
+    const std::uint32_t checksum =
+        sstable::BlockChecksum(rocksdb::kCRC32c, head + Fixed<std::uint32_t>(0) + tail) +
+        sstable::ChecksumOfPlace(base_checksum, offset);
+    return head + Fixed(checksum) + tail;
+  }
+};
+
+class TableFileTest : public testing::Test {
+ protected:
+  TableFilter Read(const std::string& bytes) {
+    EXPECT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes, kPath).ok());
+    TableFilter filter;
+    EXPECT_EQ(ReadTableFilter(*env_->GetFileSystem(), kPath, &filter), filter.status);
+    return filter;
+  }
+
+  // The bytes of the only table of a database.
+  std::string WrittenTable(const rocksdb::BlockBasedTableOptions& table_options) {
+    rocksdb::Options options = OptionsWith(table_options);
+    options.env = env_.get();
+    const Database db = Open(options, "/db");
+    PutAndFlush(*db, 300);
+    std::string bytes;
+    EXPECT_TRUE(
+        rocksdb::ReadFileToString(env_.get(), ListTableFilters(*db).at(0).path, &bytes).ok());
+    return bytes;
+  }
+
+  const std::string kPath = "/table.sst";
+  std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
+};
+
+std::string OurBlock() {
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({});
+  builder.AddKey("apple");
+  return std::string(builder.Finish().bytes());
+}
+
+TEST_F(TableFileTest, FootersOfAllVersions) {
+  for (const std::uint32_t version : {0U, 1U, 5U, 6U, 7U}) {
+    HandmadeTable table;
+    table.version = version;
+    table.filter = OurBlock();
+    table.base_checksum = version >= 6 ? 0x12345678 : 0;
+    const TableFilter filter = Read(table.Bytes());
+    EXPECT_TRUE(filter.status.ok()) << version << ": " << filter.status.ToString();
+    EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
+    EXPECT_EQ(filter.keys, 1U);
+  }
+  HandmadeTable later;
+  later.version = 8;
+  EXPECT_TRUE(Read(later.Bytes()).status.IsNotSupported());
+}
+
+TEST_F(TableFileTest, ChecksumOfAFooterAndOfAPlace) {
+  HandmadeTable table;
+  table.version = 6;
+  table.base_checksum = 0x12345678;
+  table.filter = OurBlock();
+  const std::string bytes = table.Bytes();
+  for (std::size_t i = bytes.size() - 53; i < bytes.size() - 8; ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    EXPECT_FALSE(Read(damaged).status.ok()) << "byte " << i << " of " << bytes.size();
+  }
+  // The same blocks one byte further on.
+  EXPECT_TRUE(Read(' ' + bytes).status.IsCorruption());
+}
+
+TEST_F(TableFileTest, BlocksByTheirTrailers) {
+  const std::string array(128, 'x');
+  struct Case {
+    std::string block;
+    FilterFamily family;
+    std::string reason;
+  };
+  std::string damaged = OurBlock();
+  damaged[damaged.size() - 20] ^= 1;
+  std::string later = OurBlock();
+  later.back() = 9;
+  const std::vector<Case> cases = {
+      {"", FilterFamily::kEmpty, ""},
+      {"12345", FilterFamily::kEmpty, ""},
+      {array + std::string("\xff\0\6\0\0", 5), FilterFamily::kBloom, ""},
+      {array + std::string("\xff\1\6\0\0", 5), FilterFamily::kUnknown,
+       "a Bloom filter of a later RocksDB"},
+      {array + std::string("\xfe\7\x08\0\0", 5), FilterFamily::kRibbon, ""},
+      {array + std::string("\xfe\7\x01\0\0", 5), FilterFamily::kUnknown,
+       "a Ribbon filter of a later RocksDB"},
+      {array + std::string("\6\2\0\0\0", 5), FilterFamily::kLegacyBloom, ""},
+      {array + std::string("\6\3\0\0\0", 5), FilterFamily::kUnknown, "a damaged Bloom filter"},
+      {array + std::string("\0\2\0\0\0", 5), FilterFamily::kUnknown,
+       "a block that lets all keys pass"},
+      {array + std::string("\x80\2\0\0\0", 5), FilterFamily::kUnknown,
+       "a filter of a later RocksDB"},
+      {OurBlock(), FilterFamily::kExactBloom, ""},
+      {damaged, FilterFamily::kUnknown, "a damaged ExactBloom block"},
+      {later, FilterFamily::kUnknown, "an ExactBloom block of a later version"}};
+  for (const Case& each : cases) {
+    HandmadeTable table;
+    table.filter = each.block;
+    const TableFilter filter = Read(table.Bytes());
+    EXPECT_TRUE(filter.status.ok()) << filter.status.ToString();
+    EXPECT_STREQ(NameOf(filter.family), NameOf(each.family)) << each.reason;
+    EXPECT_EQ(filter.reason, each.reason);
+  }
+}
+
+TEST_F(TableFileTest, OfOtherPoliciesAndForms) {
+  HandmadeTable table;
+  table.filter = OurBlock();
+  table.metaindex_name = "fullfilter.theirs";
+  EXPECT_EQ(Read(table.Bytes()).reason, "a filter of the policy theirs");
+  table.metaindex_name = "filter.rocksdb.BuiltinBloomFilter";
+  EXPECT_EQ(Read(table.Bytes()).family, FilterFamily::kBlockBased);
+  table.metaindex_name = "rocksdb.something";
+  EXPECT_EQ(Read(table.Bytes()).family, FilterFamily::kNone);
+}
+
+TEST_F(TableFileTest, ErrorsNameFileAndPlace) {
+  HandmadeTable table;
+  table.filter = OurBlock();
+  std::string bytes = table.Bytes();
+  bytes[0] ^= 1;
+  const Status damaged = Read(bytes).status;
+  EXPECT_EQ(damaged.ToString(), "Corruption: /table.sst: the block of " +
+                                    std::to_string(table.filter.size()) +
+                                    " bytes at 0 has a wrong checksum");
+  EXPECT_EQ(Read(std::string(1000, 'x')).status.ToString(),
+            "Not implemented: /table.sst: not a block-based table");
+  EXPECT_EQ(Read("short").status.ToString(),
+            "Corruption: /table.sst: the footer of the table is damaged: the file is too short");
+  TableFilter filter;
+  EXPECT_FALSE(ReadTableFilter(*env_->GetFileSystem(), "/nowhere.sst", &filter).ok());
+}
+
+// Without checksums every byte gets as far as it can. The sanitizers watch.
+TEST_F(TableFileTest, HostileBytesAreRefusedOrRead) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  table_options.checksum = rocksdb::kNoChecksum;
+  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.partition_filters = true;
+  table_options.metadata_block_size = 64;
+  table_options.block_size = 256;
+  const std::string bytes = WrittenTable(table_options);
+  ASSERT_GT(Read(bytes).blocks, 5U);
+  const std::size_t data = bytes.find("ExB");  // before it lie data, which are not read
+  ASSERT_NE(data, std::string::npos);
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int round = 0; round < 5000; ++round) {
+    std::string hostile = bytes;
+    for (int change = 0; change <= round % 4; ++change) {
+      hostile[data + random() % (bytes.size() - data)] = static_cast<char>(random());
+    }
+    if (round % 10 == 0) hostile.resize(hostile.size() - random() % 200);
+    if (!Read(hostile).status.ok()) ++refused;
+  }
+  EXPECT_GT(refused, 500);
+}
+
+TEST(Coding, VarintsEndWithTheirInput) {
+  std::uint64_t value = 0;
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{300}, ~std::uint64_t{0}}) {
+    const std::string bytes = Varint(number);
+    Slice input(bytes);
+    ASSERT_TRUE(sstable::TakeVarint(&input, &value));
+    EXPECT_EQ(value, number);
+    EXPECT_TRUE(input.empty());
+    Slice cut(bytes.data(), bytes.size() - 1);
+    EXPECT_FALSE(sstable::TakeVarint(&cut, &value));
+  }
+  Slice too_long("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02");
+  EXPECT_FALSE(sstable::TakeVarint(&too_long, &value));
+  std::int64_t difference = 0;
+  Slice odd("\x03");
+  ASSERT_TRUE(sstable::TakeSignedVarint(&odd, &difference));
+  EXPECT_EQ(difference, -2);
+}
+
+}  // namespace
+}  // namespace exactbloom

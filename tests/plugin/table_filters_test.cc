@@ -1,0 +1,225 @@
+// What the listing of filters says of tables that RocksDB wrote.
+#include "exactbloom/table_filters.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
+#include <rocksdb/env_encryption.h>
+#include <rocksdb/sst_file_writer.h>
+
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter_policy.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 3000;
+
+// A database in memory.
+class TableFilters : public testing::Test {
+ protected:
+  rocksdb::Options OptionsOf(const rocksdb::BlockBasedTableOptions& table_options) {
+    rocksdb::Options options = OptionsWith(table_options);
+    options.env = env_.get();
+    return options;
+  }
+
+  // The filter of the only table of a new database.
+  TableFilter FilterOf(const rocksdb::BlockBasedTableOptions& table_options) {
+    const Database db = Open(OptionsOf(table_options), "/db" + std::to_string(databases_++));
+    PutAndFlush(*db, kKeys);
+    const std::vector<TableFilter> filters = ListTableFilters(*db);
+    EXPECT_EQ(filters.size(), 1U);
+    EXPECT_TRUE(filters.at(0).status.ok()) << filters.at(0).status.ToString();
+    return filters.at(0);
+  }
+
+  std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
+  int databases_ = 0;
+};
+
+rocksdb::BlockBasedTableOptions Partitioned(rocksdb::BlockBasedTableOptions table_options) {
+  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.partition_filters = true;
+  table_options.metadata_block_size = 512;
+  return table_options;
+}
+
+TEST_F(TableFilters, OfEveryFamilyAndFormat) {
+  struct Writer {
+    PolicyPointer policy;
+    FilterFamily family;
+    FilterFamily family_before_version_5;
+  };
+  const std::vector<Writer> writers = {
+      {NewPolicy(FilterKind::kClassic), FilterFamily::kExactBloom, FilterFamily::kExactBloom},
+      {NewPolicy(FilterKind::kStandard), FilterFamily::kExactBloom, FilterFamily::kExactBloom},
+      {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), FilterFamily::kBloom,
+       FilterFamily::kLegacyBloom},
+      {PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1)), FilterFamily::kRibbon,
+       FilterFamily::kRibbon},
+      {nullptr, FilterFamily::kNone, FilterFamily::kNone}};
+  for (const Writer& writer : writers) {
+    for (const std::uint32_t version : {2U, 3U, 4U, 5U}) {
+      for (const bool partitioned : {false, true}) {
+        rocksdb::BlockBasedTableOptions table_options;
+        table_options.filter_policy = writer.policy;
+        table_options.format_version = version;
+        if (partitioned) table_options = Partitioned(table_options);
+        const TableFilter filter = FilterOf(table_options);
+        SCOPED_TRACE(filter.policy + ", format version " + std::to_string(version));
+        EXPECT_EQ(NameOf(filter.family),
+                  NameOf(version < 5 ? writer.family_before_version_5 : writer.family));
+        EXPECT_EQ(filter.entries, kKeys);
+        EXPECT_EQ(filter.level, 0);
+        EXPECT_EQ(filter.column_family, "default");
+        if (writer.policy == nullptr) continue;
+        EXPECT_EQ(filter.policy, writer.policy->Name());
+        EXPECT_EQ(filter.filter_keys, kKeys);
+        EXPECT_EQ(filter.partitioned, partitioned);
+        EXPECT_EQ(filter.blocks > 3, partitioned);
+        EXPECT_EQ(filter.blocks == 1, !partitioned);
+      }
+    }
+  }
+}
+
+TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
+  for (const auto checksum : {rocksdb::kNoChecksum, rocksdb::kCRC32c, rocksdb::kxxHash,
+                              rocksdb::kxxHash64, rocksdb::kXXH3}) {
+    for (const std::uint32_t version : {3U, 5U}) {  // without and with delta-encoded handles
+      for (const int interval : {1, 4, 100}) {
+        rocksdb::BlockBasedTableOptions table_options;
+        table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+        table_options.checksum = checksum;
+        table_options.format_version = version;
+        table_options.index_block_restart_interval = interval;
+        const TableFilter filter = FilterOf(Partitioned(table_options));
+        EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
+        EXPECT_EQ(filter.keys, kKeys) << "checksum " << int{checksum} << ", interval " << interval;
+      }
+    }
+  }
+}
+
+TEST_F(TableFilters, OursIsDescribedInFull) {
+  for (const int lines : {0, 1, 2}) {
+    rocksdb::BlockBasedTableOptions table_options;
+    table_options.filter_policy.reset(NewStandardBloomFilterPolicy(12.5, lines));
+    const TableFilter filter = FilterOf(table_options);
+    const Layout layout(FilterKind::kStandard, lines);
+    const FilterSize size = SizeAtBitsPerKey(layout, kKeys, 12.5);
+    EXPECT_EQ(filter.layout.kind, FilterKind::kStandard);
+    EXPECT_EQ(filter.layout.lines, lines);
+    EXPECT_EQ(filter.bits, size.bits);
+    EXPECT_EQ(filter.min_probes, size.probes);
+    EXPECT_EQ(filter.max_probes, size.probes);
+    EXPECT_EQ(filter.keys, kKeys);
+    EXPECT_EQ(filter.hash_seed, 0U);
+    EXPECT_EQ(filter.format_version, 1);
+    EXPECT_EQ(filter.compatibility_name, table_options.filter_policy->CompatibilityName());
+  }
+}
+
+TEST_F(TableFilters, OfBuiltInFiltersWhatTheySay) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  const TableFilter bloom = FilterOf(table_options);
+  EXPECT_EQ(bloom.min_probes, 6);  // of RocksDB's Bloom filter at 10 bits per key
+  EXPECT_EQ(bloom.max_probes, 6);
+  table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10, -1));
+  const TableFilter ribbon = FilterOf(table_options);
+  EXPECT_GT(ribbon.ribbon_slots, kKeys);
+  EXPECT_LT(ribbon.ribbon_slots, kKeys + kKeys / 5);
+  EXPECT_LT(ribbon.bytes, bloom.bytes);
+}
+
+TEST_F(TableFilters, OfAFileAlone) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  const std::string path = "/alone.sst";
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), OptionsOf(table_options));
+  ASSERT_TRUE(writer.Open(path).ok());
+  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(2 * i), "value").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+
+  TableFilter filter;
+  ASSERT_TRUE(ReadTableFilter(*env_->GetFileSystem(), path, &filter).ok());
+  EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
+  EXPECT_EQ(filter.keys, kKeys);
+  EXPECT_EQ(filter.level, -1);
+  EXPECT_EQ(filter.path, path);
+
+  // Ingestion gives the file a sequence number, by writing into it.
+  const Database db = Open(OptionsOf(table_options), "/ingesting");
+  PutAndFlush(*db, 10);
+  rocksdb::IngestExternalFileOptions ingestion;
+  ingestion.move_files = true;
+  ingestion.write_global_seqno = true;
+  ASSERT_TRUE(db->IngestExternalFile({path}, ingestion).ok());
+  for (const TableFilter& table : ListTableFilters(*db)) {
+    EXPECT_TRUE(table.status.ok()) << table.status.ToString();
+    EXPECT_EQ(table.family, FilterFamily::kExactBloom);
+  }
+}
+
+TEST_F(TableFilters, OfAnEncryptedDatabase) {
+  std::shared_ptr<rocksdb::EncryptionProvider> provider;
+  ASSERT_TRUE(rocksdb::EncryptionProvider::CreateFromString(
+                  rocksdb::ConfigOptions(), "{id=CTR;cipher={id=ROT13;block_size=32}}", &provider)
+                  .ok());
+  const std::unique_ptr<rocksdb::Env> encrypted(rocksdb::NewEncryptedEnv(env_.get(), provider));
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.env = encrypted.get();
+  const Database db = Open(options, "/encrypted");
+  PutAndFlush(*db, kKeys);
+  const std::vector<TableFilter> filters = ListTableFilters(*db);
+  ASSERT_EQ(filters.size(), 1U);
+  EXPECT_EQ(filters[0].keys, kKeys) << filters[0].status.ToString();
+  TableFilter unreadable;
+  EXPECT_FALSE(ReadTableFilter(*env_->GetFileSystem(), filters[0].path, &unreadable).ok());
+}
+
+TEST_F(TableFilters, OfSeveralColumnFamilies) {
+  const Database db = Open(OptionsOf({}), "/families");
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(
+      db->CreateColumnFamily(OptionsWith(NewPolicy(FilterKind::kClassic)), "filtered", &family)
+          .ok());
+  PutAndFlush(*db, 10);
+  PutAndFlush(*db, 10, "value", 0, family);
+  for (const TableFilter& filter : ListTableFilters(*db)) {
+    EXPECT_EQ(filter.family,
+              filter.column_family == "filtered" ? FilterFamily::kExactBloom : FilterFamily::kNone);
+  }
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+}
+
+TEST_F(TableFilters, BlocksAreHandedOutForAView) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  const TableFilter filter = FilterOf(Partitioned(table_options));
+  std::vector<std::uint64_t> found(kKeys);
+  const rocksdb::Status status =
+      VisitFilterBlocks(*env_->GetFileSystem(), filter.path, [&found](const rocksdb::Slice& block) {
+        const BloomFilterView view({block.data(), block.size()});
+        EXPECT_EQ(view.Status(), BlockStatus::kUsable);
+        for (std::uint64_t i = 0; i < kKeys; ++i) found[i] += view.MayContain(KeyOf(2 * i)) ? 1 : 0;
+        return rocksdb::Status::OK();
+      });
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  for (const std::uint64_t count : found) ASSERT_GE(count, 1U);
+  // Each key is in one partition, and in another one only by chance.
+  EXPECT_LT(std::accumulate(found.begin(), found.end(), std::uint64_t{0}),
+            kKeys + kKeys * filter.blocks / 50);
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,126 @@
+// Which tables count as lacking the filter of the current policy.
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+#include <rocksdb/slice_transform.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/rebuild_filters.h"
+#include "exactbloom/table_filters.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 2000;
+
+// A database in memory, with a table of kKeys in level 0.
+class WantedFilterTest : public testing::Test {
+ protected:
+  Database OpenWith(PolicyPointer policy) {
+    table_options_.filter_policy = std::move(policy);
+    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options_));
+    return Open(options_, "/db");
+  }
+
+  // How many tables lack the policy's filter. After a rebuild none does.
+  std::uint64_t Lacking(PolicyPointer policy) {
+    const Database db = OpenWith(std::move(policy));
+    RebuildResult first;
+    RebuildResult second;
+    EXPECT_TRUE(RebuildFilters(*db, {}, &first).ok());
+    EXPECT_TRUE(RebuildFilters(*db, {}, &second).ok());
+    EXPECT_EQ(first.rewritten_tables, first.lacking_tables);
+    EXPECT_EQ(first.still_lacking_tables, 0U);
+    EXPECT_EQ(second.lacking_tables, 0U);
+    return first.lacking_tables;
+  }
+
+  std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
+  rocksdb::BlockBasedTableOptions table_options_;
+  rocksdb::Options options_ = [this] {
+    rocksdb::Options options = OptionsWith(nullptr);
+    options.env = env_.get();
+    return options;
+  }();
+};
+
+PolicyPointer Ours(FilterKind kind, double bits_per_key, int lines) {
+  return PolicyPointer(kind == FilterKind::kClassic
+                           ? NewClassicBloomFilterPolicy(bits_per_key, lines)
+                           : NewStandardBloomFilterPolicy(bits_per_key, lines));
+}
+
+TEST_F(WantedFilterTest, KindAndLinesCountButNotSize) {
+  PutAndFlush(*OpenWith(Ours(FilterKind::kClassic, 10, 0)), kKeys);
+  EXPECT_EQ(Lacking(Ours(FilterKind::kClassic, 15, 0)), 0U);
+  EXPECT_EQ(Lacking(Ours(FilterKind::kClassic, 15, 1)), 1U);
+  EXPECT_EQ(Lacking(Ours(FilterKind::kStandard, 15, 1)), 1U);
+}
+
+TEST_F(WantedFilterTest, BuiltInFamilies) {
+  PutAndFlush(*OpenWith(nullptr), kKeys);
+  EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), 1U);
+  EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewBloomFilterPolicy(20))), 0U);
+  EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, 0))), 1U);
+  EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, 1))), 1U);  // Bloom at 0
+  table_options_.format_version = 4;
+  EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), 1U);
+}
+
+TEST_F(WantedFilterTest, PartitioningDoesNotCount) {
+  PutAndFlush(*OpenWith(NewPolicy(FilterKind::kClassic)), kKeys);
+  table_options_.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options_.partition_filters = true;
+  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kClassic)), 0U);
+}
+
+TEST_F(WantedFilterTest, ForFewKeysRibbonBuildsBloom) {
+  PutAndFlush(*OpenWith(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1))), 5);
+  EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1))), 0U);
+}
+
+TEST_F(WantedFilterTest, NoFilterIsNeverLacked) {
+  PutAndFlush(*OpenWith(NewPolicy(FilterKind::kClassic)), kKeys);
+  EXPECT_EQ(Lacking(nullptr), 0U);
+  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kStandard, 0.1)), 0U);
+  options_.optimize_filters_for_hits = true;  // the table is bottommost
+  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kStandard)), 0U);
+  PutAndFlush(*OpenWith(nullptr), kKeys);  // above it
+  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kStandard)), 1U);
+}
+
+TEST_F(WantedFilterTest, TablesWithoutKeysForAFilterLackNothing) {
+  {
+    const Database db = OpenWith(NewPolicy(FilterKind::kClassic));
+    PutAndFlush(*db, kKeys);
+    ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(0), KeyOf(10)).ok());
+    ASSERT_TRUE(db->Flush({}).ok());
+    EXPECT_EQ(ListTableFilters(*db).size(), 2U);
+  }
+  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kClassic)), 0U);
+
+  table_options_.whole_key_filtering = false;
+  options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1000));  // of longer keys only
+  PutAndFlush(*OpenWith(NewPolicy(FilterKind::kClassic)), kKeys);
+  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kClassic)), 0U);
+}
+
+TEST_F(WantedFilterTest, OtherTableFormatsAreRefused) {
+  options_.table_factory.reset(rocksdb::NewPlainTableFactory());
+  options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
+  options_.allow_mmap_reads = true;
+  options_.env = rocksdb::Env::Default();
+  const TemporaryDirectory directory;
+  const Database db = Open(options_, directory.path("plain"));
+  RebuildResult result;
+  EXPECT_TRUE(RebuildFilters(*db, {}, &result).IsNotSupported());
+}
+
+}  // namespace
+}  // namespace exactbloom
