@@ -59,6 +59,8 @@ const Kernel& ScalarKernel(const FilterDescription& filter);
 const Kernel& Avx2Kernel(const FilterDescription& filter);
 const Kernel& Avx512DrawKernel(const FilterDescription& filter);
 const Kernel& Avx512Kernel(const FilterDescription& filter);
+#elif defined(__aarch64__)
+const Kernel& NeonKernel(const FilterDescription& filter);
 #endif
 
 }  // namespace exactbloom::filter

@@ -26,6 +26,8 @@ constexpr InstructionSet kInstructionSets[] = {
 #if defined(__x86_64__)
     {"avx512", HasAvx512, Avx512Kernel},
     {"avx2", HasAvx2, Avx2Kernel},
+#elif defined(__aarch64__)
+    {"neon", Always, NeonKernel},
 #endif
     {"scalar", Always, ScalarKernel},
 };
