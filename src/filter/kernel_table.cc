@@ -8,8 +8,8 @@ namespace {
 
 bool Always() { return true; }
 
-// The compiler's runtime asks the processor (CPUID) and, for the wider registers, also whether the
-// operating system saves them (XGETBV).
+// The compiler's runtime (libgcc, compiler-rt) asks the processor (CPUID) and, for the wider
+// registers, also whether the operating system saves them (XGETBV).
 #if defined(__x86_64__)
 bool HasAvx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
