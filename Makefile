@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test build bench bench-rocksdb configure clean
+.PHONY: readamp test aarch64 build bench bench-rocksdb configure clean
 
 PRESET ?= release
 
@@ -10,6 +10,14 @@ readamp: configure
 
 test: build
 	ctest --preset $(PRESET)
+
+# The libraries without RocksDB for 64-bit ARM, tested under qemu.
+aarch64:
+	@scripts/install_packages
+	@scripts/install_packages scripts/packages_emulation.txt
+	cmake --preset aarch64
+	cmake --build --preset aarch64
+	ctest --preset aarch64
 
 build: configure
 	cmake --build --preset $(PRESET)

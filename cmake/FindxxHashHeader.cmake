@@ -1,5 +1,14 @@
 # Finds xxhash.h, which is inlined into our code, and defines the target xxHash::header.
 find_path(xxHashHeader_INCLUDE_DIR xxhash.h)
+if(CMAKE_CROSSCOMPILING AND NOT xxHashHeader_INCLUDE_DIR)
+  # The header of the machine that builds serves any, but not the headers beside it.
+  find_file(xxHashHeader_FILE xxhash.h NO_CMAKE_FIND_ROOT_PATH)
+  mark_as_advanced(xxHashHeader_FILE)
+  if(xxHashHeader_FILE)
+    file(COPY "${xxHashHeader_FILE}" DESTINATION "${PROJECT_BINARY_DIR}/xxhash")
+    set_property(CACHE xxHashHeader_INCLUDE_DIR PROPERTY VALUE "${PROJECT_BINARY_DIR}/xxhash")
+  endif()
+endif()
 mark_as_advanced(xxHashHeader_INCLUDE_DIR)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(

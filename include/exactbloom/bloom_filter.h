@@ -152,7 +152,7 @@ class BloomFilterView {
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the
-// processor among "avx512", "avx2" and "scalar", or the one that the environment variable
+// processor among "avx512", "avx2", "neon" and "scalar", or the one that the environment variable
 // EXACTBLOOM_KERNEL named when it was first needed. A name that is unknown, or of a set that the
 // machine lacks, is ignored. All of them build the same bytes and give the same answers.
 std::string_view KernelName();

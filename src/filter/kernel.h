@@ -56,6 +56,8 @@ const Kernel& Avx2Kernel(const FilterDescription& filter);
 // `gathers`: one key's bits are read by a gather instruction, and not by loads one by one.
 const Kernel& Avx512DrawKernel(const FilterDescription& filter, bool gathers);
 const Kernel& Avx512Kernel(const FilterDescription& filter);
+#elif defined(__aarch64__)
+const Kernel& NeonKernel(const FilterDescription& filter);
 #endif
 
 }  // namespace exactbloom::filter

@@ -24,8 +24,8 @@ bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
 
 void SetFields(unsigned char* line, std::uint64_t word, int used, std::uint64_t next_word,
                int next_used) {
-  for (int i = 0; i < used; ++i) SetBit(line, Field(word, i));
-  for (int i = 0; i < next_used; ++i) SetBit(line, Field(next_word, i));
+  SetEachField(line, word, used);
+  SetEachField(line, next_word, next_used);
 }
 
 template <int kFields>

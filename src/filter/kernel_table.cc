@@ -8,8 +8,8 @@ namespace {
 
 bool Always() { return true; }
 
-// The compiler's runtime asks the processor (CPUID) and, for the wider registers, also whether the
-// operating system saves them (XGETBV).
+// The compiler's runtime (libgcc, compiler-rt) asks the processor (CPUID) and, for the wider
+// registers, also whether the operating system saves them (XGETBV).
 #if defined(__x86_64__)
 bool HasAvx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
@@ -26,6 +26,8 @@ constexpr InstructionSet kInstructionSets[] = {
 #if defined(__x86_64__)
     {"avx512", HasAvx512, Avx512Kernel},
     {"avx2", HasAvx2, Avx2Kernel},
+#elif defined(__aarch64__)
+    {"neon", Always, NeonKernel},
 #endif
     {"scalar", Always, ScalarKernel},
 };

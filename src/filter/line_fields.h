@@ -1,5 +1,5 @@
-// What the kernels of all instruction sets do one field at a time, out of line: it is rare, and
-// would burden the fast code with its registers.
+// What kernels do one field at a time. What all instruction sets do so is out of line: it is rare,
+// and would burden the fast code with its registers.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,11 @@ bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines,
 
 // Sets the bits of a line's part of a code word.
 void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count);
+
+// Sets the bits of a word's first fields, equal ones and all.
+inline void SetEachField(unsigned char* line, std::uint64_t word, int used) {
+  for (int i = 0; i < used; ++i) SetBit(line, Field(word, i));
+}
 
 // A line for each position, with only the bit of that position set.
 struct alignas(kLineBytes) OneHotLine {
