@@ -222,5 +222,36 @@ TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
   EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
 }
 
+TEST_P(BloomFilter, BlockBytesAgreesWithFinish) {
+  BloomFilterBuilder builder = Builder(9.7);
+  for (const std::uint64_t keys : {0U, 1U, 5U, 333U}) {
+    AddNumbers(builder, 0, keys);
+    EXPECT_EQ(builder.Finish().size, builder.BlockBytes(keys)) << keys;
+  }
+  EXPECT_EQ(builder.BlockBytes(std::uint64_t{1} << 53), kBlockBytesLimit - 1);
+}
+
+TEST_P(BloomFilter, RateOfABlockHasTheBestProbes) {
+  const BloomFilterBuilder builder = Builder();
+  EXPECT_DOUBLE_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes + 1500),
+                   SizeAtBitsPerKey(GetParam(), 1000, 12.0).false_positive_rate);
+  EXPECT_EQ(builder.FalsePositiveRateOfBlock(0, filter::kTrailerBytes + 1), 0.0);
+  EXPECT_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes), 1.0);
+}
+
+TEST_P(BloomFilter, AlternatesOfSuccessiveKeysCountOnce) {
+  BloomFilterBuilder builder = Builder();
+  builder.AddKeyAndAlternate("ab", "a");
+  builder.AddKeyAndAlternate("ac", "a");
+  EXPECT_EQ(builder.KeyCount(), 3U);
+  builder.Clear();
+  builder.AddKeyAndAlternate("ac", "a");
+  EXPECT_EQ(builder.KeyCount(), 2U);
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  EXPECT_TRUE(view.MayContain("ac") && view.MayContain("a"));
+  EXPECT_FALSE(view.MayContain("ab"));
+}
+
 }  // namespace
 }  // namespace exactbloom
