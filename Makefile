@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test build bench bench-rocksdb configure clean
+.PHONY: readamp test build bench bench-rocksdb in-tree package configure clean
 
 PRESET ?= release
 
@@ -22,6 +22,11 @@ bench: configure
 
 bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
+
+# Inside RocksDB's source, by both of its builds; the tests run with the objects that come out.
+in-tree:
+	@scripts/install_packages
+	scripts/in_tree
 
 configure:
 	@scripts/install_packages

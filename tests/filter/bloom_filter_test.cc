@@ -187,19 +187,16 @@ TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
 TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
   for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
     const BloomFilterBuilder builder = Builder(bits_per_key);
-    const auto block_bytes = [&](std::uint64_t keys) {
-      return SizeAtBitsPerKey(GetParam(), keys, bits_per_key).bits / 8 + filter::kTrailerBytes;
-    };
     for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) {
       const std::uint64_t keys = builder.KeysThatFit(bytes);
       if (keys > 0) {
-        ASSERT_LE(block_bytes(keys), bytes) << bits_per_key;
+        ASSERT_LE(builder.BlockBytes(keys), bytes) << bits_per_key;
       }
-      ASSERT_GT(block_bytes(keys + 1), bytes) << bits_per_key;
+      ASSERT_GT(builder.BlockBytes(keys + 1), bytes) << bits_per_key;
     }
     for (const std::uint64_t bytes :
          {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
-      ASSERT_LE(block_bytes(builder.KeysThatFit(bytes)), bytes);
+      ASSERT_LE(builder.BlockBytes(builder.KeysThatFit(bytes)), bytes);
     }
   }
 }
