@@ -28,6 +28,14 @@ in-tree:
 	@scripts/install_packages
 	scripts/in_tree
 
+# The Debian package, tried out from outside the tree.
+package:
+	@scripts/install_packages
+	cmake --preset package
+	cmake --build --preset package
+	cd build/package && cpack
+	tests/install/package_test.sh build/package/exactbloom_*.deb
+
 configure:
 	@scripts/install_packages
 	cmake --preset $(PRESET)
