@@ -34,7 +34,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     Add([&] { builder_.AddKeyAndAlternate(View(key), View(alt)); });
   }
 
-  size_t EstimateEntriesAdded() override { return static_cast<size_t>(builder_.KeyCount()); }
+  // From 9.6 on zero says that there is no key to filter.
+  size_t EstimateEntriesAdded() override {
+    return out_of_memory_ ? 1 : static_cast<size_t>(builder_.KeyCount());
+  }
 
   Slice Finish(std::unique_ptr<const char[]>* buffer) override {
     if (std::exchange(out_of_memory_, false)) return {kAlwaysMatch.data(), kAlwaysMatch.size()};
