@@ -4,9 +4,15 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/exactbloom")
 
 install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
-install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# For LD_PRELOAD, by its path; nothing links with it.
+install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom)
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(EXACTBLOOM_PACKAGE)
+  include(package)
+else()
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
 install(EXPORT exactbloomTargets NAMESPACE exactbloom:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/exactbloomConfig.cmake.in exactbloomConfig.cmake

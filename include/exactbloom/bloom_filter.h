@@ -84,6 +84,11 @@ class BloomFilterBuilder {
   // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
   void AddKey(std::string_view key);
 
+  // Adds a key and another entry that belongs to it and is shared with its neighbours, such as the
+  // key's prefix. Either is counted once where it equals the other, or one of those of the call
+  // before. Errors as above.
+  void AddKeyAndAlternate(std::string_view key, std::string_view alternate);
+
   std::uint64_t KeyCount() const;
 
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
@@ -98,11 +103,23 @@ class BloomFilterBuilder {
   // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
+  // Returns the bytes of the block that Finish makes of `keys` keys, 0 .. 2^53.
+  std::uint64_t BlockBytes(std::uint64_t keys) const;
+
+  // Returns the exact false-positive rate of `keys` keys, 0 .. 2^53, in a block of at most
+  // `block_bytes`, with the best k for them; 1 if a block cannot be that small. Precision as of
+  // exactbloom::FalsePositiveRate.
+  double FalsePositiveRateOfBlock(std::uint64_t keys, std::uint64_t block_bytes) const;
+
  private:
   explicit BloomFilterBuilder(const Options& options);
 
+  // The bits of the largest filter in a block of at most `block_bytes`; 0 if there is none.
+  std::uint64_t BitsThatFit(std::uint64_t block_bytes) const;
+
   Options options_;
   std::unique_ptr<filter::HashStore> hashes_;
+  std::optional<std::uint64_t> last_alternate_;  // its hash; none since the last Finish or Clear
 };
 
 // Why a view cannot use its block.

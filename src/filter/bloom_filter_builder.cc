@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <utility>
 
 #include "array_builder.h"
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
 #include "filter_sizing.h"
 #include "hash_store.h"
 #include "key_hash.h"
@@ -31,9 +33,25 @@ __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
   if (hashes_->empty() || hashes_->back() != hash) hashes_->Append(hash);
 }
 
+void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {
+  const std::uint64_t key_hash = filter::HashKey(key, options_.hash_seed);
+  const std::uint64_t alternate_hash = filter::HashKey(alternate, options_.hash_seed);
+  const std::optional<std::uint64_t> before = std::exchange(last_alternate_, alternate_hash);
+  std::optional<std::uint64_t> last_key;
+  if (!hashes_->empty()) last_key = hashes_->back();
+  // The key comes last, since it is what the next key is compared with.
+  if (alternate_hash != before && alternate_hash != last_key && alternate_hash != key_hash) {
+    hashes_->Append(alternate_hash);
+  }
+  if (key_hash != before && key_hash != last_key) hashes_->Append(key_hash);
+}
+
 std::uint64_t BloomFilterBuilder::KeyCount() const { return hashes_->size(); }
 
-void BloomFilterBuilder::Clear() { hashes_->Clear(); }
+void BloomFilterBuilder::Clear() {
+  hashes_->Clear();
+  last_alternate_.reset();
+}
 
 FilterBlock BloomFilterBuilder::Finish() {
   FilterDescription description;
@@ -52,19 +70,37 @@ FilterBlock BloomFilterBuilder::Finish() {
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   filter::BuildArray(array, description, *hashes_);
   filter::EncodeTrailer(description, array + array_bytes);
+  last_alternate_.reset();
   return block;
 }
 
-std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
+std::uint64_t BloomFilterBuilder::BitsThatFit(std::uint64_t block_bytes) const {
   if (block_bytes <= filter::kTrailerBytes) return 0;
   const std::uint64_t granularity = BitGranularity(options_.layout);
-  const std::uint64_t array_bits =
-      (std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes) * 8 / granularity *
-      granularity;
-  if (array_bits < granularity * static_cast<std::uint64_t>(std::max(options_.layout.lines, 1))) {
-    return 0;
-  }
-  return static_cast<std::uint64_t>(static_cast<double>(array_bits) / options_.bits_per_key);
+  const std::uint64_t bits = (std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes) *
+                             8 / granularity * granularity;
+  const bool enough =
+      bits >= granularity * static_cast<std::uint64_t>(std::max(options_.layout.lines, 1));
+  return enough ? bits : 0;
+}
+
+std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
+  return static_cast<std::uint64_t>(static_cast<double>(BitsThatFit(block_bytes)) /
+                                    options_.bits_per_key);
+}
+
+std::uint64_t BloomFilterBuilder::BlockBytes(std::uint64_t keys) const {
+  return filter::ArrayBytes(
+             filter::BitsAtBitsPerKey(options_.layout, keys, options_.bits_per_key)) +
+         filter::kTrailerBytes;
+}
+
+double BloomFilterBuilder::FalsePositiveRateOfBlock(std::uint64_t keys,
+                                                    std::uint64_t block_bytes) const {
+  const std::uint64_t bits = BitsThatFit(block_bytes);
+  if (bits == 0) return 1.0;
+  return FalsePositiveRate(options_.layout, bits, keys,
+                           filter::RememberedOptimalProbes(options_.layout, bits, keys));
 }
 
 }  // namespace exactbloom

@@ -187,19 +187,16 @@ TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
 TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
   for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
     const BloomFilterBuilder builder = Builder(bits_per_key);
-    const auto block_bytes = [&](std::uint64_t keys) {
-      return SizeAtBitsPerKey(GetParam(), keys, bits_per_key).bits / 8 + filter::kTrailerBytes;
-    };
     for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) {
       const std::uint64_t keys = builder.KeysThatFit(bytes);
       if (keys > 0) {
-        ASSERT_LE(block_bytes(keys), bytes) << bits_per_key;
+        ASSERT_LE(builder.BlockBytes(keys), bytes) << bits_per_key;
       }
-      ASSERT_GT(block_bytes(keys + 1), bytes) << bits_per_key;
+      ASSERT_GT(builder.BlockBytes(keys + 1), bytes) << bits_per_key;
     }
     for (const std::uint64_t bytes :
          {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
-      ASSERT_LE(block_bytes(builder.KeysThatFit(bytes)), bytes);
+      ASSERT_LE(builder.BlockBytes(builder.KeysThatFit(bytes)), bytes);
     }
   }
 }
@@ -220,6 +217,37 @@ TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
   EXPECT_EQ(builder.KeysThatFit(0), 0U);
   EXPECT_EQ(builder.KeysThatFit(filter::kTrailerBytes), 0U);
   EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
+}
+
+TEST_P(BloomFilter, BlockBytesAgreesWithFinish) {
+  BloomFilterBuilder builder = Builder(9.7);
+  for (const std::uint64_t keys : {0U, 1U, 5U, 333U}) {
+    AddNumbers(builder, 0, keys);
+    EXPECT_EQ(builder.Finish().size, builder.BlockBytes(keys)) << keys;
+  }
+  EXPECT_EQ(builder.BlockBytes(std::uint64_t{1} << 53), kBlockBytesLimit - 1);
+}
+
+TEST_P(BloomFilter, RateOfABlockHasTheBestProbes) {
+  const BloomFilterBuilder builder = Builder();
+  EXPECT_DOUBLE_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes + 1500),
+                   SizeAtBitsPerKey(GetParam(), 1000, 12.0).false_positive_rate);
+  EXPECT_EQ(builder.FalsePositiveRateOfBlock(0, filter::kTrailerBytes + 1), 0.0);
+  EXPECT_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes), 1.0);
+}
+
+TEST_P(BloomFilter, AlternatesOfSuccessiveKeysCountOnce) {
+  BloomFilterBuilder builder = Builder();
+  builder.AddKeyAndAlternate("ab", "a");
+  builder.AddKeyAndAlternate("ac", "a");
+  EXPECT_EQ(builder.KeyCount(), 3U);
+  builder.Clear();
+  builder.AddKeyAndAlternate("ac", "a");
+  EXPECT_EQ(builder.KeyCount(), 2U);
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  EXPECT_TRUE(view.MayContain("ac") && view.MayContain("a"));
+  EXPECT_FALSE(view.MayContain("ab"));
 }
 
 }  // namespace
