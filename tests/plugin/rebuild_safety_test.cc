@@ -1,6 +1,7 @@
 // Nothing is lost by a rebuild: crashes, damage, ranges that meet, writes beside it.
 #include <gtest/gtest.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/table_properties.h>
 
 #include <algorithm>
 #include <atomic>
@@ -139,7 +140,11 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
   EXPECT_LE(result.rewritten_tables, 2U);
   ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
   EXPECT_EQ(result.remaining_tables, 0U);
+  EXPECT_EQ(result.rewritten_tables, result.lacking_tables);
   EXPECT_GT(result.gone_tables, 0U) << "no table came along with another";
+  rocksdb::TablePropertiesCollection properties;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
+  for (const auto& [path, table] : properties) EXPECT_EQ(table->compression_name, "NoCompression");
   ExpectPresent(*db, kTables * kKeys / 2, "value", kTables * kKeys / 2);
   EXPECT_EQ(AskAbsent(*db, kKeys).positive, 0U);
 }
