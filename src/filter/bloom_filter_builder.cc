@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <utility>
 
 #include "array_builder.h"
 #include "block_format.h"
+#include "construction_check.h"
 #include "exactbloom/bloom_filter.h"
 #include "filter_sizing.h"
 #include "hash_store.h"
@@ -18,7 +20,10 @@ std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& opti
 }
 
 BloomFilterBuilder::BloomFilterBuilder(const Options& options)
-    : options_(options), hashes_(std::make_unique<filter::HashStore>()) {}
+    : options_(options),
+      hashes_(std::make_unique<filter::HashStore>(
+          options.detect_faults ? filter::Consumed::kKept : filter::Consumed::kFreed)),
+      check_(options.detect_faults ? std::make_unique<filter::ConstructionCheck>() : nullptr) {}
 
 BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
@@ -26,23 +31,51 @@ BloomFilterBuilder::~BloomFilterBuilder() = default;
 
 void BloomFilterBuilder::AddKey(std::string_view key) {
   const std::uint64_t hash = filter::HashKey(key, options_.hash_seed);
-  if (hashes_->empty() || hashes_->back() != hash) hashes_->Append(hash);
+  if (!hashes_->empty()) {
+    if (hash == last_hash_) return;
+    const bool is_repeated = hash == next_to_last_hash_;
+    next_to_last_hash_ = std::exchange(last_hash_, hash);
+    if (is_repeated) return;
+  } else {
+    last_hash_ = next_to_last_hash_ = hash;
+  }
+  hashes_->Append(hash);
+  if (check_ != nullptr) check_->Note(hash);
 }
 
 std::uint64_t BloomFilterBuilder::KeyCount() const { return hashes_->size(); }
 
-void BloomFilterBuilder::Clear() { hashes_->Clear(); }
+void BloomFilterBuilder::Clear() {
+  hashes_->Clear();
+  if (check_ != nullptr) check_->Clear();
+}
 
-FilterBlock BloomFilterBuilder::Finish() {
+// m of a block of that size.
+std::uint64_t BloomFilterBuilder::BitsIn(std::uint64_t block_bytes) const {
+  const std::uint64_t granularity = BitGranularity(options_.layout);
+  return (std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes) * 8 / granularity *
+         granularity;
+}
+
+std::size_t BloomFilterBuilder::BlockBytes() const {
+  const std::uint64_t bits =
+      filter::BitsAtBitsPerKey(options_.layout, KeyCount(), options_.bits_per_key);
+  return static_cast<std::size_t>(filter::ArrayBytes(bits)) + filter::kTrailerBytes;
+}
+
+FilterDescription BloomFilterBuilder::Describe(std::size_t block_bytes) const {
   FilterDescription description;
   description.layout = options_.layout;
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
-  description.bits =
-      filter::BitsAtBitsPerKey(options_.layout, description.keys, options_.bits_per_key);
+  description.bits = BitsIn(block_bytes);
   description.probes =
       filter::RememberedOptimalProbes(options_.layout, description.bits, description.keys);
+  return description;
+}
 
+FilterBlock BloomFilterBuilder::Finish(std::size_t block_bytes) {
+  const FilterDescription description = Describe(block_bytes);
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
   block.size = array_bytes + filter::kTrailerBytes;
@@ -50,15 +83,23 @@ FilterBlock BloomFilterBuilder::Finish() {
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   filter::BuildArray(array, description, *hashes_);
   filter::EncodeTrailer(description, array + array_bytes);
+  if (check_ != nullptr) check_->Keep(*hashes_, block.bytes());
   return block;
+}
+
+ConstructionFault BloomFilterBuilder::CheckHashes() const {
+  const bool is_intact = check_ == nullptr || check_->Fits(*hashes_);
+  return is_intact ? ConstructionFault::kNone : ConstructionFault::kHashes;
+}
+
+ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
+  return check_ == nullptr ? ConstructionFault::kNone : check_->CheckBlock(block);
 }
 
 std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
   if (block_bytes <= filter::kTrailerBytes) return 0;
+  const std::uint64_t array_bits = BitsIn(block_bytes);
   const std::uint64_t granularity = BitGranularity(options_.layout);
-  const std::uint64_t array_bits =
-      (std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes) * 8 / granularity *
-      granularity;
   if (array_bits < granularity * static_cast<std::uint64_t>(std::max(options_.layout.lines, 1))) {
     return 0;
   }

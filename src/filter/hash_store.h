@@ -9,12 +9,17 @@
 
 namespace exactbloom::filter {
 
+// What Consume does with the hashes.
+enum class Consumed { kFreed, kKept };
+
 // Grows by chunks, each twice as large as the one before up to kMostChunkHashes, so that small
 // filters take little and large ones little more than 8 bytes a key; no hash is ever moved.
 class HashStore {
  public:
   static constexpr std::size_t kFewestChunkHashes = 512;
   static constexpr std::size_t kMostChunkHashes = 8192;
+
+  explicit HashStore(Consumed consumed = Consumed::kFreed) : consumed_(consumed) {}
 
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -29,19 +34,23 @@ class HashStore {
     ++size_;
   }
 
-  void Clear() { *this = HashStore(); }
+  void Clear() { *this = HashStore(consumed_); }
 
-  // Hands out all hashes in order, as take(hashes, count), and frees each chunk behind that.
+  // Hands out all hashes in order, as take(hashes, count), and frees each chunk behind that unless
+  // they are to be kept.
   template <typename Take>
   void Consume(Take take) {
-    std::uint64_t left = size_;
-    for (Chunk& chunk : chunks_) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.capacity, left));
+    ForEachChunk([&](Chunk& chunk, std::size_t count) {
       take(chunk.hashes.get(), count);
-      left -= count;
-      chunk.hashes.reset();
-    }
-    Clear();
+      if (consumed_ == Consumed::kFreed) chunk.hashes.reset();
+    });
+    if (consumed_ == Consumed::kFreed) Clear();
+  }
+
+  // Hands out all hashes in order, as visit(hashes, count).
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    ForEachChunk([&](Chunk& chunk, std::size_t count) { visit(chunk.hashes.get(), count); });
   }
 
  private:
@@ -49,6 +58,16 @@ class HashStore {
     std::unique_ptr<std::uint64_t[]> hashes;
     std::size_t capacity = 0;
   };
+
+  template <typename Visit>
+  void ForEachChunk(Visit visit) {
+    std::uint64_t left = size_;
+    for (Chunk& chunk : chunks_) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.capacity, left));
+      visit(chunk, count);
+      left -= count;
+    }
+  }
 
   void AddChunk() {
     const std::size_t capacity = chunks_.empty()
@@ -65,6 +84,7 @@ class HashStore {
   std::uint64_t* end_ = nullptr;  // of the last chunk's hashes
   std::uint64_t* limit_ = nullptr;
   std::uint64_t size_ = 0;
+  Consumed consumed_;
 };
 
 }  // namespace exactbloom::filter
