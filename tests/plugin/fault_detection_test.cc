@@ -10,13 +10,13 @@
 
 #include "bits_builder_fixture.h"
 #include "builder_fault.h"
+#include "observed_policy.h"
 #include "plugin/bits_builder.h"
 #include "sample_database.h"
 
 namespace exactbloom {
 namespace {
 
-using rocksdb::FilterBitsBuilder;
 using rocksdb::Slice;
 using rocksdb::Status;
 
@@ -87,51 +87,10 @@ TEST_P(FaultDetection, IsOffByDefault) {
   EXPECT_TRUE(builder->MaybePostVerify(contents).ok());
 }
 
-// A policy whose filters are hit between their construction and their verification.
-class FaultyPolicy : public rocksdb::FilterPolicy {
- public:
-  explicit FaultyPolicy(PolicyPointer policy) : policy_(std::move(policy)) {}
-
-  const char* Name() const override { return policy_->Name(); }
-  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
-  FilterBitsBuilder* GetBuilderWithContext(
-      const rocksdb::FilterBuildingContext& context) const override {
-    return new FaultyBuilder(policy_->GetBuilderWithContext(context));
-  }
-  rocksdb::FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
-    return policy_->GetFilterBitsReader(contents);
-  }
-
- private:
-  class FaultyBuilder : public FilterBitsBuilder {
-   public:
-    explicit FaultyBuilder(FilterBitsBuilder* builder) : builder_(builder) {}
-
-    void AddKey(const Slice& key) override { builder_->AddKey(key); }
-    size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
-    Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
-    Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-      const Slice contents = builder_->Finish(buffer, status);
-      FlipBit(const_cast<char*>(buffer->get())[contents.size() / 2]);
-      return contents;
-    }
-    Status MaybePostVerify(const Slice& contents) override {
-      return builder_->MaybePostVerify(contents);
-    }
-    size_t ApproximateNumEntries(size_t bytes) override {
-      return builder_->ApproximateNumEntries(bytes);
-    }
-
-   private:
-    std::unique_ptr<FilterBitsBuilder> builder_;
-  };
-
-  PolicyPointer policy_;
-};
-
 TEST_P(FaultDetection, AFlushThatMeetsAFaultFails) {
   for (const bool partitioned : {false, true}) {
-    table_options_.filter_policy = std::make_shared<FaultyPolicy>(policy_);
+    table_options_.filter_policy = std::make_shared<ObservedPolicy>(
+        policy_, [](char* block, std::size_t size) { FlipBit(block[size / 2]); });
     table_options_.partition_filters = partitioned;
     table_options_.index_type = partitioned ? rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch
                                             : rocksdb::BlockBasedTableOptions::kBinarySearch;

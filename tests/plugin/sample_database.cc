@@ -34,9 +34,10 @@ TemporaryDirectory::~TemporaryDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-PolicyPointer NewPolicy(FilterKind kind, double bits_per_key) {
-  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(bits_per_key)
-                                                    : NewStandardBloomFilterPolicy(bits_per_key));
+PolicyPointer NewPolicy(Layout layout, double bits_per_key) {
+  return PolicyPointer(layout.kind == FilterKind::kClassic
+                           ? NewClassicBloomFilterPolicy(bits_per_key, layout.lines)
+                           : NewStandardBloomFilterPolicy(bits_per_key, layout.lines));
 }
 
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {

@@ -33,7 +33,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-PolicyPointer NewPolicy(FilterKind kind, double bits_per_key = 10);
+PolicyPointer NewPolicy(Layout layout, double bits_per_key = 10);
 
 // Options of a database that creates itself, counts, and compacts only when told to.
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options);
