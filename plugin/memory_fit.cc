@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <new>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
@@ -48,8 +49,8 @@ int FloorLog2(std::uint64_t value) {
 
 std::size_t MallocUsableBytes(std::size_t bytes) {
 #ifdef EXACTBLOOM_HAS_USABLE_SIZE
-  const std::unique_ptr<char[]> memory(new char[bytes]);
-  return malloc_usable_size(memory.get());
+  const std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
+  return memory == nullptr ? bytes : malloc_usable_size(memory.get());
 #else
   return bytes;
 #endif
@@ -67,7 +68,7 @@ std::size_t MemoryFit::BlockBytes(const BloomFilterBuilder& builder) {
 
   const double target = LogRate(builder.Describe(meant));
   const auto excess_of = [&](std::size_t size) {
-    return static_cast<double>(keys) * std::expm1(LogRate(builder.Describe(size)) - target);
+    return std::expm1(LogRate(builder.Describe(size)) - target);
   };
   const std::size_t below = ClassBelow(requested);
   if (below != 0) {
@@ -100,9 +101,12 @@ std::size_t MemoryFit::ClassBelow(std::size_t bytes) const {
 
 bool MemoryFit::Spend(std::uint64_t keys, double excess) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  double& balance = balances_[static_cast<std::size_t>(FloorLog2(keys))];
-  if (excess > 0 && balance + excess > 0) return false;
-  balance += excess;
+  Balance& balance = balances_[static_cast<std::size_t>(FloorLog2(keys))];
+  const double of_keys = static_cast<double>(keys) * excess;
+  const bool is_positive = balance.of_filters + excess > 0 || balance.of_keys + of_keys > 0;
+  if (excess > 0 && is_positive) return false;
+  balance.of_filters += excess;
+  balance.of_keys += of_keys;
   return true;
 }
 

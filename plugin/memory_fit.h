@@ -4,13 +4,13 @@
 // next class, and what lies behind its end is lost. Here blocks fill their classes: they get either
 // the class above the size that they were meant to have, or the class below. The class below has a
 // higher false-positive rate than the target; it is taken only where filters of the class above
-// have saved as much before. What is balanced is
+// have saved as much before. What is balanced are the sums over all filters of
 //
-//   the sum over all filters of  keys * (rate / target - 1),
+//   rate / target - 1    and    keys * (rate / target - 1),
 //
-// which never becomes positive: the rate over all keys is at most the target's. Filters whose
-// numbers of keys have the same power of two are balanced among each other, so that neither large
-// filters pay for small ones nor small ones for large ones.
+// which never become positive: the rate is at most the target's on the average of filters and on
+// that of keys. Filters whose numbers of keys have the same power of two are balanced among each
+// other, so that neither large filters pay for small ones nor small ones for large ones.
 #pragma once
 
 #include <array>
@@ -41,18 +41,23 @@ class MemoryFit {
   std::size_t BlockBytes(const BloomFilterBuilder& builder);
 
  private:
+  struct Balance {
+    double of_filters = 0.0;
+    double of_keys = 0.0;
+  };
+
   // The natural logarithm of the exact rate, interpolated between remembered ones.
   double LogRate(const FilterDescription& filter);
   double LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits_step);
 
   std::size_t ClassBelow(std::size_t bytes) const;
 
-  // Adds to the balance of filters of so many keys, unless it would become positive.
+  // Adds a filter's rate / target - 1 to the balance, unless that would become positive.
   bool Spend(std::uint64_t keys, double excess);
 
   const UsableBytes usable_bytes_;
   std::mutex mutex_;
-  std::array<double, 64> balances_{};  // by the power of two of the keys
+  std::array<Balance, 64> balances_{};  // by the power of two of the keys
   std::map<std::tuple<FilterKind, int, int, std::uint64_t>, double> log_rates_;
 };
 

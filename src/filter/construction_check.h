@@ -33,12 +33,9 @@ class ConstructionCheck {
  private:
   // Injective in either argument, so a change of one hash is always found.
   static std::uint64_t Extend(std::uint64_t checksum, std::uint64_t hash) {
-    return checksum * kMultiplier + hash;
+    return (checksum << 1 | checksum >> 63) + hash;
   }
   static std::uint64_t ChecksumOf(HashStore& hashes);
-
-  // Odd; 2^64 divided by the golden ratio.
-  static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 
   std::uint64_t checksum_ = 0;
   HashStore finished_;
