@@ -72,7 +72,7 @@ class BitsBuilder : public rocksdb::FilterBitsBuilder {
   }
 
   Status MaybePostVerify(const Slice& filter) override {
-    const Status status = CorruptionOf(builder_.CheckBlock({filter.data(), filter.size()}));
+    Status status = CorruptionOf(builder_.CheckBlock({filter.data(), filter.size()}));
     charge_.Set(finished_bytes_);
     return status;
   }

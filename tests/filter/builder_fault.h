@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "exactbloom/bloom_filter.h"
 #include "filter/hash_store.h"
@@ -15,12 +16,11 @@ struct BuilderFault {
 
   // Returns the hash of that number, in the order of adding, where it is kept.
   static std::uint64_t& HashIn(HashStore& hashes, std::uint64_t number) {
-    std::uint64_t* found = nullptr;
+    std::vector<std::uint64_t*> places;
     hashes.ForEach([&](std::uint64_t* chunk, std::size_t count) {
-      if (found == nullptr && number < count) found = chunk + number;
-      number -= count;
+      for (std::size_t i = 0; i < count; ++i) places.push_back(chunk + i);
     });
-    return *found;
+    return *places.at(number);
   }
 };
 

@@ -46,7 +46,7 @@ TEST(CacheCharge, RoundsUpToWholeEntriesAndGivesBack) {
   {
     CacheCharge charge(cache);
     EXPECT_EQ(cache->GetPinnedUsage(), 0U);
-    for (const std::size_t entries : {1, 7, 3, 0, 20}) {
+    for (const std::size_t entries : {1U, 7U, 3U, 0U, 20U}) {
       charge.Set(entries * kEntry);
       EXPECT_EQ(cache->GetPinnedUsage(), entries * kEntry);
       charge.Set(entries * kEntry + 1);

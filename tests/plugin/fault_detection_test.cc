@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FaultDetection,
 
 TEST_P(FaultDetection, AFlippedBitOfTheBlockIsReported) {
   const auto builder = NewBuilder(*policy_, table_options_);
-  for (const std::size_t byte : {0, 1000, 3000, 3750, 3789}) {
+  for (const std::size_t byte : {0U, 1000U, 3000U, 3750U, 3789U}) {
     AddNumbers(*builder, kKeys);
     std::unique_ptr<const char[]> buffer;
     Status status;

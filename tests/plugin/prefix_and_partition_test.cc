@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PartitionSize, testing::ValuesIn(AllLayouts())
 TEST_P(PartitionSize, BuildersFillWhatTheyAnnounce) {
   for (const double bits_per_key : {4.4, 10.0, 15.7, 33.0}) {
     const auto builder = NewBuilder(*NewPolicy(GetParam(), bits_per_key));
-    for (const std::size_t bytes : {3687, 7373, 14746, 60000}) {
+    for (const std::size_t bytes : {3687U, 7373U, 14746U, 60000U}) {
       AddNumbers(*builder, builder->ApproximateNumEntries(bytes));
       const auto size = static_cast<double>(FinishAndVerify(*builder).contents.size());
       EXPECT_LE(size, bytes);

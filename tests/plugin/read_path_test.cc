@@ -3,11 +3,9 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/slice_transform.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "sample_database.h"
 
@@ -60,24 +58,7 @@ class ReadPath : public testing::TestWithParam<int> {
       rocksdb::ReadOptions read_options;
       read_options.async_io = async;
       read_options.optimize_multiget_for_io = async;
-      TakeCounts(db);
-      constexpr std::size_t kBatch = 50;
-      constexpr std::uint64_t kEnd = 2 * kKeys - kBatch;
-      for (std::uint64_t start = 0; start < kEnd; start += kBatch) {
-        std::vector<std::string> texts;
-        for (std::uint64_t i = 0; i < kBatch; ++i) texts.push_back(KeyOf(start + i));
-        const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
-        std::array<rocksdb::PinnableSlice, kBatch> values;
-        std::array<rocksdb::Status, kBatch> statuses;
-        db.MultiGet(read_options, db.DefaultColumnFamily(), kBatch, keys.data(), values.data(),
-                    statuses.data(), /*sorted_input=*/true);
-        for (std::size_t i = 0; i < kBatch; ++i) {
-          ASSERT_EQ(statuses[i].ok(), (start + i) % 2 == 0) << texts[i];
-        }
-      }
-      const FilterCounts counts = TakeCounts(db);
-      EXPECT_EQ(counts.true_positive, kEnd / 2);
-      ExpectFiltering(counts, kEnd / 2);
+      ExpectFiltering(MultiGetAll(db, kKeys, read_options), kKeys - 1);
     }
   }
 

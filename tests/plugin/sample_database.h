@@ -78,6 +78,11 @@ void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& valu
 FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
                        rocksdb::ColumnFamilyHandle* family = nullptr);
 
+// Asks in batches for the keys of `count` even numbers and the odd ones between them, expects that
+// just the even ones are found, and returns what the filters did meanwhile.
+FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
+                         const rocksdb::ReadOptions& read_options = {});
+
 // Reads the counters and sets them to zero.
 FilterCounts TakeCounts(rocksdb::DB& db);
 

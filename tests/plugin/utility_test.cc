@@ -136,7 +136,7 @@ TEST_P(Utility, UserDefinedTimestampsStayOutOfTheFilter) {
   const TimestampComparator comparator;
   options_.comparator = &comparator;
   const Database db = Open(options_, Path());
-  for (const std::uint64_t time : {10, 20}) {
+  for (const std::uint64_t time : {10U, 20U}) {
     for (std::uint64_t i = 0; i < kKeys; ++i) {
       ASSERT_TRUE(
           db->Put({}, KeyOf(2 * i), TimestampComparator::Timestamp(time), std::to_string(time))
