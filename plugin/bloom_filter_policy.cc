@@ -1,5 +1,7 @@
 #include "bloom_filter_policy.h"
 
+#include <rocksdb/table.h>
+
 #include <optional>
 #include <utility>
 
@@ -63,9 +65,10 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
   BloomFilterBuilder::Options options;
   options.layout = Layout();
   options.bits_per_key = options_.bits_per_key;
+  options.detect_faults = context.table_options.detect_filter_construct_corruption;
   std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
   // A null builder means a table without a filter.
-  return builder ? NewBitsBuilder(std::move(*builder), context.info_log).release() : nullptr;
+  return builder ? NewBitsBuilder(std::move(*builder), context, memory_fit_).release() : nullptr;
 }
 
 rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "exactbloom/layout.h"
+#include "memory_fit.h"
 #include "policy_options.h"
 
 namespace exactbloom {
@@ -58,6 +59,8 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   rocksdb::Status configuration_;  // the first error
   // Reads the blocks that are not ours.
   std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
+  // Of all tables that are built with this policy.
+  mutable MemoryFit memory_fit_;
 };
 
 }  // namespace exactbloom

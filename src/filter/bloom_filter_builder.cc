@@ -3,6 +3,7 @@
 
 #include "array_builder.h"
 #include "block_format.h"
+#include "construction_check.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "filter_sizing.h"
@@ -20,49 +21,59 @@ std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& opti
 }
 
 BloomFilterBuilder::BloomFilterBuilder(const Options& options)
-    : options_(options), hashes_(std::make_unique<filter::HashStore>()) {}
+    : options_(options),
+      hashes_(std::make_unique<filter::HashStore>(
+          options.detect_faults ? filter::Consumed::kKept : filter::Consumed::kFreed)),
+      check_(options.detect_faults ? std::make_unique<filter::ConstructionCheck>() : nullptr) {}
 
 BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder::~BloomFilterBuilder() = default;
 
+void BloomFilterBuilder::AddHash(std::uint64_t hash) {
+  if (hashes_->empty()) {
+    last_hash_ = next_to_last_hash_ = hash;
+  } else {
+    if (hash == last_hash_) return;
+    const bool is_repeated = hash == next_to_last_hash_;
+    next_to_last_hash_ = std::exchange(last_hash_, hash);
+    if (is_repeated) return;
+  }
+  hashes_->Append(hash);
+  if (check_ != nullptr) check_->Note(hash);
+}
+
 __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
   const std::uint64_t seed = options_.hash_seed;
-  const std::uint64_t hash = key.size() > filter::kShortKeyBytes ? filter::HashLongKey(key, seed)
-                                                                 : filter::HashKey(key, seed);
-  if (hashes_->empty() || hashes_->back() != hash) hashes_->Append(hash);
+  AddHash(key.size() > filter::kShortKeyBytes ? filter::HashLongKey(key, seed)
+                                              : filter::HashKey(key, seed));
 }
 
 void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {
-  const std::uint64_t key_hash = filter::HashKey(key, options_.hash_seed);
-  const std::uint64_t alternate_hash = filter::HashKey(alternate, options_.hash_seed);
-  const std::optional<std::uint64_t> before = std::exchange(last_alternate_, alternate_hash);
-  std::optional<std::uint64_t> last_key;
-  if (!hashes_->empty()) last_key = hashes_->back();
-  // The key comes last, since it is what the next key is compared with.
-  if (alternate_hash != before && alternate_hash != last_key && alternate_hash != key_hash) {
-    hashes_->Append(alternate_hash);
-  }
-  if (key_hash != before && key_hash != last_key) hashes_->Append(key_hash);
+  AddKey(alternate);
+  AddKey(key);
 }
 
 std::uint64_t BloomFilterBuilder::KeyCount() const { return hashes_->size(); }
 
 void BloomFilterBuilder::Clear() {
   hashes_->Clear();
-  last_alternate_.reset();
+  if (check_ != nullptr) check_->Clear();
 }
 
-FilterBlock BloomFilterBuilder::Finish() {
+FilterDescription BloomFilterBuilder::Describe(std::size_t block_bytes) const {
   FilterDescription description;
   description.layout = options_.layout;
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
-  description.bits =
-      filter::BitsAtBitsPerKey(options_.layout, description.keys, options_.bits_per_key);
+  description.bits = BitsThatFit(block_bytes);
   description.probes =
       filter::RememberedOptimalProbes(options_.layout, description.bits, description.keys);
+  return description;
+}
 
+FilterBlock BloomFilterBuilder::Finish(std::size_t block_bytes) {
+  const FilterDescription description = Describe(block_bytes);
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
   block.size = array_bytes + filter::kTrailerBytes;
@@ -70,8 +81,17 @@ FilterBlock BloomFilterBuilder::Finish() {
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   filter::BuildArray(array, description, *hashes_);
   filter::EncodeTrailer(description, array + array_bytes);
-  last_alternate_.reset();
+  if (check_ != nullptr) check_->Keep(*hashes_, block.bytes());
   return block;
+}
+
+ConstructionFault BloomFilterBuilder::CheckHashes() const {
+  const bool is_intact = check_ == nullptr || check_->Fits(*hashes_);
+  return is_intact ? ConstructionFault::kNone : ConstructionFault::kHashes;
+}
+
+ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
+  return check_ == nullptr ? ConstructionFault::kNone : check_->CheckBlock(block);
 }
 
 std::uint64_t BloomFilterBuilder::BitsThatFit(std::uint64_t block_bytes) const {

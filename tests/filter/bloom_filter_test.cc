@@ -95,14 +95,28 @@ TEST_P(BloomFilter, EmptyFilterContainsNothing) {
   EXPECT_FALSE(view.MayContain(""));
 }
 
-TEST_P(BloomFilter, AdjacentDuplicatesCountOnce) {
+TEST_P(BloomFilter, DuplicatesOfTheLastTwoKeysCountOnce) {
   BloomFilterBuilder builder = Builder();
   for (const char* key : {"a", "a", "b", "b", "b", "a"}) builder.AddKey(key);
-  EXPECT_EQ(builder.KeyCount(), 3U);
+  EXPECT_EQ(builder.KeyCount(), 2U);
+  for (const char* key : {"b", "c", "d", "a"}) builder.AddKey(key);
+  EXPECT_EQ(builder.KeyCount(), 5U);
   // A duplicate does not survive the filter's end.
   const FilterBlock first = builder.Finish();
   builder.AddKey("a");
   EXPECT_EQ(builder.KeyCount(), 1U);
+}
+
+// Keys, each followed by its prefix.
+TEST_P(BloomFilter, PrefixesThatAlternateWithKeysCountOnce) {
+  BloomFilterBuilder alternating = Builder();
+  for (const char* key : {"p1", "p", "p2", "p", "p2", "p", "p3", "p", "q", "q", "q1", "q"}) {
+    alternating.AddKey(key);
+  }
+  BloomFilterBuilder distinct = Builder();
+  for (const char* key : {"p1", "p", "p2", "p3", "q", "q1"}) distinct.AddKey(key);
+  EXPECT_EQ(alternating.KeyCount(), distinct.KeyCount());
+  EXPECT_EQ(alternating.Finish().bytes(), distinct.Finish().bytes());
 }
 
 TEST_P(BloomFilter, TakesKeysOfAnyLength) {
@@ -168,6 +182,41 @@ TEST_P(BloomFilter, SizeHasTheBestProbesAndTheirRate) {
   const FilterSize size = SizeAtBitsPerKey(GetParam(), 12345, 13.3);
   EXPECT_EQ(size.probes, OptimalProbes(GetParam(), size.bits, 12345));
   EXPECT_EQ(size.false_positive_rate, FalsePositiveRate(GetParam(), size.bits, 12345, size.probes));
+}
+
+TEST_P(BloomFilter, FinishesInAnySizeThatIsAskedFor) {
+  constexpr std::uint64_t kKeys = 1000;
+  for (int lines = 0; lines <= kMaxLines; ++lines) {
+    const Layout layout(GetParam(), lines);
+    const std::size_t granularity = lines == 0 ? 1 : kLineBits / 8;
+    for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
+      BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 10, 0});
+      AddNumbers(builder, 0, kKeys);
+      const FilterDescription expected = builder.Describe(bytes);
+      const FilterBlock block = builder.Finish(bytes);
+      EXPECT_LE(block.size, bytes);
+      EXPECT_GT(block.size + granularity, bytes);
+      const BloomFilterView view(block.bytes());
+      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+      EXPECT_EQ(view.Description().keys, kKeys);
+      EXPECT_EQ(view.Description().bits, (block.size - filter::kTrailerBytes) * 8);
+      EXPECT_EQ(view.Description().bits, expected.bits);
+      EXPECT_EQ(view.Description().probes, OptimalProbes(layout, expected.bits, kKeys));
+      for (std::uint64_t i = 0; i < kKeys; ++i) {
+        ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+      }
+    }
+  }
+}
+
+TEST_P(BloomFilter, BlockBytesIsTheSizeOfFinish) {
+  BloomFilterBuilder builder = Builder(9.9);
+  for (const std::uint64_t keys : {0, 1, 777}) {
+    AddNumbers(builder, 0, keys);
+    const std::size_t bytes = builder.BlockBytes();
+    EXPECT_EQ(bytes, SizeAtBitsPerKey(GetParam(), keys, 9.9).bits / 8 + filter::kTrailerBytes);
+    EXPECT_EQ(builder.Finish().size, bytes);
+  }
 }
 
 // Beyond the cap of the block bits per key shrink, and k follows.

@@ -4,10 +4,8 @@
 
 #include <cstdint>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
+#include "exact_rate.h"
 #include "sample_database.h"
-#include "statistics.h"
 
 namespace exactbloom {
 namespace {
@@ -32,16 +30,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
                          });
 
 TEST_P(RateInDatabase, LiesInTheIntervalOfTheExactRate) {
-  const FilterSize size = SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey);
-  const double rate = size.false_positive_rate;
   const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
   ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
-  const double fill_variance = RateVariance({GetParam(), size.bits, kKeys, size.probes});
-  const double dispersion =
-      1 + static_cast<double>(kAsked - 1) * fill_variance / (rate * (1 - rate));
-  const Interval interval = WilsonInterval(counts.FalsePositives(), kAsked, kZ999, dispersion);
-  EXPECT_TRUE(interval.Contains(rate))
-      << rate << " outside " << interval.low << " .. " << interval.high;
+  ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(), kKeys, kBitsPerKey);
 }
 
 TEST_P(RateInDatabase, IsBelowTheBuiltInFilters) {
