@@ -37,8 +37,8 @@ class BitsBuilder : public rocksdb::FilterBitsBuilder {
 
   Slice Finish(std::unique_ptr<const char[]>* buffer) override {
     if (std::exchange(out_of_memory_, false)) return {kAlwaysMatch.data(), kAlwaysMatch.size()};
-    WarnOfTheBlockLimit();
     try {
+      WarnOfTheBlockLimit();
       FilterBlock block = builder_.Finish();
       *buffer = std::move(block.data);
       return {buffer->get(), block.size};
@@ -59,13 +59,12 @@ class BitsBuilder : public rocksdb::FilterBitsBuilder {
 
  private:
   void WarnOfTheBlockLimit() {
-    const std::uint64_t keys = builder_.KeyCount();
-    const std::uint64_t fitting = builder_.KeysThatFit(kBlockBytesLimit - 1);
-    if (keys <= fitting) return;
+    if (!builder_.ExceedsBlockLimit()) return;
     rocksdb::Warn(info_log_,
-                  "exactbloom: a filter of %llu keys would exceed the limit of a block, which is "
-                  "reached at %llu keys; it gets fewer bits per key",
-                  static_cast<unsigned long long>(keys), static_cast<unsigned long long>(fitting));
+                  "exactbloom: a filter of %llu keys would exceed the size of a block, which "
+                  "%llu keys reach; it gets fewer bits per key",
+                  static_cast<unsigned long long>(builder_.KeyCount()),
+                  static_cast<unsigned long long>(builder_.KeysThatFit(kBlockBytesLimit)));
   }
 
   BloomFilterBuilder builder_;

@@ -30,8 +30,10 @@ struct Kernel;
 // misread the tail of a longer block as a filter of their own and could lose keys.
 inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 
-// Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
-inline constexpr double kMinBitsPerKey = 0.5;
+// The range of rates to size filters by. Every layout reaches the least with fewer than
+// kMaxBitsPerKey bits per key; the largest takes little more than one.
+inline constexpr double kMinTargetRate = 1e-9;
+inline constexpr double kMaxTargetRate = 0.5;
 
 // What a block says of itself.
 struct FilterDescription {
@@ -63,11 +65,16 @@ class BloomFilterBuilder {
  public:
   struct Options {
     Layout layout;
-    double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
+    double bits_per_key = 10.0;  // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
+    // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:
+    // kMinTargetRate .. kMaxTargetRate.
+    double false_positive_rate = 0.0;
+    // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and a trailer.
+    std::uint64_t block_bytes_limit = kBlockBytesLimit;
   };
 
-  // Returns nothing when bits_per_key or lines is outside its range.
+  // Returns nothing when an option is outside its range.
   static std::optional<BloomFilterBuilder> Create(const Options& options);
 
   BloomFilterBuilder(BloomFilterBuilder&&) noexcept;
@@ -91,8 +98,13 @@ class BloomFilterBuilder {
   // Forgets all keys.
   void Clear();
 
-  // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
+  // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
+  // or rate; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
+
+  // Returns whether the keys so far want a larger block than the limit allows. Finish then gives
+  // them fewer bits. Throws std::bad_alloc when memory is short.
+  bool ExceedsBlockLimit() const;
 
  private:
   explicit BloomFilterBuilder(const Options& options);
