@@ -62,8 +62,9 @@ std::vector<double> MonkeyBitsPerKey(int levels, double size_ratio, double bits_
 
 inline constexpr double kMaxSizeRatio = 1000.0;
 
-// How far the memory of GeometricLevelBits may exceed the wanted average, as a share of it.
-inline constexpr double kLevelBitsTolerance = 0.03;
+// How far the memory of GeometricLevelBits may exceed the wanted average, as a share of it. Half a
+// per cent to 3% is left for rounding and trailers.
+inline constexpr double kLevelBitsTolerance = 0.025;
 
 // Returns bits per key for the levels of a geometric tree of which only the size ratio is known and
 // not how many levels are in use: element d is for the d-th level above the bottommost, the last
@@ -73,8 +74,8 @@ inline constexpr double kLevelBitsTolerance = 0.03;
 // kLevelBitsTolerance. A level that would get less than a filter is worth gets zero.
 //   size_ratio     T, above 1, at most kMaxSizeRatio
 //   bits_per_key   the average over all keys, 0 .. kMaxBitsPerKey
-// Memory of a tree, if any level above the next to bottommost may get the last element: at most
-// 1.03 of `bits_per_key`. From 10 bits per key and T = 3 on at least 0.97 with three or more
+// Memory of a tree, if any level above the bottommost may get the last element: at most 1.025 of
+// `bits_per_key`. From 10 bits per key and T = 3 on at least 0.97 with three or more
 // levels. A single level gets element 0 only: 0.95 at T = 10. Precision: 0.5% of an element. Time:
 // some hundreds of evaluations of the exact rate. Errors: an empty vector for parameters outside
 // these ranges.
