@@ -118,12 +118,13 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
 // By level, sized by a rate, and with Ribbon at the bottom: predictions hold, and the allocation
 // wastes fewer reads in the same memory.
 TEST_F(ReadampTest, TakesEveryOptionOfOurPolicies) {
-  const Outcome outcome = Run(
-      "--synthetic 60000 --stored 0.5 --sorted-runs 4 --size-ratio 10 --no-bloom-table --policies "
-      "'classic_bloom:10,{id=classic_bloom;size_ratio=10},"
-      "{id=classic_bloom;size_ratio=10;bottommost=ribbon},{id=standard_bloom;fpr=0.02},"
-      "{id=classic_bloom;lines=1;level_bits=20:20:17:13:9}' --json " +
-      Json().string());
+  const Outcome outcome =
+      Run("--synthetic 60000 --stored 0.5 --sorted-runs 4 --size-ratio 10 --block-cache 64MB "
+          "--no-bloom-table --policies "
+          "'classic_bloom:10,{id=classic_bloom;size_ratio=10},"
+          "{id=classic_bloom;size_ratio=10;bottommost=ribbon},{id=standard_bloom;fpr=0.02},"
+          "{id=classic_bloom;lines=1;level_bits=20:20:17:13:9}' --json " +
+          Json().string());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const auto report = nlohmann::json::parse(ReadFile(Json()));
   const auto& policies = report.at("policies");
