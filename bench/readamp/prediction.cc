@@ -15,8 +15,6 @@
 namespace exactbloom::readamp {
 namespace {
 
-constexpr std::uint64_t kRibbonMetadataBytes = 5;
-
 // The exact rate of one table's filter and its variance over the hash functions.
 struct ExactFilter {
   double rate = 0.0;

@@ -14,6 +14,9 @@
 
 namespace exactbloom {
 
+// What RocksDB puts behind the slots.
+inline constexpr std::uint64_t kRibbonMetadataBytes = 5;
+
 // Returns the slots per key that RocksDB's builder takes: 1.0225 for some thousands of keys, and
 // 0.0038 more with every doubling from 2^14 on.
 //   keys   1 .. 1e12
@@ -24,7 +27,7 @@ double RibbonOverhead(std::uint64_t keys);
 
 // Returns the rate of a Ribbon filter.
 //   keys   n, 1 .. 1e12
-//   bits   of all slots; without RocksDB's five bytes of metadata
+//   bits   of all slots; without the metadata
 // Precision: that of the overhead, about 2% of the rate at 10 bits per key. At least 2^-32, the
 // widest slot that RocksDB has.
 double RibbonFalsePositiveRate(std::uint64_t keys, std::uint64_t bits);

@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "report/errors.h"
 #include "report/text_table.h"
@@ -20,7 +21,6 @@ namespace {
 
 constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kMostKeys = 1e12;
-constexpr std::uint64_t kRibbonMetadataBytes = 5;
 
 std::string PolicyOf(Layout layout, const FilterPlan& plan) {
   return plan.bits == 0 ? "none" : PolicyString(layout, ConfiguredBitsPerKey(plan));

@@ -23,7 +23,6 @@ namespace exactbloom {
 namespace {
 
 constexpr std::size_t kRuns = LevelTree::kRuns;
-constexpr std::uint64_t kRibbonMetadataBytes = 5;
 
 struct Case {
   const char* name;
