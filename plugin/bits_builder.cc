@@ -66,8 +66,8 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     const Status intact = CorruptionOf(builder_.CheckHashes());
     if (status != nullptr) *status = intact;
     if (std::exchange(out_of_memory_, false) || !intact.ok()) return FinishWithoutFilter();
-    WarnOfTheBlockLimit();
     try {
+      WarnOfTheBlockLimit();
       return FinishFilter(buffer);
     } catch (const std::bad_alloc&) {
       return FinishWithoutFilter();
@@ -85,7 +85,11 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   size_t CalculateSpace(size_t num_entries) override {
-    return static_cast<size_t>(builder_.BlockBytes(num_entries));
+    try {
+      return static_cast<size_t>(builder_.BlockBytes(num_entries));
+    } catch (const std::bad_alloc&) {
+      return kAlwaysMatch.size();
+    }
   }
 
   double EstimatedFpRate(size_t num_entries, size_t bytes) override {
@@ -114,7 +118,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
         memory_fit_ != nullptr ? memory_fit_->BlockBytes(builder_) : builder_.BlockBytes();
     const std::uint64_t keys = builder_.KeyCount();
     ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey, bytes);
-    FilterBlock block = builder_.Finish(bytes);
+    FilterBlock block = memory_fit_ != nullptr ? builder_.Finish(bytes) : builder_.Finish();
     finished_bytes_ += block.size;
     const std::uint64_t kept = detects_faults_ ? keys : 0;
     charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
@@ -139,13 +143,12 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   void WarnOfTheBlockLimit() {
-    const std::uint64_t keys = builder_.KeyCount();
-    const std::uint64_t fitting = builder_.KeysThatFit(kBlockBytesLimit - 1);
-    if (keys <= fitting) return;
+    if (!builder_.ExceedsBlockLimit()) return;
     rocksdb::Warn(info_log_,
-                  "exactbloom: a filter of %llu keys would exceed the limit of a block, which is "
-                  "reached at %llu keys; it gets fewer bits per key",
-                  static_cast<unsigned long long>(keys), static_cast<unsigned long long>(fitting));
+                  "exactbloom: a filter of %llu keys would exceed the size of a block, which "
+                  "%llu keys reach; it gets fewer bits per key",
+                  static_cast<unsigned long long>(builder_.KeyCount()),
+                  static_cast<unsigned long long>(builder_.KeysThatFit(kBlockBytesLimit)));
   }
 
   BloomFilterBuilder builder_;

@@ -36,8 +36,10 @@ void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at
 // misread the tail of a longer block as a filter of their own and could lose keys.
 inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 
-// Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
-inline constexpr double kMinBitsPerKey = 0.5;
+// The range of rates to size filters by. Every layout reaches the least with fewer than
+// kMaxBitsPerKey bits per key; the largest takes little more than one.
+inline constexpr double kMinTargetRate = 1e-9;
+inline constexpr double kMaxTargetRate = 0.5;
 
 // What a block says of itself.
 struct FilterDescription {
@@ -79,11 +81,16 @@ class BloomFilterBuilder {
     Layout layout;
     double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
+    // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:
+    // kMinTargetRate .. kMaxTargetRate.
+    double false_positive_rate = 0.0;
+    // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and a trailer.
+    std::uint64_t block_bytes_limit = kBlockBytesLimit;
     // Prepares CheckHashes and CheckBlock: Finish keeps its hashes, and takes that much longer.
     bool detect_faults = false;
   };
 
-  // Returns nothing when bits_per_key or lines is outside its range.
+  // Returns nothing when an option is outside its range.
   static std::optional<BloomFilterBuilder> Create(const Options& options);
 
   BloomFilterBuilder(BloomFilterBuilder&&) noexcept;
@@ -110,7 +117,7 @@ class BloomFilterBuilder {
   // With no keys it is a filter that contains nothing. Beyond the block it takes at most
   // kFinishBytesPerKey in addition to what is kept, and frees that as it goes. Throws
   // std::bad_alloc when memory is short; no key is forgotten then.
-  FilterBlock Finish() { return Finish(BlockBytes()); }
+  FilterBlock Finish();
 
   // The same for a block of another size: m is the largest that `block_bytes` hold, and k* follows.
   //   block_bytes   at least what an empty filter takes; the block may be a line smaller
@@ -134,11 +141,17 @@ class BloomFilterBuilder {
   // Forgets all keys.
   void Clear();
 
-  // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
+  // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
+  // or rate; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
-  // Returns the bytes of the block that Finish makes of `keys` keys, 0 .. 2^53.
+  // Returns the bytes of the block that Finish makes of `keys` keys, 0 .. 2^53. Throws
+  // std::bad_alloc when memory is short.
   std::uint64_t BlockBytes(std::uint64_t keys) const;
+
+  // Returns whether the keys so far want a larger block than the limit allows. Finish then gives
+  // them fewer bits. Throws std::bad_alloc when memory is short.
+  bool ExceedsBlockLimit() const;
 
   // Returns the exact false-positive rate of `keys` keys, 0 .. 2^53, in a block of at most
   // `block_bytes`, with the best k for them; 1 if a block cannot be that small. Precision as of
@@ -151,6 +164,8 @@ class BloomFilterBuilder {
   explicit BloomFilterBuilder(const Options& options);
 
   void AddHash(std::uint64_t hash);
+  FilterDescription DescribeBits(std::uint64_t bits) const;
+  FilterBlock Build(const FilterDescription& description);
   // The bits of the largest filter in a block of at most `block_bytes`; 0 if there is none.
   std::uint64_t BitsThatFit(std::uint64_t block_bytes) const;
 

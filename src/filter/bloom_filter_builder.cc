@@ -13,10 +13,18 @@
 namespace exactbloom {
 
 std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options) {
+  // Written so that NaN is refused.
   const bool bits_in_range =
       options.bits_per_key >= kMinBitsPerKey && options.bits_per_key <= kMaxBitsPerKey;
+  const bool rate_in_range =
+      options.false_positive_rate == 0.0 || (options.false_positive_rate >= kMinTargetRate &&
+                                             options.false_positive_rate <= kMaxTargetRate);
   const bool lines_in_range = options.layout.lines >= 0 && options.layout.lines <= kMaxLines;
-  if (!bits_in_range || !lines_in_range) return std::nullopt;  // NaN included
+  if (!bits_in_range || !rate_in_range || !lines_in_range) return std::nullopt;
+  const bool limit_in_range =
+      options.block_bytes_limit <= kBlockBytesLimit &&
+      options.block_bytes_limit > kLineBits / 8 * kMaxLines + filter::kTrailerBytes;
+  if (!limit_in_range) return std::nullopt;
   return BloomFilterBuilder(options);
 }
 
@@ -61,19 +69,30 @@ void BloomFilterBuilder::Clear() {
   if (check_ != nullptr) check_->Clear();
 }
 
-FilterDescription BloomFilterBuilder::Describe(std::size_t block_bytes) const {
+FilterDescription BloomFilterBuilder::DescribeBits(std::uint64_t bits) const {
   FilterDescription description;
   description.layout = options_.layout;
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
-  description.bits = BitsThatFit(block_bytes);
+  description.bits = bits;
   description.probes =
       filter::RememberedOptimalProbes(options_.layout, description.bits, description.keys);
   return description;
 }
 
+FilterDescription BloomFilterBuilder::Describe(std::size_t block_bytes) const {
+  return DescribeBits(BitsThatFit(block_bytes));
+}
+
+FilterBlock BloomFilterBuilder::Finish() {
+  return Build(DescribeBits(filter::BitsOf(options_, KeyCount())));
+}
+
 FilterBlock BloomFilterBuilder::Finish(std::size_t block_bytes) {
-  const FilterDescription description = Describe(block_bytes);
+  return Build(Describe(block_bytes));
+}
+
+FilterBlock BloomFilterBuilder::Build(const FilterDescription& description) {
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
   block.size = array_bytes + filter::kTrailerBytes;
@@ -97,22 +116,23 @@ ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
 std::uint64_t BloomFilterBuilder::BitsThatFit(std::uint64_t block_bytes) const {
   if (block_bytes <= filter::kTrailerBytes) return 0;
   const std::uint64_t granularity = BitGranularity(options_.layout);
-  const std::uint64_t bits = (std::min(block_bytes, kBlockBytesLimit - 1) - filter::kTrailerBytes) *
-                             8 / granularity * granularity;
-  const bool enough =
-      bits >= granularity * static_cast<std::uint64_t>(std::max(options_.layout.lines, 1));
-  return enough ? bits : 0;
+  const std::uint64_t bits =
+      (std::min(block_bytes, options_.block_bytes_limit - 1) - filter::kTrailerBytes) * 8 /
+      granularity * granularity;
+  return bits < filter::FewestArrayBytes(options_.layout) * 8 ? 0 : bits;
 }
 
 std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
-  return static_cast<std::uint64_t>(static_cast<double>(BitsThatFit(block_bytes)) /
-                                    options_.bits_per_key);
+  const std::uint64_t bits = BitsThatFit(block_bytes);
+  if (bits == 0) return 0;
+  if (options_.false_positive_rate > 0.0) {
+    return MostKeys(options_.layout, bits, options_.false_positive_rate).value_or(0);
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(bits) / options_.bits_per_key);
 }
 
 std::uint64_t BloomFilterBuilder::BlockBytes(std::uint64_t keys) const {
-  return filter::ArrayBytes(
-             filter::BitsAtBitsPerKey(options_.layout, keys, options_.bits_per_key)) +
-         filter::kTrailerBytes;
+  return filter::ArrayBytes(filter::BitsOf(options_, keys)) + filter::kTrailerBytes;
 }
 
 double BloomFilterBuilder::FalsePositiveRateOfBlock(std::uint64_t keys,
@@ -121,6 +141,10 @@ double BloomFilterBuilder::FalsePositiveRateOfBlock(std::uint64_t keys,
   if (bits == 0) return 1.0;
   return FalsePositiveRate(options_.layout, bits, keys,
                            filter::RememberedOptimalProbes(options_.layout, bits, keys));
+}
+
+bool BloomFilterBuilder::ExceedsBlockLimit() const {
+  return filter::ExceedsBlockLimit(options_, KeyCount());
 }
 
 }  // namespace exactbloom

@@ -24,7 +24,14 @@ class ConstructionCheckTest : public testing::TestWithParam<Layout> {
     for (std::uint64_t i = 0; i < count; ++i) builder_.AddKey(NumberKey(i).text());
   }
 
-  BloomFilterBuilder builder_ = *BloomFilterBuilder::Create({GetParam(), 10, 0, true});
+  static BloomFilterBuilder::Options Detecting() {
+    BloomFilterBuilder::Options options;
+    options.layout = GetParam();
+    options.detect_faults = true;
+    return options;
+  }
+
+  BloomFilterBuilder builder_ = *BloomFilterBuilder::Create(Detecting());
 };
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ConstructionCheckTest, testing::ValuesIn(AllLayouts()),

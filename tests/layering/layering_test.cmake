@@ -7,7 +7,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(standard "<[a-z_]+>")
-set(l0_public "\"exactbloom/(confidence_interval|counting_filter|efficiency|false_positive_rate|filter_sizer|key_count_estimate|layout|levels|occupancy|rate_bounds|sizing|version)\\.h\"")
+set(l0_public "\"exactbloom/(confidence_interval|counting_filter|efficiency|false_positive_rate|filter_sizer|key_count_estimate|layout|levels|occupancy|rate_bounds|ribbon_rate|sizing|version)\\.h\"")
 set(l1_public "\"exactbloom/bloom_filter\\.h\"")
 set(l2_public "\"exactbloom/(filter_policy|rebuild_filters|table_filters)\\.h\"")
 set(own "\"[a-z0-9_]+\\.(h|inc)\"")

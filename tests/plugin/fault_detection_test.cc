@@ -57,7 +57,10 @@ TEST_P(FaultDetection, AFlippedBitOfTheBlockIsReported) {
 }
 
 TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
-  BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create({GetParam(), 10, 0, true});
+  BloomFilterBuilder::Options options;
+  options.layout = GetParam();
+  options.detect_faults = true;
+  BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create(options);
   filter::HashStore& hashes = filter::BuilderFault::HashesOf(filter_builder);
   MemoryFit memory_fit;
   const auto builder = NewBitsBuilder(std::move(filter_builder),

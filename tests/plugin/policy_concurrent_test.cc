@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "exactbloom/filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 
@@ -31,9 +32,12 @@ void RunInThreads(Work work) {
 }
 
 std::string BuildWith(const rocksdb::FilterPolicy& policy,
-                      const rocksdb::BlockBasedTableOptions& table_options = {}) {
-  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
-      policy.GetBuilderWithContext(rocksdb::FilterBuildingContext(table_options)));
+                      const rocksdb::BlockBasedTableOptions& table_options = {}, int level = 0) {
+  rocksdb::FilterBuildingContext context(table_options);
+  context.num_levels = 7;
+  context.level_at_creation = level;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
   for (std::uint64_t i = 0; i < kKeys; ++i) builder->AddKey(KeyOf(i));
   std::unique_ptr<const char[]> buffer;
   rocksdb::Status status;
@@ -105,6 +109,26 @@ TEST_P(PolicyConcurrent, ReadersAreMadeInParallel) {
     }
   });
   EXPECT_GT(refused, kThreads * 950);
+}
+
+// What a policy computes when it is first needed, and remembers: the division among the levels, the
+// size of Ribbon filters and a rate's sizes.
+TEST(PolicyMemory, FirstTablesMayBeBuiltInParallel) {
+  BloomFilterPolicyOptions by_level;
+  by_level.size_ratio = 10;
+  by_level.bottommost = BottommostFilter::kRibbon;
+  BloomFilterPolicyOptions by_rate;
+  by_rate.fpr = 0.02;
+  for (const BloomFilterPolicyOptions& options : {by_level, by_rate}) {
+    for (const int level : {0, 6}) {
+      const std::string expected =
+          BuildWith(*PolicyPointer(NewClassicBloomFilterPolicy(options)), {}, level);
+      const PolicyPointer fresh(NewClassicBloomFilterPolicy(options));
+      std::atomic<int> equal{0};
+      RunInThreads([&](int) { equal += BuildWith(*fresh, {}, level) == expected ? 1 : 0; });
+      EXPECT_EQ(equal, kThreads);
+    }
+  }
 }
 
 }  // namespace

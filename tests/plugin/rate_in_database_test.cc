@@ -1,10 +1,14 @@
 // What RocksDB's counters measure is the exact rate, and it is below that of the built-in filter.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/table_properties.h>
 
 #include <cstdint>
 
 #include "exact_rate.h"
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/confidence_interval.h"
+#include "exactbloom/filter_policy.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -33,6 +37,35 @@ TEST_P(RateInDatabase, LiesInTheIntervalOfTheExactRate) {
   const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
   ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
   ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(), kKeys, kBitsPerKey);
+}
+
+// Partitions are cut by the number of keys that fit at the rate, and none exceeds it.
+TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
+  constexpr double kRate = 0.01;
+  constexpr std::uint64_t kPartitionBytes = 1024;
+  BloomFilterPolicyOptions policy_options;
+  policy_options.fpr = kRate;
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(GetParam() == FilterKind::kClassic
+                                        ? NewClassicBloomFilterPolicy(policy_options)
+                                        : NewStandardBloomFilterPolicy(policy_options));
+  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.partition_filters = true;
+  table_options.metadata_block_size = kPartitionBytes;
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(table_options), directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  const FilterCounts counts = AskAbsent(*db, kAsked);
+  ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
+  const Interval interval = WilsonInterval(counts.FalsePositives(), kAsked, kZ999);
+  EXPECT_LT(interval.low, kRate);
+  EXPECT_GT(interval.high, 0.95 * kRate);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
+  const auto bits = static_cast<double>(SmallestFilter(GetParam(), kKeys, kRate)->bits);
+  const double trailers = 40.0 / kPartitionBytes;
+  EXPECT_NEAR(static_cast<double>(tables.begin()->second->filter_size) / (bits / 8), 1 + trailers,
+              0.04);
 }
 
 TEST_P(RateInDatabase, IsBelowTheBuiltInFilters) {

@@ -36,9 +36,11 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 PolicyPointer NewPolicy(Layout layout, double bits_per_key) {
-  return PolicyPointer(layout.kind == FilterKind::kClassic
-                           ? NewClassicBloomFilterPolicy(bits_per_key, layout.lines)
-                           : NewStandardBloomFilterPolicy(bits_per_key, layout.lines));
+  BloomFilterPolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  options.lines = layout.lines;
+  return PolicyPointer(layout.kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
+                                                           : NewStandardBloomFilterPolicy(options));
 }
 
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {

@@ -2,6 +2,7 @@
 // once for each version, which ROCKSDB_MAJOR and ROCKSDB_MINOR name.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
 #include <rocksdb/version.h>
 
 #include <cstddef>
@@ -92,8 +93,10 @@ TEST(Reader, FunctionsAreWhereEveryVersionHasThem) {
 
 class BuilderOfLayout : public testing::TestWithParam<int> {
  protected:
-  std::unique_ptr<FilterBitsBuilder> NewBuilder() const {
-    return NewBitsBuilder(*BloomFilterBuilder::Create({layout_, 10.0, 0}), nullptr);
+  std::unique_ptr<FilterBitsBuilder> NewBuilder() {
+    const rocksdb::BlockBasedTableOptions table_options;
+    return NewBitsBuilder(*BloomFilterBuilder::Create({layout_, 10.0, 0}),
+                          rocksdb::FilterBuildingContext(table_options), memory_fit_);
   }
 
   // RocksDB calls through its own class, and so do we where that has the function.
@@ -102,6 +105,7 @@ class BuilderOfLayout : public testing::TestWithParam<int> {
   }
 
   const Layout layout_{FilterKind::kClassic, GetParam()};
+  MemoryFit memory_fit_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Lines, BuilderOfLayout, testing::Range(0, kMaxLines + 1),
