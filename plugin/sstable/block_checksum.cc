@@ -6,8 +6,7 @@
 #include <memory>
 #include <string>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "../../src/filter/inlined_xxhash.h"
 
 namespace exactbloom::sstable {
 namespace {

@@ -46,7 +46,7 @@ set(no_intrinsic "_mm[0-9]*_|__m(128|256|512)|v(ld|st)1q?_|__builtin_ia32|__buil
 set(analysis "${standard}|${l0_public}|${own}")
 set(filter "${analysis}|${l1_public}|<xxhash\\.h>")
 set(rocksdb "<rocksdb/[a-z_/]+\\.h>")
-set(sstable "${standard}|${own}|${rocksdb}|<xxhash\\.h>")
+set(sstable "${standard}|${own}|${rocksdb}|\"\\.\\./\\.\\./src/filter/inlined_xxhash\\.h\"")
 set(plugin "${standard}|${l0_public}|${l1_public}|${l2_public}|${own}|\"sstable/[a-z_]+\\.h\"|\"\\.\\./src/filter/batch\\.h\"|${rocksdb}|<malloc(_np)?\\.h>|\"table/block_based/filter_policy_internal\\.h\"")
 
 check_layer("${analysis}" "${no_rocksdb}|${no_intrinsic}" "${SOURCE_DIR}/src/analysis/*.h" "${SOURCE_DIR}/src/analysis/*.cc")
