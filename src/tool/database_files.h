@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "parallel.h"
 #include "report/progress.h"
 
 namespace exactbloom::tool {
@@ -36,16 +37,14 @@ TableListing ListTables(const std::vector<std::string>& paths);
 // "corruption: ..." and so on: what a status says, for one line.
 std::string Describe(const rocksdb::Status& status);
 
-// Reads the tables one by one. `Result` has a `rocksdb::Status status`, and keeps nothing that
-// `read` may not do again.
-// A running database may remove tables before their turn; then what replaced them is read, so that
-// the results are those of one state of the database. Tables that remain and cannot be read are
-// among the results.
-// Throws as ListTables, and bench::Interrupted.
+// Reads the tables, `threads` at a time. `Result` has a `rocksdb::Status status`, and keeps nothing
+// that `read` may not do again. A running database may remove tables before their turn; then what
+// replaced them is read, so that the results are those of one state of the database. Tables that
+// remain and cannot be read are among the results. Throws as ListTables, and bench::Interrupted.
 template <typename Result>
 std::vector<std::pair<TableLocation, Result>> ReadTables(
     const std::vector<std::string>& paths, const std::string& step,
-    const std::function<Result(const TableLocation&)>& read);
+    const std::function<Result(const TableLocation&)>& read, int threads = 1);
 
 // Whether a status may be that of a table that the database has removed.
 inline bool MayBeGone(const rocksdb::Status& status) { return status.IsPathNotFound(); }
@@ -53,7 +52,7 @@ inline bool MayBeGone(const rocksdb::Status& status) { return status.IsPathNotFo
 template <typename Result>
 std::vector<std::pair<TableLocation, Result>> ReadTables(
     const std::vector<std::string>& paths, const std::string& step,
-    const std::function<Result(const TableLocation&)>& read) {
+    const std::function<Result(const TableLocation&)>& read, int threads) {
   constexpr int kRounds = 5;
   bench::Progress progress;
   std::map<std::string, Result> results;  // by path
@@ -62,13 +61,18 @@ std::vector<std::pair<TableLocation, Result>> ReadTables(
   for (int round = 0; gone && round < kRounds; ++round) {
     listing = ListTables(paths);
     gone = false;
-    progress.Begin(step, listing.tables.size());
+    std::vector<std::pair<const TableLocation*, Result*>> unread;
     for (const TableLocation& table : listing.tables) {
-      bench::CheckForInterrupts();
       const auto [place, is_new] = results.try_emplace(table.path);
-      if (is_new) place->second = read(table);
-      if (MayBeGone(place->second.status)) gone = true;
+      if (is_new) unread.emplace_back(&table, &place->second);
+    }
+    progress.Begin(step, unread.size());
+    ForEach(unread.size(), threads, [&](std::size_t i) {
+      *unread[i].second = read(*unread[i].first);
       progress.Add(1);
+    });
+    for (const TableLocation& table : listing.tables) {
+      if (MayBeGone(results.at(table.path).status)) gone = true;
     }
   }
   progress.End();

@@ -29,6 +29,8 @@ int Main(int argc, char** argv) {
   AddRate(app);
   AddPlan(app);
   AddTable(app);
+  AddVerify(app);
+  AddRebuild(app);
   bench::WatchForInterrupts();
   try {
     app.parse(argc, argv);

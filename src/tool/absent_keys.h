@@ -1,0 +1,43 @@
+// Keys that a table most likely lacks, to ask its filter for.
+#pragma once
+
+#include <rocksdb/slice.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace exactbloom::tool {
+
+class AbsentKeys {
+ public:
+  // Spreads `count` keys over a table of `present` keys. Equal seeds draw equal keys.
+  AbsentKeys(std::uint64_t count, std::uint64_t present, std::uint64_t seed)
+      : count_(count), present_(present), random_(seed) {}
+
+  // To be called for each present key. Calls `use` for the keys that are due: by turns this one
+  // with one byte changed, and random bytes of its length. Some may be present after all.
+  void DrawAt(const rocksdb::Slice& present, const std::function<void(const rocksdb::Slice&)>& use);
+
+  // Whether this is called with these bytes for the first time: a key that is asked twice tells
+  // nothing new.
+  bool IsNew(const rocksdb::Slice& key) {
+    return used_.insert(std::hash<std::string_view>{}({key.data(), key.size()})).second;
+  }
+
+ private:
+  void Change(std::string* key);
+
+  std::uint64_t count_;
+  std::uint64_t present_;
+  std::uint64_t seen_ = 0;
+  std::uint64_t drawn_ = 0;
+  std::mt19937_64 random_;
+  std::unordered_set<std::size_t> used_;
+};
+
+}  // namespace exactbloom::tool

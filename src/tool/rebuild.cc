@@ -1,0 +1,2 @@
+#include "subcommands.h"
+namespace exactbloom::tool { void AddRebuild(CLI::App&) {} }
