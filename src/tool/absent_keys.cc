@@ -1,8 +1,15 @@
 #include "absent_keys.h"
 
-#include <algorithm>
+#include <limits>
 
 namespace exactbloom::tool {
+
+AbsentKeys::AbsentKeys(std::uint64_t count, std::uint64_t present, std::uint64_t seed)
+    : count_(count),
+      distance_(static_cast<double>(present) / static_cast<double>(count)),
+      random_(seed) {
+  SetDue();
+}
 
 void AbsentKeys::Change(std::string* key) {
   constexpr std::uint64_t kByteValues = 256;
@@ -14,19 +21,20 @@ void AbsentKeys::Change(std::string* key) {
   for (char& byte : *key) byte = static_cast<char>(random_() % kByteValues);
 }
 
-void AbsentKeys::DrawAt(const rocksdb::Slice& present,
-                        const std::function<void(const rocksdb::Slice&)>& use) {
-  seen_ = std::min(seen_ + 1, present_);
-  // In floating point: the product may exceed 64 bits.
-  const auto due =
-      static_cast<std::uint64_t>(static_cast<double>(count_) * static_cast<double>(seen_) /
-                                 static_cast<double>(std::max<std::uint64_t>(present_, 1)));
-  if (drawn_ >= due) return;
-  for (; drawn_ < due; ++drawn_) {
-    if (present.empty()) continue;
-    std::string key = present.ToString();
-    Change(&key);
-    use(key);
+void AbsentKeys::SetDue() {
+  due_ = drawn_ >= count_ ? std::numeric_limits<std::uint64_t>::max()
+                          : static_cast<std::uint64_t>(static_cast<double>(drawn_) * distance_) + 1;
+}
+
+void AbsentKeys::Draw(const rocksdb::Slice& present,
+                      const std::function<void(const rocksdb::Slice&)>& use) {
+  for (; seen_ >= due_; SetDue()) {
+    if (!present.empty()) {
+      std::string key = present.ToString();
+      Change(&key);
+      use(key);
+    }
+    ++drawn_;
   }
 }
 

@@ -94,7 +94,8 @@ Status Verification::Verify() {
       if (!status.ok()) return status;
     }
     AddPresent(key);
-    absent_keys_->DrawAt(key, [this](const Slice& absent) { AddAbsent(absent); });
+    if (!absent_keys_->AreDue()) continue;
+    absent_keys_->Draw(key, [this](const Slice& absent) { AddAbsent(absent); });
   }
   FinishBlock();
   return keys_->status();
