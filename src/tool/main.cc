@@ -29,6 +29,7 @@ int Main(int argc, char** argv) {
   AddRate(app);
   AddPlan(app);
   AddTable(app);
+  AddInspect(app);
   bench::WatchForInterrupts();
   try {
     app.parse(argc, argv);

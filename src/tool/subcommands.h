@@ -10,5 +10,6 @@ namespace exactbloom::tool {
 void AddRate(CLI::App& app);
 void AddPlan(CLI::App& app);
 void AddTable(CLI::App& app);
+void AddInspect(CLI::App& app);
 
 }  // namespace exactbloom::tool
