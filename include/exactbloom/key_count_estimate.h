@@ -37,8 +37,8 @@ struct KeyCountEstimate {
 // filter has hundreds of bits or more and the standard deviation of X is above one bit.
 // Errors: nothing is returned for parameters outside these ranges. Source: Corollary 18, and its
 // moments with the pairs of bits of each line for lines > 0.
-std::optional<KeyCountEstimate> EstimateKeys(Layout layout, std::uint64_t bits,
-                                             std::uint64_t ones, int probes, double z);
+std::optional<KeyCountEstimate> EstimateKeys(Layout layout, std::uint64_t bits, std::uint64_t ones,
+                                             int probes, double z);
 
 // The largest filter, in bits, for which MaximumLikelihoodKeys takes the exact distribution.
 inline constexpr std::uint64_t kMaxExactLikelihoodBits = std::uint64_t{1} << 15;
@@ -51,6 +51,13 @@ inline constexpr std::uint64_t kMaxExactLikelihoodBits = std::uint64_t{1} << 15;
 std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes);
 
+// What two filters share, with what a sum over many pairs needs: cutting each at zero would bias
+// it.
+struct SharedKeysEstimate : KeyCountEstimate {
+  double uncut = 0.0;      // the estimate before it was cut to the range that is possible
+  double deviation = 0.0;  // the standard deviation of `uncut`
+};
+
 // Estimates how many keys two filters of equal geometry and hash seed have in common.
 //   ones_first, ones_second   their numbers of one-bits
 //   ones_union                the one-bits of both together: of the bitwise OR
@@ -58,9 +65,10 @@ std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_
 // keys of the two, of their union and shared, the variance is (h(u) + 2 h(s) - h(n1) - h(n2)) / (ln
 // V_1)^2. Errors: nothing is returned for parameters outside the ranges, for bit counts that
 // contradict each other, or when the union is full.
-std::optional<KeyCountEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
-                                                   std::uint64_t ones_first,
-                                                   std::uint64_t ones_second,
-                                                   std::uint64_t ones_union, int probes, double z);
+std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
+                                                     std::uint64_t ones_first,
+                                                     std::uint64_t ones_second,
+                                                     std::uint64_t ones_union, int probes,
+                                                     double z);
 
 }  // namespace exactbloom

@@ -188,10 +188,11 @@ std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_
   return LikeliestKeys(kind, bits, ones, probes, static_cast<std::uint64_t>(most));
 }
 
-std::optional<KeyCountEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
-                                                   std::uint64_t ones_first,
-                                                   std::uint64_t ones_second,
-                                                   std::uint64_t ones_union, int probes, double z) {
+std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
+                                                     std::uint64_t ones_first,
+                                                     std::uint64_t ones_second,
+                                                     std::uint64_t ones_union, int probes,
+                                                     double z) {
   if (!IsValid(layout, bits, ones_union, probes, z) || ones_union == bits) return std::nullopt;
   const bool possible =
       std::max(ones_first, ones_second) <= ones_union && ones_union <= ones_first + ones_second;
@@ -201,13 +202,17 @@ std::optional<KeyCountEstimate> EstimateSharedKeys(Layout layout, std::uint64_t 
   const double second = key.Keys(static_cast<double>(ones_second));
   const double both = key.Keys(static_cast<double>(ones_union));
   const double most = std::min(first, second);
-  const double shared = std::clamp(first + second - both, 0.0, most);
+  const double uncut = first + second - both;
+  const double shared = std::clamp(uncut, 0.0, most);
   const double log_variance = key.LogVariance(both) + 2.0 * key.LogVariance(shared) -
                               key.LogVariance(first) - key.LogVariance(second);
-  const double half = z * std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
-  return KeyCountEstimate{shared,
-                          {std::max(0.0, first + second - both - half),
-                           std::clamp(first + second - both + half, 0.0, most)}};
+  SharedKeysEstimate estimate;
+  estimate.uncut = uncut;
+  estimate.deviation = std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
+  estimate.keys = shared;
+  estimate.interval = {std::max(0.0, uncut - z * estimate.deviation),
+                       std::clamp(uncut + z * estimate.deviation, 0.0, most)};
+  return estimate;
 }
 
 }  // namespace exactbloom

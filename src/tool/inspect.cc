@@ -97,9 +97,7 @@ void AddInspect(CLI::App& app) {
   CLI::App* inspect = app.add_subcommand(
       "inspect",
       "The filters of a database's tables: their kind, rate, fill, and whether they are used");
-  inspect->add_option("PATH", question->paths, "A database's directory, or table files (.sst)")
-      ->required()
-      ->type_name("");
+  AddDatabase(*inspect, question->paths);
   inspect->add_flag("--summary", question->summary, "Levels only, no line a table");
   inspect->add_flag("--json", question->json, "Print JSON");
   inspect->footer(kFooter);

@@ -30,6 +30,7 @@ int Main(int argc, char** argv) {
   AddPlan(app);
   AddTable(app);
   AddInspect(app);
+  AddOverlap(app);
   bench::WatchForInterrupts();
   try {
     app.parse(argc, argv);

@@ -11,5 +11,6 @@ void AddRate(CLI::App& app);
 void AddPlan(CLI::App& app);
 void AddTable(CLI::App& app);
 void AddInspect(CLI::App& app);
+void AddOverlap(CLI::App& app);
 
 }  // namespace exactbloom::tool
