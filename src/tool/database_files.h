@@ -37,22 +37,28 @@ TableListing ListTables(const std::vector<std::string>& paths);
 // "corruption: ..." and so on: what a status says, for one line.
 std::string Describe(const rocksdb::Status& status);
 
+template <typename Result>
+struct TableResults {
+  std::string database;  // as in the listing
+  std::vector<std::pair<TableLocation, Result>> tables;
+};
+
 // Reads the tables, `threads` at a time. `Result` has a `rocksdb::Status status`, and keeps nothing
 // that `read` may not do again. A running database may remove tables before their turn; then what
 // replaced them is read, so that the results are those of one state of the database. Tables that
 // remain and cannot be read are among the results. Throws as ListTables, and bench::Interrupted.
 template <typename Result>
-std::vector<std::pair<TableLocation, Result>> ReadTables(
-    const std::vector<std::string>& paths, const std::string& step,
-    const std::function<Result(const TableLocation&)>& read, int threads = 1);
+TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std::string& step,
+                                const std::function<Result(const TableLocation&)>& read,
+                                int threads = 1);
 
 // Whether a status may be that of a table that the database has removed.
 inline bool MayBeGone(const rocksdb::Status& status) { return status.IsPathNotFound(); }
 
 template <typename Result>
-std::vector<std::pair<TableLocation, Result>> ReadTables(
-    const std::vector<std::string>& paths, const std::string& step,
-    const std::function<Result(const TableLocation&)>& read, int threads) {
+TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std::string& step,
+                                const std::function<Result(const TableLocation&)>& read,
+                                int threads) {
   constexpr int kRounds = 5;
   bench::Progress progress;
   std::map<std::string, Result> results;  // by path
@@ -76,11 +82,12 @@ std::vector<std::pair<TableLocation, Result>> ReadTables(
     }
   }
   progress.End();
-  std::vector<std::pair<TableLocation, Result>> read_tables;
+  TableResults<Result> answer;
+  answer.database = listing.database;
   for (const TableLocation& table : listing.tables) {
-    read_tables.emplace_back(table, std::move(results.at(table.path)));
+    answer.tables.emplace_back(table, std::move(results.at(table.path)));
   }
-  return read_tables;
+  return answer;
 }
 
 }  // namespace exactbloom::tool

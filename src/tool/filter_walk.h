@@ -38,6 +38,8 @@ class FilterWalk {
   // Reads the block that is asked of such a key.
   rocksdb::Status MoveTo(const rocksdb::Slice& key);
 
+  // Of the current block.
+  rocksdb::Slice Contents() const { return contents_.Bytes(); }
   rocksdb::FilterBitsReader& Reader() const { return *reader_; }
   const FilterBlockDescription& Description() const { return description_; }
 

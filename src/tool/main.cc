@@ -29,6 +29,8 @@ int Main(int argc, char** argv) {
   AddRate(app);
   AddPlan(app);
   AddTable(app);
+  AddInspect(app);
+  AddOverlap(app);
   AddVerify(app);
   AddRebuild(app);
   bench::WatchForInterrupts();

@@ -20,21 +20,6 @@ const FilterRate& ExactRates::Of(const FilterDescription& filter) {
   return place->second;
 }
 
-std::optional<double> AsymptoticRate(const TableFilter& filter) {
-  constexpr double kBitsPerByte = 8.0;
-  const double bits = kBitsPerByte * static_cast<double>(filter.bytes);
-  switch (filter.family) {
-    case FilterFamily::kBloom:
-    case FilterFamily::kLegacyBloom:
-      return AsymptoticFalsePositiveRate(static_cast<std::uint64_t>(bits), filter.filter_keys,
-                                         filter.min_probes);
-    case FilterFamily::kRibbon:
-      return std::exp2(-bits / static_cast<double>(filter.ribbon_slots));
-    default:
-      return std::nullopt;
-  }
-}
-
 RateTally RateTally::OfExact(std::uint64_t asked, std::uint64_t positives, const FilterRate& rate) {
   const auto trials = static_cast<double>(asked);
   RateTally tally;
@@ -46,14 +31,12 @@ RateTally RateTally::OfExact(std::uint64_t asked, std::uint64_t positives, const
   return tally;
 }
 
-RateTally RateTally::Of(std::uint64_t asked, std::uint64_t positives,
-                        const std::optional<double>& asymptotic_rate) {
+RateTally RateTally::OfApproximate(std::uint64_t asked, std::uint64_t positives, double rate) {
   RateTally tally;
   tally.asked = asked;
   tally.positives = positives;
+  tally.expected = static_cast<double>(asked) * rate;
   tally.exact = asked == 0;
-  tally.known = asked == 0 || asymptotic_rate.has_value();
-  if (asymptotic_rate) tally.expected = static_cast<double>(asked) * *asymptotic_rate;
   return tally;
 }
 
@@ -61,7 +44,6 @@ void RateTally::Add(const RateTally& other) {
   asked += other.asked;
   positives += other.positives;
   expected += other.expected;
-  known = known && other.known;
   exact = exact && other.exact;
   variance += other.variance;
 }

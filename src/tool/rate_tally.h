@@ -8,7 +8,6 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/confidence_interval.h"
-#include "exactbloom/table_filters.h"
 
 namespace exactbloom::tool {
 
@@ -30,22 +29,16 @@ class ExactRates {
   std::map<Parameters, FilterRate> rates_;
 };
 
-// The usual asymptotic formula for RocksDB's own filters, averaged over the table: (1 -
-// e^(-kn/m))^k for a Bloom filter, 2^(-bits/slots) for a Ribbon filter. Nothing for other families.
-std::optional<double> AsymptoticRate(const TableFilter& filter);
-
 struct RateTally {
   std::uint64_t asked = 0;
   std::uint64_t positives = 0;
   double expected = 0.0;  // of the positives
-  bool known = true;      // whether `expected` is for all that were asked
-  bool exact = true;      // and exact, and so has the variance
   double variance = 0.0;  // of the positives, that of the filters' fill included
+  bool exact = true;      // whether these two are; otherwise there is no variance
 
   // Of one filter.
   static RateTally OfExact(std::uint64_t asked, std::uint64_t positives, const FilterRate& rate);
-  static RateTally Of(std::uint64_t asked, std::uint64_t positives,
-                      const std::optional<double>& asymptotic_rate);
+  static RateTally OfApproximate(std::uint64_t asked, std::uint64_t positives, double rate);
 
   void Add(const RateTally& other);
 

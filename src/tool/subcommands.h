@@ -10,6 +10,8 @@ namespace exactbloom::tool {
 void AddRate(CLI::App& app);
 void AddPlan(CLI::App& app);
 void AddTable(CLI::App& app);
+void AddInspect(CLI::App& app);
+void AddOverlap(CLI::App& app);
 void AddVerify(CLI::App& app);
 void AddRebuild(CLI::App& app);
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absent_keys.h"
+#include "filter_fill.h"
 #include "filter_walk.h"
 #include "key_batch.h"
 #include "table_keys.h"
@@ -171,7 +172,8 @@ void Verification::FinishBlock() {
   } else if (block.family == FilterFamily::kEmpty) {
     result_.absent.Add(RateTally::OfExact(asked_, positives_, FilterRate()));
   } else {
-    result_.absent.Add(RateTally::Of(asked_, positives_, AsymptoticRate(result_.filter)));
+    result_.absent.Add(
+        RateTally::OfApproximate(asked_, positives_, MeasureBlock(filter_->Contents()).rate));
   }
   asked_ = 0;
   positives_ = 0;

@@ -44,7 +44,7 @@ json JsonOf(const VerificationTally& tally) {
                  {"false_negatives", tally.false_negatives},
                  {"absent_checked", absent.asked},
                  {"false_positives", absent.positives},
-                 {"expected", absent.known ? json(absent.expected) : json(nullptr)},
+                 {"expected", absent.expected},
                  {"expected_is_exact", absent.exact},
                  {"interval", nullptr},
                  {"within_interval", nullptr}};
@@ -74,7 +74,7 @@ std::vector<std::string> CellsOf(const VerificationTally& tally) {
           fmt::format("{}", absent.asked),
           fmt::format("{}", absent.positives),
           Share(static_cast<double>(absent.positives), absent.asked),
-          absent.known ? (absent.exact ? "" : "~") + Share(absent.expected, absent.asked) : "-",
+          (absent.exact ? "" : "~") + Share(absent.expected, absent.asked),
           interval};
 }
 

@@ -28,11 +28,12 @@ struct Question {
 
 void Run(const Question& question) {
   const VerificationReport report(ReadTables<TableVerification>(
-      question.paths, "asking filters",
-      [&question](const TableLocation& table) {
-        return VerifyTable(table, question.absent, question.seed);
-      },
-      question.threads));
+                                      question.paths, "asking filters",
+                                      [&question](const TableLocation& table) {
+                                        return VerifyTable(table, question.absent, question.seed);
+                                      },
+                                      question.threads)
+                                      .tables);
   if (question.json) {
     PrintJson(report.Json());
   } else {
@@ -48,7 +49,7 @@ void AddVerify(CLI::App& app) {
   auto question = std::make_shared<Question>();
   CLI::App* verify = app.add_subcommand(
       "verify", "Ask every table's filter for all of its keys, and for keys that it lacks");
-  verify->add_option("PATH", question->paths, "A database, or table files")->required();
+  AddDatabase(*verify, question->paths);
   AddCount(*verify, "--absent", question->absent, "Absent keys to ask of each table's filter")
       ->capture_default_str();
   AddCount(*verify, "--seed", question->seed, "Draws other absent keys")->capture_default_str();
