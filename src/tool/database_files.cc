@@ -16,6 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string WithoutTrailingSlash(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  return last == std::string::npos ? path : path.substr(0, last + 1);
+}
+
 TableListing ListDatabase(const std::string& directory) {
   Manifest manifest;
   const rocksdb::Status status =
@@ -57,7 +62,7 @@ TableListing ListTables(const std::vector<std::string>& paths) {
     if (!fs::is_directory(status)) {
       listing.tables.emplace_back().path = path;
     } else if (paths.size() == 1) {
-      return ListDatabase(path);
+      return ListDatabase(WithoutTrailingSlash(path));
     } else {
       throw bench::InputError(
           fmt::format("{} is a directory: give one database, or table files", path));

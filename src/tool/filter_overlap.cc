@@ -31,6 +31,20 @@ std::uint64_t Ones(const std::string& first, const std::string& second) {
   return ones;
 }
 
+// Why the filters of a family can be compared with none.
+const char* ReasonOf(FilterFamily family) {
+  switch (family) {
+    case FilterFamily::kNone:
+      return "there is no filter";
+    case FilterFamily::kRibbon:
+      return "Ribbon filters store no bits of a key";
+    case FilterFamily::kLegacyBloom:
+      return "Bloom filters of RocksDB's older format repeat their bits";
+    default:
+      return "the filter is empty or of no known form";
+  }
+}
+
 }  // namespace
 
 std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string* why_not) {
@@ -46,11 +60,8 @@ std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string*
   } else if (filter.family == FilterFamily::kBloom && filter.bytes > kBuiltInTrailerBytes) {
     geometry.layout = {FilterKind::kStandard, 1};
     geometry.bits = (filter.bytes - kBuiltInTrailerBytes) * 8;
-  } else if (filter.family == FilterFamily::kRibbon) {
-    *why_not = "Ribbon filters store no bits of a key";
   } else {
-    *why_not = filter.family == FilterFamily::kNone ? "there is no filter"
-                                                    : "the filter is of no known form";
+    *why_not = ReasonOf(filter.family);
   }
   if (geometry.bits == 0) return std::nullopt;
   if (filter.blocks == 1) return geometry;

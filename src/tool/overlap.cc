@@ -221,8 +221,8 @@ void Run(const Question& question) {
     PrintText(question, overlaps);
   }
   if (overlaps.unreadable.empty()) return;
-  throw Findings(fmt::format("{} tables cannot be read, first: {}", overlaps.unreadable.size(),
-                             overlaps.unreadable.front()));
+  throw Findings(fmt::format("{} of the tables cannot be read, first: {}",
+                             overlaps.unreadable.size(), overlaps.unreadable.front()));
 }
 
 constexpr const char* kFooter =
