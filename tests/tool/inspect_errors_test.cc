@@ -136,7 +136,7 @@ std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> FilesOf(
 TEST_F(InspectErrors, ADatabaseInUseIsReadAndNothingIsWritten) {
   Database db = OpenSample();
   const auto before = FilesOf(directory_.path());
-  for (const auto* subcommand : {"inspect ", "overlap "}) {
+  for (const auto* subcommand : {"inspect ", "overlap ", "verify "}) {
     const testing::Outcome outcome = testing::AskTool(subcommand + directory_.path());
     EXPECT_EQ(outcome.status, 0) << outcome.err;
   }
