@@ -7,6 +7,11 @@ install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
 install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(EXACTBLOOM_PROGRAMS)
+  install(FILES docs/exactbloom.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES src/tool/completion.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME exactbloom)
+endif()
 install(EXPORT exactbloomTargets NAMESPACE exactbloom:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/exactbloomConfig.cmake.in exactbloomConfig.cmake

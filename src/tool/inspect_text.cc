@@ -99,8 +99,8 @@ std::string FormatLevels(const Inspection& inspection) {
 // The findings that share a reason, as one paragraph each.
 class Notes {
  public:
-  void Add(const std::string& heading, const TableReport& table) {
-    tables_[heading].push_back(NameOfTable(table.filter));
+  void Add(const std::string& heading, const std::string& name) {
+    tables_[heading].push_back(name);
   }
 
   std::string Format() const {
@@ -122,19 +122,21 @@ class Notes {
 
 std::string FormatNotes(const Inspection& inspection) {
   Notes notes;
+  std::string text;
   for (const TableReport& table : inspection.tables) {
+    const std::string name = NameOfTable(table.filter);
     if (!table.status.ok()) {
-      notes.Add("cannot be read: " + Describe(table.status), table);
+      text += fmt::format("\n{} cannot be read: {}\n", name, Describe(table.status));
       continue;
     }
-    if (table.wide_gap) notes.Add("! the filter's bits do not fit to its count of keys", table);
+    if (table.wide_gap) notes.Add("! the filter's bits do not fit to its count of keys", name);
     if (!table.use || table.use->reason.empty()) continue;
     const char* verdict = table.use->use == FilterUse::kUnused ? "filter not used"
                           : table.use->use == FilterUse::kUsed ? "filter used"
                                                                : "not known whether it is used";
-    notes.Add(fmt::format("{}: {}", verdict, table.use->reason), table);
+    notes.Add(fmt::format("{}: {}", verdict, table.use->reason), name);
   }
-  return notes.Format();
+  return text + notes.Format();
 }
 
 }  // namespace

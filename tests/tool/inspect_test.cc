@@ -1,5 +1,6 @@
 // What inspect says of tables whose filters are known, and of their use.
 #include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/slice_transform.h>
 
 #include <cmath>
