@@ -7,6 +7,11 @@ install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
 # For LD_PRELOAD, by its path; nothing links with it.
 install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom)
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(EXACTBLOOM_PROGRAMS)
+  install(FILES docs/exactbloom.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES src/tool/completion.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME exactbloom)
+endif()
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(EXACTBLOOM_PACKAGE)
   include(package)

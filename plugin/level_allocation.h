@@ -15,7 +15,7 @@
 
 namespace exactbloom {
 
-struct TableFilter {
+struct ChosenFilter {
   double bits_per_key = 0.0;  // below kMinBitsPerKey: none
   double fpr = 0.0;           // instead, unless zero
   bool ribbon = false;        // RocksDB's Ribbon filter, in as many bytes
@@ -28,7 +28,7 @@ class LevelAllocation {
   LevelAllocation(Layout layout, const PolicyOptions& options)
       : layout_(layout), options_(options) {}
 
-  TableFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
+  ChosenFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
 
   // With size_ratio: bits per key by the distance from the bottommost level (GeometricLevelBits).
   // Computed when first needed, which takes some milliseconds.

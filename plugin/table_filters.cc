@@ -1,5 +1,6 @@
 #include "exactbloom/table_filters.h"
 
+#include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
 
 #include <algorithm>
@@ -37,6 +38,13 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   filter->entries = number(TablePropertiesNames::kNumEntries);
   filter->range_deletes = number(TablePropertiesNames::kNumRangeDeletions);
   filter->filter_keys = number(TablePropertiesNames::kNumFilterEntries);
+  // Tables from before these properties have no "0" here.
+  const auto is_off = [&properties](const std::string& name) { return properties[name] == "0"; };
+  filter->whole_key_filtering = !is_off(rocksdb::BlockBasedTablePropertyNames::kWholeKeyFiltering);
+  filter->prefix_extractor = properties[TablePropertiesNames::kPrefixExtractorName];
+  if (filter->prefix_extractor == "nullptr") filter->prefix_extractor.clear();
+  filter->prefix_filtering = !filter->prefix_extractor.empty() &&
+                             !is_off(rocksdb::BlockBasedTablePropertyNames::kPrefixFiltering);
   return status;
 }
 
@@ -69,7 +77,9 @@ void AddBlock(const Slice& block, TableFilter* filter) {
   filter->format_version = description.format_version;
 }
 
-Status ReadFilter(const TableFile& file, TableFilter* filter) {
+using BlockVisitor = std::function<void(Slice)>;
+
+Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter* filter) {
   filter->file_bytes = file.FileBytes();
   Status status = ReadProperties(file, filter);
   if (!status.ok()) return status;
@@ -79,8 +89,9 @@ Status ReadFilter(const TableFile& file, TableFilter* filter) {
   filter->family = location.form == FilterForm::kNone         ? FilterFamily::kNone
                    : location.form == FilterForm::kBlockBased ? FilterFamily::kBlockBased
                                                               : FilterFamily::kEmpty;
-  status = sstable::VisitFilterBlocks(file, location, [filter](const Slice& block) {
+  status = sstable::VisitFilterBlocks(file, location, [&](const Slice& block) {
     AddBlock(block, filter);
+    if (visit != nullptr) visit(block);
     return Status::OK();
   });
   if (status.ok() && filter->blocks != 0 && location.compatibility_name != kBuiltInName) {
@@ -89,10 +100,10 @@ Status ReadFilter(const TableFile& file, TableFilter* filter) {
   return status;
 }
 
-void ReadInto(rocksdb::FileSystem& file_system, TableFilter* filter) {
+void ReadInto(rocksdb::FileSystem& file_system, const BlockVisitor& visit, TableFilter* filter) {
   std::unique_ptr<TableFile> file;
   filter->status = TableFile::Open(file_system, filter->path, &file);
-  if (filter->status.ok()) filter->status = ReadFilter(*file, filter);
+  if (filter->status.ok()) filter->status = ReadFilter(*file, visit, filter);
   if (!filter->status.ok()) SetUnknown("the table cannot be read", filter);
 }
 
@@ -129,10 +140,10 @@ const char* NameOf(FilterFamily family) {
 }
 
 Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,
-                       TableFilter* filter) {
+                       TableFilter* filter, const std::function<void(Slice)>& visit) {
   *filter = TableFilter();
   filter->path = path;
-  ReadInto(file_system, filter);
+  ReadInto(file_system, visit, filter);
   return filter->status;
 }
 

@@ -22,6 +22,8 @@ class Progress {
   // Removes the line.
   void End();
 
+  bool IsOnTerminal() const { return terminal_; }
+
  private:
   void Draw();
 

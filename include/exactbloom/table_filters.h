@@ -57,6 +57,11 @@ struct TableFilter {
   std::uint64_t filter_keys = 0;    // added to it, keys and prefixes, as RocksDB counted them
   std::uint64_t range_deletes = 0;  // of the entries, those that are in no filter
 
+  // What was added: keys, their prefixes, or both.
+  bool whole_key_filtering = true;
+  bool prefix_filtering = false;
+  std::string prefix_extractor;  // the name of the table's, be its prefixes in the filter or not
+
   std::string reason;  // why it is kUnknown
 
   // kExactBloom, kBloom, kLegacyBloom: the fewest and the most bits that a key sets in a block.
@@ -81,9 +86,11 @@ struct TableFilter {
 
 // Reads one table file.
 //   file_system  the one that the file lies in, as rocksdb::FileSystem::Default()
+//   visit        called for the bytes of each filter block, which live as long as the call
 // Returns what `filter->status` says, too. The other fields hold what could be read.
 rocksdb::Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,
-                                TableFilter* filter);
+                                TableFilter* filter,
+                                const std::function<void(rocksdb::Slice)>& visit = nullptr);
 
 // Reads the filters of all tables of the open column families, in the order of families and
 // levels. A table that compaction deletes before it is read is left out; one that cannot be read

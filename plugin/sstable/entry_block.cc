@@ -68,26 +68,29 @@ Status VisitEntries(const Slice& block,
   return Status::OK();
 }
 
-Status ReadHandles(const Slice& block, bool delta_encoded, std::vector<BlockHandle>* handles) {
-  handles->clear();
+Status ReadIndex(const Slice& block, bool delta_encoded, std::vector<IndexEntry>* entries) {
+  entries->clear();
   Slice rest = block;
   if (!RemoveRestarts(&rest)) return Damaged("restarts");
-  BlockHandle handle;
+  IndexEntry entry;
   while (!rest.empty()) {
     std::uint64_t shared = 0;
     std::uint64_t unshared = 0;
     std::uint64_t value_bytes = 0;
     Slice bytes;
     if (!TakeVarint(&rest, &shared) || !TakeVarint(&rest, &unshared) ||
-        (!delta_encoded && !TakeVarint(&rest, &value_bytes)) ||
+        (!delta_encoded && !TakeVarint(&rest, &value_bytes)) || shared > entry.key.size() ||
         !TakeBytes(&rest, unshared, &bytes)) {
       return Damaged("an entry");
     }
+    entry.key.resize(static_cast<std::size_t>(shared));
+    entry.key.append(bytes.data(), bytes.size());
     const bool whole =
-        delta_encoded ? (shared == 0 ? TakeHandle(&rest, &handle) : TakeNextHandle(&rest, &handle))
-                      : TakeBytes(&rest, value_bytes, &bytes) && TakeHandle(&bytes, &handle);
+        delta_encoded ? (shared == 0 ? TakeHandle(&rest, &entry.handle)
+                                     : TakeNextHandle(&rest, &entry.handle))
+                      : TakeBytes(&rest, value_bytes, &bytes) && TakeHandle(&bytes, &entry.handle);
     if (!whole) return Damaged("a handle");
-    handles->push_back(handle);
+    entries->push_back(entry);
   }
   return Status::OK();
 }

@@ -13,6 +13,7 @@
 #include <rocksdb/status.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "footer.h"
@@ -25,8 +26,13 @@ rocksdb::Status VisitEntries(
     const rocksdb::Slice& block,
     const std::function<void(const rocksdb::Slice& key, const rocksdb::Slice& value)>& visit);
 
-// Reads the handle of each entry, in order.
-rocksdb::Status ReadHandles(const rocksdb::Slice& block, bool delta_encoded,
-                            std::vector<BlockHandle>* handles);
+struct IndexEntry {
+  std::string key;
+  BlockHandle handle;
+};
+
+// Reads the entries of an index, in order.
+rocksdb::Status ReadIndex(const rocksdb::Slice& block, bool delta_encoded,
+                          std::vector<IndexEntry>* entries);
 
 }  // namespace exactbloom::sstable

@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "entry_block.h"
 #include "table_file.h"
 
 namespace exactbloom::sstable {
@@ -26,6 +28,12 @@ struct FilterLocation {
 };
 
 FilterLocation FindFilter(const TableFile& file);
+
+// Reads where the blocks of a filter are, in the order of the keys; none unless it is full or
+// partitioned. A lookup asks the first partition whose key, a user key, is not less than its own,
+// or the last one. The block of a full filter has no key.
+rocksdb::Status ListFilterBlocks(const TableFile& file, const FilterLocation& filter,
+                                 std::vector<IndexEntry>* blocks);
 
 // Calls `visit` for the contents of each filter block, in the order of the keys; they live as long
 // as the call. Does nothing unless the filter is full or partitioned. Stops at the first error, be

@@ -45,6 +45,12 @@ void AddLayout(CLI::App& app, Layout& layout) {
       ->capture_default_str();
 }
 
+void AddDatabase(CLI::App& app, std::vector<std::string>& paths) {
+  app.add_option("PATH", paths, "A database's directory, or table files (.sst)")
+      ->required()
+      ->type_name("");
+}
+
 CLI::Option* AddCount(CLI::App& app, const std::string& name, std::uint64_t& value,
                       const std::string& description) {
   return app.add_option(name, value, description)->transform(WholeNumber())->type_name("NUMBER");

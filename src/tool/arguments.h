@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "exactbloom/layout.h"
 
@@ -12,6 +13,9 @@ namespace exactbloom::tool {
 
 // Adds --kind and --lines.
 void AddLayout(CLI::App& app, Layout& layout);
+
+// Adds the paths that ListTables takes: a database's directory, or table files.
+void AddDatabase(CLI::App& app, std::vector<std::string>& paths);
 
 // Adds an option for a whole number, which may be written as 1000000 or 1e6.
 CLI::Option* AddCount(CLI::App& app, const std::string& name, std::uint64_t& value,

@@ -6,7 +6,9 @@
 #include <exception>
 
 #include "exactbloom/version.h"
+#include "findings.h"
 #include "report/errors.h"
+#include "report/progress.h"
 #include "subcommands.h"
 
 namespace exactbloom::tool {
@@ -14,7 +16,9 @@ namespace {
 
 constexpr const char* kFooter =
     "Whole numbers may be written as 1000000 or 1e6.\n"
-    "Exit status: 0, answered; 2, the question has no answer or is not understood.";
+    "Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the "
+    "question\n"
+    "has no answer or is not understood; 130, interrupted.";
 
 int Main(int argc, char** argv) {
   CLI::App app("Exact false-positive rates of Bloom filters, and the filters that they call for.",
@@ -25,6 +29,11 @@ int Main(int argc, char** argv) {
   AddRate(app);
   AddPlan(app);
   AddTable(app);
+  AddInspect(app);
+  AddOverlap(app);
+  AddVerify(app);
+  AddRebuild(app);
+  bench::WatchForInterrupts();
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) == 0) return 0;
@@ -32,6 +41,12 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     fmt::print(stderr, "exactbloom: {}\n", error.what());
+  } catch (const bench::Interrupted&) {
+    return bench::kInterruptedStatus;
+  } catch (const Findings& findings) {
+    std::fflush(stdout);
+    fmt::print(stderr, "exactbloom: {}\n", findings.what());
+    return kFindingsStatus;
   } catch (const std::exception& error) {
     fmt::print(stderr, "exactbloom: {}\n", error.what());
   }

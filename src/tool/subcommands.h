@@ -1,6 +1,6 @@
 // The subcommands of exactbloom. Each function adds one to `app`, with its help; when the command
 // line names it, it runs and prints. They throw bench::InputError for a question that has no
-// answer.
+// answer, and Findings for one that found something wrong.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,5 +10,9 @@ namespace exactbloom::tool {
 void AddRate(CLI::App& app);
 void AddPlan(CLI::App& app);
 void AddTable(CLI::App& app);
+void AddInspect(CLI::App& app);
+void AddOverlap(CLI::App& app);
+void AddVerify(CLI::App& app);
+void AddRebuild(CLI::App& app);
 
 }  // namespace exactbloom::tool

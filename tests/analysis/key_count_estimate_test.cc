@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -136,6 +138,76 @@ TEST_F(SharedKeys, OfEqualFiltersAreAllKeys) {
   EXPECT_NEAR(estimate->keys, EstimateKeys(FilterKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
 }
 
+// Filters of whole lines, drawn as layout.h says.
+class LineFilters : public testing::Test {
+ protected:
+  std::size_t Below(std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_);
+  }
+
+  void AddWord(Layout layout, std::size_t line, int probes, std::vector<char>& filter) {
+    std::vector<std::size_t> drawn;
+    while (static_cast<int>(drawn.size()) < probes) {
+      const std::size_t bit = line * kLineBits + Below(kLineBits);
+      const bool again = std::find(drawn.begin(), drawn.end(), bit) != drawn.end();
+      if (layout.kind == FilterKind::kStandard || !again) drawn.push_back(bit);
+    }
+    for (const std::size_t bit : drawn) filter[bit] = 1;
+  }
+
+  void AddKey(Layout layout, int probes, std::vector<char>& filter) {
+    const std::size_t lines = filter.size() / kLineBits;
+    const std::size_t first = Below(lines);
+    AddWord(layout, first, probes / layout.lines, filter);
+    if (layout.lines == 1) return;
+    const std::size_t last_page = std::max<std::size_t>(lines / kPageLines, 1) - 1;
+    const std::size_t page = std::min(first / kPageLines, last_page);
+    const std::size_t begin = page * kPageLines;
+    const std::size_t size = page == last_page ? lines - begin : kPageLines;
+    const std::size_t other = begin + Below(size - 1);
+    AddWord(layout, other + (other >= first ? 1 : 0), probes / 2, filter);
+  }
+
+  std::mt19937_64 random_{20190814};
+};
+
+TEST_F(LineFilters, AreEstimatedAsWellAsPromised) {
+  constexpr int kTrials = 300;
+  constexpr int kProbes = 6;
+  constexpr double kZ95 = 1.959963984540054;
+  // One page, and two of which the last is longer.
+  for (const std::size_t lines : {std::size_t{5}, std::size_t{130}}) {
+    for (const Layout layout :
+         {Layout{FilterKind::kStandard, 1}, Layout{FilterKind::kClassic, 1},
+          Layout{FilterKind::kStandard, 2}, Layout{FilterKind::kClassic, 2}}) {
+      SCOPED_TRACE(lines * 10 + static_cast<std::size_t>(layout.lines));
+      const std::size_t keys = 30 * lines;
+      std::uint64_t covered = 0;
+      double sum = 0.0;
+      double squares = 0.0;
+      double width = 0.0;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        std::vector<char> filter(lines * kLineBits);
+        for (std::size_t i = 0; i < keys; ++i) AddKey(layout, kProbes, filter);
+        const auto ones =
+            static_cast<std::uint64_t>(std::accumulate(filter.begin(), filter.end(), 0));
+        const auto estimate = EstimateKeys(layout, filter.size(), ones, kProbes, kZ95);
+        ASSERT_TRUE(estimate);
+        covered += estimate->interval.Contains(static_cast<double>(keys)) ? 1 : 0;
+        sum += estimate->keys;
+        squares += estimate->keys * estimate->keys;
+        width += estimate->interval.high - estimate->interval.low;
+      }
+      const double mean = sum / kTrials;
+      const double deviation = std::sqrt(squares / kTrials - mean * mean);
+      EXPECT_TRUE(WilsonInterval(covered, kTrials, kZ999).Contains(0.95)) << covered;
+      EXPECT_NEAR(mean / static_cast<double>(keys), 1.0, 0.01);
+      // The deviation of 300 estimates is known to about 4%.
+      EXPECT_NEAR(width / kTrials / (2.0 * kZ95 * deviation), 1.0, 0.15);
+    }
+  }
+}
+
 TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(EstimateKeys(FilterKind::kClassic, 100, 0, 7, kZ999)->keys, 0.0);
@@ -144,6 +216,8 @@ TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
   EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 100, 101, 7, kZ999));
   EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 0, 0, 7, kZ999));
   EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 7, 7, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys({FilterKind::kClassic, 1}, 100, 10, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys({FilterKind::kClassic, 2}, kLineBits, 10, 6, kZ999));
   EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 100, 10, 7, nan));
   EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 100, 10, 7, -1.0));
   EXPECT_EQ(MaximumLikelihoodKeys(FilterKind::kClassic, 100, 0, 7), 0U);

@@ -13,7 +13,7 @@
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
-#include "run_command.h"
+#include "tool_command.h"
 
 namespace exactbloom {
 namespace {
@@ -22,19 +22,9 @@ using nlohmann::json;
 
 using testing::Outcome;
 
-Outcome Ask(const std::string& arguments) {
-  const std::filesystem::path directory = testing::MakeTemporaryDirectory();
-  Outcome outcome =
-      testing::RunCommand(fmt::format("{} {}", EXACTBLOOM_TOOL, arguments), directory);
-  std::filesystem::remove_all(directory);
-  return outcome;
-}
+Outcome Ask(const std::string& arguments) { return testing::AskTool(arguments); }
 
-json AskJson(const std::string& arguments) {
-  const Outcome outcome = Ask(arguments + " --json");
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return json::parse(outcome.out);
-}
+json AskJson(const std::string& arguments) { return testing::AskToolForJson(arguments); }
 
 void ExpectRefusal(const std::string& arguments, const std::string& words) {
   SCOPED_TRACE(arguments);

@@ -1,0 +1,91 @@
+#include "database_options.h"
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+#include <rocksdb/utilities/options_util.h>
+
+#include <sstream>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using rocksdb::Status;
+
+std::string Trimmed(const std::string& text) {
+  const char* const blanks = " \t\r";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+// The values as they are written, by section and name: [CFOptions "default"] and so on.
+using WrittenOptions = std::map<std::string, std::map<std::string, std::string>>;
+
+WrittenOptions ReadText(const std::string& text) {
+  WrittenOptions written;
+  std::istringstream lines(text);
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    line = Trimmed(line);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() == '[') {
+      section = line;
+      continue;
+    }
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    written[section][Trimmed(line.substr(0, equals))] = Trimmed(line.substr(equals + 1));
+  }
+  return written;
+}
+
+FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOptions& written) {
+  FamilyOptions result;
+  result.options = family.options;
+  if (family.options.table_factory != nullptr) {
+    result.table = family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  }
+  auto& options = written["[CFOptions \"" + family.name + "\"]"];
+  result.prefix_extractor = options["prefix_extractor"];
+  result.comparator = options["comparator"];
+  result.filter_policy =
+      written["[TableOptions/BlockBasedTable \"" + family.name + "\"]"]["filter_policy"];
+  return result;
+}
+
+}  // namespace
+
+Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options) {
+  RegisterFilterPolicies();
+  // A running database may write a new file and remove this one before it is read.
+  constexpr int kAttempts = 5;
+  Status status;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    *options = DatabaseOptions();
+    std::string name;
+    status = rocksdb::GetLatestOptionsFileName(database, rocksdb::Env::Default(), &name);
+    if (!status.ok()) return status;
+    options->file = database + "/" + name;
+    std::string text;
+    status = rocksdb::ReadFileToString(rocksdb::Env::Default(), options->file, &text);
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    rocksdb::ConfigOptions config;
+    config.ignore_unknown_options = true;
+    config.ignore_unsupported_options = true;
+    if (status.ok()) {
+      status = rocksdb::LoadOptionsFromFile(config, options->file, &options->database, &families);
+    }
+    if (status.IsPathNotFound()) continue;
+    if (!status.ok()) return status;
+    WrittenOptions written = ReadText(text);
+    for (const auto& family : families) options->families[family.name] = OptionsOf(family, written);
+    return status;
+  }
+  return status;
+}
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,40 @@
+// The options that a database was last opened with, as its OPTIONS file has them.
+#pragma once
+
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+#include <rocksdb/table.h>
+
+#include <map>
+#include <string>
+
+namespace exactbloom::tool {
+
+struct FamilyOptions {
+  rocksdb::ColumnFamilyOptions options;
+  // Of `options`; null unless the tables are block-based.
+  const rocksdb::BlockBasedTableOptions* table = nullptr;
+
+  // What the file says, with "nullptr" or nothing for none. RocksDB drops what this program does
+  // not know, such as a comparator or filter policy of the database's own program, so `options`
+  // has the default of it.
+  std::string filter_policy;
+  std::string prefix_extractor;
+  std::string comparator;
+
+  // Whether the file names a filter policy, be it known here or not.
+  bool NamesFilterPolicy() const { return !filter_policy.empty() && filter_policy != "nullptr"; }
+};
+
+struct DatabaseOptions {
+  std::string file;  // its path
+  rocksdb::DBOptions database;
+  std::map<std::string, FamilyOptions> families;  // by their names
+};
+
+// Reads the latest OPTIONS file of a database, with ExactBloom's policies known; writes nothing.
+// Errors: NotFound if there is none, those of the file system, and InvalidArgument or NotSupported
+// for a file that RocksDB does not understand.
+rocksdb::Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options);
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,58 @@
+// The keys of an SSTable, in their order.
+//
+// RocksDB's SstFileReader hides deleted keys, but these are in the filter too, and a lookup that
+// misses a deletion finds what was deleted. Its iterator shows them when it is asked for all
+// timestamps of a table without timestamps. Each user key comes once, whatever its versions; range
+// deletions, which are in no filter, do not come.
+#pragma once
+
+#include <rocksdb/comparator.h>
+#include <rocksdb/iterator.h>
+#include <rocksdb/options.h>
+#include <rocksdb/slice.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/status.h>
+
+#include <memory>
+#include <string>
+
+namespace exactbloom::tool {
+
+class TableKeys {
+ public:
+  // Errors: NotSupported if the table's keys are in an order that RocksDB does not know by itself,
+  // or carry timestamps; those of reading.
+  static rocksdb::Status Open(const std::string& path, std::unique_ptr<TableKeys>* keys);
+
+  TableKeys(const TableKeys&) = delete;
+  TableKeys& operator=(const TableKeys&) = delete;
+
+  const rocksdb::Comparator& Order() const { return *options_.comparator; }
+
+  // While it is valid there is a key, which lives until Next. Then the status says whether the end
+  // was reached or an error.
+  bool Valid() const { return walk_->Valid(); }
+  rocksdb::Slice Key() { return KeyAt(*walk_); }
+  void Next() { walk_->Next(); }
+  rocksdb::Status status() const { return walk_->status(); }
+
+  // Goes to the first key not before `target` and returns it in `key`; false if there is none.
+  // Does not move what Key returns.
+  bool Find(const rocksdb::Slice& target, rocksdb::Slice* key);
+
+ private:
+  TableKeys() = default;
+  rocksdb::Status Read(const std::string& path);
+  rocksdb::Slice KeyAt(rocksdb::Iterator& iterator);
+
+  rocksdb::Options options_;
+  rocksdb::ReadOptions read_options_;
+  rocksdb::Slice all_timestamps_;  // which read_options_ refers to
+  std::unique_ptr<rocksdb::SstFileReader> reader_;
+  bool merges_ = false;
+  std::string key_;
+  std::unique_ptr<rocksdb::Iterator> walk_;
+  std::unique_ptr<rocksdb::Iterator> search_;
+};
+
+}  // namespace exactbloom::tool

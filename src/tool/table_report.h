@@ -1,0 +1,60 @@
+// All that inspect says of one table.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "database_files.h"
+#include "exactbloom/table_filters.h"
+#include "filter_use.h"
+
+namespace exactbloom::tool {
+
+struct TableReport {
+  TableFilter filter;
+  rocksdb::Status status;  // the filter's
+
+  // Of the filter. Where it has partitions, rates are means over these by their keys.
+  std::uint64_t keys = 0;            // the table's own count
+  std::uint64_t bits = 0;            // without trailers
+  std::optional<double> fill;        // share of ones; of Bloom filters
+  std::optional<double> exact_rate;  // from bits, keys and probes
+  std::optional<double> fill_rate;   // from the bits that are set
+  std::optional<double> efficiency;  // by the exact rate
+
+  // Keys by the fill, the standard deviation of that number, and whether the table's own count lies
+  // so far off that chance does not explain it. Infinite for a filter without zeros.
+  std::optional<double> estimated_keys;
+  double estimated_keys_deviation = 0.0;
+  bool wide_gap = false;
+
+  std::optional<FilterUseFinding>
+      use;  // known if there is an OPTIONS file; of tables with a filter
+
+  bool HasFilter() const { return status.ok() && filter.family != FilterFamily::kNone; }
+  // The share of absent keys for which the table is read; 1 where its filter is not asked.
+  double PassRate() const;
+};
+
+// A gap between two counts of keys is wide beyond this many standard deviations, and one key for
+// small filters: by chance in fewer than one filter of a million.
+inline constexpr double kWideGapDeviations = 5.0;
+// And of RocksDB's own filters, which the formulas follow only closely, beyond this share.
+inline constexpr double kWideGapShare = 0.02;
+
+class TableReader {
+ public:
+  // Reads a table once, one filter block at a time.
+  TableReport Read(const TableLocation& table);
+
+ private:
+  double ExactRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+
+  // Thousands of partitions have but a few geometries, whose rates take up to a millisecond.
+  std::map<std::tuple<FilterKind, int, std::uint64_t, std::uint64_t, int>, double> rates_;
+};
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,141 @@
+// The tables that the MANIFEST names, compared with those that the open database knows.
+#include "database_files.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/db.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "database_options.h"
+#include "exactbloom/filter_policy.h"
+#include "report/errors.h"
+#include "sample_database.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using Places = std::map<std::uint64_t, std::pair<std::string, int>>;  // by number
+
+Places PlacesIn(const std::string& directory) {
+  Places places;
+  for (const TableLocation& table : ListTables({directory}).tables) {
+    places[table.number] = {table.column_family, table.level};
+    EXPECT_TRUE(std::filesystem::exists(table.path)) << table.path;
+  }
+  return places;
+}
+
+Places PlacesOf(rocksdb::DB& db) {
+  Places places;
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  for (const auto& table : tables) {
+    places[table.file_number] = {table.column_family_name, table.level};
+  }
+  return places;
+}
+
+TEST(ListTables, FollowsAnOpenDatabase) {
+  const TemporaryDirectory directory;
+  const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  Database db = Open(options, directory.path());
+  EXPECT_EQ(PlacesIn(directory.path()), Places());
+  rocksdb::ColumnFamilyHandle* more = nullptr;
+  rocksdb::ColumnFamilyHandle* dropped = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
+  ASSERT_TRUE(db->CreateColumnFamily(options, "dropped", &dropped).ok());
+  for (std::uint64_t table = 0; table < 4; ++table) {
+    PutAndFlush(*db, 10, "value", 10 * table);
+    PutAndFlush(*db, 10, "value", 10 * table, more);
+    PutAndFlush(*db, 10, "value", 10 * table, dropped);
+  }
+  EXPECT_EQ(PlacesIn(directory.path()).size(), 12U);
+  EXPECT_EQ(PlacesIn(directory.path()), PlacesOf(*db));
+
+  rocksdb::CompactRangeOptions deeper;
+  deeper.change_level = true;
+  deeper.target_level = 3;
+  ASSERT_TRUE(db->CompactRange(deeper, nullptr, nullptr).ok());
+  PutAndFlush(*db, 10, "value", 100);
+  ASSERT_TRUE(db->DropColumnFamily(dropped).ok());
+  EXPECT_EQ(PlacesIn(directory.path()).size(), 9U);
+  EXPECT_EQ(PlacesIn(directory.path()), PlacesOf(*db));
+  const TableListing listing = ListTables({directory.path()});
+  EXPECT_EQ(listing.families,
+            (std::map<std::string, std::string>{{"default", rocksdb::BytewiseComparator()->Name()},
+                                                {"more", rocksdb::BytewiseComparator()->Name()}}));
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(dropped).ok());
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
+TEST(ListTables, SurvivesManyRecordsAndAPartOfOne) {
+  const TemporaryDirectory directory;
+  Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  // Keys that lengthen the MANIFEST past the end of its first block.
+  const std::string long_key(5000, 'k');
+  for (char table = '0'; table < '9'; ++table) {
+    ASSERT_TRUE(db->Put({}, table + long_key, "value").ok());
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  const Places places = PlacesOf(*db);
+  EXPECT_EQ(PlacesIn(directory.path()), places);
+  db.reset();
+  for (const auto& file : std::filesystem::directory_iterator(directory.path())) {
+    if (file.path().filename().string().rfind("MANIFEST", 0) != 0) continue;
+    ASSERT_GT(file.file_size(), 65536U);
+    std::filesystem::resize_file(file.path(), file.file_size() - 2000);  // as a writer leaves it
+  }
+  EXPECT_EQ(PlacesIn(directory.path()).size(), places.size() - 1);
+}
+
+TEST(ListTables, RefusesADamagedManifest) {
+  const TemporaryDirectory directory;
+  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path()), 10);
+  for (const auto& file : std::filesystem::directory_iterator(directory.path())) {
+    if (file.path().filename().string().rfind("MANIFEST", 0) != 0) continue;
+    std::fstream(file.path(), std::ios::in | std::ios::out).seekp(20).put('\x55');
+  }
+  EXPECT_THROW(ListTables({directory.path()}), bench::InputError);
+}
+
+// Like bytewise, under a name that only its own program knows.
+class ForeignComparator : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "test.ForeignComparator"; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return b.compare(a);
+  }
+  void FindShortestSeparator(std::string* /*start*/,
+                             const rocksdb::Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+};
+
+TEST(LoadDatabaseOptions, KeepsTheNamesThatThisProgramDoesNotKnow) {
+  const TemporaryDirectory directory;
+  ForeignComparator comparator;
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kStandard, 12));
+  options.comparator = &comparator;
+  options.optimize_filters_for_hits = true;
+  PutAndFlush(*Open(options, directory.path()), 10);
+  EXPECT_EQ(ListTables({directory.path()}).families.at("default"), "test.ForeignComparator");
+
+  DatabaseOptions loaded;
+  const rocksdb::Status status = LoadDatabaseOptions(directory.path(), &loaded);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const FamilyOptions& family = loaded.families.at("default");
+  EXPECT_EQ(family.comparator, "test.ForeignComparator");
+  EXPECT_EQ(family.filter_policy, "standard_bloom:12");
+  EXPECT_TRUE(family.options.optimize_filters_for_hits);
+  ASSERT_NE(family.table, nullptr);
+  ASSERT_NE(family.table->filter_policy, nullptr);
+  EXPECT_STREQ(family.table->filter_policy->Name(), "standard_bloom");
+}
+
+}  // namespace
+}  // namespace exactbloom::tool

@@ -1,0 +1,228 @@
+// docs/tool.md, the man page and the completion say what the tool does.
+//
+// Each command of the document, a line that starts with "    $ ", is run by the shell, and must
+// print the indented lines that follow it, errors included. Where "..." stands in them, anything
+// may stand in that line; a line of "..." alone stands for any lines. Every section has the
+// document's database, fresh, as `db` in the current directory. After a change of the tool,
+//   UPDATE_DOCUMENT=docs/tool.md build/dev/bin/tool_document_test
+// writes what the commands print into the document; then look at the difference.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "document_database.h"
+#include "sample_database.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kIndent = "    ";
+const std::string kPrompt = kIndent + "$ ";
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// A line of the document, or a command with the lines that it prints, blank ones as they are.
+struct Part {
+  std::string section;
+  std::string text;
+  std::vector<std::string> printed;
+
+  bool IsCommand() const { return text.rfind(kPrompt, 0) == 0; }
+};
+
+std::vector<Part> ReadDocument(const fs::path& path) {
+  std::vector<Part> parts;
+  std::string section;
+  std::vector<std::string> blanks;  // part of the output if more of it follows
+  for (const std::string& line : Lines(testing::ReadFile(path))) {
+    if (line.rfind("## ", 0) == 0) section = line.substr(3);
+    const bool indented = line.rfind(kIndent, 0) == 0 && line.rfind(kPrompt, 0) != 0;
+    const bool after_command = !parts.empty() && parts.back().IsCommand();
+    if (after_command && line.empty()) {
+      blanks.push_back("");
+    } else if (after_command && indented) {
+      for (const std::string& blank : blanks) parts.back().printed.push_back(blank);
+      blanks.clear();
+      parts.back().printed.push_back(line.substr(kIndent.size()));
+    } else {
+      for (const std::string& blank : blanks) parts.push_back({section, blank, {}});
+      blanks.clear();
+      parts.push_back({section, line, {}});
+    }
+  }
+  return parts;
+}
+
+bool LineMatches(const std::string& expected, const std::string& printed) {
+  const std::regex special(R"([.^$|()\[\]{}*+?\\])");
+  std::string pattern = std::regex_replace(expected, special, R"(\$&)");
+  pattern = std::regex_replace(pattern, std::regex(R"(\\\.\\\.\\\.)"), ".*");
+  return std::regex_match(printed, std::regex(pattern));
+}
+
+bool Matches(const std::vector<std::string>& expected, std::size_t e,
+             const std::vector<std::string>& printed, std::size_t p) {
+  if (e == expected.size()) return p == printed.size();
+  if (expected[e] == "...") {
+    for (std::size_t rest = p; rest <= printed.size(); ++rest) {
+      if (Matches(expected, e + 1, printed, rest)) return true;
+    }
+    return false;
+  }
+  return p < printed.size() && LineMatches(expected[e], printed[p]) &&
+         Matches(expected, e + 1, printed, p + 1);
+}
+
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+// A directory with the database, where the document's commands run.
+class Workplace {
+ public:
+  explicit Workplace(const std::string& database) {
+    fs::copy(database, directory_.path("db"), fs::copy_options::recursive);
+  }
+
+  std::vector<std::string> Run(const std::string& command) const {
+    const std::string script = directory_.path("command");
+    std::ofstream(script) << command << "\n";
+    const TemporaryDirectory output;
+    const testing::Outcome outcome = testing::RunCommand(
+        fmt::format("sh -c 'cd {} && PATH={}:$PATH && . {} 2>&1'", directory_.path(),
+                    fs::path(EXACTBLOOM_TOOL).parent_path().string(), script),
+        output.path());
+    std::vector<std::string> lines = Lines(outcome.out);
+    while (!lines.empty() && lines.back().empty()) lines.pop_back();
+    return lines;
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+void Write(const std::vector<Part>& parts, const std::string& path) {
+  std::ofstream document(path);
+  for (const Part& part : parts) {
+    document << part.text << "\n";
+    for (const std::string& line : part.printed) {
+      document << (line.empty() ? "" : kIndent) << line << "\n";
+    }
+  }
+}
+
+TEST(Document, ShowsWhatItsCommandsPrint) {
+  const TemporaryDirectory origin;
+  MakeDocumentDatabase(origin.path("db"));
+  std::map<std::string, Workplace> sections;
+  std::vector<Part> parts = ReadDocument(DOCUMENT);
+  int commands = 0;
+  for (Part& part : parts) {
+    if (!part.IsCommand()) continue;
+    ++commands;
+    const Workplace& place = sections.try_emplace(part.section, origin.path("db")).first->second;
+    const std::vector<std::string> printed = place.Run(part.text.substr(kPrompt.size()));
+    if (Matches(part.printed, 0, printed, 0)) continue;
+    EXPECT_EQ(Joined(part.printed), Joined(printed)) << part.section << ": " << part.text;
+    part.printed = printed;
+  }
+  EXPECT_GT(commands, 5);
+  const char* update = std::getenv("UPDATE_DOCUMENT");
+  if (update != nullptr) Write(parts, update);
+}
+
+std::set<std::string> FindAll(const std::string& text, const std::string& pattern) {
+  std::set<std::string> found;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
+       ++match) {
+    found.insert((*match)[1]);
+  }
+  return found;
+}
+
+std::set<std::string> Subcommands() {
+  const std::string help = testing::AskTool("--help").out;
+  return FindAll(help.substr(help.find("Subcommands:")), R"(\n  ([a-z]+) )");
+}
+
+// The options in the first column of a subcommand's help.
+std::set<std::string> OptionsOf(const std::string& subcommand) {
+  return FindAll(testing::AskTool(subcommand + " --help").out, R"(\n +(?:-h,)?(--[a-z-]+))");
+}
+
+TEST(Document, HasASectionForEachSubcommand) {
+  std::set<std::string> sections;
+  for (const Part& part : ReadDocument(DOCUMENT)) sections.insert(part.section);
+  ASSERT_GE(Subcommands().size(), 5U);
+  for (const std::string& subcommand : Subcommands()) {
+    EXPECT_EQ(sections.count(subcommand), 1U) << subcommand;
+  }
+}
+
+TEST(ManPage, HasEachSubcommandWithItsOptions) {
+  const std::string page = testing::ReadFile(MAN_PAGE);
+  std::map<std::string, std::set<std::string>> options;
+  std::string subcommand;
+  for (std::string line : Lines(page)) {
+    line = std::regex_replace(line, std::regex(R"(\\-)"), "-");
+    if (line.rfind(".S", 0) == 0) subcommand = line.rfind(".SS ", 0) == 0 ? line.substr(4) : "";
+    if (line.rfind(".B", 0) != 0 || subcommand.empty()) continue;
+    options[subcommand].merge(FindAll(line, R"((--[a-z-]+))"));
+  }
+  for (const std::string& name : Subcommands()) {
+    std::set<std::string> expected = OptionsOf(name);
+    expected.erase("--help");
+    EXPECT_EQ(options[name], expected) << name;
+  }
+  EXPECT_EQ(options.size(), Subcommands().size());
+}
+
+// What the completion offers for a command line that ends in its last word.
+std::set<std::string> Completions(const std::string& line) {
+  const std::string words = std::regex_replace(line, std::regex("_"), "''");
+  const TemporaryDirectory output;
+  const testing::Outcome outcome = testing::RunCommand(
+      fmt::format("bash -c \"PATH={}:\\$PATH; . {}; COMP_WORDS=({}); "
+                  "COMP_CWORD=\\$((\\${{#COMP_WORDS[@]}} - 1)); _exactbloom; "
+                  "printf '%s\\n' \\\"\\${{COMPREPLY[@]}}\\\"\"",
+                  fs::path(EXACTBLOOM_TOOL).parent_path().string(), COMPLETION, words),
+      output.path());
+  EXPECT_EQ(outcome.err, "");
+  const std::vector<std::string> lines = Lines(outcome.out);
+  return {lines.begin(), lines.end()};
+}
+
+TEST(Completion, OffersSubcommandsAndTheirOptions) {
+  std::set<std::string> expected = Subcommands();
+  EXPECT_EQ(Completions("exactbloom _"), expected);
+  for (const std::string& subcommand : Subcommands()) {
+    EXPECT_EQ(Completions("exactbloom " + subcommand + " --"), OptionsOf(subcommand));
+  }
+  EXPECT_EQ(Completions("exactbloom rate --ki"), std::set<std::string>{"--kind"});
+  EXPECT_EQ(Completions("exactbloom --v"), std::set<std::string>{"--version"});
+  EXPECT_EQ(Completions("exactbloom rate --kind _"),
+            (std::set<std::string>{"classic", "standard"}));
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,103 @@
+#include "faulty_policy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "filter/block_format.h"
+#include "filter_bits_interface.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Slice;
+
+using Keys = std::vector<std::string>;
+using Fault = std::function<void(std::string* block, const Keys& keys)>;
+
+class FaultyBuilder : public rocksdb::FilterBitsBuilder {
+ public:
+  FaultyBuilder(rocksdb::FilterBitsBuilder* builder, Fault fault)
+      : builder_(builder), fault_(std::move(fault)) {}
+
+  void AddKey(const Slice& key) override {
+    keys_.push_back(key.ToString());
+    builder_->AddKey(key);
+  }
+  std::size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
+  Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+  Slice Finish(std::unique_ptr<const char[]>* buffer, rocksdb::Status* status) override {
+    std::string block = builder_->Finish(buffer, status).ToString();
+    fault_(&block, keys_);
+    keys_.clear();
+    auto* bytes = new char[block.size()];
+    std::memcpy(bytes, block.data(), block.size());
+    buffer->reset(bytes);
+    return {bytes, block.size()};
+  }
+  std::size_t ApproximateNumEntries(std::size_t bytes) override {
+    return builder_->ApproximateNumEntries(bytes);
+  }
+
+ private:
+  std::unique_ptr<rocksdb::FilterBitsBuilder> builder_;
+  Fault fault_;
+  Keys keys_;
+};
+
+class FaultyPolicy : public rocksdb::FilterPolicy {
+ public:
+  explicit FaultyPolicy(Fault fault) : fault_(std::move(fault)) {}
+
+  const char* Name() const override { return "faulty"; }
+  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
+  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    return new FaultyBuilder(policy_->GetBuilderWithContext(context), fault_);
+  }
+  rocksdb::FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
+    return policy_->GetFilterBitsReader(contents);
+  }
+
+ private:
+  PolicyPointer policy_ = NewPolicy(FilterKind::kClassic);
+  Fault fault_;
+};
+
+bool Contains(const std::string& block, const std::string& key) {
+  return BloomFilterView(block).MayContain(key);
+}
+
+void Forget(const std::string& forgotten, std::string* block, const Keys& keys) {
+  if (std::find(keys.begin(), keys.end(), forgotten) == keys.end()) return;
+  constexpr unsigned kByteBits = 8;
+  for (std::size_t i = 0; i < (block->size() - filter::kTrailerBytes) * kByteBits; ++i) {
+    const char before = (*block)[i / kByteBits];
+    (*block)[i / kByteBits] = static_cast<char>(before & ~(1U << i % kByteBits));
+    const bool only_it = !Contains(*block, forgotten) &&
+                         std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+                           return key == forgotten || Contains(*block, key);
+                         });
+    if (only_it) return;
+    (*block)[i / kByteBits] = before;
+  }
+}
+
+}  // namespace
+
+PolicyPointer PolicyThatForgets(const std::string& key) {
+  return std::make_shared<FaultyPolicy>(
+      [key](std::string* block, const Keys& keys) { Forget(key, block, keys); });
+}
+
+PolicyPointer PolicyThatPassesAll() {
+  return std::make_shared<FaultyPolicy>([](std::string* block, const Keys& /*keys*/) {
+    std::fill(block->begin(), block->end() - filter::kTrailerBytes, '\xff');
+  });
+}
+
+}  // namespace exactbloom

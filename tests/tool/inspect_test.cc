@@ -1,0 +1,323 @@
+// What inspect says of tables whose filters are known, and of their use.
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/slice_transform.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "exactbloom/confidence_interval.h"
+#include "exactbloom/efficiency.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/table_filters.h"
+#include "filter_bits_interface.h"
+#include "sample_database.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kKeys = 3000;
+
+struct Sample {
+  const char* policy;  // as in an option string
+  const char* family;
+  bool partitioned = false;
+  int format_version = 5;
+  bool snappy = false;
+};
+
+std::ostream& operator<<(std::ostream& out, const Sample& sample) {
+  return out << sample.policy << " partitioned " << sample.partitioned << " format "
+             << sample.format_version << " snappy " << sample.snappy;
+}
+
+class InspectFilters : public ::testing::TestWithParam<Sample> {
+ protected:
+  void Build(const Sample& sample) {
+    rocksdb::BlockBasedTableOptions table_options;
+    RegisterFilterPolicies();
+    if (std::string(sample.policy) != "none") {
+      ASSERT_TRUE(
+          rocksdb::FilterPolicy::CreateFromString({}, sample.policy, &table_options.filter_policy)
+              .ok());
+    }
+    table_options.format_version = static_cast<std::uint32_t>(sample.format_version);
+    if (sample.partitioned) {
+      table_options.partition_filters = true;
+      table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+      table_options.metadata_block_size = 512;
+    }
+    rocksdb::Options options = OptionsWith(table_options);
+    options.compression = sample.snappy ? rocksdb::kSnappyCompression : rocksdb::kNoCompression;
+    PutAndFlush(*Open(options, directory_.path()), kKeys, std::string(100, 'v'));
+  }
+
+  // The share of absent keys that RocksDB's own reader lets pass.
+  static double MeasuredRate(const std::string& path, std::uint64_t asked) {
+    const PolicyPointer policy = NewPolicy(FilterKind::kClassic);  // reads every family
+    std::uint64_t passed = 0;
+    EXPECT_TRUE(VisitFilterBlocks(*rocksdb::FileSystem::Default(), path, [&](rocksdb::Slice block) {
+                  const std::unique_ptr<rocksdb::FilterBitsReader> reader(
+                      policy->GetFilterBitsReader(block));
+                  for (std::uint64_t i = 0; i < asked; ++i) {
+                    passed += reader->MayMatch("absent " + std::to_string(i)) ? 1 : 0;
+                  }
+                  return rocksdb::Status::OK();
+                }).ok());
+    return static_cast<double>(passed);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
+  const Sample sample = GetParam();
+  Build(sample);
+  const json report = testing::AskToolForJson("inspect " + directory_.path());
+  ASSERT_EQ(report.at("files").size(), 1U);
+  const json& table = report["files"][0];
+  const json& filter = table.at("filter");
+  EXPECT_EQ(table.at("level"), 0);
+  EXPECT_EQ(table.at("entries"), kKeys);
+  ASSERT_EQ(filter.at("family"), sample.family);
+  EXPECT_EQ(report["levels"][0].at("filters").at(sample.family), 1);
+  EXPECT_EQ(report["totals"].at("bytes"), table.at("bytes"));
+  if (filter["family"] == "none") {
+    EXPECT_EQ(report["totals"].at("wasted_reads").at("default"), 1.0);
+    return;
+  }
+  EXPECT_EQ(filter.at("keys"), kKeys);
+  EXPECT_EQ(filter.at("used"), true);
+  EXPECT_EQ(filter.at("wide_gap"), false);
+  EXPECT_EQ(filter.at("partitioned"), sample.partitioned);
+  EXPECT_EQ(filter.at("blocks").get<int>() > 1, sample.partitioned);
+  const double rate = filter.at("rate_given_fill");
+  EXPECT_DOUBLE_EQ(report["totals"].at("wasted_reads").at("default"), rate);
+  if (filter["family"] != "legacy bloom") {
+    EXPECT_NEAR(rate / filter.at("exact_rate").get<double>(), 1.0, 0.3);
+  }
+  if (!filter.at("estimated_keys").is_null()) {
+    EXPECT_NEAR(filter["estimated_keys"], kKeys,
+                1.0 + 5.0 * filter.at("estimated_keys_deviation").get<double>());
+  }
+  // Partitions are asked alike here, while the rate is a mean by their keys: nearly the same.
+  constexpr std::uint64_t kAsked = 100'000;
+  const auto blocks = filter["blocks"].get<std::uint64_t>();
+  const std::uint64_t asked = kAsked / blocks;
+  const double passed = MeasuredRate(table.at("path"), asked);
+  const double z = 4.5;
+  const double tolerance = sample.partitioned ? 0.1 : 0.0;
+  const Interval interval = WilsonInterval(static_cast<std::uint64_t>(passed), asked * blocks, z);
+  if (filter["family"] != "legacy bloom") {  // of which it is a lower bound
+    EXPECT_GT(rate, interval.low * (1.0 - tolerance));
+  }
+  EXPECT_LT(rate, interval.high * (1.0 + tolerance));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, InspectFilters,
+    ::testing::Values(Sample{"none", "none"}, Sample{"bloomfilter:10", "bloom"},
+                      Sample{"bloomfilter:10", "bloom", true, 5, true},
+                      Sample{"ribbonfilter:10:-1", "ribbon"},
+                      Sample{"ribbonfilter:10:-1", "ribbon", true, 5, true},
+                      Sample{"bloomfilter:10", "legacy bloom", false, 4, true},
+                      Sample{"bloomfilter:10", "legacy bloom", true, 4},
+                      Sample{"classic_bloom:10", "exactbloom"},
+                      Sample{"standard_bloom:7.5", "exactbloom", false, 5, true},
+                      Sample{"{id=classic_bloom;bits_per_key=10;lines=1}", "exactbloom"},
+                      Sample{"{id=standard_bloom;bits_per_key=8;lines=1}", "exactbloom"},
+                      Sample{"{id=classic_bloom;bits_per_key=10;lines=2}", "exactbloom"},
+                      Sample{"{id=standard_bloom;bits_per_key=12;lines=2}", "exactbloom"},
+                      Sample{"classic_bloom:10", "exactbloom", true},
+                      Sample{"{id=classic_bloom;bits_per_key=10;lines=2}", "exactbloom", true}));
+
+TEST(Inspect, GivesTheExactNumbersOfOurFilters) {
+  const TemporaryDirectory directory;
+  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic, 9.5)), directory.path()), kKeys);
+  const json report = testing::AskToolForJson("inspect " + directory.path());
+  const json& filter = report.at("files")[0].at("filter");
+  const std::uint64_t bits = filter.at("m");
+  const int probes = filter.at("k");
+  EXPECT_EQ(bits, 28'504U);
+  EXPECT_EQ(filter.at("kind"), "classic");
+  EXPECT_EQ(filter.at("lines"), 0);
+  EXPECT_EQ(filter.at("hash_seed"), 0);
+  EXPECT_DOUBLE_EQ(filter.at("exact_rate"),
+                   FalsePositiveRate(FilterKind::kClassic, bits, kKeys, probes));
+  EXPECT_DOUBLE_EQ(filter.at("efficiency"), Efficiency(FilterKind::kClassic, bits, kKeys, probes));
+  const auto ones = static_cast<std::uint64_t>(
+      std::llround(filter.at("fill").get<double>() * static_cast<double>(bits)));
+  EXPECT_DOUBLE_EQ(filter.at("rate_given_fill"),
+                   FalsePositiveRateGivenFill(FilterKind::kClassic, bits, ones, probes));
+
+  const testing::Outcome text = testing::AskTool("inspect " + directory.path());
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("classic"), std::string::npos) << text.out;
+  const std::string table = report["files"][0].at("path");
+  const json alone = testing::AskToolForJson("inspect " + table);
+  EXPECT_EQ(alone.at("files")[0].at("filter").at("m"), bits);
+  EXPECT_FALSE(alone["files"][0].contains("level"));
+  EXPECT_EQ(alone.at("levels").size(), 0U);
+}
+
+// A built-in filter of every second key only, which counts them all.
+class ForgetfulPolicy : public rocksdb::FilterPolicy {
+ public:
+  const char* Name() const override { return "test.ForgetfulPolicy"; }
+  const char* CompatibilityName() const override { return built_in_->CompatibilityName(); }
+  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    return new Builder(built_in_->GetBuilderWithContext(context));
+  }
+  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
+    return built_in_->GetFilterBitsReader(contents);
+  }
+
+ private:
+  class Builder : public rocksdb::FilterBitsBuilder {
+   public:
+    explicit Builder(rocksdb::FilterBitsBuilder* built_in) : built_in_(built_in) {}
+    void AddKey(const rocksdb::Slice& key) override {
+      if (++added_ % 2 == 0) built_in_->AddKey(key);
+    }
+    std::size_t EstimateEntriesAdded() override { return added_; }
+    using rocksdb::FilterBitsBuilder::Finish;
+    rocksdb::Slice Finish(std::unique_ptr<const char[]>* buffer) override {
+      return built_in_->Finish(buffer);
+    }
+    std::size_t ApproximateNumEntries(std::size_t bytes) override {
+      return built_in_->ApproximateNumEntries(bytes);
+    }
+
+   private:
+    std::unique_ptr<rocksdb::FilterBitsBuilder> built_in_;
+    std::size_t added_ = 0;
+  };
+
+  PolicyPointer built_in_{rocksdb::NewBloomFilterPolicy(10)};
+};
+
+TEST(Inspect, FlagsAFilterWhoseBitsDoNotFitToItsKeys) {
+  const TemporaryDirectory directory;
+  PutAndFlush(*Open(OptionsWith(std::make_shared<ForgetfulPolicy>()), directory.path()), kKeys);
+  const json report = testing::AskToolForJson("inspect " + directory.path());
+  const json& filter = report.at("files")[0].at("filter");
+  EXPECT_EQ(filter.at("keys"), kKeys);
+  EXPECT_NEAR(filter.at("estimated_keys"), kKeys / 2.0, 60);
+  EXPECT_EQ(filter.at("wide_gap"), true);
+  const testing::Outcome text = testing::AskTool("inspect " + directory.path());
+  EXPECT_NE(text.out.find("! the filter's bits do not fit"), std::string::npos) << text.out;
+}
+
+class InspectUse : public ::testing::Test {
+ protected:
+  using TableOptions = rocksdb::BlockBasedTableOptions;
+
+  // Writes a table, moves it to level 1 and opens the database once more with other options.
+  // Returns what inspect says of the filter.
+  json FilterAfter(const rocksdb::Options& before, const rocksdb::Options& after) {
+    const TemporaryDirectory directory;
+    {
+      Database db = Open(before, directory.path());
+      PutAndFlush(*db, 500);
+      rocksdb::CompactRangeOptions move;
+      move.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+      EXPECT_TRUE(db->CompactRange(move, nullptr, nullptr).ok());
+    }
+    Open(after, directory.path());
+    const json report = testing::AskToolForJson("inspect " + directory.path());
+    EXPECT_GE(report.at("files")[0].at("level"), 1);
+    const json filter = report["files"][0].at("filter");
+    const bool used = filter.at("used").is_boolean() && filter["used"].get<bool>();
+    const double reads = report.at("totals").at("wasted_reads").at("default");
+    EXPECT_EQ(reads < 0.05, used || filter["used"].is_null()) << reads;
+    return filter;
+  }
+
+  static rocksdb::Options With(const PolicyPointer& policy) { return OptionsWith(policy); }
+
+  static PolicyPointer BuiltIn() { return PolicyPointer(rocksdb::NewBloomFilterPolicy(10)); }
+
+  static rocksdb::Options WithPrefixes(const PolicyPointer& policy, std::size_t length,
+                                       bool whole_keys) {
+    TableOptions table_options;
+    table_options.filter_policy = policy;
+    table_options.whole_key_filtering = whole_keys;
+    rocksdb::Options options = OptionsWith(table_options);
+    if (length != 0) options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(length));
+    return options;
+  }
+
+  static void ExpectUnused(const json& filter, const std::string& words) {
+    EXPECT_EQ(filter.at("used"), false);
+    EXPECT_NE(filter.at("use_note").get<std::string>().find(words), std::string::npos) << filter;
+  }
+
+  PolicyPointer ours_ = NewPolicy(FilterKind::kClassic);
+};
+
+TEST_F(InspectUse, OfBuiltInFiltersByOurPolicyAndByAnotherBuiltInOne) {
+  EXPECT_EQ(FilterAfter(With(BuiltIn()), With(ours_)).at("used"), true);
+  const PolicyPointer ribbon(rocksdb::NewRibbonFilterPolicy(10));
+  EXPECT_EQ(FilterAfter(With(ribbon), With(BuiltIn())).at("used"), true);
+  EXPECT_EQ(FilterAfter(With(ours_), With(NewPolicy(FilterKind::kStandard))).at("used"), true);
+}
+
+TEST_F(InspectUse, NotWithoutAPolicyOrByABuiltInOneOfOurs) {
+  ExpectUnused(FilterAfter(With(ours_), With(nullptr)), "no filter policy is set");
+  ExpectUnused(FilterAfter(With(ours_), With(BuiltIn())), "always match");
+}
+
+TEST_F(InspectUse, NotAtTheBottomWhenFiltersAreForHits) {
+  rocksdb::Options after = With(ours_);
+  after.optimize_filters_for_hits = true;
+  ExpectUnused(FilterAfter(With(ours_), after), "optimize_filters_for_hits");
+}
+
+TEST_F(InspectUse, FollowsKeysAndPrefixes) {
+  const auto policy = BuiltIn();
+  const auto both = WithPrefixes(policy, 4, true);
+  const auto prefixes = WithPrefixes(policy, 4, false);
+  EXPECT_FALSE(FilterAfter(both, both).contains("use_note"));
+  EXPECT_FALSE(FilterAfter(prefixes, prefixes).contains("use_note"));
+  EXPECT_FALSE(FilterAfter(prefixes, both).contains("use_note"));
+  ExpectUnused(FilterAfter(prefixes, WithPrefixes(policy, 5, false)), "rocksdb.FixedPrefix");
+  ExpectUnused(FilterAfter(prefixes, WithPrefixes(policy, 0, true)), "no prefix extractor");
+  ExpectUnused(FilterAfter(With(policy), WithPrefixes(policy, 4, false)), "whole_key_filtering");
+  const json changed = FilterAfter(both, WithPrefixes(policy, 5, true));
+  EXPECT_EQ(changed.at("used"), true);
+  EXPECT_NE(changed.at("use_note").get<std::string>().find("not for prefixes"), std::string::npos);
+}
+
+// A policy that only its own program knows.
+class ForeignPolicy : public rocksdb::FilterPolicy {
+ public:
+  const char* Name() const override { return "test.ForeignPolicy"; }
+  const char* CompatibilityName() const override { return built_in_->CompatibilityName(); }
+  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    return built_in_->GetBuilderWithContext(context);
+  }
+  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
+    return built_in_->GetFilterBitsReader(contents);
+  }
+
+ private:
+  std::unique_ptr<const rocksdb::FilterPolicy> built_in_{rocksdb::NewBloomFilterPolicy(10)};
+};
+
+TEST_F(InspectUse, IsUnknownWithAForeignPolicy) {
+  const auto foreign = With(std::make_shared<ForeignPolicy>());
+  const json filter = FilterAfter(foreign, foreign);
+  EXPECT_TRUE(filter.at("used").is_null());
+  EXPECT_NE(filter.at("use_note").get<std::string>().find("test.ForeignPolicy"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,24 @@
+#include "tool_command.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace exactbloom::testing {
+
+Outcome AskTool(const std::string& arguments, const std::string& prefix) {
+  const std::filesystem::path directory = MakeTemporaryDirectory();
+  Outcome outcome =
+      RunCommand(fmt::format("{} {} {}", prefix, EXACTBLOOM_TOOL, arguments), directory);
+  std::filesystem::remove_all(directory);
+  return outcome;
+}
+
+nlohmann::json AskToolForJson(const std::string& arguments, int status) {
+  const Outcome outcome = AskTool(arguments + " --json");
+  EXPECT_EQ(outcome.status, status) << outcome.err;
+  return nlohmann::json::parse(outcome.out);
+}
+
+}  // namespace exactbloom::testing

@@ -1,0 +1,223 @@
+// verify finds exactly the key that a filter denies, and measures the rates that the theory gives.
+#include <gtest/gtest.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/slice_transform.h>
+
+#include <string>
+#include <tuple>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter_policy.h"
+#include "faulty_policy.h"
+#include "sample_database.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+using rocksdb::BlockBasedTableOptions;
+
+constexpr std::uint64_t kKeys = 3000;
+
+BlockBasedTableOptions Tables(const PolicyPointer& policy, bool partitioned = false) {
+  BlockBasedTableOptions options;
+  options.filter_policy = policy;
+  if (!partitioned) return options;
+  options.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+  options.partition_filters = true;
+  options.metadata_block_size = 512;
+  return options;
+}
+
+class Verify : public ::testing::Test {
+ protected:
+  json Ask(int status = 0, const std::string& arguments = "") const {
+    return testing::AskToolForJson("verify " + directory_.path() + " " + arguments, status);
+  }
+
+  // Expects one key to be missed, by the only table or the last one.
+  void ExpectMissed(const std::string& key, std::uint64_t keys_checked) const {
+    const json report = Ask(1);
+    EXPECT_EQ(report.at("keys_checked"), keys_checked);
+    EXPECT_EQ(report.at("false_negatives"), 1);
+    ASSERT_EQ(report.at("missed").size(), 1U);
+    EXPECT_EQ(report["missed"][0].at("key"), key);
+    EXPECT_NE(report["missed"][0].at("table").get<std::string>().find(".sst"), std::string::npos);
+    const testing::Outcome text = testing::AskTool("verify " + directory_.path());
+    EXPECT_EQ(text.err, "exactbloom: 1 false negative in 1 table\n");
+    EXPECT_NE(text.out.find("\"" + key + "\" (0x6b6579"), std::string::npos) << text.out;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Verify, NamesTheKeyThatAFilterDenies) {
+  for (const bool partitioned : {false, true}) {
+    const TemporaryDirectory directory;
+    for (const std::uint64_t i : {std::uint64_t{0}, kKeys / 3, kKeys - 1}) {
+      const std::string path = directory.path(std::to_string(i));
+      const std::string key = KeyOf(2 * i);
+      PutAndFlush(*Open(OptionsWith(Tables(PolicyThatForgets(key), partitioned)), path), kKeys);
+      const json report = testing::AskToolForJson("verify " + path, 1);
+      EXPECT_EQ(report.at("keys_checked"), kKeys);
+      EXPECT_EQ(report.at("false_negatives"), 1);
+      EXPECT_EQ(report.at("missed").at(0).at("key"), key);
+      EXPECT_EQ(report["missed"][0].at("level"), 0);
+      EXPECT_FALSE(report["missed"][0].at("is_prefix"));
+    }
+  }
+}
+
+TEST_F(Verify, AsksForDeletedKeysToo) {
+  const std::string key = KeyOf(2 * 70);
+  const Database db = Open(OptionsWith(Tables(PolicyThatForgets(key))), directory_.path());
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(db->Delete({}, KeyOf(2 * i)).ok());
+  ASSERT_TRUE(db->SingleDelete({}, KeyOf(1000)).ok());
+  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(2000), KeyOf(3000)).ok());
+  ASSERT_TRUE(db->Flush({}).ok());
+  ExpectMissed(key, 101);
+}
+
+class LastOperand : public rocksdb::AssociativeMergeOperator {
+ public:
+  bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* /*existing*/,
+             const rocksdb::Slice& operand, std::string* result,
+             rocksdb::Logger* /*logger*/) const override {
+    *result = operand.ToString();
+    return true;
+  }
+  const char* Name() const override { return "LastOperand"; }
+};
+
+TEST_F(Verify, AsksForMergedKeysToo) {
+  const std::string key = KeyOf(2 * 70);
+  rocksdb::Options options = OptionsWith(Tables(PolicyThatForgets(key)));
+  options.merge_operator = std::make_shared<LastOperand>();
+  const Database db = Open(options, directory_.path());
+  const rocksdb::Snapshot* snapshot = nullptr;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    if (i % 3 == 0) ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "value").ok());
+    if (i == 50) snapshot = db->GetSnapshot();
+    ASSERT_TRUE(db->Merge({}, KeyOf(2 * i), "one").ok());
+    ASSERT_TRUE(db->Merge({}, KeyOf(2 * i), "two").ok());
+    if (i % 5 == 0) ASSERT_TRUE(db->Delete({}, KeyOf(2 * i)).ok());
+  }
+  ASSERT_TRUE(db->Flush({}).ok());
+  db->ReleaseSnapshot(snapshot);
+  ExpectMissed(key, 100);
+}
+
+TEST_F(Verify, AsksForPrefixes) {
+  for (const bool whole_keys : {false, true}) {
+    for (const bool partitioned : {false, true}) {
+      const TemporaryDirectory directory;
+      const std::string prefix = KeyOf(1000).substr(0, kPrefixLength);
+      BlockBasedTableOptions tables = Tables(PolicyThatForgets(prefix), partitioned);
+      tables.whole_key_filtering = whole_keys;
+      rocksdb::Options options = OptionsWith(tables);
+      options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
+      PutAndFlush(*Open(options, directory.path()), kKeys);
+      const json report = testing::AskToolForJson("verify " + directory.path(), 1);
+      EXPECT_EQ(report.at("keys_checked"), kKeys);
+      EXPECT_EQ(report.at("false_negatives"), 50);  // the keys of this prefix
+      EXPECT_EQ(report.at("missed").size(), 10U);
+      EXPECT_EQ(report["missed"][0].at("key"), prefix);
+      EXPECT_TRUE(report["missed"][0].at("is_prefix"));
+      EXPECT_GT(report.at("absent_checked"), 3000);
+      EXPECT_TRUE(report.at("unchecked").empty());
+    }
+  }
+}
+
+TEST_F(Verify, SaysWhichPrefixesItCannotMake) {
+  class Half : public rocksdb::SliceTransform {
+   public:
+    const char* Name() const override { return "Half"; }
+    rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
+      return {key.data(), key.size() / 2};
+    }
+    bool InDomain(const rocksdb::Slice& /*key*/) const override { return true; }
+  };
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.prefix_extractor = std::make_shared<Half>();
+  PutAndFlush(*Open(options, directory_.path()), kKeys);
+  const json report = Ask(1);
+  EXPECT_EQ(report.at("keys_checked"), kKeys);
+  EXPECT_EQ(report.at("false_negatives"), 0);
+  EXPECT_EQ(report.at("unchecked").at(0).at("reason"), "prefixes by Half, which is not known here");
+}
+
+TEST_F(Verify, MeasuresTheExactRatesOfOurFilters) {
+  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+    for (const int lines : {0, 1, 2}) {
+      const TemporaryDirectory directory;
+      const PolicyPointer policy(kind == FilterKind::kClassic
+                                     ? NewClassicBloomFilterPolicy(8, lines)
+                                     : NewStandardBloomFilterPolicy(8, lines));
+      const Database db = Open(OptionsWith(policy), directory.path());
+      PutAndFlush(*db, kKeys);
+      PutAndFlush(*db, 2 * kKeys, "value", kKeys);
+      const json report = testing::AskToolForJson("verify " + directory.path());
+      const double asked = report.at("absent_checked");
+      EXPECT_GT(asked, 19000);  // some were present, or drawn twice
+      EXPECT_LE(asked, 20000);
+      const Layout layout(kind, lines);
+      const double low = SizeAtBitsPerKey(layout, kKeys, 8).false_positive_rate;
+      const double high = SizeAtBitsPerKey(layout, 2 * kKeys, 8).false_positive_rate;
+      const double expected = report.at("expected");
+      EXPECT_GE(expected / asked, std::min(low, high) * (1 - 1e-9));
+      EXPECT_LE(expected / asked, std::max(low, high) * (1 + 1e-9));
+      EXPECT_TRUE(report.at("within_interval")) << report.dump(1);
+      EXPECT_EQ(report.at("levels").size(), 1U);
+      EXPECT_TRUE(report["levels"][0].at("within_interval"));
+      EXPECT_EQ(report["levels"][0].at("filter"), "exactbloom");
+    }
+  }
+}
+
+TEST_F(Verify, AFilterThatPassesAllIsOutsideTheInterval) {
+  PutAndFlush(*Open(OptionsWith(PolicyThatPassesAll()), directory_.path()), kKeys);
+  const json report = Ask();
+  EXPECT_EQ(report.at("false_negatives"), 0);
+  EXPECT_EQ(report.at("false_positives"), report.at("absent_checked"));
+  EXPECT_FALSE(report.at("within_interval"));
+  EXPECT_NE(testing::AskTool("verify " + directory_.path()).out.find("OUTSIDE"), std::string::npos);
+}
+
+TEST_F(Verify, PartitionsAreAskedInTheirTurnWhateverTheOrder) {
+  for (const auto* order : {rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator()}) {
+    for (const char* policy : {"classic_bloom:10", "bloomfilter:10:false", "ribbonfilter:10:-1"}) {
+      const TemporaryDirectory directory;
+      RegisterFilterPolicies();
+      PolicyPointer named;
+      ASSERT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, policy, &named).ok());
+      rocksdb::Options options = OptionsWith(Tables(named, true));
+      options.comparator = order;
+      PutAndFlush(*Open(options, directory.path()), kKeys);
+      const json report = testing::AskToolForJson("verify " + directory.path());
+      EXPECT_EQ(report.at("keys_checked"), kKeys);
+      const double asked = report.at("absent_checked");
+      EXPECT_GT(asked, 9500);
+      EXPECT_GT(report.at("false_positives"), 0.005 * asked);
+      EXPECT_LT(report.at("false_positives"), 0.015 * asked);
+      EXPECT_EQ(report.at("within_interval").is_null(), named->Name()[0] != 'c') << policy;
+      EXPECT_NEAR(report.at("expected").get<double>() / asked, 0.009, 0.003) << policy;
+    }
+  }
+}
+
+TEST_F(Verify, SaysTheSameWithSeveralThreadsAndForFilesAlone) {
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kStandard)), directory_.path());
+  for (std::uint64_t i = 0; i < 5; ++i) PutAndFlush(*db, 500, "value", 500 * i);
+  const json report = Ask();
+  EXPECT_EQ(Ask(0, "--threads 4"), report);
+  EXPECT_NE(Ask(0, "--seed 1").at("false_positives"), report.at("false_positives"));
+  EXPECT_EQ(Ask(0, "--absent 0").at("absent_checked"), 0);
+  EXPECT_TRUE(Ask(0, "--absent 0").at("within_interval").is_null());
+  EXPECT_EQ(testing::AskToolForJson("verify " + directory_.path("*.sst")).at("keys_checked"), 2500);
+}
+
+}  // namespace
+}  // namespace exactbloom
