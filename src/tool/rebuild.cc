@@ -101,13 +101,16 @@ nlohmann::json JsonOf(const RebuildResult& result, bool dry_run, bool interrupte
 }
 
 void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
-  fmt::print("looked at    {}\n", Tables(result.tables, result.bytes));
-  fmt::print("without the wanted filter  {}\n",
-             Tables(result.lacking_tables, result.lacking_bytes));
+  const auto line = [](const char* what, const std::string& tables) {
+    fmt::print("{:<12}{}\n", what, tables);
+  };
+  line("looked at", Tables(result.tables, result.bytes));
+  line("to rewrite", Tables(result.lacking_tables, result.lacking_bytes));
   if (!dry_run) {
-    fmt::print("rewritten    {}, now {} bytes\n",
-               Tables(result.rewritten_tables, result.rewritten_bytes), result.written_bytes);
-    fmt::print("remaining    {}\n", Tables(result.remaining_tables, result.remaining_bytes));
+    line("rewritten",
+         fmt::format("{}, now {} bytes", Tables(result.rewritten_tables, result.rewritten_bytes),
+                     result.written_bytes));
+    line("remaining", Tables(result.remaining_tables, result.remaining_bytes));
   }
   const auto say = [](std::uint64_t tables, const char* what) {
     if (tables != 0) fmt::print("{} {}\n", tables, what);

@@ -2,6 +2,7 @@
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/merge_operator.h>
+#include <rocksdb/perf_level.h>
 #include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
 
@@ -59,6 +60,8 @@ Status TableKeys::Read(const std::string& path) {
   read_options_.fill_cache = false;
   read_options_.total_order_seek = true;
   read_options_.iter_start_ts = &all_timestamps_;
+  // To count the bytes read, a search calls key(): see KeyAt.
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
   search_.reset(reader_->NewIterator(read_options_));
   read_options_.readahead_size = kReadAheadBytes;
   walk_.reset(reader_->NewIterator(read_options_));

@@ -20,6 +20,8 @@ namespace exactbloom::tool {
 
 class TableKeys {
  public:
+  // Only the calling thread may use the keys; RocksDB's performance counters are switched off in
+  // it.
   // Errors: NotSupported if the table's keys are in an order that RocksDB does not know by itself,
   // or carry timestamps; those of reading.
   static rocksdb::Status Open(const std::string& path, std::unique_ptr<TableKeys>* keys);

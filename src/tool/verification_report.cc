@@ -86,8 +86,9 @@ std::string Count(std::uint64_t count, const char* one, const char* many) {
 
 void VerificationTally::Add(const TableVerification& table) {
   tables += 1;
-  keys_checked += table.keys_checked;
   false_negatives += table.false_negatives;
+  if (!table.status.ok()) return;
+  keys_checked += table.keys_checked;
   absent.Add(table.absent);
   if (table.absent.exact) exact.Add(table.absent);
 }

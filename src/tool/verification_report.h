@@ -12,7 +12,8 @@
 
 namespace exactbloom::tool {
 
-// Tables of one kind taken together.
+// Tables of one kind taken together. Of those that could not be read to their end only the false
+// negatives count.
 struct VerificationTally {
   std::uint64_t tables = 0;
   std::uint64_t keys_checked = 0;
