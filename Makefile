@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test aarch64 build bench bench-rocksdb configure clean
+.PHONY: readamp test aarch64 build bench bench-rocksdb in-tree package configure clean
 
 PRESET ?= release
 
@@ -30,6 +30,19 @@ bench: configure
 
 bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
+
+# Inside RocksDB's source, by both of its builds; the tests run with the objects that come out.
+in-tree:
+	@scripts/install_packages
+	scripts/in_tree
+
+# The Debian package, tried out from outside the tree.
+package:
+	@scripts/install_packages
+	cmake --preset package
+	cmake --build --preset package
+	cd build/package && cpack
+	tests/install/package_test.sh build/package/exactbloom_*.deb
 
 configure:
 	@scripts/install_packages

@@ -1,10 +1,14 @@
 #include "bits_builder.h"
 
 #include <rocksdb/env.h>
+#include <rocksdb/table.h>
 
 #include <array>
 #include <new>
+#include <string_view>
 #include <utility>
+
+#include "cache_charge.h"
 
 namespace exactbloom {
 namespace {
@@ -12,72 +16,158 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
+std::string_view View(const Slice& slice) { return {slice.data(), slice.size()}; }
+
 // A block that every reader, ours and stock ones, takes as "always match".
 constexpr std::array<char, 6> kAlwaysMatch{};
 
+Status CorruptionOf(ConstructionFault fault) {
+  switch (fault) {
+    case ConstructionFault::kNone:
+      break;
+    case ConstructionFault::kHashes:
+      return Status::Corruption("exactbloom: a key's hash changed while the filter was built");
+    case ConstructionFault::kBlock:
+      return Status::Corruption("exactbloom: the filter block changed after it was built");
+    case ConstructionFault::kMissingKey:
+      return Status::Corruption("exactbloom: the filter was built without a key that was added");
+  }
+  return Status::OK();
+}
+
 // Memory may run short while keys are collected or the filter is made. No exception may reach
 // RocksDB, and a filter that lacks keys must not: such a table gets an always-match block.
-class BitsBuilder : public rocksdb::FilterBitsBuilder {
+class BitsBuilder : public NewestFilterBitsBuilder {
  public:
-  // `info_log` may be null, and outlives the builder.
-  BitsBuilder(BloomFilterBuilder builder, rocksdb::Logger* info_log)
-      : builder_(std::move(builder)), info_log_(info_log) {}
+  BitsBuilder(BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
+              MemoryFit& memory_fit)
+      : builder_(std::move(builder)),
+        info_log_(context.info_log),
+        memory_fit_(context.table_options.optimize_filters_for_memory ? &memory_fit : nullptr),
+        detects_faults_(context.table_options.detect_filter_construct_corruption),
+        charge_(CacheToCharge(context.table_options)) {}
 
   void AddKey(const Slice& key) override {
-    if (out_of_memory_) return;
-    try {
-      builder_.AddKey({key.data(), key.size()});
-    } catch (const std::bad_alloc&) {
-      out_of_memory_ = true;
-      builder_.Clear();
-    }
+    Add([&] { builder_.AddKey(View(key)); });
   }
 
-  size_t EstimateEntriesAdded() override { return static_cast<size_t>(builder_.KeyCount()); }
-
-  Slice Finish(std::unique_ptr<const char[]>* buffer) override {
-    if (std::exchange(out_of_memory_, false)) return {kAlwaysMatch.data(), kAlwaysMatch.size()};
-    WarnOfTheBlockLimit();
-    try {
-      FilterBlock block = builder_.Finish();
-      *buffer = std::move(block.data);
-      return {buffer->get(), block.size};
-    } catch (const std::bad_alloc&) {
-      builder_.Clear();
-      return {kAlwaysMatch.data(), kAlwaysMatch.size()};
-    }
+  void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
+    Add([&] { builder_.AddKeyAndAlternate(View(key), View(alt)); });
   }
+
+  // From 9.6 on zero says that there is no key to filter.
+  size_t EstimateEntriesAdded() override {
+    return out_of_memory_ ? 1 : static_cast<size_t>(builder_.KeyCount());
+  }
+
+  Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
 
   Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-    if (status != nullptr) *status = Status::OK();
-    return Finish(buffer);
+    const Status intact = CorruptionOf(builder_.CheckHashes());
+    if (status != nullptr) *status = intact;
+    if (std::exchange(out_of_memory_, false) || !intact.ok()) return FinishWithoutFilter();
+    try {
+      WarnOfTheBlockLimit();
+      return FinishFilter(buffer);
+    } catch (const std::bad_alloc&) {
+      return FinishWithoutFilter();
+    }
+  }
+
+  Status MaybePostVerify(const Slice& filter) override {
+    Status status = CorruptionOf(builder_.CheckBlock({filter.data(), filter.size()}));
+    charge_.Set(finished_bytes_);
+    return status;
   }
 
   size_t ApproximateNumEntries(size_t bytes) override {
     return static_cast<size_t>(builder_.KeysThatFit(bytes));
   }
 
+  size_t CalculateSpace(size_t num_entries) override {
+    try {
+      return static_cast<size_t>(builder_.BlockBytes(num_entries));
+    } catch (const std::bad_alloc&) {
+      return kAlwaysMatch.size();
+    }
+  }
+
+  double EstimatedFpRate(size_t num_entries, size_t bytes) override {
+    return builder_.FalsePositiveRateOfBlock(num_entries, bytes);
+  }
+
  private:
-  void WarnOfTheBlockLimit() {
+  // Keys that are collected between two charges for them.
+  static constexpr std::uint64_t kKeysPerCharge =
+      CacheCharge::kEntryBytes / BloomFilterBuilder::kBytesPerKey / 4;
+
+  template <typename AddEntries>
+  void Add(AddEntries add) {
+    if (out_of_memory_) return;
+    try {
+      add();
+      if (--keys_until_charge_ == 0) ChargeKeys(BloomFilterBuilder::kBytesPerKey);
+    } catch (const std::bad_alloc&) {
+      out_of_memory_ = true;
+      Clear();
+    }
+  }
+
+  Slice FinishFilter(std::unique_ptr<const char[]>* buffer) {
+    const std::size_t bytes =
+        memory_fit_ != nullptr ? memory_fit_->BlockBytes(builder_) : builder_.BlockBytes();
     const std::uint64_t keys = builder_.KeyCount();
-    const std::uint64_t fitting = builder_.KeysThatFit(kBlockBytesLimit - 1);
-    if (keys <= fitting) return;
+    ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey, bytes);
+    FilterBlock block = memory_fit_ != nullptr ? builder_.Finish(bytes) : builder_.Finish();
+    finished_bytes_ += block.size;
+    const std::uint64_t kept = detects_faults_ ? keys : 0;
+    charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
+    *buffer = std::move(block.data);
+    return {buffer->get(), block.size};
+  }
+
+  // The filter of a table or partition that gets none.
+  Slice FinishWithoutFilter() {
+    Clear();
+    return {kAlwaysMatch.data(), kAlwaysMatch.size()};
+  }
+
+  void Clear() {
+    builder_.Clear();
+    charge_.Set(finished_bytes_);
+  }
+
+  void ChargeKeys(std::uint64_t bytes_per_key, std::size_t other_bytes = 0) {
+    charge_.Set(finished_bytes_ + other_bytes + builder_.KeyCount() * bytes_per_key);
+    keys_until_charge_ = kKeysPerCharge;
+  }
+
+  void WarnOfTheBlockLimit() {
+    if (!builder_.ExceedsBlockLimit()) return;
     rocksdb::Warn(info_log_,
-                  "exactbloom: a filter of %llu keys would exceed the limit of a block, which is "
-                  "reached at %llu keys; it gets fewer bits per key",
-                  static_cast<unsigned long long>(keys), static_cast<unsigned long long>(fitting));
+                  "exactbloom: a filter of %llu keys would exceed the size of a block, which "
+                  "%llu keys reach; it gets fewer bits per key",
+                  static_cast<unsigned long long>(builder_.KeyCount()),
+                  static_cast<unsigned long long>(builder_.KeysThatFit(kBlockBytesLimit)));
   }
 
   BloomFilterBuilder builder_;
   rocksdb::Logger* info_log_;
+  MemoryFit* memory_fit_;  // null: blocks have the size that the builder gives them
+  bool detects_faults_;
   bool out_of_memory_ = false;
+  CacheCharge charge_;
+  std::uint64_t keys_until_charge_ = kKeysPerCharge;
+  // RocksDB writes the filters of all partitions at last, and destroys the builder then.
+  std::size_t finished_bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(BloomFilterBuilder builder,
-                                                           rocksdb::Logger* info_log) {
-  return std::make_unique<BitsBuilder>(std::move(builder), info_log);
+std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
+    BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
+    MemoryFit& memory_fit) {
+  return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit);
 }
 
 }  // namespace exactbloom

@@ -1,17 +1,25 @@
 // How RocksDB's tables build our filters.
 #pragma once
 
-#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
 
 #include <memory>
 
 #include "exactbloom/bloom_filter.h"
 #include "filter_bits_interface.h"
+#include "memory_fit.h"
 
 namespace exactbloom {
 
-// `info_log` may be null, and outlives the builder.
-std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(BloomFilterBuilder builder,
-                                                           rocksdb::Logger* info_log);
+// Heeds the switches of the table's options:
+//
+//   optimize_filters_for_memory          sizes are those of `memory_fit`, which outlives the builder
+//   detect_filter_construct_corruption   has to be in the options of `builder`, as detect_faults
+//   cache_usage_options                  the memory of filter construction is charged
+//
+// The context's info log may be null, and outlives the builder; nothing else is kept of it.
+std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
+    BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
+    MemoryFit& memory_fit);
 
 }  // namespace exactbloom

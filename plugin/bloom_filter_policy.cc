@@ -1,7 +1,12 @@
 #include "bloom_filter_policy.h"
 
+#include <rocksdb/env.h>
+#include <rocksdb/table.h>
+
+#include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "bits_builder.h"
 #include "bits_reader.h"
@@ -19,8 +24,9 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
     : kind_(kind),
       options_(options),
       configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration),
-      built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions{}.bits_per_key)) {
-  RegisterOptions(&options_, &PolicyOptionTypes());
+      levels_(std::make_unique<LevelAllocation>(Layout(), options_)),
+      built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions().bits_per_key)) {
+  RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes());
 }
 
 const char* BloomFilterPolicy::NameOf(FilterKind kind) {
@@ -38,14 +44,17 @@ Status BloomFilterPolicy::ConfigureOptions(
     const std::unordered_map<std::string, std::string>& options,
     std::unordered_map<std::string, std::string>* unused) {
   Status status = FilterPolicy::ConfigureOptions(config_options, options, unused);
+  if (status.ok()) status = ValidatePolicyOptions(options_);
   if (configuration_.ok()) configuration_ = status;
+  levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
   return status;
 }
 
 std::string BloomFilterPolicy::SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                                 const std::string& header) const {
-  if (options_.lines == PolicyOptions{}.lines) return GetId();
-  return FilterPolicy::SerializeOptions(config_options, header);
+  const std::string changed = FormatChangedOptions(options_, config_options.delimiter);
+  if (changed.empty() || config_options.IsShallow()) return GetId();
+  return header + "id=" + GetId() + config_options.delimiter + changed;
 }
 
 Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_options) {
@@ -60,12 +69,27 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& context) const {
-  BloomFilterBuilder::Options options;
-  options.layout = Layout();
-  options.bits_per_key = options_.bits_per_key;
-  std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
-  // A null builder means a table without a filter.
-  return builder ? NewBitsBuilder(std::move(*builder), context.info_log).release() : nullptr;
+  // A null builder means a table without a filter. SstFileWriter does not ask whether the options
+  // are valid.
+  if (!configuration_.ok()) return nullptr;
+  try {
+    Announce(context);
+    const AllocatedFilter filter = FilterOf(context);
+    if (filter.ribbon && filter.bits_per_key >= kMinBitsPerKey) {
+      return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
+    }
+    BloomFilterBuilder::Options options;
+    options.layout = Layout();
+    // The rate alone decides, whatever else is set.
+    if (filter.fpr == 0.0) options.bits_per_key = filter.bits_per_key;
+    options.false_positive_rate = filter.fpr;
+    options.hash_seed = options_.hash_seed;
+    options.detect_faults = context.table_options.detect_filter_construct_corruption;
+    std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
+    return builder ? NewBitsBuilder(std::move(*builder), context, memory_fit_).release() : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {
@@ -74,12 +98,48 @@ rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& c
   return NewBitsReader(view).release();
 }
 
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key, int lines) {
-  return new BloomFilterPolicy(FilterKind::kClassic, {bits_per_key, lines});
+void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) const {
+  if (context.info_log == nullptr) return;
+  const std::lock_guard<std::mutex> lock(announced_mutex_);
+  if (!announced_.emplace(context.info_log, context.column_family_name).second) return;
+  rocksdb::Info(context.info_log, "exactbloom: column family [%s]: %s",
+                context.column_family_name.c_str(), Describe().c_str());
 }
 
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key, int lines) {
-  return new BloomFilterPolicy(FilterKind::kStandard, {bits_per_key, lines});
+std::string BloomFilterPolicy::Describe() const {
+  std::string text = Name() + (", lines " + std::to_string(options_.lines)) + ", kernel ";
+  text += KernelName();
+  if (options_.fpr > 0.0) return text + ", false-positive rate " + FormatNumber(options_.fpr);
+  std::vector<double> bits = options_.level_bits;
+  if (options_.size_ratio > 0.0) bits = levels_->BitsByDistance();
+  if (bits.empty()) bits = {options_.bits_per_key};
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    text += (i == 0 ? ", bits per key " : ":") + FormatNumber(bits[i]);
+  }
+  if (options_.size_ratio > 0.0) text += " from the bottommost level up";
+  if (!options_.level_bits.empty()) text += " from level 0 down";
+  if (options_.bottommost == BottommostFilter::kRibbon) text += ", bottommost tables Ribbon";
+  return text;
+}
+
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const PolicyOptions& options) {
+  return new BloomFilterPolicy(FilterKind::kClassic, options);
+}
+
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key) {
+  PolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  return NewClassicBloomFilterPolicy(options);
+}
+
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const PolicyOptions& options) {
+  return new BloomFilterPolicy(FilterKind::kStandard, options);
+}
+
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
+  PolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  return NewStandardBloomFilterPolicy(options);
 }
 
 }  // namespace exactbloom

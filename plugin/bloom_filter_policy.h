@@ -4,11 +4,18 @@
 #include <rocksdb/filter_policy.h>
 
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
+#include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
+#include "level_allocation.h"
+#include "memory_fit.h"
 #include "policy_options.h"
+#include "ribbon_filters.h"
 
 namespace exactbloom {
 
@@ -39,6 +46,11 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   exactbloom::Layout Layout() const { return {kind_, options_.lines}; }
   const PolicyOptions& Options() const { return options_; }
 
+  // What a table gets that RocksDB makes in this context. Throws std::bad_alloc.
+  AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const {
+    return levels_->FilterOf(context);
+  }
+
  protected:
   // RocksDB drops errors of a filter policy in an OPTIONS file or option string and goes on, with
   // no filter or a half-configured one. So the error is kept, and reported again when the policy is
@@ -47,17 +59,28 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
                                    const std::unordered_map<std::string, std::string>& options,
                                    std::unordered_map<std::string, std::string>* unused) override;
 
-  // Just the id while the other options have their defaults, so that an OPTIONS file reads
-  // filter_policy=classic_bloom:10.
+  // The id and the options that have not their defaults, so that an OPTIONS file reads
+  // filter_policy=classic_bloom:10 where it can.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override;
 
  private:
+  // Writes into the info log what a column family's tables get, before the first of them is built.
+  void Announce(const rocksdb::FilterBuildingContext& context) const;
+  std::string Describe() const;
+
   FilterKind kind_;
   PolicyOptions options_;
   rocksdb::Status configuration_;  // the first error
+  std::unique_ptr<const LevelAllocation> levels_;
+  RibbonFilters ribbon_filters_;
+  // The column families that were announced, by their database's log and their name.
+  mutable std::mutex announced_mutex_;
+  mutable std::set<std::pair<const rocksdb::Logger*, std::string>> announced_;
   // Reads the blocks that are not ours.
   std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
+  // Of all tables that are built with this policy.
+  mutable MemoryFit memory_fit_;
 };
 
 }  // namespace exactbloom

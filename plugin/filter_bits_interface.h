@@ -1,11 +1,25 @@
-// The two interfaces between RocksDB's tables and a filter. RocksDB made them internal in 7.0, and
-// this file is the only one that knows where they come from:
-//   - inside a RocksDB tree, from its own header, and
-//   - against an installed RocksDB, from the declarations below. They repeat the order and the
+// The two interfaces between RocksDB's tables and a filter. RocksDB made them internal in 7.0 and
+// has added functions since, and this file is the only one that knows versions:
+//   - inside a RocksDB tree the interfaces come from its own header, and
+//   - against an installed RocksDB from the declarations below. They repeat the order and the
 //     signatures of the virtual functions, which is all that the binary interface consists of.
+//
+//   7.0    AddKey, EstimateEntriesAdded, Finish, Finish with a status, MaybePostVerify,
+//          ApproximateNumEntries
+//   9.6    AddKeyAndAlt after AddKey
+//   10.9   CalculateSpace and EstimatedFpRate at the end
 #pragma once
 
+#include <rocksdb/rocksdb_namespace.h>
+#include <rocksdb/slice.h>
+#include <rocksdb/status.h>
 #include <rocksdb/version.h>
+
+#include <cstddef>
+#include <memory>
+
+#define EXACTBLOOM_ROCKSDB_SINCE(major, minor) \
+  (ROCKSDB_MAJOR > (major) || (ROCKSDB_MAJOR == (major) && ROCKSDB_MINOR >= (minor)))
 
 #if __has_include("table/block_based/filter_policy_internal.h")
 
@@ -13,25 +27,22 @@
 
 #else
 
-#include <rocksdb/rocksdb_namespace.h>
-#include <rocksdb/slice.h>
-#include <rocksdb/status.h>
-
-#include <cstddef>
-#include <memory>
-
-#if ROCKSDB_MAJOR < 7 || ROCKSDB_MAJOR > 9 || (ROCKSDB_MAJOR == 9 && ROCKSDB_MINOR > 5)
-#error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 9.5 only"
+// A wrong guess would crash at the first table, so a version that nobody has looked at is refused.
+#if !EXACTBLOOM_ROCKSDB_SINCE(7, 0) || EXACTBLOOM_ROCKSDB_SINCE(11, 2)
+#error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.1; see docs/building.md"
 #endif
 
 namespace ROCKSDB_NAMESPACE {
 
-// One builder serves all partitions of a table: (AddKey* EstimateEntriesAdded? Finish
-// MaybePostVerify)*
+// One builder serves all partitions of a table: ((AddKey | AddKeyAndAlt)* EstimateEntriesAdded?
+// Finish MaybePostVerify)*
 class FilterBitsBuilder {
  public:
   virtual ~FilterBitsBuilder() = default;
   virtual void AddKey(const Slice& key) = 0;
+#if EXACTBLOOM_ROCKSDB_SINCE(9, 6)
+  virtual void AddKeyAndAlt(const Slice& key, const Slice& alt) = 0;
+#endif
   virtual size_t EstimateEntriesAdded() = 0;
   virtual Slice Finish(std::unique_ptr<const char[]>* buffer) = 0;
   // `status` may be null; only OK and Corruption are understood.
@@ -41,6 +52,10 @@ class FilterBitsBuilder {
   }
   virtual Status MaybePostVerify(const Slice& /*filter*/) { return Status::OK(); }
   virtual size_t ApproximateNumEntries(size_t bytes) = 0;
+#if EXACTBLOOM_ROCKSDB_SINCE(10, 9)
+  virtual size_t CalculateSpace(size_t num_entries) = 0;
+  virtual double EstimatedFpRate(size_t num_entries, size_t bytes) = 0;
+#endif
 };
 
 // Shared by all readers of a table.
@@ -56,3 +71,24 @@ class FilterBitsReader {
 }  // namespace ROCKSDB_NAMESPACE
 
 #endif
+
+namespace exactbloom {
+
+// The builder's interface as the newest version has it. What the RocksDB at hand lacks is added
+// behind its own functions, where RocksDB never looks; so our builder is the same for all versions.
+class NewestFilterBitsBuilder : public rocksdb::FilterBitsBuilder {
+ public:
+#if !EXACTBLOOM_ROCKSDB_SINCE(9, 6)
+  // Adds a key and its prefix. Successive keys share prefixes, and a key may be its own prefix;
+  // what is in the filter already because of that is not counted again.
+  virtual void AddKeyAndAlt(const rocksdb::Slice& key, const rocksdb::Slice& alt) = 0;
+#endif
+#if !EXACTBLOOM_ROCKSDB_SINCE(10, 9)
+  // Returns the bytes of a filter of so many keys.
+  virtual std::size_t CalculateSpace(std::size_t num_entries) = 0;
+  // Returns the false-positive rate of a filter of so many keys in so many bytes.
+  virtual double EstimatedFpRate(std::size_t num_entries, std::size_t bytes) = 0;
+#endif
+};
+
+}  // namespace exactbloom

@@ -1,10 +1,13 @@
 #include "policy_options.h"
 
-#include <cstddef>
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <locale>
 #include <sstream>
+#include <vector>
 
+#include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
 
 namespace exactbloom {
@@ -12,25 +15,166 @@ namespace {
 
 using rocksdb::Status;
 
-Status RefuseBitsPerKey(const std::string& value) {
-  return Status::InvalidArgument("exactbloom: bits_per_key is '" + value +
-                                 "', but must be a number from 0 to " +
-                                 FormatNumber(kMaxBitsPerKey));
-}
-
-Status RefuseLines(const std::string& value) {
-  return Status::InvalidArgument("exactbloom: lines is '" + value +
-                                 "', but must be a whole number from 0 to " +
-                                 std::to_string(kMaxLines));
-}
+constexpr std::size_t kMostLevels = 64;
+constexpr char kLevelSeparator = ':';
 
 // The whole text must be one number, written as in C whatever the process's locale is.
 template <typename Number>
 bool ReadNumber(const std::string& text, Number* value) {
+  // A stream would wrap a negative number around.
+  if (std::is_unsigned_v<Number> && text.find('-') != std::string::npos) return false;
   std::istringstream in(text);
   in.imbue(std::locale::classic());
   in >> std::noskipws >> *value;
   return !in.fail() && in.peek() == std::istringstream::traits_type::eof();
+}
+
+bool IsBitsPerKey(double value) { return value >= 0.0 && value <= kMaxBitsPerKey; }
+
+bool ReadLevelBits(const std::string& text, std::vector<double>* values) {
+  values->clear();
+  if (text.empty()) return true;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(kLevelSeparator, begin);
+    double value = 0.0;
+    if (!ReadNumber(text.substr(begin, end - begin), &value)) return false;
+    values->push_back(value);
+    if (end == std::string::npos) return true;
+    begin = end + 1;
+  }
+}
+
+std::string FormatLevelBits(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) {
+    if (!text.empty()) text += kLevelSeparator;
+    text += FormatNumber(value);
+  }
+  return text;
+}
+
+bool ReadBottommost(const std::string& text, BottommostFilter* value) {
+  *value = text == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
+  return text == "ribbon" || text == "bloom";
+}
+
+// One option: how its text is read and written, and what it may be.
+struct Rule {
+  const char* name;
+  std::string range;
+  bool (*read)(const std::string& text, PolicyOptions* options);  // false: not such a value at all
+  bool (*is_valid)(const PolicyOptions& options);
+  std::string (*format)(const PolicyOptions& options);
+};
+
+const std::array<Rule, 7>& Rules() {
+  static const std::array<Rule, 7> rules = {{
+      {"bits_per_key", "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
+       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
+       [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
+       [](const PolicyOptions& o) { return FormatNumber(o.bits_per_key); }},
+      {"fpr",
+       "0 or a number from " + FormatNumber(kMinTargetRate) + " to " + FormatNumber(kMaxTargetRate),
+       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->fpr); },
+       [](const PolicyOptions& o) {
+         return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
+       },
+       [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
+      {"lines", "a whole number from 0 to " + std::to_string(kMaxLines),
+       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->lines); },
+       [](const PolicyOptions& o) { return o.lines >= 0 && o.lines <= kMaxLines; },
+       [](const PolicyOptions& o) { return std::to_string(o.lines); }},
+      {"size_ratio", "0 or a number above 1, up to " + FormatNumber(kMaxSizeRatio),
+       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->size_ratio); },
+       [](const PolicyOptions& o) {
+         return o.size_ratio == 0.0 || (o.size_ratio > 1.0 && o.size_ratio <= kMaxSizeRatio);
+       },
+       [](const PolicyOptions& o) { return FormatNumber(o.size_ratio); }},
+      {"level_bits",
+       "up to " + std::to_string(kMostLevels) + " numbers from 0 to " +
+           FormatNumber(kMaxBitsPerKey) + ", separated by colons",
+       [](const std::string& text, PolicyOptions* o) {
+         return ReadLevelBits(text, &o->level_bits);
+       },
+       [](const PolicyOptions& o) {
+         return o.level_bits.size() <= kMostLevels &&
+                std::all_of(o.level_bits.begin(), o.level_bits.end(), IsBitsPerKey);
+       },
+       [](const PolicyOptions& o) { return FormatLevelBits(o.level_bits); }},
+      {"bottommost", "bloom or ribbon",
+       [](const std::string& text, PolicyOptions* o) {
+         return ReadBottommost(text, &o->bottommost);
+       },
+       [](const PolicyOptions&) { return true; },
+       [](const PolicyOptions& o) -> std::string {
+         return o.bottommost == BottommostFilter::kRibbon ? "ribbon" : "bloom";
+       }},
+      {"hash_seed",
+       "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()),
+       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->hash_seed); },
+       [](const PolicyOptions&) { return true; },
+       [](const PolicyOptions& o) { return std::to_string(o.hash_seed); }},
+  }};
+  return rules;
+}
+
+Status Refuse(const Rule& rule, const std::string& value) {
+  return Status::InvalidArgument("exactbloom: " + std::string(rule.name) + " is '" + value +
+                                 "', but must be " + rule.range);
+}
+
+// Leaves the options as they are unless the value is good.
+Status Parse(const Rule& rule, const std::string& text, PolicyOptions* options) {
+  PolicyOptions changed = *options;
+  if (!rule.read(text, &changed) || !rule.is_valid(changed)) return Refuse(rule, text);
+  *options = changed;
+  return Status::OK();
+}
+
+const Rule& RuleOf(const std::string& name) {
+  return *std::find_if(Rules().begin(), Rules().end(),
+                       [&](const Rule& rule) { return rule.name == name; });
+}
+
+bool IsChanged(const Rule& rule, const PolicyOptions& options) {
+  return rule.format(options) != rule.format(PolicyOptions());
+}
+
+// Two options that say contradictory things, and why.
+struct Conflict {
+  const char* first;
+  const char* second;
+  const char* reason;
+};
+
+constexpr std::array<Conflict, 5> kConflicts = {{
+    {"fpr", "size_ratio", "one rate for all tables leaves nothing to allocate"},
+    {"fpr", "level_bits", "both say how large filters are"},
+    {"size_ratio", "level_bits", "both say how levels share the memory"},
+    {"fpr", "bottommost", "Ribbon filters are not sized by an exact rate"},
+    {"hash_seed", "bottommost", "Ribbon filters take no salt"},
+}};
+
+// The whole struct is at the address, so that every option knows its rule only.
+rocksdb::OptionTypeInfo TypeOf(const Rule& rule) {
+  using rocksdb::ConfigOptions;
+  rocksdb::OptionTypeInfo type(0, rocksdb::OptionType::kUnknown);
+  const Rule* known = &rule;
+  type.SetParseFunc(
+      [known](const ConfigOptions&, const std::string&, const std::string& text, void* options) {
+        return Parse(*known, text, static_cast<PolicyOptions*>(options));
+      });
+  type.SetSerializeFunc(
+      [known](const ConfigOptions&, const std::string&, const void* options, std::string* text) {
+        *text = known->format(*static_cast<const PolicyOptions*>(options));
+        return Status::OK();
+      });
+  type.SetEqualsFunc([known](const ConfigOptions&, const std::string&, const void* one,
+                             const void* other, std::string*) {
+    return known->format(*static_cast<const PolicyOptions*>(one)) ==
+           known->format(*static_cast<const PolicyOptions*>(other));
+  });
+  return type;
 }
 
 }  // namespace
@@ -48,50 +192,40 @@ std::string FormatNumber(double value) {
   }
 }
 
+Status ParseBitsPerKey(const std::string& text, PolicyOptions* options) {
+  return Parse(RuleOf("bits_per_key"), text, options);
+}
+
 Status ValidatePolicyOptions(const PolicyOptions& options) {
-  if (!(options.bits_per_key >= 0.0 && options.bits_per_key <= kMaxBitsPerKey)) {
-    return RefuseBitsPerKey(FormatNumber(options.bits_per_key));
+  for (const Rule& rule : Rules()) {
+    if (!rule.is_valid(options)) return Refuse(rule, rule.format(options));
   }
-  if (options.lines < 0 || options.lines > kMaxLines) {
-    return RefuseLines(std::to_string(options.lines));
+  for (const Conflict& conflict : kConflicts) {
+    const Rule& first = RuleOf(conflict.first);
+    const Rule& second = RuleOf(conflict.second);
+    if (!IsChanged(first, options) || !IsChanged(second, options)) continue;
+    return Status::InvalidArgument(
+        std::string("exactbloom: ") + first.name + " '" + first.format(options) + "' and " +
+        second.name + " '" + second.format(options) + "' exclude each other: " + conflict.reason);
   }
   return Status::OK();
 }
 
-Status ParseBitsPerKey(const std::string& text, double* bits_per_key) {
-  PolicyOptions options;
-  if (!ReadNumber(text, &options.bits_per_key)) return RefuseBitsPerKey(text);
-  Status status = ValidatePolicyOptions(options);
-  if (status.ok()) *bits_per_key = options.bits_per_key;
-  return status;
-}
-
-Status ParseLines(const std::string& text, int* lines) {
-  PolicyOptions options;
-  if (!ReadNumber(text, &options.lines)) return RefuseLines(text);
-  Status status = ValidatePolicyOptions(options);
-  if (status.ok()) *lines = options.lines;
-  return status;
+std::string FormatChangedOptions(const PolicyOptions& options, const std::string& delimiter) {
+  std::string text;
+  for (const Rule& rule : Rules()) {
+    if (&rule == &RuleOf("bits_per_key") || !IsChanged(rule, options)) continue;
+    text += rule.name + ("=" + rule.format(options)) + delimiter;
+  }
+  return text;
 }
 
 const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes() {
-  using rocksdb::OptionTypeInfo;
-  static const std::unordered_map<std::string, OptionTypeInfo> types = {
-      // Not serialized: the policy's id carries it, as in classic_bloom:10.
-      {"bits_per_key",
-       OptionTypeInfo(offsetof(PolicyOptions, bits_per_key), rocksdb::OptionType::kDouble,
-                      rocksdb::OptionVerificationType::kNormal,
-                      rocksdb::OptionTypeFlags::kDontSerialize)
-           .SetParseFunc([](const rocksdb::ConfigOptions&, const std::string&,
-                            const std::string& value, void* address) {
-             return ParseBitsPerKey(value, static_cast<double*>(address));
-           })},
-      {"lines", OptionTypeInfo(offsetof(PolicyOptions, lines), rocksdb::OptionType::kInt)
-                    .SetParseFunc([](const rocksdb::ConfigOptions&, const std::string&,
-                                     const std::string& value, void* address) {
-                      return ParseLines(value, static_cast<int*>(address));
-                    })},
-  };
+  static const auto types = [] {
+    std::unordered_map<std::string, rocksdb::OptionTypeInfo> map;
+    for (const Rule& rule : Rules()) map.emplace(rule.name, TypeOf(rule));
+    return map;
+  }();
   return types;
 }
 

@@ -22,7 +22,7 @@ const FilterPolicy* Create(FilterKind kind, const std::string& id,
   rocksdb::Status status;
   const std::size_t colon = id.find(':');
   if (colon != std::string::npos) {
-    status = ParseBitsPerKey(id.substr(colon + 1), &options.bits_per_key);
+    status = ParseBitsPerKey(id.substr(colon + 1), &options);
   }
   guard->reset(new BloomFilterPolicy(kind, options, status));
   return guard->get();

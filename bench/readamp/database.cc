@@ -14,6 +14,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "report/machine.h"
 #include "report/progress.h"
 
 namespace exactbloom::readamp {
@@ -94,7 +95,9 @@ void Database::Load(const KeySet& keys) {
   Check(rocksdb::DB::Open(options, path_, &opened),
         fmt::format("cannot make the database {}", path_));
   const std::unique_ptr<rocksdb::DB> db(opened);
+  const double cpu_before = bench::ProcessCpuMicroseconds();
   for (int run = settings_.sorted_runs - 1; run >= 0; --run) LoadSortedRun(db.get(), keys, run);
+  load_cpu_us_ = (bench::ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys.stored);
   ListTables(db.get());
 }
 
@@ -132,7 +135,7 @@ void Database::ListTables(rocksdb::DB* db) {
     });
     if (found == properties.end())
       throw InputError(fmt::format("no properties of table {}", file.name));
-    tables_.push_back({file.level - LevelOf(0), file.smallestkey, file.largestkey,
+    tables_.push_back({file.level - LevelOf(0), file.level, file.smallestkey, file.largestkey,
                        found->second->num_filter_entries, found->second->filter_size});
   }
   std::sort(tables_.begin(), tables_.end(), [](const Table& a, const Table& b) {

@@ -23,6 +23,7 @@ std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& polic
 // One SSTable of the tree.
 struct Table {
   int sorted_run = 0;  // as in KeySet
+  int level = 0;       // RocksDB's; the largest run is in the last one
   std::string smallest;
   std::string largest;
   std::uint64_t keys = 0;  // in its filter
@@ -51,6 +52,9 @@ class Database {
   // The tables by sorted run and key.
   const std::vector<Table>& Tables() const { return tables_; }
 
+  // Microseconds of processor time that loading took, over all threads and per key.
+  double LoadCpuPerKey() const { return load_cpu_us_; }
+
   // Opens with an empty block cache of `block_cache_bytes`; filters and indexes are held outside
   // it. Direct reads are asked for and given up with a warning where the file system has none.
   OpenDatabase OpenForReads(std::size_t block_cache_bytes) const;
@@ -65,6 +69,7 @@ class Database {
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
   std::string path_;
   std::vector<Table> tables_;
+  double load_cpu_us_ = 0.0;
 };
 
 }  // namespace exactbloom::readamp

@@ -89,6 +89,7 @@ PolicyResult MeasurePolicy(const std::string& name, const KeySet& keys,
   PolicyResult result;
   result.policy = name;
   result.tables = database.Tables().size();
+  result.load_cpu_us = database.LoadCpuPerKey();
   for (const Table& table : database.Tables()) {
     result.filter_bytes += table.filter_bytes;
     result.filter_keys += table.keys;

@@ -1,12 +1,14 @@
 #include "prediction.h"
 
 #include <fmt/format.h>
+#include <rocksdb/table.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "bloom_filter_policy.h"
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/ribbon_rate.h"
 #include "filter/block_format.h"
 #include "report/rate_deviation.h"
 
@@ -19,9 +21,27 @@ struct ExactFilter {
   double variance = 0.0;
 };
 
-ExactFilter DescribeFilter(const BloomFilterPolicy& policy, const Table& table) {
+// What RocksDB told the policy when it compacted the table to its level.
+TableFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
+  const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::FilterBuildingContext context(table_options);
+  context.num_levels = num_levels;
+  context.level_at_creation = table.level;
+  context.is_bottommost = table.level == num_levels - 1;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  return policy.FilterOf(context);
+}
+
+ExactFilter DescribeFilter(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
+  const TableFilter filter = FilterOf(policy, table, num_levels);
+  if (filter.ribbon) {
+    const std::uint64_t bits = (table.filter_bytes - kRibbonMetadataBytes) * 8;
+    return {RibbonFalsePositiveRate(table.keys, bits), 0.0};
+  }
   const FilterSize size =
-      SizeAtBitsPerKey(policy.Layout(), table.keys, policy.Options().bits_per_key);
+      filter.fpr > 0.0
+          ? SmallestFilter(policy.Layout(), table.keys, filter.fpr).value_or(FilterSize())
+          : SizeAtBitsPerKey(policy.Layout(), table.keys, filter.bits_per_key);
   const std::uint64_t block_bytes = filter::ArrayBytes(size.bits) + filter::kTrailerBytes;
   if (block_bytes != table.filter_bytes) {
     throw WrongAnswer(fmt::format("{}: the filter of {} keys has {} bytes and not {}",
@@ -68,12 +88,13 @@ Prediction Predict(const std::vector<Table>& tables, const KeySet& keys,
 
   const auto* ours = dynamic_cast<const BloomFilterPolicy*>(policy);
   if (ours == nullptr || prediction.absent_checks == 0) return prediction;
+  const int num_levels = tables.back().level + 1;
   double expected = 0.0;
   double binomial_variance = 0.0;
   double fill_variance = 0.0;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     if (checks[i] == 0) continue;
-    const ExactFilter filter = DescribeFilter(*ours, tables[i]);
+    const ExactFilter filter = DescribeFilter(*ours, tables[i], num_levels);
     const auto count = static_cast<double>(checks[i]);
     expected += count * filter.rate;
     binomial_variance += count * filter.rate * (1.0 - filter.rate);

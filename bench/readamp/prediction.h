@@ -15,7 +15,8 @@ namespace exactbloom::readamp {
 struct Prediction {
   // Checks of filters whose table lacks the key: each is answered "absent" or is a false positive.
   std::uint64_t absent_checks = 0;
-  // The exact rate, averaged over those checks; none for a policy whose rate has no exact theory.
+  // The exact rate, averaged over those checks, with the model of ribbon_rate.h for the Ribbon
+  // filters of one of our policies; none for a policy whose rate has no exact theory.
   std::optional<double> rate;
   // Variance of the number of false positives over its binomial variance: each table's filter has
   // one fill, which all of its checks share.

@@ -76,6 +76,7 @@ std::vector<std::string> ReadCells(const WorkloadResult& result, const WorkloadR
           fmt::format("{:.0f}", PerLookup(measured.bytes_read, measured)),
           avoided ? fmt::format("{}", *avoided) : "-",
           percent ? fmt::format("{:.2f}", *percent) : "-",
+          fmt::format("{:.2f}", measured.cpu_us),
           fmt::format("{:.1f}", measured.p50_us),
           fmt::format("{:.1f}", measured.p99_us)};
 }
@@ -85,7 +86,7 @@ std::string WorkloadText(const Report& report, std::size_t index) {
   const WorkloadResult* baseline = FindBaseline(report, first.name);
   bench::TextTable table({"policy", "filter bytes", "bits/key", "absent checks", "false pos.",
                           "measured", "99.9% interval", "exact", "blocks read", "/lookup",
-                          "bytes/lookup", "avoided", "%", "p50 us", "p99 us"});
+                          "bytes/lookup", "avoided", "%", "CPU us", "p50 us", "p99 us"});
   for (const PolicyResult& policy : report.policies) {
     const WorkloadResult& result = policy.workloads[index];
     std::vector<std::string> row = FilterCells(policy, result);
@@ -171,6 +172,11 @@ std::string Report::Text(const Settings& settings) const {
   for (std::size_t i = 0; i < policies.front().workloads.size(); ++i) {
     text += WorkloadText(*this, i);
   }
+  text += "processor time of loading, microseconds per key:";
+  for (const PolicyResult& policy : policies) {
+    text += fmt::format(" {} {:.2f}", policy.policy, policy.load_cpu_us);
+  }
+  text += "\n\n";
   if (!bloom_table.empty()) text += BloomTableText(*this) + "\n";
   return text + KernelText(*this);
 }
@@ -209,6 +215,7 @@ nlohmann::json Report::Json() const {
            measured.kernel_bytes_are_meaningful ? json(measured.kernel_bytes_read) : json(nullptr)},
           {"reads_avoided", optional(ReadsAvoided(result, baseline))},
           {"reads_avoided_percent", optional(PercentAvoided(result, baseline))},
+          {"cpu_us", measured.cpu_us},
           {"p50_us", measured.p50_us},
           {"p99_us", measured.p99_us}};
     }
@@ -216,6 +223,7 @@ nlohmann::json Report::Json() const {
                                 {"filter_bytes", policy.filter_bytes},
                                 {"bits_per_key", policy.BitsPerKey()},
                                 {"tables", policy.tables},
+                                {"load_cpu_us_per_key", policy.load_cpu_us},
                                 {"workloads", workloads}});
   }
   for (const BloomTableRow& row : bloom_table) {

@@ -32,6 +32,7 @@ struct PolicyResult {
   std::uint64_t filter_bytes = 0;
   std::uint64_t filter_keys = 0;
   std::size_t tables = 0;
+  double load_cpu_us = 0.0;  // processor time per key
   std::vector<WorkloadResult> workloads;
 
   double BitsPerKey() const;

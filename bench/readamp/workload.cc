@@ -11,6 +11,8 @@
 #include <mutex>
 #include <thread>
 
+#include "report/machine.h"
+
 namespace exactbloom::readamp {
 namespace {
 
@@ -127,14 +129,17 @@ std::vector<Workload> MakeWorkloads(const KeySet& keys, std::uint64_t lookups) {
 Measurement Run(const Workload& workload, const KeySet& keys, const OpenDatabase& database,
                 const Settings& settings, Progress& progress) {
   const std::uint64_t kernel_before = KernelBytesRead();
+  const double cpu_before = bench::ProcessCpuMicroseconds();
   progress.Begin(workload.name, workload.order.size());
   std::vector<ThreadCounts> counts =
       Runner(workload, keys, database.db.get(), settings, progress).Run();
   progress.End();
+  const double cpu_us = bench::ProcessCpuMicroseconds() - cpu_before;
   bench::CheckForInterrupts();
 
   Measurement result;
   result.lookups = workload.order.size();
+  result.cpu_us = cpu_us / static_cast<double>(std::max<std::uint64_t>(1, result.lookups));
   result.kernel_bytes_read = KernelBytesRead() - kernel_before;
   result.kernel_bytes_are_meaningful = database.direct_reads && kernel_before > 0;
   std::vector<float> microseconds;

@@ -32,6 +32,7 @@ struct Measurement {
   std::uint64_t filters_passed = 0;          // all checks answered "may match"
   std::uint64_t kernel_bytes_read = 0;       // from the storage device, by this process
   bool kernel_bytes_are_meaningful = false;  // reads were direct, and the kernel counts them
+  double cpu_us = 0.0;                       // processor time of a lookup, over all threads
   double p50_us = 0.0;
   double p99_us = 0.0;
 

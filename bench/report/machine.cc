@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rocksdb/version.h>
+#include <time.h>
 
 #include <algorithm>
 #include <fstream>
@@ -30,6 +31,12 @@ std::string DescribeCpu() {
 
 std::string RocksDBVersion() {
   return fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH);
+}
+
+double ProcessCpuMicroseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
 
 }  // namespace exactbloom::bench

@@ -1,4 +1,4 @@
-// The machine and the libraries of a run, for the report's header.
+// The machine and the libraries of a run, for the report's header, and the processor time it takes.
 #pragma once
 
 #include <string>
@@ -10,5 +10,8 @@ std::string DescribeCpu();
 
 // The version of the RocksDB that the program was compiled against.
 std::string RocksDBVersion();
+
+// The processor time of this process so far, over all of its threads.
+double ProcessCpuMicroseconds();
 
 }  // namespace exactbloom::bench

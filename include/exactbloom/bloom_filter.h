@@ -24,7 +24,9 @@ namespace exactbloom {
 class BloomFilterView;
 
 namespace filter {
+class ConstructionCheck;
 class HashStore;
+struct BuilderFault;
 struct Kernel;
 template <typename KeyAt>
 void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at, bool* results);
@@ -34,15 +36,17 @@ void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at
 // misread the tail of a longer block as a filter of their own and could lose keys.
 inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 
-// Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
-inline constexpr double kMinBitsPerKey = 0.5;
+// The range of rates to size filters by. Every layout reaches the least with fewer than
+// kMaxBitsPerKey bits per key; the largest takes little more than one.
+inline constexpr double kMinTargetRate = 1e-9;
+inline constexpr double kMaxTargetRate = 0.5;
 
 // What a block says of itself.
 struct FilterDescription {
   Layout layout;
   int probes = 0;
   std::uint64_t bits = 0;
-  std::uint64_t keys = 0;  // as counted by the builder: adjacent duplicates once
+  std::uint64_t keys = 0;  // as counted by the builder: see AddKey
   std::uint64_t hash_seed = 0;
 };
 
@@ -61,6 +65,14 @@ struct FilterBlock {
   std::string_view bytes() const { return {data.get(), size}; }
 };
 
+// What faulty memory or a faulty processor did to a filter while it was built.
+enum class ConstructionFault {
+  kNone,
+  kHashes,      // the hash of a key changed while it was kept
+  kBlock,       // the block changed after it was finished
+  kMissingKey,  // the block was built without a key's bits
+};
+
 // Collects keys and makes filters of them, one after the other. Not for use by several threads at
 // once.
 class BloomFilterBuilder {
@@ -69,40 +81,100 @@ class BloomFilterBuilder {
     Layout layout;
     double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
+    // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:
+    // kMinTargetRate .. kMaxTargetRate.
+    double false_positive_rate = 0.0;
+    // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and a trailer.
+    std::uint64_t block_bytes_limit = kBlockBytesLimit;
+    // Prepares CheckHashes and CheckBlock: Finish keeps its hashes, and takes that much longer.
+    bool detect_faults = false;
   };
 
-  // Returns nothing when bits_per_key or lines is outside its range.
+  // Returns nothing when an option is outside its range.
   static std::optional<BloomFilterBuilder> Create(const Options& options);
 
   BloomFilterBuilder(BloomFilterBuilder&&) noexcept;
   BloomFilterBuilder& operator=(BloomFilterBuilder&&) noexcept;
   ~BloomFilterBuilder();
 
+  // Memory per key, in bytes: of keys that were added, and what Finish takes beside at most.
+  static constexpr std::uint64_t kBytesPerKey = 8;
+  static constexpr std::uint64_t kFinishBytesPerKey = 4;
+
   // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key
-  // equal to the one added just before is counted once. Keeps 8 bytes per key, and no more than a
-  // few kilobytes beside.
+  // equal to one of the last two is counted once, and so is a prefix that is added again behind
+  // each of its keys. Keeps kBytesPerKey, and no more than a few kilobytes beside.
   // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
   void AddKey(std::string_view key);
+
+  // Adds an entry that a key shares with its neighbours, such as its prefix, and then the key.
+  // Errors as above.
+  void AddKeyAndAlternate(std::string_view key, std::string_view alternate);
 
   std::uint64_t KeyCount() const;
 
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
-  // With no keys it is a filter that contains nothing. Beyond the block it takes at most 4 bytes
-  // per key in addition to the 8 that are kept, and frees those as it goes. Throws std::bad_alloc
-  // when memory is short; no key is forgotten then.
+  // With no keys it is a filter that contains nothing. Beyond the block it takes at most
+  // kFinishBytesPerKey in addition to what is kept, and frees that as it goes. Throws
+  // std::bad_alloc when memory is short; no key is forgotten then.
   FilterBlock Finish();
+
+  // The same for a block of another size: m is the largest that `block_bytes` hold, and k* follows.
+  //   block_bytes   at least what an empty filter takes; the block may be a line smaller
+  FilterBlock Finish(std::size_t block_bytes);
+
+  // Returns the size of the block that Finish() would make now.
+  std::size_t BlockBytes() const { return static_cast<std::size_t>(BlockBytes(KeyCount())); }
+
+  // Returns what that block would say of itself.
+  FilterDescription Describe(std::size_t block_bytes) const;
+
+  // With detect_faults: checks the keys that are about to be finished, in the time of reading them.
+  // Returns kNone or kHashes.
+  ConstructionFault CheckHashes() const;
+
+  // With detect_faults: checks `block`, which the last Finish returned. Asks it for every key, and
+  // frees what was kept for that. Finds every change of a bit since the keys were added. Once a
+  // block; a second call returns kNone.
+  ConstructionFault CheckBlock(std::string_view block);
 
   // Forgets all keys.
   void Clear();
 
-  // Returns how many keys fit into a block of at most `block_bytes`; 0 if not even one does.
+  // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
+  // or rate; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
+  // Returns the bytes of the block that Finish makes of `keys` keys, 0 .. 2^53. Throws
+  // std::bad_alloc when memory is short.
+  std::uint64_t BlockBytes(std::uint64_t keys) const;
+
+  // Returns whether the keys so far want a larger block than the limit allows. Finish then gives
+  // them fewer bits. Throws std::bad_alloc when memory is short.
+  bool ExceedsBlockLimit() const;
+
+  // Returns the exact false-positive rate of `keys` keys, 0 .. 2^53, in a block of at most
+  // `block_bytes`, with the best k for them; 1 if a block cannot be that small. Precision as of
+  // exactbloom::FalsePositiveRate.
+  double FalsePositiveRateOfBlock(std::uint64_t keys, std::uint64_t block_bytes) const;
+
  private:
+  friend struct filter::BuilderFault;  // injects faults, in tests
+
   explicit BloomFilterBuilder(const Options& options);
+
+  void AddHash(std::uint64_t hash);
+  FilterDescription DescribeBits(std::uint64_t bits) const;
+  FilterBlock Build(const FilterDescription& description);
+  // The bits of the largest filter in a block of at most `block_bytes`; 0 if there is none.
+  std::uint64_t BitsThatFit(std::uint64_t block_bytes) const;
 
   Options options_;
   std::unique_ptr<filter::HashStore> hashes_;
+  std::unique_ptr<filter::ConstructionCheck> check_;  // null: no faults are looked for
+  // Of the entries that came last, stored or not, since the store was empty.
+  std::uint64_t last_hash_ = 0;
+  std::uint64_t next_to_last_hash_ = 0;
 };
 
 // Why a view cannot use its block.

@@ -1,11 +1,10 @@
 // ExactBloom as RocksDB's filter policy.
 //
-// Each SSTable gets one filter (or one a partition) that is sized exactly for its keys: the
-// configured bits per key, rounded up to whole bytes, and the k with the lowest exact
-// false-positive rate for them. The policies belong to the family of RocksDB's built-in filters:
-// they read Bloom and Ribbon filters that are in the database already, and a RocksDB without
-// ExactBloom reads every table that they wrote, only without filtering. So they can be switched on
-// and off over an existing database.
+// Each SSTable gets one filter (or one a partition) that is sized exactly for its keys: by bits per
+// key or by a false-positive rate, with the k of the lowest exact rate. The policies belong to the
+// family of RocksDB's built-in filters: they read Bloom and Ribbon filters that are in the database
+// already, and a RocksDB without ExactBloom reads every table that they wrote, only without
+// filtering. So they can be switched on and off over an existing database.
 //
 //   rocksdb::BlockBasedTableOptions table_options;
 //   table_options.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(10));
@@ -17,19 +16,46 @@
 
 #include <rocksdb/filter_policy.h>
 
+#include <cstdint>
+#include <vector>
+
+#include "exactbloom/levels.h"
+
 namespace exactbloom {
+
+// What tables get. The option strings have the same names; docs/configuration.md has the ranges and
+// says which table gets what.
+struct BloomFilterPolicyOptions {
+  // Filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below kMinBitsPerKey tables get no
+  // filter. With size_ratio it is the average over the levels; fpr and level_bits replace it.
+  double bits_per_key = 10.0;
+  // Unless 0: every filter gets the fewest bits whose exact false-positive rate is at most this,
+  // kMinTargetRate .. kMaxTargetRate.
+  double fpr = 0.0;
+  // 0: a key's bits lie anywhere in the filter, for the lowest rate. 1: in one cache line, for the
+  // fastest check. 2: in two cache lines of one page. See layout.h.
+  int lines = 0;
+  // Unless 0: how many times larger each level is than the one above it, above 1. Smaller levels
+  // then get more bits per key, so that an absent key wastes the fewest reads. See levels.h.
+  double size_ratio = 0.0;
+  // Unless empty: bits per key of level 0, 1, 2 and so on, each in the range of bits_per_key; the
+  // last also of all deeper levels.
+  std::vector<double> level_bits;
+  // What tables in the bottommost sorted run get: our filters, or RocksDB's Ribbon filters in as
+  // many bytes.
+  BottommostFilter bottommost = BottommostFilter::kBloom;
+  // Salt of the key hash. Each filter keeps its own, so it may be changed at any time.
+  std::uint64_t hash_seed = 0;
+};
 
 // Return a new policy that builds classic (k distinct bits a key) or standard (k independent bits)
 // Bloom filters. The caller owns it.
-//   bits_per_key   filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below
-//   kMinBitsPerKey
-//                  tables get no filter
-//   lines          0: a key's bits lie anywhere in the filter, for the lowest rate. 1: in one cache
-//                  line, for the fastest check. 2: in two cache lines of one page. See layout.h
-// Errors: a value outside its range makes a policy that DB::Open refuses with InvalidArgument,
-// naming the option, the value and the range.
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key, int lines = 0);
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key, int lines = 0);
+// Errors: a value outside its range, or options that exclude each other, make a policy that
+// DB::Open refuses with InvalidArgument, naming the option, the value and the range.
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key);
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const BloomFilterPolicyOptions& options);
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key);
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const BloomFilterPolicyOptions& options);
 
 // Makes `classic_bloom:10`, `standard_bloom:9.9` and `{id=classic_bloom;bits_per_key=10}` known to
 // this process, for option strings and OPTIONS files. To be called before any of these is read;

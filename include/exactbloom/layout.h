@@ -52,4 +52,7 @@ inline constexpr int kMaxProbes = 72;
 // The largest bits per key that can be configured, as in RocksDB's own filters.
 inline constexpr double kMaxBitsPerKey = 100.0;
 
+// Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
+inline constexpr double kMinBitsPerKey = 0.5;
+
 }  // namespace exactbloom

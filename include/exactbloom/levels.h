@@ -17,6 +17,9 @@
 
 namespace exactbloom {
 
+// What the tables of the bottommost sorted run, the largest, get.
+enum class BottommostFilter : std::uint8_t { kBloom, kRibbon };
+
 struct LevelPlan {
   std::vector<FilterSize> filters;  // one for each run; bits = 0 and a rate of one: no filter
   double wasted_reads = 0.0;        // the sum of the rates
@@ -29,19 +32,23 @@ inline constexpr std::uint64_t kMaxEnumeratedUnits = 512;
 // absent-key lookup are least, by the exact rates with their own k*.
 //   keys         n_i, each 1 .. 1e12; 1 .. 64 runs
 //   total_bits   0 .. 2^53; in the cache-line layouts whole lines of it are used
+//   bottommost   with kRibbon the last run has a Ribbon filter, at the rate of ribbon_rate.h and
+//                with probes = 0 in the plan
 // Up to kMaxEnumeratedUnits bits (or lines) the division is the best of all. Beyond, it is a local
 // optimum, within a thousandth of the best: it starts from the rule that the rates be proportional
 // to the sizes, and no move of a power-of-two amount from one run to another helps. Time: some
 // thousands of evaluations of the exact rate. Errors: nothing is returned for parameters outside
 // these ranges.
 std::optional<LevelPlan> PlanLevels(Layout layout, const std::vector<std::uint64_t>& keys,
-                                    std::uint64_t total_bits);
+                                    std::uint64_t total_bits,
+                                    BottommostFilter bottommost = BottommostFilter::kBloom);
 
 // Returns the plan of about the fewest bits whose expected wasted reads are at most `wasted_reads`.
 //   wasted_reads   strictly between 0 and the number of runs
 // Other parameters, errors as above. The total is the least within one part in a thousand.
-std::optional<LevelPlan> PlanLevelsForTarget(Layout layout, const std::vector<std::uint64_t>& keys,
-                                             double wasted_reads);
+std::optional<LevelPlan> PlanLevelsForTarget(
+    Layout layout, const std::vector<std::uint64_t>& keys, double wasted_reads,
+    BottommostFilter bottommost = BottommostFilter::kBloom);
 
 // Returns the bits per key of the levels of a geometric tree, smallest level first, that Monkey's
 // closed rule gives: each level has ln T / (ln 2)^2 more than the next larger one, and the total is
@@ -52,5 +59,27 @@ std::optional<LevelPlan> PlanLevelsForTarget(Layout layout, const std::vector<st
 //   bits_per_key   0 or more
 // Errors: an empty vector for parameters outside these ranges. Source: Dayan et al. 2017.
 std::vector<double> MonkeyBitsPerKey(int levels, double size_ratio, double bits_per_key);
+
+inline constexpr double kMaxSizeRatio = 1000.0;
+
+// How far the memory of GeometricLevelBits may exceed the wanted average, as a share of it. Half a
+// per cent to 3% is left for rounding and trailers.
+inline constexpr double kLevelBitsTolerance = 0.025;
+
+// Returns bits per key for the levels of a geometric tree of which only the size ratio is known and
+// not how many levels are in use: element d is for the d-th level above the bottommost, the last
+// element also for all levels above that. They are the best division by the exact rates for a tree
+// of four levels, but no level above the bottommost gets so much that a tree of fewer levels, in
+// which it holds nearly all of what the bottommost does not, takes more than `bits_per_key` and
+// kLevelBitsTolerance. A level that would get less than a filter is worth gets zero.
+//   size_ratio     T, above 1, at most kMaxSizeRatio
+//   bits_per_key   the average over all keys, 0 .. kMaxBitsPerKey
+// Memory of a tree, if any level above the bottommost may get the last element: at most 1.025 of
+// `bits_per_key`. From 10 bits per key and T = 3 on at least 0.97 with three or more
+// levels. A single level gets element 0 only: 0.95 at T = 10. Precision: 0.5% of an element. Time:
+// some hundreds of evaluations of the exact rate. Errors: an empty vector for parameters outside
+// these ranges.
+std::vector<double> GeometricLevelBits(Layout layout, double size_ratio, double bits_per_key,
+                                       BottommostFilter bottommost = BottommostFilter::kBloom);
 
 }  // namespace exactbloom

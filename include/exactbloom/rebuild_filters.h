@@ -57,7 +57,8 @@ struct RebuildOptions {
   std::uint64_t max_tables = 0;
 
   // After each table the call sleeps until the bytes rewritten keep to this rate; 0: it never
-  // sleeps. Within a table the speed is the one of the database's own rate limiter, if it has one.
+  // sleeps. Within a table the speed is the one of the database's own rate limiter, if it has one;
+  // the filters of all tables are read without a bound.
   std::uint64_t bytes_per_second = 0;
 
   // Only looks: what would be rewritten is in lacking_tables and lacking_bytes.

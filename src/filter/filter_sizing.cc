@@ -3,38 +3,82 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "block_format.h"
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_sizer.h"
 
 namespace exactbloom {
 namespace {
 
-// The bytes that m is a multiple of, and the fewest of a layout.
+// The bytes that m is a multiple of when it is sized by bits per key.
 std::uint64_t ArrayGranularity(Layout layout) { return layout.lines == 0 ? 1 : kLineBits / 8; }
 
-std::uint64_t FewestArrayBytes(Layout layout) {
-  return ArrayGranularity(layout) * static_cast<std::uint64_t>(std::max(layout.lines, 1));
+std::uint64_t MostArrayBytes(const BloomFilterBuilder::Options& options) {
+  const std::uint64_t most = options.block_bytes_limit - 1 - filter::kTrailerBytes;
+  return most - most % ArrayGranularity(options.layout);
+}
+
+// As a real number: it may be beyond all limits.
+double WantedArrayBytes(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const auto granularity = static_cast<double>(ArrayGranularity(options.layout));
+  const double wanted = static_cast<double>(keys) * options.bits_per_key / 8.0 / granularity;
+  return std::ceil(wanted) * granularity;
+}
+
+// The memory of one layout and rate, shared by all builders of the process. Never destroyed: a
+// database may still compact in its own threads while the process ends.
+FilterSizer& SizerFor(Layout layout, double target) {
+  using Rule = std::tuple<FilterKind, int, double>;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& sizers = *new std::map<Rule, FilterSizer>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return sizers.try_emplace(Rule{layout.kind, layout.lines, target}, layout).first->second;
+}
+
+// Nothing when the rate asks for more bits than there are.
+std::optional<std::uint64_t> WantedBitsByRate(const BloomFilterBuilder::Options& options,
+                                              std::uint64_t keys) {
+  if (keys == 0) return filter::FewestArrayBytes(options.layout) * 8;
+  const double target = options.false_positive_rate;
+  const auto size = SizerFor(options.layout, target).SmallestFilter(keys, target);
+  return size ? std::optional(size->bits) : std::nullopt;
 }
 
 }  // namespace
 
 namespace filter {
 
-std::uint64_t BitsAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
-  const std::uint64_t granularity = ArrayGranularity(layout);
-  const auto granules = [&](double bytes) { return bytes / static_cast<double>(granularity); };
-  const double wanted = std::ceil(granules(static_cast<double>(keys) * bits_per_key / 8.0));
-  const double fewest = granules(static_cast<double>(FewestArrayBytes(layout)));
-  const double most = std::floor(granules(static_cast<double>(kMaxArrayBytes)));
-  return static_cast<std::uint64_t>(std::clamp(wanted, fewest, most)) * granularity * 8;
+std::uint64_t FewestArrayBytes(Layout layout) {
+  return ArrayGranularity(layout) * static_cast<std::uint64_t>(std::max(layout.lines, 1));
+}
+
+std::uint64_t BitsOf(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const std::uint64_t most = MostArrayBytes(options);
+  if (options.false_positive_rate > 0.0) {
+    return std::min(WantedBitsByRate(options, keys).value_or(most * 8), most * 8);
+  }
+  const double fewest = static_cast<double>(FewestArrayBytes(options.layout));
+  const double bytes =
+      std::clamp(WantedArrayBytes(options, keys), fewest, static_cast<double>(most));
+  return static_cast<std::uint64_t>(bytes) * 8;
+}
+
+bool ExceedsBlockLimit(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const std::uint64_t most = MostArrayBytes(options);
+  if (options.false_positive_rate > 0.0) {
+    const auto wanted = WantedBitsByRate(options, keys);
+    return !wanted || *wanted > most * 8;
+  }
+  return WantedArrayBytes(options, keys) > static_cast<double>(most);
 }
 
 int RememberedOptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
   using Kind = FilterKind;
-  // Never destroyed: a database may still compact in its own threads while the process ends.
+  // Never destroyed, for the same reason.
   using Sizers = std::array<FilterSizer, 2 * (kMaxLines + 1)>;
   static Sizers& sizers =
       *new Sizers{FilterSizer({Kind::kStandard, 0}), FilterSizer({Kind::kClassic, 0}),
@@ -48,8 +92,11 @@ int RememberedOptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t key
 }  // namespace filter
 
 FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
+  BloomFilterBuilder::Options options;
+  options.layout = layout;
+  options.bits_per_key = bits_per_key;
   FilterSize size;
-  size.bits = filter::BitsAtBitsPerKey(layout, keys, bits_per_key);
+  size.bits = filter::BitsOf(options, keys);
   size.probes = OptimalProbes(layout, size.bits, keys);
   size.false_positive_rate = FalsePositiveRate(layout, size.bits, keys, size.probes);
   return size;

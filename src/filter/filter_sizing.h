@@ -1,15 +1,21 @@
-// The builder's share of SizeAtBitsPerKey: m and k without the rate, which takes longer to compute
+// What a builder asks of sizing: m and k without the rate, which takes longer to compute
 // than a small filter to build.
 #pragma once
 
 #include <cstdint>
 
+#include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
 
 namespace exactbloom::filter {
 
-// Parameters as those of SizeAtBitsPerKey.
-std::uint64_t BitsAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
+// The fewest bytes that a layout's array has.
+std::uint64_t FewestArrayBytes(Layout layout);
+
+// The m that the options give to `keys` keys, and whether the limit of a block made it smaller.
+// Both throw std::bad_alloc when memory is short.
+std::uint64_t BitsOf(const BloomFilterBuilder::Options& options, std::uint64_t keys);
+bool ExceedsBlockLimit(const BloomFilterBuilder::Options& options, std::uint64_t keys);
 
 // The exact k*, from a memory of earlier answers that all builders of the process share.
 int RememberedOptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);

@@ -10,12 +10,17 @@
 
 namespace exactbloom::filter {
 
+// What Consume does with the hashes.
+enum class Consumed { kFreed, kKept };
+
 // Grows by chunks, each twice as large as the one before up to kMostChunkHashes, so that small
 // filters take little and large ones little more than 8 bytes a key; no hash is ever moved.
 class HashStore {
  public:
   static constexpr std::size_t kFewestChunkHashes = 512;
   static constexpr std::size_t kMostChunkHashes = 8192;
+
+  explicit HashStore(Consumed consumed = Consumed::kFreed) : consumed_(consumed) {}
 
   std::uint64_t size() const { return size_of_chunks_ - static_cast<std::uint64_t>(limit_ - end_); }
   bool empty() const { return end_ == nullptr; }
@@ -29,20 +34,23 @@ class HashStore {
     *end_++ = hash;
   }
 
-  void Clear() { *this = HashStore(); }
+  void Clear() { *this = HashStore(consumed_); }
 
-  // Hands out all hashes in order, as take(hashes, count), and then the memory of each chunk, as
-  // recycle(chunk, capacity).
+  // Hands out all hashes in order, as take(hashes, count), and unless they are to be kept the
+  // memory of each chunk behind that, as recycle(chunk, capacity).
   template <typename Take, typename Recycle>
   void Consume(Take take, Recycle recycle) {
-    std::uint64_t left = size();
-    for (Chunk& chunk : chunks_) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.capacity, left));
+    ForEachChunk([&](Chunk& chunk, std::size_t count) {
       take(chunk.hashes.get(), count);
-      left -= count;
-      recycle(std::move(chunk.hashes), chunk.capacity);
-    }
-    Clear();
+      if (consumed_ == Consumed::kFreed) recycle(std::move(chunk.hashes), chunk.capacity);
+    });
+    if (consumed_ == Consumed::kFreed) Clear();
+  }
+
+  // Hands out all hashes in order, as visit(hashes, count).
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    ForEachChunk([&](Chunk& chunk, std::size_t count) { visit(chunk.hashes.get(), count); });
   }
 
   // The same, and frees each chunk.
@@ -56,6 +64,16 @@ class HashStore {
     std::unique_ptr<std::uint64_t[]> hashes;
     std::size_t capacity = 0;
   };
+
+  template <typename Visit>
+  void ForEachChunk(Visit visit) {
+    std::uint64_t left = size();
+    for (Chunk& chunk : chunks_) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk.capacity, left));
+      visit(chunk, count);
+      left -= count;
+    }
+  }
 
   // Out of line, so that to append takes few registers.
   __attribute__((noinline)) void AddChunk() {
@@ -74,6 +92,7 @@ class HashStore {
   std::uint64_t* end_ = nullptr;  // of the last chunk's hashes
   std::uint64_t* limit_ = nullptr;
   std::uint64_t size_of_chunks_ = 0;
+  Consumed consumed_;
 };
 
 }  // namespace exactbloom::filter

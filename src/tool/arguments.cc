@@ -61,8 +61,12 @@ std::string Describe(Layout layout) {
   return layout.lines == 0 ? kind : fmt::format("{}, lines = {}", kind, layout.lines);
 }
 
+const char* PolicyId(FilterKind kind) {
+  return kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
+}
+
 std::string PolicyString(Layout layout, double bits_per_key) {
-  const char* id = layout.kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
+  const char* id = PolicyId(layout.kind);
   if (layout.lines == 0) return fmt::format("{}:{:g}", id, bits_per_key);
   return fmt::format("{{id={};bits_per_key={:g};lines={}}}", id, bits_per_key, layout.lines);
 }

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_rate.h"
 
 namespace exactbloom {
 namespace {
@@ -123,6 +125,101 @@ TEST(MonkeyBitsPerKey, LeavesLevelsWithoutFilterRatherThanInDebt) {
   EXPECT_EQ(MonkeyBitsPerKey(2, 10.0, 0.0), std::vector<double>(2, 0.0));
 }
 
+// A run's Ribbon filter has a steeper rate, so it takes less and leaves more to the others.
+TEST(PlanLevels, KnowsARibbonFilterInTheLastRun) {
+  const std::vector<std::uint64_t> keys = {10'000, 100'000, 1'000'000};
+  const auto bloom = PlanLevels(FilterKind::kClassic, keys, 11'100'000);
+  const auto ribbon = PlanLevels(FilterKind::kClassic, keys, 11'100'000, BottommostFilter::kRibbon);
+  ASSERT_TRUE(ribbon);
+  EXPECT_LT(ribbon->wasted_reads, 0.3 * bloom->wasted_reads);
+  EXPECT_LT(ribbon->filters[2].bits, bloom->filters[2].bits);
+  EXPECT_EQ(ribbon->filters[2].probes, 0);
+  EXPECT_EQ(ribbon->filters[2].false_positive_rate,
+            RibbonFalsePositiveRate(keys[2], ribbon->filters[2].bits));
+  // No division nearby is better.
+  for (const std::int64_t moved : {-20'000, -2'000, 2'000, 20'000}) {
+    const auto less =
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(ribbon->filters[2].bits) - moved);
+    const auto more =
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(ribbon->filters[1].bits) + moved);
+    EXPECT_GT(
+        RibbonFalsePositiveRate(keys[2], less) + BestRate(FilterKind::kClassic, more, keys[1]),
+        ribbon->filters[2].false_positive_rate + ribbon->filters[1].false_positive_rate)
+        << moved;
+  }
+}
+
+// The share of bits_per_key that a tree of so many levels takes. Levels are counted from the
+// bottommost; all but it may be taken for `hidden` levels higher than they are.
+double MemoryOf(const std::vector<double>& bits, double size_ratio, std::size_t levels,
+                std::size_t hidden) {
+  double memory = 0.0;
+  double keys = 0.0;
+  for (std::size_t d = 0; d < levels; ++d) {
+    const double share = std::pow(size_ratio, -static_cast<double>(d));
+    keys += share;
+    memory += share * bits[std::min(d == 0 ? 0 : d + hidden, bits.size() - 1)];
+  }
+  return memory / keys;
+}
+
+TEST(GeometricLevelBits, NoTreeTakesMoreThanItMay) {
+  for (const BottommostFilter bottommost : {BottommostFilter::kBloom, BottommostFilter::kRibbon}) {
+    for (const double ratio : {1.2, 3.0, 10.0, 1000.0}) {
+      for (const double wanted : {0.3, 1.0, 10.0}) {
+        const std::vector<double> bits =
+            GeometricLevelBits(FilterKind::kClassic, ratio, wanted, bottommost);
+        ASSERT_GE(bits.size(), 3U);
+        for (std::size_t levels = 1; levels <= 6; ++levels) {
+          for (const std::size_t hidden : {0, 1, 5}) {
+            SCOPED_TRACE(::testing::Message()
+                         << ratio << " " << wanted << " " << levels << " " << hidden);
+            const double memory = MemoryOf(bits, ratio, levels, hidden);
+            EXPECT_LE(memory, wanted * (1.0 + kLevelBitsTolerance + 1e-9));
+            if (ratio >= 3.0 && wanted >= 10.0 && levels >= 3) {
+              EXPECT_GE(memory, wanted * 0.97);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Within a few per cent of the plan that knows the tree.
+TEST(GeometricLevelBits, LosesLittleAgainstAPlanOfTheTree) {
+  const std::vector<std::uint64_t> keys = {1'000, 10'000, 100'000, 1'000'000, 10'000'000};
+  for (const Layout layout : {Layout{FilterKind::kClassic, 0}, Layout{FilterKind::kClassic, 1}}) {
+    const std::vector<double> bits = GeometricLevelBits(layout, 10.0, 10.0);
+    double wasted = 0.0;
+    std::uint64_t total = 0;
+    for (std::size_t run = 0; run < keys.size(); ++run) {
+      const std::size_t distance = std::min(keys.size() - 1 - run, bits.size() - 1);
+      const auto m = static_cast<std::uint64_t>(bits[distance] * static_cast<double>(keys[run])) /
+                     kLineBits * kLineBits;
+      total += m;
+      wasted += BestRate(layout, m, keys[run]);
+    }
+    const auto plan = PlanLevels(layout, keys, total);
+    ASSERT_TRUE(plan);
+    EXPECT_LT(wasted, 1.08 * plan->wasted_reads);
+    EXPECT_GE(wasted, plan->wasted_reads * 0.999);
+  }
+}
+
+TEST(GeometricLevelBits, LeavesTheBottommostWithoutAFilterWhenThatIsBest) {
+  const std::vector<double> bits = GeometricLevelBits(FilterKind::kClassic, 10.0, 0.3);
+  EXPECT_EQ(bits[0], 0.0);
+  EXPECT_GT(bits[1], 2.0);
+  EXPECT_EQ(GeometricLevelBits(FilterKind::kClassic, 10.0, 0.0), std::vector<double>(4, 0.0));
+}
+
+TEST(GeometricLevelBits, CutsAtTheMostBitsPerKey) {
+  const std::vector<double> bits = GeometricLevelBits(FilterKind::kClassic, 10.0, 99.0);
+  EXPECT_LT(bits[0], 100.0);
+  EXPECT_EQ(bits[1], 100.0);
+}
+
 TEST(Levels, AnswerNonsenseWithNothing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(PlanLevels(FilterKind::kClassic, {}, 100));
@@ -137,6 +234,11 @@ TEST(Levels, AnswerNonsenseWithNothing) {
   EXPECT_TRUE(MonkeyBitsPerKey(3, 1.0, 10.0).empty());
   EXPECT_TRUE(MonkeyBitsPerKey(3, nan, 10.0).empty());
   EXPECT_TRUE(MonkeyBitsPerKey(3, 10.0, -1.0).empty());
+  for (const double ratio : {1.0, 0.0, 1001.0, nan}) {
+    EXPECT_TRUE(GeometricLevelBits(FilterKind::kClassic, ratio, 10.0).empty());
+  }
+  EXPECT_TRUE(GeometricLevelBits(FilterKind::kClassic, 10.0, 101.0).empty());
+  EXPECT_TRUE(GeometricLevelBits({FilterKind::kClassic, 3}, 10.0, 10.0).empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "run_command.h"
 
@@ -112,6 +113,39 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
             none.at("data_blocks_read").get<std::int64_t>() -
                 classic.at("data_blocks_read").get<std::int64_t>());
   EXPECT_GT(classic.at("reads_avoided_percent"), 98.9);
+}
+
+// By level, sized by a rate, and with Ribbon at the bottom: predictions hold, and the allocation
+// wastes fewer reads in the same memory.
+TEST_F(ReadampTest, TakesEveryOptionOfOurPolicies) {
+  const Outcome outcome =
+      Run("--synthetic 60000 --stored 0.5 --sorted-runs 4 --size-ratio 10 --block-cache 64MB "
+          "--no-bloom-table --policies "
+          "'classic_bloom:10,{id=classic_bloom;size_ratio=10},"
+          "{id=classic_bloom;size_ratio=10;bottommost=ribbon},{id=standard_bloom;fpr=0.02},"
+          "{id=classic_bloom;lines=1;level_bits=20:20:17:13:9}' --json " +
+          Json().string());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto report = nlohmann::json::parse(ReadFile(Json()));
+  const auto& policies = report.at("policies");
+  ASSERT_EQ(policies.size(), 5U);
+  std::vector<double> false_positives;
+  for (const auto& policy : policies) {
+    SCOPED_TRACE(policy.at("policy"));
+    const auto& absent = policy.at("workloads").at("absent");
+    EXPECT_LE(absent.at("interval").at(0), absent.at("exact_rate"));
+    EXPECT_GE(absent.at("interval").at(1), absent.at("exact_rate"));
+    EXPECT_GT(policy.at("load_cpu_us_per_key"), 0.0);
+    EXPECT_GT(absent.at("cpu_us"), 0.0);
+    false_positives.push_back(absent.at("false_positives"));
+  }
+  for (const std::size_t allocated : {1, 2}) {
+    EXPECT_NEAR(policies.at(allocated).at("bits_per_key").get<double>(),
+                policies.at(0).at("bits_per_key").get<double>(), 0.3);
+  }
+  EXPECT_LT(false_positives[1], 0.45 * false_positives[0]);
+  EXPECT_LT(false_positives[2], 0.15 * false_positives[0]);
+  EXPECT_LE(policies.at(3).at("workloads").at("absent").at("exact_rate"), 0.02);
 }
 
 TEST_F(ReadampTest, ReproducesBloomsTable) {

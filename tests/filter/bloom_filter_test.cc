@@ -95,14 +95,28 @@ TEST_P(BloomFilter, EmptyFilterContainsNothing) {
   EXPECT_FALSE(view.MayContain(""));
 }
 
-TEST_P(BloomFilter, AdjacentDuplicatesCountOnce) {
+TEST_P(BloomFilter, DuplicatesOfTheLastTwoKeysCountOnce) {
   BloomFilterBuilder builder = Builder();
   for (const char* key : {"a", "a", "b", "b", "b", "a"}) builder.AddKey(key);
-  EXPECT_EQ(builder.KeyCount(), 3U);
+  EXPECT_EQ(builder.KeyCount(), 2U);
+  for (const char* key : {"b", "c", "d", "a"}) builder.AddKey(key);
+  EXPECT_EQ(builder.KeyCount(), 5U);
   // A duplicate does not survive the filter's end.
   const FilterBlock first = builder.Finish();
   builder.AddKey("a");
   EXPECT_EQ(builder.KeyCount(), 1U);
+}
+
+// Keys, each followed by its prefix.
+TEST_P(BloomFilter, PrefixesThatAlternateWithKeysCountOnce) {
+  BloomFilterBuilder alternating = Builder();
+  for (const char* key : {"p1", "p", "p2", "p", "p2", "p", "p3", "p", "q", "q", "q1", "q"}) {
+    alternating.AddKey(key);
+  }
+  BloomFilterBuilder distinct = Builder();
+  for (const char* key : {"p1", "p", "p2", "p3", "q", "q1"}) distinct.AddKey(key);
+  EXPECT_EQ(alternating.KeyCount(), distinct.KeyCount());
+  EXPECT_EQ(alternating.Finish().bytes(), distinct.Finish().bytes());
 }
 
 TEST_P(BloomFilter, TakesKeysOfAnyLength) {
@@ -170,6 +184,41 @@ TEST_P(BloomFilter, SizeHasTheBestProbesAndTheirRate) {
   EXPECT_EQ(size.false_positive_rate, FalsePositiveRate(GetParam(), size.bits, 12345, size.probes));
 }
 
+TEST_P(BloomFilter, FinishesInAnySizeThatIsAskedFor) {
+  constexpr std::uint64_t kKeys = 1000;
+  for (int lines = 0; lines <= kMaxLines; ++lines) {
+    const Layout layout(GetParam(), lines);
+    const std::size_t granularity = lines == 0 ? 1 : kLineBits / 8;
+    for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
+      BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 10, 0});
+      AddNumbers(builder, 0, kKeys);
+      const FilterDescription expected = builder.Describe(bytes);
+      const FilterBlock block = builder.Finish(bytes);
+      EXPECT_LE(block.size, bytes);
+      EXPECT_GT(block.size + granularity, bytes);
+      const BloomFilterView view(block.bytes());
+      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+      EXPECT_EQ(view.Description().keys, kKeys);
+      EXPECT_EQ(view.Description().bits, (block.size - filter::kTrailerBytes) * 8);
+      EXPECT_EQ(view.Description().bits, expected.bits);
+      EXPECT_EQ(view.Description().probes, OptimalProbes(layout, expected.bits, kKeys));
+      for (std::uint64_t i = 0; i < kKeys; ++i) {
+        ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+      }
+    }
+  }
+}
+
+TEST_P(BloomFilter, BlockBytesIsTheSizeOfFinish) {
+  BloomFilterBuilder builder = Builder(9.9);
+  for (const std::uint64_t keys : {0, 1, 777}) {
+    AddNumbers(builder, 0, keys);
+    const std::size_t bytes = builder.BlockBytes();
+    EXPECT_EQ(bytes, SizeAtBitsPerKey(GetParam(), keys, 9.9).bits / 8 + filter::kTrailerBytes);
+    EXPECT_EQ(builder.Finish().size, bytes);
+  }
+}
+
 // Beyond the cap of the block bits per key shrink, and k follows.
 TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
   for (const std::uint64_t keys : {std::uint64_t{3'500'000'000}, std::uint64_t{10'000'000'000},
@@ -187,19 +236,16 @@ TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
 TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
   for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
     const BloomFilterBuilder builder = Builder(bits_per_key);
-    const auto block_bytes = [&](std::uint64_t keys) {
-      return SizeAtBitsPerKey(GetParam(), keys, bits_per_key).bits / 8 + filter::kTrailerBytes;
-    };
     for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) {
       const std::uint64_t keys = builder.KeysThatFit(bytes);
       if (keys > 0) {
-        ASSERT_LE(block_bytes(keys), bytes) << bits_per_key;
+        ASSERT_LE(builder.BlockBytes(keys), bytes) << bits_per_key;
       }
-      ASSERT_GT(block_bytes(keys + 1), bytes) << bits_per_key;
+      ASSERT_GT(builder.BlockBytes(keys + 1), bytes) << bits_per_key;
     }
     for (const std::uint64_t bytes :
          {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
-      ASSERT_LE(block_bytes(builder.KeysThatFit(bytes)), bytes);
+      ASSERT_LE(builder.BlockBytes(builder.KeysThatFit(bytes)), bytes);
     }
   }
 }
@@ -220,6 +266,37 @@ TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
   EXPECT_EQ(builder.KeysThatFit(0), 0U);
   EXPECT_EQ(builder.KeysThatFit(filter::kTrailerBytes), 0U);
   EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
+}
+
+TEST_P(BloomFilter, BlockBytesAgreesWithFinish) {
+  BloomFilterBuilder builder = Builder(9.7);
+  for (const std::uint64_t keys : {0U, 1U, 5U, 333U}) {
+    AddNumbers(builder, 0, keys);
+    EXPECT_EQ(builder.Finish().size, builder.BlockBytes(keys)) << keys;
+  }
+  EXPECT_EQ(builder.BlockBytes(std::uint64_t{1} << 53), kBlockBytesLimit - 1);
+}
+
+TEST_P(BloomFilter, RateOfABlockHasTheBestProbes) {
+  const BloomFilterBuilder builder = Builder();
+  EXPECT_DOUBLE_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes + 1500),
+                   SizeAtBitsPerKey(GetParam(), 1000, 12.0).false_positive_rate);
+  EXPECT_EQ(builder.FalsePositiveRateOfBlock(0, filter::kTrailerBytes + 1), 0.0);
+  EXPECT_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes), 1.0);
+}
+
+TEST_P(BloomFilter, AlternatesOfSuccessiveKeysCountOnce) {
+  BloomFilterBuilder builder = Builder();
+  builder.AddKeyAndAlternate("ab", "a");
+  builder.AddKeyAndAlternate("ac", "a");
+  EXPECT_EQ(builder.KeyCount(), 3U);
+  builder.Clear();
+  builder.AddKeyAndAlternate("ac", "a");
+  EXPECT_EQ(builder.KeyCount(), 2U);
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  EXPECT_TRUE(view.MayContain("ac") && view.MayContain("a"));
+  EXPECT_FALSE(view.MayContain("ab"));
 }
 
 }  // namespace

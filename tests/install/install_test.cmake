@@ -1,5 +1,5 @@
-# Installs the build BUILD_DIR into a prefix of its own below WORK_DIR; configures, builds and runs
-# SCRATCH_PROJECT against it.
+# Installs the build BUILD_DIR into a prefix of its own below WORK_DIR, or takes the one that is at PREFIX;
+# configures, builds and runs SCRATCH_PROJECT against it.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -11,7 +11,10 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK_DIR}")
-run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix")
+if(NOT PREFIX)
+  set(PREFIX "${WORK_DIR}/prefix")
+  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${PREFIX}")
+endif()
 
 # A copy, so that nothing of the tree lies around the project.
 file(COPY "${SCRATCH_PROJECT}/" DESTINATION "${WORK_DIR}/project")
@@ -20,7 +23,7 @@ if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")
 endif()
 run("${CMAKE_COMMAND}" -S "${WORK_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-  "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}")
+  "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 run("${WORK_DIR}/build/uses_filter")
 run("${WORK_DIR}/build/uses_policy" "${WORK_DIR}/database")

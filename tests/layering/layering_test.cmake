@@ -1,13 +1,13 @@
 # Enforces the rule of the layers over all sources below SOURCE_DIR:
 #   analysis (L0)  includes the standard library and itself
 #   filter (L1)    also L0 and xxHash; SIMD headers in kernels only; names no RocksDB
-#   plugin (L2)    also L1's public headers and RocksDB; names no intrinsic
+#   plugin (L2)    also L1's public headers and batch.h, RocksDB and the allocator's; names no intrinsic
 #   plugin/sstable RocksDB's file format: knows RocksDB and xxHash, but nothing of ours
 # and that no folder is a drawer for things without a place.
 cmake_minimum_required(VERSION 3.25)
 
 set(standard "<[a-z_]+>")
-set(l0_public "\"exactbloom/(confidence_interval|counting_filter|efficiency|false_positive_rate|filter_sizer|key_count_estimate|layout|levels|occupancy|rate_bounds|sizing|version)\\.h\"")
+set(l0_public "\"exactbloom/(confidence_interval|counting_filter|efficiency|false_positive_rate|filter_sizer|key_count_estimate|layout|levels|occupancy|rate_bounds|ribbon_rate|sizing|version)\\.h\"")
 set(l1_public "\"exactbloom/bloom_filter\\.h\"")
 set(l2_public "\"exactbloom/(filter_policy|rebuild_filters|table_filters)\\.h\"")
 set(own "\"[a-z0-9_]+\\.(h|inc)\"")
@@ -47,7 +47,7 @@ set(analysis "${standard}|${l0_public}|${own}")
 set(filter "${analysis}|${l1_public}|<xxhash\\.h>")
 set(rocksdb "<rocksdb/[a-z_/]+\\.h>")
 set(sstable "${standard}|${own}|${rocksdb}|<xxhash\\.h>")
-set(plugin "${standard}|${l0_public}|${l1_public}|${l2_public}|${own}|\"sstable/[a-z_]+\\.h\"|${rocksdb}|\"table/block_based/filter_policy_internal\\.h\"")
+set(plugin "${standard}|${l0_public}|${l1_public}|${l2_public}|${own}|\"sstable/[a-z_]+\\.h\"|\"\\.\\./src/filter/batch\\.h\"|${rocksdb}|<malloc(_np)?\\.h>|\"table/block_based/filter_policy_internal\\.h\"")
 
 check_layer("${analysis}" "${no_rocksdb}|${no_intrinsic}" "${SOURCE_DIR}/src/analysis/*.h" "${SOURCE_DIR}/src/analysis/*.cc")
 file(GLOB filter_files "${SOURCE_DIR}/src/filter/*.h" "${SOURCE_DIR}/src/filter/*.cc")

@@ -224,7 +224,9 @@ TEST(Configuration, BadLinesAreRefused) {
   }
   const TemporaryDirectory directory;
   rocksdb::DB* db = nullptr;
-  const PolicyPointer policy(NewClassicBloomFilterPolicy(10, 3));
+  BloomFilterPolicyOptions options;
+  options.lines = 3;
+  const PolicyPointer policy(NewClassicBloomFilterPolicy(options));
   const Status status = rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), &db);
   const Database owner(db);
   ExpectRefusal(status, "3", "lines", "from 0 to 2");

@@ -3,6 +3,7 @@
 // The database itself stays out of it: the installed librocksdb is not instrumented, so the thread
 // sanitizer sees only the half of it that is inlined, and reports what the other half protects.
 #include <gtest/gtest.h>
+#include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "exactbloom/filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 
@@ -29,10 +31,13 @@ void RunInThreads(Work work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-std::string BuildWith(const rocksdb::FilterPolicy& policy) {
-  const rocksdb::BlockBasedTableOptions table_options;
-  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
-      policy.GetBuilderWithContext(rocksdb::FilterBuildingContext(table_options)));
+std::string BuildWith(const rocksdb::FilterPolicy& policy,
+                      const rocksdb::BlockBasedTableOptions& table_options = {}, int level = 0) {
+  rocksdb::FilterBuildingContext context(table_options);
+  context.num_levels = 7;
+  context.level_at_creation = level;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
   for (std::uint64_t i = 0; i < kKeys; ++i) builder->AddKey(KeyOf(i));
   std::unique_ptr<const char[]> buffer;
   rocksdb::Status status;
@@ -52,6 +57,27 @@ TEST_P(PolicyConcurrent, BuildersWorkInParallel) {
   std::atomic<int> equal{0};
   RunInThreads([&](int) { equal += BuildWith(*policy_) == expected ? 1 : 0; });
   EXPECT_EQ(equal, kThreads);
+}
+
+// The builders share the policy's balance of sizes and the cache that they are charged to.
+TEST_P(PolicyConcurrent, BuildersWithEverySwitchWorkInParallel) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.optimize_filters_for_memory = true;
+  table_options.detect_filter_construct_corruption = true;
+  table_options.block_cache = rocksdb::NewLRUCache(std::size_t{64} << 20);
+  table_options.cache_usage_options.options.charged =
+      rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
+  std::atomic<std::uint64_t> found{0};
+  RunInThreads([&](int) {
+    for (int table = 0; table < 10; ++table) {
+      const std::string contents = BuildWith(*policy_, table_options);
+      const std::unique_ptr<rocksdb::FilterBitsReader> reader(
+          policy_->GetFilterBitsReader(contents));
+      for (std::uint64_t i = 0; i < kKeys; i += 50) found += reader->MayMatch(KeyOf(i)) ? 1U : 0U;
+    }
+  });
+  EXPECT_EQ(found, kThreads * 10 * kKeys / 50);
+  EXPECT_EQ(table_options.block_cache->GetUsage(), 0U);
 }
 
 TEST_P(PolicyConcurrent, OneReaderIsAskedByManyThreads) {
@@ -83,6 +109,26 @@ TEST_P(PolicyConcurrent, ReadersAreMadeInParallel) {
     }
   });
   EXPECT_GT(refused, kThreads * 950);
+}
+
+// What a policy computes when it is first needed, and remembers: the division among the levels, the
+// size of Ribbon filters and a rate's sizes.
+TEST(PolicyMemory, FirstTablesMayBeBuiltInParallel) {
+  BloomFilterPolicyOptions by_level;
+  by_level.size_ratio = 10;
+  by_level.bottommost = BottommostFilter::kRibbon;
+  BloomFilterPolicyOptions by_rate;
+  by_rate.fpr = 0.02;
+  for (const BloomFilterPolicyOptions& options : {by_level, by_rate}) {
+    for (const int level : {0, 6}) {
+      const std::string expected =
+          BuildWith(*PolicyPointer(NewClassicBloomFilterPolicy(options)), {}, level);
+      const PolicyPointer fresh(NewClassicBloomFilterPolicy(options));
+      std::atomic<int> equal{0};
+      RunInThreads([&](int) { equal += BuildWith(*fresh, {}, level) == expected ? 1 : 0; });
+      EXPECT_EQ(equal, kThreads);
+    }
+  }
 }
 
 }  // namespace

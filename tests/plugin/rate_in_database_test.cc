@@ -1,13 +1,15 @@
 // What RocksDB's counters measure is the exact rate, and it is below that of the built-in filter.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/table_properties.h>
 
 #include <cstdint>
 
+#include "exact_rate.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/confidence_interval.h"
+#include "exactbloom/filter_policy.h"
 #include "sample_database.h"
-#include "statistics.h"
 
 namespace exactbloom {
 namespace {
@@ -32,16 +34,38 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
                          });
 
 TEST_P(RateInDatabase, LiesInTheIntervalOfTheExactRate) {
-  const FilterSize size = SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey);
-  const double rate = size.false_positive_rate;
   const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
   ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
-  const double fill_variance = RateVariance({GetParam(), size.bits, kKeys, size.probes});
-  const double dispersion =
-      1 + static_cast<double>(kAsked - 1) * fill_variance / (rate * (1 - rate));
-  const Interval interval = WilsonInterval(counts.FalsePositives(), kAsked, kZ999, dispersion);
-  EXPECT_TRUE(interval.Contains(rate))
-      << rate << " outside " << interval.low << " .. " << interval.high;
+  ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(), kKeys, kBitsPerKey);
+}
+
+// Partitions are cut by the number of keys that fit at the rate, and none exceeds it.
+TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
+  constexpr double kRate = 0.01;
+  constexpr std::uint64_t kPartitionBytes = 1024;
+  BloomFilterPolicyOptions policy_options;
+  policy_options.fpr = kRate;
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(GetParam() == FilterKind::kClassic
+                                        ? NewClassicBloomFilterPolicy(policy_options)
+                                        : NewStandardBloomFilterPolicy(policy_options));
+  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.partition_filters = true;
+  table_options.metadata_block_size = kPartitionBytes;
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(table_options), directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  const FilterCounts counts = AskAbsent(*db, kAsked);
+  ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
+  const Interval interval = WilsonInterval(counts.FalsePositives(), kAsked, kZ999);
+  EXPECT_LT(interval.low, kRate);
+  EXPECT_GT(interval.high, 0.95 * kRate);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
+  const auto bits = static_cast<double>(SmallestFilter(GetParam(), kKeys, kRate)->bits);
+  const double trailers = 40.0 / kPartitionBytes;
+  EXPECT_NEAR(static_cast<double>(tables.begin()->second->filter_size) / (bits / 8), 1 + trailers,
+              0.04);
 }
 
 TEST_P(RateInDatabase, IsBelowTheBuiltInFilters) {

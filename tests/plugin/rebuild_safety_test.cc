@@ -1,6 +1,9 @@
 // Nothing is lost by a rebuild: crashes, damage, ranges that meet, writes beside it.
 #include <gtest/gtest.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/table_properties.h>
 
 #include <algorithm>
 #include <atomic>
@@ -127,9 +130,7 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
     ASSERT_GE(tables, 4U);
     db->ReleaseSnapshot(snapshot);
   }
-  rocksdb::BlockBasedTableOptions ours;
-  ours.filter_policy = NewPolicy(FilterKind::kClassic);
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(ours));
+  options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
   const Database db = Open(options, directory.path("db"));
   RebuildOptions bounded;
   bounded.max_tables = 2;
@@ -139,9 +140,106 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
   EXPECT_LE(result.rewritten_tables, 2U);
   ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
   EXPECT_EQ(result.remaining_tables, 0U);
+  EXPECT_EQ(result.rewritten_tables, result.lacking_tables);
   EXPECT_GT(result.gone_tables, 0U) << "no table came along with another";
+  rocksdb::TablePropertiesCollection properties;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
+  for (const auto& [path, table] : properties) EXPECT_EQ(table->compression_name, "NoCompression");
   ExpectPresent(*db, kTables * kKeys / 2, "value", kTables * kKeys / 2);
   EXPECT_EQ(AskAbsent(*db, kKeys).positive, 0U);
+}
+
+// Newer values and deletions in level 1, of keys that level 2 has, too.
+TEST(RebuildSafety, AMiddleLevelStaysAboveTheOneBelow) {
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(OptionsWith(Bloom()), directory.path("db"));
+    PutAndFlush(*db, kKeys, "old");
+    rocksdb::CompactRangeOptions down;
+    down.change_level = true;
+    down.target_level = 2;
+    ASSERT_TRUE(db->CompactRange(down, nullptr, nullptr).ok());
+    for (std::uint64_t i = 0; i < kKeys / 2; ++i) ASSERT_TRUE(db->Delete({}, KeyOf(2 * i)).ok());
+    PutAndFlush(*db, kKeys / 2, "new", kKeys / 2);
+    const std::string newer = ListTableFilters(*db).front().path;
+    ASSERT_TRUE(db->CompactFiles({}, {newer}, 1).ok());
+  }
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
+  RebuildResult result;
+  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  EXPECT_EQ(result.rewritten_tables, 2U);
+  const std::vector<TableFilter> tables = ListTableFilters(*db);
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_EQ(tables[0].level, 1);
+  EXPECT_EQ(tables[0].entries, kKeys);  // with its deletions
+  EXPECT_EQ(tables[1].level, 2);
+  ExpectPresent(*db, kKeys / 2, "new", kKeys / 2);
+  std::string value;
+  for (std::uint64_t i = 0; i < kKeys / 2; ++i) {
+    EXPECT_TRUE(db->Get({}, KeyOf(2 * i), &value).IsNotFound()) << value;
+  }
+}
+
+TEST(RebuildSafety, SnapshotsAndBlobsStay) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(Bloom());
+  options.enable_blob_files = true;
+  { PutAndFlush(*Open(options, directory.path("db")), kKeys, "old"); }
+  options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
+  const Database db = Open(options, directory.path("db"));
+  rocksdb::ReadOptions before;
+  before.snapshot = db->GetSnapshot();
+  PutAndFlush(*db, kKeys, "new");
+  RebuildResult result;
+  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  EXPECT_EQ(result.lacking_tables, 1U);
+  EXPECT_EQ(result.rewritten_tables, 1U);
+  EXPECT_EQ(result.still_lacking_tables, 0U);
+  ExpectPresent(*db, kKeys, "new");
+  std::string value;
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    ASSERT_TRUE(db->Get(before, KeyOf(2 * i), &value).ok());
+    EXPECT_EQ(value, "old");
+  }
+  db->ReleaseSnapshot(before.snapshot);
+}
+
+TEST(RebuildSafety, VersionsWithTimestampsStay) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> times = {std::string(8, '\1'), std::string(8, '\2')};
+  rocksdb::Options options = OptionsWith(Bloom());
+  ASSERT_TRUE(rocksdb::Comparator::CreateFromString(
+                  rocksdb::ConfigOptions(), "leveldb.BytewiseComparator.u64ts", &options.comparator)
+                  .ok());
+  options.target_file_size_base = 2048;
+  options.compression = rocksdb::kNoCompression;
+  {
+    const Database db = Open(options, directory.path("db"));
+    for (const std::string& time : times) {
+      for (std::uint64_t i = 0; i < kKeys; ++i) {
+        ASSERT_TRUE(db->Put({}, KeyOf(2 * i), time, time).ok());
+      }
+      ASSERT_TRUE(db->Flush({}).ok());
+    }
+    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  }
+  options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
+  const Database db = Open(options, directory.path("db"));
+  RebuildResult result;
+  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  EXPECT_GE(result.rewritten_tables, 2U);
+  EXPECT_EQ(result.remaining_tables, 0U);
+  for (const std::string& time : times) {
+    const rocksdb::Slice slice = time;
+    rocksdb::ReadOptions at;
+    at.timestamp = &slice;
+    std::string value;
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      ASSERT_TRUE(db->Get(at, KeyOf(2 * i), &value).ok());
+      EXPECT_EQ(value, time);
+    }
+    EXPECT_TRUE(db->Get(at, KeyOf(1), &value).IsNotFound());
+  }
 }
 
 TEST(RebuildSafety, WritesAndCompactionsGoOnBesideIt) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 #include <utility>
@@ -34,9 +35,12 @@ TemporaryDirectory::~TemporaryDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-PolicyPointer NewPolicy(FilterKind kind, double bits_per_key) {
-  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(bits_per_key)
-                                                    : NewStandardBloomFilterPolicy(bits_per_key));
+PolicyPointer NewPolicy(Layout layout, double bits_per_key) {
+  BloomFilterPolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  options.lines = layout.lines;
+  return PolicyPointer(layout.kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
+                                                           : NewStandardBloomFilterPolicy(options));
 }
 
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {
@@ -100,6 +104,29 @@ FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count, rocksdb::ColumnFami
   for (std::uint64_t i = 0; i < count; ++i) {
     std::string value;
     EXPECT_TRUE(db.Get({}, family, KeyOf(2 * (first + i) + 1), &value).IsNotFound());
+  }
+  return TakeCounts(db);
+}
+
+FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
+                         const rocksdb::ReadOptions& read_options) {
+  TakeCounts(db);
+  constexpr std::size_t kBatch = 100;
+  const std::uint64_t end = 2 * count - 1;
+  for (std::uint64_t start = 0; start < end; start += kBatch) {
+    std::vector<std::string> texts;
+    for (std::uint64_t i = start; i < std::min(start + kBatch, end); ++i) {
+      texts.push_back(KeyOf(i));
+    }
+    const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
+    std::vector<rocksdb::PinnableSlice> values(keys.size());
+    std::vector<rocksdb::Status> statuses(keys.size());
+    db.MultiGet(read_options, db.DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
+                statuses.data());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const bool is_present = (start + i) % 2 == 0;
+      EXPECT_TRUE(is_present ? statuses[i].ok() : statuses[i].IsNotFound()) << texts[i];
+    }
   }
   return TakeCounts(db);
 }

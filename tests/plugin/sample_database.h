@@ -33,7 +33,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-PolicyPointer NewPolicy(FilterKind kind, double bits_per_key = 10);
+PolicyPointer NewPolicy(Layout layout, double bits_per_key = 10);
 
 // Options of a database that creates itself, counts, and compacts only when told to.
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options);
@@ -78,6 +78,11 @@ void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& valu
 // found, and returns what the filters did meanwhile.
 FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
                        rocksdb::ColumnFamilyHandle* family = nullptr, std::uint64_t first = 0);
+
+// Asks in batches for the keys of `count` even numbers and the odd ones between them, expects that
+// just the even ones are found, and returns what the filters did meanwhile.
+FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
+                         const rocksdb::ReadOptions& read_options = {});
 
 // Reads the counters and sets them to zero.
 FilterCounts TakeCounts(rocksdb::DB& db);

@@ -197,6 +197,19 @@ TEST_F(TableFileTest, OfOtherPoliciesAndForms) {
   EXPECT_EQ(Read(table.Bytes()).family, FilterFamily::kNone);
 }
 
+TEST_F(TableFileTest, AnIndexThatNamesAPartitionOverAndOver) {
+  HandmadeTable table;
+  table.metaindex_name = "partitionedfilter.rocksdb.BuiltinBloomFilter";
+  constexpr std::uint64_t kEntries = 100;
+  constexpr std::uint64_t kBytes = 7 * kEntries + 8;  // of the index, which names itself
+  for (std::uint64_t i = 0; i < kEntries; ++i) {
+    table.filter += Varint(0) + Varint(1) + Varint(3) + "k" + Varint(0) + Varint(kBytes);
+  }
+  table.filter += Fixed<std::uint32_t>(0) + Fixed<std::uint32_t>(1);
+  ASSERT_EQ(table.filter.size(), kBytes);
+  EXPECT_EQ(Read(table.Bytes()).status.ToString(), "Corruption: /table.sst: partitions overlap");
+}
+
 TEST_F(TableFileTest, ErrorsNameFileAndPlace) {
   HandmadeTable table;
   table.filter = OurBlock();

@@ -112,7 +112,7 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
 TEST_F(TableFilters, OursIsDescribedInFull) {
   for (const int lines : {0, 1, 2}) {
     rocksdb::BlockBasedTableOptions table_options;
-    table_options.filter_policy.reset(NewStandardBloomFilterPolicy(12.5, lines));
+    table_options.filter_policy = NewPolicy({FilterKind::kStandard, lines}, 12.5);
     const TableFilter filter = FilterOf(table_options);
     const Layout layout(FilterKind::kStandard, lines);
     const FilterSize size = SizeAtBitsPerKey(layout, kKeys, 12.5);

@@ -50,17 +50,11 @@ class WantedFilterTest : public testing::Test {
   }();
 };
 
-PolicyPointer Ours(FilterKind kind, double bits_per_key, int lines) {
-  return PolicyPointer(kind == FilterKind::kClassic
-                           ? NewClassicBloomFilterPolicy(bits_per_key, lines)
-                           : NewStandardBloomFilterPolicy(bits_per_key, lines));
-}
-
 TEST_F(WantedFilterTest, KindAndLinesCountButNotSize) {
-  PutAndFlush(*OpenWith(Ours(FilterKind::kClassic, 10, 0)), kKeys);
-  EXPECT_EQ(Lacking(Ours(FilterKind::kClassic, 15, 0)), 0U);
-  EXPECT_EQ(Lacking(Ours(FilterKind::kClassic, 15, 1)), 1U);
-  EXPECT_EQ(Lacking(Ours(FilterKind::kStandard, 15, 1)), 1U);
+  PutAndFlush(*OpenWith(NewPolicy({FilterKind::kClassic, 0}, 10)), kKeys);
+  EXPECT_EQ(Lacking(NewPolicy({FilterKind::kClassic, 0}, 15)), 0U);
+  EXPECT_EQ(Lacking(NewPolicy({FilterKind::kClassic, 1}, 15)), 1U);
+  EXPECT_EQ(Lacking(NewPolicy({FilterKind::kStandard, 1}, 15)), 1U);
 }
 
 TEST_F(WantedFilterTest, BuiltInFamilies) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -9,6 +10,7 @@
 #include "exactbloom/efficiency.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
+#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "tool_command.h"
 
@@ -76,7 +78,7 @@ TEST(Plan, BitsPerKeyAndMemoryAgree) {
 }
 
 TEST(Plan, LevelsBeatEqualBitsPerKey) {
-  const json levels = AskJson("plan --levels 1e4,1e5,1e6 --bits-per-key 10");
+  const json levels = AskJson("plan --levels 1e4,1e5,1e6 --bits-per-key 10").at("levels");
   ASSERT_EQ(levels.size(), 3U);
   double wasted_reads = 0.0;
   std::uint64_t bits = 0;
@@ -93,6 +95,37 @@ TEST(Plan, LevelsBeatEqualBitsPerKey) {
       levels[1].at("bits_per_key").get<double>() - levels[2].at("bits_per_key").get<double>();
   EXPECT_NEAR(step, 4.79, 0.15);
   EXPECT_LT(wasted_reads, 0.5 * 3 * 0.00819);
+}
+
+TEST(Plan, LevelsEndInALineToPaste) {
+  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
+  const json answer = AskJson(question);
+  const std::string policy = answer.at("policy");
+  EXPECT_NE(Ask(question).out.find("\nfilter_policy=" + policy + "\n"), std::string::npos);
+  const auto bits = [&](std::size_t level) {
+    const double exact = answer.at("levels").at(level).at("bits_per_key");
+    return fmt::format("{:g}", std::ceil(exact * 1000 - 1e-9) / 1000);
+  };
+  EXPECT_EQ(policy, fmt::format("{{id=classic_bloom;level_bits={}:{}:{}:{}}}", bits(0), bits(0),
+                                bits(1), bits(2)));
+  EXPECT_EQ(AskJson(question + " --last-level 6").at("policy"),
+            fmt::format("{{id=classic_bloom;level_bits={0}:{0}:{0}:{0}:{0}:{1}:{2}}}", bits(0),
+                        bits(1), bits(2)));
+  EXPECT_EQ(AskJson(question + " --last-level 2").at("policy"),
+            fmt::format("{{id=classic_bloom;level_bits={}:{}:{}}}", bits(0), bits(1), bits(2)));
+}
+
+TEST(Plan, LevelsKnowARibbonAtTheBottom) {
+  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10 --lines 1";
+  const json bloom = AskJson(question);
+  const json ribbon = AskJson(question + " --bottommost ribbon");
+  EXPECT_LT(ribbon.at("wasted_reads").get<double>(), 0.3 * bloom.at("wasted_reads").get<double>());
+  const json& last = ribbon.at("levels").at(2);
+  EXPECT_EQ(last.at("k"), 0);
+  EXPECT_DOUBLE_EQ(last.at("exact"), RibbonFalsePositiveRate(1'000'000, last.at("m")));
+  const std::string policy = ribbon.at("policy");
+  EXPECT_EQ(policy.rfind("{id=classic_bloom;lines=1;level_bits=", 0), 0U) << policy;
+  EXPECT_NE(policy.find(";bottommost=ribbon}"), std::string::npos) << policy;
 }
 
 TEST(Plan, ShowsOneBitMoreAndLessAndTheUsualAnswer) {
@@ -144,6 +177,9 @@ TEST(Tool, RefusesNonsenseWithOneLine) {
   ExpectRefusal("plan --fpr 0.1", "--keys");
   ExpectRefusal("plan --levels 0,5 --bits-per-key 4", "0 keys");
   ExpectRefusal("plan --levels 5,50 --wasted-reads 2", "wasted reads");
+  ExpectRefusal("plan --levels 5,50,500 --bits-per-key 4 --last-level 1", "--last-level 1");
+  ExpectRefusal("plan --levels 5,50 --bits-per-key 4 --bottommost xor", "--bottommost");
+  ExpectRefusal("plan --keys 5 --bits-per-key 4 --bottommost ribbon", "--levels");
   ExpectRefusal("table --from 12 --to 8", "--from 12 --to 8");
   ExpectRefusal("table --step 0", "--step");
   ExpectRefusal("table --step 1e-9", "--step");

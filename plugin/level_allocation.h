@@ -1,0 +1,46 @@
+// Which filter a table gets, by the place in the tree that RocksDB makes it for.
+//
+// RocksDB tells a policy the level, the number of levels that there may be, and whether the table
+// goes to the bottommost sorted run of its key range; not how many levels are in use, nor their
+// sizes. docs/configuration.md says what each table gets, and why.
+#pragma once
+
+#include <rocksdb/filter_policy.h>
+
+#include <mutex>
+#include <vector>
+
+#include "exactbloom/layout.h"
+#include "policy_options.h"
+
+namespace exactbloom {
+
+struct AllocatedFilter {
+  double bits_per_key = 0.0;  // below kMinBitsPerKey: none
+  double fpr = 0.0;           // instead, unless zero
+  bool ribbon = false;        // RocksDB's Ribbon filter, in as many bytes
+};
+
+// May be asked by several threads at once. The functions throw std::bad_alloc when memory is short.
+class LevelAllocation {
+ public:
+  // The options must be valid, and outlive the allocation.
+  LevelAllocation(Layout layout, const PolicyOptions& options)
+      : layout_(layout), options_(options) {}
+
+  AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
+
+  // With size_ratio: bits per key by the distance from the bottommost level (GeometricLevelBits).
+  // Computed when first needed, which takes some milliseconds.
+  const std::vector<double>& BitsByDistance() const;
+
+ private:
+  double BitsPerKeyOf(const rocksdb::FilterBuildingContext& context) const;
+
+  Layout layout_;
+  const PolicyOptions& options_;
+  mutable std::once_flag planned_;
+  mutable std::vector<double> bits_by_distance_;
+};
+
+}  // namespace exactbloom

@@ -1,0 +1,139 @@
+#include "memory_fit.h"
+
+#if __has_include(<malloc_np.h>)
+#include <malloc_np.h>
+#define EXACTBLOOM_HAS_USABLE_SIZE 1
+#elif __has_include(<malloc.h>) && defined(__unix__)
+#include <malloc.h>
+#define EXACTBLOOM_HAS_USABLE_SIZE 1
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/sizing.h"
+
+namespace exactbloom {
+namespace {
+
+// RocksDB reads a block together with its type and checksum, into one piece of memory.
+constexpr std::size_t kBytesBehindBlock = 5;
+
+// Sizes stay within these factors of the one that was meant; beyond, a filter would be better off
+// with its waste.
+constexpr double kLeastFactor = 3.0 / 4;
+constexpr double kMostFactor = 4.0 / 3;
+
+// What is lost behind the end of a smaller block does not matter.
+constexpr std::size_t kLeastBlockBytes = 1024;
+
+// How finely classes are told apart, as a part of the block.
+constexpr std::size_t kClassesPerBlock = 1024;
+
+// Rates are remembered for every eighth of a bit per key, in filters of powers of two of keys: at
+// such sizes every layout's m is a whole number of lines.
+constexpr double kStepsPerBit = 8;
+constexpr int kLeastLog2Keys = 12;
+static_assert((std::uint64_t{1} << kLeastLog2Keys) / 8 % kLineBits == 0);
+
+int FloorLog2(std::uint64_t value) {
+  int log2 = 0;
+  while ((value >>= 1) != 0) ++log2;
+  return log2;
+}
+
+}  // namespace
+
+std::size_t MallocUsableBytes(std::size_t bytes) {
+#ifdef EXACTBLOOM_HAS_USABLE_SIZE
+  const std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
+  return memory == nullptr ? bytes : malloc_usable_size(memory.get());
+#else
+  return bytes;
+#endif
+}
+
+std::size_t MemoryFit::BlockBytes(const BloomFilterBuilder& builder) {
+  const std::size_t meant = builder.BlockBytes();
+  if (meant < kLeastBlockBytes) return meant;
+  const std::uint64_t keys = builder.KeyCount();
+  const std::size_t requested = meant + kBytesBehindBlock;
+  const std::size_t above = usable_bytes_(requested);
+  const bool is_plausible = above > requested && static_cast<double>(above) <=
+                                                     kMostFactor * static_cast<double>(requested);
+  if (!is_plausible) return meant;
+
+  const double target = LogRate(builder.Describe(meant));
+  const auto excess_of = [&](std::size_t size) {
+    return std::expm1(LogRate(builder.Describe(size)) - target);
+  };
+  const std::size_t below = ClassBelow(requested);
+  if (below != 0) {
+    const std::size_t size = below - kBytesBehindBlock;
+    if (Spend(keys, excess_of(size))) return size;
+  }
+  const std::size_t size = above - kBytesBehindBlock;
+  Spend(keys, excess_of(size));
+  return size;
+}
+
+// The largest class below a request, 0 if there is none within the limits. Allocators round up, so
+// the classes of smaller requests are found by bisection.
+std::size_t MemoryFit::ClassBelow(std::size_t bytes) const {
+  auto least = static_cast<std::size_t>(kLeastFactor * static_cast<double>(bytes));
+  std::size_t found = usable_bytes_(least);
+  if (found >= bytes) return 0;
+  std::size_t too_large = bytes;
+  while (found + bytes / kClassesPerBlock + 1 < too_large) {
+    const std::size_t middle = found + (too_large - found) / 2;
+    const std::size_t usable = usable_bytes_(middle);
+    if (usable < bytes) {
+      found = usable;
+    } else {
+      too_large = middle;
+    }
+  }
+  return found;
+}
+
+bool MemoryFit::Spend(std::uint64_t keys, double excess) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Balance& balance = balances_[static_cast<std::size_t>(FloorLog2(keys))];
+  const double of_keys = static_cast<double>(keys) * excess;
+  const bool is_positive = balance.of_filters + excess > 0 || balance.of_keys + of_keys > 0;
+  if (excess > 0 && is_positive) return false;
+  balance.of_filters += excess;
+  balance.of_keys += of_keys;
+  return true;
+}
+
+double MemoryFit::LogRate(const FilterDescription& filter) {
+  const int log2_keys = std::max(FloorLog2(filter.keys), kLeastLog2Keys);
+  const double steps =
+      kStepsPerBit * static_cast<double>(filter.bits) / static_cast<double>(filter.keys);
+  const double whole = std::max(1.0, std::floor(steps));
+  const auto step = static_cast<std::uint64_t>(whole);
+  const double low = LogRateOnGrid(filter.layout, log2_keys, step);
+  return low + (steps - whole) * (LogRateOnGrid(filter.layout, log2_keys, step + 1) - low);
+}
+
+double MemoryFit::LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits_step) {
+  const auto place = std::make_tuple(layout.kind, layout.lines, log2_keys, bits_step);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = log_rates_.find(place);
+    if (found != log_rates_.end()) return found->second;
+  }
+  const std::uint64_t keys = std::uint64_t{1} << log2_keys;
+  const std::uint64_t bits = keys / static_cast<std::uint64_t>(kStepsPerBit) * bits_step;
+  const double log_rate =
+      std::log(2.0) * Log2FalsePositiveRate(layout, bits, keys, OptimalProbes(layout, bits, keys));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  log_rates_.emplace(place, log_rate);
+  return log_rate;
+}
+
+}  // namespace exactbloom

@@ -1,0 +1,64 @@
+// The sizes of filters with optimize_filters_for_memory.
+//
+// An allocator hands out memory in size classes, so a block that is read back into memory takes the
+// next class, and what lies behind its end is lost. Here blocks fill their classes: they get either
+// the class above the size that they were meant to have, or the class below. The class below has a
+// higher false-positive rate than the target; it is taken only where filters of the class above
+// have saved as much before. What is balanced are the sums over all filters of
+//
+//   rate / target - 1    and    keys * (rate / target - 1),
+//
+// which never become positive: the rate is at most the target's on the average of filters and on
+// that of keys. Filters whose numbers of keys have the same power of two are balanced among each
+// other, so that neither large filters pay for small ones nor small ones for large ones.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/layout.h"
+
+namespace exactbloom {
+
+// Returns how many bytes the allocator would give to a request of `bytes`; `bytes` where it cannot
+// be asked.
+std::size_t MallocUsableBytes(std::size_t bytes);
+
+// May be used by several threads at once; the balance is kept for as long as it lives.
+class MemoryFit {
+ public:
+  using UsableBytes = std::size_t (*)(std::size_t bytes);
+
+  explicit MemoryFit(UsableBytes usable_bytes = MallocUsableBytes) : usable_bytes_(usable_bytes) {}
+
+  // Returns the size of the block that `builder` should finish, instead of its own BlockBytes().
+  // Throws std::bad_alloc when memory is short.
+  std::size_t BlockBytes(const BloomFilterBuilder& builder);
+
+ private:
+  struct Balance {
+    double of_filters = 0.0;
+    double of_keys = 0.0;
+  };
+
+  // The natural logarithm of the exact rate, interpolated between remembered ones.
+  double LogRate(const FilterDescription& filter);
+  double LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits_step);
+
+  std::size_t ClassBelow(std::size_t bytes) const;
+
+  // Adds a filter's rate / target - 1 to the balance, unless that would become positive.
+  bool Spend(std::uint64_t keys, double excess);
+
+  const UsableBytes usable_bytes_;
+  std::mutex mutex_;
+  std::array<Balance, 64> balances_{};  // by the power of two of the keys
+  std::map<std::tuple<FilterKind, int, int, std::uint64_t>, double> log_rates_;
+};
+
+}  // namespace exactbloom

@@ -1,0 +1,128 @@
+// Whatever changes while a filter is built is found.
+#include "filter/construction_check.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "builder_fault.h"
+#include "exactbloom/bloom_filter.h"
+#include "filter/key_hash.h"
+#include "sample_filters.h"
+
+namespace exactbloom::filter {
+namespace {
+
+constexpr std::uint64_t kKeys = 1000;
+
+class ConstructionCheckTest : public testing::TestWithParam<Layout> {
+ protected:
+  ConstructionCheckTest() { AddKeys(kKeys); }
+
+  void AddKeys(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) builder_.AddKey(NumberKey(i).text());
+  }
+
+  static BloomFilterBuilder::Options Detecting() {
+    BloomFilterBuilder::Options options;
+    options.layout = GetParam();
+    options.detect_faults = true;
+    return options;
+  }
+
+  BloomFilterBuilder builder_ = *BloomFilterBuilder::Create(Detecting());
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ConstructionCheckTest, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+void Flip(std::uint64_t& word, unsigned bit) { word ^= std::uint64_t{1} << bit; }
+
+TEST_P(ConstructionCheckTest, SoundFiltersPass) {
+  for (const std::uint64_t keys : {kKeys, std::uint64_t{0}, std::uint64_t{1}}) {
+    AddKeys(keys);
+    EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
+    const FilterBlock block = builder_.Finish();
+    EXPECT_EQ(builder_.KeyCount(), 0U);
+    EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kNone);
+  }
+}
+
+TEST_P(ConstructionCheckTest, EveryFlippedBitOfAHashIsFoundBeforeTheBuild) {
+  HashStore& hashes = BuilderFault::HashesOf(builder_);
+  for (const std::uint64_t number : {std::uint64_t{0}, kKeys / 2, kKeys - 1}) {
+    for (unsigned bit = 0; bit < 64; ++bit) {
+      Flip(BuilderFault::HashIn(hashes, number), bit);
+      ASSERT_EQ(builder_.CheckHashes(), ConstructionFault::kHashes) << number << ' ' << bit;
+      Flip(BuilderFault::HashIn(hashes, number), bit);
+    }
+  }
+  EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
+}
+
+// The array is filled with the wrong hash then, and contains it.
+TEST_P(ConstructionCheckTest, AHashThatFlipsAfterItsCheckIsFoundAfterTheBuild) {
+  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(builder_), 7), 33);
+  const FilterBlock block = builder_.Finish();
+  EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kHashes);
+}
+
+TEST_P(ConstructionCheckTest, EveryFlippedBitOfTheBlockIsFound) {
+  builder_.Clear();
+  constexpr std::uint64_t kFew = 20;
+  AddKeys(kFew);
+  const std::size_t size = builder_.BlockBytes();
+  for (std::size_t bit = 0; bit < size * 8; ++bit) {
+    builder_.Clear();
+    AddKeys(kFew);
+    FilterBlock block = builder_.Finish();
+    char& byte = block.data[bit / 8];
+    byte = static_cast<char>(byte ^ (1 << (bit % 8)));
+    ASSERT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kBlock) << bit;
+  }
+}
+
+TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
+  const FilterBlock block = builder_.Finish();
+  const BloomFilterView view(block.bytes());
+  std::uint64_t absent = kKeys;
+  while (view.MayContain(NumberKey(absent).text())) ++absent;
+
+  ConstructionCheck check;
+  HashStore hashes(Consumed::kKept);
+  for (const std::uint64_t key : {std::uint64_t{3}, absent, std::uint64_t{5}}) {
+    hashes.Append(HashKey(NumberKey(key).text(), 0));
+    check.Note(hashes.back());
+  }
+  check.Keep(hashes, block.bytes());
+  EXPECT_TRUE(hashes.empty());
+  EXPECT_EQ(check.CheckBlock(block.bytes()), ConstructionFault::kMissingKey);
+}
+
+TEST_P(ConstructionCheckTest, ABlockIsCheckedOnce) {
+  const FilterBlock block = builder_.Finish();
+  EXPECT_EQ(builder_.CheckBlock("another"), ConstructionFault::kBlock);
+  EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kNone);
+}
+
+TEST_P(ConstructionCheckTest, ClearForgetsWhatWasNoted) {
+  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(builder_), 7), 33);
+  builder_.Clear();
+  AddKeys(10);
+  EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
+}
+
+TEST_P(ConstructionCheckTest, IsOffByDefaultAndMakesTheSameBlock) {
+  BloomFilterBuilder plain = *BloomFilterBuilder::Create({GetParam(), 10, 0});
+  for (std::uint64_t i = 0; i < kKeys; ++i) plain.AddKey(NumberKey(i).text());
+  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(plain), 7), 33);
+  EXPECT_EQ(plain.CheckHashes(), ConstructionFault::kNone);
+  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(plain), 7), 33);
+  const FilterBlock block = plain.Finish();
+  EXPECT_EQ(std::string(block.bytes()), std::string(builder_.Finish().bytes()));
+  EXPECT_EQ(plain.CheckBlock("another"), ConstructionFault::kNone);
+}
+
+}  // namespace
+}  // namespace exactbloom::filter

@@ -1,0 +1,106 @@
+// Builders that size by a rate, and the limit of a block.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/sizing.h"
+#include "filter/block_format.h"
+#include "sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+class SizedByRate : public testing::TestWithParam<Layout> {
+ protected:
+  static BloomFilterBuilder Builder(double rate) {
+    BloomFilterBuilder::Options options;
+    options.layout = GetParam();
+    options.false_positive_rate = rate;
+    return *BloomFilterBuilder::Create(options);
+  }
+
+  static FilterDescription BuildAndDescribe(BloomFilterBuilder& builder, std::uint64_t keys) {
+    for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
+    const FilterBlock block = builder.Finish();
+    const BloomFilterView view(block.bytes());
+    EXPECT_EQ(view.Status(), BlockStatus::kUsable);
+    for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(view.MayContain(NumberKey(i).text()));
+    return view.Description();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, SizedByRate, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+TEST_P(SizedByRate, EveryFilterIsTheSmallestForItsKeys) {
+  for (const double rate : {0.3, 0.01, 1e-6}) {
+    BloomFilterBuilder builder = Builder(rate);
+    for (const std::uint64_t keys : {1, 2, 7, 100, 3001}) {
+      SCOPED_TRACE(testing::Message() << keys << " keys at " << rate);
+      const FilterDescription filter = BuildAndDescribe(builder, keys);
+      const auto smallest = SmallestFilter(GetParam(), keys, rate);
+      ASSERT_TRUE(smallest);
+      EXPECT_EQ(filter.bits, smallest->bits);
+      EXPECT_EQ(filter.probes, smallest->probes);
+      EXPECT_LE(FalsePositiveRate(GetParam(), filter.bits, keys, filter.probes), rate);
+    }
+  }
+}
+
+TEST_P(SizedByRate, NoKeysMakeTheSmallestArray) {
+  BloomFilterBuilder builder = Builder(0.01);
+  EXPECT_EQ(BuildAndDescribe(builder, 0).bits,
+            GetParam().lines == 0 ? 8U : kLineBits * static_cast<std::uint64_t>(GetParam().lines));
+}
+
+// Not one key more fits, and the block that they get has the size that was asked about.
+TEST_P(SizedByRate, KeysThatFitAgreeWithTheBlock) {
+  for (const std::uint64_t bytes : {200, 1000, 4096}) {
+    BloomFilterBuilder builder = Builder(0.01);
+    const std::uint64_t keys = builder.KeysThatFit(bytes);
+    ASSERT_GT(keys, 0U);
+    const auto block_bytes = [&](std::uint64_t n) {
+      return filter::ArrayBytes(BuildAndDescribe(builder, n).bits) + filter::kTrailerBytes;
+    };
+    EXPECT_LE(block_bytes(keys), bytes);
+    EXPECT_GT(block_bytes(keys + 1), bytes);
+  }
+}
+
+TEST_P(SizedByRate, RatesOutOfRangeAreRefused) {
+  BloomFilterBuilder::Options options;
+  options.layout = GetParam();
+  for (const double bad : {-0.01, kMinTargetRate / 2, std::nextafter(kMaxTargetRate, 1.0), 1.0,
+                           std::numeric_limits<double>::quiet_NaN()}) {
+    options.false_positive_rate = bad;
+    EXPECT_FALSE(BloomFilterBuilder::Create(options).has_value()) << bad;
+  }
+  options.false_positive_rate = kMinTargetRate;
+  EXPECT_TRUE(BloomFilterBuilder::Create(options).has_value());
+}
+
+TEST_P(SizedByRate, TheLimitOfABlockCutsBitsAndKeepsKeys) {
+  for (const double rate : {0.0, 0.01}) {
+    BloomFilterBuilder::Options options;
+    options.layout = GetParam();
+    options.false_positive_rate = rate;
+    options.block_bytes_limit = 1000;
+    BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+    const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
+    for (std::uint64_t i = 0; i < fitting; ++i) builder.AddKey(NumberKey(i).text());
+    EXPECT_FALSE(builder.ExceedsBlockLimit());
+    builder.AddKey(NumberKey(fitting).text());
+    EXPECT_TRUE(builder.ExceedsBlockLimit());
+    const FilterDescription filter = BuildAndDescribe(builder, 2 * fitting);
+    const std::uint64_t unit = GetParam().lines == 0 ? 1 : kLineBits / 8;
+    EXPECT_EQ(filter::ArrayBytes(filter.bits), (999 - filter::kTrailerBytes) / unit * unit);
+    EXPECT_EQ(filter.probes, OptimalProbes(GetParam(), filter.bits, filter.keys));
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,226 @@
+// cache_usage_options: the memory of filter construction is charged to the block cache, and comes
+// back.
+#include "plugin/cache_charge.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bits_builder_fixture.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::BlockBasedTableOptions;
+using rocksdb::Cache;
+using rocksdb::CacheEntryRole;
+using Decision = rocksdb::CacheEntryRoleOptions::Decision;
+
+constexpr std::size_t kEntry = CacheCharge::kEntryBytes;
+
+std::shared_ptr<Cache> NewCache(std::size_t capacity, bool is_strict = false) {
+  rocksdb::LRUCacheOptions options;
+  options.capacity = capacity;
+  options.num_shard_bits = 0;
+  options.strict_capacity_limit = is_strict;
+  options.metadata_charge_policy = rocksdb::kDontChargeCacheMetadata;
+  return rocksdb::NewLRUCache(options);
+}
+
+BlockBasedTableOptions OptionsThatCharge(std::shared_ptr<Cache> cache) {
+  BlockBasedTableOptions options;
+  options.block_cache = std::move(cache);
+  options.cache_usage_options.options_overrides[CacheEntryRole::kFilterConstruction].charged =
+      Decision::kEnabled;
+  return options;
+}
+
+TEST(CacheCharge, RoundsUpToWholeEntriesAndGivesBack) {
+  const auto cache = NewCache(100 * kEntry);
+  {
+    CacheCharge charge(cache);
+    EXPECT_EQ(cache->GetPinnedUsage(), 0U);
+    for (const std::size_t entries : {1U, 7U, 3U, 0U, 20U}) {
+      charge.Set(entries * kEntry);
+      EXPECT_EQ(cache->GetPinnedUsage(), entries * kEntry);
+      charge.Set(entries * kEntry + 1);
+      EXPECT_EQ(cache->GetPinnedUsage(), (entries + 1) * kEntry);
+      EXPECT_EQ(charge.ChargedBytes(), cache->GetPinnedUsage());
+    }
+  }
+  EXPECT_EQ(cache->GetUsage(), 0U);
+}
+
+TEST(CacheCharge, ChargesOfSeveralBuildersAddUp) {
+  const auto cache = NewCache(100 * kEntry);
+  CacheCharge one(cache);
+  CacheCharge other(cache);
+  one.Set(2 * kEntry);
+  other.Set(3 * kEntry);
+  EXPECT_EQ(cache->GetPinnedUsage(), 5 * kEntry);
+  one.Set(0);
+  EXPECT_EQ(cache->GetPinnedUsage(), 3 * kEntry);
+}
+
+// What RocksDB's Bloom filters do, too: they are built without a charge.
+TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
+  const auto cache = NewCache(4 * kEntry, /*is_strict=*/true);
+  CacheCharge charge(cache);
+  charge.Set(6 * kEntry);
+  EXPECT_EQ(charge.ChargedBytes(), 4 * kEntry);
+  cache->SetCapacity(10 * kEntry);
+  charge.Set(6 * kEntry);
+  EXPECT_EQ(charge.ChargedBytes(), 6 * kEntry);
+  charge.Set(0);
+  EXPECT_EQ(cache->GetUsage(), 0U);
+}
+
+// It counts its own table among the usage, but not among what is pinned.
+TEST(CacheCharge, WorksWithAHyperClockCache) {
+  const auto cache = rocksdb::HyperClockCacheOptions(100 * kEntry, 4096, 0).MakeSharedCache();
+  const std::size_t before = cache->GetUsage();
+  {
+    CacheCharge charge(cache);
+    charge.Set(5 * kEntry);
+    EXPECT_GE(cache->GetPinnedUsage(), 5 * kEntry);
+    EXPECT_GE(cache->GetUsage(), before + 5 * kEntry);
+  }
+  EXPECT_EQ(cache->GetUsage(), before);
+}
+
+TEST(CacheCharge, FollowsTheOptions) {
+  BlockBasedTableOptions options;
+  options.block_cache = NewCache(kEntry);
+  EXPECT_EQ(CacheToCharge(options), nullptr);
+  options.cache_usage_options.options.charged = Decision::kEnabled;
+  EXPECT_EQ(CacheToCharge(options), options.block_cache);
+  Decision& own =
+      options.cache_usage_options.options_overrides[CacheEntryRole::kFilterConstruction].charged;
+  EXPECT_EQ(CacheToCharge(options), options.block_cache) << "falls back";
+  own = Decision::kDisabled;
+  EXPECT_EQ(CacheToCharge(options), nullptr);
+  EXPECT_EQ(CacheToCharge(OptionsThatCharge(options.block_cache)), options.block_cache);
+  EXPECT_EQ(CacheToCharge(OptionsThatCharge(nullptr)), nullptr);
+}
+
+// Builders.
+
+class ChargedBuilder : public testing::TestWithParam<bool> {
+ protected:
+  static constexpr std::uint64_t kKeys = 200000;
+  static constexpr std::size_t kHashBytes = kKeys * 8;
+  static constexpr std::size_t kBlockBytes = kKeys * 10 / 8 + 40;
+
+  static std::size_t RoundedUp(std::size_t bytes) { return (bytes + kEntry - 1) / kEntry * kEntry; }
+
+  ChargedBuilder() { table_options_.detect_filter_construct_corruption = GetParam(); }
+
+  std::shared_ptr<Cache> cache_ = NewCache(std::size_t{64} << 20);
+  BlockBasedTableOptions table_options_ = OptionsThatCharge(cache_);
+  PolicyPointer policy_ = NewPolicy(FilterKind::kClassic);
+};
+
+INSTANTIATE_TEST_SUITE_P(Detection, ChargedBuilder, testing::Bool());
+
+TEST_P(ChargedBuilder, ChargesHashesAndThenBlocks) {
+  auto builder = NewBuilder(*policy_, table_options_);
+  Filter filters[2];
+  std::size_t finished = 0;
+  for (Filter& filter : filters) {
+    AddNumbers(*builder, kKeys);
+    // The last step of keys may not have been charged yet.
+    EXPECT_LE(cache_->GetPinnedUsage(), RoundedUp(finished + kHashBytes));
+    EXPECT_GE(cache_->GetPinnedUsage() + kEntry, RoundedUp(finished + kHashBytes));
+    filter.contents = builder->Finish(&filter.buffer, nullptr);
+    finished += kBlockBytes;
+    ASSERT_EQ(filter.contents.size(), kBlockBytes);
+    // Only detection keeps the hashes.
+    EXPECT_EQ(cache_->GetPinnedUsage(), RoundedUp(finished + (GetParam() ? kHashBytes : 0)));
+    EXPECT_TRUE(builder->MaybePostVerify(filter.contents).ok());
+    EXPECT_EQ(cache_->GetPinnedUsage(), RoundedUp(finished));
+  }
+  builder.reset();
+  EXPECT_EQ(cache_->GetUsage(), 0U);
+}
+
+// RocksDB abandons tables, too.
+TEST_P(ChargedBuilder, GivesBackWithoutFinish) {
+  auto builder = NewBuilder(*policy_, table_options_);
+  AddNumbers(*builder, kKeys);
+  EXPECT_GT(cache_->GetPinnedUsage(), kHashBytes / 2);
+  builder.reset();
+  EXPECT_EQ(cache_->GetUsage(), 0U);
+}
+
+TEST_P(ChargedBuilder, BuildsTheSameFilterInAFullCache) {
+  table_options_.block_cache = NewCache(2 * kEntry, /*is_strict=*/true);
+  const auto charged = NewBuilder(*policy_, table_options_);
+  const auto plain = NewBuilder(*policy_);
+  AddNumbers(*charged, kKeys);
+  AddNumbers(*plain, kKeys);
+  EXPECT_EQ(table_options_.block_cache->GetPinnedUsage(), 2 * kEntry);
+  EXPECT_TRUE(FinishAndVerify(*charged).contents == FinishAndVerify(*plain).contents);
+}
+
+// Asks the cache for its usage while a table is built.
+class UsageProbe : public rocksdb::TablePropertiesCollectorFactory {
+ public:
+  UsageProbe(const Cache& cache, std::size_t& most) : cache_(cache), most_(most) {}
+
+  rocksdb::TablePropertiesCollector* CreateTablePropertiesCollector(Context) override {
+    return new Collector(cache_, most_);
+  }
+  const char* Name() const override { return "UsageProbe"; }
+
+ private:
+  class Collector : public rocksdb::TablePropertiesCollector {
+   public:
+    Collector(const Cache& cache, std::size_t& most) : cache_(cache), most_(most) {}
+
+    rocksdb::Status AddUserKey(const rocksdb::Slice&, const rocksdb::Slice&, rocksdb::EntryType,
+                               rocksdb::SequenceNumber, std::uint64_t) override {
+      most_ = std::max(most_, cache_.GetPinnedUsage());
+      return rocksdb::Status::OK();
+    }
+    rocksdb::Status Finish(rocksdb::UserCollectedProperties*) override {
+      return rocksdb::Status::OK();
+    }
+    rocksdb::UserCollectedProperties GetReadableProperties() const override { return {}; }
+    const char* Name() const override { return "UsageProbe"; }
+
+   private:
+    const Cache& cache_;
+    std::size_t& most_;
+  };
+
+  const Cache& cache_;
+  std::size_t& most_;
+};
+
+TEST(CacheCharge, IsSeenWhileATableIsBuiltAndGoneAfterwards) {
+  constexpr std::uint64_t kKeys = 150000;
+  const auto cache = NewCache(std::size_t{64} << 20);
+  BlockBasedTableOptions table_options = OptionsThatCharge(cache);
+  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  rocksdb::Options options = OptionsWith(table_options);
+  std::size_t most = 0;
+  options.table_properties_collector_factories.push_back(
+      std::make_shared<UsageProbe>(*cache, most));
+  const TemporaryDirectory directory;
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+  ASSERT_TRUE(writer.Open(directory.path("table.sst")).ok());
+  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(i), "v").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  EXPECT_GE(most + kEntry, kKeys * 8);
+  EXPECT_LE(most, kKeys * 8 + kEntry);
+  EXPECT_EQ(cache->GetPinnedUsage(), 0U);
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,90 @@
+// The salt: who knows the false positives of one seed knows nothing of another's, and no seed ever
+// loses a key.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/confidence_interval.h"
+#include "exactbloom/filter_policy.h"
+#include "sample_database.h"
+#include "statistics.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 20'000;
+constexpr double kBitsPerKey = 8;
+
+FilterBlock BlockOf(Layout layout, std::uint64_t hash_seed) {
+  BloomFilterBuilder::Options options;
+  options.layout = layout;
+  options.bits_per_key = kBitsPerKey;
+  options.hash_seed = hash_seed;
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+  for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
+  return builder.Finish();
+}
+
+class HashSeed : public testing::TestWithParam<Layout> {};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, HashSeed, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+// Keys collected as false positives of one seed pass a filter of the same keys and another seed at
+// its exact rate, like any absent key.
+TEST_P(HashSeed, FalsePositivesOfOneSeedAreNoneOfAnother) {
+  constexpr std::uint64_t kCollected = 20'000;
+  const FilterBlock first = BlockOf(GetParam(), 1);
+  const BloomFilterView one(first.bytes());
+  const FilterSize size = SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey);
+  const double rate = size.false_positive_rate;
+  const double variance = RateVariance({GetParam(), size.bits, kKeys, size.probes});
+  std::vector<std::uint64_t> collected;
+  for (std::uint64_t i = kKeys; collected.size() < kCollected; ++i) {
+    if (one.MayContain(NumberKey(i).text())) collected.push_back(i);
+  }
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{2}, ~std::uint64_t{0}}) {
+    SCOPED_TRACE(seed);
+    const FilterBlock second = BlockOf(GetParam(), seed);
+    const BloomFilterView other(second.bytes());
+    const auto passing = static_cast<std::uint64_t>(
+        std::count_if(collected.begin(), collected.end(),
+                      [&](std::uint64_t i) { return other.MayContain(NumberKey(i).text()); }));
+    const double dispersion = 1 + (kCollected - 1) * variance / (rate * (1 - rate));
+    EXPECT_TRUE(WilsonInterval(passing, kCollected, kZ999, dispersion).Contains(rate))
+        << passing << " of " << kCollected << " at a rate of " << rate;
+  }
+}
+
+PolicyPointer PolicyWithSeed(std::uint64_t hash_seed) {
+  BloomFilterPolicyOptions options;
+  options.hash_seed = hash_seed;
+  return PolicyPointer(NewClassicBloomFilterPolicy(options));
+}
+
+// Each table keeps the seed of its time.
+TEST(HashSeedInDatabase, ChangingItLosesNoKeyAndAllTablesFilter) {
+  constexpr std::uint64_t kKeysATable = 3000;
+  const TemporaryDirectory directory;
+  const std::vector<std::uint64_t> seeds = {0, 12345, ~std::uint64_t{0}, 1};
+  std::uint64_t first = 0;
+  for (const std::uint64_t seed : seeds) {
+    const Database db = Open(OptionsWith(PolicyWithSeed(seed)), directory.path("db"));
+    PutAndFlush(*db, kKeysATable, "value", first);
+    first += kKeysATable;
+    ExpectPresent(*db, first);
+  }
+  for (const std::uint64_t seed : {std::uint64_t{777}, std::uint64_t{0}}) {
+    const Database db = Open(OptionsWith(PolicyWithSeed(seed)), directory.path("db"));
+    ExpectPresent(*db, first);
+    // A key between two tables is in the range of neither.
+    ExpectFiltering(AskAbsent(*db, first - 1), first - seeds.size());
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom

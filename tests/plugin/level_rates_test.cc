@@ -1,0 +1,240 @@
+// In a real tree, the filters of every level take the bytes and have the rates that the options
+// promise.
+#include <gtest/gtest.h>
+#include <rocksdb/filter_policy.h>
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/confidence_interval.h"
+#include "exactbloom/levels.h"
+#include "exactbloom/ribbon_rate.h"
+#include "filter/block_format.h"
+#include "level_tree.h"
+#include "plugin/bloom_filter_policy.h"
+#include "statistics.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::size_t kRuns = LevelTree::kRuns;
+
+struct Case {
+  const char* name;
+  PolicyOptions options;
+  int first_level;                   // 1: the tree ends above the last of 7 levels; 3: at it
+  std::array<std::size_t, kRuns> d;  // with size_ratio: the elements of GeometricLevelBits
+  bool keeps_memory;                 // at 10 bits per key
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& test) { return out << test.name; }
+
+PolicyOptions With(void (*set)(PolicyOptions&)) {
+  PolicyOptions options;
+  set(options);
+  return options;
+}
+
+std::vector<Case> Cases() {
+  const auto ratio = [](PolicyOptions& o) { o.size_ratio = 10; };
+  const auto ratio_ribbon = [](PolicyOptions& o) {
+    o.size_ratio = 10;
+    o.bottommost = BottommostFilter::kRibbon;
+  };
+  const auto ratio_line = [](PolicyOptions& o) {
+    o.size_ratio = 10;
+    o.lines = 1;
+  };
+  const auto ribbon = [](PolicyOptions& o) {
+    o.lines = 2;
+    o.bottommost = BottommostFilter::kRibbon;
+  };
+  return {
+      {"ShallowSizeRatio", With(ratio), 1, {3, 3, 3, 0}, true},
+      {"SizeRatio", With(ratio), 3, {3, 2, 1, 0}, true},
+      {"SizeRatioRibbon", With(ratio_ribbon), 3, {3, 2, 1, 0}, true},
+      {"SizeRatioLine", With(ratio_line), 3, {3, 2, 1, 0}, true},
+      {"Ribbon", With(ribbon), 3, {}, true},
+      {"LevelBits",
+       With([](PolicyOptions& o) {
+         o.level_bits = {25, 20, 17, 13, 9};
+       }),
+       1,
+       {},
+       false},
+      {"Rate", With([](PolicyOptions& o) { o.fpr = 0.02; }), 1, {}, false},
+      {"HashSeed", With([](PolicyOptions& o) { o.hash_seed = 99; }), 1, {}, true},
+  };
+}
+
+rocksdb::Options TreeOptions(const PolicyPointer& policy, bool dynamic_levels) {
+  rocksdb::Options options = OptionsWith(policy);
+  options.level_compaction_dynamic_level_bytes = dynamic_levels;
+  return options;
+}
+
+class LevelRates : public testing::TestWithParam<Case> {
+ protected:
+  static Layout TheLayout() { return {FilterKind::kClassic, GetParam().options.lines}; }
+
+  static bool IsRibbon(std::size_t run) {
+    return GetParam().options.bottommost == BottommostFilter::kRibbon && run + 1 == kRuns;
+  }
+
+  static double BitsPerKey(std::size_t run) {
+    const PolicyOptions& options = GetParam().options;
+    if (!options.level_bits.empty()) {
+      return options.level_bits[run + static_cast<std::size_t>(GetParam().first_level)];
+    }
+    if (options.size_ratio == 0.0) return options.bits_per_key;
+    return GeometricLevelBits(TheLayout(), options.size_ratio, options.bits_per_key,
+                              options.bottommost)[GetParam().d[run]];
+  }
+
+  // Of our filters.
+  static FilterSize SizeOf(std::size_t run) {
+    const std::uint64_t keys = LevelTree::kKeys[run];
+    if (GetParam().options.fpr == 0.0) {
+      return SizeAtBitsPerKey(TheLayout(), keys, BitsPerKey(run));
+    }
+    return *SmallestFilter(TheLayout(), keys, GetParam().options.fpr);
+  }
+
+  PolicyPointer policy_{NewClassicBloomFilterPolicy(GetParam().options)};
+  LevelTree tree_{TreeOptions(policy_, GetParam().first_level == 3), GetParam().first_level};
+};
+
+INSTANTIATE_TEST_SUITE_P(Options, LevelRates, testing::ValuesIn(Cases()),
+                         [](const auto& test) { return test.param.name; });
+
+// One test, since the tree takes the time.
+TEST_P(LevelRates, AndSizesAreThosePromisedAndNoKeyIsLost) {
+  const std::array<FilterCounts, kRuns> counts = tree_.AskAbsent();
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    SCOPED_TRACE(run);
+    const std::uint64_t asked = counts[run].useful + counts[run].FalsePositives();
+    // The smallest run ends one of its distances before the largest does.
+    EXPECT_GE(asked, LevelTree::kAllKeys - LevelTree::kAllKeys / LevelTree::kKeys[0] - 1);
+    const std::uint64_t bytes = tree_.FilterBytes(run);
+    double rate = 0.0;
+    double dispersion = 1.0;
+    if (IsRibbon(run)) {
+      const double wanted = BitsPerKey(run) * static_cast<double>(LevelTree::kKeys[run]) / 8.0;
+      EXPECT_NEAR(static_cast<double>(bytes) / wanted, 1.0, 0.02);
+      rate = RibbonFalsePositiveRate(LevelTree::kKeys[run], (bytes - kRibbonMetadataBytes) * 8);
+    } else {
+      const FilterSize size = SizeOf(run);
+      EXPECT_EQ(bytes, filter::ArrayBytes(size.bits) + filter::kTrailerBytes);
+      rate = size.false_positive_rate;
+      const double variance =
+          RateVariance({TheLayout(), size.bits, LevelTree::kKeys[run], size.probes});
+      dispersion += static_cast<double>(asked - 1) * variance / (rate * (1 - rate));
+    }
+    const Interval interval =
+        WilsonInterval(counts[run].FalsePositives(), asked, kZ999, dispersion);
+    EXPECT_TRUE(interval.Contains(rate))
+        << rate << " outside " << interval.low << " .. " << interval.high;
+  }
+  if (GetParam().keeps_memory) {
+    const double bits_per_key =
+        8.0 * static_cast<double>(tree_.FilterBytes()) / static_cast<double>(LevelTree::kAllKeys);
+    EXPECT_NEAR(bits_per_key, 10.0, 0.3);
+  }
+  ExpectPresent(tree_.db(), LevelTree::kAllKeys);
+}
+
+// Counters.
+
+// The tickers and the counters by level say of our filters what they say of the built-in ones: the
+// same number of checks, each either useful or positive.
+TEST(LevelCounters, CountForUsAsForTheBuiltInFilters) {
+  std::array<std::array<FilterCounts, kRuns>, 2> counts;
+  const std::array<PolicyPointer, 2> policies = {NewPolicy(FilterKind::kClassic),
+                                                 PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
+  for (std::size_t i = 0; i < 2; ++i) {
+    LevelTree tree(TreeOptions(policies[i], true), 3);
+    counts[i] = tree.AskAbsent();
+    // AskAbsent emptied the tickers; a second round fills them.
+    const FilterCounts tickers = AskAbsent(tree.db(), LevelTree::kAllKeys);
+    FilterCounts sum;
+    for (const FilterCounts& level : counts[i]) {
+      sum.useful += level.useful;
+      sum.positive += level.positive;
+      EXPECT_EQ(level.true_positive, 0U);
+    }
+    EXPECT_EQ(tickers.useful, sum.useful);
+    EXPECT_EQ(tickers.positive, sum.positive);
+    EXPECT_EQ(tickers.true_positive, 0U);
+  }
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    EXPECT_EQ(counts[0][run].useful + counts[0][run].positive,
+              counts[1][run].useful + counts[1][run].positive);
+  }
+}
+
+// The info log.
+
+std::vector<std::string> LinesOfTheLog(const std::string& database) {
+  std::ifstream log(database + "/LOG");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(log, line);) {
+    const std::size_t ours = line.find("exactbloom: ");
+    if (ours != std::string::npos) lines.push_back(line.substr(ours));
+  }
+  return lines;
+}
+
+std::vector<std::string> Announced(const PolicyOptions& options) {
+  const TemporaryDirectory directory;
+  const Database db =
+      Open(OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(options))), directory.path("db"));
+  for (int flush = 0; flush < 3; ++flush) PutAndFlush(*db, 100);
+  return LinesOfTheLog(directory.path("db"));
+}
+
+TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
+  const std::string kernel(KernelName());
+  EXPECT_EQ(Announced({}),
+            std::vector<std::string>{"exactbloom: column family [default]: classic_bloom, lines 0, "
+                                     "kernel " +
+                                     kernel + ", bits per key 10"});
+  EXPECT_EQ(Announced(With([](PolicyOptions& o) { o.fpr = 0.01; })),
+            std::vector<std::string>{"exactbloom: column family [default]: classic_bloom, lines 0, "
+                                     "kernel " +
+                                     kernel + ", false-positive rate 0.01"});
+  EXPECT_EQ(Announced(With([](PolicyOptions& o) {
+              o.lines = 1;
+              o.level_bits = {14, 9.5};
+              o.bottommost = BottommostFilter::kRibbon;
+            })),
+            std::vector<std::string>{"exactbloom: column family [default]: classic_bloom, lines 1, "
+                                     "kernel " +
+                                     kernel +
+                                     ", bits per key 14:9.5 from level 0 down, bottommost tables "
+                                     "Ribbon"});
+}
+
+TEST(InfoLog, KnowsColumnFamiliesApart) {
+  const TemporaryDirectory directory;
+  const PolicyPointer policy = NewPolicy(FilterKind::kStandard);
+  const Database db = Open(OptionsWith(policy), directory.path("db"));
+  rocksdb::ColumnFamilyHandle* other = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(policy), "other", &other).ok());
+  for (int flush = 0; flush < 2; ++flush) {
+    PutAndFlush(*db, 100);
+    PutAndFlush(*db, 100, "value", 0, other);
+  }
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+  const std::vector<std::string> lines = LinesOfTheLog(directory.path("db"));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[0].find("[default]: standard_bloom"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("[other]: standard_bloom"), std::string::npos) << lines[1];
+}
+
+}  // namespace
+}  // namespace exactbloom

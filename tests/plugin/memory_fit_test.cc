@@ -1,0 +1,204 @@
+// optimize_filters_for_memory: blocks fill the pieces of memory they will lie in, and the rate over
+// all of them stays the target.
+#include "plugin/memory_fit.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/table.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "bits_builder_fixture.h"
+#include "exactbloom/false_positive_rate.h"
+#include "sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+// Read back with their type and checksum.
+constexpr std::size_t kBytesBehindBlock = 5;
+
+// As jemalloc's: four classes from one power of two to the next.
+std::size_t FourClassesPerDoubling(std::size_t bytes) {
+  std::size_t power = 4;
+  while (2 * power < bytes) power *= 2;
+  const std::size_t step = power / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+// Whole pages, as with mmap.
+std::size_t WholePages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+std::size_t PowersOfTwo(std::size_t bytes) {
+  std::size_t power = 1;
+  while (power < bytes) power *= 2;
+  return power;
+}
+
+std::size_t Exactly(std::size_t bytes) { return bytes; }
+
+// What many tables make of a policy.
+struct Tables {
+  double keys = 0;
+  double count = 0;
+  double false_positives = 0;         // of a query for every key's number, over all tables
+  double target_false_positives = 0;  // without optimize_filters_for_memory
+  double relative_rates = 0;          // rate / target of each table, added up
+  double bytes_in_memory = 0;
+  double target_bytes_in_memory = 0;
+  double bytes_lost = 0;  // behind the ends of blocks
+  double bytes = 0;
+  double target_bytes = 0;
+};
+
+double RateOf(const FilterDescription& filter) {
+  return FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+}
+
+void AddTable(Tables& tables, const BloomFilterBuilder& builder, std::size_t block_bytes,
+              MemoryFit::UsableBytes usable_bytes) {
+  const FilterDescription target = builder.Describe(builder.BlockBytes());
+  const FilterDescription fitted = builder.Describe(block_bytes);
+  const auto keys = static_cast<double>(fitted.keys);
+  const auto in_memory = [&](std::size_t bytes) {
+    return static_cast<double>(usable_bytes(bytes + kBytesBehindBlock));
+  };
+  tables.keys += keys;
+  tables.count += 1;
+  const double rate = RateOf(fitted);
+  const double target_rate = RateOf(target);
+  tables.false_positives += keys * rate;
+  tables.target_false_positives += keys * target_rate;
+  tables.relative_rates += rate / target_rate;
+  tables.bytes_in_memory += in_memory(block_bytes);
+  tables.target_bytes_in_memory += in_memory(builder.BlockBytes());
+  tables.bytes_lost += in_memory(block_bytes) - static_cast<double>(block_bytes) - 5;
+  tables.bytes += static_cast<double>(block_bytes);
+  tables.target_bytes += static_cast<double>(builder.BlockBytes());
+}
+
+class MemoryFitTest : public testing::TestWithParam<Layout> {
+ protected:
+  // Tables of 1,000 to 40,000 keys, every order of magnitude as often.
+  Tables Build(MemoryFit::UsableBytes usable_bytes, double bits_per_key, int count = 200) const {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> log_keys(std::log(1000.0), std::log(40000.0));
+    MemoryFit fit(usable_bytes);
+    Tables tables;
+    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), bits_per_key, 0});
+    for (int i = 0; i < count; ++i) {
+      builder.Clear();
+      const auto keys = static_cast<std::uint64_t>(std::exp(log_keys(random)));
+      for (std::uint64_t key = 0; key < keys; ++key) builder.AddKey(NumberKey(key).text());
+      AddTable(tables, builder, fit.BlockBytes(builder), usable_bytes);
+    }
+    return tables;
+  }
+
+  static void ExpectTargetOnBalance(const Tables& tables) {
+    const double over_keys = tables.false_positives / tables.target_false_positives;
+    const double over_tables = tables.relative_rates / tables.count;
+    EXPECT_LE(over_keys, 1.01);
+    EXPECT_GE(over_keys, 0.94);
+    EXPECT_LE(over_tables, 1.01);
+    EXPECT_GE(over_tables, 0.94);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, MemoryFitTest, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+TEST_P(MemoryFitTest, KeepsTheRateOnBalanceAndLosesNoMemory) {
+  for (const double bits_per_key : {10.0, 15.3}) {
+    if (bits_per_key > 10 && GetParam().lines == 2) continue;  // its exact rate takes long
+    const Tables tables = Build(FourClassesPerDoubling, bits_per_key);
+    ExpectTargetOnBalance(tables);
+    EXPECT_LE(tables.bytes_lost, 1.0);
+    EXPECT_LE(tables.bytes_in_memory, 0.95 * tables.target_bytes_in_memory);
+    EXPECT_LE(tables.bytes, 1.04 * tables.target_bytes);
+  }
+}
+
+// Small blocks are too far from any whole number of pages to fill one.
+TEST_P(MemoryFitTest, FillsPages) {
+  const Tables tables = Build(WholePages, 10, 100);
+  EXPECT_LE(tables.false_positives, 1.01 * tables.target_false_positives);
+  EXPECT_GE(tables.false_positives, 0.95 * tables.target_false_positives);
+  EXPECT_LE(tables.bytes_in_memory, 0.96 * tables.target_bytes_in_memory);
+}
+
+// Classes so far apart that filling them would change filters beyond recognition.
+TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
+  std::mt19937_64 random(2);
+  MemoryFit fit(PowersOfTwo);
+  for (int i = 0; i < 100; ++i) {
+    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 10, 0});
+    const std::uint64_t keys = 1000 + random() % 5000;
+    for (std::uint64_t key = 0; key < keys; ++key) builder.AddKey(NumberKey(key).text());
+    const auto meant = static_cast<double>(builder.BlockBytes());
+    const auto fitted = static_cast<double>(fit.BlockBytes(builder));
+    EXPECT_GE(fitted, 0.74 * meant);
+    EXPECT_LE(fitted, 1.34 * meant);
+  }
+}
+
+TEST_P(MemoryFitTest, LeavesSizesAloneWhereNothingIsLost) {
+  const Tables tables = Build(Exactly, 10, 20);
+  EXPECT_EQ(tables.bytes, tables.target_bytes);
+}
+
+// The switch, with the allocator of this process.
+class OptimizedFilters : public testing::TestWithParam<FilterKind> {
+ protected:
+  OptimizedFilters() { table_options_.optimize_filters_for_memory = true; }
+
+  rocksdb::BlockBasedTableOptions table_options_;
+  PolicyPointer policy_ = NewPolicy(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, OptimizedFilters,
+                         testing::Values(FilterKind::kClassic, FilterKind::kStandard));
+
+TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
+  double false_positives = 0;
+  double target = 0;
+  std::uint64_t other_sizes = 0;
+  for (std::uint64_t keys = 2000; keys < 140000; keys += keys / 20) {
+    // A builder a table, and every other table in two partitions.
+    const auto builder = NewBuilder(*policy_, table_options_);
+    for (int partition = 0; partition < 2; ++partition) {
+      AddNumbers(*builder, keys);
+      EXPECT_EQ(builder->EstimateEntriesAdded(), keys);
+      const Filter filter = FinishAndVerify(*builder);
+      const FilterDescription description =
+          BloomFilterView({filter.contents.data(), filter.contents.size()}).Description();
+      const FilterSize meant = SizeAtBitsPerKey(GetParam(), keys, 10);
+      false_positives += static_cast<double>(keys) * RateOf(description);
+      target += static_cast<double>(keys) * meant.false_positive_rate;
+      other_sizes += description.bits != meant.bits ? 1 : 0;
+    }
+  }
+  EXPECT_LE(false_positives, 1.01 * target);
+  EXPECT_GE(false_positives, 0.97 * target);
+  const std::size_t odd = 10001;
+  if (MallocUsableBytes(odd) != odd) {
+    EXPECT_GT(other_sizes, 0U);
+  }
+}
+
+TEST_P(OptimizedFilters, FilterInADatabase) {
+  rocksdb::BlockBasedTableOptions table_options = table_options_;
+  table_options.filter_policy = policy_;
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(table_options), directory.path("db"));
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    PutAndFlush(*db, 3000 + 101 * i);
+    ExpectPresent(*db, 3000);
+  }
+  ExpectFiltering(AskAbsent(*db, 2999), 4 * 2999);
+}
+
+}  // namespace
+}  // namespace exactbloom
