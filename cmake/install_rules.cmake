@@ -7,12 +7,15 @@ install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
 # For LD_PRELOAD, by its path; nothing links with it.
 install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom)
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(EXACTBLOOM_PROGRAMS)
-  install(FILES docs/exactbloom.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  configure_file(docs/exactbloom.1 exactbloom.1 COPYONLY)
+  execute_process(COMMAND gzip --force --best --no-name "${PROJECT_BINARY_DIR}/exactbloom.1"
+    COMMAND_ERROR_IS_FATAL ANY)
+  install(FILES "${PROJECT_BINARY_DIR}/exactbloom.1.gz" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES src/tool/completion.bash
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME exactbloom)
 endif()
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(EXACTBLOOM_PACKAGE)
   include(package)
 else()

@@ -74,7 +74,7 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
   if (!configuration_.ok()) return nullptr;
   try {
     Announce(context);
-    const ChosenFilter filter = FilterOf(context);
+    const AllocatedFilter filter = FilterOf(context);
     if (filter.ribbon && filter.bits_per_key >= kMinBitsPerKey) {
       return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
     }

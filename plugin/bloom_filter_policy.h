@@ -47,7 +47,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   const PolicyOptions& Options() const { return options_; }
 
   // What a table gets that RocksDB makes in this context. Throws std::bad_alloc.
-  ChosenFilter FilterOf(const rocksdb::FilterBuildingContext& context) const {
+  AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const {
     return levels_->FilterOf(context);
   }
 

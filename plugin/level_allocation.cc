@@ -51,7 +51,7 @@ double LevelAllocation::BitsPerKeyOf(const FilterBuildingContext& context) const
   return distance ? at_most_last(BitsByDistance(), *distance) : options_.bits_per_key;
 }
 
-ChosenFilter LevelAllocation::FilterOf(const FilterBuildingContext& context) const {
+AllocatedFilter LevelAllocation::FilterOf(const FilterBuildingContext& context) const {
   if (options_.fpr > 0.0) return {options_.bits_per_key, options_.fpr, false};
   const bool ribbon = options_.bottommost == BottommostFilter::kRibbon && IsBottommost(context);
   return {BitsPerKeyOf(context), 0.0, ribbon};

@@ -15,7 +15,7 @@
 
 namespace exactbloom {
 
-struct ChosenFilter {
+struct AllocatedFilter {
   double bits_per_key = 0.0;  // below kMinBitsPerKey: none
   double fpr = 0.0;           // instead, unless zero
   bool ribbon = false;        // RocksDB's Ribbon filter, in as many bytes
@@ -28,7 +28,7 @@ class LevelAllocation {
   LevelAllocation(Layout layout, const PolicyOptions& options)
       : layout_(layout), options_(options) {}
 
-  ChosenFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
+  AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
 
   // With size_ratio: bits per key by the distance from the bottommost level (GeometricLevelBits).
   // Computed when first needed, which takes some milliseconds.

@@ -25,7 +25,13 @@ inline constexpr std::uint64_t kRibbonMetadataBytes = 5;
 // failure in 20, whose measured table this fits.
 double RibbonOverhead(std::uint64_t keys);
 
-// Returns the rate of a Ribbon filter.
+// Returns the rate of a Ribbon filter whose slots are known: exactly, but for the chance of its
+// hash function.
+//   slots   1 .. 2^53
+//   bits    of all slots; without the metadata
+double RibbonFalsePositiveRateOfSlots(std::uint64_t slots, std::uint64_t bits);
+
+// Returns the rate of a Ribbon filter that RocksDB makes of so many keys.
 //   keys   n, 1 .. 1e12
 //   bits   of all slots; without the metadata
 // Precision: that of the overhead, about 2% of the rate at 10 bits per key. At least 2^-32, the

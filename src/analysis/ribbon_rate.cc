@@ -4,6 +4,18 @@
 #include <cmath>
 
 namespace exactbloom {
+namespace {
+
+// The rate of slots of so many bits on average.
+double RateOfWidth(double width) {
+  constexpr double kWidestSlot = 32.0;
+  width = std::min(kWidestSlot, width);
+  const double wider = std::ceil(width);
+  const double narrower_share = wider - width;
+  return std::exp2(-wider) * (1.0 + narrower_share);
+}
+
+}  // namespace
 
 double RibbonOverhead(std::uint64_t keys) {
   constexpr double kLeast = 1.0225;
@@ -13,12 +25,12 @@ double RibbonOverhead(std::uint64_t keys) {
 }
 
 double RibbonFalsePositiveRate(std::uint64_t keys, std::uint64_t bits) {
-  constexpr double kWidestSlot = 32.0;
-  const double slots = static_cast<double>(keys) * RibbonOverhead(keys);
-  const double width = std::min(kWidestSlot, static_cast<double>(bits) / slots);
-  const double wider = std::ceil(width);
-  const double narrower_share = wider - width;
-  return std::exp2(-wider) * (1.0 + narrower_share);
+  return RateOfWidth(static_cast<double>(bits) /
+                     (static_cast<double>(keys) * RibbonOverhead(keys)));
+}
+
+double RibbonFalsePositiveRateOfSlots(std::uint64_t slots, std::uint64_t bits) {
+  return RateOfWidth(static_cast<double>(bits) / static_cast<double>(slots));
 }
 
 }  // namespace exactbloom

@@ -49,11 +49,11 @@ FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOp
   if (family.options.table_factory != nullptr) {
     result.table = family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   }
-  auto& options = written["[CFOptions \"" + family.name + "\"]"];
+  const std::string name = " \"" + family.name + "\"]";
+  auto& options = written["[CFOptions" + name];
   result.prefix_extractor = options["prefix_extractor"];
   result.comparator = options["comparator"];
-  result.filter_policy =
-      written["[TableOptions/BlockBasedTable \"" + family.name + "\"]"]["filter_policy"];
+  result.filter_policy = written["[TableOptions/BlockBasedTable" + name]["filter_policy"];
   return result;
 }
 

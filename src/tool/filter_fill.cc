@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_rate.h"
 #include "filter/block_format.h"
 #include "filter_block.h"
 
@@ -88,13 +88,6 @@ void MeasureBuiltInBloom(const Slice& array, int probes, BlockFill* fill) {
   MeasureLines(reinterpret_cast<const unsigned char*>(array.data()), fill);
 }
 
-double RibbonRate(std::uint64_t bits, std::uint64_t slots) {
-  const double per_slot = static_cast<double>(bits) / static_cast<double>(slots);
-  const double whole = std::floor(per_slot);
-  const double longer = per_slot - whole;  // share of slots with a bit more
-  return (1.0 - longer / 2.0) * std::exp2(-whole);
-}
-
 }  // namespace
 
 BlockFill MeasureBlock(const Slice& block) {
@@ -112,7 +105,7 @@ BlockFill MeasureBlock(const Slice& block) {
       MeasureBuiltInBloom(array, description.probes, &fill);
       break;
     case FilterFamily::kRibbon:
-      fill.rate = RibbonRate(fill.bits, description.ribbon_slots);
+      fill.rate = RibbonFalsePositiveRateOfSlots(description.ribbon_slots, fill.bits);
       break;
     case FilterFamily::kEmpty:
       fill.rate = 0.0;

@@ -83,18 +83,17 @@ Status ReadStoredFilter(const std::string& path, const FilterGeometry& geometry,
                         StoredFilter* filter) {
   filter->geometry = geometry;
   filter->array.clear();
-  const Status status =
-      VisitFilterBlocks(*rocksdb::FileSystem::Default(), path, [&](const Slice& block) {
-        if (geometry.family == FilterFamily::kExactBloom) {
-          const filter::DecodedBlock decoded = filter::DecodeBlock({block.data(), block.size()});
-          if (decoded.array == nullptr) return Status::Corruption(path, "the filter has changed");
-          filter->array.assign(reinterpret_cast<const char*>(decoded.array),
-                               filter::ArrayBytes(decoded.description.bits));
-        } else {
-          filter->array.assign(block.data(), block.size() - kBuiltInTrailerBytes);
-        }
-        return Status::OK();
-      });
+  Status status = VisitFilterBlocks(*rocksdb::FileSystem::Default(), path, [&](const Slice& block) {
+    if (geometry.family == FilterFamily::kExactBloom) {
+      const filter::DecodedBlock decoded = filter::DecodeBlock({block.data(), block.size()});
+      if (decoded.array == nullptr) return Status::Corruption(path, "the filter has changed");
+      filter->array.assign(reinterpret_cast<const char*>(decoded.array),
+                           filter::ArrayBytes(decoded.description.bits));
+    } else {
+      filter->array.assign(block.data(), block.size() - kBuiltInTrailerBytes);
+    }
+    return Status::OK();
+  });
   if (!status.ok()) return status;
   return filter->array.size() == filter::ArrayBytes(geometry.bits)
              ? Status::OK()

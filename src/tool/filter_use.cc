@@ -55,7 +55,7 @@ FilterUseFinding PrefixesAskedFor(const TableFilter& table, const FamilyOptions&
 }
 
 FilterUseFinding AskedFor(const TableFilter& table, const FamilyOptions& options) {
-  const FilterUseFinding prefixes = PrefixesAskedFor(table, options);
+  FilterUseFinding prefixes = PrefixesAskedFor(table, options);
   if (options.table->whole_key_filtering && table.whole_key_filtering) {
     const bool only_keys = table.prefix_filtering && prefixes.use == FilterUse::kUnused;
     return {FilterUse::kUsed, only_keys ? "not for prefixes: " + prefixes.reason : ""};

@@ -78,6 +78,7 @@ std::vector<FilterSummary> SummarizeLevels(const std::vector<TableReport>& table
     levels[{table.filter.column_family, table.filter.level}].Add(table);
   }
   std::vector<FilterSummary> summaries;
+  summaries.reserve(levels.size());
   for (const auto& [place, level] : levels) {
     summaries.push_back(level.Result(place.first, place.second));
   }

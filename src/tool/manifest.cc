@@ -44,7 +44,7 @@ Status ReadEdits(rocksdb::FileSystem& file_system, const std::string& path, Mani
   std::vector<VersionEdit> group;
   return VisitRecords(file_system, path, [&](const Slice& record) {
     VersionEdit edit;
-    const Status status = DecodeVersionEdit(record, &edit);
+    Status status = DecodeVersionEdit(record, &edit);
     if (!status.ok()) return status;
     group.push_back(edit);
     if (edit.in_group && edit.group_edits_left != 0) return Status::OK();
@@ -72,7 +72,8 @@ Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& databas
       return Status::Corruption(current, "it does not name a MANIFEST");
     }
     name.pop_back();
-    status = ReadEdits(file_system, database + "/" + name, manifest);
+    name.insert(0, database + "/");
+    status = ReadEdits(file_system, name, manifest);
     if (!status.IsPathNotFound()) return status;
   }
   return status;

@@ -25,6 +25,12 @@ json OverlapsOf(const PolicyPointer& policy, std::uint64_t shared) {
   return testing::AskToolForJson("overlap " + directory.path());
 }
 
+PolicyPointer OfLines(int lines) {
+  BloomFilterPolicyOptions options;
+  options.lines = lines;
+  return PolicyPointer(NewClassicBloomFilterPolicy(options));
+}
+
 void ExpectShared(const json& pair, double shared) {
   EXPECT_LE(pair.at("low"), shared) << pair;
   EXPECT_GE(pair.at("high"), shared) << pair;
@@ -33,10 +39,8 @@ void ExpectShared(const json& pair, double shared) {
 
 TEST(Overlap, IsEstimatedForEveryLayoutAndTheBuiltInFilter) {
   const PolicyPointer policies[] = {PolicyPointer(NewClassicBloomFilterPolicy(10)),
-                                    PolicyPointer(NewStandardBloomFilterPolicy(10)),
-                                    PolicyPointer(NewClassicBloomFilterPolicy(10, 1)),
-                                    PolicyPointer(NewClassicBloomFilterPolicy(10, 2)),
-                                    PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
+                                    PolicyPointer(NewStandardBloomFilterPolicy(10)), OfLines(1),
+                                    OfLines(2), PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
   for (const PolicyPointer& policy : policies) {
     SCOPED_TRACE(policy->Name());
     const json overlaps = OverlapsOf(policy, kKeys / 4);
