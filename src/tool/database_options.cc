@@ -1,5 +1,6 @@
 #include "database_options.h"
 
+#include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
@@ -49,11 +50,11 @@ FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOp
   if (family.options.table_factory != nullptr) {
     result.table = family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   }
-  const std::string name = " \"" + family.name + "\"]";
-  auto& options = written["[CFOptions" + name];
+  auto& options = written[fmt::format("[CFOptions \"{}\"]", family.name)];
   result.prefix_extractor = options["prefix_extractor"];
   result.comparator = options["comparator"];
-  result.filter_policy = written["[TableOptions/BlockBasedTable" + name]["filter_policy"];
+  result.filter_policy =
+      written[fmt::format("[TableOptions/BlockBasedTable \"{}\"]", family.name)]["filter_policy"];
   return result;
 }
 
@@ -69,7 +70,7 @@ Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options
     std::string name;
     status = rocksdb::GetLatestOptionsFileName(database, rocksdb::Env::Default(), &name);
     if (!status.ok()) return status;
-    options->file = database + "/" + name;
+    options->file = fmt::format("{}/{}", database, name);
     std::string text;
     status = rocksdb::ReadFileToString(rocksdb::Env::Default(), options->file, &text);
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
