@@ -22,7 +22,7 @@ struct ExactFilter {
 };
 
 // What RocksDB told the policy when it compacted the table to its level.
-TableFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
+AllocatedFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
   const rocksdb::BlockBasedTableOptions table_options;
   rocksdb::FilterBuildingContext context(table_options);
   context.num_levels = num_levels;
@@ -33,7 +33,7 @@ TableFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int nu
 }
 
 ExactFilter DescribeFilter(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
-  const TableFilter filter = FilterOf(policy, table, num_levels);
+  const AllocatedFilter filter = FilterOf(policy, table, num_levels);
   if (filter.ribbon) {
     const std::uint64_t bits = (table.filter_bytes - kRibbonMetadataBytes) * 8;
     return {RibbonFalsePositiveRate(table.keys, bits), 0.0};
