@@ -15,7 +15,8 @@ void AbsentKeys::Change(std::string* key) {
   constexpr std::uint64_t kByteValues = 256;
   if (drawn_ % 2 == 0) {
     const std::uint64_t change = 1 + random_() % (kByteValues - 1);
-    (*key)[random_() % key->size()] ^= static_cast<char>(change);
+    char& byte = (*key)[random_() % key->size()];
+    byte = static_cast<char>(static_cast<unsigned char>(byte) ^ change);
     return;
   }
   for (char& byte : *key) byte = static_cast<char>(random_() % kByteValues);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -37,7 +36,7 @@ class FaultyBuilder : public rocksdb::FilterBitsBuilder {
     fault_(&block, keys_);
     keys_.clear();
     auto* bytes = new char[block.size()];
-    std::memcpy(bytes, block.data(), block.size());
+    std::copy(block.begin(), block.end(), bytes);
     buffer->reset(bytes);
     return {bytes, block.size()};
   }
@@ -79,7 +78,8 @@ void Forget(const std::string& forgotten, std::string* block, const Keys& keys) 
   constexpr unsigned kByteBits = 8;
   for (std::size_t i = 0; i < (block->size() - filter::kTrailerBytes) * kByteBits; ++i) {
     const char before = (*block)[i / kByteBits];
-    (*block)[i / kByteBits] = static_cast<char>(before & ~(1U << i % kByteBits));
+    (*block)[i / kByteBits] =
+        static_cast<char>(static_cast<unsigned char>(before) & ~(1U << i % kByteBits));
     const bool only_it = !Contains(*block, forgotten) &&
                          std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
                            return key == forgotten || Contains(*block, key);
