@@ -160,9 +160,7 @@ TEST_F(Verify, MeasuresTheExactRatesOfOurFilters) {
   for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
     for (const int lines : {0, 1, 2}) {
       const TemporaryDirectory directory;
-      const PolicyPointer policy(kind == FilterKind::kClassic
-                                     ? NewClassicBloomFilterPolicy(8, lines)
-                                     : NewStandardBloomFilterPolicy(8, lines));
+      const PolicyPointer policy = NewPolicy({kind, lines}, 8);
       const Database db = Open(OptionsWith(policy), directory.path());
       PutAndFlush(*db, kKeys);
       PutAndFlush(*db, 2 * kKeys, "value", kKeys);
