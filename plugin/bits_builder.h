@@ -13,9 +13,9 @@ namespace exactbloom {
 
 // Heeds the switches of the table's options:
 //
-//   optimize_filters_for_memory          sizes are those of `memory_fit`, which outlives the builder
-//   detect_filter_construct_corruption   has to be in the options of `builder`, as detect_faults
-//   cache_usage_options                  the memory of filter construction is charged
+//   optimize_filters_for_memory         sizes are those of `memory_fit`, which outlives it
+//   detect_filter_construct_corruption  has to be in the options of `builder`: detect_faults
+//   cache_usage_options                 the memory of filter construction is charged
 //
 // The context's info log may be null, and outlives the builder; nothing else is kept of it.
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
