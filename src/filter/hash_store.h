@@ -23,10 +23,7 @@ class HashStore {
   explicit HashStore(Consumed consumed = Consumed::kFreed) : consumed_(consumed) {}
 
   std::uint64_t size() const { return size_of_chunks_ - static_cast<std::uint64_t>(limit_ - end_); }
-  bool empty() const { return end_ == nullptr; }
-
-  // The hash that was appended last; there must be one.
-  std::uint64_t back() const { return end_[-1]; }
+  bool empty() const { return chunks_.empty(); }
 
   // Throws std::bad_alloc, and is as it was before.
   void Append(std::uint64_t hash) {
