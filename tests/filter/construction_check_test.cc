@@ -92,8 +92,9 @@ TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
   ConstructionCheck check;
   HashStore hashes(Consumed::kKept);
   for (const std::uint64_t key : {std::uint64_t{3}, absent, std::uint64_t{5}}) {
-    hashes.Append(HashKey(NumberKey(key).text(), 0));
-    check.Note(hashes.back());
+    const std::uint64_t hash = HashKey(NumberKey(key).text(), 0);
+    hashes.Append(hash);
+    check.Note(hash);
   }
   check.Keep(hashes, block.bytes());
   EXPECT_TRUE(hashes.empty());
