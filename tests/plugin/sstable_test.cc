@@ -201,9 +201,10 @@ TEST_F(TableFileTest, AnIndexThatNamesAPartitionOverAndOver) {
   HandmadeTable table;
   table.metaindex_name = "partitionedfilter.rocksdb.BuiltinBloomFilter";
   constexpr std::uint64_t kEntries = 100;
-  constexpr std::uint64_t kBytes = 7 * kEntries + 8;  // of the index, which names itself
+  constexpr std::uint64_t kBytes = 15 * kEntries + 8;  // of the index, which names itself
+  const std::string key = "k" + Fixed<std::uint64_t>(0);
   for (std::uint64_t i = 0; i < kEntries; ++i) {
-    table.filter += Varint(0) + Varint(1) + Varint(3) + "k" + Varint(0) + Varint(kBytes);
+    table.filter += Varint(0) + Varint(key.size()) + Varint(3) + key + Varint(0) + Varint(kBytes);
   }
   table.filter += Fixed<std::uint32_t>(0) + Fixed<std::uint32_t>(1);
   ASSERT_EQ(table.filter.size(), kBytes);
