@@ -153,7 +153,7 @@ EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {
 
 #include "line_kernel.inc"
 
-// To gather eight words takes an Intel processor less time than eight loads, and an AMD one more.
+// To gather eight words takes an Intel processor less time than eight loads, and took Zen 4 more.
 bool GathersFast() {
   static const bool is_intel = __builtin_cpu_is("intel") != 0;
   return is_intel;
