@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "code_word.h"
 #include "exactbloom/bloom_filter.h"
@@ -20,13 +21,23 @@ inline void FetchLine(const unsigned char* line) {
   __builtin_prefetch(line + kLineBytes - 1);
 }
 
+// Bit i becomes results[i]: eight bits at a time are spread over as many bytes.
+inline void WriteResults(std::uint32_t hits, std::size_t count, bool* results) {
+  constexpr std::uint64_t kOneInEachByte = 0x0101010101010101U;
+  constexpr std::uint64_t kBitOfEachByte = 0x8040201008040201U;
+  for (std::size_t i = 0; i < count; i += sizeof(std::uint64_t)) {
+    const std::uint64_t bits = (hits >> i & 0xff) * kOneInEachByte & kBitOfEachByte;
+    const std::uint64_t bytes = (bits + 0x7f * kOneInEachByte) >> 7 & kOneInEachByte;
+    std::memcpy(results + i, &bytes, std::min(count - i, sizeof bytes));
+  }
+}
+
 // Hashes keys that are mostly short, and hands out each hash as take(hash).
 template <typename KeyAt, typename Take>
 __attribute__((flatten)) inline void HashKeys(std::size_t count, KeyAt key_at, std::uint64_t seed,
                                               std::uint64_t* hashes, Take take) {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view key = key_at(i);
-    hashes[i] = key.size() > kShortKeyBytes ? HashLongKey(key, seed) : HashKey(key, seed);
+    hashes[i] = HashMostlyShortKey(key_at(i), seed);
     take(hashes[i]);
   }
 }

@@ -52,9 +52,7 @@ void BloomFilterBuilder::AddHash(std::uint64_t hash) {
 }
 
 __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
-  const std::uint64_t seed = options_.hash_seed;
-  AddHash(key.size() > filter::kShortKeyBytes ? filter::HashLongKey(key, seed)
-                                              : filter::HashKey(key, seed));
+  AddHash(filter::HashMostlyShortKey(key, options_.hash_seed));
 }
 
 void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {

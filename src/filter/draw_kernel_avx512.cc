@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "batch.h"
 #include "code_word.h"
 #include "draw_kernel.h"
 #include "key_hash.h"
@@ -100,16 +101,6 @@ EXACTBLOOM_INLINE bool LanesSet(const unsigned char* array, __m256i positions, u
                             static_cast<__mmask8>(used), positions);
   return kReading == Reading::kGather ? SetLanes(array, lanes) == kAllLanes
                                       : AllSetByLoads(array, lanes);
-}
-
-// Writes one bit for each of the keys.
-EXACTBLOOM_TARGET inline void WriteResults(std::uint32_t hits, std::size_t count, bool* results) {
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const std::uint64_t bytes = _pdep_u64(hits >> i, 0x0101010101010101U);
-    std::memcpy(results + i, &bytes, sizeof bytes);
-  }
-  for (; i < count; ++i) results[i] = ((hits >> i) & 1) != 0;
 }
 
 // The keys of which two of the first kCount draws are equal.

@@ -1,7 +1,6 @@
 // Two passes for lines = 0. An entry is a position, relative to its range; a key has several, so
 // the keys are distributed in slices, each followed by a second pass.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -101,11 +100,8 @@ class DrawRangeBuilder {
     const std::uint64_t bytes =
         range + 1 == ranges_.Count() ? ArrayBytes(filter_.bits) - range * kRangeBytes : kRangeBytes;
     unsigned char* begin = array_ + range * kRangeBytes;
-    if (!is_cleared_) {
-      std::memset(begin, 0, bytes);
-    } else if (ranges_.Size(range) != 0) {
-      for (std::uint64_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(begin + i, 1);
-    }
+    if (is_cleared_ && ranges_.Size(range) == 0) return;
+    PrepareRange(begin, begin + bytes, is_cleared_);
     const Ranges::Entry* entries = ranges_.Entries(range);
     for (std::size_t i = 0; i < ranges_.Size(range); ++i) SetBit(begin, entries[i]);
   }

@@ -1,7 +1,6 @@
 // The kernels in portable code.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "batch.h"
 #include "draw_kernel.h"

@@ -2,7 +2,6 @@
 // entry. The hashes move from the store's chunks to chunks of their ranges, which are the memory
 // that the store has emptied: there are hardly any others, and each range is filled just once.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -107,11 +106,7 @@ class LineRanges {
     unsigned char* begin = array_ + (range << kRangeBytesLog2);
     unsigned char* end = range + 1 == buckets_.size() ? array_ + ArrayBytes(filter_.bits)
                                                       : begin + (std::size_t{1} << kRangeBytesLog2);
-    if (!is_cleared_) {
-      std::memset(begin, 0, static_cast<std::size_t>(end - begin));
-    } else {
-      for (unsigned char* line = begin; line < end; line += kLineBytes) __builtin_prefetch(line, 1);
-    }
+    PrepareRange(begin, end, is_cleared_);
     const std::size_t in_last = static_cast<std::size_t>(bucket.end - bucket.chunks.back().get());
     for (std::size_t i = 0; i < bucket.chunks.size(); ++i) {
       const bool is_last = i + 1 == bucket.chunks.size();
