@@ -102,13 +102,13 @@ class BloomFilterBuilder {
   static constexpr std::uint64_t kFinishBytesPerKey = 4;
 
   // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key
-  // equal to one of the last two is counted once, and so is a prefix that is added again behind
-  // each of its keys. Keeps kBytesPerKey, and no more than a few kilobytes beside.
+  // equal to the one before is counted once. Keeps kBytesPerKey, and no more than a few kilobytes
+  // beside.
   // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
   void AddKey(std::string_view key);
 
-  // Adds an entry that a key shares with its neighbours, such as its prefix, and then the key.
-  // Errors as above.
+  // Adds an entry that a key shares with its neighbours, such as its prefix, and then the key. What
+  // is equal to the key or the alternate before is counted once. Errors as above.
   void AddKeyAndAlternate(std::string_view key, std::string_view alternate);
 
   std::uint64_t KeyCount() const;
@@ -172,9 +172,8 @@ class BloomFilterBuilder {
   Options options_;
   std::unique_ptr<filter::HashStore> hashes_;
   std::unique_ptr<filter::ConstructionCheck> check_;  // null: no faults are looked for
-  // Of the entries that came last, stored or not, since the store was empty.
-  std::uint64_t last_hash_ = 0;
-  std::uint64_t next_to_last_hash_ = 0;
+  std::uint64_t last_hash_ = 0;                       // of the entries, where there are any
+  std::optional<std::uint64_t> last_alternate_hash_;
 };
 
 // Why a view cannot use its block.

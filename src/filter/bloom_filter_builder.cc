@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "array_builder.h"
 #include "block_format.h"
@@ -39,15 +38,10 @@ BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept
 BloomFilterBuilder::~BloomFilterBuilder() = default;
 
 void BloomFilterBuilder::AddHash(std::uint64_t hash) {
-  if (hashes_->empty()) {
-    last_hash_ = next_to_last_hash_ = hash;
-  } else {
-    if (hash == last_hash_) return;
-    const bool is_repeated = hash == next_to_last_hash_;
-    next_to_last_hash_ = std::exchange(last_hash_, hash);
-    if (is_repeated) return;
-  }
+  // Hardly ever equal, so that the second question is hardly ever asked.
+  if (hash == last_hash_ && !hashes_->empty()) return;
   hashes_->Append(hash);
+  last_hash_ = hash;
   if (check_ != nullptr) check_->Note(hash);
 }
 
@@ -56,13 +50,17 @@ __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
 }
 
 void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {
-  AddKey(alternate);
-  AddKey(key);
+  const std::optional<std::uint64_t> previous = last_alternate_hash_;
+  last_alternate_hash_ = filter::HashMostlyShortKey(alternate, options_.hash_seed);
+  if (last_alternate_hash_ != previous) AddHash(*last_alternate_hash_);
+  const std::uint64_t hash = filter::HashMostlyShortKey(key, options_.hash_seed);
+  if (hash != previous) AddHash(hash);
 }
 
 std::uint64_t BloomFilterBuilder::KeyCount() const { return hashes_->size(); }
 
 void BloomFilterBuilder::Clear() {
+  last_alternate_hash_.reset();
   hashes_->Clear();
   if (check_ != nullptr) check_->Clear();
 }
@@ -91,6 +89,7 @@ FilterBlock BloomFilterBuilder::Finish(std::size_t block_bytes) {
 }
 
 FilterBlock BloomFilterBuilder::Build(const FilterDescription& description) {
+  last_alternate_hash_.reset();
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
   block.size = array_bytes + filter::kTrailerBytes;
