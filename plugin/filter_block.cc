@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "exactbloom/ribbon_rate.h"
 #include "sstable/coding.h"
 
 namespace exactbloom {
@@ -47,14 +48,13 @@ FilterBlockDescription DescribeNewerBloom(const Slice& trailer) {
 
 // Hash seed, number of blocks of slots in three bytes.
 FilterBlockDescription DescribeRibbon(const Slice& trailer) {
-  constexpr std::uint64_t kSlotsOfBlock = 128;
   constexpr int kBitsOfByte = 8;
   FilterBlockDescription description;
   const std::uint64_t blocks =
       sstable::DecodeFixed32(trailer.data() + 1) >> kBitsOfByte;  // without the seed
   if (blocks < 2) return Unknown("a Ribbon filter of a later RocksDB");
   description.family = FilterFamily::kRibbon;
-  description.ribbon_slots = blocks * kSlotsOfBlock;
+  description.ribbon_slots = blocks * kRibbonBlockSlots;
   return description;
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+
+#include "sstable/table_file.h"
 
 namespace exactbloom {
 namespace {
@@ -56,6 +59,26 @@ int PathId(const rocksdb::Options& options, const std::string& directory) {
   return found == paths.end() ? 0 : static_cast<int>(found - paths.begin());
 }
 
+bool HasChecksums(const std::string& path, const rocksdb::Options& options) {
+  std::unique_ptr<sstable::TableFile> file;
+  return sstable::TableFile::Open(*options.env->GetFileSystem(), path, &file).ok() &&
+         file->HasChecksums();
+}
+
+// Decodes every entry, where an iterator over a single table can: operands may lack what they merge
+// with, and timestamps would have to be given.
+rocksdb::Status ReadThrough(rocksdb::SstFileReader& reader, const Comparator& comparator) {
+  if (reader.GetTableProperties()->num_merge_operands != 0 || comparator.timestamp_size() != 0) {
+    return rocksdb::Status::OK();
+  }
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  options.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> entry(reader.NewIterator(options));
+  for (entry->SeekToFirst(); entry->Valid();) entry->Next();
+  return entry->status();
+}
+
 }  // namespace
 
 std::optional<CompactionInput> CompactionInputOf(const rocksdb::ColumnFamilyMetaData& family,
@@ -88,6 +111,8 @@ std::string FindDamage(const CompactionInput& input, const rocksdb::Options& opt
     rocksdb::SstFileReader reader(options);
     rocksdb::Status status = reader.Open(path);
     if (status.ok()) status = reader.VerifyChecksum();
+    if (status.ok() && !HasChecksums(path, options))
+      status = ReadThrough(reader, *options.comparator);
     // Other errors are left to the compaction: the file may just have been deleted by another one.
     if (status.IsCorruption()) return path;
   }

@@ -31,7 +31,8 @@ std::optional<CompactionInput> CompactionInputOf(const rocksdb::ColumnFamilyMeta
                                                  std::uint64_t number,
                                                  const rocksdb::Comparator& comparator);
 
-// Reads the input through. Returns the path of the first file with a wrong checksum, or nothing.
+// Reads the input through. Returns the path of the first file with a wrong checksum, or, where
+// there are no checksums, with bytes that cannot be decoded; or nothing.
 std::string FindDamage(const CompactionInput& input, const rocksdb::Options& options);
 
 // Compacts the input into tables of its level, as many as there are. `outputs` gets their paths.

@@ -3,7 +3,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "exactbloom/table_filters.h"
 #include "level_compaction.h"
@@ -26,6 +28,14 @@ struct LackingTable {
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;
 };
+
+// RocksDB's message does not always name a file.
+Status WithInput(const Status& corruption, const CompactionInput& input) {
+  std::string paths;
+  for (const std::string& path : input.paths) paths += (paths.empty() ? "" : ", ") + path;
+  const char* message = corruption.getState();
+  return Status::Corruption(paths, message != nullptr ? message : "");
+}
 
 enum class Outcome { kRewritten, kGone, kBusy, kTooLarge, kBeyondBounds, kDamaged };
 
@@ -199,6 +209,7 @@ Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input,
   Status status = CompactWithinLevel(db_, *family.handle, family.options, input, &outputs);
   *outcome = Outcome::kBusy;
   if (status.IsAborted() || status.IsInvalidArgument()) return Status::OK();
+  if (status.IsCorruption()) return WithInput(status, input);
   if (!status.ok()) return status;
   *outcome = Outcome::kRewritten;
   result_.rewritten_tables += input.paths.size();

@@ -64,8 +64,9 @@ struct RebuildOptions {
   // Only looks: what would be rewritten is in lacking_tables and lacking_bytes.
   bool dry_run = false;
 
-  // Reads a table through and compares all its checksums before it is rewritten. Without this, a
-  // damaged block makes the compaction fail, and RocksDB then takes no writes any more.
+  // Reads a table through and compares all its checksums before it is rewritten; a table written
+  // without checksums is decoded instead, unless it has merge operands or timestamps. Without this,
+  // a damaged block makes the compaction fail, and RocksDB then takes no writes any more.
   bool verify_checksums = true;
 
   // Once it is true the call returns after the table at hand.
@@ -91,7 +92,8 @@ struct RebuildOptions {
 // Returns OK when all was done, or a bound or `cancel` was reached: remaining_tables tells.
 // Errors: NotSupported if a column family has no block-based tables or the database is open
 // read-only; else what CompactFiles returns, as Incomplete while manual compactions are disabled or
-// CompactionTooLarge without space. What was done before stays done, `result` is filled in always.
+// CompactionTooLarge without space; of a Corruption the message begins with the tables. What was
+// done before stays done, `result` is filled in always.
 rocksdb::Status RebuildFilters(rocksdb::DB& db, const RebuildOptions& options,
                                RebuildResult* result);
 

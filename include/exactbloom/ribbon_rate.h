@@ -25,9 +25,14 @@ inline constexpr std::uint64_t kRibbonMetadataBytes = 5;
 // failure in 20, whose measured table this fits.
 double RibbonOverhead(std::uint64_t keys);
 
+// Slots come in blocks, and those of a block are equally wide.
+inline constexpr std::uint64_t kRibbonBlockSlots = 128;
+
 // Returns the rate of a Ribbon filter whose slots are known: exactly, but for the chance of its
-// hash function.
-//   slots   1 .. 2^53
+// hash function. A key takes the width of the block that its first slot lies in. Blocks in front
+// are a bit narrower; the last one holds the first slot of nearly no key, as all slots of a key,
+// which are as many as a block has, lie within the filter.
+//   slots   a multiple of kRibbonBlockSlots, 2 blocks .. 2^53
 //   bits    of all slots; without the metadata
 double RibbonFalsePositiveRateOfSlots(std::uint64_t slots, std::uint64_t bits);
 

@@ -44,6 +44,8 @@ class TableFile {
 
   std::uint64_t FileBytes() const { return file_bytes_; }
 
+  bool HasChecksums() const { return footer_.checksum != rocksdb::kNoChecksum; }
+
   // The blocks that do not hold data, by name.
   const std::map<std::string, BlockHandle>& MetaBlocks() const { return meta_blocks_; }
 

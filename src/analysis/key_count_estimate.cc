@@ -201,17 +201,17 @@ std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_
   const double first = key.Keys(static_cast<double>(ones_first));
   const double second = key.Keys(static_cast<double>(ones_second));
   const double both = key.Keys(static_cast<double>(ones_union));
-  const double most = std::min(first, second);
   const double uncut = first + second - both;
-  const double shared = std::clamp(uncut, 0.0, most);
+  const double shared = std::clamp(uncut, 0.0, std::min(first, second));
   const double log_variance = key.LogVariance(both) + 2.0 * key.LogVariance(shared) -
                               key.LogVariance(first) - key.LogVariance(second);
   SharedKeysEstimate estimate;
   estimate.uncut = uncut;
   estimate.deviation = std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
   estimate.keys = shared;
+  // The filters' own numbers of keys are estimates, too, and bound nothing.
   estimate.interval = {std::max(0.0, uncut - z * estimate.deviation),
-                       std::clamp(uncut + z * estimate.deviation, 0.0, most)};
+                       std::max(0.0, uncut + z * estimate.deviation)};
   return estimate;
 }
 

@@ -6,10 +6,11 @@
 namespace exactbloom {
 namespace {
 
+constexpr std::uint64_t kWidestSlot = 32;
+
 // The rate of slots of so many bits on average.
 double RateOfWidth(double width) {
-  constexpr double kWidestSlot = 32.0;
-  width = std::min(kWidestSlot, width);
+  width = std::min(static_cast<double>(kWidestSlot), width);
   const double wider = std::ceil(width);
   const double narrower_share = wider - width;
   return std::exp2(-wider) * (1.0 + narrower_share);
@@ -30,7 +31,14 @@ double RibbonFalsePositiveRate(std::uint64_t keys, std::uint64_t bits) {
 }
 
 double RibbonFalsePositiveRateOfSlots(std::uint64_t slots, std::uint64_t bits) {
-  return RateOfWidth(static_cast<double>(bits) / static_cast<double>(slots));
+  const std::uint64_t blocks = slots / kRibbonBlockSlots;
+  const std::uint64_t columns = std::min(bits / kRibbonBlockSlots, blocks * kWidestSlot);
+  const std::uint64_t wider = (columns + blocks - 1) / blocks;
+  const std::uint64_t narrower_blocks = wider * blocks - columns;
+  const std::uint64_t starts = slots - kRibbonBlockSlots + 1;  // first slots that keys may have
+  const double narrower_share =
+      static_cast<double>(narrower_blocks * kRibbonBlockSlots) / static_cast<double>(starts);
+  return std::exp2(-static_cast<double>(wider)) * (1.0 + narrower_share);
 }
 
 }  // namespace exactbloom

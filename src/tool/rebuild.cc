@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -155,8 +156,10 @@ void Run(const Question& question) {
   std::fflush(stdout);
   if (interrupted) throw bench::Interrupted();
   if (!result.damaged_files.empty()) {
-    throw Findings(fmt::format("{} damaged file{} left as they are", result.damaged_files.size(),
-                               result.damaged_files.size() == 1 ? " is" : "s are"));
+    const std::size_t files = result.damaged_files.size();
+    throw Findings(
+        fmt::format("{} damaged {}", files,
+                    files == 1 ? "file is left as it is" : "files are left as they are"));
   }
   if (result.still_lacking_tables != 0) {
     throw Findings(fmt::format("{} tables were written without the wanted filter",

@@ -107,7 +107,7 @@ class SharedKeys : public testing::Test {
 
 TEST_F(SharedKeys, AreCoveredAsOftenAsPromised) {
   constexpr int kTrials = 4000;
-  for (const int shared : {40, 150}) {
+  for (const int shared : {40, 150, 200}) {
     int covered = 0;
     double sum = 0.0;
     double squares = 0.0;

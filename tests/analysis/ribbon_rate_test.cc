@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace exactbloom {
@@ -36,6 +37,30 @@ TEST(RibbonFalsePositiveRate, MixesTheRatesOfWholeSlots) {
   EXPECT_NEAR(rate(0.5), 0.75, 1e-5);
   EXPECT_EQ(RibbonFalsePositiveRate(kKeys, 0), 1.0);
   EXPECT_EQ(rate(40.0), std::exp2(-32));
+}
+
+// Of keys with their first slot at each place that has all other slots of a key behind it.
+double MeanRateOfStarts(std::uint64_t blocks, std::uint64_t columns) {
+  double sum = 0.0;
+  std::uint64_t starts = 0;
+  for (; starts + kRibbonBlockSlots <= blocks * kRibbonBlockSlots; ++starts) {
+    const bool wider = starts / kRibbonBlockSlots >= blocks - columns % blocks;
+    sum += std::ldexp(1.0, -static_cast<int>(columns / blocks + (wider ? 1 : 0)));
+  }
+  return sum / static_cast<double>(starts);
+}
+
+TEST(RibbonFalsePositiveRateOfSlots, IsTheMeanOverTheStarts) {
+  for (const std::uint64_t blocks : {2U, 3U, 10U, 57U}) {
+    const std::uint64_t slots = blocks * kRibbonBlockSlots;
+    for (std::uint64_t columns = 0; columns <= 32 * blocks; columns += 1 + blocks / 7) {
+      const double expected = MeanRateOfStarts(blocks, columns);
+      const std::uint64_t bits = columns * kRibbonBlockSlots;
+      ASSERT_NEAR(RibbonFalsePositiveRateOfSlots(slots, bits) / expected, 1.0, 1e-12)
+          << columns << " columns of " << blocks << " blocks";
+    }
+    EXPECT_EQ(RibbonFalsePositiveRateOfSlots(slots, 33 * slots), std::exp2(-32));
+  }
 }
 
 }  // namespace

@@ -131,6 +131,15 @@ FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
   return TakeCounts(db);
 }
 
+std::vector<std::filesystem::path> TableFilesIn(const std::string& directory) {
+  std::vector<std::filesystem::path> tables;
+  for (const auto& file : std::filesystem::directory_iterator(directory)) {
+    if (file.path().extension() == ".sst") tables.push_back(file.path());
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
+}
+
 FilterCounts TakeCounts(rocksdb::DB& db) {
   FilterCounts counts;
   counts.useful = Take(db, rocksdb::BLOOM_FILTER_USEFUL);

@@ -48,6 +48,9 @@ const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& option
 std::string KeyOf(std::uint64_t number);
 inline constexpr std::size_t kPrefixLength = 10;
 
+// The table files in a directory, by name.
+std::vector<std::filesystem::path> TableFilesIn(const std::string& directory);
+
 // What filters did since the counters were reset, and what reads came of it.
 struct FilterCounts {
   std::uint64_t useful = 0;          // "absent"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -31,14 +30,7 @@ class InspectErrors : public ::testing::Test {
     return db;
   }
 
-  std::vector<fs::path> Tables() const {
-    std::vector<fs::path> tables;
-    for (const auto& file : fs::directory_iterator(directory_.path())) {
-      if (file.path().extension() == ".sst") tables.push_back(file.path());
-    }
-    std::sort(tables.begin(), tables.end());
-    return tables;
-  }
+  std::vector<fs::path> Tables() const { return TableFilesIn(directory_.path()); }
 
   // Expects the second table to be named with these words, and the others to be reported.
   void ExpectSecondUnreadable(const std::string& words) const {

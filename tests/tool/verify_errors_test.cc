@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 #include <rocksdb/merge_operator.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "sample_database.h"
 #include "tool_command.h"
@@ -33,15 +31,11 @@ class DatabaseErrors : public ::testing::Test {
 
   // Writes into a data block of the second table.
   std::string DamageSecond() const {
-    std::vector<fs::path> tables;
-    for (const auto& file : fs::directory_iterator(directory_.path())) {
-      if (file.path().extension() == ".sst") tables.push_back(file.path());
-    }
-    std::sort(tables.begin(), tables.end());
-    std::fstream file(tables.at(1), std::ios::in | std::ios::out);
+    const fs::path table = TableFilesIn(directory_.path()).at(1);
+    std::fstream file(table, std::ios::in | std::ios::out);
     file.seekp(100);
     file.write("damaged!", 8);
-    return tables[1].filename();
+    return table.filename();
   }
 
   TemporaryDirectory directory_;

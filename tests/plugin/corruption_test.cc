@@ -1,0 +1,200 @@
+// Flipped bits in SSTables: each lookup ends in an error or is right. No key is missed silently.
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "filter/block_format.h"
+#include "golden_tables.h"
+#include "plugin/filter_bits_interface.h"
+#include "plugin/sstable/block_checksum.h"
+#include "plugin/sstable/filter_blocks.h"
+#include "plugin/sstable/table_file.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+constexpr std::uint64_t kAbsent = kGoldenKeys - 1;
+
+enum Outcome { kNotOpened, kFailedLookups, kUnfiltered, kFiltered, kOutcomes };
+constexpr std::array<const char*, kOutcomes> kNames = {"the table is refused", "some lookups fail",
+                                                       "all right, with less filter",
+                                                       "all right, filtered"};
+
+void Flip(std::string& bytes, std::uint64_t bit) {
+  char& byte = bytes[bit / 8];
+  byte = static_cast<char>(byte ^ (1 << bit % 8));
+}
+
+// Gives a block the checksum of the bytes that it has now.
+void FitChecksum(std::string& file, const sstable::BlockHandle& block) {
+  const std::uint64_t end = block.offset + block.size + 1;  // with the type of its compression
+  const std::uint32_t checksum =
+      sstable::BlockChecksum(rocksdb::kXXH3, {file.data() + block.offset, block.size + 1});
+  for (unsigned i = 0; i < sizeof checksum; ++i) {
+    file[end + i] = static_cast<char>(checksum >> 8 * i & 0xFF);
+  }
+}
+
+// A database in memory, whose only table is the golden one.
+class Corruption : public testing::TestWithParam<GoldenTable> {
+ protected:
+  void SetUp() override {
+    const std::string golden = EXACTBLOOM_GOLDEN_TABLES + ("/" + GetParam().file);
+    ASSERT_TRUE(rocksdb::ReadFileToString(rocksdb::Env::Default(), golden, &bytes_).ok());
+    ASSERT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes_, kPath).ok());
+    options_.env = env_.get();
+    options_.info_log_level = rocksdb::FATAL_LEVEL;
+    const Database db = Open(options_, "/db");
+    ASSERT_TRUE(db->IngestExternalFile({kPath}, {}).ok());
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db->GetLiveFilesMetaData(&tables);
+    table_ = tables.at(0).directory + tables[0].name;
+    blocks_ = FilterBlocks();
+    EXPECT_EQ(OutcomeOf(bytes_), kFiltered);
+    useful_ = counts_.useful;
+    EXPECT_GT(useful_, kAbsent * 95 / 100);
+  }
+
+  // Puts these bytes in the place of the table, asks for all keys and for absent ones, and expects
+  // that none is missed or made up.
+  Outcome OutcomeOf(const std::string& bytes) {
+    EXPECT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes, table_).ok());
+    rocksdb::DB* opened = nullptr;
+    if (!rocksdb::DB::OpenForReadOnly(options_, "/db", &opened).ok()) return kNotOpened;
+    const Database db(opened);
+    TakeCounts(*db);
+    std::uint64_t failed = 0;
+    for (std::uint64_t number = 0; number < kGoldenKeys + kAbsent; ++number) {
+      std::string value;
+      const Status status = db->Get({}, KeyOf(number), &value);
+      const bool present = number % 2 == 0;
+      if (!status.ok() && !status.IsNotFound()) {
+        EXPECT_TRUE(status.IsCorruption()) << status.ToString();
+        ++failed;
+        continue;
+      }
+      EXPECT_EQ(status.ok(), present) << KeyOf(number);
+      EXPECT_EQ(value, present ? "value" : "") << KeyOf(number);
+    }
+    counts_ = TakeCounts(*db);
+    if (failed != 0) return kFailedLookups;
+    return counts_.useful >= useful_ ? kFiltered : kUnfiltered;
+  }
+
+  std::vector<sstable::BlockHandle> FilterBlocks() const {
+    std::unique_ptr<sstable::TableFile> file;
+    EXPECT_TRUE(sstable::TableFile::Open(*env_->GetFileSystem(), kPath, &file).ok());
+    std::vector<sstable::IndexEntry> entries;
+    EXPECT_TRUE(sstable::ListFilterBlocks(*file, sstable::FindFilter(*file), &entries).ok());
+    std::vector<sstable::BlockHandle> blocks;
+    for (const sstable::IndexEntry& entry : entries) blocks.push_back(entry.handle);
+    return blocks;
+  }
+
+  const std::string kPath = "/golden.sst";
+  const std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
+  const PolicyPointer policy_ = NewPolicy(GetParam().layout);
+  rocksdb::Options options_ = GetParam().OptionsWith(policy_);
+  std::string bytes_;
+  std::string table_;
+  std::vector<sstable::BlockHandle> blocks_;
+  FilterCounts counts_;       // of the last OutcomeOf
+  std::uint64_t useful_ = 0;  // of sound bytes
+};
+
+INSTANTIATE_TEST_SUITE_P(Tables, Corruption, testing::ValuesIn(GoldenTables()),
+                         [](const auto& test) {
+                           return test.param.file.substr(0, test.param.file.find('.'));
+                         });
+
+// Expects that a policy's reader of a block, asked for one key or for several, passes all of them.
+void ExpectAllPass(const rocksdb::FilterPolicy& policy, const Slice& block) {
+  const std::unique_ptr<rocksdb::FilterBitsReader> reader(policy.GetFilterBitsReader(block));
+  constexpr std::size_t kBatch = 32;
+  std::array<std::string, kBatch> texts;
+  std::array<Slice, kBatch> keys;
+  std::array<Slice*, kBatch> pointers{};
+  std::array<bool, kBatch> results{};
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    texts[i] = KeyOf(i);
+    keys[i] = texts[i];
+    pointers[i] = &keys[i];
+    EXPECT_TRUE(reader->MayMatch(keys[i])) << texts[i];
+  }
+  reader->MayMatch(static_cast<int>(kBatch), pointers.data(), results.data());
+  EXPECT_EQ(std::count(results.begin(), results.end(), true), kBatch);
+}
+
+// As a faulty writer would leave them: RocksDB's checksum fits, so the filter is asked.
+TEST_P(Corruption, OfABitOfTheTrailerMatchesAllWhereTheChecksumFits) {
+  const PolicyPointer stock(rocksdb::NewBloomFilterPolicy(10));
+  constexpr std::uint64_t kTrailerBits = 8 * filter::kTrailerBytes;
+  const std::uint64_t step = GetParam().partitioned ? 8 : 1;  // a bit of each byte, or all
+  for (std::uint64_t bit = 0; bit < kTrailerBits; bit += step) {
+    std::string bytes = bytes_;
+    for (const sstable::BlockHandle& block : blocks_) {
+      Flip(bytes, 8 * (block.offset + block.size) - kTrailerBits + bit);
+      FitChecksum(bytes, block);
+      const Slice contents(bytes.data() + block.offset, block.size);
+      ExpectAllPass(*policy_, contents);
+      ExpectAllPass(*stock, contents);
+    }
+    ASSERT_EQ(OutcomeOf(bytes), kUnfiltered) << "bit " << bit;
+    ASSERT_EQ(counts_.useful, 0U) << "bit " << bit;
+    ASSERT_EQ(counts_.FalsePositives(), kAbsent) << "bit " << bit << ": not asked";
+  }
+}
+
+// A lost one of the bit array may lose a key: against that there is RocksDB's checksum, which stays
+// as it is here. On demand: EXACTBLOOM_TEST_LARGE=1 flips 100,000 bits, which takes minutes.
+TEST_P(Corruption, OfAnyBitIsAnErrorOrHarmless) {
+  const std::uint64_t tables = GoldenTables().size();
+  const bool large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;
+  const std::uint64_t flips = (large ? 100'000 : 2'000) / tables / 2 + 1;
+  std::mt19937_64 random(8);
+  const auto spread = [&](std::uint64_t i, std::uint64_t bits) {
+    const double position = static_cast<double>(i) + std::uniform_real_distribution<>()(random);
+    return std::min(bits - 1, static_cast<std::uint64_t>(position / static_cast<double>(flips) *
+                                                         static_cast<double>(bits)));
+  };
+  std::vector<std::uint64_t> array_bits;
+  for (const sstable::BlockHandle& block : blocks_) {
+    const std::uint64_t array_bytes = block.size - filter::kTrailerBytes;
+    for (std::uint64_t bit = 0; bit < 8 * array_bytes; ++bit) {
+      array_bits.push_back(8 * block.offset + bit);
+    }
+  }
+  std::array<std::uint64_t, kOutcomes> of_array{};
+  std::array<std::uint64_t, kOutcomes> of_file{};
+  for (std::uint64_t i = 0; i < flips; ++i) {
+    std::string bytes = bytes_;
+    Flip(bytes, array_bits[spread(i, array_bits.size())]);
+    ++of_array[OutcomeOf(bytes)];
+    bytes = bytes_;
+    Flip(bytes, spread(i, 8 * bytes.size()));
+    ++of_file[OutcomeOf(bytes)];
+  }
+  for (int outcome = 0; outcome < kOutcomes; ++outcome) {
+    std::cout << kNames[outcome] << ": " << of_array[outcome] << " of the bit array's, "
+              << of_file[outcome] << " of the file's\n";
+  }
+  EXPECT_EQ(of_array[kFiltered], 0U) << "a damaged filter was used";
+  EXPECT_EQ(of_array[kUnfiltered], flips) << "RocksDB does without a filter that it cannot read";
+  EXPECT_GT(of_file[kFailedLookups], flips / 3);  // data blocks
+}
+
+}  // namespace
+}  // namespace exactbloom

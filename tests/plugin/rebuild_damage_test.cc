@@ -1,0 +1,78 @@
+// Damaged tables that no checksum shows, and compactions that fail.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "exactbloom/rebuild_filters.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kKeys = 500;  // of a table
+constexpr std::uint64_t kTables = 4;  // with fewer, lookups do not look at the tables' ranges
+
+class RebuildDamage : public testing::Test {
+ protected:
+  // Opens tables of compressed blocks without checksums, one of which cannot be decompressed.
+  void OpenDamaged() {
+    rocksdb::BlockBasedTableOptions table_options;
+    table_options.checksum = rocksdb::kNoChecksum;
+    const auto open = [&] {
+      rocksdb::Options options = OptionsWith(table_options);
+      options.compression = rocksdb::kSnappyCompression;
+      return Open(options, directory_.path("db"));
+    };
+    {
+      const Database db = open();
+      for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);
+    }
+    table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+    db_ = open();
+    damaged_ = TableFilesIn(directory_.path("db")).at(1);
+    std::fstream file(damaged_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file << std::string(20, '\xff');
+  }
+
+  void ExpectTheOthersPresent() const {
+    ExpectPresent(*db_, kKeys);
+    ExpectPresent(*db_, (kTables - 2) * kKeys, "value", 2 * kKeys);
+  }
+
+  TemporaryDirectory directory_;
+  Database db_;
+  std::string damaged_;
+};
+
+TEST_F(RebuildDamage, WithoutChecksumsItIsFoundByDecoding) {
+  OpenDamaged();
+  RebuildResult result;
+  const rocksdb::Status status = RebuildFilters(*db_, {}, &result);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
+  EXPECT_EQ(result.lacking_tables, kTables);
+  EXPECT_EQ(result.rewritten_tables, kTables - 1);
+  EXPECT_EQ(result.remaining_tables, 1U);
+  ExpectTheOthersPresent();
+  EXPECT_TRUE(db_->Put({}, "still", "writable").ok());
+  EXPECT_TRUE(db_->Flush({}).ok());
+}
+
+TEST_F(RebuildDamage, AFailingCompactionNamesItsTable) {
+  OpenDamaged();
+  RebuildOptions careless;
+  careless.verify_checksums = false;
+  RebuildResult result;
+  const rocksdb::Status status = RebuildFilters(*db_, careless, &result);
+  EXPECT_TRUE(status.IsCorruption());
+  EXPECT_EQ(status.ToString().find("Corruption: " + damaged_ + ": "), 0U) << status.ToString();
+  EXPECT_EQ(result.rewritten_tables + result.remaining_tables, kTables);
+  ExpectTheOthersPresent();
+}
+
+}  // namespace
+}  // namespace exactbloom
