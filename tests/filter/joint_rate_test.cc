@@ -28,9 +28,9 @@ namespace exactbloom {
 namespace {
 
 constexpr int kGeometriesPerLayout = 80;
-constexpr double kFalsePositives = 2000;  // wanted of each geometry
-constexpr double kFewestQueries = 1e5;
-constexpr double kMostQueries = 1e6;
+constexpr double kFalsePositives = 1000;  // wanted of each geometry
+constexpr double kFewestQueries = 5e4;
+constexpr double kMostQueries = 5e5;
 constexpr std::uint64_t kFewestFilters = 2;
 
 // The numbers from `first` on, as keys.

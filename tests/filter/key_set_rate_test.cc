@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -42,7 +43,7 @@ TEST(Rate, PValuesOfRealKeysAreUniform) {
       }
     }
   }
-  verdict.Expect(false);
+  verdict.Expect(std::getenv("EXACTBLOOM_RATE_QUERIES") != nullptr);
 }
 
 }  // namespace
