@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test aarch64 build bench bench-rocksdb in-tree package configure clean
+.PHONY: readamp test aarch64 build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -43,6 +43,16 @@ package:
 	cmake --build --preset package
 	cd build/package && cpack
 	tests/install/package_test.sh build/package/exactbloom_*.deb
+
+# Breaks the code in named ways; each has to make a test fail. Takes an hour.
+mutation:
+	@scripts/install_packages
+	scripts/mutation
+
+# Which lines of L0 to L2 the tests run, and why the others are not.
+coverage:
+	@scripts/install_packages
+	scripts/coverage
 
 configure:
 	@scripts/install_packages

@@ -73,6 +73,13 @@ TEST_P(ArrayBuilder, MakesTheSameBytesByRange) {
   ExpectSameBytes(FilterOf(kManyRanges, 14), RandomHashes(100000));
 }
 
+// So few that the second pass begins, and clears the array, while ranges have none.
+TEST_P(ArrayBuilder, RangesWithoutKeysAreCleared) {
+  for (const std::size_t keys : {1, 8, 14, 30}) {
+    ExpectSameBytes(FilterOf(kManyRanges, 2), RandomHashes(keys));
+  }
+}
+
 TEST_P(ArrayBuilder, MakesTheSameBytesOfOneRange) {
   for (const std::uint64_t bytes : {std::uint64_t{128}, std::uint64_t{1} << 16}) {
     ExpectSameBytes(FilterOf(bytes, 6), RandomHashes(bytes));

@@ -1,0 +1,141 @@
+// The measured-equals-exact suite with one verdict: false positives of hundreds of geometries drawn
+// at random, of every layout, kind and kernel and with many salts, against the exact rate.
+//
+// Each geometry's count becomes a p-value, and all of them together have to be uniform
+// (uniformity.h): a correct filter would, with random seeds, fail this test once in 10,000 times.
+// rate_test.cc holds each of its geometries to an interval of its own; here there are none, so that
+// any number of queries may be asked without a false alarm becoming likely.
+//
+// EXACTBLOOM_RATE_QUERIES sets about how many absent keys are asked for in all, and prints the
+// figures.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/sizing.h"
+#include "filter/kernel_table.h"
+#include "rate_sample.h"
+#include "sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr int kGeometriesPerLayout = 80;
+constexpr double kFalsePositives = 1000;  // wanted of each geometry
+constexpr double kFewestQueries = 5e4;
+constexpr double kMostQueries = 5e5;
+constexpr std::uint64_t kFewestFilters = 2;
+
+// The numbers from `first` on, as keys.
+class NumberKeys {
+ public:
+  NumberKeys(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) numbers_.emplace_back(first + i);
+    for (const NumberKey& number : numbers_) keys_.push_back(number.text());
+  }
+
+  const Keys& keys() const { return keys_; }
+
+ private:
+  std::vector<NumberKey> numbers_;
+  Keys keys_;
+};
+
+class GeometryDraw {
+ public:
+  explicit GeometryDraw(std::uint64_t seed) : random_(seed) {}
+
+  // A size between a handful of bytes and 128 KiB, 2 to 16 bits per key, and mostly about the best
+  // k; of a rate that is neither out of reach nor almost one.
+  Geometry operator()(Layout layout) {
+    constexpr double kLeastRate = 2e-4;
+    constexpr double kMostRate = 0.9;
+    for (;;) {
+      const Geometry geometry = Any(layout);
+      const double rate = FalsePositiveRate(layout, geometry.bits, geometry.keys, geometry.probes);
+      if (rate >= kLeastRate && rate <= kMostRate) return geometry;
+    }
+  }
+
+ private:
+  Geometry Any(Layout layout) {
+    constexpr double kLeastBits = 64;
+    constexpr double kMostBits = 1 << 20;
+    const std::uint64_t unit = BitGranularity(layout);
+    const double least = std::max(kLeastBits, static_cast<double>(unit) * layout.lines);
+    const double wanted = least * std::pow(kMostBits / least, Share());
+    const std::uint64_t bits = static_cast<std::uint64_t>(wanted) / unit * unit;
+    const double bits_per_key = 2 + 14 * Share();
+    const auto keys = static_cast<std::uint64_t>(static_cast<double>(bits) / bits_per_key);
+    const int step = std::max(layout.lines, 1);
+    const double share_of_best = Share() < 0.5 ? 1.0 : 0.3 + 1.7 * Share();
+    const double probes = share_of_best * OptimalProbes(layout, bits, keys) / step;
+    return {layout, bits, keys, step * std::max(1, static_cast<int>(std::lround(probes)))};
+  }
+
+  double Share() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+
+  std::mt19937_64 random_;
+};
+
+double QueriesOf(const Geometry& geometry) {
+  const double rate =
+      FalsePositiveRate(geometry.layout, geometry.bits, geometry.keys, geometry.probes);
+  return std::clamp(kFalsePositives / rate, kFewestQueries, kMostQueries);
+}
+
+// As many absent keys as each filter has, so that building takes no more time than asking.
+RateSample Sample(const Geometry& geometry, double queries, std::mt19937_64& salts) {
+  const auto all = static_cast<std::uint64_t>(queries);
+  const std::uint64_t filters = std::max(kFewestFilters, all / geometry.keys);
+  const NumberKeys present(0, geometry.keys);
+  const NumberKeys absent(geometry.keys, (all - 1) / filters + 1);
+  return TakeSample(geometry, present.keys(), absent.keys(), filters, salts);
+}
+
+// Restores the kernel in use.
+class EachInstructionSet {
+ public:
+  ~EachInstructionSet() { filter::UseInstructionSet(sets_.front()); }
+  void UseNext() { filter::UseInstructionSet(sets_[next_++ % sets_.size()]); }
+
+ private:
+  std::vector<filter::InstructionSet> sets_ = filter::AvailableInstructionSets();
+  std::size_t next_ = 0;
+};
+
+TEST(Rate, PValuesOfManyGeometriesAreUniform) {
+  std::vector<Geometry> geometries;
+  GeometryDraw draw(11);
+  double usual_queries = 0.0;
+  for (int i = 0; i < kGeometriesPerLayout; ++i) {
+    for (const Layout layout : AllLayouts()) {
+      geometries.push_back(draw(layout));
+      usual_queries += QueriesOf(geometries.back());
+    }
+  }
+  const char* wanted = std::getenv("EXACTBLOOM_RATE_QUERIES");
+  const double factor = wanted == nullptr ? 1.0 : std::strtod(wanted, nullptr) / usual_queries;
+  ASSERT_GT(factor, 0.0) << "EXACTBLOOM_RATE_QUERIES";
+
+  EachInstructionSet sets;
+  std::mt19937_64 salts(12);
+  SampleVerdict verdict(13);
+  // The layouts follow each other; a round of them has one kernel.
+  for (std::size_t i = 0; i < geometries.size(); ++i) {
+    if (i % AllLayouts().size() == 0) sets.UseNext();
+    const double queries = std::max(kFewestQueries, factor * QueriesOf(geometries[i]));
+    verdict.Add(Sample(geometries[i], queries, salts));
+  }
+  verdict.Expect(wanted != nullptr);
+}
+
+}  // namespace
+}  // namespace exactbloom

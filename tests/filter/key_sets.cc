@@ -1,0 +1,94 @@
+#include "key_sets.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <random>
+#include <utility>
+
+namespace exactbloom {
+namespace {
+
+std::string BigEndian(std::uint64_t number) {
+  std::string key;
+  for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>(number >> shift);
+  return key;
+}
+
+std::string LittleEndian(std::uint64_t number) {
+  const std::string key = BigEndian(number);
+  return {key.rbegin(), key.rend()};
+}
+
+std::string Decimal(std::uint64_t number) { return std::to_string(number); }
+
+// Sixteen bytes, so that the number is in the middle of the key.
+std::string Gray(std::uint64_t number) {
+  return "user" + BigEndian(number ^ (number >> 1)) + "data";
+}
+
+// A directory has a hundred files, and a directory above it ten directories.
+std::string Path(std::uint64_t number) {
+  const std::string directory = std::to_string(number / 100);
+  return "/srv/mail/domain" + std::to_string(number / 1000) + "/user" + directory +
+         "/Maildir/cur/" + std::to_string(1700000000 + number * 7) + ".M" + directory + "P" +
+         std::to_string(number % 100) + ".host:2,S";
+}
+
+// Of the fourth version, as RFC 4122 writes them.
+std::string Uuid(std::mt19937_64& random) {
+  constexpr const char* kForm = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx";
+  std::string key = kForm;
+  for (char& c : key) {
+    if (c == 'x') c = "0123456789abcdef"[random() % 16];
+    if (c == 'y') c = "89ab"[random() % 4];
+  }
+  return key;
+}
+
+// One bit of 512 bytes.
+std::string OneBit(std::uint64_t number) {
+  std::string key(512, 'k');
+  key[number / 8] = static_cast<char>(key[number / 8] ^ (1 << (number % 8)));
+  return key;
+}
+constexpr std::size_t kOneBitKeys = 512 * 8;
+
+KeySet Numbered(const char* name, std::string (*key_of)(std::uint64_t), std::size_t count) {
+  KeySet set{name, {}};
+  for (std::size_t i = 0; i < count; ++i) set.keys.push_back(key_of(i));
+  return set;
+}
+
+KeySet Uuids(std::size_t count) {
+  std::mt19937_64 random(4122);
+  KeySet set{"UUIDs", {}};
+  for (std::size_t i = 0; i < count; ++i) set.keys.push_back(Uuid(random));
+  return set;
+}
+
+KeySet Words(std::size_t count) {
+  KeySet set{"words", {}};
+  std::ifstream file(kDictionary);
+  for (std::string word; set.keys.size() < count && std::getline(file, word);) {
+    set.keys.push_back(word);
+  }
+  return set;
+}
+
+}  // namespace
+
+std::vector<KeySet> RealKeySets(std::size_t most) {
+  std::vector<KeySet> sets = {Numbered("paths", Path, most),
+                              Uuids(most),
+                              Numbered("big-endian", BigEndian, most),
+                              Numbered("little-endian", LittleEndian, most),
+                              Numbered("decimal", Decimal, most),
+                              Numbered("Gray code", Gray, most),
+                              Numbered("one bit", OneBit, std::min(most, kOneBitKeys))};
+  KeySet words = Words(most);
+  if (!words.keys.empty()) sets.push_back(std::move(words));
+  return sets;
+}
+
+}  // namespace exactbloom

@@ -1,0 +1,24 @@
+// Keys as databases have them, whose structure a weak hash would let through to the filter.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace exactbloom {
+
+struct KeySet {
+  std::string name;
+  std::vector<std::string> keys;  // all different, in an order of their own
+};
+
+// Where the words come from; scripts/packages.txt names the package.
+inline constexpr const char* kDictionary = "/usr/share/dict/american-english-insane";
+
+// Words of the dictionary, paths of files, UUIDs as text, consecutive integers in both orders of
+// bytes and as text, keys of a Gray code, of which neighbours differ in one bit, and long keys that
+// differ from one key in one bit each. At most `most` keys of each; the words are missing where
+// there is no dictionary.
+std::vector<KeySet> RealKeySets(std::size_t most);
+
+}  // namespace exactbloom
