@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test aarch64 build bench bench-rocksdb in-tree package mutation coverage configure clean
+.PHONY: readamp test aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -18,6 +18,14 @@ aarch64:
 	cmake --preset aarch64
 	cmake --build --preset aarch64
 	ctest --preset aarch64
+
+# Each fuzzer for FUZZ_SECONDS, 60 unless set.
+fuzz:
+	@scripts/install_packages
+	@scripts/install_packages scripts/packages_fuzz.txt
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	scripts/fuzz build/fuzz
 
 build: configure
 	cmake --build --preset $(PRESET)

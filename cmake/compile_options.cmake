@@ -11,6 +11,6 @@ if(EXACTBLOOM_SANITIZE)
   # The sanitizers' instrumentation makes GCC see uninitialised reads where there are none (its manual says so of
   # -fsanitize); the builds without them keep that warning.
   add_compile_options(-fsanitize=${EXACTBLOOM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-                      -Wno-maybe-uninitialized)
+                      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${EXACTBLOOM_SANITIZE})
 endif()

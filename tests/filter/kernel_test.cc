@@ -18,6 +18,7 @@
 #include "filter/kernel_table.h"
 #include "filter/key_hash.h"
 #include "sample_filters.h"
+#include "tested_sets.h"
 
 namespace exactbloom::filter {
 namespace {
@@ -76,25 +77,6 @@ std::vector<std::uint64_t> SampleHashes(std::size_t count, std::uint64_t seed) {
   while (hashes.size() < count) hashes.push_back(random());
   hashes.resize(count);
   return hashes;
-}
-
-#if defined(__x86_64__)
-template <bool kGathers>
-const Kernel& Avx512Draws(const FilterDescription& filter) {
-  return Avx512DrawKernel(filter, kGathers);
-}
-#endif
-
-// The sets of this processor, and of what a set has two kinds, both.
-std::vector<InstructionSet> TestedSets() {
-  std::vector<InstructionSet> sets = AvailableInstructionSets();
-#if defined(__x86_64__)
-  if (sets.front().name == "avx512") {
-    sets.push_back({"avx512_loads", nullptr, Avx512Draws<false>});
-    sets.push_back({"avx512_gathers", nullptr, Avx512Draws<true>});
-  }
-#endif
-  return sets;
 }
 
 InstructionSet TestedSet(const std::string& name) {

@@ -1,0 +1,28 @@
+#include "tested_sets.h"
+
+#include "filter/kernel_table.h"
+
+namespace exactbloom::filter {
+namespace {
+
+#if defined(__x86_64__)
+template <bool kGathers>
+const Kernel& Avx512Draws(const FilterDescription& filter) {
+  return Avx512DrawKernel(filter, kGathers);
+}
+#endif
+
+}  // namespace
+
+std::vector<InstructionSet> TestedSets() {
+  std::vector<InstructionSet> sets = AvailableInstructionSets();
+#if defined(__x86_64__)
+  if (sets.front().name == "avx512") {
+    sets.push_back({"avx512_loads", nullptr, Avx512Draws<false>});
+    sets.push_back({"avx512_gathers", nullptr, Avx512Draws<true>});
+  }
+#endif
+  return sets;
+}
+
+}  // namespace exactbloom::filter

@@ -1,0 +1,277 @@
+// Any bytes as a filter block: nothing outside them is touched, a block that is not usable lets
+// every key pass, and a usable one gets the same answers and the same bits from every kernel.
+//
+// An input is a header (Header), and the bytes of the block. The header may ask to mend parts of
+// the trailer, so that bytes that nobody would hit on get past its checks, and to repeat the array,
+// so that short inputs make blocks of several pages.
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "filter/block_format.h"
+#include "filter/code_word.h"
+#include "filter/kernel_table.h"
+#include "filter/key_hash.h"
+#include "input.h"
+#include "placed_bytes.h"
+#include "tested_sets.h"
+
+namespace exactbloom::fuzz {
+namespace {
+
+using filter::CodeWord;
+using filter::InstructionSet;
+using filter::Kernel;
+
+enum Mending : unsigned { kMendMark = 1, kMendFields = 2, kMendSize = 4, kMendChecksum = 8 };
+
+struct Header {
+  explicit Header(Input& input)
+      : mending(input.Take<std::uint8_t>()),
+        place(static_cast<Place>(input.Take<std::uint8_t>() % kPlaces)),
+        shift(input.Take<std::uint8_t>() % (kMaxShift + 1)),
+        array_copies(1U + input.Take<std::uint8_t>() % kMaxArrayCopies),
+        keys(1U + input.Take<std::uint8_t>() % kMaxKeys),
+        set(input.Take<std::uint8_t>()),
+        first_key(input.Take<std::uint64_t>()) {}
+
+  static constexpr std::size_t kMaxArrayCopies = 16;
+  static constexpr std::size_t kMaxKeys = filter::kBatchKeys + 8;
+
+  unsigned mending;
+  Place place;
+  std::size_t shift;  // of the block, from an aligned address
+  std::size_t array_copies;
+  std::size_t keys;  // to ask for
+  std::size_t set;   // of instructions, by its number
+  std::uint64_t first_key;
+};
+
+char LittleEndianByte(std::uint64_t number, std::size_t i) {
+  return static_cast<char>(number >> (8 * i));
+}
+
+void MendFields(char* trailer) {
+  const auto field = [trailer](std::size_t offset) -> char& { return trailer[offset]; };
+  const auto value = [trailer](std::size_t offset) {
+    return static_cast<unsigned char>(trailer[offset]);
+  };
+  field(filter::kKindOffset) = static_cast<char>(value(filter::kKindOffset) % 2);
+  field(filter::kLinesOffset) = static_cast<char>(value(filter::kLinesOffset) % (kMaxLines + 1));
+  field(filter::kPadOffset) = static_cast<char>(value(filter::kPadOffset) % (filter::kMaxPad + 1));
+  const int step = std::max<int>(value(filter::kLinesOffset), 1);
+  const int probes = step * (1 + value(filter::kProbesOffset) % (kMaxProbes / step));
+  field(filter::kProbesOffset) = static_cast<char>(probes);
+  std::fill(trailer + filter::kReservedOffset, trailer + filter::kChecksumOffset, '\0');
+}
+
+// Makes m, and for lines the pad, those of a block of this size.
+void MendSize(std::size_t block_bytes, char* trailer) {
+  const std::size_t body = block_bytes - filter::kTrailerBytes;
+  std::size_t pad = static_cast<unsigned char>(trailer[filter::kPadOffset]);
+  std::uint64_t bits = 0;
+  if (trailer[filter::kLinesOffset] == 0) {
+    pad = std::min(pad, body);
+    const unsigned bits_behind = static_cast<unsigned char>(trailer[filter::kBitsOffset]) % 8;
+    bits = (body - pad) * 8;
+    bits -= std::min<std::uint64_t>(bits, bits_behind);
+  } else {
+    constexpr std::size_t kLineBytes = kLineBits / 8;
+    pad = body % kLineBytes;
+    bits = body / kLineBytes * kLineBits;
+  }
+  trailer[filter::kPadOffset] = static_cast<char>(pad);
+  for (std::size_t i = 0; i < sizeof bits; ++i) {
+    trailer[filter::kBitsOffset + i] = LittleEndianByte(bits, i);
+  }
+}
+
+void MendChecksum(char* trailer) {
+  const std::uint64_t checksum = filter::HashKey({trailer, filter::kChecksumOffset}, 0);
+  for (std::size_t i = 0; i < sizeof(std::uint32_t); ++i) {
+    trailer[filter::kChecksumOffset + i] = LittleEndianByte(checksum, i);
+  }
+}
+
+std::string MakeBlock(const Header& header, std::string_view bytes) {
+  if (bytes.size() < filter::kTrailerBytes) return std::string(bytes);
+  const std::string_view array = bytes.substr(0, bytes.size() - filter::kTrailerBytes);
+  std::string block;
+  for (std::size_t i = 0; i < header.array_copies; ++i) block += array;
+  block += bytes.substr(array.size());
+  char* trailer = block.data() + block.size() - filter::kTrailerBytes;
+  if ((header.mending & kMendMark) != 0) {
+    trailer[filter::kZeroProbesOffset] = 0;
+    std::copy(filter::kMark.begin(), filter::kMark.end(), trailer + filter::kMarkOffset);
+    trailer[filter::kVersionOffset] = filter::kVersion;
+  }
+  if ((header.mending & kMendFields) != 0) MendFields(trailer);
+  if ((header.mending & kMendSize) != 0) MendSize(block.size(), trailer);
+  if ((header.mending & kMendChecksum) != 0) MendChecksum(trailer);
+  return block;
+}
+
+// Keys of all lengths, in memory that ends where they end.
+std::vector<std::string> MakeKeys(const Header& header) {
+  constexpr std::size_t kMaxKeyBytes = 40;
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < header.keys; ++i) {
+    const std::uint64_t number = (header.first_key + i) * filter::kDrawMultiplier;
+    std::string key(number % (kMaxKeyBytes + 1), '\0');
+    for (std::size_t j = 0; j < key.size(); ++j) key[j] = LittleEndianByte(number, j % 8);
+    key.shrink_to_fit();
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+// Those of the keys, and those whose code words are the strangest.
+std::vector<std::uint64_t> MakeHashes(const FilterDescription& filter,
+                                      const std::vector<std::string>& keys) {
+  std::vector<std::uint64_t> hashes = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
+  for (const std::string& key : keys) hashes.push_back(filter::HashKey(key, filter.hash_seed));
+  return hashes;
+}
+
+// The answers and the array, as the format defines them.
+struct Definition {
+  std::vector<CodeWord> words;
+  std::vector<bool> contains;  // before the words are added
+
+  Definition(const PlacedBytes& block, const filter::DecodedBlock& decoded,
+             const std::vector<std::uint64_t>& hashes)
+      : array_offset(static_cast<std::size_t>(decoded.array - block.data())),
+        block_with_all(block.bytes()) {
+    const FilterDescription& filter = decoded.description;
+    for (const std::uint64_t hash : hashes) {
+      words.push_back(filter::MakeCodeWord(filter.layout, hash, filter.bits, filter.probes));
+      bool contained = true;
+      ForEachPosition(words.back(), [&](std::uint64_t position) {
+        contained = contained && filter::TestBit(decoded.array, position);
+      });
+      contains.push_back(contained);
+    }
+    auto* array = reinterpret_cast<unsigned char*>(block_with_all.data()) + array_offset;
+    for (const CodeWord& word : words) {
+      ForEachPosition(word, [&](std::uint64_t position) { filter::SetBit(array, position); });
+    }
+  }
+
+  template <typename Visit>
+  static void ForEachPosition(const CodeWord& word, Visit visit) {
+    for (int i = 0; i < word.size; ++i) visit(word.positions[static_cast<std::size_t>(i)]);
+  }
+
+  std::size_t array_offset;
+  std::string block_with_all;
+};
+
+void CheckAnswers(const Kernel& kernel, const filter::DecodedBlock& decoded,
+                  const std::vector<std::uint64_t>& hashes, const std::vector<bool>& expected) {
+  std::array<bool, filter::kBatchKeys> answers;
+  for (std::size_t i = 0; i < hashes.size(); i += answers.size()) {
+    const std::size_t count = std::min(answers.size(), hashes.size() - i);
+    kernel.may_contain_batch(decoded.array, decoded.description, &hashes[i], count, answers.data());
+    const auto of_batch = expected.begin() + static_cast<std::ptrdiff_t>(i);
+    Require(std::equal(answers.begin(), answers.begin() + count, of_batch),
+            "a batch is answered otherwise than defined");
+  }
+}
+
+void CheckPositions(const Kernel& kernel, const FilterDescription& filter,
+                    const std::vector<std::uint64_t>& hashes,
+                    const std::vector<CodeWord>& expected) {
+  filter::LocatedPositions positions;
+  for (std::size_t i = 0; i < hashes.size(); i += filter::kLocateKeys) {
+    const std::size_t count = std::min(filter::kLocateKeys, hashes.size() - i);
+    kernel.locate(filter, &hashes[i], count, positions.data());
+    std::vector<std::uint64_t> defined;
+    for (std::size_t j = i; j < i + count; ++j) {
+      const CodeWord& word = expected[j];
+      // A standard word names equal positions twice.
+      defined.insert(defined.end(), word.positions.begin(), word.positions.begin() + word.size);
+    }
+    const auto end = positions.begin() + count * static_cast<std::size_t>(filter.probes);
+    std::sort(positions.begin(), end);
+    std::sort(defined.begin(), defined.end());
+    Require(std::equal(positions.begin(), end, defined.begin(), defined.end()),
+            "positions are located otherwise than defined");
+  }
+}
+
+void CheckView(const BloomFilterView& view, const std::vector<std::string>& keys,
+               const std::vector<bool>& expected) {
+  std::array<bool, Header::kMaxKeys + 1> answers{};
+  const std::vector<std::string_view> texts(keys.begin(), keys.end());
+  view.MayContain(texts.data(), texts.size(), answers.data());
+  Require(!answers[keys.size()], "a result behind the last key was written");
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    Require(view.MayContain(keys[i]) == expected[i], "a key is answered otherwise than defined");
+    Require(answers[i] == expected[i], "a key of a batch is answered otherwise than defined");
+  }
+}
+
+void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded) {
+  constexpr std::uint64_t kMaxBits = 1U << 13;  // more take time and tell nothing new
+  const std::uint64_t bits = decoded.description.bits;
+  if (bits > kMaxBits) return;
+  std::uint64_t ones = 0;
+  for (std::uint64_t i = 0; i < filter::ArrayBytes(bits); ++i) {
+    const std::uint64_t behind = bits - i * 8 < 8 ? 8 - (bits - i * 8) : 0;
+    ones += std::bitset<8>(decoded.array[i] & 0xFFU >> behind).count();
+  }
+  Require(view.CountOnes() == ones, "ones are counted wrongly");
+}
+
+// The set of a number, of those that have a kernel of their own for the layout.
+InstructionSet SetOf(std::size_t number, Layout layout) {
+  static const std::vector<InstructionSet> sets = filter::TestedSets();
+  static const std::vector<InstructionSet> whole_sets = filter::AvailableInstructionSets();
+  const std::vector<InstructionSet>& candidates = layout.lines == 0 ? sets : whole_sets;
+  return candidates[number % candidates.size()];
+}
+
+void CheckUsable(const PlacedBytes& block, const Header& header,
+                 const std::vector<std::string>& keys) {
+  const filter::DecodedBlock decoded = filter::DecodeBlock(block.bytes());
+  const std::vector<std::uint64_t> hashes = MakeHashes(decoded.description, keys);
+  const Definition defined(block, decoded, hashes);
+  const std::vector<bool> of_keys(defined.contains.end() - static_cast<std::ptrdiff_t>(keys.size()),
+                                  defined.contains.end());
+  const InstructionSet set = SetOf(header.set, decoded.description.layout);
+  filter::UseInstructionSet(set);
+  const Kernel& kernel = set.kernel_for(decoded.description);
+  const BloomFilterView view(block.bytes());
+  CheckOnes(view, decoded);
+  CheckView(view, keys, of_keys);
+  CheckAnswers(kernel, decoded, hashes, defined.contains);
+  if (kernel.locate != nullptr) {
+    CheckPositions(kernel, decoded.description, hashes, defined.words);
+  }
+  kernel.add(block.data() + defined.array_offset, decoded.description, hashes.data(),
+             hashes.size());
+  Require(block.bytes() == defined.block_with_all, "bits are set otherwise than defined");
+}
+
+}  // namespace
+}  // namespace exactbloom::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace exactbloom;
+  fuzz::Input input(data, size);
+  const fuzz::Header header(input);
+  const std::string bytes = fuzz::MakeBlock(header, input.TakeRest());
+  const fuzz::PlacedBytes block(bytes, header.place, header.shift);
+  const std::vector<std::string> keys = fuzz::MakeKeys(header);
+  const BloomFilterView view(block.bytes());
+  if (view.Status() == BlockStatus::kUsable) {
+    fuzz::CheckUsable(block, header, keys);
+  } else {
+    fuzz::CheckView(view, keys, std::vector<bool>(keys.size(), true));
+    fuzz::Require(view.CountOnes() == 0, "a block that is not usable has ones");
+  }
+  return 0;
+}

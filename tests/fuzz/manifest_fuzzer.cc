@@ -1,0 +1,165 @@
+// Any bytes as a database's MANIFEST: it is read as a list of tables, or refused with a message.
+// And any records, written as RocksDB writes them, come back as they were, or, when the file is cut
+// off, as many of them as are whole.
+//
+// An input is a byte for what it holds (Content), and that.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "input.h"
+#include "manifest.h"
+#include "memory_files.h"
+#include "record_log.h"
+#include "sstable/block_checksum.h"
+#include "version_edit.h"
+
+namespace exactbloom::fuzz {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+enum Content : std::uint8_t { kRecords, kCutRecords, kFile, kCurrent, kContents };
+
+constexpr char kDatabase[] = "/db";
+constexpr char kCurrentPath[] = "/db/CURRENT";
+constexpr char kManifestPath[] = "/db/MANIFEST-000001";
+
+MemoryFiles& Files() {
+  static MemoryFiles& files = *new MemoryFiles;  // RocksDB's own is never destroyed, either
+  return files;
+}
+
+template <typename Number>
+void AppendFixed(Number value, std::string* bytes) {
+  for (std::size_t i = 0; i < sizeof value; ++i) {
+    bytes->push_back(static_cast<char>(value >> (8 * i) & 0xFF));
+  }
+}
+
+// The format is described in record_log.h.
+std::string WriteRecords(const std::vector<std::string>& records) {
+  constexpr std::size_t kBlockBytes = 32768;
+  constexpr std::size_t kHeaderBytes = 7;
+  enum Type : char { kWhole = 1, kFirst, kMiddle, kLast };
+  std::string file;
+  for (const std::string& record : records) {
+    std::size_t done = 0;
+    bool first = true;
+    bool last = false;
+    while (!last) {
+      std::size_t room = kBlockBytes - file.size() % kBlockBytes;
+      if (room < kHeaderBytes) {
+        file.append(room, '\0');
+        room = kBlockBytes;
+      }
+      const std::string part = record.substr(done, room - kHeaderBytes);
+      done += part.size();
+      last = done == record.size();
+      const Type type = first ? (last ? kWhole : kFirst) : (last ? kLast : kMiddle);
+      const std::string checked = static_cast<char>(type) + part;
+      AppendFixed(sstable::BlockChecksum(rocksdb::kCRC32c, checked), &file);
+      AppendFixed(static_cast<std::uint16_t>(part.size()), &file);
+      file += checked;
+      first = false;
+    }
+  }
+  return file;
+}
+
+// Records with their lengths before them, and now and then a long one.
+std::vector<std::string> TakeRecords(Input& input) {
+  constexpr std::size_t kMaxBytes = 200000;  // of all records, six blocks
+  constexpr std::uint8_t kLong = 255;
+  std::vector<std::string> records;
+  std::size_t bytes = 0;
+  while (!input.empty() && bytes < kMaxBytes) {
+    const auto size = input.Take<std::uint8_t>();
+    std::string record;
+    if (size == kLong) {
+      const std::size_t count = input.Take<std::uint16_t>();
+      record.assign(count, input.Take<char>());
+    } else {
+      record = input.TakeBytes(size);
+    }
+    bytes += record.size();
+    records.push_back(record);
+  }
+  return records;
+}
+
+void CheckError(const Status& status) {
+  Require(status.ok() || status.IsCorruption() || status.IsNotSupported() || status.IsNotFound() ||
+              status.IsPathNotFound(),
+          "an unexpected kind of error");
+  Require(status.ok() || status.getState() != nullptr, "an error without a message");
+}
+
+// Whether all tables of the list are in one of its column families.
+void CheckManifest(const tool::Manifest& manifest) {
+  for (const auto& [number, table] : manifest.tables) {
+    Require(manifest.column_families.count(table.column_family) != 0, "a table without family");
+  }
+}
+
+Status Read() {
+  tool::Manifest manifest;
+  const Status status = tool::ReadManifest(Files(), kDatabase, &manifest);
+  CheckError(status);
+  CheckManifest(manifest);
+  return status;
+}
+
+Status Decode(const std::string& record) {
+  // In an allocation of its own size.
+  const std::unique_ptr<char[]> bytes(new char[record.size()]);
+  std::copy(record.begin(), record.end(), bytes.get());
+  tool::VersionEdit edit;
+  const Status status = tool::DecodeVersionEdit({bytes.get(), record.size()}, &edit);
+  CheckError(status);
+  return status;
+}
+
+void CheckRecords(const std::vector<std::string>& records, std::size_t cut) {
+  std::string& file = Files().files[kManifestPath];
+  file = WriteRecords(records);
+  file.resize(file.size() - std::min(cut, file.size()));
+  std::vector<std::string> found;
+  const Status status = tool::VisitRecords(Files(), kManifestPath, [&](const Slice& record) {
+    found.push_back(record.ToString());
+    return Status::OK();
+  });
+  Require(status.ok(), "good records are refused");
+  Require(cut != 0 || found.size() == records.size(), "records are lost");
+  Require(found.size() <= records.size(), "there are more records than were written");
+  Require(std::equal(found.begin(), found.end(), records.begin()), "a record has changed");
+  Status first_error;
+  for (const std::string& record : found) {
+    const Status decoded = Decode(record);
+    if (first_error.ok()) first_error = decoded;
+  }
+  Require(Read().code() == first_error.code(), "a list is read that has a bad record, or not");
+}
+
+}  // namespace
+}  // namespace exactbloom::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace exactbloom::fuzz;
+  Input input(data, size);
+  const auto content = static_cast<Content>(input.Take<std::uint8_t>() % kContents);
+  Files().files[kCurrentPath] = "MANIFEST-000001\n";
+  if (content == kFile) {
+    Files().files[kManifestPath] = input.TakeRest();
+    Read();
+  } else if (content == kCurrent) {
+    Files().files[kManifestPath].clear();
+    Files().files[kCurrentPath] = input.TakeRest();
+    Read();
+  } else {
+    const std::size_t cut = content == kCutRecords ? input.Take<std::uint16_t>() : 0;
+    CheckRecords(TakeRecords(input), cut);
+  }
+  return 0;
+}

@@ -1,0 +1,200 @@
+// Any text, or any numbers, as a policy's configuration: either it is refused with a message, and
+// then such a policy makes no filters, or the policy written down and read again is the same, and
+// its filters hold their keys.
+//
+// An input is a byte for the way by which the configuration comes, and the configuration.
+#include <rocksdb/convenience.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/options_util.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "input.h"
+#include "plugin/bloom_filter_policy.h"
+#include "plugin/filter_bits_interface.h"
+
+namespace exactbloom::fuzz {
+namespace {
+
+using rocksdb::ConfigOptions;
+using rocksdb::FilterPolicy;
+using rocksdb::Status;
+using PolicyPointer = std::shared_ptr<const FilterPolicy>;
+
+enum Way : std::uint8_t { kText, kTableOptions, kTextAndChange, kStruct, kOptionsFile, kWays };
+
+const ConfigOptions& Config() {
+  static const ConfigOptions config = [] {
+    RegisterFilterPolicies();
+    return ConfigOptions();
+  }();
+  return config;
+}
+
+// What RocksDB does with a text that names no policy is its own affair.
+const BloomFilterPolicy* Ours(const PolicyPointer& policy) {
+  return dynamic_cast<const BloomFilterPolicy*>(policy.get());
+}
+
+Status Validate(const FilterPolicy& policy) {
+  return policy.ValidateOptions(rocksdb::DBOptions(), rocksdb::ColumnFamilyOptions());
+}
+
+// What a table of some level gets; null for no filter.
+std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(const FilterPolicy& policy) {
+  static const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::FilterBuildingContext context(table_options);
+  context.num_levels = 7;
+  context.level_at_creation = 1;
+  context.reason = rocksdb::TableFileCreationReason::kFlush;
+  return std::unique_ptr<rocksdb::FilterBitsBuilder>(policy.GetBuilderWithContext(context));
+}
+
+void CheckFilters(const BloomFilterPolicy& policy) {
+  // The division among the levels takes seconds in a build with sanitizers.
+  if (policy.Options().size_ratio != 0.0) return;
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder = NewBuilder(policy);
+  if (builder == nullptr) return;
+  const std::vector<std::string> keys = {"apple", "", "cherry"};
+  for (const std::string& key : keys) builder->AddKey(key);
+  std::unique_ptr<const char[]> buffer;
+  const rocksdb::Slice block = builder->Finish(&buffer);
+  const std::unique_ptr<rocksdb::FilterBitsReader> reader(policy.GetFilterBitsReader(block));
+  for (const std::string& key : keys) Require(reader->MayMatch(key), "a key is missed");
+}
+
+void CheckRoundTrip(const FilterPolicy& policy) {
+  const std::string text = policy.ToString(Config());
+  PolicyPointer again;
+  const Status status = FilterPolicy::CreateFromString(Config(), text, &again);
+  Require(status.ok() && Ours(again) != nullptr, "a policy's own text is not read: " + text);
+  Require(Validate(*again).ok(), "a policy's own text is refused: " + text);
+  Require(again->GetId() == policy.GetId(), "another id is read: " + text);
+  std::string difference;
+  Require(again->AreEquivalent(Config(), &policy, &difference),
+          "another policy is read: " + text + " differs in " + difference);
+}
+
+void CheckPolicy(const BloomFilterPolicy& policy) {
+  const Status status = Validate(policy);
+  if (status.ok()) {
+    CheckRoundTrip(policy);
+    CheckFilters(policy);
+    return;
+  }
+  Require(status.getState() != nullptr, "an error without a message");
+  Require(NewBuilder(policy) == nullptr, "a refused policy makes filters");
+}
+
+// Options as C++ programs fill them in, in and out of their ranges.
+BloomFilterPolicyOptions TakeStruct(Input& input) {
+  enum Flag : unsigned {
+    kRate = 1,
+    kRatio = 2,
+    kLevels = 4,
+    kRibbon = 8,
+    kSeed = 16,
+    kAnyBits = 32
+  };
+  const unsigned flags = input.Take<std::uint8_t>();
+  BloomFilterPolicyOptions options;
+  options.lines = input.Take<std::int8_t>();
+  options.bits_per_key =
+      (flags & kAnyBits) != 0 ? input.Take<double>() : input.Take<std::uint16_t>() / 600.0;
+  if ((flags & kRate) != 0) options.fpr = input.Take<double>();
+  if ((flags & kRatio) != 0) options.size_ratio = input.Take<double>();
+  if ((flags & kRibbon) != 0) options.bottommost = BottommostFilter::kRibbon;
+  if ((flags & kSeed) != 0) options.hash_seed = input.Take<std::uint64_t>();
+  while ((flags & kLevels) != 0 && !input.empty()) {
+    options.level_bits.push_back(input.Take<double>());
+  }
+  return options;
+}
+
+void CheckStruct(Input& input) {
+  const bool classic = input.Take<std::uint8_t>() % 2 != 0;
+  const BloomFilterPolicyOptions options = TakeStruct(input);
+  const PolicyPointer policy(classic ? NewClassicBloomFilterPolicy(options)
+                                     : NewStandardBloomFilterPolicy(options));
+  CheckPolicy(*Ours(policy));
+}
+
+// A policy, and a change of its options such as SetOptions makes.
+void CheckChange(Input& input) {
+  const std::size_t size = input.Take<std::uint8_t>();
+  const std::string id(input.TakeBytes(size));
+  const std::string change(input.TakeRest());
+  PolicyPointer policy;
+  if (!FilterPolicy::CreateFromString(Config(), id, &policy).ok() || Ours(policy) == nullptr)
+    return;
+  const auto changed = std::const_pointer_cast<FilterPolicy>(policy);
+  const bool was_valid = Validate(*policy).ok();
+  const std::string before = policy->ToString(Config());
+  const Status status = changed->ConfigureFromString(Config(), change);
+  // RocksDB refuses a text that is no list of options before the policy sees it.
+  Require(status.ok() || !Validate(*changed).ok() || changed->ToString(Config()) == before,
+          "an error is forgotten");
+  Require(was_valid || !Validate(*changed).ok(), "the first error is forgotten");
+  CheckPolicy(*Ours(changed));
+}
+
+// The text stands in a line of its own, with what may be more lines behind it.
+void CheckOptionsFile(const std::string& text) {
+  static const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  const std::string file =
+      "[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n"
+      "[DBOptions]\n[CFOptions \"default\"]\n"
+      "[TableOptions/BlockBasedTable \"default\"]\n  filter_policy=" +
+      text + "\n";
+  Require(rocksdb::WriteStringToFile(env.get(), file, "/OPTIONS").ok(), "the file is not written");
+  ConfigOptions config = Config();
+  config.env = env.get();
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  if (!rocksdb::LoadOptionsFromFile(config, "/OPTIONS", &db_options, &families).ok()) return;
+  const auto* table =
+      families.at(0).options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (table != nullptr && Ours(table->filter_policy) != nullptr)
+    CheckPolicy(*Ours(table->filter_policy));
+}
+
+void CheckText(Way way, const std::string& text) {
+  if (way == kOptionsFile) return CheckOptionsFile(text);
+  PolicyPointer policy;
+  if (way == kText) {
+    if (!FilterPolicy::CreateFromString(Config(), text, &policy).ok()) return;
+  } else {
+    rocksdb::BlockBasedTableOptions table_options;
+    if (!rocksdb::GetBlockBasedTableOptionsFromString(Config(), {}, "filter_policy=" + text,
+                                                      &table_options)
+             .ok()) {
+      return;
+    }
+    policy = table_options.filter_policy;
+  }
+  if (Ours(policy) != nullptr) CheckPolicy(*Ours(policy));
+}
+
+}  // namespace
+}  // namespace exactbloom::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace exactbloom::fuzz;
+  Input input(data, size);
+  const auto way = static_cast<Way>(input.Take<std::uint8_t>() % kWays);
+  if (way == kStruct) {
+    CheckStruct(input);
+  } else if (way == kTextAndChange) {
+    CheckChange(input);
+  } else {
+    CheckText(way, std::string(input.TakeRest()));
+  }
+  return 0;
+}
