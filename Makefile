@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
+.PHONY: readamp test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -10,6 +10,11 @@ readamp: configure
 
 test: build
 	ctest --preset $(PRESET)
+
+# Faults of disks and a hundred kills, for as long as an hour; prints what was injected and survived.
+stress: build
+	EXACTBLOOM_TEST_LARGE=1 build/bin/kill_test
+	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test
 
 # The libraries without RocksDB for 64-bit ARM, tested under qemu.
 aarch64:

@@ -21,18 +21,28 @@ std::string_view View(const Slice& slice) { return {slice.data(), slice.size()};
 // A block that every reader, ours and stock ones, takes as "always match".
 constexpr std::array<char, 6> kAlwaysMatch{};
 
-Status CorruptionOf(ConstructionFault fault) {
+const char* Describe(ConstructionFault fault) {
   switch (fault) {
     case ConstructionFault::kNone:
       break;
     case ConstructionFault::kHashes:
-      return Status::Corruption("exactbloom: a key's hash changed while the filter was built");
+      return "exactbloom: a key's hash changed while the filter was built";
     case ConstructionFault::kBlock:
-      return Status::Corruption("exactbloom: the filter block changed after it was built");
+      return "exactbloom: the filter block changed after it was built";
     case ConstructionFault::kMissingKey:
-      return Status::Corruption("exactbloom: the filter was built without a key that was added");
+      return "exactbloom: the filter was built without a key that was added";
   }
-  return Status::OK();
+  return "";
+}
+
+// Without the description where there is no memory for it.
+Status CorruptionOf(ConstructionFault fault) {
+  if (fault == ConstructionFault::kNone) return Status::OK();
+  try {
+    return Status::Corruption(Describe(fault));
+  } catch (const std::bad_alloc&) {
+    return Status::Corruption();
+  }
 }
 
 // Memory may run short while keys are collected or the filter is made. No exception may reach
@@ -63,9 +73,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
 
   Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-    const Status intact = CorruptionOf(builder_.CheckHashes());
-    if (status != nullptr) *status = intact;
-    if (std::exchange(out_of_memory_, false) || !intact.ok()) return FinishWithoutFilter();
+    Status intact = CorruptionOf(builder_.CheckHashes());
+    const bool is_usable = !std::exchange(out_of_memory_, false) && intact.ok();
+    if (status != nullptr) *status = std::move(intact);
+    if (!is_usable) return FinishWithoutFilter();
     try {
       WarnOfTheBlockLimit();
       return FinishFilter(buffer);
@@ -80,26 +91,36 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     return status;
   }
 
+  // Too many would make partitions too large.
   size_t ApproximateNumEntries(size_t bytes) override {
-    return static_cast<size_t>(builder_.KeysThatFit(bytes));
+    return Unless<size_t>(static_cast<size_t>(8.0 * static_cast<double>(bytes) / kMaxBitsPerKey),
+                          [&] { return static_cast<size_t>(builder_.KeysThatFit(bytes)); });
   }
 
   size_t CalculateSpace(size_t num_entries) override {
-    try {
-      return static_cast<size_t>(builder_.BlockBytes(num_entries));
-    } catch (const std::bad_alloc&) {
-      return kAlwaysMatch.size();
-    }
+    return Unless<size_t>(kAlwaysMatch.size(),
+                          [&] { return static_cast<size_t>(builder_.BlockBytes(num_entries)); });
   }
 
   double EstimatedFpRate(size_t num_entries, size_t bytes) override {
-    return builder_.FalsePositiveRateOfBlock(num_entries, bytes);
+    return Unless<double>(1.0,
+                          [&] { return builder_.FalsePositiveRateOfBlock(num_entries, bytes); });
   }
 
  private:
   // Keys that are collected between two charges for them.
   static constexpr std::uint64_t kKeysPerCharge =
       CacheCharge::kEntryBytes / BloomFilterBuilder::kBytesPerKey / 4;
+
+  // Returns the value, or `out_of_memory` where memory is short.
+  template <typename Value, typename Function>
+  static Value Unless(Value out_of_memory, Function value) {
+    try {
+      return value();
+    } catch (const std::bad_alloc&) {
+      return out_of_memory;
+    }
+  }
 
   template <typename AddEntries>
   void Add(AddEntries add) {

@@ -3,6 +3,7 @@
 #include <rocksdb/slice.h>
 
 #include <cstddef>
+#include <new>
 #include <string_view>
 
 #include "../src/filter/batch.h"
@@ -33,7 +34,7 @@ class BitsReader : public rocksdb::FilterBitsReader {
 }  // namespace
 
 std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view) {
-  return std::make_unique<BitsReader>(view);
+  return std::unique_ptr<rocksdb::FilterBitsReader>(new (std::nothrow) BitsReader(view));
 }
 
 }  // namespace exactbloom

@@ -8,6 +8,7 @@
 
 namespace exactbloom {
 
+// Returns null when memory is short.
 std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view);
 
 }  // namespace exactbloom

@@ -43,10 +43,16 @@ Status BloomFilterPolicy::ConfigureOptions(
     const rocksdb::ConfigOptions& config_options,
     const std::unordered_map<std::string, std::string>& options,
     std::unordered_map<std::string, std::string>* unused) {
-  Status status = FilterPolicy::ConfigureOptions(config_options, options, unused);
-  if (status.ok()) status = ValidatePolicyOptions(options_);
-  if (configuration_.ok()) configuration_ = status;
-  levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
+  Status status;
+  try {
+    status = FilterPolicy::ConfigureOptions(config_options, options, unused);
+    if (status.ok()) status = ValidatePolicyOptions(options_);
+    levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
+    if (configuration_.ok()) configuration_ = status;
+  } catch (const std::bad_alloc&) {
+    status = Status::MemoryLimit();  // which takes no memory, nor do its copies
+    configuration_ = status;
+  }
   return status;
 }
 
@@ -93,9 +99,14 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
 }
 
 rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {
-  const BloomFilterView view({contents.data(), contents.size()});
-  if (view.Status() == BlockStatus::kForeign) return built_in_->GetFilterBitsReader(contents);
-  return NewBitsReader(view).release();
+  // RocksDB takes a null reader as one that lets all keys pass.
+  try {
+    const BloomFilterView view({contents.data(), contents.size()});
+    if (view.Status() == BlockStatus::kForeign) return built_in_->GetFilterBitsReader(contents);
+    return NewBitsReader(view).release();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) const {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "bloom_filter_policy.h"
 #include "exactbloom/filter_policy.h"
@@ -15,7 +16,8 @@ using rocksdb::FilterPolicy;
 using rocksdb::ObjectLibrary;
 
 // Makes a policy of the text that the pattern matched: the name alone or name:bits_per_key. A bad
-// number makes a policy that reports it, because RocksDB would drop the error of a factory.
+// number makes a policy that reports it, because RocksDB would drop the error of a factory. Throws
+// std::bad_alloc.
 const FilterPolicy* Create(FilterKind kind, const std::string& id,
                            std::unique_ptr<const FilterPolicy>* guard) {
   PolicyOptions options;
@@ -34,8 +36,16 @@ void AddPolicy(ObjectLibrary& library, FilterKind kind) {
   const auto pattern = ObjectLibrary::PatternEntry(BloomFilterPolicy::NameOf(kind), true)
                            .AddSeparator(":", /*at_least_one=*/false);
   library.AddFactory<const FilterPolicy>(
-      pattern, [kind](const std::string& id, std::unique_ptr<const FilterPolicy>* guard,
-                      std::string* /*error*/) { return Create(kind, id, guard); });
+      pattern,
+      [kind](const std::string& id, std::unique_ptr<const FilterPolicy>* guard,
+             std::string* error) -> const FilterPolicy* {
+        try {
+          return Create(kind, id, guard);
+        } catch (const std::bad_alloc&) {
+          *error = "out of memory";
+          return nullptr;
+        }
+      });
 }
 
 }  // namespace

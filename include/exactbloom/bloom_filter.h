@@ -123,7 +123,8 @@ class BloomFilterBuilder {
   //   block_bytes   at least what an empty filter takes; the block may be a line smaller
   FilterBlock Finish(std::size_t block_bytes);
 
-  // Returns the size of the block that Finish() would make now.
+  // Returns the size of the block that Finish() would make now. Throws std::bad_alloc when memory
+  // is short; so do Describe and FalsePositiveRateOfBlock.
   std::size_t BlockBytes() const { return static_cast<std::size_t>(BlockBytes(KeyCount())); }
 
   // Returns what that block would say of itself.
@@ -142,7 +143,7 @@ class BloomFilterBuilder {
   void Clear();
 
   // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
-  // or rate; 0 if not even one does.
+  // or rate; 0 if not even one does. Throws std::bad_alloc when memory is short.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
   // Returns the bytes of the block that Finish makes of `keys` keys, 0 .. 2^53. Throws

@@ -9,7 +9,8 @@
 // with k towards one (Theorem 26, Conjecture 28). So a classic filter of one key and m/2 probes
 // wastes almost nothing; at the sizes of an SSTable both are at ln 2 = 69%.
 //
-// All are for whole filters unless a layout is taken. No function throws.
+// All are for whole filters unless a layout is taken. Efficiency throws
+// std::bad_alloc as FalsePositiveRate does, no other function throws.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace exactbloom {
 // Returns -n log2(rate) / m with the exact rate. Parameters as for FalsePositiveRate.
 // Precision: absolute error at most 1e-11 for lines = 0. Errors: NaN for parameters outside the
 // ranges, and for an empty filter. Source: (69), (70).
-double Efficiency(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) noexcept;
+double Efficiency(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns about how many keys, as a real number, give the classic filter its highest efficiency for
 // these probes: the n that fills half of the bits, ln(1/2) / ln(1 - k/m).

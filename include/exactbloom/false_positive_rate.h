@@ -20,8 +20,8 @@
 //
 // which are correlated through the load of the page and through the keys that chose both lines.
 //
-// No function throws. Those for lines = 0 do not allocate; the others do, and end the program when
-// memory for a few thousand numbers is not to be had.
+// The functions do not allocate for lines = 0; for the others they throw std::bad_alloc when memory
+// for a few thousand numbers is not to be had. They throw nothing else.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +41,12 @@ namespace exactbloom {
 // for lines = 2 at most 1e-9. Time: microseconds, for lines = 2 up to a millisecond.
 // Errors: NaN for parameters outside their ranges. Source: equations (53)-(63), in the positive
 // form; Qiao et al. 2011 for the lines, with both lines in one page.
-double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
-                         int probes) noexcept;
+double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns log2 of the same rate, which stays finite where the rate itself underflows.
 // Parameters, errors and source as above; -infinity for an empty filter.
 // Precision: absolute error at most 2e-12 for lines = 0, else as the relative error above.
-double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
-                             int probes) noexcept;
+double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns the usual approximation of both rates, (1 - e^(-kn/m))^k, equation (58). It is a limit
 // for large m and n and is here to be compared with, not to size anything. Parameters and errors as

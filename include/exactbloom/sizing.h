@@ -8,7 +8,7 @@
 // lines = 2 k is even. FilterSizer (filter_sizer.h) gives the same answers to a caller who sizes
 // many filters.
 //
-// No function throws; about memory, see false_positive_rate.h.
+// About memory and exceptions, see false_positive_rate.h.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace exactbloom {
 // Where the bounds of Corollary 23 already tell k* from its neighbours, as they do for most filters
 // of thousands of keys, the exact rate is not needed, and an answer takes a fraction of a
 // microsecond.
-int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) noexcept;
+int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
 struct FilterSize {
   std::uint64_t bits = 0;            // m
@@ -41,7 +41,7 @@ struct FilterSize {
 //   target   a rate, strictly between 0 and 1
 // Errors: nothing is returned for parameters outside these ranges, or when more than 2^53 bits
 // would be needed.
-std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target) noexcept;
+std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target);
 
 // Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
 // `target`, with k* for that number; 0 when already a single key exceeds the target.
@@ -49,6 +49,6 @@ std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, doub
 //   target   a rate, strictly between 0 and 1
 // The answer is at most 2^53, which it reaches for targets that differ from 1 by roundings only.
 // Errors: nothing is returned for parameters outside these ranges.
-std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) noexcept;
+std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target);
 
 }  // namespace exactbloom

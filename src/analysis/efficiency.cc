@@ -37,7 +37,7 @@ double StirlingRest(double n) {
 
 }  // namespace
 
-double Efficiency(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) noexcept {
+double Efficiency(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (keys == 0) return kNotANumber;
   const double log2_rate = Log2FalsePositiveRate(layout, bits, keys, probes);
   return -static_cast<double>(keys) * log2_rate / static_cast<double>(bits);

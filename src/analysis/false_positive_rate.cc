@@ -57,14 +57,12 @@ ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uin
 
 }  // namespace analysis
 
-double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
-                         int probes) noexcept {
+double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (!analysis::IsGeometry(layout, bits, keys, probes)) return analysis::kNotANumber;
   return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Value();
 }
 
-double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
-                             int probes) noexcept {
+double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (!analysis::IsGeometry(layout, bits, keys, probes)) return analysis::kNotANumber;
   return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
 }

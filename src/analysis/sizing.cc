@@ -14,14 +14,13 @@ using analysis::kLn2;
 using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
 
-int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) noexcept {
+int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
   if (!analysis::IsGeometry(layout, bits, 0, analysis::ProbeStep(layout))) return 0;
   if (keys < 1 || keys > kMaxCount) return analysis::ProbeStep(layout);
   return analysis::BestProbes(layout, bits, keys);
 }
 
-std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys,
-                                         double target) noexcept {
+std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target) {
   if (layout.lines < 0 || layout.lines > 2) return std::nullopt;
   if (keys < 1 || keys > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);
@@ -34,7 +33,7 @@ std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys,
   return FilterSize{*bits, choice.probes, std::exp2(choice.log2_rate)};
 }
 
-std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) noexcept {
+std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) {
   if (!analysis::IsGeometry(layout, bits, 0, analysis::ProbeStep(layout))) return std::nullopt;
   if (bits > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);

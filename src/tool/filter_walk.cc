@@ -44,7 +44,7 @@ Status FilterWalk::MoveTo(const Slice& key) {
   next_ = block + 1;
   description_ = DescribeFilterBlock(contents_.Bytes());
   reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
-  return Status::OK();
+  return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
 }
 
 }  // namespace exactbloom::tool

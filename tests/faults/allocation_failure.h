@@ -1,0 +1,63 @@
+// Memory that runs out where a test says. Linking this replaces the program's operator new, also
+// for RocksDB's shared library.
+#pragma once
+
+#include <cstdint>
+
+namespace exactbloom::faults {
+
+// Which allocations fail from the chosen one on.
+enum class Shortage { kOneAllocation, kAllThatFollow };
+
+class AllocationFailure {
+ public:
+  // The allocation of that number, from one on, fails; the calling thread's are counted, within
+  // Run.
+  AllocationFailure(std::uint64_t number, Shortage shortage)
+      : number_(number), shortage_(shortage) {}
+  AllocationFailure(const AllocationFailure&) = delete;
+  AllocationFailure& operator=(const AllocationFailure&) = delete;
+
+  template <typename Function>
+  auto Run(Function function) {
+    const Switch on(this);
+    return function();
+  }
+
+  // Whether an allocation failed so far.
+  bool HasHappened() const { return count_ >= number_; }
+
+  // Counts one more allocation of this thread; true if it is to fail.
+  static bool Strikes();
+
+ private:
+  class Switch {
+   public:
+    explicit Switch(AllocationFailure* failure);
+    ~Switch();
+    Switch(const Switch&) = delete;
+    Switch& operator=(const Switch&) = delete;
+  };
+
+  std::uint64_t number_;
+  Shortage shortage_;
+  std::uint64_t count_ = 0;
+};
+
+// Calls `attempt` with the first allocation failing, with the second, and so on until none fails
+// any more; beyond kEachAllocation in growing steps. Returns how many attempts met a failure.
+inline constexpr std::uint64_t kEachAllocation = 100;
+
+template <typename Attempt>
+std::uint64_t FailEachAllocation(Shortage shortage, Attempt attempt) {
+  constexpr std::uint64_t kStepsPerFactor = 8;
+  std::uint64_t failures = 0;
+  for (std::uint64_t number = 1;; ++failures) {
+    AllocationFailure failure(number, shortage);
+    attempt(failure);
+    if (!failure.HasHappened()) return failures;
+    number += number < kEachAllocation ? 1 : number / kStepsPerFactor;
+  }
+}
+
+}  // namespace exactbloom::faults

@@ -1,0 +1,52 @@
+#include "configurations.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include "sample_database.h"
+#include "sample_filters.h"
+
+namespace exactbloom::faults {
+
+std::string Configuration::Name() const {
+  return (layout ? NameOf(*layout) : "RocksDB") + (partitioned ? "Partitioned" : "Full") +
+         (detects_faults ? "Detecting" : "");
+}
+
+rocksdb::Options Configuration::Options() const {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy =
+      layout ? NewPolicy(*layout) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
+  table.detect_filter_construct_corruption = detects_faults;
+  table.partition_filters = partitioned;
+  if (partitioned) table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.metadata_block_size = 256;
+  table.block_size = 1024;
+  table.cache_index_and_filter_blocks = partitioned || detects_faults;
+  table.block_cache = rocksdb::NewLRUCache(64 << 10, 0);
+  rocksdb::Options options = OptionsWith(table);
+  options.disable_auto_compactions = false;
+  options.write_buffer_size = 64 << 10;
+  options.target_file_size_base = 64 << 10;
+  options.max_bytes_for_level_base = 128 << 10;
+  options.level0_file_num_compaction_trigger = 2;
+  options.compression = rocksdb::kNoCompression;
+  options.max_open_files = 10;  // so that tables are opened again and again
+  return options;
+}
+
+std::vector<Configuration> AllConfigurations() {
+  std::vector<Configuration> all;
+  for (const bool partitioned : {false, true}) {
+    for (const bool detects_faults : {false, true}) {
+      for (const Layout layout : AllLayouts()) {
+        all.push_back({layout, partitioned, detects_faults});
+      }
+      all.push_back({std::nullopt, partitioned, detects_faults});
+    }
+  }
+  return all;
+}
+
+}  // namespace exactbloom::faults

@@ -1,0 +1,208 @@
+#include "faulty_file_system.h"
+
+#include <rocksdb/system_clock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace exactbloom::faults {
+namespace {
+
+using rocksdb::FSRandomAccessFile;
+using rocksdb::FSSequentialFile;
+using rocksdb::FSWritableFile;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+// The end of a table says where everything else in it lies and how it is checked. Nothing checks
+// the end itself before format_version 6, which RocksDB 7.8 does not have: it stays whole.
+constexpr std::size_t kFooterBytes = 53;
+
+IOStatus Failure() { return IOStatus::IOError("injected"); }
+
+void FlipBit(char* bytes, std::size_t count, FaultSource& faults) {
+  char& byte = bytes[faults.Choose(count)];
+  byte = static_cast<char>(byte ^ (1 << faults.Choose(8)));
+}
+
+// Of `size` bytes that were read; those before `end` may be changed.
+void Spoil(Fault fault, std::size_t end, Slice* result, char* scratch, FaultSource& faults) {
+  if (result->empty()) return;
+  if (fault == Fault::kShorten) {
+    *result = Slice(result->data(), faults.Choose(result->size()));
+  } else if (end > 0) {
+    if (result->data() != scratch) std::memcpy(scratch, result->data(), result->size());
+    FlipBit(scratch, std::min(end, result->size()), faults);
+    *result = Slice(scratch, result->size());
+  }
+}
+
+class SequentialFile : public rocksdb::FSSequentialFileOwnerWrapper {
+ public:
+  SequentialFile(std::unique_ptr<FSSequentialFile> file, FileKind kind, FaultSource& faults)
+      : FSSequentialFileOwnerWrapper(std::move(file)), kind_(kind), faults_(faults) {}
+
+  IOStatus Read(std::size_t count, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* debug) override {
+    const auto fault = faults_.Draw(kind_, Operation::kRead);
+    if (fault == Fault::kFail) return Failure();
+    IOStatus status = FSSequentialFileOwnerWrapper::Read(count, options, result, scratch, debug);
+    if (fault && status.ok()) Spoil(*fault, result->size(), result, scratch, faults_);
+    return status;
+  }
+
+ private:
+  FileKind kind_;
+  FaultSource& faults_;
+};
+
+class RandomAccessFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  RandomAccessFile(std::unique_ptr<FSRandomAccessFile> file, std::uint64_t footer, FileKind kind,
+                   FaultSource& faults)
+      : FSRandomAccessFileOwnerWrapper(std::move(file)),
+        footer_(footer),
+        kind_(kind),
+        faults_(faults) {}
+
+  IOStatus Read(std::uint64_t offset, std::size_t count, const IOOptions& options, Slice* result,
+                char* scratch, IODebugContext* debug) const override {
+    const auto fault = faults_.Draw(kind_, Operation::kRead);
+    if (fault == Fault::kFail) return Failure();
+    IOStatus status =
+        FSRandomAccessFileOwnerWrapper::Read(offset, count, options, result, scratch, debug);
+    const std::size_t before_footer = offset < footer_ ? footer_ - offset : 0;
+    if (fault && status.ok()) Spoil(*fault, before_footer, result, scratch, faults_);
+    return status;
+  }
+
+  // One by one, each with its own faults.
+  IOStatus MultiRead(rocksdb::FSReadRequest* requests, std::size_t count, const IOOptions& options,
+                     IODebugContext* debug) override {
+    return FSRandomAccessFile::MultiRead(requests, count, options, debug);
+  }
+
+ private:
+  std::uint64_t footer_;  // where it begins
+  FileKind kind_;
+  FaultSource& faults_;
+};
+
+class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  WritableFile(std::unique_ptr<FSWritableFile> file, FileKind kind, FaultSource& faults)
+      : FSWritableFileOwnerWrapper(std::move(file)), kind_(kind), faults_(faults) {}
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    const std::size_t fitting = faults_.TakeSpace(data.size());
+    if (fitting < data.size()) {
+      AppendToTarget(Slice(data.data(), fitting), options, debug).PermitUncheckedError();
+      return IOStatus::NoSpace("injected: no space left");
+    }
+    const auto fault = faults_.Draw(kind_, Operation::kWrite);
+    if (fault == Fault::kFail) return Failure();
+    if (fault == Fault::kShorten && !data.empty()) {
+      const Slice part(data.data(), faults_.Choose(data.size()));
+      AppendToTarget(part, options, debug).PermitUncheckedError();
+      return Failure();
+    }
+    if (fault == Fault::kCorrupt && data.size() > kFooterBytes) {
+      std::string changed = data.ToString();
+      FlipBit(changed.data(), changed.size() - kFooterBytes, faults_);
+      return AppendToTarget(changed, options, debug);
+    }
+    return AppendToTarget(data, options, debug);
+  }
+
+  IOStatus Append(const Slice& data, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& /*verification*/,
+                  IODebugContext* debug) override {
+    return Append(data, options, debug);
+  }
+
+  IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
+    return faults_.Draw(kind_, Operation::kSync) ? Failure() : IOStatus::OK();
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return Sync(options, debug);
+  }
+  IOStatus RangeSync(std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
+                     const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
+    return IOStatus::OK();
+  }
+
+ private:
+  IOStatus AppendToTarget(const Slice& data, const IOOptions& options, IODebugContext* debug) {
+    return FSWritableFileOwnerWrapper::Append(data, options, debug);
+  }
+
+  FileKind kind_;
+  FaultSource& faults_;
+};
+
+class HastyClock : public rocksdb::SystemClockWrapper {
+ public:
+  HastyClock() : SystemClockWrapper(rocksdb::SystemClock::Default()) {}
+  const char* Name() const override { return "HastyClock"; }
+  void SleepForMicroseconds(int microseconds) override {
+    SystemClockWrapper::SleepForMicroseconds(microseconds / 1000);
+  }
+};
+
+class HastyEnv : public rocksdb::EnvWrapper {
+ public:
+  explicit HastyEnv(const std::shared_ptr<rocksdb::FileSystem>& file_system)
+      : EnvWrapper(rocksdb::NewCompositeEnv(file_system)) {
+    file_system_ = file_system;
+    system_clock_ = std::make_shared<HastyClock>();
+  }
+};
+
+}  // namespace
+
+IOStatus FaultyFileSystem::NewSequentialFile(const std::string& path,
+                                             const rocksdb::FileOptions& options,
+                                             std::unique_ptr<FSSequentialFile>* file,
+                                             IODebugContext* debug) {
+  IOStatus status = FileSystemWrapper::NewSequentialFile(path, options, file, debug);
+  if (!status.ok()) return status;
+  *file = std::make_unique<SequentialFile>(std::move(*file), FileKindOf(path), faults_);
+  return status;
+}
+
+IOStatus FaultyFileSystem::NewRandomAccessFile(const std::string& path,
+                                               const rocksdb::FileOptions& options,
+                                               std::unique_ptr<FSRandomAccessFile>* file,
+                                               IODebugContext* debug) {
+  std::uint64_t bytes = 0;
+  IOStatus status = GetFileSize(path, options.io_options, &bytes, debug);
+  if (status.ok()) status = FileSystemWrapper::NewRandomAccessFile(path, options, file, debug);
+  if (!status.ok()) return status;
+  const FileKind kind = FileKindOf(path);
+  const std::uint64_t footer = bytes - std::min<std::uint64_t>(bytes, kFooterBytes);
+  *file = std::make_unique<RandomAccessFile>(std::move(*file), footer, kind, faults_);
+  return status;
+}
+
+IOStatus FaultyFileSystem::NewWritableFile(const std::string& path,
+                                           const rocksdb::FileOptions& options,
+                                           std::unique_ptr<FSWritableFile>* file,
+                                           IODebugContext* debug) {
+  const FileKind kind = FileKindOf(path);
+  if (faults_.Draw(kind, Operation::kCreate)) return Failure();
+  IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+  if (!status.ok()) return status;
+  *file = std::make_unique<WritableFile>(std::move(*file), kind, faults_);
+  return status;
+}
+
+std::unique_ptr<rocksdb::Env> NewFaultyEnv(FaultSource& faults) {
+  return std::make_unique<HastyEnv>(
+      std::make_shared<FaultyFileSystem>(rocksdb::FileSystem::Default(), faults));
+}
+
+}  // namespace exactbloom::faults

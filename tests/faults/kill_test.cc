@@ -1,0 +1,224 @@
+// A process that writes is killed, again and again, while it flushes, compacts or rebuilds. Behind
+// each kill the database holds just what was acknowledged, and no filter denies a key of its table.
+// On demand, a hundred cycles: EXACTBLOOM_TEST_LARGE=1 (make stress).
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "database_files.h"
+#include "exactbloom/table_filters.h"
+#include "sample_database.h"
+#include "table_verification.h"
+#include "written_sequence.h"
+
+namespace exactbloom::faults {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What the process said before it was gone.
+struct Testimony {
+  std::uint64_t last_acknowledged = 0;
+  std::array<int, kPhases> open{};  // phases begun and not ended
+};
+
+// A process that ends no later than this object.
+class Victim {
+ public:
+  Victim(const std::string& directory, std::uint64_t cycle, std::uint64_t first_batch,
+         Phase phase) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const std::array<std::string, 6> words = {EXACTBLOOM_KILLED_WRITER,
+                                              directory,
+                                              std::to_string(cycle),
+                                              std::to_string(first_batch),
+                                              std::to_string(static_cast<int>(phase)),
+                                              std::to_string(ends[1])};
+    std::array<char*, 7> arguments{};
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      arguments[i] = const_cast<char*>(words[i].c_str());
+    }
+    process_ = fork();
+    EXPECT_GE(process_, 0);
+    if (process_ == 0) {
+      close(ends[0]);
+      execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    pipe_ = ends[0];
+  }
+  ~Victim() {
+    if (process_ > 0) End();
+    close(pipe_);
+  }
+  Victim(const Victim&) = delete;
+  Victim& operator=(const Victim&) = delete;
+
+  // Listens until `phase` begins and `delay` has passed since, kills the process and returns all
+  // that it has said. It must not have ended before.
+  Testimony KillIn(Phase phase, std::chrono::microseconds delay) {
+    constexpr auto kLongest = std::chrono::seconds(20);
+    Clock::time_point deadline = Clock::now() + kLongest;
+    Testimony testimony;
+    Message message{};
+    while (Clock::now() < deadline) {
+      pollfd waiting = {pipe_, POLLIN, 0};
+      const auto left = deadline - Clock::now();
+      const timespec limit = {left / std::chrono::seconds(1),
+                              (left % std::chrono::seconds(1)) / std::chrono::nanoseconds(1)};
+      if (ppoll(&waiting, 1, &limit, nullptr) <= 0) break;
+      if (!Hear(&message, &testimony)) break;
+      const bool begins = message.kind == Message::Kind::kBegins && message.phase == phase;
+      if (begins && !met_) deadline = Clock::now() + delay;
+      met_ = met_ || begins;
+    }
+    EXPECT_TRUE(WIFSIGNALED(End())) << "it ended by itself";
+    while (Hear(&message, &testimony)) {
+    }
+    return testimony;
+  }
+
+ private:
+  // Kills the process and returns how it ended. Its number may be another's then.
+  int End() {
+    int status = 0;
+    EXPECT_EQ(kill(process_, SIGKILL), 0);
+    EXPECT_EQ(waitpid(process_, &status, 0), process_);
+    process_ = 0;
+    return status;
+  }
+
+  bool Hear(Message* message, Testimony* testimony) const {
+    if (read(pipe_, message, sizeof(*message)) != sizeof(*message)) return false;
+    int& open = testimony->open[static_cast<std::size_t>(message->phase)];
+    if (message->kind == Message::Kind::kAcknowledged) {
+      testimony->last_acknowledged = message->number;
+    } else {
+      open += message->kind == Message::Kind::kBegins ? 1 : -1;
+    }
+    return true;
+  }
+
+  pid_t process_ = 0;
+  int pipe_ = -1;
+  bool met_ = false;
+};
+
+struct Figures {
+  std::array<std::uint64_t, kPhases> kills{};
+  std::uint64_t tables = 0;
+  std::uint64_t tables_of_ours = 0;
+  std::uint64_t keys_of_tables = 0;
+  std::uint64_t beyond = 0;  // batches that were there and had not been acknowledged
+};
+
+// Compaction beside a rebuild is of the rebuild; flushes and opening may go on beside others.
+void Count(const Testimony& testimony, Figures* figures) {
+  const auto is_open = [&](Phase phase) {
+    return testimony.open[static_cast<std::size_t>(phase)] > 0;
+  };
+  const auto count = [&](Phase phase) { ++figures->kills[static_cast<std::size_t>(phase)]; };
+  if (is_open(Phase::kOpening)) return count(Phase::kOpening);
+  if (is_open(Phase::kRebuild)) return count(Phase::kRebuild);
+  if (is_open(Phase::kFlush)) count(Phase::kFlush);
+  if (is_open(Phase::kCompaction)) count(Phase::kCompaction);
+  if (!is_open(Phase::kFlush) && !is_open(Phase::kCompaction)) count(Phase::kWriting);
+}
+
+// Each filter is asked for every key of its table.
+void VerifyFilters(const std::string& directory, Figures* figures) {
+  for (const tool::TableLocation& table : tool::ListTables({directory}).tables) {
+    const tool::TableVerification result = tool::VerifyTable(table, 0, 0);
+    EXPECT_TRUE(result.status.ok()) << table.path << ": " << result.status.ToString();
+    EXPECT_EQ(result.false_negatives, 0U) << table.path;
+    EXPECT_EQ(result.unchecked, "") << table.path;
+    figures->tables += 1;
+    figures->tables_of_ours += result.filter.family == FilterFamily::kExactBloom ? 1 : 0;
+    figures->keys_of_tables += result.keys_checked;
+  }
+}
+
+// Reopens the database behind a kill, and returns the number of its last batch.
+std::uint64_t VerifyContents(const std::string& directory, std::uint64_t cycle, std::uint64_t known,
+                             std::uint64_t acknowledged, ExpectedContents* expected) {
+  const Database db = Open(OptionsOf(cycle), directory);
+  if (db == nullptr) return 0;
+  std::string last = "0";
+  const rocksdb::Status status = db->Get({}, KeyOf(2 * kLastBatchKey), &last);
+  EXPECT_TRUE(status.ok() || (status.IsNotFound() && acknowledged == 0)) << status.ToString();
+  const std::uint64_t found = std::stoull(last);
+  EXPECT_GE(found, acknowledged) << "lost";
+  EXPECT_LE(found, acknowledged + 1);
+  for (std::uint64_t number = known + 1; number <= found; ++number) {
+    expected->Acknowledge(BatchOf(number));
+  }
+  EXPECT_EQ(expected->FindDifference(*db), "");
+  return found;
+}
+
+TEST(Kill, NothingAcknowledgedIsLost) {
+  const bool large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;
+  const std::uint64_t cycles = large ? 100 : 8;
+  // Where to kill, and how long after its beginning at most.
+  using Microseconds = std::chrono::microseconds;
+  constexpr std::array<std::pair<Phase, Microseconds>, 4> kAims = {{
+      {Phase::kRebuild, Microseconds(40'000)},
+      {Phase::kFlush, Microseconds(10'000)},
+      {Phase::kCompaction, Microseconds(30'000)},
+      {Phase::kOpening, Microseconds(50'000)},
+  }};
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("db");
+  ExpectedContents expected(kSequenceKeys);
+  std::mt19937_64 random(cycles);
+  Figures figures;
+  std::uint64_t last = 0;
+  {
+    // Something to compact and rebuild from the first cycle on.
+    Victim victim(path, 0, 1, Phase::kFlush);
+    const Testimony testimony = victim.KillIn(Phase::kCompaction, Microseconds(500'000));
+    last = VerifyContents(path, 0, 0, testimony.last_acknowledged, &expected);
+  }
+  for (std::uint64_t cycle = 1; cycle <= cycles && !HasFailure(); ++cycle) {
+    SCOPED_TRACE(fmt::format("cycle {}, {}", cycle, ConfigurationOf(cycle).Name()));
+    const auto [phase, most] = kAims[cycle % kAims.size()];
+    const Microseconds delay(random() % static_cast<std::uint64_t>(most.count()));
+    Victim victim(path, cycle, last + 1, phase);
+    const Testimony testimony = victim.KillIn(phase, delay);
+    Count(testimony, &figures);
+    const std::uint64_t acknowledged = std::max(last, testimony.last_acknowledged);
+    last = VerifyContents(path, cycle, last, acknowledged, &expected);
+    figures.beyond += last - acknowledged;
+    VerifyFilters(path, &figures);
+  }
+  const auto kills = [&](Phase phase) { return figures.kills[static_cast<std::size_t>(phase)]; };
+  fmt::print(
+      "kills: {} opening, {} writing, {} in flushes, {} in compactions, {} in rebuilds\n"
+      "batches acknowledged: {}, there without: {}\n"
+      "tables verified: {}, of ours {}, keys asked {}\n",
+      kills(Phase::kOpening), kills(Phase::kWriting), kills(Phase::kFlush),
+      kills(Phase::kCompaction), kills(Phase::kRebuild), last - figures.beyond, figures.beyond,
+      figures.tables, figures.tables_of_ours, figures.keys_of_tables);
+  EXPECT_GT(figures.keys_of_tables, cycles * kSequenceKeys / 2);
+  if (!large) return;
+  for (const Phase phase : {Phase::kFlush, Phase::kCompaction, Phase::kRebuild}) {
+    EXPECT_GE(kills(phase), 5U);
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom::faults

@@ -1,0 +1,363 @@
+// Memory that runs short while a filter is built or read, at each allocation in turn: the table
+// gets the right filter or none, a reader that cannot be had lets all keys pass, and no exception
+// leaves the policy.
+#include <gtest/gtest.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "allocation_failure.h"
+#include "bits_builder_fixture.h"
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter_policy.h"
+#include "filter/array_builder.h"
+#include "filter/block_format.h"
+#include "plugin/filter_bits_interface.h"
+#include "sample_database.h"
+#include "sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+using faults::AllocationFailure;
+using faults::FailEachAllocation;
+using faults::Shortage;
+using rocksdb::BlockBasedTableOptions;
+using rocksdb::FilterBitsBuilder;
+using rocksdb::FilterBitsReader;
+using rocksdb::Slice;
+using rocksdb::Status;
+
+constexpr std::uint64_t kKeys = 3000;
+
+// What a policy and a table's options ask of a builder, each on another path through memory.
+struct Wish {
+  const char* name;
+  void (*set)(BloomFilterPolicyOptions* policy, BlockBasedTableOptions* table);
+  bool same_size;  // a filter comes out with the same bytes, or not at all
+};
+
+const std::vector<Wish>& Wishes() {
+  using Policy = BloomFilterPolicyOptions;
+  using Table = BlockBasedTableOptions;
+  static const std::vector<Wish> wishes = {
+      {"BitsPerKey", [](Policy*, Table*) {}, true},
+      {"Rate", [](Policy* policy, Table*) { policy->fpr = 0.01; }, true},
+      {"SizeRatio", [](Policy* policy, Table*) { policy->size_ratio = 10; }, true},
+      {"DetectFaults",
+       [](Policy*, Table* table) { table->detect_filter_construct_corruption = true; }, true},
+      {"FitMemory", [](Policy*, Table* table) { table->optimize_filters_for_memory = true; },
+       false},
+      {"ChargeCache",
+       [](Policy*, Table* table) {
+         table->block_cache = rocksdb::NewLRUCache(8 << 20);
+         table->cache_usage_options.options_overrides.insert(
+             {rocksdb::CacheEntryRole::kFilterConstruction,
+              {rocksdb::CacheEntryRoleOptions::Decision::kEnabled}});
+       },
+       true},
+  };
+  return wishes;
+}
+
+PolicyPointer NewPolicyWith(FilterKind kind, const BloomFilterPolicyOptions& options) {
+  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
+                                                    : NewStandardBloomFilterPolicy(options));
+}
+
+NewestFilterBitsBuilder& Newest(FilterBitsBuilder& builder) {
+  return static_cast<NewestFilterBitsBuilder&>(builder);
+}
+
+Filter BuildFilter(FilterBitsBuilder& builder) {
+  AddNumbers(builder, kKeys);
+  Newest(builder).AddKeyAndAlt("key of a prefix", "prefix");
+  EXPECT_GT(builder.EstimateEntriesAdded(), 0U);
+  return FinishAndVerify(builder);
+}
+
+void ExpectAllMatch(FilterBitsReader* reader) {
+  if (reader == nullptr) return;  // which RocksDB takes for that
+  std::uint64_t denied = reader->MayMatch("prefix") && reader->MayMatch("key of a prefix") ? 0 : 1;
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    denied += reader->MayMatch(Slice(NumberKey(i).text().data(), sizeof(i))) ? 0 : 1;
+  }
+  EXPECT_EQ(denied, 0U);
+}
+
+using Parameters = std::tuple<Layout, Wish, Shortage>;
+
+class OutOfMemory : public testing::TestWithParam<Parameters> {
+ protected:
+  OutOfMemory() {
+    policy_options_.lines = std::get<Layout>(GetParam()).lines;
+    std::get<Wish>(GetParam()).set(&policy_options_, &table_options_);
+  }
+
+  PolicyPointer NewPolicy() const {
+    return NewPolicyWith(std::get<Layout>(GetParam()).kind, policy_options_);
+  }
+
+  BloomFilterPolicyOptions policy_options_;
+  BlockBasedTableOptions table_options_;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OutOfMemory,
+    testing::Combine(testing::ValuesIn(AllLayouts()), testing::ValuesIn(Wishes()),
+                     testing::Values(Shortage::kOneAllocation, Shortage::kAllThatFollow)),
+    [](const auto& test) {
+      return NameOf(std::get<Layout>(test.param)) + std::get<Wish>(test.param).name +
+             (std::get<Shortage>(test.param) == Shortage::kOneAllocation ? "Once" : "ForLong");
+    });
+
+TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
+  std::uint64_t without_builder = 0;
+  std::uint64_t without_filter = 0;
+  std::string last;
+  std::vector<std::string> blocks;
+  const std::uint64_t failures =
+      FailEachAllocation(std::get<Shortage>(GetParam()), [&](AllocationFailure& failure) {
+        const PolicyPointer policy = NewPolicy();
+        std::unique_ptr<FilterBitsBuilder> builder;
+        Filter filter;
+        failure.Run([&] {
+          builder = NewBuilder(*policy, table_options_);
+          if (builder != nullptr) filter = BuildFilter(*builder);
+        });
+        if (builder == nullptr) {
+          ++without_builder;
+          return;
+        }
+        const BloomFilterView view({filter.contents.data(), filter.contents.size()});
+        if (view.Status() == BlockStatus::kUsable) {
+          EXPECT_EQ(view.Description().keys, kKeys + 2);
+          blocks.push_back(filter.contents.ToString());
+        } else {
+          ++without_filter;
+          EXPECT_GT(filter.contents.size(), 5U);  // stock readers let no key pass below
+        }
+        ExpectAllMatch(
+            std::unique_ptr<FilterBitsReader>(policy->GetFilterBitsReader(filter.contents)).get());
+        // The next partition is none the worse for it.
+        AddNumbers(*builder, kKeys);
+        const Filter next = FinishAndVerify(*builder);
+        EXPECT_EQ(BloomFilterView({next.contents.data(), next.contents.size()}).Description().keys,
+                  kKeys);
+      });
+  EXPECT_GT(without_builder, 0U);
+  EXPECT_GT(without_filter, 0U);
+  EXPECT_GE(failures, without_builder + without_filter);
+  ASSERT_FALSE(blocks.empty());
+  if (!std::get<Wish>(GetParam()).same_size) return;
+  for (const std::string& block : blocks) EXPECT_EQ(block, blocks.back());
+}
+
+TEST_P(OutOfMemory, EstimatesAreOnTheSafeSide) {
+  constexpr std::size_t kBytes = 4096;
+  const PolicyPointer policy = NewPolicy();
+  const auto builder = NewBuilder(*policy, table_options_);
+  FailEachAllocation(std::get<Shortage>(GetParam()), [&](AllocationFailure& failure) {
+    std::size_t keys = 0;
+    std::size_t bytes = 0;
+    double rate = 0.0;
+    failure.Run([&] {
+      keys = builder->ApproximateNumEntries(kBytes);
+      bytes = Newest(*builder).CalculateSpace(kKeys);
+      rate = Newest(*builder).EstimatedFpRate(kKeys, kBytes);
+    });
+    EXPECT_GT(keys, 0U);
+    EXPECT_LE(keys, builder->ApproximateNumEntries(kBytes));
+    EXPECT_GT(bytes, 5U);
+    EXPECT_LE(bytes, Newest(*builder).CalculateSpace(kKeys));
+    EXPECT_GE(rate, Newest(*builder).EstimatedFpRate(kKeys, kBytes));
+    EXPECT_LE(rate, 1.0);
+  });
+}
+
+class OutOfMemoryByLayout : public testing::TestWithParam<Layout> {};
+
+INSTANTIATE_TEST_SUITE_P(All, OutOfMemoryByLayout, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+TEST_P(OutOfMemoryByLayout, LargeFiltersAreFilledWhole) {
+  constexpr std::uint64_t kLargeKeys = 150'000;
+  constexpr std::uint64_t kBits = std::uint64_t{3} << 23;  // several ranges
+  FilterDescription filter;
+  filter.layout = GetParam();
+  filter.bits = kBits;
+  filter.keys = kLargeKeys;
+  filter.probes = 6;
+  const auto build = [&](auto build_array) {
+    filter::HashStore hashes;
+    for (std::uint64_t i = 0; i < kLargeKeys; ++i) hashes.Append(i * 0x9E3779B97F4A7C15U);
+    std::vector<unsigned char> array(filter::ArrayBytes(kBits), 0xAA);
+    build_array(array.data(), hashes);
+    return array;
+  };
+  const auto expected = build([&](unsigned char* array, filter::HashStore& hashes) {
+    filter::BuildArrayDirectly(array, filter, hashes);
+  });
+  for (const Shortage shortage : {Shortage::kOneAllocation, Shortage::kAllThatFollow}) {
+    const std::uint64_t failures = FailEachAllocation(shortage, [&](AllocationFailure& failure) {
+      const auto array = build([&](unsigned char* bytes, filter::HashStore& hashes) {
+        failure.Run([&] { filter::BuildArrayByRange(bytes, filter, hashes); });
+      });
+      EXPECT_TRUE(array == expected);
+    });
+    EXPECT_GT(failures, 1U);
+  }
+}
+
+TEST_P(OutOfMemoryByLayout, AReaderThatCannotBeHadLetsAllKeysPass) {
+  const PolicyPointer policy = NewPolicy(GetParam());
+  const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
+  const PolicyPointer ribbon(rocksdb::NewRibbonFilterPolicy(10));
+  for (const PolicyPointer& writer : {policy, bloom, ribbon}) {
+    const auto builder = NewBuilder(*writer);
+    AddNumbers(*builder, kKeys);
+    builder->AddKey("prefix");
+    builder->AddKey("key of a prefix");
+    const Filter filter = FinishAndVerify(*builder);
+    std::uint64_t missing = 0;
+    FailEachAllocation(Shortage::kOneAllocation, [&](AllocationFailure& failure) {
+      std::unique_ptr<FilterBitsReader> reader;
+      failure.Run([&] { reader.reset(policy->GetFilterBitsReader(filter.contents)); });
+      if (reader == nullptr) ++missing;
+      ExpectAllMatch(reader.get());
+    });
+    EXPECT_GT(missing, 0U);
+  }
+}
+
+// Without any memory.
+template <typename Function>
+auto Starve(Function function) {
+  AllocationFailure failure(1, Shortage::kAllThatFollow);
+  return failure.Run(function);
+}
+
+// Of a corruption that was found, at least the kind is reported.
+TEST_P(OutOfMemoryByLayout, AFaultIsReportedWithoutMemory) {
+  BlockBasedTableOptions table_options;
+  table_options.detect_filter_construct_corruption = true;
+  const auto builder = NewBuilder(*NewPolicy(GetParam()), table_options);
+  AddNumbers(*builder, kKeys);
+  std::unique_ptr<const char[]> buffer;
+  const Slice contents = builder->Finish(&buffer, nullptr);
+  ++const_cast<char*>(buffer.get())[1];
+  const Status status = Starve([&] { return builder->MaybePostVerify(contents); });
+  EXPECT_TRUE(status.IsCorruption());
+}
+
+// The policy inside a real database, which has memory for everything but filters.
+class StarvedPolicy : public rocksdb::FilterPolicy {
+ public:
+  StarvedPolicy(PolicyPointer policy, bool readers_only)
+      : policy_(std::move(policy)), readers_only_(readers_only) {}
+
+  const char* Name() const override { return "StarvedPolicy"; }
+  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
+  FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    FilterBitsBuilder* builder = policy_->GetBuilderWithContext(context);
+    return readers_only_ ? builder : new StarvedBuilder(builder);
+  }
+  FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
+    FilterBitsReader* reader = Starve([&] { return policy_->GetFilterBitsReader(contents); });
+    EXPECT_EQ(reader, nullptr);
+    return reader;
+  }
+
+ private:
+  class StarvedBuilder : public FilterBitsBuilder {
+   public:
+    explicit StarvedBuilder(FilterBitsBuilder* builder) : builder_(builder) {}
+    void AddKey(const Slice& key) override {
+      Starve([&] { builder_->AddKey(key); });
+    }
+    std::size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
+    Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+    Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
+      return Starve([&] { return builder_->Finish(buffer, status); });
+    }
+    Status MaybePostVerify(const Slice& filter) override {
+      return Starve([&] { return builder_->MaybePostVerify(filter); });
+    }
+    std::size_t ApproximateNumEntries(std::size_t bytes) override {
+      return Starve([&] { return builder_->ApproximateNumEntries(bytes); });
+    }
+
+   private:
+    std::unique_ptr<FilterBitsBuilder> builder_;
+  };
+
+  PolicyPointer policy_;
+  bool readers_only_;
+};
+
+TEST_P(OutOfMemoryByLayout, ADatabaseWithoutMemoryForFiltersFindsAllKeys) {
+  for (const bool readers_only : {false, true}) {
+    for (const bool partitioned : {false, true}) {
+      BlockBasedTableOptions table_options;
+      table_options.filter_policy =
+          std::make_shared<StarvedPolicy>(NewPolicy(GetParam()), readers_only);
+      table_options.partition_filters = partitioned;
+      table_options.metadata_block_size = 512;
+      table_options.detect_filter_construct_corruption = true;
+      if (partitioned) {
+        table_options.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+      }
+      const TemporaryDirectory directory;
+      const Database db = Open(OptionsWith(table_options), directory.path("db"));
+      PutAndFlush(*db, kKeys, "old");
+      PutAndFlush(*db, kKeys / 2, "new");
+      ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+      ExpectPresent(*db, kKeys / 2, "new");
+      ExpectPresent(*db, kKeys - kKeys / 2, "old", kKeys / 2);
+      EXPECT_EQ(MultiGetAll(*db, kKeys).useful, 0U);
+      EXPECT_EQ(AskAbsent(*db, kKeys - 1).useful, 0U);
+    }
+  }
+}
+
+// RocksDB's parser may throw std::bad_alloc itself. Whatever is in hand then is the policy that the
+// text asks for, or no policy, or one that databases refuse.
+TEST(OutOfMemoryOfConfiguration, APolicyFromAStringIsRightOrRefused) {
+  const std::vector<std::string> texts = {
+      "classic_bloom:12", "{id=classic_bloom:12;lines=2;hash_seed=7;}",
+      "{id=standard_bloom:9.9;level_bits=14:12:10;}", "{id=standard_bloom:10;fpr=0.001;}"};
+  RegisterFilterPolicies();
+  for (const std::string& text : texts) {
+    PolicyPointer expected;
+    ASSERT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, text, &expected).ok());
+    std::uint64_t refused = 0;
+    const auto attempt = [&](AllocationFailure& failure) {
+      PolicyPointer policy;
+      Status status;
+      try {
+        failure.Run([&] { status = rocksdb::FilterPolicy::CreateFromString({}, text, &policy); });
+      } catch (const std::bad_alloc&) {
+        status = Status::MemoryLimit();
+      }
+      if (!status.ok()) ++refused;
+      if (policy == nullptr || !policy->ValidateOptions({}, {}).ok()) return;
+      EXPECT_EQ(policy->ToString({}), expected->ToString({}));
+    };
+    EXPECT_GT(FailEachAllocation(Shortage::kOneAllocation, attempt), 3U);
+    EXPECT_GT(FailEachAllocation(Shortage::kAllThatFollow, attempt), 3U);
+    EXPECT_GT(refused, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,270 @@
+// A database at work while its files fail, fall short and are corrupted: what it acknowledged is
+// never lost, and what it answers is right, or an error. On demand, many times as long:
+// EXACTBLOOM_TEST_LARGE=1 (make stress).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+#include <rocksdb/write_batch.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "configurations.h"
+#include "expected_contents.h"
+#include "fault_source.h"
+#include "faulty_file_system.h"
+#include "sample_database.h"
+
+namespace exactbloom::faults {
+namespace {
+
+using rocksdb::Status;
+
+constexpr std::uint64_t kKeys = 512;
+constexpr int kOperationsOfRound = 300;
+constexpr int kMostOpenings = 5;
+
+int Rounds() { return std::getenv("EXACTBLOOM_TEST_LARGE") == nullptr ? 2 : 60; }
+
+// Reads of logs do not fall short nor lie: RocksDB takes the end of a log that is read too early
+// for its real end. docs/reliability.md says what that means.
+FaultTable<double> Probabilities() {
+  FaultTable<double> table;
+  for (const FileKind file : {FileKind::kTable, FileKind::kLog, FileKind::kManifest}) {
+    const double writes = file == FileKind::kLog ? 0.002 : 0.02;  // of which there are many
+    table.At(file, Operation::kRead, Fault::kFail) = 0.005;
+    table.At(file, Operation::kWrite, Fault::kFail) = writes;
+    table.At(file, Operation::kWrite, Fault::kShorten) = writes;
+    table.At(file, Operation::kSync, Fault::kFail) = writes;
+    table.At(file, Operation::kCreate, Fault::kFail) = 0.02;
+  }
+  table.At(FileKind::kTable, Operation::kRead, Fault::kShorten) = 0.005;
+  table.At(FileKind::kTable, Operation::kRead, Fault::kCorrupt) = 0.01;
+  table.At(FileKind::kTable, Operation::kWrite, Fault::kCorrupt) = 0.02;
+  return table;
+}
+
+// What happened in all tests of this process, printed at its end.
+class Totals : public testing::Environment {
+ public:
+  void Add(const std::string& what, std::uint64_t count) { counts_[what] += count; }
+  void Add(FaultTable<std::uint64_t> faults);
+
+  void TearDown() override {
+    for (const auto& [what, count] : counts_) fmt::print("{:<28}{:>12}\n", what, count);
+  }
+
+ private:
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+void Totals::Add(FaultTable<std::uint64_t> faults) {
+  const char* files[] = {"table", "WAL", "MANIFEST"};
+  const char* operations[] = {"read", "write", "sync", "create"};
+  const char* kinds[] = {"failed", "fell short", "corrupted"};
+  for (std::size_t file = 0; file < std::size(files); ++file) {
+    for (std::size_t operation = 0; operation < std::size(operations); ++operation) {
+      for (std::size_t kind = 0; kind < std::size(kinds); ++kind) {
+        const std::uint64_t count = faults.At(FileKind(file), Operation(operation), Fault(kind));
+        if (count == 0) continue;
+        Add(fmt::format("fault: {} {} {}", files[file], operations[operation], kinds[kind]), count);
+        Add("faults", count);
+      }
+    }
+  }
+}
+
+Totals& totals = *static_cast<Totals*>(testing::AddGlobalTestEnvironment(new Totals));
+
+class RandomFaults : public testing::TestWithParam<Configuration> {
+ protected:
+  RandomFaults() {
+    options_ = GetParam().Options();
+    options_.env = env_.get();
+    options_.paranoid_file_checks = true;   // finds corrupted writes while there is a log still
+    options_.max_bgerror_resume_count = 0;  // Recover() does it
+    options_.info_log_level = rocksdb::FATAL_LEVEL;
+  }
+
+  // Opens the database, if it can be, with faults. True if it is as it should be.
+  bool Reopen();
+  bool Recover();
+  bool Work();
+  bool Verify();
+
+  bool Write();
+  bool Get();
+  bool MultiGet();
+  bool Iterate();
+
+  bool Accept(const char* operation, std::uint64_t key, const Status& status,
+              const std::string& value);
+  std::uint64_t Draw(std::uint64_t end) { return random_() % end; }
+
+  TemporaryDirectory directory_;
+  std::mt19937_64 random_{std::hash<std::string>()(GetParam().Name())};
+  FaultSource faults_{random_(), Probabilities()};
+  std::unique_ptr<rocksdb::Env> env_ = NewFaultyEnv(faults_);
+  rocksdb::Options options_;
+  ExpectedContents expected_{kKeys};
+  Database db_;
+  std::uint64_t writes_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(All, RandomFaults, testing::ValuesIn(AllConfigurations()),
+                         [](const auto& test) { return test.param.Name(); });
+
+bool RandomFaults::Reopen() {
+  db_.reset();
+  for (int opening = 0; db_ == nullptr; ++opening) {
+    if (opening == kMostOpenings) faults_.Switch(false);
+    rocksdb::DB* db = nullptr;
+    const Status status = rocksdb::DB::Open(options_, directory_.path("db"), &db);
+    db_.reset(db);
+    totals.Add(status.ok() ? "openings" : "openings that failed", 1);
+    if (!status.ok() && opening == kMostOpenings) {
+      ADD_FAILURE() << "cannot be opened again: " << status.ToString();
+      return false;
+    }
+  }
+  faults_.Switch(false);
+  const std::string difference = expected_.Settle(*db_);
+  EXPECT_EQ(difference, "");
+  faults_.Switch(true);
+  return difference.empty();
+}
+
+bool RandomFaults::Recover() {
+  if (Draw(2) == 0) return Reopen();
+  const Status status = db_->Resume();
+  totals.Add(status.ok() ? "resumed" : "resuming failed", 1);
+  return status.ok() || Reopen();
+}
+
+bool RandomFaults::Write() {
+  Writes writes;
+  rocksdb::WriteBatch batch;
+  for (std::uint64_t i = 0; i < 1 + Draw(8); ++i) {
+    const std::uint64_t key = Draw(kKeys);
+    Value value;
+    if (Draw(5) != 0) value = std::to_string(++writes_) + std::string(100 + Draw(300), 'v');
+    EXPECT_TRUE((value ? batch.Put(KeyOf(2 * key), *value) : batch.Delete(KeyOf(2 * key))).ok());
+    writes.emplace_back(key, value);
+  }
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  const Status status = db_->Write(synced, &batch);
+  totals.Add(status.ok() ? "keys written" : "keys of failed writes", writes.size());
+  if (status.ok()) {
+    expected_.Acknowledge(writes);
+    return true;
+  }
+  expected_.Attempt(writes);
+  return Recover();
+}
+
+bool RandomFaults::Accept(const char* operation, std::uint64_t key, const Status& status,
+                          const std::string& value) {
+  totals.Add(status.ok() || status.IsNotFound() ? "keys looked up" : "lookups with an error", 1);
+  const bool is_right = key % 2 == 1 ? !status.ok() : expected_.Allows(key / 2, status, value);
+  EXPECT_TRUE(is_right) << operation << " of " << KeyOf(key) << ": " << status.ToString() << " "
+                        << value;
+  return is_right;
+}
+
+bool RandomFaults::Get() {
+  const std::uint64_t key = Draw(2 * kKeys);
+  std::string value;
+  const Status status = db_->Get({}, KeyOf(key), &value);
+  return Accept("Get", key, status, value);
+}
+
+bool RandomFaults::MultiGet() {
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 32; ++i) {
+    numbers.push_back(Draw(2 * kKeys));
+    texts.push_back(KeyOf(numbers.back()));
+  }
+  const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
+  std::vector<rocksdb::PinnableSlice> values(keys.size());
+  std::vector<Status> statuses(keys.size());
+  db_->MultiGet({}, db_->DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
+                statuses.data());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!Accept("MultiGet", numbers[i], statuses[i], values[i].ToString())) return false;
+  }
+  return true;
+}
+
+// A range of keys; what is passed over without an error must be absent.
+bool RandomFaults::Iterate() {
+  // Looking out for range deletions, iterators of RocksDB before 8.6 pass over a table whose
+  // beginning cannot be read, without an error (RocksDB's pull request 11782).
+  rocksdb::ReadOptions read_options;
+  read_options.ignore_range_deletions = true;
+  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options));
+  std::uint64_t key = Draw(kKeys);
+  const std::uint64_t end = std::min<std::uint64_t>(key + 200, kKeys);
+  for (iterator->Seek(KeyOf(2 * key)); key < end; ++key) {
+    const bool is_here = iterator->Valid() && iterator->key() == KeyOf(2 * key);
+    const std::string value = is_here ? iterator->value().ToString() : "";
+    const Status status = iterator->Valid() || iterator->status().ok()
+                              ? (is_here ? Status::OK() : Status::NotFound())
+                              : iterator->status();
+    if (!Accept("iterator", 2 * key, status, value)) return false;
+    if (is_here) iterator->Next();
+  }
+  return true;
+}
+
+bool RandomFaults::Work() {
+  for (int i = 0; i < kOperationsOfRound; ++i) {
+    const std::uint64_t choice = Draw(200);
+    if (choice < 70) {
+      if (!Write()) return false;
+    } else if (choice < 150) {
+      if (!Get()) return false;
+    } else if (choice < 185) {
+      if (!MultiGet()) return false;
+    } else if (choice < 195) {
+      if (!Iterate()) return false;
+    } else {
+      const bool flush = choice < 198;
+      const Status status = flush ? db_->Flush({}) : db_->CompactRange({}, nullptr, nullptr);
+      const std::string what = flush ? "flushes" : "compactions";
+      totals.Add(status.ok() ? what : what + " that failed", 1);
+      if (!status.ok() && !Recover()) return false;
+    }
+  }
+  return true;
+}
+
+// Without faults, either in the same database, if it can resume, or reopened.
+bool RandomFaults::Verify() {
+  faults_.Switch(false);
+  if (Draw(2) == 0 || !db_->Resume().ok()) return Reopen();
+  const std::string difference = expected_.FindDifference(*db_);
+  EXPECT_EQ(difference, "");
+  faults_.Switch(true);
+  return difference.empty();
+}
+
+TEST_P(RandomFaults, NothingIsLostAndNoKeyIsMissedWithoutAnError) {
+  bool is_right = Reopen();
+  for (int round = 0; is_right && round < Rounds(); ++round) is_right = Work() && Verify();
+  ASSERT_TRUE(is_right);
+  totals.Add(faults_.Counts());
+  const auto useful = options_.statistics->getTickerCount(rocksdb::BLOOM_FILTER_USEFUL);
+  EXPECT_GT(useful, 0U);
+  totals.Add("answers of filters: absent", useful);
+  faults_.Switch(false);
+}
+
+}  // namespace
+}  // namespace exactbloom::faults
