@@ -101,6 +101,7 @@ void HostileDatabase::ReadMap(const std::string& path) {
       sstable::TableFile::Open(*files_, path, &file).ok() &&
           sstable::ListFilterBlocks(*file, sstable::FindFilter(*file), &map_.filter_blocks).ok(),
       "the filter blocks are not found");
+  map_.properties = file->MetaBlocks().at("rocksdb.properties");
   Require(!map_.filter_blocks.empty(), "the table has no filter");
 }
 

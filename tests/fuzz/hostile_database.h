@@ -20,6 +20,7 @@ class HostileFiles;
 // Where the bytes of a table lie.
 struct TableMap {
   std::vector<sstable::IndexEntry> filter_blocks;  // in the order of the keys
+  sstable::BlockHandle properties;
   std::uint64_t footer_offset = 0;
 };
 

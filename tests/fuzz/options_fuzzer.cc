@@ -70,7 +70,14 @@ void CheckFilters(const BloomFilterPolicy& policy) {
   for (const std::string& key : keys) Require(reader->MayMatch(key), "a key is missed");
 }
 
-void CheckRoundTrip(const FilterPolicy& policy) {
+// The policies themselves compare texts.
+bool AreSame(const BloomFilterPolicyOptions& a, const BloomFilterPolicyOptions& b) {
+  return a.bits_per_key == b.bits_per_key && a.fpr == b.fpr && a.lines == b.lines &&
+         a.size_ratio == b.size_ratio && a.level_bits == b.level_bits &&
+         a.bottommost == b.bottommost && a.hash_seed == b.hash_seed;
+}
+
+void CheckRoundTrip(const BloomFilterPolicy& policy) {
   const std::string text = policy.ToString(Config());
   PolicyPointer again;
   const Status status = FilterPolicy::CreateFromString(Config(), text, &again);
@@ -80,6 +87,7 @@ void CheckRoundTrip(const FilterPolicy& policy) {
   std::string difference;
   Require(again->AreEquivalent(Config(), &policy, &difference),
           "another policy is read: " + text + " differs in " + difference);
+  Require(AreSame(Ours(again)->Options(), policy.Options()), "other numbers are read: " + text);
 }
 
 void CheckPolicy(const BloomFilterPolicy& policy) {

@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint64_t kKeysOfTable = 400;
 constexpr std::uint64_t kTables = 6;  // of a column family, before they are compacted
 constexpr int kReaders = 3;           // of a database
+constexpr int kBackgroundThreads = 4;
 
 // Two column families, and how much of them has been written.
 class SharedDatabase {
@@ -33,7 +34,11 @@ class SharedDatabase {
     table_options.optimize_filters_for_memory = true;
     table_options.detect_filter_construct_corruption = true;
     table_options.cache_index_and_filter_blocks = true;
-    const rocksdb::Options options = OptionsWith(table_options);
+    rocksdb::Options options = OptionsWith(table_options);
+    // Flushes and compactions of all families at once.
+    options.max_background_jobs = 4 * kBackgroundThreads;
+    options.env->SetBackgroundThreads(kBackgroundThreads, rocksdb::Env::HIGH);
+    options.env->SetBackgroundThreads(kBackgroundThreads, rocksdb::Env::LOW);
     db_ = Open(options, directory_.path("db"));
     EXPECT_TRUE(db_->CreateColumnFamily(options, "more", &more_).ok());
   }
