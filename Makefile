@@ -11,7 +11,7 @@ readamp: configure
 test: build
 	ctest --preset $(PRESET)
 
-# Faults of disks and a hundred kills, for as long as an hour; prints what was injected and survived.
+# Faults of disks and a hundred kills, for some minutes; prints what was injected and survived.
 stress: build
 	EXACTBLOOM_TEST_LARGE=1 build/bin/kill_test
 	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test

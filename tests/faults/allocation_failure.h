@@ -44,13 +44,20 @@ class AllocationFailure {
   std::uint64_t count_ = 0;
 };
 
+// Calls `function` without any memory.
+template <typename Function>
+auto Starve(Function function) {
+  AllocationFailure failure(1, Shortage::kAllThatFollow);
+  return failure.Run(function);
+}
+
 // Calls `attempt` with the first allocation failing, with the second, and so on until none fails
 // any more; beyond kEachAllocation in growing steps. Returns how many attempts met a failure.
-inline constexpr std::uint64_t kEachAllocation = 100;
+inline constexpr std::uint64_t kEachAllocation = 64;
 
 template <typename Attempt>
 std::uint64_t FailEachAllocation(Shortage shortage, Attempt attempt) {
-  constexpr std::uint64_t kStepsPerFactor = 8;
+  constexpr std::uint64_t kStepsPerFactor = 3;
   std::uint64_t failures = 0;
   for (std::uint64_t number = 1;; ++failures) {
     AllocationFailure failure(number, shortage);

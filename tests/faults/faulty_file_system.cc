@@ -83,7 +83,11 @@ class RandomAccessFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
   // One by one, each with its own faults.
   IOStatus MultiRead(rocksdb::FSReadRequest* requests, std::size_t count, const IOOptions& options,
                      IODebugContext* debug) override {
-    return FSRandomAccessFile::MultiRead(requests, count, options, debug);
+    for (rocksdb::FSReadRequest* request = requests; request != requests + count; ++request) {
+      request->status =
+          Read(request->offset, request->len, options, &request->result, request->scratch, debug);
+    }
+    return IOStatus::OK();
   }
 
  private:
@@ -125,7 +129,8 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
   IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
-    return faults_.Draw(kind_, Operation::kSync) ? Failure() : IOStatus::OK();
+    if (faults_.Draw(kind_, Operation::kSync)) return Failure();
+    return IOStatus::OK();
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
     return Sync(options, debug);

@@ -56,7 +56,7 @@ class Totals : public testing::Environment {
   void Add(FaultTable<std::uint64_t> faults);
 
   void TearDown() override {
-    for (const auto& [what, count] : counts_) fmt::print("{:<28}{:>12}\n", what, count);
+    for (const auto& [what, count] : counts_) fmt::print("{:<32}{:>12}\n", what, count);
   }
 
  private:

@@ -1,0 +1,153 @@
+// A disk that is full while tables are flushed, compacted and rebuilt: the error says so, nothing
+// is lost, and the work goes on when there is room.
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configurations.h"
+#include "exactbloom/rebuild_filters.h"
+#include "exactbloom/table_filters.h"
+#include "expected_contents.h"
+#include "fault_source.h"
+#include "faulty_file_system.h"
+#include "sample_database.h"
+
+namespace exactbloom::faults {
+namespace {
+
+using rocksdb::Status;
+
+constexpr std::uint64_t kKeys = 256;
+constexpr std::uint64_t kTables = 4;
+constexpr std::size_t kValueBytes = 200;
+
+// Of which the first are full with the first write, the last with a table or two.
+constexpr std::uint64_t kSpaces[] = {0, 1000, 10'000, 16'000, 30'000, 50'000};
+
+class DiskFull : public testing::TestWithParam<Configuration> {
+ protected:
+  DiskFull() {
+    options_ = GetParam().Options();
+    options_.env = env_.get();
+    options_.disable_auto_compactions = true;
+  }
+
+  void Reopen() {
+    db_.reset();
+    db_ = Open(options_, directory_.path("db"));
+    ASSERT_NE(db_, nullptr);
+  }
+
+  void Put(std::uint64_t first, std::uint64_t count) {
+    Writes writes;
+    for (std::uint64_t key = first; key < first + count; ++key) {
+      std::string value = std::to_string(++values_);
+      value.resize(kValueBytes, '.');
+      ASSERT_TRUE(db_->Put({}, KeyOf(2 * key), value).ok());
+      writes.emplace_back(key, value);
+    }
+    expected_.Acknowledge(writes);
+  }
+
+  void PutTables() {
+    for (std::uint64_t table = 0; table < kTables; ++table) {
+      Put(table * kKeys / kTables, kKeys / kTables);
+      ASSERT_TRUE(db_->Flush({}).ok());
+    }
+  }
+
+  // Runs `work` with this space, and again with room. Returns whether the space was too little.
+  template <typename Work>
+  bool FillDisk(std::uint64_t space, Work work) {
+    faults_.LeaveSpace(space);
+    const Status full = work();
+    EXPECT_TRUE(full.ok() || full.IsNoSpace()) << full.ToString();
+    EXPECT_EQ(expected_.FindDifference(*db_), "");
+    faults_.MakeRoom();
+    // RocksDB may be about to resume by itself, which it tries every few seconds.
+    if (!full.ok() && !db_->Resume().ok()) Reopen();
+    EXPECT_EQ(expected_.FindDifference(*db_), "");
+    const Status done = work();
+    EXPECT_TRUE(done.ok()) << done.ToString();
+    EXPECT_EQ(expected_.FindDifference(*db_), "");
+    return !full.ok();
+  }
+
+  TemporaryDirectory directory_;
+  FaultSource faults_;
+  std::unique_ptr<rocksdb::Env> env_ = NewFaultyEnv(faults_);
+  rocksdb::Options options_;
+  ExpectedContents expected_{kKeys};
+  std::uint64_t values_ = 0;
+  Database db_;
+};
+
+std::vector<Configuration> FullAndPartitioned() {
+  std::vector<Configuration> chosen;
+  for (const Configuration& configuration : AllConfigurations()) {
+    if (!configuration.detects_faults) chosen.push_back(configuration);
+  }
+  return chosen;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DiskFull, testing::ValuesIn(FullAndPartitioned()),
+                         [](const auto& test) { return test.param.Name(); });
+
+TEST_P(DiskFull, FlushesFailAndGoOn) {
+  Reopen();
+  int full = 0;
+  for (const std::uint64_t space : kSpaces) {
+    Put(0, kKeys / kTables);
+    if (FillDisk(space, [&] { return db_->Flush({}); })) ++full;
+  }
+  EXPECT_GE(full, 3);
+  EXPECT_GE(faults_.FullWrites(), 3U);
+}
+
+TEST_P(DiskFull, CompactionsFailAndGoOn) {
+  Reopen();
+  int full = 0;
+  for (const std::uint64_t space : kSpaces) {
+    PutTables();
+    if (FillDisk(space, [&] { return db_->CompactRange({}, nullptr, nullptr); })) ++full;
+  }
+  EXPECT_GE(full, 3);
+}
+
+TEST_P(DiskFull, RebuildsFailAndGoOn) {
+  if (!GetParam().layout) return;
+  int full = 0;
+  std::uint64_t rewritten_before = 0;
+  for (const std::uint64_t space : kSpaces) {
+    Configuration other = GetParam();
+    other.layout.reset();
+    const rocksdb::Options wanted = options_;
+    options_.table_factory = other.Options().table_factory;
+    Reopen();
+    ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
+    PutTables();
+    options_ = wanted;
+    Reopen();
+    RebuildResult result;
+    const bool is_full = FillDisk(space, [&] {
+      const Status status = RebuildFilters(*db_, {}, &result);
+      EXPECT_EQ(result.rewritten_tables + result.remaining_tables, result.lacking_tables);
+      if (!status.ok()) rewritten_before += result.rewritten_tables;
+      return status;
+    });
+    if (is_full) ++full;
+    EXPECT_EQ(result.remaining_tables, 0U);
+    for (const TableFilter& table : ListTableFilters(*db_)) {
+      EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.path;
+    }
+  }
+  EXPECT_GE(full, 3);
+  EXPECT_GT(rewritten_before, 0U);
+}
+
+}  // namespace
+}  // namespace exactbloom::faults
