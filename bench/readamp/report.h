@@ -33,6 +33,8 @@ struct PolicyResult {
   std::uint64_t filter_keys = 0;
   std::size_t tables = 0;
   double load_cpu_us = 0.0;  // processor time per key
+  int sorted_runs = 0;
+  bool direct_reads = true;
   std::vector<WorkloadResult> workloads;
 
   double BitsPerKey() const;
