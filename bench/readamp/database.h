@@ -1,6 +1,7 @@
 // A database of the run's keys under one filter policy.
 #pragma once
 
+#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
@@ -27,6 +28,7 @@ struct OpenDatabase {
   std::unique_ptr<rocksdb::Env> env;  // with the counting file system; outlives the database
   std::unique_ptr<rocksdb::DB> db;
   std::shared_ptr<rocksdb::Statistics> statistics;
+  std::shared_ptr<rocksdb::Cache> block_cache;  // none where nothing is to be cached
   bool direct_reads = false;
 };
 
@@ -42,7 +44,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // The tables by sorted run, the newest first, and key.
+  // In the order in which a lookup asks them.
   const TableList& Tables() const { return tables_; }
 
   // Microseconds of processor time that loading took, over all threads and per key.
@@ -50,7 +52,7 @@ class Database {
 
   // Opens with an empty block cache of `block_cache_bytes`, or with all of the database in it;
   // filters and indexes are held in memory beside. Direct reads are asked for if the settings say
-  // so, and given up with a warning where the file system has none.
+  // so, and given up where the file system has none.
   OpenDatabase OpenForReads(std::size_t block_cache_bytes) const;
 
   // Opens a copy of the database for writes that change its tree. The copy shares the table files
@@ -58,7 +60,11 @@ class Database {
   OpenDatabase OpenCopyForWrites(std::size_t block_cache_bytes) const;
 
  private:
-  rocksdb::Options MakeOptions(std::size_t block_cache_bytes) const;
+  rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
+  OpenDatabase PrepareToOpen(std::size_t block_cache_bytes, rocksdb::Options* options) const;
+  void OpenWith(rocksdb::Options options, const std::string& path, bool read_only,
+                OpenDatabase* result) const;
+  void PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) const;
   void Load(const KeySet& keys);
 
   const Settings& settings_;

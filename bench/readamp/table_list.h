@@ -61,6 +61,9 @@ class TableList {
   // The first table of a sorted run whose largest key is not less than `key`, or null.
   const Table* FindFrom(int sorted_run, const std::string& key) const;
 
+  // The one table of a sorted run in level 0, or null for other levels.
+  const Table* Level0File(int sorted_run) const;
+
  private:
   std::vector<Table> tables_;
   std::vector<std::int16_t> sorted_run_of_key_;  // empty for a settled tree

@@ -63,9 +63,8 @@ struct Measurement {
   // Tables that a lookup read from their files although they lack its key; none for MultiGet,
   // whose reads are for several keys.
   std::optional<std::uint64_t> wasted_reads;
-  std::uint64_t max_file_reads = 0;  // of one lookup
-  double p50_file_reads = 0.0;       // of one lookup
-  double p99_file_reads = 0.0;
+  std::uint64_t p50_file_reads = 0;  // of a call, as of the times below
+  std::uint64_t p99_file_reads = 0;
 
   std::uint64_t kernel_bytes_read = 0;       // from the storage device, by this process
   bool kernel_bytes_are_meaningful = false;  // reads were direct, and the kernel counts them
