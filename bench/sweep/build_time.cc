@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "filter_bits_interface.h"
 #include "report/machine.h"
@@ -13,25 +14,31 @@
 namespace exactbloom::sweep {
 namespace {
 
-using SortedRuns = std::vector<std::vector<const std::string*>>;
+using SortedRuns = std::vector<std::vector<std::string>>;
 
-SortedRuns SortRuns(const readamp::KeySet& keys, int runs) {
-  SortedRuns sorted(static_cast<std::size_t>(runs));
+SortedRuns SortRuns(const readamp::KeySet& keys, const readamp::TableList& tables) {
+  SortedRuns sorted(static_cast<std::size_t>(tables.SortedRuns()));
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys.sorted_run[i] == readamp::kAbsent) continue;
-    sorted[static_cast<std::size_t>(keys.sorted_run[i])].push_back(&keys.keys[i]);
+    const int run = tables.SortedRunOf(keys, i);
+    if (run != readamp::kAbsent) sorted[static_cast<std::size_t>(run)].push_back(keys.Key(i));
   }
-  for (auto& run : sorted) {
-    std::sort(run.begin(), run.end(), [](const auto* a, const auto* b) { return *a < *b; });
-  }
+  for (auto& run : sorted) std::sort(run.begin(), run.end());
   return sorted;
 }
 
-void BuildFilters(const rocksdb::FilterPolicy& policy, const std::vector<readamp::Table>& tables,
+// Adds the keys up to `last` and finishes the filter.
+void BuildFilter(const std::vector<std::string>& keys, const std::string& last, std::size_t& next,
+                 rocksdb::FilterBitsBuilder& builder) {
+  for (; next < keys.size() && keys[next] <= last; ++next) builder.AddKey(keys[next]);
+  std::unique_ptr<const char[]> filter;
+  builder.Finish(&filter);
+}
+
+void BuildFilters(const rocksdb::FilterPolicy& policy, const readamp::TableList& tables,
                   const SortedRuns& runs) {
   const rocksdb::BlockBasedTableOptions options;
   rocksdb::FilterBuildingContext context(options);
-  context.num_levels = tables.back().level + 1;
+  context.num_levels = tables.Levels();
   context.reason = rocksdb::TableFileCreationReason::kCompaction;
   int run = -1;
   std::size_t next = 0;
@@ -42,21 +49,21 @@ void BuildFilters(const rocksdb::FilterPolicy& policy, const std::vector<readamp
     context.is_bottommost = table.level == context.num_levels - 1;
     const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
         policy.GetBuilderWithContext(context));
-    const auto& keys = runs[static_cast<std::size_t>(run)];
     if (builder == nullptr) continue;
-    for (; next < keys.size() && *keys[next] <= table.largest; ++next) builder->AddKey(*keys[next]);
-    std::unique_ptr<const char[]> filter;
-    builder->Finish(&filter);
+    const auto& keys = runs[static_cast<std::size_t>(run)];
+    for (std::size_t i = 0; i + 1 < table.filter_blocks.size(); ++i) {
+      BuildFilter(keys, table.filter_blocks[i].last_key, next, *builder);
+    }
+    BuildFilter(keys, table.largest, next, *builder);
   }
 }
 
 }  // namespace
 
-double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy,
-                              const std::vector<readamp::Table>& tables,
+double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy, const readamp::TableList& tables,
                               const readamp::KeySet& keys, int repetitions) {
   if (policy == nullptr || tables.empty()) return 0.0;
-  const SortedRuns runs = SortRuns(keys, tables.back().sorted_run + 1);
+  const SortedRuns runs = SortRuns(keys, tables);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repetitions; ++i) {
     const double before = bench::ProcessCpuMicroseconds();

@@ -3,17 +3,14 @@
 
 #include <rocksdb/filter_policy.h>
 
-#include <vector>
-
-#include "readamp/database.h"
 #include "readamp/key_set.h"
+#include "readamp/table_list.h"
 
 namespace exactbloom::sweep {
 
 // Builds the filters of all tables in memory, as RocksDB told the policy when it compacted them to
 // their levels. Returns nanoseconds per key, the least of `repetitions`; 0 without a policy.
-double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy,
-                              const std::vector<readamp::Table>& tables,
+double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy, const readamp::TableList& tables,
                               const readamp::KeySet& keys, int repetitions);
 
 }  // namespace exactbloom::sweep

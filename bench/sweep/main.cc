@@ -8,6 +8,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "measure.h"
+#include "readamp/arguments.h"
 #include "report/run_program.h"
 #include "settings.h"
 #include "write_report.h"
@@ -24,7 +25,8 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
                  "Filter policies as in filter_policy=, separated by commas, with {bits}, "
                  "{equal_bytes} or {size_ratio} in place of numbers")
       ->delimiter(',');
-  app.add_option("--trees", settings.trees, "large (a table a sorted run), small (16 KiB tables)")
+  app.add_option("--trees", settings.trees,
+                 "large (a table a sorted run), partitioned (filters of 512 bytes)")
       ->delimiter(',');
   app.add_option("--least-bits", settings.least_bits, "The first number of bits per key");
   app.add_option("--most-bits", settings.most_bits, "The last one");
@@ -32,19 +34,15 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.add_option("--repetitions", settings.repetitions,
                  "Make the lookups so often; the least processor time counts")
       ->check(CLI::Range(1, 100));
+  app.add_option("--read-latencies", settings.read_latencies_us,
+                 "Look up with reads delayed by so many microseconds, to try the model of time")
+      ->delimiter(',');
   app.add_option("--sizing-queries", settings.sizing_queries,
                  "Queries of each point of what exact sizing is worth; 0 leaves that out");
 }
 
 void DescribeWorkload(CLI::App& app, readamp::Settings& readamp) {
-  auto* keys =
-      app.add_option("--keys", readamp.key_file, "Read the keys from this file, one a line");
-  app.add_option("--synthetic", readamp.synthetic_keys, "Make this many keys instead")
-      ->excludes(keys)
-      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{100'000'000}))
-      ->always_capture_default(false);
-  app.add_option("--stored", readamp.stored_share, "Share of the keys that are in the store")
-      ->check(CLI::Range(0.0001, 0.9999));
+  DescribeKeys(app, readamp);
   app.add_option("--lookups", readamp.lookups, "Lookups of absent keys")
       ->check(CLI::PositiveNumber);
   app.add_option("--sorted-runs", readamp.sorted_runs, "Levels of the tree")

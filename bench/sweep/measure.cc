@@ -12,9 +12,11 @@
 #include "exactbloom/version.h"
 #include "measure_sizing.h"
 #include "plan.h"
+#include "readamp/agreement.h"
 #include "readamp/database.h"
 #include "readamp/key_set.h"
 #include "readamp/prediction.h"
+#include "readamp/report.h"
 #include "readamp/workload.h"
 #include "report/machine.h"
 #include "report/progress.h"
@@ -56,49 +58,66 @@ struct Lookups {
 };
 
 Lookups MakeLookups(const SweepSettings& settings) {
-  Lookups lookups{MakeKeySet(settings.readamp), {}};
-  lookups.absent = readamp::MakeWorkloads(lookups.keys, settings.readamp.lookups).front();
+  const readamp::Settings readamp = TreeSettings(settings, settings.trees.front());
+  Lookups lookups{MakeKeySet(readamp), {}};
+  lookups.absent = readamp::MakeWorkloads(lookups.keys, readamp).front();
   return lookups;
 }
 
-// The counts of the first run, in which every lookup is new, and the least processor time.
-void LookUp(const Lookups& lookups, const std::string& step, const readamp::Database& database,
-            const readamp::Settings& readamp, int repetitions, readamp::Progress& progress,
-            Point& point) {
+// The counts of the first run, which others repeat, and the least processor time.
+readamp::Measurement LookUp(const Lookups& lookups, const std::string& step,
+                            const readamp::Database& database, const readamp::Settings& readamp,
+                            int repetitions, readamp::Progress& progress) {
   Workload workload = lookups.absent;
   workload.name = step;
-  for (int i = 0; i < repetitions; ++i) {
-    const readamp::OpenDatabase open = database.OpenForReads(readamp.block_cache_bytes);
-    const readamp::Measurement measured = Run(workload, lookups.keys, open, readamp, progress);
-    if (i == 0) {
-      point.lookups = measured.lookups;
-      point.absent_checks = measured.AbsentChecks();
-      point.false_positives = measured.false_positives;
-      point.blocks_read = measured.data_blocks_read;
-      point.cpu_us = measured.cpu_us;
-    }
-    if (measured.false_positives != point.false_positives) {
+  readamp::Measurement first = Run(workload, lookups.keys, database, readamp, progress);
+  for (int i = 1; i < repetitions; ++i) {
+    const readamp::Measurement again = Run(workload, lookups.keys, database, readamp, progress);
+    if (again.false_positives != first.false_positives) {
       throw WrongAnswer(
           fmt::format("{}: {} false positives, and {} when the same keys were asked "
                       "for again",
-                      step, point.false_positives, measured.false_positives));
+                      step, first.false_positives, again.false_positives));
     }
-    point.cpu_us = std::min(point.cpu_us, measured.cpu_us);
+    first.cpu_us = std::min(first.cpu_us, again.cpu_us);
   }
+  return first;
 }
 
-void PredictWasted(const Lookups& lookups, const readamp::Database& database,
-                   const rocksdb::FilterPolicy* policy, Point& point) {
-  const readamp::Prediction prediction =
-      Predict(database.Tables(), lookups.keys, lookups.absent.order, policy);
-  if (prediction.absent_checks != point.absent_checks) {
-    throw WrongAnswer(
-        fmt::format("{}: RocksDB counts {} checks of absent keys where the tree has "
-                    "{}",
-                    point.policy, point.absent_checks, prediction.absent_checks));
-  }
-  point.exact_rate = prediction.rate;
-  point.dispersion = prediction.dispersion;
+// As many of the lookups as take about a second of delay.
+DelayedRun LookUpDelayed(const Lookups& lookups, const std::string& step,
+                         const readamp::Database& database, const readamp::Settings& readamp,
+                         double latency_us, double reads_per_lookup, readamp::Progress& progress) {
+  constexpr double kDelayUs = 1e6;
+  constexpr double kFewest = 200.0;
+  constexpr double kMost = 5000.0;
+  const double wanted =
+      std::clamp(kDelayUs / std::max(1.0, latency_us * reads_per_lookup), kFewest, kMost);
+  Workload workload = lookups.absent;
+  workload.name = step;
+  workload.order.resize(std::min(workload.order.size(), static_cast<std::size_t>(wanted)));
+  readamp::Settings delayed = readamp;
+  delayed.read_latency =
+      std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(latency_us * 1e3));
+  const readamp::Measurement measured = Run(workload, lookups.keys, database, delayed, progress);
+  return {latency_us, measured.lookups, measured.file_reads, measured.mean_us};
+}
+
+// Throws WrongAnswer where what was counted is not what the tree and the exact rates say.
+void SetCounts(const readamp::Measurement& measured, const Lookups& lookups,
+               const readamp::Database& database, const readamp::Settings& readamp,
+               const rocksdb::FilterPolicy* policy, Point& point) {
+  const readamp::WorkloadResult result{
+      lookups.absent.name, lookups.absent.description, lookups.absent.kind, measured,
+      Predict(database.Tables(), lookups.keys, lookups.absent, readamp, policy)};
+  CheckAgreement(result, readamp, point.policy);
+  point.lookups = measured.lookups;
+  point.absent_checks = measured.AbsentChecks();
+  point.false_positives = measured.false_positives;
+  point.blocks_read = measured.data_blocks_read;
+  point.cpu_us = measured.cpu_us;
+  point.exact_rate = result.prediction.rate;
+  point.dispersion = result.prediction.dispersion;
 }
 
 Point MeasurePoint(const PlannedPoint& planned, const SweepSettings& settings,
@@ -120,9 +139,15 @@ Point MeasurePoint(const PlannedPoint& planned, const SweepSettings& settings,
     point.filter_bytes += table.filter_bytes;
     point.filter_keys += table.keys;
   }
-  LookUp(lookups, step, database, readamp, settings.repetitions, progress, point);
+  const readamp::Measurement measured =
+      LookUp(lookups, step, database, readamp, settings.repetitions, progress);
   progress.Begin(step + "  predicting", 0);
-  PredictWasted(lookups, database, policy.get(), point);
+  SetCounts(measured, lookups, database, readamp, policy.get(), point);
+  const double reads = static_cast<double>(point.blocks_read) / static_cast<double>(point.lookups);
+  for (const double latency_us : settings.read_latencies_us) {
+    point.delayed.push_back(
+        LookUpDelayed(lookups, step, database, readamp, latency_us, reads, progress));
+  }
   point.build_ns =
       FilterBuildNanoseconds(policy.get(), database.Tables(), lookups.keys, settings.repetitions);
   progress.End();

@@ -28,8 +28,10 @@ constexpr Layout kLayouts[] = {{FilterKind::kClassic, 0},
 constexpr std::uint64_t kKeys[] = {8, 16, 64, 400, 3200, 100'000};
 constexpr std::uint64_t kBitsPerKey[] = {6, 10, 16, 24};
 
-// One fill says little of the mean over hash functions; of many, each is asked a little.
-constexpr std::uint64_t kQueriesAFilter = 2'000;
+// A filter's own rate may be far from the mean over hash functions, the more so the smaller it is:
+// each is asked in proportion to its keys, and many are built.
+constexpr std::uint64_t kQueriesAKey = 4;
+// These take long to build, and their fills differ little.
 constexpr std::uint64_t kLargeFilterKeys = 10'000;
 constexpr std::uint64_t kLargeFilters = 8;
 
@@ -72,9 +74,8 @@ SizedFilters Describe(const SizingPoint& point, int probes) {
 
 void Measure(const SizingPoint& point, std::uint64_t seed, std::uint64_t queries,
              SizedFilters& filters) {
-  // Large filters take long to build and their fills differ little.
   const std::uint64_t queries_a_filter =
-      point.keys < kLargeFilterKeys ? kQueriesAFilter : queries / kLargeFilters;
+      point.keys < kLargeFilterKeys ? kQueriesAKey * point.keys : queries / kLargeFilters;
   std::mt19937_64 random(seed);
   while (filters.queries < queries) {
     MeasureOne({point.layout, filters.probes, point.bits, point.keys, random()}, queries_a_filter,

@@ -19,12 +19,12 @@ struct Tree {
   const char* name;
   const char* description;
   std::size_t table_bytes;
+  std::size_t partition_bytes;  // 0: a filter a table
 };
 
 constexpr std::array<Tree, 2> kTrees = {{
-    {"large", "one table, and so one filter, a sorted run", std::size_t{1} << 30},
-    {"small", "tables of 16 KiB with a filter each, as small as the partitions of a filter",
-     std::size_t{16} << 10},
+    {"large", "one table and one filter a sorted run", std::size_t{1} << 30, 0},
+    {"partitioned", "filters in partitions of 512 bytes", std::size_t{1} << 30, 512},
 }};
 
 const Tree& FindTree(const std::string& name) {
@@ -43,6 +43,12 @@ void Replace(std::string& text, const std::string& placeholder, const std::strin
 }
 
 void Erase(std::string& text, const std::string& words) { Replace(text, words, ""); }
+
+std::string KeysText(const readamp::Settings& readamp) {
+  if (readamp.synthetic_keys > 0) return fmt::format("synthetic, {}", readamp.synthetic_keys);
+  if (readamp.user_database.empty()) return readamp.key_file;
+  return fmt::format("{}, at most {}", readamp.user_database, readamp.sampled_keys);
+}
 
 std::string Number(double value) { return fmt::format("{:.6g}", value); }
 
@@ -90,7 +96,10 @@ std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_
 
 readamp::Settings TreeSettings(const SweepSettings& settings, const std::string& tree) {
   readamp::Settings result = settings.readamp;
+  result.workloads = {"absent"};
   result.table_bytes = FindTree(tree).table_bytes;
+  result.partitioned_filters = FindTree(tree).partition_bytes > 0;
+  if (result.partitioned_filters) result.partition_bytes = FindTree(tree).partition_bytes;
   return result;
 }
 
@@ -98,8 +107,7 @@ std::string DescribeTree(const std::string& tree) { return FindTree(tree).descri
 
 nlohmann::json SharedSettings(const SweepSettings& settings) {
   const readamp::Settings& readamp = settings.readamp;
-  return {{"keys", readamp.synthetic_keys > 0 ? fmt::format("synthetic {}", readamp.synthetic_keys)
-                                              : readamp.key_file},
+  return {{"keys", KeysText(readamp)},
           {"stored_share", readamp.stored_share},
           {"lookups", readamp.lookups},
           {"sorted_runs", readamp.sorted_runs},

@@ -64,8 +64,7 @@ json ToJson(const Point& point) {
     delayed.push_back({{"read_latency_us", run.read_latency_us},
                        {"lookups", run.lookups},
                        {"reads", run.reads},
-                       {"mean_us", run.mean_us},
-                       {"cpu_us", run.cpu_us}});
+                       {"mean_us", run.mean_us}});
   }
   return {{"kind", "point"},
           {"tree", point.tree},
@@ -121,8 +120,8 @@ Point PointFromJson(const json& from) {
   point.load_cpu_us = from.at("load_cpu_us");
   point.build_ns = from.at("build_ns");
   for (const json& run : from.at("delayed")) {
-    point.delayed.push_back({run.at("read_latency_us"), run.at("lookups"), run.at("reads"),
-                             run.at("mean_us"), run.at("cpu_us")});
+    point.delayed.push_back(
+        {run.at("read_latency_us"), run.at("lookups"), run.at("reads"), run.at("mean_us")});
   }
   return point;
 }

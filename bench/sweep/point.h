@@ -18,7 +18,6 @@ struct DelayedRun {
   std::uint64_t lookups = 0;
   std::uint64_t reads = 0;
   double mean_us = 0.0;  // of a lookup, by the clock
-  double cpu_us = 0.0;   // of the same lookups
 };
 
 // Lookups of absent keys in a database under one policy.

@@ -34,6 +34,9 @@ struct SweepSettings {
   double step = 2.0;
 
   int repetitions = 2;  // of the lookups; the least processor time counts
+  // Reads are delayed by these, microseconds, in a run beside the others.
+  std::vector<double> read_latencies_us = {100.0, 1000.0};
+
   // Of filters alone, for each point of what exact sizing is worth; 0 leaves that out.
   std::uint64_t sizing_queries = 4'000'000;
   std::string results = "sweep.jsonl";
