@@ -8,14 +8,15 @@
 namespace exactbloom::sweep {
 namespace {
 
-std::vector<std::string> Families(const Results& results) {
-  std::vector<std::string> families;
+// The values of a field, each once, in the order in which they come.
+std::vector<std::string> Values(const Results& results, std::string Point::*field) {
+  std::vector<std::string> values;
   for (const Point& point : results.points) {
-    if (std::find(families.begin(), families.end(), point.family) == families.end()) {
-      families.push_back(point.family);
+    if (std::find(values.begin(), values.end(), point.*field) == values.end()) {
+      values.push_back(point.*field);
     }
   }
-  return families;
+  return values;
 }
 
 }  // namespace
@@ -26,20 +27,12 @@ const Point* Curve::At(double bits) const {
   return found == points.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> Trees(const Results& results) {
-  std::vector<std::string> trees;
-  for (const Point& point : results.points) {
-    if (std::find(trees.begin(), trees.end(), point.tree) == trees.end()) {
-      trees.push_back(point.tree);
-    }
-  }
-  return trees;
-}
+std::vector<std::string> Trees(const Results& results) { return Values(results, &Point::tree); }
 
 std::vector<Curve> CurvesOf(const Results& results, const std::string& tree) {
   std::vector<Curve> curves;
   int colour = 0;
-  for (const std::string& family : Families(results)) {
+  for (const std::string& family : Values(results, &Point::family)) {
     Curve curve{family, Label(family), colour++, {}};
     for (const Point& point : results.points) {
       if (point.tree == tree && point.family == family) curve.points.push_back(point);

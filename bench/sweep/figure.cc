@@ -91,7 +91,8 @@ std::string Script(const Plot& plot, const std::string& output) {
       "set terminal svg size 900,560 dynamic noenhanced font 'sans-serif,15' name '{}'\n"
       "set output '{}'\n"
       "set border 3\nset tics nomirror\nset grid lc rgb '#808080' lw 0.3 dt 3\n"
-      "set key below width 2\nset xlabel '{}'\nset ylabel '{}'\nset format y '%g'\n",
+      "set key below left Left reverse font ',13' maxrows 4\nset xlabel '{}'\nset ylabel '{}'\nset "
+      "format y '%g'\n",
       plot.id, output, plot.x_label, plot.y_label);
   if (plot.log_x) script += "set logscale x\nset format x '%g'\n";
   if (plot.log_y) script += "set logscale y\n";
@@ -103,11 +104,11 @@ std::string Script(const Plot& plot, const std::string& output) {
     if (!parts.empty()) parts += ", ";
     parts += fmt::format("$line{} using 1:2 with lines lw 2 dt {} lc rgb '{}' title '{}'", i,
                          curve.dashed ? 2 : 1, colour, curve.label);
-    if (!curve.marks.empty()) {
-      parts += fmt::format(
-          ", $marks{} using 1:2:3:4 with yerrorbars pt 7 ps 0.55 lw 1.4 lc rgb '{}' notitle", i,
-          colour);
-    }
+    if (curve.marks.empty()) continue;
+    parts += fmt::format(
+        ", $marks{0} using 1:2:3:4 with yerrorbars pt 0 lw 1.4 lc rgb '{1}' notitle"
+        ", $marks{0} using 1:2 with points pt 7 ps 0.5 lc rgb '{1}' notitle",
+        i, colour);
   }
   return script + "plot " + parts + "\n";
 }
@@ -118,6 +119,8 @@ std::string Adapt(std::string svg, const Plot& plot) {
   ReplaceAll(svg, "gpDot", plot.id + "-dot");
   ReplaceAll(svg, "gpPt", plot.id + "-mark");
   ReplaceAll(svg, "gnuplot_canvas", plot.id + "-canvas");
+  ReplaceAll(svg, "greybox", plot.id + "-greybox");
+  ReplaceAll(svg, "textbox", plot.id + "-textbox");
   ReplaceAll(svg, "rgb(  0,   0,   0)", "currentColor");
   ReplaceAll(svg, "rgb(0,0,0)", "currentColor");
   ReplaceAll(svg, "color=\"black\"", "color=\"currentColor\"");

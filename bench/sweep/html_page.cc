@@ -58,9 +58,10 @@ std::string CellHtml(const Cell& cell) {
 }
 
 std::string TableHtml(const Table& table) {
-  std::string html =
-      fmt::format("<div class=\"scroll\"><table id=\"{}\"><caption>{}</caption>\n<thead><tr>",
-                  table.id, Sentence(table.caption));
+  std::string html = fmt::format(
+      "<p class=\"caption\" id=\"about-{0}\">{1}</p>\n<div class=\"scroll\"><table id=\"{0}\" "
+      "aria-describedby=\"about-{0}\">\n<thead><tr>",
+      table.id, Sentence(table.caption));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const bool text = !table.rows.empty() && table.rows.front()[i].value.is_string();
     html += fmt::format(

@@ -84,11 +84,12 @@ readamp::Measurement LookUp(const Lookups& lookups, const std::string& step,
   return first;
 }
 
-// As many of the lookups as take about a second of delay.
+// As many of the lookups as take a fifth of a second of delay. `readamp` are the settings by which
+// the database opens its files.
 DelayedRun LookUpDelayed(const Lookups& lookups, const std::string& step,
-                         const readamp::Database& database, const readamp::Settings& readamp,
+                         const readamp::Database& database, readamp::Settings& readamp,
                          double latency_us, double reads_per_lookup, readamp::Progress& progress) {
-  constexpr double kDelayUs = 1e6;
+  constexpr double kDelayUs = 2e5;
   constexpr double kFewest = 200.0;
   constexpr double kMost = 5000.0;
   const double wanted =
@@ -96,10 +97,9 @@ DelayedRun LookUpDelayed(const Lookups& lookups, const std::string& step,
   Workload workload = lookups.absent;
   workload.name = step;
   workload.order.resize(std::min(workload.order.size(), static_cast<std::size_t>(wanted)));
-  readamp::Settings delayed = readamp;
-  delayed.read_latency =
+  readamp.read_latency =
       std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(latency_us * 1e3));
-  const readamp::Measurement measured = Run(workload, lookups.keys, database, delayed, progress);
+  const readamp::Measurement measured = Run(workload, lookups.keys, database, readamp, progress);
   return {latency_us, measured.lookups, measured.file_reads, measured.mean_us};
 }
 
@@ -122,7 +122,7 @@ void SetCounts(const readamp::Measurement& measured, const Lookups& lookups,
 
 Point MeasurePoint(const PlannedPoint& planned, const SweepSettings& settings,
                    const Lookups& lookups, const Position& position, readamp::Progress& progress) {
-  const readamp::Settings readamp = TreeSettings(settings, planned.tree);
+  readamp::Settings readamp = TreeSettings(settings, planned.tree);
   Point point;
   point.tree = planned.tree;
   point.family = planned.family;

@@ -16,7 +16,7 @@ main { max-width: 68rem; margin: 0 auto; padding: 2.5rem 1.25rem 5rem; }
 h1 { font-size: 2.1rem; line-height: 1.15; margin: 0 0 .4rem; letter-spacing: -.015em; }
 h2 { font-size: 1.35rem; margin: 3.2rem 0 .6rem; padding-top: .8rem;
   border-top: 1px solid var(--rule); }
-.subtitle, figcaption, caption { color: var(--quiet); font-size: .92rem; }
+.subtitle, figcaption, .caption { color: var(--quiet); font-size: .92rem; }
 nav { margin: 1.2rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; font-size: .92rem; }
 a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
 .answers { background: var(--card); border: 1px solid var(--rule);
@@ -26,10 +26,10 @@ figure { margin: 1.4rem 0; background: var(--card); border: 1px solid var(--rule
   border-radius: 6px; padding: 1rem; }
 figure svg { display: block; width: 100%; height: auto; color: var(--ink); }
 figcaption { margin-top: .5rem; }
-.scroll { overflow-x: auto; margin: 1.4rem 0; }
+.scroll { overflow-x: auto; margin: 0 0 1.4rem; }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums;
   min-width: 60%; }
-caption { text-align: left; padding: 0 0 .5rem; }
+.caption { margin: 1.6rem 0 .4rem; max-width: 60rem; }
 th, td { padding: .28rem .6rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
 thead th { border-bottom: 2px solid var(--rule); position: sticky; top: 0;
@@ -41,7 +41,7 @@ th[aria-sort="ascending"] button::after { content: " \2191"; opacity: 1; }
 th[aria-sort="descending"] button::after { content: " \2193"; opacity: 1; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 tbody tr:hover { outline: 1px solid var(--accent); outline-offset: -1px; }
-td.colour { border-left: 5px solid var(--curve);
+td.colour { white-space: normal; min-width: 7rem; text-align: left; border-left: 5px solid var(--curve);
   background: color-mix(in srgb, var(--curve) 22%, transparent); }
 code { font: .92em ui-monospace, "DejaVu Sans Mono", monospace; background: var(--stripe);
   border-radius: 3px; padding: .05em .3em; overflow-wrap: anywhere; }

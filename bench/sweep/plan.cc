@@ -23,7 +23,7 @@ struct Tree {
 };
 
 constexpr std::array<Tree, 2> kTrees = {{
-    {"large", "one table and one filter a sorted run", std::size_t{1} << 30, 0},
+    {"large", "large tables, a filter each", std::size_t{1} << 30, 0},
     {"partitioned", "filters in partitions of 512 bytes", std::size_t{1} << 30, 512},
 }};
 
@@ -83,6 +83,11 @@ std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_
   Replace(policy, "{size_ratio}", fmt::format("{}", size_ratio));
   const std::string equal_bytes = "{equal_bytes}";
   if (policy.find(equal_bytes) == std::string::npos) return policy;
+  const std::size_t partition_bits = 8 * FindTree(point.tree).partition_bytes;
+  if (partition_bits > 0) {
+    keys = std::min(keys,
+                    static_cast<std::uint64_t>(static_cast<double>(partition_bits) / point.bits));
+  }
   const double setting = SettingOfSize(
       [&](double bits) {
         std::string candidate = policy;
@@ -114,6 +119,7 @@ nlohmann::json SharedSettings(const SweepSettings& settings) {
           {"size_ratio", readamp.size_ratio},
           {"value_bytes", readamp.value_bytes},
           {"block_cache_bytes", readamp.block_cache_bytes},
+          {"direct_reads", readamp.direct_reads},
           {"threads", readamp.threads},
           {"repetitions", settings.repetitions},
           {"seed", readamp.seed}};

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "curves.h"
 #include "plan.h"
 #include "sections.h"
 
@@ -51,17 +52,12 @@ Section RepeatSection(const Results& results) {
       "repeat",
       "How it was measured",
       {"A point is measured in a database of its own: the stored keys in a settled tree, "
-       "one sorted run a level, filters in memory, no block cache, direct reads; then keys "
+       "one sorted run a level, filters in memory, no block cache, and blocks from the page cache; "
+       "then keys "
        "that are not in the store are looked up. Every answer is checked."},
       {},
       {}};
-  for (const std::string& tree : [&] {
-         std::vector<std::string> trees;
-         for (const Point& point : results.points) {
-           if (trees.empty() || trees.back() != point.tree) trees.push_back(point.tree);
-         }
-         return trees;
-       }()) {
+  for (const std::string& tree : Trees(results)) {
     section.paragraphs.push_back(fmt::format("Tree `{}`: {}.", tree, DescribeTree(tree)));
   }
   Table runs{"runs",

@@ -31,6 +31,13 @@ double ExactlySaved(const SizingPoint& point) {
   return Saved(point.usual.exact_rate, point.exact.exact_rate);
 }
 
+// Whether k differs, and chance does not hide by how much.
+bool IsMeasurable(const SizingPoint& point) {
+  constexpr std::uint64_t kFewestFalsePositives = 1000;
+  return point.usual.probes != point.exact.probes &&
+         point.exact.false_positives >= kFewestFalsePositives;
+}
+
 Table ProbesTable(const Results& results) {
   Table table{"sizing_probes",
               "k = round(ln 2 m/n) against the k of the lowest exact rate, in the same m bits",
@@ -39,15 +46,14 @@ Table ProbesTable(const Results& results) {
               {}};
   for (const SizingPoint& point : results.sizing) {
     const double usual = point.usual.MeasuredRate();
-    const bool same = point.usual.probes == point.exact.probes;
     table.rows.push_back(
         {TextCell(LayoutName(point.layout)), NumberCell(static_cast<double>(point.keys), 7),
          NumberCell(point.BitsPerKey()), NumberCell(point.usual.probes),
          NumberCell(point.exact.probes), NumberCell(point.usual.exact_rate), NumberCell(usual),
          NumberCell(point.exact.exact_rate), NumberCell(point.exact.MeasuredRate()),
          NumberCell(ExactlySaved(point), 3),
-         same || usual <= 0.0 ? EmptyCell()
-                              : NumberCell(Saved(usual, point.exact.MeasuredRate()), 3)});
+         IsMeasurable(point) ? NumberCell(Saved(usual, point.exact.MeasuredRate()), 3)
+                             : EmptyCell()});
   }
   return table;
 }
@@ -100,8 +106,8 @@ Figure ProbesFigure(const Results& results) {
     if (is_new) curve.colour = static_cast<int>(curves.size()) - 1;
     const auto keys = static_cast<double>(point.keys);
     curve.line.emplace_back(keys, ExactlySaved(point));
+    if (!IsMeasurable(point)) continue;
     const double usual = point.usual.MeasuredRate();
-    if (point.usual.probes == point.exact.probes || usual <= 0.0) continue;
     const Interval interval = point.exact.RateInterval();
     curve.marks.push_back({keys, Saved(usual, point.exact.MeasuredRate()),
                            Saved(usual, interval.high), Saved(usual, interval.low)});
@@ -122,12 +128,19 @@ const SizingPoint* LargestSaving(const Results& results,
 
 void AddAnswer(const std::string& where, const SizingPoint* best, Answers& answers) {
   if (best == nullptr) return;
+  if (best->exact.probes == best->usual.probes) {
+    answers.push_back(fmt::format("Exact k, {}: the usual k is the best one already.", where));
+    return;
+  }
+  const std::string measured =
+      IsMeasurable(*best) ? fmt::format("{:.3g}% measured", Saved(best->usual.MeasuredRate(),
+                                                                  best->exact.MeasuredRate()))
+                          : std::string("too rare to measure");
   answers.push_back(fmt::format(
-      "Exact k, {}: it saves at most {:.3g}% of the false positives of the usual k ({}, {} keys at "
-      "{:g} bits per key, k = {} instead of {}; {:.3g}% measured).",
+      "Exact k, {}: it saves at most {:.3g}% of the false positives of the usual k ({}, "
+      "{} keys at {:.4g} bits per key, k = {} instead of {}; {}).",
       where, ExactlySaved(*best), LayoutName(best->layout), best->keys, best->BitsPerKey(),
-      best->exact.probes, best->usual.probes,
-      Saved(best->usual.MeasuredRate(), best->exact.MeasuredRate())));
+      best->exact.probes, best->usual.probes, measured));
 }
 
 }  // namespace

@@ -107,7 +107,9 @@ Figure TimeFigure(const std::string& tree, const std::vector<Curve>& curves) {
     const Point* point = curve.At(bits);
     if (point == nullptr) continue;
     PlottedCurve plotted{curve.label, curve.colour, {}, {}, false};
-    for (double latency = 1.0; latency <= kReadLatenciesUs.back(); latency *= std::sqrt(10.0)) {
+    constexpr int kSteps = 40;
+    for (int i = 0; i <= kSteps; ++i) {
+      const double latency = std::pow(kReadLatenciesUs.back(), static_cast<double>(i) / kSteps);
       plotted.line.emplace_back(latency, point->TimeUs(latency));
     }
     for (const DelayedRun& run : point->delayed) {
@@ -145,7 +147,8 @@ Section WinnersSection(const Results& results, Answers& answers) {
       "winners",
       "Which filter wins where",
       {"Time of a lookup = processor time + blocks read x read latency. With reads that "
-       "take no time the processor decides; with slow ones the wasted reads do."},
+       "take no time the processor decides, also by what it does for each read; with slow ones the "
+       "wasted reads do."},
       {},
       {}};
   for (const std::string& tree : Trees(results)) {
