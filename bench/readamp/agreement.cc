@@ -18,9 +18,9 @@ constexpr std::uint64_t kPageBytes = 4096;
 class Comparison {
  public:
   Comparison(const WorkloadResult& result, const Settings& settings, const std::string& run)
-      : measured_(result.measurement),
+      : result_(result),
+        measured_(result.measurement),
         prediction_(result.prediction),
-        result_(result),
         settings_(settings),
         run_(run) {}
 
@@ -62,12 +62,14 @@ class Comparison {
   }
 
   // Every search of a table that lacks the key reads at least one block, from the file or from the
-  // cache. A scan that comes to the end of a table reads the next one's first block besides.
+  // cache, unless the table has no key from a scan's prefix on. A scan that comes to the end of a
+  // table reads the next one's first block besides.
   void CompareWastedReads() const {
     if (!measured_.wasted_reads) return;
     const std::uint64_t searches = measured_.false_positives + prediction_.unfiltered_searches;
-    const bool scans = settings_.prefix_bytes > 0;
-    if (*measured_.wasted_reads + measured_.block_cache_hits < searches ||
+    const bool scans = result_.kind == LookupKind::kPrefixScan;
+    const std::uint64_t unread = measured_.block_cache_hits + prediction_.checks_beyond;
+    if (*measured_.wasted_reads + unread < searches ||
         (*measured_.wasted_reads > searches && !scans)) {
       Refuse(
           fmt::format("the file system counts {} wasted reads, with {} blocks in the cache, for "
@@ -77,7 +79,7 @@ class Comparison {
   }
 
   void CompareRate() const {
-    if (settings_.tree != Tree::kSettled || !prediction_.exact || !prediction_.rate) return;
+    if (settings_.tree != Tree::kSettled || !prediction_.decides || !prediction_.rate) return;
     const Interval interval = WilsonInterval(measured_.false_positives, measured_.AbsentChecks(),
                                              kDeviations, prediction_.dispersion);
     if (!interval.Contains(*prediction_.rate)) {
@@ -86,9 +88,9 @@ class Comparison {
     }
   }
 
+  const WorkloadResult& result_;
   const Measurement& measured_;
   const Prediction& prediction_;
-  const WorkloadResult& result_;
   const Settings& settings_;
   const std::string& run_;
 };

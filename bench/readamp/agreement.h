@@ -13,9 +13,9 @@ namespace exactbloom::readamp {
 //   reads and bytes of table files   RocksDB's are the file system's; direct reads in whole pages
 //   wasted reads                     the file system's are RocksDB's false positives, less those
 //                                    that the block cache answered
-//   false positives                  of our policies on a settled tree: their rate is the exact
-//                                    one, unless chance has done what it does once in 1.7 million
-//                                    measurements
+//   false positives                  on a settled tree, where Prediction::decides: their rate is
+//                                    the exact one, unless chance has done what it does once in 1.7
+//                                    million measurements
 // Reads while the tree changes are compared in the second only. Throws WrongAnswer, beginning with
 // `run`.
 void CheckAgreement(const WorkloadResult& result, const Settings& settings, const std::string& run);

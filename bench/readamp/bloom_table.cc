@@ -63,6 +63,8 @@ std::vector<BloomTableRow> MeasureBloomTable(const Settings& settings, const Key
   one_run.table_bytes = kTableBytes;
   one_run.block_cache_bytes = kWholeDatabase;
   one_run.partitioned_filters = false;
+  one_run.prefix_bytes = 0;
+  one_run.read_latency = {};
   one_run.workloads = {"hyphenation"};
   KeySet in_one_run = keys;
   for (std::int8_t& run : in_one_run.sorted_run) {

@@ -47,7 +47,8 @@ void DuringWrites::Sample() {
   constexpr auto kInterval = std::chrono::milliseconds(1);
   const std::size_t step = task_.workload.order.size() / task_.settings.samples;
   while (!stop_) {
-    if (samples_.size() + 1 < task_.settings.samples && task_.done >= lookups_ + step) TakeSample();
+    const std::size_t next = samples_.size() + 1;
+    if (next < task_.settings.samples && task_.done >= next * step) TakeSample();
     std::this_thread::sleep_for(kInterval);
   }
 }

@@ -23,8 +23,9 @@ class DuringWrites {
   DuringWrites(const DuringWrites&) = delete;
   DuringWrites& operator=(const DuringWrites&) = delete;
 
-  // Ends the writes. Returns settings.samples samples, at equal numbers of lookups from one to the
-  // next. Throws InputError if a write failed.
+  // Ends the writes. Returns samples at equal numbers of lookups from one to the next:
+  // settings.samples, or fewer if the lookups were over before they could be taken. Throws
+  // InputError if a write failed.
   std::vector<TimeSample> Stop();
 
  private:

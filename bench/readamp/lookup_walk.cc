@@ -41,8 +41,12 @@ class Walk {
     }
     for (int run = 0; run < tables_.SortedRuns(); ++run) {
       const Table* table = tables_.FindFrom(run, prefix);
-      if (table == nullptr) table = tables_.Level0File(run);
-      if (table != nullptr) Ask(*table, prefix, holds[static_cast<std::size_t>(run)], times);
+      if (table != nullptr) {
+        Ask(*table, prefix, holds[static_cast<std::size_t>(run)], times);
+      } else if (table = tables_.Level0File(run); table != nullptr && table->HasFilter()) {
+        Ask(*table, prefix, false, times);
+        counts_.beyond += times;
+      }
     }
   }
 

@@ -20,6 +20,9 @@ struct LookupCounts {
   std::unordered_map<const TableFilterBlock*, Checks> absent;
   std::uint64_t present = 0;     // checks of filters whose table has it
   std::uint64_t unfiltered = 0;  // searches of tables without filter that lack it
+  // Of the absent ones, in scans: of files of level 0 that have no key from the prefix on, so that
+  // to pass the filter costs no read.
+  std::uint64_t beyond = 0;
 };
 
 // A lookup of a key asks the sorted runs from the newest on, in each the table whose range holds

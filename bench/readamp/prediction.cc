@@ -19,11 +19,14 @@
 namespace exactbloom::readamp {
 namespace {
 
+// A filter of fewer keys has a fill, and a rate, that is not nearly normally distributed.
+constexpr std::uint64_t kKeysThatDecide = 200;
+
 // The exact rate of one filter block and its variance over the hash functions.
 struct ExactFilter {
   double rate = 0.0;
   double variance = 0.0;
-  bool model = false;  // the rate is that of a model
+  bool decides = false;
 };
 
 // Rates by what they depend on: many partitions are alike.
@@ -38,6 +41,7 @@ class ExactRates {
     const FilterSize size{filter.bits, filter.probes, exact.rate};
     const double deviation = bench::RelativeRateDeviation(filter.layout, size, filter.keys);
     exact.variance = std::pow(exact.rate * deviation, 2);
+    exact.decides = filter.keys >= kKeysThatDecide;
     rates_.emplace(key, exact);
     return exact;
   }
@@ -68,14 +72,11 @@ void AddRates(const LookupCounts& counts, Prediction* prediction) {
   double repeated_variance = 0.0;  // binomial, but for the lookups that repeat another
   double binomial_variance = 0.0;
   double fill_variance = 0.0;
-  prediction->exact = true;
+  bool decides = true;
   for (const auto& [block, checks] : counts.absent) {
     const auto filter = DescribeFilter(*block, rates);
-    if (!filter) {
-      prediction->exact = false;
-      return;
-    }
-    prediction->exact &= !filter->model;
+    if (!filter) return;
+    decides &= filter->decides && checks.squares == checks.count;
     const auto count = static_cast<double>(checks.count);
     const double variance = filter->rate * (1.0 - filter->rate);
     expected += count * filter->rate;
@@ -83,6 +84,7 @@ void AddRates(const LookupCounts& counts, Prediction* prediction) {
     repeated_variance += static_cast<double>(checks.squares) * variance;
     fill_variance += count * count * filter->variance;
   }
+  prediction->decides = decides;
   prediction->rate = expected / static_cast<double>(*prediction->absent_checks);
   if (binomial_variance > 0.0) {
     prediction->dispersion = (repeated_variance + fill_variance) / binomial_variance;
@@ -131,7 +133,7 @@ std::optional<double> Prediction::WastedReads() const {
   const auto unfiltered = static_cast<double>(unfiltered_searches);
   if (*absent_checks == 0) return unfiltered;
   if (!rate) return std::nullopt;
-  return unfiltered + *rate * static_cast<double>(*absent_checks);
+  return unfiltered + *rate * static_cast<double>(*absent_checks - checks_beyond);
 }
 
 Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& workload,
@@ -142,6 +144,7 @@ Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& 
   prediction.absent_checks = 0;
   for (const auto& [block, checks] : counts.absent) *prediction.absent_checks += checks.count;
   prediction.present_checks = counts.present;
+  prediction.checks_beyond = counts.beyond;
   prediction.unfiltered_searches = counts.unfiltered;
 
   const auto* ours = dynamic_cast<const BloomFilterPolicy*>(policy);

@@ -18,13 +18,16 @@ struct Prediction {
   std::optional<std::uint64_t> absent_checks;
   // Checks of filters whose table has the key, or the prefix.
   std::uint64_t present_checks = 0;
+  // Of the absent checks of prefixes: tables that have no key to read from the prefix on.
+  std::uint64_t checks_beyond = 0;
   // Searches of tables that lack the key and have no filter.
   std::uint64_t unfiltered_searches = 0;
   // The exact rate, averaged over the absent checks, with the model of ribbon_rate.h for the Ribbon
   // filters of one of our policies; none for a policy whose rate has no exact theory.
   std::optional<double> rate;
-  // Whether the rate is exact for every filter, and no model.
-  bool exact = false;
+  // Whether a measured rate outside its interval must be an error: every filter has an exact rate
+  // and enough keys for its fill to be normally distributed, and no key is asked for twice.
+  bool decides = false;
   // Variance of the number of false positives over its binomial variance: each filter has one fill,
   // which all of its checks share, and a key that is asked again gets the same answers.
   double dispersion = 1.0;

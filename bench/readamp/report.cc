@@ -66,7 +66,8 @@ std::string OverTimeText(const Report& report, std::size_t index) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     std::vector<std::string> row = {fmt::format("{:.2f}", first[i].seconds)};
     for (const PolicyResult& policy : report.policies) {
-      const TimeSample& sample = policy.workloads[index].measurement.over_time[i];
+      const auto& samples = policy.workloads[index].measurement.over_time;
+      const TimeSample& sample = samples[std::min(i, samples.size() - 1)];
       row.push_back(fmt::format(
           "{:.4f}", static_cast<double>(sample.wasted_reads) /
                         static_cast<double>(std::max<std::uint64_t>(1, sample.lookups))));
@@ -122,7 +123,51 @@ std::string BloomTableText(const Report& report) {
   return text;
 }
 
-std::string KernelText(const Report& report) {
+std::string TreeText(const PolicyResult& first, const Settings& settings) {
+  switch (settings.tree) {
+    case Tree::kSettled:
+      return fmt::format(" in {} sorted runs (size ratio {})", settings.sorted_runs,
+                         settings.size_ratio);
+    case Tree::kLevel0:
+      return fmt::format(" in {} files of level 0", settings.level0_files);
+    case Tree::kLoaded:
+    case Tree::kUniversal:
+      break;
+  }
+  return fmt::format(
+      " in {} sorted runs and {} tables (under {}) as {} left them", first.sorted_runs,
+      first.tables, first.policy,
+      settings.tree == Tree::kUniversal ? "universal compaction" : "compaction by levels");
+}
+
+std::string ReadsText(const Settings& settings) {
+  const std::string cache =
+      settings.block_cache_bytes == kWholeDatabase
+          ? "all blocks in the block cache,"
+          : fmt::format("block cache {} KiB,", settings.block_cache_bytes >> 10);
+  const std::string latency =
+      settings.read_latency.count() == 0
+          ? ""
+          : fmt::format(" {:g} us a read,",
+                        static_cast<double>(settings.read_latency.count()) / 1000.0);
+  return cache + latency + (settings.partitioned_filters ? " partitioned" : "");
+}
+
+std::string AgreementText(const Report& report) {
+  std::size_t runs = 0;
+  for (const PolicyResult& policy : report.policies) runs += policy.workloads.size();
+  return fmt::format(
+      "In all of {} runs RocksDB and the file system counted the same reads, and filters were "
+      "asked "
+      "as a tree\nat rest tells.\n",
+      runs);
+}
+
+std::string KernelText(const Report& report, const Settings& settings) {
+  if (!settings.direct_reads) {
+    return "Reads went through the page cache, so the kernel's counters say nothing of blocks "
+           "read.\n";
+  }
   if (!report.direct_reads) {
     return "Reads went through the page cache: this file system has no direct reads, so the "
            "kernel's\n"
@@ -192,11 +237,10 @@ double PolicyResult::BitsPerKey() const {
 
 std::string Report::Text(const Settings& settings) const {
   std::string text = fmt::format(
-      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store in {} "
-      "sorted "
-      "runs (size ratio {}),\nblock cache {} KiB, filters in memory, {} threads\n\n",
-      EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored, settings.sorted_runs,
-      settings.size_ratio, settings.block_cache_bytes >> 10, settings.threads);
+      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store{},\n"
+      "{} filters in memory, {} threads\n\n",
+      EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored,
+      TreeText(policies.front(), settings), ReadsText(settings), settings.threads);
   for (std::size_t i = 0; i < policies.front().workloads.size(); ++i) {
     text += WorkloadText(*this, i);
   }
@@ -206,7 +250,7 @@ std::string Report::Text(const Settings& settings) const {
   }
   text += "\n\n";
   if (!bloom_table.empty()) text += BloomTableText(*this) + "\n";
-  return text + KernelText(*this);
+  return text + AgreementText(*this) + KernelText(*this, settings);
 }
 
 }  // namespace exactbloom::readamp

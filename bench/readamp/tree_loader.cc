@@ -94,22 +94,25 @@ class Loader {
     Flush();
   }
 
-  bool IsAtRest() const {
-    for (const auto& property :
-         {rocksdb::DB::Properties::kMemTableFlushPending,
-          rocksdb::DB::Properties::kNumRunningFlushes, rocksdb::DB::Properties::kCompactionPending,
-          rocksdb::DB::Properties::kNumRunningCompactions}) {
-      std::uint64_t count = 0;
-      if (db_.GetIntProperty(property, &count) && count != 0) return false;
-    }
-    return true;
+  bool Is(const std::string& property) const {
+    std::uint64_t count = 0;
+    return db_.GetIntProperty(property, &count) && count != 0;
   }
 
+  // One compaction may follow another, so the tree has to be quiet for a while: longer if RocksDB
+  // sees a compaction to do, which it may go on to see without doing it.
   void WaitForCompactions() const {
+    using Properties = rocksdb::DB::Properties;
     constexpr auto kInterval = std::chrono::milliseconds(20);
-    constexpr int kQuiet = 5;  // times in a row: one compaction may follow another
-    for (int quiet = 0; quiet < kQuiet; quiet = IsAtRest() ? quiet + 1 : 0) {
+    constexpr int kQuiet = 5;
+    constexpr int kQuietThoughPending = 50;
+    for (int quiet = 0; quiet < (Is(Properties::kCompactionPending) ? kQuietThoughPending : kQuiet);
+         ++quiet) {
       bench::CheckForInterrupts();
+      if (Is(Properties::kMemTableFlushPending) || Is(Properties::kNumRunningFlushes) ||
+          Is(Properties::kNumRunningCompactions)) {
+        quiet = 0;
+      }
       std::this_thread::sleep_for(kInterval);
     }
   }
