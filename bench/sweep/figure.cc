@@ -126,6 +126,8 @@ std::string Adapt(std::string svg, const Plot& plot) {
   ReplaceAll(svg, "color=\"black\"", "color=\"currentColor\"");
   ReplaceAll(svg, "fill=\"black\"", "fill=\"currentColor\"");
   ReplaceAll(svg, "stroke=\"black\"", "stroke=\"currentColor\"");
+  ReplaceAll(svg, "stroke='black'", "stroke='currentColor'");
+  ReplaceAll(svg, "color='white'", "color='transparent'");  // a halo around marks
   const auto title = svg.find("<title>");
   const auto description = svg.find("</desc>");
   if (title != std::string::npos && description != std::string::npos) {
