@@ -1,12 +1,17 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
+.PHONY: readamp report test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
 readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json
+
+# Which filter, how many bits? Measured into docs/report; about ten minutes of processor time.
+report: configure
+	cmake --build --preset release --target readamp_sweep
+	scripts/make_report
 
 test: build
 	ctest --preset $(PRESET)

@@ -24,8 +24,8 @@ constexpr std::array<PrintedRow, 6> kPrinted = {{{1, 72'800, 45.0},
                                                  {5, 364'000, 87.2},
                                                  {6, 509'800, 88.5}}};
 
-// The block cache holds the whole store, since only the filters' answers count here.
-constexpr std::size_t kBlockCacheBytes = std::size_t{1} << 30;
+// All keys are in one table, whose filter is as large as Bloom's for all words.
+constexpr std::size_t kTableBytes = std::size_t{1} << 30;
 
 BloomTableRow MeasureRow(const PrintedRow& printed, const Settings& settings, const KeySet& keys,
                          const Workload& all, Progress& progress) {
@@ -42,14 +42,13 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const Settings& settings, co
   const Database database(settings, keys, policy);
   Workload workload = all;
   workload.name = "Bloom's Table I, " + row.policy;
-  const Measurement measured =
-      Run(workload, keys, database.OpenForReads(kBlockCacheBytes), settings, progress);
-  const Prediction prediction = Predict(database.Tables(), keys, workload.order, policy.get());
+  const Measurement measured = Run(workload, keys, database, settings, progress);
+  const Prediction prediction = Predict(database.Tables(), keys, workload, settings, policy.get());
 
   for (const Table& table : database.Tables()) row.filter_bytes += table.filter_bytes;
   const double lookups = static_cast<double>(measured.lookups) / 100.0;
   row.measured_percent = static_cast<double>(measured.true_negatives) / lookups;
-  row.predicted_percent = static_cast<double>(prediction.absent_checks) *
+  row.predicted_percent = static_cast<double>(prediction.absent_checks.value_or(0)) *
                           (1.0 - prediction.rate.value_or(0.0)) / lookups;
   return row;
 }
@@ -60,12 +59,18 @@ std::vector<BloomTableRow> MeasureBloomTable(const Settings& settings, const Key
                                              Progress& progress) {
   Settings one_run = settings;
   one_run.sorted_runs = 1;
-  one_run.table_bytes = kBlockCacheBytes;
+  one_run.tree = Tree::kSettled;
+  one_run.table_bytes = kTableBytes;
+  one_run.block_cache_bytes = kWholeDatabase;
+  one_run.partitioned_filters = false;
+  one_run.prefix_bytes = 0;
+  one_run.read_latency = {};
+  one_run.workloads = {"hyphenation"};
   KeySet in_one_run = keys;
-  for (int& run : in_one_run.sorted_run) {
+  for (std::int8_t& run : in_one_run.sorted_run) {
     if (run != kAbsent) run = 0;
   }
-  const Workload all = MakeWorkloads(in_one_run, 0).back();
+  const Workload all = MakeWorkloads(in_one_run, one_run).front();
   std::vector<BloomTableRow> rows;
   rows.reserve(kPrinted.size());
   for (const PrintedRow& printed : kPrinted) {

@@ -3,32 +3,43 @@
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
-#include <rocksdb/table_properties.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <tuple>
+#include <utility>
 
+#include "counting_file_system.h"
 #include "report/machine.h"
 #include "report/progress.h"
+#include "tree_loader.h"
 
 namespace exactbloom::readamp {
 namespace {
 
-// Level 0 is where flushes arrive, so the smallest sorted run settles in level 1.
-int LevelOf(int sorted_run) { return sorted_run + 1; }
+using rocksdb::BlockBasedTableOptions;
+
+// While the keys are loaded.
+constexpr std::size_t kLoadingCacheBytes = std::size_t{8} << 20;
+
+// Of a cache that holds the whole database, which is as much as it takes.
+constexpr std::size_t kUnlimited = std::size_t{1} << 40;
 
 void Check(const rocksdb::Status& status, const std::string& what) {
   if (!status.ok()) throw InputError(fmt::format("{}: {}", what, status.ToString()));
 }
 
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
+void ReadWhole(rocksdb::DB& db) {
+  rocksdb::ReadOptions read_options;
+  read_options.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> iterator(db.NewIterator(read_options));
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) bench::CheckForInterrupts();
+  Check(iterator->status(), "cannot read the database");
 }
 
 }  // namespace
@@ -71,93 +82,116 @@ Database::~Database() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-rocksdb::Options Database::MakeOptions(std::size_t block_cache_bytes) const {
-  rocksdb::BlockBasedTableOptions table_options;
+rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const {
+  BlockBasedTableOptions table_options;
   table_options.filter_policy = policy_;
-  table_options.block_cache = rocksdb::NewLRUCache(block_cache_bytes);
-
-  rocksdb::Options options;
+  table_options.block_cache = block_cache;
+  table_options.no_block_cache = block_cache == nullptr;
+  table_options.max_auto_readahead_size = 0;  // a block wanted is a block read
+  if (settings_.partitioned_filters) {
+    table_options.partition_filters = true;
+    table_options.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table_options.metadata_block_size = settings_.partition_bytes;
+    table_options.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kAll;
+  }
+  rocksdb::Options options = TreeOptions(settings_);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   options.compression = rocksdb::kSnappyCompression;
-  options.num_levels = LevelOf(settings_.sorted_runs);
-  options.disable_auto_compactions = true;
-  // A sorted run is one memtable, however many keys are stored.
-  options.write_buffer_size = std::size_t{1} << 40;
-  options.arena_block_size = std::size_t{8} << 20;
   options.avoid_flush_during_shutdown = true;
+  if (settings_.prefix_bytes > 0) {
+    options.prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(settings_.prefix_bytes));
+  }
   return options;
 }
 
 void Database::Load(const KeySet& keys) {
-  rocksdb::Options options = MakeOptions(settings_.block_cache_bytes);
+  rocksdb::Options options = MakeOptions(rocksdb::NewLRUCache(kLoadingCacheBytes));
   options.create_if_missing = true;
   rocksdb::DB* opened = nullptr;
-  Check(rocksdb::DB::Open(options, path_, &opened),
+  Check(rocksdb::DB::Open(options, path_ + "/db", &opened),
         fmt::format("cannot make the database {}", path_));
   const std::unique_ptr<rocksdb::DB> db(opened);
   const double cpu_before = bench::ProcessCpuMicroseconds();
-  for (int run = settings_.sorted_runs - 1; run >= 0; --run) LoadSortedRun(db.get(), keys, run);
+  LoadTree(*db, settings_, keys);
   load_cpu_us_ = (bench::ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys.stored);
-  ListTables(db.get());
+  tables_ = TableList(*db, keys, settings_);
 }
 
-void Database::LoadSortedRun(rocksdb::DB* db, const KeySet& keys, int run) const {
-  const std::string what = fmt::format("cannot load the database {}", path_);
-  rocksdb::WriteOptions write_options;
-  write_options.disableWAL = true;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys.sorted_run[i] != run) continue;
-    bench::CheckForInterrupts();
-    Check(db->Put(write_options, keys.keys[i], MakeValue(keys.keys[i], settings_.value_bytes)),
-          what);
+// Partitions of filters and indexes are pinned in the block cache, and what is left of it is for
+// data: so its capacity is set when they are in.
+void Database::PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) const {
+  if (open.block_cache == nullptr) return;
+  if (block_cache_bytes == kWholeDatabase) {
+    open.block_cache->SetCapacity(kUnlimited);
+    ReadWhole(*open.db);
+    Check(open.statistics->Reset(), "cannot reset the statistics");
+  } else {
+    open.block_cache->SetCapacity(block_cache_bytes + open.block_cache->GetPinnedUsage());
   }
-  Check(db->Flush(rocksdb::FlushOptions()), what);
-
-  rocksdb::ColumnFamilyMetaData tree;
-  db->GetColumnFamilyMetaData(&tree);
-  std::vector<std::string> flushed;
-  for (const auto& file : tree.levels.front().files) flushed.push_back(file.name);
-  if (flushed.empty()) return;  // a run too small for its share of the keys to be one key
-  rocksdb::CompactionOptions compaction;
-  compaction.compression = rocksdb::kSnappyCompression;
-  compaction.output_file_size_limit = settings_.table_bytes;
-  Check(db->CompactFiles(compaction, flushed, LevelOf(run)), what);
 }
 
-void Database::ListTables(rocksdb::DB* db) {
-  rocksdb::TablePropertiesCollection properties;
-  Check(db->GetPropertiesOfAllTables(&properties), "cannot read the tables' properties");
-  std::vector<rocksdb::LiveFileMetaData> files;
-  db->GetLiveFilesMetaData(&files);
-  for (const auto& file : files) {
-    const auto found = std::find_if(properties.begin(), properties.end(), [&](const auto& entry) {
-      return FileName(entry.first) == FileName(file.name);
-    });
-    if (found == properties.end())
-      throw InputError(fmt::format("no properties of table {}", file.name));
-    tables_.push_back({file.level - LevelOf(0), file.level, file.smallestkey, file.largestkey,
-                       found->second->num_filter_entries, found->second->filter_size});
+OpenDatabase Database::PrepareToOpen(std::size_t block_cache_bytes,
+                                     rocksdb::Options* options) const {
+  OpenDatabase result;
+  if (block_cache_bytes > 0 || settings_.partitioned_filters) {
+    result.block_cache = rocksdb::NewLRUCache(std::min(block_cache_bytes, kUnlimited));
   }
-  std::sort(tables_.begin(), tables_.end(), [](const Table& a, const Table& b) {
-    return std::tie(a.sorted_run, a.smallest) < std::tie(b.sorted_run, b.smallest);
-  });
+  *options = MakeOptions(result.block_cache);
+  result.env = rocksdb::NewCompositeEnv(
+      std::make_shared<CountingFileSystem>(rocksdb::FileSystem::Default(), settings_.read_latency));
+  result.statistics = rocksdb::CreateDBStatistics();
+  options->env = result.env.get();
+  options->statistics = result.statistics;
+  return result;
+}
+
+void Database::OpenWith(rocksdb::Options options, const std::string& path, bool read_only,
+                        OpenDatabase* result) const {
+  rocksdb::DB* opened = nullptr;
+  rocksdb::Status status;
+  for (const bool direct : {true, false}) {
+    if (direct && !settings_.direct_reads) continue;
+    options.use_direct_reads = direct;
+    status = read_only ? rocksdb::DB::OpenForReadOnly(options, path, &opened)
+                       : rocksdb::DB::Open(options, path, &opened);
+    result->direct_reads = direct;
+    if (status.ok()) break;
+  }
+  Check(status, fmt::format("cannot open the database {}", path));
+  result->db.reset(opened);
 }
 
 OpenDatabase Database::OpenForReads(std::size_t block_cache_bytes) const {
-  rocksdb::Options options = MakeOptions(block_cache_bytes);
-  OpenDatabase result;
-  result.statistics = rocksdb::CreateDBStatistics();
-  options.statistics = result.statistics;
+  rocksdb::Options options;
+  OpenDatabase result = PrepareToOpen(block_cache_bytes, &options);
+  OpenWith(options, path_ + "/db", true, &result);
+  PrepareCache(result, block_cache_bytes);
+  return result;
+}
+
+OpenDatabase Database::OpenCopyForWrites(std::size_t block_cache_bytes) const {
+  const std::string copy = path_ + "/copy";
+  const std::string what = fmt::format("cannot copy the database {}", path_);
+  std::error_code ignored;
+  std::filesystem::remove_all(copy, ignored);
+  rocksdb::Options options;
+  OpenDatabase result = PrepareToOpen(block_cache_bytes, &options);
   rocksdb::DB* opened = nullptr;
-  options.use_direct_reads = true;
-  auto status = rocksdb::DB::OpenForReadOnly(options, path_, &opened);
-  result.direct_reads = status.ok();
-  if (!status.ok()) {
-    options.use_direct_reads = false;
-    status = rocksdb::DB::OpenForReadOnly(options, path_, &opened);
+  {
+    rocksdb::Options at_rest = options;
+    at_rest.disable_auto_compactions = true;
+    Check(rocksdb::DB::Open(at_rest, path_ + "/db", &opened), what);
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    rocksdb::Checkpoint* made = nullptr;
+    Check(rocksdb::Checkpoint::Create(db.get(), &made), what);
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+    Check(checkpoint->CreateCheckpoint(copy), what);
   }
-  Check(status, fmt::format("cannot open the database {}", path_));
-  result.db.reset(opened);
+  if (options.compaction_style == rocksdb::kCompactionStyleLevel) {
+    CompactByLevels(settings_, &options);
+  }
+  OpenWith(options, copy, false, &result);
+  PrepareCache(result, block_cache_bytes);
   return result;
 }
 

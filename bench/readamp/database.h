@@ -1,7 +1,9 @@
-// A database of the run's keys under one filter policy: a settled tree with one sorted run a level.
+// A database of the run's keys under one filter policy.
 #pragma once
 
+#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/statistics.h>
 
@@ -13,6 +15,7 @@
 
 #include "key_set.h"
 #include "settings.h"
+#include "table_list.h"
 
 namespace exactbloom::readamp {
 
@@ -20,55 +23,54 @@ namespace exactbloom::readamp {
 // the policy itself, does not take.
 std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& policy);
 
-// One SSTable of the tree.
-struct Table {
-  int sorted_run = 0;  // as in KeySet
-  int level = 0;       // RocksDB's; the largest run is in the last one
-  std::string smallest;
-  std::string largest;
-  std::uint64_t keys = 0;  // in its filter
-  std::uint64_t filter_bytes = 0;
-};
-
 // Reads of a database that is open for them.
 struct OpenDatabase {
+  std::unique_ptr<rocksdb::Env> env;  // with the counting file system; outlives the database
   std::unique_ptr<rocksdb::DB> db;
   std::shared_ptr<rocksdb::Statistics> statistics;
+  std::shared_ptr<rocksdb::Cache> block_cache;  // none where nothing is to be cached
   bool direct_reads = false;
 };
 
 // The directory of a database, removed with all its files when this object goes.
 class Database {
  public:
-  // Loads the stored keys: every sorted run is written, flushed and compacted to its level, the
-  // bottommost first, so that the tree is the same for each policy and each run of the program.
-  // Throws InputError when the directory cannot be written.
+  // Loads the stored keys into a tree as the settings want it. A settled tree, and one of level-0
+  // files, are the same for each policy and each run of the program; the others depend on when
+  // RocksDB's compactions come to run. Throws InputError when the directory cannot be written.
   Database(const Settings& settings, const KeySet& keys,
            std::shared_ptr<const rocksdb::FilterPolicy> policy);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // The tables by sorted run and key.
-  const std::vector<Table>& Tables() const { return tables_; }
+  // In the order in which a lookup asks them.
+  const TableList& Tables() const { return tables_; }
 
   // Microseconds of processor time that loading took, over all threads and per key.
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
-  // Opens with an empty block cache of `block_cache_bytes`; filters and indexes are held outside
-  // it. Direct reads are asked for and given up with a warning where the file system has none.
+  // Opens with an empty block cache of `block_cache_bytes`, or with all of the database in it;
+  // filters and indexes are held in memory beside. Direct reads are asked for if the settings say
+  // so, and given up where the file system has none.
   OpenDatabase OpenForReads(std::size_t block_cache_bytes) const;
 
+  // Opens a copy of the database for writes that change its tree. The copy shares the table files
+  // and is removed with the database.
+  OpenDatabase OpenCopyForWrites(std::size_t block_cache_bytes) const;
+
  private:
-  rocksdb::Options MakeOptions(std::size_t block_cache_bytes) const;
+  rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
+  OpenDatabase PrepareToOpen(std::size_t block_cache_bytes, rocksdb::Options* options) const;
+  void OpenWith(rocksdb::Options options, const std::string& path, bool read_only,
+                OpenDatabase* result) const;
+  void PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) const;
   void Load(const KeySet& keys);
-  void LoadSortedRun(rocksdb::DB* db, const KeySet& keys, int run) const;
-  void ListTables(rocksdb::DB* db);
 
   const Settings& settings_;
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
   std::string path_;
-  std::vector<Table> tables_;
+  TableList tables_;
   double load_cpu_us_ = 0.0;
 };
 

@@ -1,31 +1,44 @@
 // What the exact rates say that a workload will see, before any lookup is made.
 #pragma once
 
-#include <cstddef>
+#include <rocksdb/filter_policy.h>
+
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "database.h"
 #include "key_set.h"
+#include "table_list.h"
+#include "workload.h"
 
 namespace exactbloom::readamp {
 
 struct Prediction {
   // Checks of filters whose table lacks the key: each is answered "absent" or is a false positive.
-  std::uint64_t absent_checks = 0;
-  // The exact rate, averaged over those checks, with the model of ribbon_rate.h for the Ribbon
+  // For prefix scans, the same of prefixes. None for reads of a tree that changes.
+  std::optional<std::uint64_t> absent_checks;
+  // Checks of filters whose table has the key, or the prefix.
+  std::uint64_t present_checks = 0;
+  // Of the absent checks of prefixes: tables that have no key to read from the prefix on.
+  std::uint64_t checks_beyond = 0;
+  // Searches of tables that lack the key and have no filter.
+  std::uint64_t unfiltered_searches = 0;
+  // The exact rate, averaged over the absent checks, with the model of ribbon_rate.h for the Ribbon
   // filters of one of our policies; none for a policy whose rate has no exact theory.
   std::optional<double> rate;
-  // Variance of the number of false positives over its binomial variance: each table's filter has
-  // one fill, which all of its checks share.
+  // Whether a measured rate outside its interval must be an error: every filter has an exact rate
+  // and enough keys for its fill to be normally distributed, and no key is asked for twice.
+  bool decides = false;
+  // Variance of the number of false positives over its binomial variance: each filter has one fill,
+  // which all of its checks share, and a key that is asked again gets the same answers.
   double dispersion = 1.0;
+
+  // Expected searches of tables that lack the key; a read each while no block is cached.
+  std::optional<double> WastedReads() const;
 };
 
-// Follows every lookup of keys[order[i]] down the sorted runs of `tables`. Throws WrongAnswer if a
-// table's filter has not the size that the policy announces for its number of keys.
-Prediction Predict(const std::vector<Table>& tables, const KeySet& keys,
-                   const std::vector<std::size_t>& order, const rocksdb::FilterPolicy* policy);
+// Follows every lookup of the workload down the sorted runs of `tables`. Throws WrongAnswer if a
+// filter has not the size that the policy announces for its number of keys.
+Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& workload,
+                   const Settings& settings, const rocksdb::FilterPolicy* policy);
 
 }  // namespace exactbloom::readamp

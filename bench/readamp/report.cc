@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "exactbloom/version.h"
 #include "report/text_table.h"
@@ -13,30 +12,6 @@ namespace {
 
 // A direct read fetches whole pages: at most one more at either end of a block.
 constexpr std::uint64_t kPageBytes = 4096;
-
-const WorkloadResult* FindBaseline(const Report& report, const std::string& workload) {
-  for (const PolicyResult& policy : report.policies) {
-    if (policy.policy != "none") continue;
-    for (const WorkloadResult& result : policy.workloads) {
-      if (result.name == workload) return &result;
-    }
-  }
-  return nullptr;
-}
-
-std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
-                                         const WorkloadResult* baseline) {
-  if (baseline == nullptr) return std::nullopt;
-  return static_cast<std::int64_t>(baseline->measurement.data_blocks_read) -
-         static_cast<std::int64_t>(result.measurement.data_blocks_read);
-}
-
-std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline) {
-  const auto avoided = ReadsAvoided(result, baseline);
-  if (!avoided || baseline->measurement.data_blocks_read == 0) return std::nullopt;
-  return 100.0 * static_cast<double>(*avoided) /
-         static_cast<double>(baseline->measurement.data_blocks_read);
-}
 
 // Whether the kernel saw as many bytes as the blocks that RocksDB counted take in whole pages.
 bool KernelAgrees(const Measurement& measurement) {
@@ -81,9 +56,32 @@ std::vector<std::string> ReadCells(const WorkloadResult& result, const WorkloadR
           fmt::format("{:.1f}", measured.p99_us)};
 }
 
+std::string OverTimeText(const Report& report, std::size_t index) {
+  std::vector<std::string> header = {"seconds"};
+  for (const PolicyResult& policy : report.policies) {
+    header.insert(header.end(), {policy.policy, "tables", "in level 0"});
+  }
+  bench::TextTable table(std::move(header));
+  const auto& first = report.policies.front().workloads[index].measurement.over_time;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    std::vector<std::string> row = {fmt::format("{:.2f}", first[i].seconds)};
+    for (const PolicyResult& policy : report.policies) {
+      const auto& samples = policy.workloads[index].measurement.over_time;
+      const TimeSample& sample = samples[std::min(i, samples.size() - 1)];
+      row.push_back(fmt::format(
+          "{:.4f}", static_cast<double>(sample.wasted_reads) /
+                        static_cast<double>(std::max<std::uint64_t>(1, sample.lookups))));
+      row.push_back(fmt::format("{}", sample.tables));
+      row.push_back(fmt::format("{}", sample.level0_files));
+    }
+    table.AddRow(std::move(row));
+  }
+  return "wasted reads a lookup over time (seconds of the first policy)\n" + table.Format();
+}
+
 std::string WorkloadText(const Report& report, std::size_t index) {
   const WorkloadResult& first = report.policies.front().workloads[index];
-  const WorkloadResult* baseline = FindBaseline(report, first.name);
+  const WorkloadResult* baseline = report.Baseline(first.name);
   bench::TextTable table({"policy", "filter bytes", "bits/key", "absent checks", "false pos.",
                           "measured", "99.9% interval", "exact", "blocks read", "/lookup",
                           "bytes/lookup", "avoided", "%", "CPU us", "p50 us", "p99 us"});
@@ -93,8 +91,10 @@ std::string WorkloadText(const Report& report, std::size_t index) {
     for (std::string& cell : ReadCells(result, baseline)) row.push_back(std::move(cell));
     table.AddRow(std::move(row));
   }
-  return fmt::format("{}: {} lookups, {}\n{}\n", first.name, first.measurement.lookups,
-                     first.description, table.Format());
+  std::string text = fmt::format("{}: {} lookups, {}\n{}\n", first.name, first.measurement.lookups,
+                                 first.description, table.Format());
+  if (!first.measurement.over_time.empty()) text += OverTimeText(report, index) + "\n";
+  return text;
 }
 
 std::string BloomTableText(const Report& report) {
@@ -123,7 +123,51 @@ std::string BloomTableText(const Report& report) {
   return text;
 }
 
-std::string KernelText(const Report& report) {
+std::string TreeText(const PolicyResult& first, const Settings& settings) {
+  switch (settings.tree) {
+    case Tree::kSettled:
+      return fmt::format(" in {} sorted runs (size ratio {})", settings.sorted_runs,
+                         settings.size_ratio);
+    case Tree::kLevel0:
+      return fmt::format(" in {} files of level 0", settings.level0_files);
+    case Tree::kLoaded:
+    case Tree::kUniversal:
+      break;
+  }
+  return fmt::format(
+      " in {} sorted runs and {} tables (under {}) as {} left them", first.sorted_runs,
+      first.tables, first.policy,
+      settings.tree == Tree::kUniversal ? "universal compaction" : "compaction by levels");
+}
+
+std::string ReadsText(const Settings& settings) {
+  const std::string cache =
+      settings.block_cache_bytes == kWholeDatabase
+          ? "all blocks in the block cache,"
+          : fmt::format("block cache {} KiB,", settings.block_cache_bytes >> 10);
+  const std::string latency =
+      settings.read_latency.count() == 0
+          ? ""
+          : fmt::format(" {:g} us a read,",
+                        static_cast<double>(settings.read_latency.count()) / 1000.0);
+  return cache + latency + (settings.partitioned_filters ? " partitioned" : "");
+}
+
+std::string AgreementText(const Report& report) {
+  std::size_t runs = 0;
+  for (const PolicyResult& policy : report.policies) runs += policy.workloads.size();
+  return fmt::format(
+      "In all of {} runs RocksDB and the file system counted the same reads, and filters were "
+      "asked "
+      "as a tree\nat rest tells.\n",
+      runs);
+}
+
+std::string KernelText(const Report& report, const Settings& settings) {
+  if (!settings.direct_reads) {
+    return "Reads went through the page cache, so the kernel's counters say nothing of blocks "
+           "read.\n";
+  }
   if (!report.direct_reads) {
     return "Reads went through the page cache: this file system has no direct reads, so the "
            "kernel's\n"
@@ -157,6 +201,35 @@ Interval WorkloadResult::RateInterval() const {
                         prediction.dispersion);
 }
 
+std::optional<std::uint64_t> WorkloadResult::WastedSearches() const {
+  if (!prediction.absent_checks && measurement.AbsentChecks() == 0) return std::nullopt;
+  return measurement.false_positives + prediction.unfiltered_searches;
+}
+
+const WorkloadResult* Report::Baseline(const std::string& workload) const {
+  for (const PolicyResult& policy : policies) {
+    if (policy.policy != "none") continue;
+    for (const WorkloadResult& result : policy.workloads) {
+      if (result.name == workload) return &result;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
+                                         const WorkloadResult* baseline) {
+  if (baseline == nullptr) return std::nullopt;
+  return static_cast<std::int64_t>(baseline->measurement.data_blocks_read) -
+         static_cast<std::int64_t>(result.measurement.data_blocks_read);
+}
+
+std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline) {
+  const auto avoided = ReadsAvoided(result, baseline);
+  if (!avoided || baseline->measurement.data_blocks_read == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(*avoided) /
+         static_cast<double>(baseline->measurement.data_blocks_read);
+}
+
 double PolicyResult::BitsPerKey() const {
   if (filter_keys == 0) return 0.0;
   return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(filter_keys);
@@ -164,11 +237,10 @@ double PolicyResult::BitsPerKey() const {
 
 std::string Report::Text(const Settings& settings) const {
   std::string text = fmt::format(
-      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store in {} "
-      "sorted "
-      "runs (size ratio {}),\nblock cache {} KiB, filters in memory, {} threads\n\n",
-      EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored, settings.sorted_runs,
-      settings.size_ratio, settings.block_cache_bytes >> 10, settings.threads);
+      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store{},\n"
+      "{} filters in memory, {} threads\n\n",
+      EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored,
+      TreeText(policies.front(), settings), ReadsText(settings), settings.threads);
   for (std::size_t i = 0; i < policies.front().workloads.size(); ++i) {
     text += WorkloadText(*this, i);
   }
@@ -178,65 +250,7 @@ std::string Report::Text(const Settings& settings) const {
   }
   text += "\n\n";
   if (!bloom_table.empty()) text += BloomTableText(*this) + "\n";
-  return text + KernelText(*this);
-}
-
-nlohmann::json Report::Json() const {
-  using nlohmann::json;
-  const auto optional = [](const auto& value) { return value ? json(*value) : json(nullptr); };
-  json root = {{"exactbloom", EXACTBLOOM_VERSION},
-               {"command", command},
-               {"keys", keys},
-               {"keys_stored", stored},
-               {"workload_source", source},
-               {"rocksdb", rocksdb},
-               {"cpu", cpu},
-               {"direct_reads", direct_reads},
-               {"policies", json::array()},
-               {"bloom_table_1", json::array()}};
-  for (const PolicyResult& policy : policies) {
-    json workloads = json::object();
-    for (const WorkloadResult& result : policy.workloads) {
-      const Measurement& measured = result.measurement;
-      const WorkloadResult* baseline = FindBaseline(*this, result.name);
-      const Interval interval = result.RateInterval();
-      const auto rate = result.MeasuredRate();
-      workloads[result.name] = {
-          {"lookups", measured.lookups},
-          {"filter_checks", measured.true_negatives + measured.filters_passed},
-          {"absent_checks", measured.AbsentChecks()},
-          {"false_positives", measured.false_positives},
-          {"measured_rate", optional(rate)},
-          {"interval", rate ? json{interval.low, interval.high} : json(nullptr)},
-          {"exact_rate", optional(result.prediction.rate)},
-          {"data_blocks_read", measured.data_blocks_read},
-          {"bytes_read", measured.bytes_read},
-          {"kernel_bytes_read",
-           measured.kernel_bytes_are_meaningful ? json(measured.kernel_bytes_read) : json(nullptr)},
-          {"reads_avoided", optional(ReadsAvoided(result, baseline))},
-          {"reads_avoided_percent", optional(PercentAvoided(result, baseline))},
-          {"cpu_us", measured.cpu_us},
-          {"p50_us", measured.p50_us},
-          {"p99_us", measured.p99_us}};
-    }
-    root["policies"].push_back({{"policy", policy.policy},
-                                {"filter_bytes", policy.filter_bytes},
-                                {"bits_per_key", policy.BitsPerKey()},
-                                {"tables", policy.tables},
-                                {"load_cpu_us_per_key", policy.load_cpu_us},
-                                {"workloads", workloads}});
-  }
-  for (const BloomTableRow& row : bloom_table) {
-    root["bloom_table_1"].push_back({{"allowed_error", 1.0 / (1 << row.halvings)},
-                                     {"printed_bits", row.printed_bits},
-                                     {"misprint", row.misprint},
-                                     {"printed_percent", row.printed_percent},
-                                     {"policy", row.policy},
-                                     {"filter_bytes", row.filter_bytes},
-                                     {"measured_percent", row.measured_percent},
-                                     {"predicted_percent", row.predicted_percent}});
-  }
-  return root;
+  return text + AgreementText(*this) + KernelText(*this, settings);
 }
 
 }  // namespace exactbloom::readamp

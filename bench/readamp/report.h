@@ -18,6 +18,7 @@ namespace exactbloom::readamp {
 struct WorkloadResult {
   std::string name;
   std::string description;
+  LookupKind kind = LookupKind::kGet;
   Measurement measurement;
   Prediction prediction;
 
@@ -25,6 +26,9 @@ struct WorkloadResult {
   std::optional<double> MeasuredRate() const;
   // Of the measured rate, at 99.9%.
   Interval RateInterval() const;
+  // Searches of tables that lack the key: RocksDB's false positives, and the tree's tables without
+  // filter. None for reads of a tree that changes under a policy without filters.
+  std::optional<std::uint64_t> WastedSearches() const;
 };
 
 struct PolicyResult {
@@ -33,6 +37,8 @@ struct PolicyResult {
   std::uint64_t filter_keys = 0;
   std::size_t tables = 0;
   double load_cpu_us = 0.0;  // processor time per key
+  int sorted_runs = 0;
+  bool direct_reads = true;
   std::vector<WorkloadResult> workloads;
 
   double BitsPerKey() const;
@@ -61,9 +67,17 @@ struct Report {
   std::vector<PolicyResult> policies;
   std::vector<BloomTableRow> bloom_table;
 
+  // The result of the same workload under the policy `none`; null if that was not measured.
+  const WorkloadResult* Baseline(const std::string& workload) const;
+
   // The aligned tables.
   std::string Text(const Settings& settings) const;
-  nlohmann::json Json() const;
+  nlohmann::json Json(const Settings& settings) const;
 };
+
+// Data blocks that were read without filters and not here; none without a baseline.
+std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
+                                         const WorkloadResult* baseline);
+std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline);
 
 }  // namespace exactbloom::readamp

@@ -1,164 +1,151 @@
 #include "workload.h"
 
 #include <fmt/format.h>
-#include <rocksdb/perf_context.h>
-#include <rocksdb/perf_level.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <fstream>
-#include <mutex>
-#include <thread>
+#include <array>
+#include <random>
+#include <unordered_set>
 
-#include "report/machine.h"
+#include "zipf.h"
 
 namespace exactbloom::readamp {
 namespace {
 
-// Lookups a thread takes at a time.
-constexpr std::size_t kChunk = 64;
+using Order = std::vector<std::size_t>;
 
-// Bytes that this process had the storage layer fetch (proc(5)), or 0 where the kernel does not
-// say.
-std::uint64_t KernelBytesRead() {
-  std::ifstream io("/proc/self/io");
-  std::string name;
-  std::uint64_t value = 0;
-  while (io >> name >> value) {
-    if (name == "read_bytes:") return value;
+// The first keys of the set, at most settings.lookups, that are stored or that are not.
+Order Take(const KeySet& keys, const Settings& settings, bool stored) {
+  Order order;
+  for (std::size_t i = 0; i < keys.size() && order.size() < settings.lookups; ++i) {
+    if ((keys.SortedRun(i) != kAbsent) == stored) order.push_back(i);
   }
-  return 0;
+  return order;
 }
 
-// What one thread counts.
-struct ThreadCounts {
-  std::uint64_t data_blocks_read = 0;
-  std::uint64_t bytes_read = 0;
-  std::vector<float> microseconds;
-  std::string wrong_answer;
-};
-
-class Runner {
- public:
-  Runner(const Workload& workload, const KeySet& keys, rocksdb::DB* db, const Settings& settings,
-         Progress& progress)
-      : workload_(workload), keys_(keys), db_(db), settings_(settings), progress_(progress) {}
-
-  std::vector<ThreadCounts> Run() {
-    std::vector<ThreadCounts> counts(static_cast<std::size_t>(settings_.threads));
-    std::vector<std::thread> threads;
-    threads.reserve(counts.size());
-    for (ThreadCounts& mine : counts) threads.emplace_back([this, &mine] { RunThread(mine); });
-    for (std::thread& thread : threads) thread.join();
-    return counts;
-  }
-
- private:
-  void RunThread(ThreadCounts& counts) {
-    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
-    rocksdb::get_perf_context()->Reset();
-    const std::size_t total = workload_.order.size();
-    while (!stop_ && !bench::InterruptArrived()) {
-      const std::size_t begin = next_.fetch_add(kChunk);
-      if (begin >= total) break;
-      const std::size_t end = std::min(begin + kChunk, total);
-      for (std::size_t i = begin; i < end; ++i) LookUp(workload_.order[i], counts);
-      progress_.Add(end - begin);
-    }
-    // Filters and indexes were read when the database was opened; what is read now are data blocks.
-    counts.data_blocks_read = rocksdb::get_perf_context()->block_read_count;
-    counts.bytes_read = rocksdb::get_perf_context()->block_read_byte;
-  }
-
-  void LookUp(std::size_t key_index, ThreadCounts& counts) {
-    const std::string& key = keys_.keys[key_index];
-    const bool stored = keys_.sorted_run[key_index] != kAbsent;
-    rocksdb::PinnableSlice value;
-    const auto start = std::chrono::steady_clock::now();
-    const auto status = db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), key, &value);
-    const auto elapsed = std::chrono::steady_clock::now() - start;
-    counts.microseconds.push_back(std::chrono::duration<float, std::micro>(elapsed).count());
-
-    if (!status.ok() && !status.IsNotFound()) {
-      Refuse(counts, fmt::format("reading '{}': {}", key, status.ToString()));
-    } else if (status.ok() != stored) {
-      Refuse(counts, fmt::format(stored ? "the stored key '{}' was missed"
-                                        : "the key '{}' was found but never stored",
-                                 key));
-    } else if (stored && value != MakeValue(key, settings_.value_bytes)) {
-      Refuse(counts, fmt::format("the key '{}' has a wrong value", key));
-    }
-  }
-
-  void Refuse(ThreadCounts& counts, const std::string& what) {
-    counts.wrong_answer = what;
-    stop_ = true;
-  }
-
-  const Workload& workload_;
-  const KeySet& keys_;
-  rocksdb::DB* db_;
-  const Settings& settings_;
-  Progress& progress_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<bool> stop_{false};
-};
-
-double Quantile(std::vector<float>& values, double share) {
-  if (values.empty()) return 0.0;
-  const auto rank = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[static_cast<std::size_t>(rank)];
+Order TakeAbsent(const KeySet& keys, const Settings& settings) {
+  return Take(keys, settings, false);
 }
+
+Order TakePresent(const KeySet& keys, const Settings& settings) {
+  return Take(keys, settings, true);
+}
+
+Order TakeAll(const KeySet& keys, const Settings& /*settings*/) {
+  Order order(keys.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  return order;
+}
+
+Order TakeNearMisses(const KeySet& keys, const Settings& /*settings*/) {
+  Order order(keys.near_misses.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = keys.size() + i;
+  return order;
+}
+
+// Ends where one of the two kinds has no more keys.
+Order TakeMix(const KeySet& keys, const Settings& settings) {
+  const Order absent = TakeAbsent(keys, settings);
+  const Order present = TakePresent(keys, settings);
+  std::mt19937_64 random(settings.seed);
+  std::bernoulli_distribution is_absent(settings.absent_share);
+  Order order;
+  std::size_t next_absent = 0;
+  std::size_t next_present = 0;
+  while (order.size() < settings.lookups) {
+    const bool take_absent = is_absent(random);
+    std::size_t& next = take_absent ? next_absent : next_present;
+    const Order& kind = take_absent ? absent : present;
+    if (next == kind.size()) break;
+    order.push_back(kind[next++]);
+  }
+  return order;
+}
+
+// The set is in random order, so a key's number is its rank.
+Order TakeByZipf(const KeySet& keys, const Settings& settings) {
+  const ZipfRanks ranks(keys.size(), settings.zipf_exponent);
+  std::mt19937_64 random(settings.seed);
+  Order order(settings.lookups);
+  for (std::size_t& i : order) i = ranks.Draw(random);
+  return order;
+}
+
+// A key for each prefix.
+Order TakePrefixes(const KeySet& keys, const Settings& settings) {
+  if (settings.prefix_bytes == 0) throw InputError("the workload prefix needs --prefix-bytes");
+  std::unordered_set<std::string> used;
+  Order order;
+  for (std::size_t i = 0; i < keys.size() && order.size() < settings.lookups; ++i) {
+    if (used.insert(keys.Key(i).substr(0, settings.prefix_bytes)).second) order.push_back(i);
+  }
+  return order;
+}
+
+std::string Plain(const Settings& /*settings*/) { return ""; }
+
+std::string DescribeMix(const Settings& settings) {
+  return fmt::format(", {:g}% of them not in the store", 100.0 * settings.absent_share);
+}
+
+std::string DescribeZipf(const Settings& settings) {
+  return fmt::format(" with an exponent of {:g}", settings.zipf_exponent);
+}
+
+std::string DescribeBatches(const Settings& settings) {
+  return fmt::format(" of {} keys{}", settings.batch, DescribeMix(settings));
+}
+
+std::string DescribePrefixes(const Settings& settings) {
+  return fmt::format(" of {} bytes", settings.prefix_bytes);
+}
+
+struct Kind {
+  const char* name;
+  const char* description;
+  std::string (*describe)(const Settings&);  // what follows
+  Order (*take)(const KeySet&, const Settings&);
+  LookupKind lookups;
+};
+
+constexpr std::array<Kind, 9> kKinds = {{
+    {"absent", "keys that are not in the store", Plain, TakeAbsent, LookupKind::kGet},
+    {"near", "stored keys with one character changed, not in the store", Plain, TakeNearMisses,
+     LookupKind::kGet},
+    {"present", "keys that are in the store", Plain, TakePresent, LookupKind::kGet},
+    {"mix", "keys in random order", DescribeMix, TakeMix, LookupKind::kGet},
+    {"zipf", "keys drawn by Zipf's law", DescribeZipf, TakeByZipf, LookupKind::kGet},
+    {"multiget", "batches", DescribeBatches, TakeMix, LookupKind::kMultiGet},
+    {"prefix", "scans of prefixes", DescribePrefixes, TakePrefixes, LookupKind::kPrefixScan},
+    {"during-writes", "keys that are not in the store, while all others are written again", Plain,
+     TakeAbsent, LookupKind::kDuringWrites},
+    {"hyphenation", "every key once, in the store or not", Plain, TakeAll, LookupKind::kGet},
+}};
 
 }  // namespace
 
-std::vector<Workload> MakeWorkloads(const KeySet& keys, std::uint64_t lookups) {
-  Workload absent{"absent", "keys that are not in the store", {}};
-  Workload present{"present", "keys that are in the store", {}};
-  Workload all{"hyphenation", "every key once, in the store or not", {}};
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    Workload& kind = keys.sorted_run[i] == kAbsent ? absent : present;
-    if (kind.order.size() < lookups) kind.order.push_back(i);
-    all.order.push_back(i);
-  }
-  return {absent, present, all};
+std::vector<std::string> WorkloadNames() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
 }
 
-Measurement Run(const Workload& workload, const KeySet& keys, const OpenDatabase& database,
-                const Settings& settings, Progress& progress) {
-  const std::uint64_t kernel_before = KernelBytesRead();
-  const double cpu_before = bench::ProcessCpuMicroseconds();
-  progress.Begin(workload.name, workload.order.size());
-  std::vector<ThreadCounts> counts =
-      Runner(workload, keys, database.db.get(), settings, progress).Run();
-  progress.End();
-  const double cpu_us = bench::ProcessCpuMicroseconds() - cpu_before;
-  bench::CheckForInterrupts();
-
-  Measurement result;
-  result.lookups = workload.order.size();
-  result.cpu_us = cpu_us / static_cast<double>(std::max<std::uint64_t>(1, result.lookups));
-  result.kernel_bytes_read = KernelBytesRead() - kernel_before;
-  result.kernel_bytes_are_meaningful = database.direct_reads && kernel_before > 0;
-  std::vector<float> microseconds;
-  for (const ThreadCounts& mine : counts) {
-    if (!mine.wrong_answer.empty()) throw WrongAnswer(mine.wrong_answer);
-    result.data_blocks_read += mine.data_blocks_read;
-    result.bytes_read += mine.bytes_read;
-    microseconds.insert(microseconds.end(), mine.microseconds.begin(), mine.microseconds.end());
+std::vector<Workload> MakeWorkloads(const KeySet& keys, const Settings& settings) {
+  std::vector<Workload> workloads;
+  for (const std::string& name : settings.workloads) {
+    const auto* kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                    [&](const Kind& any) { return any.name == name; });
+    if (kind == kKinds.end()) {
+      throw InputError(
+          fmt::format("there is no workload '{}', but {}", name, fmt::join(WorkloadNames(), ", ")));
+    }
+    workloads.push_back({name, kind->description + kind->describe(settings),
+                         kind->take(keys, settings), kind->lookups});
+    if (workloads.back().order.empty()) {
+      throw InputError(fmt::format("the workload {} finds no key to ask for", name));
+    }
   }
-  result.p50_us = Quantile(microseconds, 0.50);
-  result.p99_us = Quantile(microseconds, 0.99);
-
-  const auto ticker = [&](rocksdb::Tickers name) {
-    return database.statistics->getTickerCount(name);
-  };
-  result.true_negatives = ticker(rocksdb::BLOOM_FILTER_USEFUL);
-  result.filters_passed = ticker(rocksdb::BLOOM_FILTER_FULL_POSITIVE);
-  result.false_positives = result.filters_passed - ticker(rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
-  return result;
+  return workloads;
 }
 
 }  // namespace exactbloom::readamp

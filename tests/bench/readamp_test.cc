@@ -8,46 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "run_command.h"
+#include "readamp_fixture.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using exactbloom::testing::MakeTemporaryDirectory;
 using exactbloom::testing::Outcome;
+using exactbloom::testing::ReadampTest;
 using exactbloom::testing::ReadFile;
-using exactbloom::testing::RunCommand;
-
-class ReadampTest : public testing::Test {
- protected:
-  void SetUp() override {
-    directory_ = MakeTemporaryDirectory();
-    fs::create_directory(Databases());
-  }
-
-  void TearDown() override { fs::remove_all(directory_); }
-
-  fs::path Databases() const { return directory_ / "databases"; }
-  fs::path Json() const { return directory_ / "result.json"; }
-
-  Outcome Run(const std::string& arguments) const { return RunIn(Databases(), arguments); }
-
-  Outcome RunIn(const fs::path& databases, const std::string& arguments,
-                const std::string& under = "") const {
-    return RunCommand(
-        fmt::format("{} {} --directory {} {}", under, READAMP, databases.string(), arguments),
-        directory_);
-  }
-
-  // One line on stderr that contains `words`, status 2, nothing on stdout and no database left.
-  void ExpectRefusal(const std::string& arguments, const std::string& words) const {
-    SCOPED_TRACE(arguments);
-    exactbloom::testing::ExpectRefusal(Run(arguments), words);
-    EXPECT_TRUE(fs::is_empty(Databases()));
-  }
-
-  fs::path directory_;
-};
 
 TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
   const Outcome outcome = Run("--synthetic 60000 --no-bloom-table --json " + Json().string());

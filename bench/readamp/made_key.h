@@ -1,0 +1,19 @@
+// Keys that are computed from their number, and the number from the key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace exactbloom::readamp {
+
+// A bijection of 64-bit numbers, for each seed, whose results look random.
+std::uint64_t MadeNumber(std::uint64_t i, std::uint64_t seed);
+
+// MadeNumber in 16 hexadecimal digits: spread evenly over the key space, as hashed identifiers are.
+std::string MakeKey(std::uint64_t i, std::uint64_t seed);
+
+// The `i` of such a key, or nothing for other strings.
+std::optional<std::uint64_t> NumberOfMadeKey(const std::string& key, std::uint64_t seed);
+
+}  // namespace exactbloom::readamp

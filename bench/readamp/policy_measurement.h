@@ -1,0 +1,21 @@
+// All workloads under one filter policy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "key_set.h"
+#include "report.h"
+#include "report/progress.h"
+#include "settings.h"
+#include "workload.h"
+
+namespace exactbloom::readamp {
+
+// Loads a database under the policy of this string, runs every workload on it and removes it.
+// Throws WrongAnswer where counts that must agree do not (agreement.h), and as Database and Run.
+PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
+                           const std::vector<Workload>& workloads, const Settings& settings,
+                           Progress& progress);
+
+}  // namespace exactbloom::readamp

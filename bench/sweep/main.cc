@@ -1,0 +1,92 @@
+// readamp_sweep: readamp at every number of bits per key, for every policy, and a report of it.
+//
+//   measure   adds the points that a results file lacks
+//   report    makes the HTML page, Markdown, CSV and JSON of a results file
+//
+// docs/report.md says how to run it and how to read the report.
+#include <CLI/CLI.hpp>
+
+#include "exactbloom/filter_policy.h"
+#include "measure.h"
+#include "readamp/arguments.h"
+#include "report/run_program.h"
+#include "settings.h"
+#include "write_report.h"
+
+namespace exactbloom::sweep {
+namespace {
+
+void DescribeSweep(CLI::App& app, SweepSettings& settings) {
+  app.option_defaults()->always_capture_default();
+  app.add_option("--results", settings.results,
+                 "Keep the results here; a sweep that was stopped "
+                 "goes on from them");
+  app.add_option("--policies", settings.policies,
+                 "Filter policies as in filter_policy=, separated by commas, with {bits}, "
+                 "{equal_bytes} or {size_ratio} in place of numbers")
+      ->delimiter(',');
+  app.add_option("--trees", settings.trees,
+                 "large (a table a sorted run), partitioned (filters of 512 bytes)")
+      ->delimiter(',');
+  app.add_option("--least-bits", settings.least_bits, "The first number of bits per key");
+  app.add_option("--most-bits", settings.most_bits, "The last one");
+  app.add_option("--step", settings.step, "From one number of bits per key to the next");
+  app.add_option("--repetitions", settings.repetitions,
+                 "Make the lookups so often; the least processor time counts")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--read-latencies", settings.read_latencies_us,
+                 "Look up with reads delayed by so many microseconds, to try the model of time")
+      ->delimiter(',');
+  app.add_option("--sizing-queries", settings.sizing_queries,
+                 "Queries of each point of what exact sizing is worth; 0 leaves that out");
+}
+
+void DescribeWorkload(CLI::App& app, readamp::Settings& readamp) {
+  DescribeKeys(app, readamp);
+  app.add_option("--lookups", readamp.lookups, "Lookups of absent keys")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sorted-runs", readamp.sorted_runs, "Levels of the tree")
+      ->check(CLI::Range(1, 8));
+  app.add_option("--size-ratio", readamp.size_ratio, "How many times larger each level is")
+      ->check(CLI::Range(2, 100));
+  app.add_option("--value-bytes", readamp.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(0, 1 << 20));
+  app.add_option("--threads", readamp.threads, "Threads that look keys up")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--directory", readamp.directory, "Make the databases in here, and remove them");
+  app.add_option("--seed", readamp.seed, "Of every random choice");
+}
+
+int Main(int argc, char** argv) {
+  SweepSettings settings;
+  // Every wasted read shall be one, and threads shall not disturb each other's processor time. The
+  // report models the device's latency, so the machine's own may be left to the page cache.
+  settings.readamp.direct_reads = false;
+  settings.readamp.block_cache_bytes = 1;
+  settings.readamp.threads = 1;
+  std::string results = settings.results;
+  std::string output = "report";
+  CLI::App app("Measures filter policies over a range of bits per key and reports what they save.",
+               "readamp_sweep");
+  app.require_subcommand(1);
+  CLI::App* measure = app.add_subcommand("measure", "Measure the points that the results lack");
+  DescribeSweep(*measure, settings);
+  DescribeWorkload(*measure, settings.readamp);
+  CLI::App* report = app.add_subcommand("report", "Make the report of the results");
+  report->add_option("--results", results, "The file that `measure` wrote")->capture_default_str();
+  report
+      ->add_option("--output", output,
+                   "Write index.html, report.md, points.csv, report.json and "
+                   "the figures into this directory")
+      ->capture_default_str();
+  return bench::RunProgram(app, argc, argv, [&] {
+    RegisterFilterPolicies();
+    if (measure->parsed()) Measure(settings, bench::CommandLine("readamp_sweep", argc, argv));
+    if (report->parsed()) WriteReport(results, output);
+  });
+}
+
+}  // namespace
+}  // namespace exactbloom::sweep
+
+int main(int argc, char** argv) { return exactbloom::sweep::Main(argc, argv); }

@@ -1,0 +1,185 @@
+// Workloads, trees and inputs of readamp: what RocksDB, the file system and the tree count of them.
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "readamp_fixture.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using exactbloom::testing::ReadampTest;
+using exactbloom::testing::ReadFile;
+
+class OnTree : public ReadampTest, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Trees, OnTree,
+                         testing::Values("--tree settled", "--filters partitioned",
+                                         "--tree loaded --write-buffer 128kb",
+                                         "--tree level0 --level0-files 5",
+                                         "--tree universal --write-buffer 128kb"));
+
+// Nothing is cached, so every search of a table is a read.
+TEST_P(OnTree, AllCountsAgree) {
+  const nlohmann::json report = Measure(
+      std::string(GetParam()) +
+      " --synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads buffered --threads 1 "
+      "--prefix-bytes 4 --workloads absent,near,present,mix,zipf,multiget,prefix "
+      "--policies none,bloomfilter:10,classic_bloom:10");
+  ASSERT_EQ(report.at("policies").size(), 3U);
+  for (const auto& policy : report.at("policies")) {
+    EXPECT_GT(policy.at("sorted_runs"), 1);
+    const bool ours = policy.at("policy") == "classic_bloom:10";
+    ASSERT_EQ(policy.at("workloads").size(), 7U);
+    EXPECT_GT(policy.at("workloads").at("absent").at("wasted_reads"), 0);
+    for (const auto& [name, result] : policy.at("workloads").items()) {
+      SCOPED_TRACE(policy.at("policy").get<std::string>() + ", " + name);
+      EXPECT_EQ(result.at("absent_checks"), result.at("derived_absent_checks"));
+      EXPECT_EQ(result.at("file_bytes_read"), result.at("bytes_read"));
+      const double searches = result.at("wasted_searches");
+      if (name == "multiget") {
+        EXPECT_TRUE(result.at("wasted_reads").is_null());
+        EXPECT_LT(result.at("file_reads"), result.at("data_blocks_read"));  // neighbours are merged
+      } else {
+        EXPECT_EQ(result.at("file_reads"), result.at("data_blocks_read"));
+        // A scan to the end of a table reads the next one as well, and one beyond it reads nothing.
+        EXPECT_NEAR(result.at("wasted_reads"), searches,
+                    name == "prefix" ? 0.02 * searches + 10.0 : 0.0);
+      }
+      EXPECT_EQ(result.at("exact_rate").is_null(), !ours);
+      if (ours) {
+        EXPECT_LE(result.at("interval").at(0), result.at("exact_rate"));
+        EXPECT_GE(result.at("interval").at(1), result.at("exact_rate"));
+      }
+    }
+  }
+}
+
+// Without filters every sorted run whose range holds an absent key is searched for it.
+TEST_F(ReadampTest, NearMissesAreAbsent) {
+  const nlohmann::json report = Measure(
+      "--synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads buffered --threads 1 "
+      "--workloads near,absent --policies none,standard_bloom:10");
+  const auto& none = report.at("policies").at(0).at("workloads");
+  const auto& standard = report.at("policies").at(1).at("workloads");
+  for (const auto* workload : {"near", "absent"}) {
+    SCOPED_TRACE(workload);
+    EXPECT_EQ(none.at(workload).at("lookups"), 4000);
+    // Of three sorted runs the smallest has some hundred keys and does not span the whole range.
+    EXPECT_GT(none.at(workload).at("wasted_reads"), 3 * 4000 - 200);
+    EXPECT_LE(none.at(workload).at("wasted_reads"), 3 * 4000);
+    EXPECT_EQ(standard.at(workload).at("absent_checks"), none.at(workload).at("wasted_reads"));
+    EXPECT_EQ(none.at(workload).at("predicted_wasted_reads"), none.at(workload).at("wasted_reads"));
+  }
+}
+
+TEST_F(ReadampTest, AReadTakesAtLeastItsLatency) {
+  constexpr double kMicroseconds = 200.0;
+  const nlohmann::json report = Measure(
+      "--synthetic 20000 --stored 0.5 --lookups 200 --block-cache 0 --reads buffered "
+      "--read-latency 200us --workloads absent,multiget --policies none");
+  EXPECT_EQ(report.at("settings").at("read_latency_us"), kMicroseconds);
+  const auto& workloads = report.at("policies").at(0).at("workloads");
+  const auto& absent = workloads.at("absent");
+  EXPECT_EQ(absent.at("p50_file_reads"), 3);
+  EXPECT_GE(absent.at("p50_us"), 3 * kMicroseconds);
+  EXPECT_GE(absent.at("p99_us"), absent.at("p99_file_reads").get<double>() * kMicroseconds);
+  // A batch asks each of the sorted runs for all of its blocks at once.
+  EXPECT_GT(workloads.at("multiget").at("p50_file_reads"), 3);
+  EXPECT_GE(workloads.at("multiget").at("p50_us"), 3 * kMicroseconds);
+}
+
+TEST_F(ReadampTest, ABlockCacheOfAllLeavesNothingToRead) {
+  const nlohmann::json report = Measure(
+      "--synthetic 20000 --stored 0.5 --lookups 4000 --block-cache all --filters partitioned "
+      "--workloads absent,present --policies none,classic_bloom:8");
+  for (const auto& policy : report.at("policies")) {
+    for (const auto& result : policy.at("workloads")) {
+      EXPECT_EQ(result.at("file_reads"), 0);
+      EXPECT_EQ(result.at("wasted_reads"), 0);
+      EXPECT_GT(result.at("wasted_searches"), 0);
+      EXPECT_GE(result.at("block_cache_hits"), result.at("wasted_searches"));
+    }
+  }
+}
+
+TEST_F(ReadampTest, FollowsATreeThatChanges) {
+  const nlohmann::json report = Measure(
+      "--synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads buffered "
+      "--read-latency 100us --write-buffer 128kb --workloads during-writes,absent "
+      "--policies none,classic_bloom:10");
+  for (const auto& policy : report.at("policies")) {
+    const auto& result = policy.at("workloads").at("during-writes");
+    EXPECT_TRUE(result.at("derived_absent_checks").is_null());
+    EXPECT_TRUE(result.at("exact_rate").is_null());
+    EXPECT_LE(result.at("over_time").size(), 20U);
+    std::uint64_t lookups = 0;
+    std::uint64_t wasted_reads = 0;
+    for (const auto& sample : result.at("over_time")) {
+      lookups += sample.at("lookups").get<std::uint64_t>();
+      wasted_reads += sample.at("wasted_reads").get<std::uint64_t>();
+    }
+    EXPECT_EQ(lookups, 4000U);
+    EXPECT_EQ(result.at("wasted_reads"), wasted_reads);
+    // The writes go to a copy.
+    EXPECT_EQ(policy.at("workloads").at("absent").at("absent_checks"),
+              policy.at("workloads").at("absent").at("derived_absent_checks"));
+    EXPECT_TRUE(policy.at("workloads").at("absent").at("over_time").is_null());
+  }
+}
+
+// Name and contents of every file of a directory.
+std::map<std::string, std::string> Contents(const fs::path& directory) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    contents[entry.path().string()] = entry.is_regular_file() ? ReadFile(entry.path()) : "";
+  }
+  return contents;
+}
+
+TEST_F(ReadampTest, TakesTheKeysOfADatabaseAndWritesNothingIntoIt) {
+  constexpr int kKeys = 5000;
+  const fs::path own = directory_ / "own";
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options, own.string(), &opened).ok());
+  std::unique_ptr<rocksdb::DB> db(opened);
+  const auto put = [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      ASSERT_TRUE(db->Put({}, "key " + std::to_string(i), "value").ok());
+    }
+  };
+  put(0, kKeys / 2);
+  ASSERT_TRUE(db->Flush({}).ok());
+  put(kKeys / 2, kKeys);  // in the log alone
+  db.reset();
+  const auto before = Contents(own);
+
+  const std::string arguments =
+      "--from-db " + own.string() + " --stored 0.5 --reads buffered --policies classic_bloom:10";
+  const nlohmann::json all = Measure(arguments);
+  EXPECT_EQ(all.at("keys"), kKeys);
+  EXPECT_EQ(all.at("workload_source"), own.string());
+  EXPECT_EQ(Measure(arguments + " --sample 1000").at("keys"), 1000);
+  EXPECT_EQ(Contents(own), before);
+}
+
+TEST_F(ReadampTest, RefusesWhatItCannotMeasure) {
+  ExpectRefusal("--from-db /nonexistent", "/nonexistent");
+  ExpectRefusal("--from-db " + directory_.string() + " --synthetic 1000", "--from-db");
+  ExpectRefusal("--workloads absent,distant", "distant");
+  ExpectRefusal("--workloads prefix --synthetic 1000", "--prefix-bytes");
+  ExpectRefusal("--read-latency 100", "--read-latency");
+  ExpectRefusal("--read-latency 1h", "--read-latency");
+  ExpectRefusal("--tree binary", "--tree");
+  ExpectRefusal("--block-cache some", "--block-cache");
+}
+
+}  // namespace
