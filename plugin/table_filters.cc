@@ -36,6 +36,7 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   filter->column_family = properties[TablePropertiesNames::kColumnFamilyName];
   filter->policy = properties[TablePropertiesNames::kFilterPolicy];
   filter->entries = number(TablePropertiesNames::kNumEntries);
+  filter->index_bytes = number(TablePropertiesNames::kIndexSize);
   filter->range_deletes = number(TablePropertiesNames::kNumRangeDeletions);
   filter->filter_keys = number(TablePropertiesNames::kNumFilterEntries);
   // Tables from before these properties have no "0" here.

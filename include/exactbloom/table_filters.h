@@ -45,6 +45,7 @@ struct TableFilter {
   std::uint64_t number = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;  // keys in all their versions, and deletions of ranges
+  std::uint64_t index_bytes = 0;
 
   // Its filter. Where partitions differ in family, the filter is kUnknown; partitions that are
   // kEmpty count as of the others' family.

@@ -53,8 +53,9 @@ FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOp
   auto& options = written[fmt::format("[CFOptions \"{}\"]", family.name)];
   result.prefix_extractor = options["prefix_extractor"];
   result.comparator = options["comparator"];
-  result.filter_policy =
-      written[fmt::format("[TableOptions/BlockBasedTable \"{}\"]", family.name)]["filter_policy"];
+  auto& table = written[fmt::format("[TableOptions/BlockBasedTable \"{}\"]", family.name)];
+  result.filter_policy = table["filter_policy"];
+  result.partition_filters = table["partition_filters"] == "true";
   return result;
 }
 

@@ -21,6 +21,8 @@ struct FamilyOptions {
   std::string filter_policy;
   std::string prefix_extractor;
   std::string comparator;
+  // As it is written: RocksDB reads it as false without the index that it needs.
+  bool partition_filters = false;
 
   // Whether the file names a filter policy, be it known here or not.
   bool NamesFilterPolicy() const { return !filter_policy.empty() && filter_policy != "nullptr"; }

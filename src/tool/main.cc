@@ -32,6 +32,7 @@ int Main(int argc, char** argv) {
   AddInspect(app);
   AddOverlap(app);
   AddVerify(app);
+  AddAdvise(app);
   AddRebuild(app);
   bench::WatchForInterrupts();
   try {

@@ -13,6 +13,7 @@ void AddTable(CLI::App& app);
 void AddInspect(CLI::App& app);
 void AddOverlap(CLI::App& app);
 void AddVerify(CLI::App& app);
+void AddAdvise(CLI::App& app);
 void AddRebuild(CLI::App& app);
 
 }  // namespace exactbloom::tool

@@ -1,0 +1,253 @@
+// What advise says in text and JSON, its constraints, its counters and its errors.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "database_log.h"
+#include "sample_database.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AskTool;
+using testing::AskToolForJson;
+using testing::ExpectRefusal;
+
+class AdviseCommand : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kKeys = 3000;
+
+  AdviseCommand() {
+    const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
+    const Database db = Open(OptionsWith(bloom), path());
+    for (int run = 0; run < 3; ++run) PutAndFlush(*db, kKeys);
+  }
+
+  std::string path() const { return directory_.path("db"); }
+
+  json Family(const std::string& arguments = "") const {
+    return AskToolForJson("advise " + path() + " " + arguments).at("column_families").at(0);
+  }
+
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_.path(name)) << text;
+    return directory_.path(name);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(AdviseCommand, ReadsTheTree) {
+  const json family = Family();
+  EXPECT_EQ(family.at("column_family"), "default");
+  EXPECT_EQ(family.at("keys"), 3 * kKeys);
+  EXPECT_EQ(family.at("sorted_runs"), 3);
+  const json& level = family.at("levels").at(0);
+  EXPECT_EQ(level.at("level"), 0);
+  EXPECT_EQ(level.at("tables"), 3);
+  EXPECT_EQ(level.at("filters"), json({{"bloom", 1.0}}));
+  const json inspected = AskToolForJson("inspect " + path());
+  EXPECT_EQ(family.at("now").at("filter_bytes"), inspected.at("totals").at("filter_bytes"));
+  EXPECT_DOUBLE_EQ(family["now"].at("wasted_reads"),
+                   inspected["totals"].at("wasted_reads").at("default"));
+  EXPECT_EQ(family["now"].at("policy"), "bloomfilter:10:false");
+}
+
+TEST_F(AdviseCommand, KeepsToTheMemoryOfNow) {
+  const json family = Family();
+  EXPECT_EQ(family.at("constraint").at("goal"), "memory");
+  EXPECT_EQ(family["constraint"].at("value"), family.at("now").at("filter_bytes"));
+  for (const json& candidate : family.at("candidates")) {
+    EXPECT_LE(candidate.at("filter_bytes"), family["now"]["filter_bytes"]) << candidate;
+  }
+  const json& advice = family.at("advice");
+  EXPECT_LT(advice.at("wasted_reads"), family["now"].at("wasted_reads"));
+  EXPECT_EQ(advice.at("options"), fmt::format("[TableOptions/BlockBasedTable \"default\"]\n"
+                                              "  filter_policy={}\n",
+                                              advice.at("policy").get<std::string>()));
+  EXPECT_NE(advice.at("code").get<std::string>().find("NewClassicBloomFilterPolicy(options)"),
+            std::string::npos);
+  EXPECT_EQ(advice.at("rebuild"), fmt::format("exactbloom rebuild --policy '{}' {}",
+                                              advice["policy"].get<std::string>(), path()));
+  EXPECT_EQ(advice.at("tables_left_by_rebuild"), 0);
+}
+
+TEST_F(AdviseCommand, MeetsWhatIsWanted) {
+  const json memory = Family("--memory 20KB");
+  EXPECT_LE(memory.at("advice").at("filter_bytes"), 20 * 1024);
+  EXPECT_GE(memory["advice"]["filter_bytes"], 20 * 1024 * 0.99);
+  const json rate = Family("--fpr 0.001");
+  EXPECT_LE(rate.at("advice").at("worst_rate"), 0.001);
+  EXPECT_GE(rate["advice"]["worst_rate"], 0.00095);
+  EXPECT_EQ(rate["advice"].at("policy"), "{id=classic_bloom;fpr=0.001}");
+  const json reads = Family("--wasted-reads 0.006");
+  EXPECT_LE(reads.at("advice").at("wasted_reads"), 0.006);
+  EXPECT_GE(reads["advice"]["wasted_reads"], 0.00594);
+}
+
+TEST_F(AdviseCommand, TakesTheLatencyOfAReadInUnits) {
+  for (const char* latency : {"2ms", "2000us", "2000000ns"}) {
+    const json report = AskToolForJson(fmt::format("advise --read-latency {} {}", latency, path()));
+    EXPECT_EQ(report.at("read_nanoseconds"), 2e6);
+    const json& now = report.at("column_families").at(0).at("now");
+    EXPECT_DOUBLE_EQ(now.at("lookup_nanoseconds"), now.at("wasted_reads").get<double>() * 2e6 +
+                                                       now.at("check_nanoseconds").get<double>());
+  }
+}
+
+TEST_F(AdviseCommand, SaysTheSameInText) {
+  const json advice = Family().at("advice");
+  const testing::Outcome text = AskTool("advise " + path());
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const std::string& words :
+       {"filter_policy=" + advice.at("policy").get<std::string>(),
+        advice.at("rebuild").get<std::string>(), std::string("No trap was found."),
+        fmt::format("-> {}", advice.at("filter_bytes").get<std::uint64_t>())}) {
+    EXPECT_NE(text.out.find(words), std::string::npos) << words << "\n" << text.out;
+  }
+}
+
+TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
+  const std::string policy = Family().at("advice").at("policy");
+  AskToolForJson("rebuild --policy '" + policy + "' " + path());
+  EXPECT_TRUE(Family().at("advice").is_null()) << Family();
+  EXPECT_NE(AskTool("advise " + path()).out.find("Leave it"), std::string::npos);
+  // More memory: the filters are of that kind already, so rebuild would leave them.
+  EXPECT_EQ(Family("--memory 14KB").at("advice").at("tables_left_by_rebuild"), 3);
+}
+
+TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
+  {
+    Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "other", &other).ok());
+    PutAndFlush(*db, kKeys, "value", 0, other);
+    db->DestroyColumnFamilyHandle(other);
+  }
+  const json report = AskToolForJson("advise --memory 40000b " + path());
+  const json& families = report.at("column_families");
+  ASSERT_EQ(families.size(), 2U);
+  EXPECT_EQ(families[0].at("constraint").at("value"), 30000);
+  EXPECT_EQ(families[1].at("constraint").at("value"), 10000);
+  EXPECT_EQ(families[1].at("column_family"), "other");
+  EXPECT_EQ(families[0].at("advice").at("rebuild"), "exactbloom rebuild " + path());
+}
+
+TEST_F(AdviseCommand, AssumesDefaultsWithoutOptions) {
+  for (const auto& file : fs::directory_iterator(path())) {
+    if (file.path().filename().string().rfind("OPTIONS-", 0) == 0) fs::remove(file.path());
+  }
+  const json report = AskToolForJson("advise " + path());
+  EXPECT_TRUE(report.at("options_file").is_null());
+  EXPECT_EQ(report.at("column_families").at(0).at("now").at("policy"), "not known");
+  EXPECT_NE(AskTool("advise " + path()).out.find("No OPTIONS file"), std::string::npos);
+}
+
+TEST_F(AdviseCommand, WritesNothing) {
+  const auto listing = [this] {
+    std::ostringstream text;
+    for (const auto& file : fs::directory_iterator(path())) {
+      text << file.path() << file.file_size() << file.last_write_time().time_since_epoch().count();
+    }
+    return text.str();
+  };
+  const Database in_use = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+  const std::string before = listing();
+  AskToolForJson("advise " + path());
+  EXPECT_EQ(listing(), before);
+}
+
+TEST_F(AdviseCommand, CountsReadableTablesWhereOneIsNot) {
+  fs::path table;
+  for (const auto& file : fs::directory_iterator(path())) {
+    if (file.path().extension() == ".sst") table = file.path();
+  }
+  fs::resize_file(table, 100);
+  const json report = AskToolForJson("advise " + path(), 1);
+  EXPECT_EQ(report.at("unreadable_tables"), 1);
+  EXPECT_EQ(report.at("column_families").at(0).at("keys"), 2 * kKeys);
+}
+
+TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
+  const auto ask = [this](const std::string& arguments) {
+    return AskTool("advise " + path() + " " + arguments);
+  };
+  ExpectRefusal(ask("--memory 10b"), "--memory: 10 bytes are no filter for the 9000 keys");
+  ExpectRefusal(ask("--fpr 0.7"), "--fpr 0.7 is outside the range");
+  ExpectRefusal(ask("--wasted-reads 0"), "--wasted-reads 0 must be above zero");
+  ExpectRefusal(ask("--wasted-reads 3"), "needs no filter");
+  ExpectRefusal(ask("--memory 1M --fpr 0.01"), "at most 1 options");
+  ExpectRefusal(ask("--read-latency 5"), "--read-latency");
+  ExpectRefusal(ask("--read-latency 5min"), "--read-latency");
+  ExpectRefusal(ask("--read-latency -5ms"), "--read-latency must not be below zero");
+  ExpectRefusal(ask("--statistics " + directory_.path("none")), "cannot be read");
+  ExpectRefusal(ask("--statistics " + Write("empty", "nothing\n")), "has no counters");
+  ExpectRefusal(AskTool("advise " + directory_.path("none")), "No such file");
+  ExpectRefusal(AskTool("advise " + directory_.path()), "no file CURRENT");
+  ExpectRefusal(AskTool("advise " + Write("file.sst", "")), "advise takes a database");
+}
+
+// Counters.
+
+constexpr const char* kCounters =
+    "rocksdb.block.cache.filter.miss COUNT : 3\n"
+    "rocksdb.block.cache.filter.hit COUNT : 1000\n"
+    "rocksdb.bloom.filter.useful COUNT : 990\n"
+    "rocksdb.bloom.filter.full.positive COUNT : 510\n"
+    "rocksdb.bloom.filter.full.true.positive COUNT : 500\n"
+    "rocksdb.number.keys.read COUNT : 1200\n"
+    "rocksdb.db.get.micros P50 : 1.0 P95 : 2.0 P99 : 3.0 P100 : 4.0 COUNT : 7 SUM : 9\n";
+
+TEST_F(AdviseCommand, TakesCountersFromAFile) {
+  const json report =
+      AskToolForJson("advise --statistics " + Write("statistics", kCounters) + " " + path());
+  EXPECT_EQ(report.at("counters"), json({{"lookups", 1200},
+                                         {"absent_checks", 1000},
+                                         {"false_positives", 10},
+                                         {"cache_hits", 1000},
+                                         {"cache_misses", 3}}));
+  EXPECT_EQ(report.at("counters_source"), directory_.path("statistics"));
+}
+
+TEST_F(AdviseCommand, SaysWhereThereAreNoCounters) {
+  const json report = AskToolForJson("advise " + path());
+  EXPECT_TRUE(report.at("counters").is_null());
+  EXPECT_NE(report.at("counters_source").get<std::string>().find("LOG has none"),
+            std::string::npos);
+}
+
+TEST(DatabaseLog, HasTheLastCountersAndTheCacheOfEachFamily) {
+  std::istringstream log(
+      "2026/11/21-12:35:48.797997 13584 [db/column_family.cc:630] --------------- Options for "
+      "column family [default]:\n"
+      "  block_cache_options:\n    capacity : 123456\n"
+      "  block_cache_compressed_options:\n    capacity : 99\n"
+      "... Options for column family [a]b]:\n    capacity : 7\n"
+      "2026/11/21-12:35:49.0 1 [db/db_impl/db_impl.cc:788] STATISTICS:\n "
+      "rocksdb.block.cache.miss COUNT : 1\nrocksdb.bloom.filter.useful COUNT : 5\n"
+      "rocksdb.bloom.filter.useful COUNT : 8\nrocksdb.bloom.filter.useful.ness COUNT : 9\n"
+      "rocksdb.number.keys.read COUNT : many\n");
+  const tool::LogFindings findings = tool::ReadLog(log);
+  ASSERT_TRUE(findings.counters);
+  EXPECT_EQ(findings.counters->useful, 8U);
+  EXPECT_EQ(findings.counters->lookups, 0U);
+  EXPECT_EQ(findings.block_caches,
+            (std::map<std::string, std::uint64_t>{{"default", 123456}, {"a]b", 7}}));
+}
+
+TEST(DatabaseLog, HasNothingInOtherText) {
+  std::istringstream empty("");
+  EXPECT_FALSE(tool::ReadLog(empty).counters);
+  std::istringstream other("    capacity : 5\nOptions for column family [\n  capacity\n");
+  EXPECT_TRUE(tool::ReadLog(other).block_caches.empty());
+}
+
+}  // namespace
+}  // namespace exactbloom
