@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -41,14 +42,20 @@ BlockStatus StatusOf(std::string_view bytes) {
   return BloomFilterView(copy.bytes()).Status();
 }
 
-// Whether the view declares no key absent.
+// Whether the view declares no key absent, asked one by one or in a batch.
 bool MatchesEverything(std::string_view bytes) {
   const ExactCopy copy(bytes);
   const BloomFilterView view(copy.bytes());
-  for (std::uint64_t number = 0; number < 64; ++number) {
-    if (!view.MayContain(NumberKey(number).text())) return false;
-  }
-  return view.MayContain("") && view.CountOnes() == 0;
+  constexpr std::size_t kAsked = 64;
+  std::vector<NumberKey> numbers;
+  std::vector<std::string_view> keys;
+  for (std::uint64_t number = 0; number < kAsked; ++number) numbers.emplace_back(number);
+  for (const NumberKey& number : numbers) keys.push_back(number.text());
+  std::array<bool, kAsked> results{};
+  view.MayContain(keys.data(), keys.size(), results.data());
+  return std::count(results.begin(), results.end(), true) == kAsked &&
+         std::all_of(keys.begin(), keys.end(), [&](auto key) { return view.MayContain(key); }) &&
+         view.MayContain("") && view.CountOnes() == 0;
 }
 
 constexpr std::uint64_t kKeys = 20;
