@@ -8,7 +8,7 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json
 
-# Which filter, how many bits? Measured into docs/report; about ten minutes of processor time.
+# Which filter, how many bits? Measured into docs/report; some minutes.
 report: configure
 	cmake --build --preset release --target readamp_sweep
 	scripts/make_report

@@ -86,10 +86,12 @@ Section AgreementSection(const Results& results, Answers& answers) {
   Table delayed = DelayedTable(results, &deviations);
   if (delayed.rows.empty()) return section;
   std::sort(deviations.begin(), deviations.end());
-  answers.push_back(
-      fmt::format("The model of time was tried with delayed reads in {} runs: half of the times by "
-                  "the clock deviate from it by less than {:.2g}%, the worst by {:.2g}%.",
-                  deviations.size(), deviations[deviations.size() / 2], deviations.back()));
+  answers.push_back(fmt::format(
+      "The model of time was tried with delayed reads in {} runs: half of the times by the clock "
+      "deviate from it by less than {:.0f}%, the worst by {:.0f}%. The clock counts the waiting "
+      "for "
+      "a processor with other work as well, and the model does not.",
+      deviations.size(), deviations[deviations.size() / 2], deviations.back()));
   section.tables.push_back(std::move(delayed));
   return section;
 }

@@ -127,12 +127,15 @@ std::string WinnerAnswer(const std::string& tree, const std::vector<Curve>& curv
   const Point* baseline = curves.front().At(bits);
   if (order.size() < 2 || baseline == nullptr) return "";
   const double best = order.front()->At(bits)->TimeUs(latency_us);
+  const std::string others =
+      order.front() == &curves.front()
+          ? std::string()
+          : fmt::format(", `{}` takes {:.3g}", curves.front().label, baseline->TimeUs(latency_us));
   return fmt::format(
-      "At {:g} bits per key and {} ({}) `{}` is the fastest: {:.3g} us a lookup of an absent key, "
-      "`{}` comes next with {:.3g}, `{}` takes {:.3g}.",
+      "At {:g} bits per key and {} ({}) `{}` is the fastest: {:.3g} us a lookup of an absent key; "
+      "`{}` comes next with {:.3g}{}.",
       bits, ReadsPhrase(latency_us), DescribeTree(tree), order.front()->label, best,
-      order[1]->label, order[1]->At(bits)->TimeUs(latency_us), curves.front().label,
-      baseline->TimeUs(latency_us));
+      order[1]->label, order[1]->At(bits)->TimeUs(latency_us), others);
 }
 
 }  // namespace
