@@ -126,6 +126,7 @@ constexpr std::array<Kind, 9> kKinds = {{
 
 std::vector<std::string> WorkloadNames() {
   std::vector<std::string> names;
+  names.reserve(kKinds.size());
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   return names;
 }
