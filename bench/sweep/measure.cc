@@ -38,7 +38,7 @@ class Position {
   std::string Text() const {
     const auto elapsed = std::chrono::steady_clock::now() - start_;
     const double seconds = std::chrono::duration<double>(elapsed).count();
-    const std::string position = fmt::format("{}/{}", done_ + 1, total_);
+    std::string position = fmt::format("{}/{}", done_ + 1, total_);
     if (done_ == 0) return position;
     const double left = seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_);
     return left < 60.0 ? fmt::format("{}, {:.0f} s left", position, left)
