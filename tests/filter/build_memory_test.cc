@@ -15,11 +15,17 @@ namespace {
 std::atomic<std::size_t> live_bytes{0};
 std::atomic<std::size_t> peak_bytes{0};
 
-void* Allocate(std::size_t size) {
+void* AllocateOrNull(std::size_t size) noexcept {
   void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) return nullptr;
   const std::size_t live = live_bytes += malloc_usable_size(memory);
   if (live > peak_bytes) peak_bytes = live;
+  return memory;
+}
+
+void* Allocate(std::size_t size) {
+  void* memory = AllocateOrNull(size);
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
@@ -32,6 +38,13 @@ void Free(void* memory) {
 
 void* operator new(std::size_t size) { return Allocate(size); }
 void* operator new[](std::size_t size) { return Allocate(size); }
+// The sanitizers' own would not be freed by the operators below.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return AllocateOrNull(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return AllocateOrNull(size);
+}
 void operator delete(void* memory) noexcept { Free(memory); }
 void operator delete[](void* memory) noexcept { Free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { Free(memory); }
