@@ -44,7 +44,7 @@ class LineRanges {
         buckets_(std::max<std::uint64_t>(1, ArrayBytes(filter.bits) >> kRangeBytesLog2)),
         new_chunks_left_(keys * kScratchBytesPerKey / (kChunkHashes * sizeof(std::uint64_t))) {
     for (Bucket& bucket : buckets_) {
-      bucket.chunks.emplace_back(new std::uint64_t[kChunkHashes]);
+      bucket.chunks.push_back(Hashes(new std::uint64_t[kChunkHashes]));
       bucket.Begin();
     }
   }
