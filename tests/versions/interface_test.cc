@@ -13,13 +13,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "allocation_failure.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
 #include "plugin/bits_builder.h"
 #include "plugin/bits_reader.h"
 #include "plugin/filter_bits_interface.h"
-#include "short_memory.h"
 
 namespace exactbloom {
 namespace {
@@ -154,9 +154,7 @@ TEST_P(BuilderOfLayout, AddKeyAndAltCountsEachEntryOnce) {
 // would be absent.
 TEST_P(BuilderOfLayout, EntriesAreNotZeroWhenMemoryWasShort) {
   const auto builder = NewBuilder();
-  memory_is_short = true;
-  builder->AddKey("key");
-  memory_is_short = false;
+  faults::Starve([&] { builder->AddKey("key"); });
   EXPECT_GT(builder->EstimateEntriesAdded(), 0U);
   Buffer buffer;
   const Slice contents = builder->Finish(&buffer);
