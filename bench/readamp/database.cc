@@ -130,15 +130,15 @@ void Database::PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) c
   }
 }
 
-OpenDatabase Database::PrepareToOpen(std::size_t block_cache_bytes,
+OpenDatabase Database::PrepareToOpen(const ReadConditions& conditions,
                                      rocksdb::Options* options) const {
   OpenDatabase result;
-  if (block_cache_bytes > 0 || settings_.partitioned_filters) {
-    result.block_cache = rocksdb::NewLRUCache(std::min(block_cache_bytes, kUnlimited));
+  if (conditions.block_cache_bytes > 0 || settings_.partitioned_filters) {
+    result.block_cache = rocksdb::NewLRUCache(std::min(conditions.block_cache_bytes, kUnlimited));
   }
   *options = MakeOptions(result.block_cache);
-  result.env = rocksdb::NewCompositeEnv(
-      std::make_shared<CountingFileSystem>(rocksdb::FileSystem::Default(), settings_.read_latency));
+  result.env = rocksdb::NewCompositeEnv(std::make_shared<CountingFileSystem>(
+      rocksdb::FileSystem::Default(), conditions.read_latency));
   result.statistics = rocksdb::CreateDBStatistics();
   options->env = result.env.get();
   options->statistics = result.statistics;
@@ -161,21 +161,21 @@ void Database::OpenWith(rocksdb::Options options, const std::string& path, bool 
   result->db.reset(opened);
 }
 
-OpenDatabase Database::OpenForReads(std::size_t block_cache_bytes) const {
+OpenDatabase Database::OpenForReads(const ReadConditions& conditions) const {
   rocksdb::Options options;
-  OpenDatabase result = PrepareToOpen(block_cache_bytes, &options);
+  OpenDatabase result = PrepareToOpen(conditions, &options);
   OpenWith(options, path_ + "/db", true, &result);
-  PrepareCache(result, block_cache_bytes);
+  PrepareCache(result, conditions.block_cache_bytes);
   return result;
 }
 
-OpenDatabase Database::OpenCopyForWrites(std::size_t block_cache_bytes) const {
+OpenDatabase Database::OpenCopyForWrites(const ReadConditions& conditions) const {
   const std::string copy = path_ + "/copy";
   const std::string what = fmt::format("cannot copy the database {}", path_);
   std::error_code ignored;
   std::filesystem::remove_all(copy, ignored);
   rocksdb::Options options;
-  OpenDatabase result = PrepareToOpen(block_cache_bytes, &options);
+  OpenDatabase result = PrepareToOpen(conditions, &options);
   rocksdb::DB* opened = nullptr;
   {
     rocksdb::Options at_rest = options;
@@ -191,7 +191,7 @@ OpenDatabase Database::OpenCopyForWrites(std::size_t block_cache_bytes) const {
     CompactByLevels(settings_, &options);
   }
   OpenWith(options, copy, false, &result);
-  PrepareCache(result, block_cache_bytes);
+  PrepareCache(result, conditions.block_cache_bytes);
   return result;
 }
 

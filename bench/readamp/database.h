@@ -7,6 +7,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/statistics.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,12 @@ namespace exactbloom::readamp {
 // Makes a policy of its string; "none" gives null. Throws InputError for a string that RocksDB, or
 // the policy itself, does not take.
 std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& policy);
+
+// What the lookups of one run find, in the same database.
+struct ReadConditions {
+  std::size_t block_cache_bytes = 0;        // kWholeDatabase: all of it is in the cache already
+  std::chrono::nanoseconds read_latency{};  // that each read of a table file takes at least
+};
 
 // Reads of a database that is open for them.
 struct OpenDatabase {
@@ -50,18 +57,17 @@ class Database {
   // Microseconds of processor time that loading took, over all threads and per key.
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
-  // Opens with an empty block cache of `block_cache_bytes`, or with all of the database in it;
-  // filters and indexes are held in memory beside. Direct reads are asked for if the settings say
-  // so, and given up where the file system has none.
-  OpenDatabase OpenForReads(std::size_t block_cache_bytes) const;
+  // Filters and indexes are held in memory beside the block cache, which is empty at first. Direct
+  // reads are asked for if the settings say so, and given up where the file system has none.
+  OpenDatabase OpenForReads(const ReadConditions& conditions) const;
 
   // Opens a copy of the database for writes that change its tree. The copy shares the table files
   // and is removed with the database.
-  OpenDatabase OpenCopyForWrites(std::size_t block_cache_bytes) const;
+  OpenDatabase OpenCopyForWrites(const ReadConditions& conditions) const;
 
  private:
   rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
-  OpenDatabase PrepareToOpen(std::size_t block_cache_bytes, rocksdb::Options* options) const;
+  OpenDatabase PrepareToOpen(const ReadConditions& conditions, rocksdb::Options* options) const;
   void OpenWith(rocksdb::Options options, const std::string& path, bool read_only,
                 OpenDatabase* result) const;
   void PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) const;

@@ -107,8 +107,9 @@ void AddTickers(const rocksdb::Statistics& statistics, bool scans, Measurement* 
 Measurement Run(const Workload& workload, const KeySet& keys, const Database& database,
                 const Settings& settings, Progress& progress) {
   const bool during_writes = workload.kind == LookupKind::kDuringWrites;
-  const OpenDatabase open = during_writes ? database.OpenCopyForWrites(settings.block_cache_bytes)
-                                          : database.OpenForReads(settings.block_cache_bytes);
+  const ReadConditions conditions{settings.block_cache_bytes, settings.read_latency};
+  const OpenDatabase open =
+      during_writes ? database.OpenCopyForWrites(conditions) : database.OpenForReads(conditions);
   LookupTask task{workload, keys, database.Tables(), settings, *open.db, progress};
   const std::uint64_t kernel_before = KernelBytesRead();
   const double cpu_before = bench::ProcessCpuMicroseconds();

@@ -26,7 +26,8 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
                  "{equal_bytes} or {size_ratio} in place of numbers")
       ->delimiter(',');
   app.add_option("--trees", settings.trees,
-                 "large (a table a sorted run), partitioned (filters of 512 bytes)")
+                 "large (a table a sorted run), partitioned (filters of 4 KiB, as RocksDB makes "
+                 "them unless told otherwise), small_partitions (of 512 bytes)")
       ->delimiter(',');
   app.add_option("--least-bits", settings.least_bits, "The first number of bits per key");
   app.add_option("--most-bits", settings.most_bits, "The last one");

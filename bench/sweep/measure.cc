@@ -84,10 +84,9 @@ readamp::Measurement LookUp(const Lookups& lookups, const std::string& step,
   return first;
 }
 
-// As many of the lookups as take a fifth of a second of delay. `readamp` are the settings by which
-// the database opens its files.
+// As many of the lookups as take a fifth of a second of delay.
 DelayedRun LookUpDelayed(const Lookups& lookups, const std::string& step,
-                         const readamp::Database& database, readamp::Settings& readamp,
+                         const readamp::Database& database, readamp::Settings readamp,
                          double latency_us, double reads_per_lookup, readamp::Progress& progress) {
   constexpr double kDelayUs = 2e5;
   constexpr double kFewest = 200.0;
@@ -122,7 +121,7 @@ void SetCounts(const readamp::Measurement& measured, const Lookups& lookups,
 
 Point MeasurePoint(const PlannedPoint& planned, const SweepSettings& settings,
                    const Lookups& lookups, const Position& position, readamp::Progress& progress) {
-  readamp::Settings readamp = TreeSettings(settings, planned.tree);
+  const readamp::Settings readamp = TreeSettings(settings, planned.tree);
   Point point;
   point.tree = planned.tree;
   point.family = planned.family;

@@ -22,9 +22,10 @@ struct Tree {
   std::size_t partition_bytes;  // 0: a filter a table
 };
 
-constexpr std::array<Tree, 2> kTrees = {{
+constexpr std::array<Tree, 3> kTrees = {{
     {"large", "large tables, a filter each", std::size_t{1} << 30, 0},
-    {"partitioned", "filters in partitions of 512 bytes", std::size_t{1} << 30, 512},
+    {"partitioned", "filters in partitions of 4 KiB", std::size_t{1} << 30, 4096},
+    {"small_partitions", "filters in partitions of 512 bytes", std::size_t{1} << 30, 512},
 }};
 
 const Tree& FindTree(const std::string& name) {

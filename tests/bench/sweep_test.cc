@@ -81,7 +81,7 @@ class SweepTest : public testing::Test {
     fs::create_directory(directory_ / "databases");
     const Outcome measured =
         Measure(Results(),
-                "--trees large,partitioned --sizing-queries 40000 --read-latencies 100 "
+                "--trees large,small_partitions --sizing-queries 40000 --read-latencies 100 "
                 "--least-bits 6 --most-bits 10 --step 4");
     ASSERT_EQ(measured.status, 0) << measured.err;
     const Outcome reported = Report(Results(), Output());
