@@ -114,25 +114,45 @@ std::string MakeBlock(const Header& header, std::string_view bytes) {
   return block;
 }
 
-// Keys of all lengths, in memory that ends where they end.
-std::vector<std::string> MakeKeys(const Header& header) {
-  constexpr std::size_t kMaxKeyBytes = 40;
-  std::vector<std::string> keys;
-  for (std::size_t i = 0; i < header.keys; ++i) {
-    const std::uint64_t number = (header.first_key + i) * filter::kDrawMultiplier;
-    std::string key(number % (kMaxKeyBytes + 1), '\0');
-    for (std::size_t j = 0; j < key.size(); ++j) key[j] = LittleEndianByte(number, j % 8);
-    key.shrink_to_fit();
-    keys.push_back(key);
+// Some of a pool of keys, which is made once, because that takes longer than to ask for them.
+class Keys {
+ public:
+  explicit Keys(const Header& header)
+      : texts_(&Pool()[header.first_key % kPoolKeys]), size_(header.keys) {}
+
+  std::size_t size() const { return size_; }
+  const std::string_view* begin() const { return texts_; }
+  const std::string_view* end() const { return texts_ + size_; }
+  std::string_view operator[](std::size_t i) const { return texts_[i]; }
+
+ private:
+  static constexpr std::size_t kPoolKeys = 1000;
+
+  // Keys of all lengths, each in memory that ends where it ends; kept until the process ends.
+  static const std::vector<std::string_view>& Pool() {
+    constexpr std::size_t kMaxKeyBytes = 40;
+    static const std::vector<std::string_view> pool = [] {
+      std::vector<std::string_view> texts;
+      for (std::size_t i = 0; i < kPoolKeys + Header::kMaxKeys; ++i) {
+        const std::uint64_t number = i * filter::kDrawMultiplier;
+        const std::size_t size = number % (kMaxKeyBytes + 1);
+        char* text = new char[size];
+        for (std::size_t j = 0; j < size; ++j) text[j] = LittleEndianByte(number, j % 8);
+        texts.emplace_back(text, size);
+      }
+      return texts;
+    }();
+    return pool;
   }
-  return keys;
-}
+
+  const std::string_view* texts_;
+  std::size_t size_;
+};
 
 // Those of the keys, and those whose code words are the strangest.
-std::vector<std::uint64_t> MakeHashes(const FilterDescription& filter,
-                                      const std::vector<std::string>& keys) {
+std::vector<std::uint64_t> MakeHashes(const FilterDescription& filter, const Keys& keys) {
   std::vector<std::uint64_t> hashes = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
-  for (const std::string& key : keys) hashes.push_back(filter::HashKey(key, filter.hash_seed));
+  for (const std::string_view key : keys) hashes.push_back(filter::HashKey(key, filter.hash_seed));
   return hashes;
 }
 
@@ -146,6 +166,7 @@ struct Definition {
       : array_offset(static_cast<std::size_t>(decoded.array - block.data())),
         block_with_all(block.bytes()) {
     const FilterDescription& filter = decoded.description;
+    words.reserve(hashes.size());
     for (const std::uint64_t hash : hashes) {
       words.push_back(filter::MakeCodeWord(filter.layout, hash, filter.bits, filter.probes));
       bool contained = true;
@@ -202,11 +223,9 @@ void CheckPositions(const Kernel& kernel, const FilterDescription& filter,
   }
 }
 
-void CheckView(const BloomFilterView& view, const std::vector<std::string>& keys,
-               const std::vector<bool>& expected) {
+void CheckView(const BloomFilterView& view, const Keys& keys, const std::vector<bool>& expected) {
   std::array<bool, Header::kMaxKeys + 1> answers{};
-  const std::vector<std::string_view> texts(keys.begin(), keys.end());
-  view.MayContain(texts.data(), texts.size(), answers.data());
+  view.MayContain(keys.begin(), keys.size(), answers.data());
   Require(!answers[keys.size()], "a result behind the last key was written");
   for (std::size_t i = 0; i < keys.size(); ++i) {
     Require(view.MayContain(keys[i]) == expected[i], "a key is answered otherwise than defined");
@@ -234,8 +253,7 @@ InstructionSet SetOf(std::size_t number, Layout layout) {
   return candidates[number % candidates.size()];
 }
 
-void CheckUsable(const PlacedBytes& block, const Header& header,
-                 const std::vector<std::string>& keys) {
+void CheckUsable(const PlacedBytes& block, const Header& header, const Keys& keys) {
   const filter::DecodedBlock decoded = filter::DecodeBlock(block.bytes());
   const std::vector<std::uint64_t> hashes = MakeHashes(decoded.description, keys);
   const Definition defined(block, decoded, hashes);
@@ -265,7 +283,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::Header header(input);
   const std::string bytes = fuzz::MakeBlock(header, input.TakeRest());
   const fuzz::PlacedBytes block(bytes, header.place, header.shift);
-  const std::vector<std::string> keys = fuzz::MakeKeys(header);
+  const fuzz::Keys keys(header);
   const BloomFilterView view(block.bytes());
   if (view.Status() == BlockStatus::kUsable) {
     fuzz::CheckUsable(block, header, keys);
