@@ -36,6 +36,9 @@ void DescribeLookups(CLI::App& app, Settings& settings) {
       ->check(CLI::IsMember(WorkloadNames()));
   app.add_option("--lookups", settings.lookups, "Lookups of each workload but hyphenation")
       ->check(CLI::PositiveNumber);
+  app.add_option(
+      "--unfiltered-lookups", settings.unfiltered_lookups,
+      "With the policy none at most so many, because each reads several blocks; 0 for all");
   app.add_option("--absent-share", settings.absent_share,
                  "Share of absent keys in the workloads mix and multiget")
       ->check(CLI::Range(0.0, 1.0));

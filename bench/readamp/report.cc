@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "exactbloom/version.h"
 #include "report/text_table.h"
@@ -25,6 +26,12 @@ std::string Percent(double rate) { return fmt::format("{:.4f}%", 100.0 * rate); 
 double PerLookup(std::uint64_t count, const Measurement& measurement) {
   return static_cast<double>(count) /
          static_cast<double>(std::max<std::uint64_t>(1, measurement.lookups));
+}
+
+// That the lookups of `result` would have read.
+double BlocksWithoutFilter(const WorkloadResult& result, const WorkloadResult& baseline) {
+  return PerLookup(baseline.measurement.data_blocks_read, baseline.measurement) *
+         static_cast<double>(result.measurement.lookups);
 }
 
 std::vector<std::string> FilterCells(const PolicyResult& policy, const WorkloadResult& result) {
@@ -82,17 +89,23 @@ std::string OverTimeText(const Report& report, std::size_t index) {
 std::string WorkloadText(const Report& report, std::size_t index) {
   const WorkloadResult& first = report.policies.front().workloads[index];
   const WorkloadResult* baseline = report.Baseline(first.name);
+  std::uint64_t lookups = 0;
   bench::TextTable table({"policy", "filter bytes", "bits/key", "absent checks", "false pos.",
                           "measured", "99.9% interval", "exact", "blocks read", "/lookup",
                           "bytes/lookup", "avoided", "%", "CPU us", "p50 us", "p99 us"});
   for (const PolicyResult& policy : report.policies) {
     const WorkloadResult& result = policy.workloads[index];
+    lookups = std::max(lookups, result.measurement.lookups);
     std::vector<std::string> row = FilterCells(policy, result);
     for (std::string& cell : ReadCells(result, baseline)) row.push_back(std::move(cell));
     table.AddRow(std::move(row));
   }
-  std::string text = fmt::format("{}: {} lookups, {}\n{}\n", first.name, first.measurement.lookups,
-                                 first.description, table.Format());
+  std::string text = fmt::format("{}: {} lookups, {}\n", first.name, lookups, first.description);
+  if (baseline != nullptr && baseline->measurement.lookups < lookups) {
+    text += fmt::format("without a filter the first {} of them; avoided reads are in proportion\n",
+                        baseline->measurement.lookups);
+  }
+  text += table.Format() + "\n";
   if (!first.measurement.over_time.empty()) text += OverTimeText(report, index) + "\n";
   return text;
 }
@@ -219,15 +232,14 @@ const WorkloadResult* Report::Baseline(const std::string& workload) const {
 std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
                                          const WorkloadResult* baseline) {
   if (baseline == nullptr) return std::nullopt;
-  return static_cast<std::int64_t>(baseline->measurement.data_blocks_read) -
+  return std::llround(BlocksWithoutFilter(result, *baseline)) -
          static_cast<std::int64_t>(result.measurement.data_blocks_read);
 }
 
 std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline) {
   const auto avoided = ReadsAvoided(result, baseline);
   if (!avoided || baseline->measurement.data_blocks_read == 0) return std::nullopt;
-  return 100.0 * static_cast<double>(*avoided) /
-         static_cast<double>(baseline->measurement.data_blocks_read);
+  return 100.0 * static_cast<double>(*avoided) / BlocksWithoutFilter(result, *baseline);
 }
 
 double PolicyResult::BitsPerKey() const {

@@ -75,7 +75,8 @@ struct Report {
   nlohmann::json Json(const Settings& settings) const;
 };
 
-// Data blocks that were read without filters and not here; none without a baseline.
+// Data blocks that were read without filters and not here, in proportion where fewer lookups were
+// made without; none without a baseline.
 std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
                                          const WorkloadResult* baseline);
 std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline);

@@ -38,6 +38,8 @@ struct Settings {
   // The lookups.
   std::vector<std::string> workloads = {"absent", "present", "hyphenation"};
   std::uint64_t lookups = 200'000;  // of each workload but hyphenation
+  // Of a workload without filters, see SampleWithoutFilter; 0: all.
+  std::uint64_t unfiltered_lookups = 50'000;
   double absent_share = 0.5;        // of mix, zipf, multiget and during-writes
   double zipf_exponent = 0.99;
   std::size_t batch = 32;        // keys of a MultiGet

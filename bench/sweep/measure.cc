@@ -90,7 +90,7 @@ DelayedRun LookUpDelayed(const Lookups& lookups, const std::string& step,
                          double latency_us, double reads_per_lookup, readamp::Progress& progress) {
   constexpr double kDelayUs = 2e5;
   constexpr double kFewest = 200.0;
-  constexpr double kMost = 5000.0;
+  constexpr double kMost = 50'000.0;
   const double wanted =
       std::clamp(kDelayUs / std::max(1.0, latency_us * reads_per_lookup), kFewest, kMost);
   Workload workload = lookups.absent;

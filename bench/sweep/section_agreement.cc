@@ -31,9 +31,9 @@ Count CountPoints(const Results& results) {
 Count CountSizing(const Results& results) {
   Count count;
   for (const SizingPoint& point : results.sizing) {
-    for (const SizedFilters* filters : {&point.usual, &point.exact}) {
-      count.Add(filters->RateInterval().Contains(filters->exact_rate));
-    }
+    count.Add(point.exact.RateInterval().Contains(point.exact.exact_rate));
+    if (point.usual.probes == point.exact.probes) continue;  // the same filters
+    count.Add(point.usual.RateInterval().Contains(point.usual.exact_rate));
   }
   return count;
 }
@@ -73,9 +73,11 @@ Section AgreementSection(const Results& results, Answers& answers) {
   Section section{
       "agreement",
       "Does it come as predicted?",
-      {fmt::format("The exact prediction lies in the 99.9% interval of {} of {} points in "
-                   "RocksDB that have one, and of {} of {} rates of filters alone.",
-                   points.agree, points.total, sizing.agree, sizing.total),
+      {fmt::format(
+           "The exact prediction lies in the 99.9% interval of {} of {} points in "
+           "RocksDB that have one, and of {} of {} rates of filters alone; one in a thousand "
+           "should lie outside.",
+           points.agree, points.total, sizing.agree, sizing.total),
        "Each point is one tree: the interval counts with the chance of its filters' "
        "fills. RocksDB's count of checked filters is equal, at every point, to the count "
        "that follows from the tables' key ranges."},
@@ -89,8 +91,7 @@ Section AgreementSection(const Results& results, Answers& answers) {
   answers.push_back(fmt::format(
       "The model of time was tried with delayed reads in {} runs: half of the times by the clock "
       "deviate from it by less than {:.0f}%, the worst by {:.0f}%. The clock counts the waiting "
-      "for "
-      "a processor with other work as well, and the model does not.",
+      "for a processor with other work as well, and the model does not.",
       deviations.size(), deviations[deviations.size() / 2], deviations.back()));
   section.tables.push_back(std::move(delayed));
   return section;

@@ -61,8 +61,8 @@ TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
 // nearly all of them.
 TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
   const Outcome outcome =
-      Run("--synthetic 60000 --no-bloom-table --block-cache 1b --threads 1 "
-          "--policies none,classic_bloom:10 --json " +
+      Run("--synthetic 60000 --no-bloom-table --block-cache 1b --threads 1 --workloads absent "
+          "--lookups 30000 --unfiltered-lookups 0 --policies none,classic_bloom:10 --json " +
           Json().string());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const auto report = nlohmann::json::parse(ReadFile(Json()));
@@ -81,6 +81,27 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
             none.at("data_blocks_read").get<std::int64_t>() -
                 classic.at("data_blocks_read").get<std::int64_t>());
   EXPECT_GT(classic.at("reads_avoided_percent"), 98.9);
+}
+
+TEST_F(ReadampTest, MakesFewerLookupsWithoutFilter) {
+  const Outcome outcome =
+      Run("--synthetic 60000 --no-bloom-table --unfiltered-lookups 10000 "
+          "--policies none,classic_bloom:10 --json " +
+          Json().string());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("hyphenation: 60000 lookups, every key once, in the store or not\n"
+                             "without a filter the first 10000 of them;"),
+            std::string::npos)
+      << outcome.out;
+  const auto report = nlohmann::json::parse(ReadFile(Json()));
+  const auto& none = report.at("policies").at(0).at("workloads").at("hyphenation");
+  const auto& classic = report.at("policies").at(1).at("workloads").at("hyphenation");
+  EXPECT_EQ(none.at("lookups"), 10000);
+  EXPECT_EQ(classic.at("lookups"), 60000);
+  EXPECT_NEAR(classic.at("reads_avoided").get<double>(),
+              6.0 * none.at("data_blocks_read").get<double>() -
+                  classic.at("data_blocks_read").get<double>(),
+              0.5);
 }
 
 // By level, sized by a rate, and with Ribbon at the bottom: predictions hold, and the allocation
