@@ -127,8 +127,9 @@ std::string WinnerAnswer(const std::string& tree, const std::vector<Curve>& curv
   const Point* baseline = curves.front().At(bits);
   if (order.size() < 2 || baseline == nullptr) return "";
   const double best = order.front()->At(bits)->TimeUs(latency_us);
+  const bool is_baseline_named = order[0] == &curves.front() || order[1] == &curves.front();
   const std::string others =
-      order.front() == &curves.front()
+      is_baseline_named
           ? std::string()
           : fmt::format(", `{}` takes {:.3g}", curves.front().label, baseline->TimeUs(latency_us));
   return fmt::format(

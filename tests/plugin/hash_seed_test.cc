@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/confidence_interval.h"
 #include "exactbloom/filter_policy.h"
@@ -64,6 +65,16 @@ PolicyPointer PolicyWithSeed(std::uint64_t hash_seed) {
   BloomFilterPolicyOptions options;
   options.hash_seed = hash_seed;
   return PolicyPointer(NewClassicBloomFilterPolicy(options));
+}
+
+TEST(HashSeedOfPolicy, IsThatOfItsBlocks) {
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{12345}, ~std::uint64_t{0}}) {
+    const auto builder = NewBuilder(*PolicyWithSeed(seed));
+    AddNumbers(*builder, kKeys);
+    const Filter filter = FinishAndVerify(*builder);
+    const BloomFilterView view({filter.contents.data(), filter.contents.size()});
+    EXPECT_EQ(view.Description().hash_seed, seed);
+  }
 }
 
 // Each table keeps the seed of its time.

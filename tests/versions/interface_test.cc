@@ -162,6 +162,7 @@ TEST_P(BuilderOfLayout, EntriesAreNotZeroWhenMemoryWasShort) {
       std::unique_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(10))
           ->GetFilterBitsReader(contents));
   EXPECT_TRUE(stock->MayMatch("key"));
+  EXPECT_TRUE(NewBitsReader(BloomFilterView({contents.data(), contents.size()}))->MayMatch("key"));
   EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
 }
 
