@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -128,15 +129,16 @@ class Keys {
  private:
   static constexpr std::size_t kPoolKeys = 1000;
 
-  // Keys of all lengths, each in memory that ends where it ends; kept until the process ends.
+  // Keys of all lengths, each in memory that ends where it ends.
   static const std::vector<std::string_view>& Pool() {
     constexpr std::size_t kMaxKeyBytes = 40;
+    static std::vector<std::unique_ptr<char[]>> memory;
     static const std::vector<std::string_view> pool = [] {
       std::vector<std::string_view> texts;
       for (std::size_t i = 0; i < kPoolKeys + Header::kMaxKeys; ++i) {
         const std::uint64_t number = i * filter::kDrawMultiplier;
         const std::size_t size = number % (kMaxKeyBytes + 1);
-        char* text = new char[size];
+        char* text = memory.emplace_back(new char[size]).get();
         for (std::size_t j = 0; j < size; ++j) text[j] = LittleEndianByte(number, j % 8);
         texts.emplace_back(text, size);
       }
