@@ -88,7 +88,7 @@ FilterBlockDescription DescribeFilterBlock(const Slice& block) {
     case BlockStatus::kForeign:
       return DescribeBuiltIn(block);
     case BlockStatus::kUnknownVersion:
-      return Unknown("an ExactBloom block of a later version");
+      return Unknown("an ExactBloom block of another version");
     case BlockStatus::kDamaged:
     case BlockStatus::kWrongSize:
       return Unknown("a damaged ExactBloom block");

@@ -181,7 +181,7 @@ class BloomFilterBuilder {
 enum class BlockStatus {
   kUsable,
   kForeign,         // not a block of this format: its last bytes lack the mark
-  kUnknownVersion,  // of a later version of the format
+  kUnknownVersion,  // of another version of the format
   kDamaged,         // the trailer's checksum does not fit, or a field has a reserved value
   kWrongSize,       // the trailer describes a filter of another size than the block's
 };

@@ -77,7 +77,7 @@ void EncodeTrailer(const FilterDescription& description, unsigned char* trailer)
   trailer[kProbesOffset] = static_cast<unsigned char>(description.probes);
   StoreLittleEndian(Checksum(trailer), trailer + kChecksumOffset);
   std::copy(kMark.begin(), kMark.end(), trailer + kMarkOffset);
-  trailer[kVersionOffset] = kVersion;
+  trailer[kVersionOffset] = VersionOf(description.layout);
 }
 
 DecodedBlock DecodeBlock(std::string_view block) {
@@ -92,12 +92,17 @@ DecodedBlock DecodeBlock(std::string_view block) {
     if (ChecksumFits(trailer)) decoded.status = BlockStatus::kDamaged;
     return decoded;
   }
-  if (trailer[kVersionOffset] != kVersion) {
+  const unsigned char version = trailer[kVersionOffset];
+  if (version == 0 || version > kNewestVersion) {
     decoded.status = BlockStatus::kUnknownVersion;
     return decoded;
   }
   if (!ChecksumFits(trailer) || !HasValidFields(trailer)) {
     decoded.status = BlockStatus::kDamaged;
+    return decoded;
+  }
+  if (version != VersionOf(LayoutOf(trailer))) {
+    decoded.status = BlockStatus::kUnknownVersion;
     return decoded;
   }
   FilterDescription& description = decoded.description;

@@ -1,4 +1,4 @@
-// The bytes of a filter block, version 1. docs/format.md is the normative text.
+// The bytes of a filter block, versions 1 and 2. docs/format.md is the normative text.
 //
 //   [ pad ][ bit array, ceil(m / 8) bytes ][ trailer ]
 #pragma once
@@ -24,11 +24,16 @@ inline constexpr std::size_t kChecksumOffset = 31;  // 4 bytes: low half of XXH3
 inline constexpr std::size_t kZeroProbesOffset =
     35;  // 1 byte of zero: stock readers take it as "always match"
 inline constexpr std::size_t kMarkOffset = 36;     // 3 bytes: kMark
-inline constexpr std::size_t kVersionOffset = 39;  // 1 byte: kVersion
+inline constexpr std::size_t kVersionOffset = 39;  // 1 byte: VersionOf
 inline constexpr std::size_t kTrailerBytes = 40;
 
 inline constexpr std::string_view kMark = "ExB";
-inline constexpr unsigned char kVersion = 1;
+
+// The version of a layout's blocks. Where a key's bits lie is part of it: blocks of cache lines
+// that say version 1, which no release wrote, have them elsewhere.
+constexpr unsigned char VersionOf(Layout layout) { return layout.lines == 0 ? 1 : 2; }
+inline constexpr unsigned char kNewestVersion = 2;
+
 inline constexpr unsigned kMaxPad = 63;
 inline constexpr std::uint64_t kMaxArrayBytes = kBlockBytesLimit - 1 - kTrailerBytes;
 

@@ -142,7 +142,7 @@ EXACTBLOOM_TARGET inline GroupWords FirstWords(const std::uint64_t* hashes, std:
 }
 
 EXACTBLOOM_TARGET inline GroupWords NextWords(GroupWords words) {
-  return ((words << 32) | (words >> 32)) * kDrawMultiplier;
+  return (words ^ (words >> 32)) * kDrawMultiplier;
 }
 
 EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {

@@ -9,7 +9,7 @@
 
 namespace exactbloom::filter {
 
-// XXH3 is part of the block format: it never changes for version 1.
+// XXH3 is part of the block format: it never changes.
 inline std::uint64_t HashKey(std::string_view key, std::uint64_t seed) {
   return XXH3_64bits_withSeed(key.data(), key.size(), seed);
 }

@@ -43,7 +43,7 @@ class FilterBenchmarkTest : public ::testing::Test {
 
 TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
   const fs::path json = directory_ / "bench.json";
-  const Outcome outcome = Run("--keys 500,2000 --bits-per-key 10,20 --json " + json.string());
+  const Outcome outcome = Run("--keys 500,3000 --bits-per-key 10,20 --json " + json.string());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
 
@@ -76,7 +76,7 @@ TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
   EXPECT_EQ(operations,
             (std::set<std::string>{"negative_latency", "negative_throughput", "negative_batch",
                                    "positive_throughput", "positive_batch", "build"}));
-  EXPECT_EQ(sizes, (std::set<std::string>{"500 10.0", "500 20.0", "2000 10.0", "2000 20.0"}));
+  EXPECT_EQ(sizes, (std::set<std::string>{"500 10.0", "500 20.0", "3000 10.0", "3000 20.0"}));
   EXPECT_EQ(peers.count("bloomfilter"), 1U);
   EXPECT_EQ(peers.count("ribbonfilter"), 1U);
   const bool has_avx2_peer = peers.count("FastLocalBloom AVX2") == 1;

@@ -268,7 +268,7 @@ TEST(Rate, OddStandardFilters) { ProveRates(OddGrid(FilterKind::kStandard), 6); 
 TEST(Rate, OneLineClassicFilters) { ProveRates(LineGrid({FilterKind::kClassic, 1}), 7); }
 TEST(Rate, OneLineStandardFilters) { ProveRates(LineGrid({FilterKind::kStandard, 1}), 8); }
 TEST(Rate, TwoLinesClassicFilters) { ProveRates(LineGrid({FilterKind::kClassic, 2}), 9); }
-TEST(Rate, TwoLinesStandardFilters) { ProveRates(LineGrid({FilterKind::kStandard, 2}), 10); }
+TEST(Rate, TwoLinesStandardFilters) { ProveRates(LineGrid({FilterKind::kStandard, 2}), 12); }
 
 }  // namespace
 }  // namespace exactbloom

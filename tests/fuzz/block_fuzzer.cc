@@ -104,12 +104,13 @@ std::string MakeBlock(const Header& header, std::string_view bytes) {
   for (std::size_t i = 0; i < header.array_copies; ++i) block += array;
   block += bytes.substr(array.size());
   char* trailer = block.data() + block.size() - filter::kTrailerBytes;
+  if ((header.mending & kMendFields) != 0) MendFields(trailer);
   if ((header.mending & kMendMark) != 0) {
     trailer[filter::kZeroProbesOffset] = 0;
     std::copy(filter::kMark.begin(), filter::kMark.end(), trailer + filter::kMarkOffset);
-    trailer[filter::kVersionOffset] = filter::kVersion;
+    const Layout layout{FilterKind::kClassic, trailer[filter::kLinesOffset]};
+    trailer[filter::kVersionOffset] = static_cast<char>(filter::VersionOf(layout));
   }
-  if ((header.mending & kMendFields) != 0) MendFields(trailer);
   if ((header.mending & kMendSize) != 0) MendSize(block.size(), trailer);
   if ((header.mending & kMendChecksum) != 0) MendChecksum(trailer);
   return block;

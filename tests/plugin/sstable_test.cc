@@ -175,7 +175,7 @@ TEST_F(TableFileTest, BlocksByTheirTrailers) {
        "a filter of a later RocksDB"},
       {OurBlock(), FilterFamily::kExactBloom, ""},
       {damaged, FilterFamily::kUnknown, "a damaged ExactBloom block"},
-      {later, FilterFamily::kUnknown, "an ExactBloom block of a later version"}};
+      {later, FilterFamily::kUnknown, "an ExactBloom block of another version"}};
   for (const Case& each : cases) {
     HandmadeTable table;
     table.filter = each.block;
