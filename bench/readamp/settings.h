@@ -40,7 +40,7 @@ struct Settings {
   std::uint64_t lookups = 200'000;  // of each workload but hyphenation
   // Of a workload without filters, see SampleWithoutFilter; 0: all.
   std::uint64_t unfiltered_lookups = 50'000;
-  double absent_share = 0.5;        // of mix, zipf, multiget and during-writes
+  double absent_share = 0.5;  // of mix, zipf, multiget and during-writes
   double zipf_exponent = 0.99;
   std::size_t batch = 32;        // keys of a MultiGet
   std::size_t prefix_bytes = 0;  // of the prefix extractor; none when zero
