@@ -62,7 +62,7 @@ package:
 	cd build/package && cpack
 	tests/install/package_test.sh build/package/exactbloom_*.deb
 
-# Breaks the code in named ways; each has to make a test fail. Takes an hour.
+# Breaks the code in named ways; each has to make a test fail. Takes a quarter of an hour.
 mutation:
 	@scripts/install_packages
 	scripts/mutation
