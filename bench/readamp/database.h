@@ -57,8 +57,9 @@ class Database {
   // Microseconds of processor time that loading took, over all threads and per key.
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
-  // Filters and indexes are held in memory beside the block cache, which is empty at first. Direct
-  // reads are asked for if the settings say so, and given up where the file system has none.
+  // Filters and indexes are held in memory beside the block cache, which is empty at first unless
+  // it is to hold the whole database. Direct reads are asked for if the settings say so, and given
+  // up where the file system has none.
   OpenDatabase OpenForReads(const ReadConditions& conditions) const;
 
   // Opens a copy of the database for writes that change its tree. The copy shares the table files
