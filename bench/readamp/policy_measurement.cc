@@ -1,5 +1,6 @@
 #include "policy_measurement.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -10,13 +11,17 @@
 namespace exactbloom::readamp {
 namespace {
 
-// Without filters nothing depends on chance but which keys are asked for, and reads are many: the
-// first lookups, whose keys are in random order, say what all would. Not where lookups fill a cache
-// that others profit from, or RocksDB compacts meanwhile.
-bool SampleWithoutFilter(const Workload& workload, const Settings& settings) {
-  return settings.unfiltered_lookups > 0 && workload.order.size() > settings.unfiltered_lookups &&
-         settings.block_cache_bytes <= Settings().block_cache_bytes &&
-         workload.kind != LookupKind::kDuringWrites;
+// How many of the workload's lookups are made under the policy. Without filters nothing depends on
+// chance but which keys are asked for, and reads are many: the first lookups, whose keys are in
+// random order, say what all would. Not where lookups fill a cache that others profit from, or
+// RocksDB compacts meanwhile.
+std::size_t LookupsToMake(const Workload& workload, const rocksdb::FilterPolicy* policy,
+                          const Settings& settings) {
+  const std::size_t all = workload.order.size();
+  const bool makes_all = policy != nullptr || settings.unfiltered_lookups == 0 ||
+                         settings.block_cache_bytes > kDefaultBlockCacheBytes ||
+                         workload.kind == LookupKind::kDuringWrites;
+  return makes_all ? all : std::min<std::size_t>(all, settings.unfiltered_lookups);
 }
 
 WorkloadResult MeasureWorkload(const Workload& workload, const std::string& policy_name,
@@ -24,9 +29,7 @@ WorkloadResult MeasureWorkload(const Workload& workload, const std::string& poli
                                const KeySet& keys, const Settings& settings, Progress& progress) {
   Workload named = workload;
   named.name = policy_name + "  " + workload.name;
-  if (policy == nullptr && SampleWithoutFilter(workload, settings)) {
-    named.order.resize(settings.unfiltered_lookups);
-  }
+  named.order.resize(LookupsToMake(workload, policy, settings));
   WorkloadResult result{workload.name, workload.description, workload.kind,
                         Run(named, keys, database, settings, progress),
                         Predict(database.Tables(), keys, named, settings, policy)};

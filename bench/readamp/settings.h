@@ -24,6 +24,8 @@ enum class Tree {
 // A block cache that holds the whole database, and does so before the lookups begin.
 inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
 
+inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
+
 struct Settings {
   std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:10",
                                        "standard_bloom:10", "classic_bloom:10"};
@@ -38,7 +40,7 @@ struct Settings {
   // The lookups.
   std::vector<std::string> workloads = {"absent", "present", "hyphenation"};
   std::uint64_t lookups = 200'000;  // of each workload but hyphenation
-  // Of a workload without filters, see SampleWithoutFilter; 0: all.
+  // Of a workload without filters, at most; 0: all.
   std::uint64_t unfiltered_lookups = 50'000;
   double absent_share = 0.5;  // of mix, zipf, multiget and during-writes
   double zipf_exponent = 0.99;
@@ -58,7 +60,7 @@ struct Settings {
   std::size_t partition_bytes = std::size_t{4} << 10;
 
   // The reads.
-  std::size_t block_cache_bytes = std::size_t{512} << 10;
+  std::size_t block_cache_bytes = kDefaultBlockCacheBytes;
   bool direct_reads = true;                  // around the page cache, where it can be had
   std::chrono::nanoseconds read_latency{0};  // that each read of a table file takes at least
   int threads = 4;
