@@ -1,5 +1,6 @@
+#include <nlohmann/json.hpp>
+
 #include "advice.h"
-#include "arguments.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "advice.h"
-#include "arguments.h"
+#include "output.h"
 #include "report/text_table.h"
 
 namespace exactbloom::tool {

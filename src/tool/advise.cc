@@ -1,13 +1,14 @@
 // exactbloom advise: what should a database's filter policy be set to?
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "advice.h"
-#include "arguments.h"
 #include "findings.h"
+#include "output.h"
 #include "subcommands.h"
 
 namespace exactbloom::tool {

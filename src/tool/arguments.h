@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,23 +22,5 @@ CLI::Option* AddCount(CLI::App& app, const std::string& name, std::uint64_t& val
 
 // The transformation behind it, for options that take several.
 CLI::Validator WholeNumber();
-
-// "classic", "standard, lines = 1": for headings.
-std::string Describe(Layout layout);
-
-// The policy's name in RocksDB.
-const char* PolicyId(FilterKind kind);
-
-// The string that configures this layout in RocksDB, such as classic_bloom:10.
-std::string PolicyString(Layout layout, double bits_per_key);
-
-// A rate in five digits, as a percentage while that is easy to read.
-std::string FormatRate(double rate);
-
-// JSON knows no NaN or infinity: they become null.
-nlohmann::json Number(double value);
-
-// Prints the document on standard output.
-void PrintJson(const nlohmann::json& document);
 
 }  // namespace exactbloom::tool

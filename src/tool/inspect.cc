@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "findings.h"
 #include "inspect_report.h"
+#include "output.h"
 #include "subcommands.h"
 
 namespace exactbloom::tool {

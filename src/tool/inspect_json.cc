@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "arguments.h"
 #include "inspect_report.h"
+#include "output.h"
 
 namespace exactbloom::tool {
 namespace {

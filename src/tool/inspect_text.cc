@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <map>
 
-#include "arguments.h"
 #include "inspect_report.h"
+#include "output.h"
 #include "report/text_table.h"
 
 namespace exactbloom::tool {

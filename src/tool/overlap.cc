@@ -14,6 +14,7 @@
 #include "database_files.h"
 #include "filter_overlap.h"
 #include "findings.h"
+#include "output.h"
 #include "report/text_table.h"
 #include "subcommands.h"
 

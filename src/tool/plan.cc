@@ -12,6 +12,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
+#include "output.h"
 #include "report/errors.h"
 #include "report/text_table.h"
 #include "subcommands.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "arguments.h"
 #include "exactbloom/levels.h"
+#include "output.h"
 #include "plan.h"
 #include "report/text_table.h"
 

@@ -10,6 +10,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
+#include "output.h"
 #include "report/errors.h"
 #include "report/text_table.h"
 #include "subcommands.h"

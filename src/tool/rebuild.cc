@@ -1,6 +1,7 @@
 // exactbloom rebuild: gives the tables the filters that the current policy would build.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -9,11 +10,11 @@
 #include <string>
 #include <thread>
 
-#include "arguments.h"
 #include "database_files.h"
 #include "exactbloom/rebuild_filters.h"
 #include "findings.h"
 #include "open_database.h"
+#include "output.h"
 #include "report/errors.h"
 #include "report/progress.h"
 #include "subcommands.h"

@@ -3,7 +3,9 @@
 // answer, and Findings for one that found something wrong.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace exactbloom::tool {
 

@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
+#include "output.h"
 #include "report/errors.h"
 #include "report/text_table.h"
 #include "subcommands.h"

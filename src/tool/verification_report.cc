@@ -6,7 +6,7 @@
 #include <cctype>
 #include <tuple>
 
-#include "arguments.h"
+#include "output.h"
 #include "report/text_table.h"
 
 namespace exactbloom::tool {

@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "database_files.h"
 #include "findings.h"
+#include "output.h"
 #include "subcommands.h"
 #include "table_verification.h"
 #include "verification_report.h"

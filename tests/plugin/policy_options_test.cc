@@ -97,6 +97,7 @@ TEST(PolicyOptions, AreTheFieldsOfTheStruct) {
       MakePolicy("{id=classic_bloom:12;lines=1;level_bits=14:9.5;hash_seed=3}", &parsed).ok());
   EXPECT_EQ(policy->ToString({}), parsed->ToString({}));
   EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(options))->GetId(), "standard_bloom:12");
+  EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(12))->GetId(), "standard_bloom:12");
 }
 
 TEST(PolicyOptions, DifferentValuesAreNotEquivalent) {

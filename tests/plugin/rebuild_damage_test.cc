@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -60,6 +61,26 @@ TEST_F(RebuildDamage, WithoutChecksumsItIsFoundByDecoding) {
   ExpectTheOthersPresent();
   EXPECT_TRUE(db_->Put({}, "still", "writable").ok());
   EXPECT_TRUE(db_->Flush({}).ok());
+}
+
+// The table is known to the database, whose reader has it open, and cannot be read anew.
+TEST_F(RebuildDamage, ATableWithoutAFooterIsNamedAndLeft) {
+  const std::string path = directory_.path("db");
+  {
+    const Database db = Open(OptionsWith(PolicyPointer()), path);
+    for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);
+  }
+  db_ = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path);
+  damaged_ = TableFilesIn(path).at(1);
+  std::filesystem::resize_file(damaged_, std::filesystem::file_size(damaged_) - 1);
+  RebuildResult result;
+  const rocksdb::Status status = RebuildFilters(*db_, {}, &result);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
+  EXPECT_EQ(result.tables, kTables);
+  EXPECT_EQ(result.lacking_tables, kTables - 1);
+  EXPECT_EQ(result.rewritten_tables, kTables - 1);
+  ExpectTheOthersPresent();
 }
 
 TEST_F(RebuildDamage, AFailingCompactionNamesItsTable) {

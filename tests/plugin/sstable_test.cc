@@ -50,6 +50,7 @@ struct HandmadeTable {
   std::string metaindex_name = "fullfilter.rocksdb.BuiltinBloomFilter";
   std::string filter;
   std::uint32_t base_checksum = 0;
+  std::uint64_t reserved = 0;  // of a footer with a checksum
 
   std::string Bytes() const {
     const std::string handle = Varint(0) + Varint(filter.size());
@@ -75,9 +76,10 @@ struct HandmadeTable {
 
   std::string FooterWithChecksum(std::uint64_t metaindex_size, std::uint64_t offset) const {
     const std::string head = std::string("\1\x3e\0\x7a\0", 5);
-    const std::string tail =
-        Fixed(base_checksum) + Fixed(static_cast<std::uint32_t>(metaindex_size)) +
-        std::string(24, '\0') + Fixed(version) + Fixed<std::uint64_t>(0x88e241b785f4cff7U);
+    const std::string tail = Fixed(base_checksum) +
+                             Fixed(static_cast<std::uint32_t>(metaindex_size)) +
+                             std::string(16, '\0') + Fixed(reserved) + Fixed(version) +
+                             Fixed<std::uint64_t>(0x88e241b785f4cff7U);
     const std::uint32_t checksum =
         sstable::BlockChecksum(rocksdb::kCRC32c, head + Fixed<std::uint32_t>(0) + tail) +
         sstable::ChecksumOfPlace(base_checksum, offset);
@@ -130,6 +132,11 @@ TEST_F(TableFileTest, FootersOfAllVersions) {
   HandmadeTable later;
   later.version = 8;
   EXPECT_TRUE(Read(later.Bytes()).status.IsNotSupported());
+  HandmadeTable later_feature;
+  later_feature.version = 7;
+  later_feature.reserved = 1;
+  EXPECT_EQ(Read(later_feature.Bytes()).status.ToString(),
+            "Not implemented: /table.sst: the table uses a later feature of its format");
 }
 
 TEST_F(TableFileTest, ChecksumOfAFooterAndOfAPlace) {
@@ -192,7 +199,7 @@ TEST_F(TableFileTest, OfOtherPoliciesAndForms) {
   table.metaindex_name = "fullfilter.theirs";
   EXPECT_EQ(Read(table.Bytes()).reason, "a filter of the policy theirs");
   table.metaindex_name = "filter.rocksdb.BuiltinBloomFilter";
-  EXPECT_EQ(Read(table.Bytes()).family, FilterFamily::kBlockBased);
+  EXPECT_STREQ(NameOf(Read(table.Bytes()).family), "block-based");
   table.metaindex_name = "rocksdb.something";
   EXPECT_EQ(Read(table.Bytes()).family, FilterFamily::kNone);
 }
@@ -209,6 +216,15 @@ TEST_F(TableFileTest, AnIndexThatNamesAPartitionOverAndOver) {
   table.filter += Fixed<std::uint32_t>(0) + Fixed<std::uint32_t>(1);
   ASSERT_EQ(table.filter.size(), kBytes);
   EXPECT_EQ(Read(table.Bytes()).status.ToString(), "Corruption: /table.sst: partitions overlap");
+}
+
+// Such an index has a sequence number behind each key.
+TEST_F(TableFileTest, AnIndexOfPartitionsWithATooShortKey) {
+  HandmadeTable table;
+  table.metaindex_name = "partitionedfilter.rocksdb.BuiltinBloomFilter";
+  table.filter = EntryBlock("short", Varint(0) + Varint(0));
+  EXPECT_EQ(Read(table.Bytes()).status.ToString(),
+            "Corruption: /table.sst: a key in the index of partitions");
 }
 
 TEST_F(TableFileTest, ErrorsNameFileAndPlace) {

@@ -187,6 +187,27 @@ TEST_F(TableFilters, OfAnEncryptedDatabase) {
   EXPECT_FALSE(ReadTableFilter(*env_->GetFileSystem(), filters[0].path, &unreadable).ok());
 }
 
+TEST_F(TableFilters, OfADamagedTableItsError) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  const Database db = Open(OptionsOf(table_options), "/damaged");
+  PutAndFlush(*db, kKeys);
+  PutAndFlush(*db, kKeys, "value", kKeys);
+  const std::string damaged = ListTableFilters(*db).at(0).path;
+  std::string bytes;
+  ASSERT_TRUE(rocksdb::ReadFileToString(env_.get(), damaged, &bytes).ok());
+  bytes.back() ^= 1;
+  ASSERT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes, damaged).ok());
+
+  const std::vector<TableFilter> filters = ListTableFilters(*db);
+  ASSERT_EQ(filters.size(), 2U);
+  EXPECT_EQ(filters[0].status.ToString(),
+            "Not implemented: " + damaged + ": not a block-based table");
+  EXPECT_EQ(filters[0].family, FilterFamily::kUnknown);
+  EXPECT_EQ(filters[0].level, 0);
+  EXPECT_TRUE(filters[1].status.ok()) << filters[1].status.ToString();
+}
+
 TEST_F(TableFilters, OfSeveralColumnFamilies) {
   const Database db = Open(OptionsOf({}), "/families");
   rocksdb::ColumnFamilyHandle* family = nullptr;
