@@ -179,9 +179,11 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
       ASSERT_EQ(MayContain(kernel, array.data(), filter, hashes[i]), expected) << hashes[i];
     }
     for (std::uint64_t number = 0; number < 200; ++number) {
-      const NumberKey key(number);
-      const std::uint64_t hash = HashKey(key.text(), filter.hash_seed);
-      ASSERT_EQ(kernel.may_contain(array.data(), filter, key.text()),
+      // Long keys are hashed elsewhere than short ones.
+      const std::string key =
+          std::string(number % 2 * number, 'k').append(NumberKey(number).text());
+      const std::uint64_t hash = HashKey(key, filter.hash_seed);
+      ASSERT_EQ(kernel.may_contain(array.data(), filter, key),
                 ContainsByDefinition(array.data(), filter, hash));
     }
     for (std::size_t i = 0; i < hashes.size(); i += kBatchKeys) {

@@ -1,5 +1,6 @@
 // Damaged tables that no checksum shows, and compactions that fail.
 #include <gtest/gtest.h>
+#include <rocksdb/merge_operator.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -61,6 +62,32 @@ TEST_F(RebuildDamage, WithoutChecksumsItIsFoundByDecoding) {
   ExpectTheOthersPresent();
   EXPECT_TRUE(db_->Put({}, "still", "writable").ok());
   EXPECT_TRUE(db_->Flush({}).ok());
+}
+
+// An operand can be decoded, but not without the operator and what it merges with.
+TEST_F(RebuildDamage, WithoutChecksumsOperandsAreTakenAsTheyAre) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.checksum = rocksdb::kNoChecksum;
+  const auto open = [&] {
+    rocksdb::Options options = OptionsWith(table_options);
+    EXPECT_TRUE(
+        rocksdb::MergeOperator::CreateFromString({}, "stringappend", &options.merge_operator).ok());
+    return Open(options, directory_.path("db"));
+  };
+  {
+    const Database db = open();
+    PutAndFlush(*db, kKeys);
+    for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(db->Merge({}, KeyOf(2 * i), "more").ok());
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  const Database db = open();
+  RebuildResult result;
+  const rocksdb::Status status = RebuildFilters(*db, {}, &result);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(result.rewritten_tables, 2U);
+  EXPECT_TRUE(result.damaged_files.empty());
+  ExpectPresent(*db, kKeys, "value,more");
 }
 
 // The table is known to the database, whose reader has it open, and cannot be read anew.
