@@ -9,8 +9,8 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_sizer.h"
 #include "exactbloom/levels.h"
-#include "exactbloom/occupancy.h"
 #include "exactbloom/sizing.h"
+#include "exactbloom/theory/occupancy.h"
 
 namespace exactbloom {
 namespace {

@@ -11,10 +11,10 @@
 #include <sstream>
 #include <string>
 
-#include "exactbloom/efficiency.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
+#include "exactbloom/theory/efficiency.h"
 
 namespace exactbloom {
 namespace {

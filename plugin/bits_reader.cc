@@ -6,7 +6,7 @@
 #include <new>
 #include <string_view>
 
-#include "../src/filter/batch.h"
+#include "../src/filter/kernels/batch.h"
 
 namespace exactbloom {
 namespace {

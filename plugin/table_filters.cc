@@ -8,20 +8,20 @@
 #include <memory>
 #include <utility>
 
-#include "filter_block.h"
-#include "sstable/coding.h"
-#include "sstable/filter_blocks.h"
-#include "sstable/table_file.h"
+#include "block_description.h"
+#include "files/coding.h"
+#include "files/table_file.h"
+#include "files/table_filter_blocks.h"
 
 namespace exactbloom {
 namespace {
 
+using files::FilterForm;
+using files::FilterLocation;
+using files::TableFile;
 using rocksdb::Slice;
 using rocksdb::Status;
 using rocksdb::TablePropertiesNames;
-using sstable::FilterForm;
-using sstable::FilterLocation;
-using sstable::TableFile;
 
 constexpr char kBuiltInName[] = "rocksdb.BuiltinBloomFilter";
 
@@ -31,7 +31,7 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   const auto number = [&properties](const std::string& name) {
     Slice value = properties[name];
     std::uint64_t result = 0;
-    return sstable::TakeVarint(&value, &result) ? result : 0;
+    return files::TakeVarint(&value, &result) ? result : 0;
   };
   filter->column_family = properties[TablePropertiesNames::kColumnFamilyName];
   filter->policy = properties[TablePropertiesNames::kFilterPolicy];
@@ -84,13 +84,13 @@ Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter*
   filter->file_bytes = file.FileBytes();
   Status status = ReadProperties(file, filter);
   if (!status.ok()) return status;
-  const FilterLocation location = sstable::FindFilter(file);
+  const FilterLocation location = files::FindFilter(file);
   filter->compatibility_name = location.compatibility_name;
   filter->partitioned = location.form == FilterForm::kPartitioned;
   filter->family = location.form == FilterForm::kNone         ? FilterFamily::kNone
                    : location.form == FilterForm::kBlockBased ? FilterFamily::kBlockBased
                                                               : FilterFamily::kEmpty;
-  status = sstable::VisitFilterBlocks(file, location, [&](const Slice& block) {
+  status = files::VisitFilterBlocks(file, location, [&](const Slice& block) {
     AddBlock(block, filter);
     if (visit != nullptr) visit(block);
     return Status::OK();
@@ -170,7 +170,7 @@ Status VisitFilterBlocks(rocksdb::FileSystem& file_system, const std::string& pa
   std::unique_ptr<TableFile> file;
   Status status = TableFile::Open(file_system, path, &file);
   if (!status.ok()) return status;
-  return sstable::VisitFilterBlocks(*file, sstable::FindFilter(*file), visit);
+  return files::VisitFilterBlocks(*file, files::FindFilter(*file), visit);
 }
 
 }  // namespace exactbloom

@@ -108,7 +108,7 @@ Comparison QueryComparer::Compare(Operation operation, LoadedFilter& ours, Loade
     }
     times.push_back(MeasureBoth<std::function<double()>>(
         i, [&] { return Time(operation, ours); }, [&] { return Time(operation, peer); }));
-    bench::CheckForInterrupts();
+    support::CheckForInterrupts();
   }
   return Summarize(times);
 }

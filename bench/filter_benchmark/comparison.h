@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "benchmark_settings.h"
 #include "contender.h"
 #include "key_block.h"
 #include "operation.h"
-#include "settings.h"
 #include "verdict.h"
 
 namespace exactbloom::filter_benchmark {

@@ -7,11 +7,11 @@
 #include <chrono>
 #include <cstring>
 
-#include "bloom_filter_policy.h"
 #include "exactbloom/bloom_filter.h"
 #include "fast_local_bloom.h"
-#include "filter/kernel_table.h"
+#include "filter/kernels/kernel_table.h"
 #include "key_block.h"
+#include "plugin/bloom_filter_policy.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -114,7 +114,7 @@ double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
     const auto start = Clock::now();
     for (std::size_t i = 0; i < block.size(); ++i) builder->AddKey(block.slices()[i]);
     elapsed += Clock::now() - start;
-    bench::CheckForInterrupts();
+    support::CheckForInterrupts();
   }
   std::unique_ptr<const char[]> buffer;
   const auto start = Clock::now();

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "benchmark_settings.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/sizing.h"
-#include "filter_bits_interface.h"
-#include "settings.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom::filter_benchmark {
 

@@ -9,7 +9,7 @@
 #include <deque>
 
 #include "fast_local_bloom.h"
-#include "filter_bits_interface.h"
+#include "plugin/filter_bits_interface.h"
 #include "util/bloom_impl.h"
 #include "util/xxph3.h"
 

@@ -9,8 +9,8 @@
 
 #include "contender.h"
 #include "exactbloom/bloom_filter.h"
-#include "filter/key_hash.h"
-#include "report/text_table.h"
+#include "filter/kernels/key_hash.h"
+#include "support/text_table.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -64,7 +64,7 @@ class TableReporter : public benchmark::BenchmarkReporter {
   std::string Format() const { return table_.Format(); }
 
  private:
-  bench::TextTable table_{{"fixed cost", "", "of", "ns"}};
+  support::TextTable table_{{"fixed cost", "", "of", "ns"}};
 };
 
 }  // namespace

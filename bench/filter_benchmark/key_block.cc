@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "filter/code_word.h"
+#include "filter/kernels/code_word.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {

@@ -8,12 +8,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "benchmark_report.h"
+#include "benchmark_settings.h"
 #include "fixed_cost.h"
-#include "plan.h"
-#include "report.h"
-#include "report/output_file.h"
-#include "report/run_program.h"
-#include "settings.h"
+#include "selection.h"
+#include "support/output_file.h"
+#include "support/run_program.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -47,9 +47,9 @@ void DescribeArguments(CLI::App& app, Settings& settings) {
 void Measure(Settings settings, const std::string& command) {
   if (settings.full) settings.keys.push_back(kKeysOfFullRun);
   const Selection selection(settings);
-  std::unique_ptr<bench::OutputFile> json_file;
+  std::unique_ptr<support::OutputFile> json_file;
   if (!settings.json_file.empty()) {
-    json_file = std::make_unique<bench::OutputFile>(settings.json_file);
+    json_file = std::make_unique<support::OutputFile>(settings.json_file);
   }
 
   Report report;
@@ -79,8 +79,8 @@ int Main(int argc, char** argv) {
   CLI::App app("Compares the time that filters take to build and to ask with RocksDB's own.",
                "filter_benchmark");
   DescribeArguments(app, settings);
-  return bench::RunProgram(app, argc, argv, [&] {
-    Measure(settings, bench::CommandLine("filter_benchmark", argc, argv));
+  return support::RunProgram(app, argc, argv, [&] {
+    Measure(settings, support::CommandLine("filter_benchmark", argc, argv));
   });
 }
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "filter_bits_interface.h"
 #include "key_block.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom::filter_benchmark {
 

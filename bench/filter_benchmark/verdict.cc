@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "exactbloom/confidence_interval.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "key_block.h"
 #include "operation.h"
-#include "report/rate_deviation.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -42,7 +42,7 @@ std::optional<std::string> Objection(const RateMeasurement& measurement) {
   if (!measurement.exact) return std::nullopt;
   const double exact = measurement.exact->mean;
   const double dispersion =
-      bench::Dispersion(exact, measurement.exact->relative_deviation, measurement.absent_queries);
+      support::Dispersion(exact, measurement.exact->relative_deviation, measurement.absent_queries);
   const Interval interval =
       WilsonInterval(measurement.false_positives, measurement.absent_queries, kZ999, dispersion);
   if (interval.Contains(exact)) return std::nullopt;
@@ -69,7 +69,7 @@ RateMeasurement MeasureRate(const std::string& name, rocksdb::FilterBitsReader& 
     block.FillAbsent(i);
     measurement.false_positives += CountPositive(name, reader, block);
     measurement.absent_queries += block.size();
-    bench::CheckForInterrupts();
+    support::CheckForInterrupts();
   }
   if (const auto objection = Objection(measurement)) {
     throw WrongAnswer(fmt::format("{}: {}", name, *objection));

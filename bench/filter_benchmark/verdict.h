@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "filter_bits_interface.h"
-#include "settings.h"
+#include "benchmark_settings.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom::filter_benchmark {
 

@@ -10,28 +10,28 @@
 #include <string>
 #include <vector>
 
-#include "arguments.h"
-#include "bloom_table.h"
-#include "database.h"
 #include "exactbloom/filter_policy.h"
-#include "key_set.h"
 #include "policy_measurement.h"
-#include "report.h"
-#include "report/machine.h"
-#include "report/output_file.h"
-#include "report/progress.h"
-#include "report/run_program.h"
-#include "settings.h"
-#include "workload.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/lookups/workload.h"
+#include "readamp/report/bloom_table.h"
+#include "readamp/report/readamp_report.h"
+#include "readamp/tree/database.h"
+#include "readamp_arguments.h"
+#include "readamp_settings.h"
+#include "support/machine.h"
+#include "support/output_file.h"
+#include "support/progress.h"
+#include "support/run_program.h"
 
 namespace exactbloom::readamp {
 namespace {
 
 void Measure(const Settings& settings, const std::string& command) {
   for (const std::string& policy : settings.policies) MakePolicy(policy);  // before any work
-  std::unique_ptr<bench::OutputFile> json_file;
+  std::unique_ptr<support::OutputFile> json_file;
   if (!settings.json_file.empty())
-    json_file = std::make_unique<bench::OutputFile>(settings.json_file);
+    json_file = std::make_unique<support::OutputFile>(settings.json_file);
 
   Progress progress;
   const KeySet keys = MakeKeySet(settings);
@@ -41,8 +41,8 @@ void Measure(const Settings& settings, const std::string& command) {
   report.source = keys.source;
   report.keys = keys.size();
   report.stored = keys.stored;
-  report.rocksdb = bench::RocksDBVersion();
-  report.cpu = bench::DescribeCpu();
+  report.rocksdb = support::RocksDBVersion();
+  report.cpu = support::DescribeCpu();
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, progress));
     report.direct_reads &= report.policies.back().direct_reads;
@@ -62,9 +62,9 @@ int Main(int argc, char** argv) {
       "reads that the filters avoid.",
       "readamp");
   DescribeArguments(app, settings);
-  return bench::RunProgram(app, argc, argv, [&] {
+  return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
-    Measure(settings, bench::CommandLine("readamp", argc, argv));
+    Measure(settings, support::CommandLine("readamp", argc, argv));
   });
 }
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "agreement.h"
-#include "database.h"
-#include "prediction.h"
+#include "readamp/report/agreement.h"
+#include "readamp/report/rate_prediction.h"
+#include "readamp/tree/database.h"
 
 namespace exactbloom::readamp {
 namespace {

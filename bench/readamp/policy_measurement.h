@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "key_set.h"
-#include "report.h"
-#include "report/progress.h"
-#include "settings.h"
-#include "workload.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/lookups/workload.h"
+#include "readamp/report/readamp_report.h"
+#include "readamp_settings.h"
+#include "support/progress.h"
 
 namespace exactbloom::readamp {
 

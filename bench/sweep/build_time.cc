@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "filter_bits_interface.h"
-#include "report/machine.h"
+#include "plugin/filter_bits_interface.h"
+#include "support/machine.h"
 
 namespace exactbloom::sweep {
 namespace {
@@ -66,9 +66,9 @@ double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy, const readamp
   const SortedRuns runs = SortRuns(keys, tables);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repetitions; ++i) {
-    const double before = bench::ProcessCpuMicroseconds();
+    const double before = support::ProcessCpuMicroseconds();
     BuildFilters(*policy, tables, runs);
-    least = std::min(least, bench::ProcessCpuMicroseconds() - before);
+    least = std::min(least, support::ProcessCpuMicroseconds() - before);
   }
   return 1e3 * least / static_cast<double>(keys.stored);
 }

@@ -3,8 +3,8 @@
 
 #include <rocksdb/filter_policy.h>
 
-#include "readamp/key_set.h"
-#include "readamp/table_list.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/tree/table_list.h"
 
 namespace exactbloom::sweep {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan.h"
+#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {

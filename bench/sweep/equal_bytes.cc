@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "exactbloom/layout.h"
-#include "filter_bits_interface.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom::sweep {
 namespace {

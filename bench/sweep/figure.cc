@@ -12,7 +12,7 @@
 #include <limits>
 #include <system_error>
 
-#include "settings.h"
+#include "sweep_settings.h"
 
 namespace exactbloom::sweep {
 namespace {

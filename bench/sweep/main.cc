@@ -8,9 +8,9 @@
 
 #include "exactbloom/filter_policy.h"
 #include "measure.h"
-#include "readamp/arguments.h"
-#include "report/run_program.h"
-#include "settings.h"
+#include "readamp/readamp_arguments.h"
+#include "support/run_program.h"
+#include "sweep_settings.h"
 #include "write_report.h"
 
 namespace exactbloom::sweep {
@@ -80,9 +80,9 @@ int Main(int argc, char** argv) {
                    "Write index.html, report.md, points.csv, report.json and "
                    "the figures into this directory")
       ->capture_default_str();
-  return bench::RunProgram(app, argc, argv, [&] {
+  return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
-    if (measure->parsed()) Measure(settings, bench::CommandLine("readamp_sweep", argc, argv));
+    if (measure->parsed()) Measure(settings, support::CommandLine("readamp_sweep", argc, argv));
     if (report->parsed()) WriteReport(results, output);
   });
 }

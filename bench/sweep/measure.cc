@@ -11,15 +11,15 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/version.h"
 #include "measure_sizing.h"
-#include "plan.h"
-#include "readamp/agreement.h"
-#include "readamp/database.h"
-#include "readamp/key_set.h"
-#include "readamp/prediction.h"
-#include "readamp/report.h"
-#include "readamp/workload.h"
-#include "report/machine.h"
-#include "report/progress.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/lookups/workload.h"
+#include "readamp/report/agreement.h"
+#include "readamp/report/rate_prediction.h"
+#include "readamp/report/readamp_report.h"
+#include "readamp/tree/database.h"
+#include "support/machine.h"
+#include "support/progress.h"
+#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {
@@ -157,8 +157,8 @@ nlohmann::json DescribeRun(const SweepSettings& settings, const std::string& com
   return {{"kind", "run"},
           {"command", command},
           {"exactbloom", EXACTBLOOM_VERSION},
-          {"rocksdb", bench::RocksDBVersion()},
-          {"cpu", bench::DescribeCpu()},
+          {"rocksdb", support::RocksDBVersion()},
+          {"cpu", support::DescribeCpu()},
           {"kernel", KernelName()},
           {"settings", SharedSettings(settings)}};
 }
@@ -191,7 +191,7 @@ void Measure(const SweepSettings& settings, const std::string& command) {
   readamp::Progress progress;
   progress.Begin("sizing", sizing.size());
   for (SizingPoint& point : sizing) {
-    bench::CheckForInterrupts();
+    support::CheckForInterrupts();
     MeasureSizing(settings.readamp.seed, settings.sizing_queries, point);
     file.Append(ToJson(point));
     progress.Add(1);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "results_file.h"
-#include "settings.h"
+#include "sweep_settings.h"
 
 namespace exactbloom::sweep {
 

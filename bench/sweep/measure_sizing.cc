@@ -13,9 +13,9 @@
 #include "filter/array_builder.h"
 #include "filter/block_format.h"
 #include "filter/hash_store.h"
-#include "filter/key_hash.h"
-#include "report/errors.h"
-#include "report/rate_deviation.h"
+#include "filter/kernels/key_hash.h"
+#include "support/errors.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::sweep {
 namespace {
@@ -55,8 +55,8 @@ void MeasureOne(const FilterDescription& description, std::uint64_t queries,
   filter::EncodeTrailer(description, block.get() + array_bytes);
   const BloomFilterView view({reinterpret_cast<const char*>(block.get()), block_bytes});
   if (view.Status() != BlockStatus::kUsable || !view.MayContain(KeyOf(first_key))) {
-    throw bench::WrongAnswer(fmt::format("a filter of {} keys in {} bits denies a key",
-                                         description.keys, description.bits));
+    throw support::WrongAnswer(fmt::format("a filter of {} keys in {} bits denies a key",
+                                           description.keys, description.bits));
   }
   for (std::uint64_t i = 0; i < queries; ++i) {
     const std::uint64_t absent = first_key + description.keys + i;
@@ -82,8 +82,8 @@ void Measure(const SizingPoint& point, std::uint64_t seed, std::uint64_t queries
                random, filters);
   }
   const FilterSize size{point.bits, filters.probes, filters.exact_rate};
-  const double deviation = bench::RelativeRateDeviation(point.layout, size, point.keys);
-  filters.dispersion = bench::Dispersion(filters.exact_rate, deviation, queries_a_filter);
+  const double deviation = support::RelativeRateDeviation(point.layout, size, point.keys);
+  filters.dispersion = support::Dispersion(filters.exact_rate, deviation, queries_a_filter);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/confidence_interval.h"
 #include "exactbloom/layout.h"
+#include "exactbloom/theory/confidence_interval.h"
 
 namespace exactbloom::sweep {
 

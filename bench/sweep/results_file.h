@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "point.h"
-#include "settings.h"
+#include "sweep_settings.h"
 
 namespace exactbloom::sweep {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan.h"
 #include "sections.h"
+#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "curves.h"
 #include "figure.h"
-#include "plan.h"
 #include "sections.h"
+#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "curves.h"
-#include "plan.h"
 #include "sections.h"
+#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {

@@ -9,10 +9,10 @@
 #include "document.h"
 #include "exactbloom/version.h"
 #include "figure.h"
-#include "plan.h"
-#include "report/output_file.h"
 #include "results_file.h"
 #include "sections.h"
+#include "support/output_file.h"
+#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {
@@ -94,7 +94,7 @@ json ReportJson(const Results& results, const Document& document) {
 }
 
 void WriteFile(const std::filesystem::path& path, const std::string& text) {
-  bench::OutputFile(path.string()).Commit(text);
+  support::OutputFile(path.string()).Commit(text);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-#include "false_positive_rate.h"
+#include "exactbloom/false_positive_rate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "exactbloom/false_positive_rate.h"
 #include "line_rate.h"
 #include "rate_chain.h"
+#include "scaled_rate.h"
 
 namespace exactbloom {
 namespace analysis {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "false_positive_rate.h"
 #include "level_division.h"
+#include "scaled_rate.h"
 #include "sizing_search.h"
 
 namespace exactbloom {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "exactbloom/rate_bounds.h"
-#include "false_positive_rate.h"
+#include "scaled_rate.h"
 
 namespace exactbloom::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "false_positive_rate.h"
+#include "scaled_rate.h"
 
 namespace exactbloom {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "exactbloom/layout.h"
-#include "false_positive_rate.h"
+#include "scaled_rate.h"
 
 namespace exactbloom::analysis {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "block_format.h"
-#include "kernel_table.h"
+#include "kernels/kernel_table.h"
 #include "range_builder.h"
 
 namespace exactbloom::filter {

@@ -18,7 +18,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "hash_store.h"
-#include "kernel.h"
+#include "kernels/kernel.h"
 
 namespace exactbloom::filter {
 

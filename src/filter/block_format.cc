@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "key_hash.h"
+#include "kernels/key_hash.h"
 
 namespace exactbloom::filter {
 namespace {

@@ -7,7 +7,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "filter_sizing.h"
 #include "hash_store.h"
-#include "key_hash.h"
+#include "kernels/key_hash.h"
 
 namespace exactbloom {
 

@@ -1,10 +1,10 @@
 #include <bitset>
 
-#include "batch.h"
 #include "block_format.h"
-#include "code_word.h"
 #include "exactbloom/bloom_filter.h"
-#include "kernel_table.h"
+#include "kernels/batch.h"
+#include "kernels/code_word.h"
+#include "kernels/kernel_table.h"
 
 namespace exactbloom {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "block_format.h"
-#include "kernel_table.h"
-#include "key_hash.h"
+#include "kernels/kernel_table.h"
+#include "kernels/key_hash.h"
 
 namespace exactbloom::filter {
 namespace {

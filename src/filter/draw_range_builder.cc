@@ -7,9 +7,9 @@
 
 #include "array_builder.h"
 #include "block_format.h"
-#include "code_word.h"
-#include "kernel_table.h"
-#include "line_fields.h"
+#include "kernels/code_word.h"
+#include "kernels/kernel_table.h"
+#include "kernels/line_fields.h"
 #include "range_builder.h"
 
 namespace exactbloom::filter {

@@ -6,7 +6,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "hash_store.h"
-#include "line_fields.h"
+#include "kernels/line_fields.h"
 
 namespace exactbloom::filter {
 

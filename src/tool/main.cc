@@ -7,9 +7,9 @@
 
 #include "exactbloom/version.h"
 #include "findings.h"
-#include "report/errors.h"
-#include "report/progress.h"
 #include "subcommands.h"
+#include "support/errors.h"
+#include "support/progress.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -34,7 +34,7 @@ int Main(int argc, char** argv) {
   AddVerify(app);
   AddAdvise(app);
   AddRebuild(app);
-  bench::WatchForInterrupts();
+  support::WatchForInterrupts();
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) == 0) return 0;
@@ -42,8 +42,8 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     fmt::print(stderr, "exactbloom: {}\n", error.what());
-  } catch (const bench::Interrupted&) {
-    return bench::kInterruptedStatus;
+  } catch (const support::Interrupted&) {
+    return support::kInterruptedStatus;
   } catch (const Findings& findings) {
     std::fflush(stdout);
     fmt::print(stderr, "exactbloom: {}\n", findings.what());
@@ -51,7 +51,7 @@ int Main(int argc, char** argv) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "exactbloom: {}\n", error.what());
   }
-  return bench::kInputErrorStatus;
+  return support::kInputErrorStatus;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The subcommands of exactbloom. Each function adds one to `app`, with its help; when the command
-// line names it, it runs and prints. They throw bench::InputError for a question that has no
+// line names it, it runs and prints. They throw support::InputError for a question that has no
 // answer, and Findings for one that found something wrong.
 #pragma once
 

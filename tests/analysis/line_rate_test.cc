@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "exactbloom/confidence_interval.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/theory/confidence_interval.h"
 
 namespace exactbloom {
 namespace {

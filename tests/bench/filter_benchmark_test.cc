@@ -8,12 +8,12 @@
 #include <set>
 #include <string>
 
-#include "comparison.h"
 #include "exactbloom/bloom_filter.h"
-#include "fast_local_bloom.h"
-#include "report/rate_deviation.h"
+#include "filter_benchmark/comparison.h"
+#include "filter_benchmark/fast_local_bloom.h"
+#include "filter_benchmark/verdict.h"
 #include "run_command.h"
-#include "verdict.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -198,8 +198,8 @@ TEST(RateDeviationTest, PredictsTheSpreadOfFiltersRates) {
     const double variance = sum_of_squares / kFilters - mean * mean;
     const FilterSize size = SizeAtBitsPerKey(options.layout, kKeys, options.bits_per_key);
     const double rate = size.false_positive_rate;
-    const double dispersion = bench::Dispersion(
-        rate, bench::RelativeRateDeviation(options.layout, size, kKeys), kQueries);
+    const double dispersion = support::Dispersion(
+        rate, support::RelativeRateDeviation(options.layout, size, kKeys), kQueries);
     const double binomial = kQueries * rate * (1.0 - rate);
     EXPECT_GT(dispersion, 1.5);
     // The variance of 400 values is known to 7%, one sigma; the prediction is of first order.

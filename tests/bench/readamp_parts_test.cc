@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "counting_file_system.h"
-#include "key_set.h"
-#include "made_key.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/keys/synthetic_key.h"
+#include "readamp/lookups/zipf.h"
+#include "readamp/tree/counting_file_system.h"
 #include "run_command.h"
-#include "zipf.h"
 
 namespace exactbloom::readamp {
 namespace {

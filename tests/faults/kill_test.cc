@@ -17,10 +17,10 @@
 #include <random>
 #include <string>
 
-#include "database_files.h"
 #include "exactbloom/table_filters.h"
 #include "sample_database.h"
-#include "table_verification.h"
+#include "tool/database/database_files.h"
+#include "tool/verify/table_verification.h"
 #include "written_sequence.h"
 
 namespace exactbloom::faults {

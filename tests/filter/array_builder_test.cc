@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "filter/block_format.h"
-#include "filter/code_word.h"
 #include "filter/hash_store.h"
+#include "filter/kernels/code_word.h"
 #include "sample_filters.h"
 
 namespace exactbloom::filter {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "filter/kernel.h"
+#include "filter/kernels/kernel.h"
 #include "sample_filters.h"
 
 namespace exactbloom {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/key_hash.h"
+#include "filter/kernels/key_hash.h"
 #include "sample_filters.h"
 
 namespace exactbloom::filter {

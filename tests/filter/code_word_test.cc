@@ -2,7 +2,7 @@
 //
 // All hashes are hashes of consecutive numbers, so the key hash is under test as well. Chi-square
 // statistics are held to two-sided 99.9% intervals; where many are made, to their joint level.
-#include "filter/code_word.h"
+#include "filter/kernels/code_word.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "filter/key_hash.h"
+#include "filter/kernels/key_hash.h"
 #include "sample_filters.h"
 #include "statistics.h"
 

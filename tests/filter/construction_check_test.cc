@@ -8,7 +8,7 @@
 
 #include "builder_fault.h"
 #include "exactbloom/bloom_filter.h"
-#include "filter/key_hash.h"
+#include "filter/kernels/key_hash.h"
 #include "sample_filters.h"
 
 namespace exactbloom::filter {

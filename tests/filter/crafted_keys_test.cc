@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "../bench/report/rate_deviation.h"
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
-#include "filter/code_word.h"
-#include "filter/key_hash.h"
+#include "exactbloom/theory/confidence_interval.h"
+#include "filter/kernels/code_word.h"
+#include "filter/kernels/key_hash.h"
 #include "sample_filters.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom {
 namespace {
@@ -102,7 +102,7 @@ TEST_P(CraftedKeys, RaiseTheRateOfTheirSeedOnly) {
 
   constexpr std::uint64_t kOtherSeed = 0x5eed;
   const double dispersion =
-      bench::Dispersion(rate, bench::RelativeRateDeviation(layout_, size_, kKeys), kQueries);
+      support::Dispersion(rate, support::RelativeRateDeviation(layout_, size_, kKeys), kQueries);
   EXPECT_TRUE(WilsonInterval(FalsePositives(crafted, kOtherSeed), kQueries, kZ999, dispersion)
                   .Contains(rate));
 }

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "filter/code_word.h"
-#include "filter/key_hash.h"
+#include "filter/kernels/code_word.h"
+#include "filter/kernels/key_hash.h"
 #include "golden_blocks.h"
 
 namespace exactbloom {

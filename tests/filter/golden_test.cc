@@ -7,7 +7,7 @@
 #include <string>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "golden_blocks.h"
 #include "statistics.h"
 

@@ -20,7 +20,7 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
-#include "filter/kernel_table.h"
+#include "filter/kernels/kernel_table.h"
 #include "rate_sample.h"
 #include "sample_filters.h"
 

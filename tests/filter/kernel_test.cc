@@ -1,6 +1,6 @@
 // Every instruction set's kernels against the definition of code words: the same bits set, the same
 // answers, at any alignment.
-#include "filter/kernel.h"
+#include "filter/kernels/kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "filter/block_format.h"
-#include "filter/code_word.h"
-#include "filter/kernel_table.h"
-#include "filter/key_hash.h"
+#include "filter/kernels/code_word.h"
+#include "filter/kernels/kernel_table.h"
+#include "filter/kernels/key_hash.h"
 #include "sample_filters.h"
 #include "tested_sets.h"
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "filter/block_format.h"
-#include "filter/code_word.h"
-#include "filter/kernel.h"
-#include "filter/kernel_table.h"
+#include "filter/kernels/code_word.h"
+#include "filter/kernels/kernel.h"
+#include "filter/kernels/kernel_table.h"
 #include "sample_filters.h"
 
 namespace exactbloom::filter {

@@ -8,13 +8,13 @@
 #include <iostream>
 #include <memory>
 
-#include "../bench/report/rate_deviation.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "filter/array_builder.h"
 #include "filter/block_format.h"
 #include "filter/hash_store.h"
-#include "filter/key_hash.h"
+#include "filter/kernels/key_hash.h"
+#include "support/rate_deviation.h"
 #include "uniformity.h"
 
 namespace exactbloom {
@@ -50,9 +50,9 @@ std::uint64_t CountPositives(const BloomFilterView& view, const Keys& keys, std:
 
 double DispersionOf(const RateSample& sample, double rate) {
   const Geometry& geometry = sample.geometry;
-  const double deviation = bench::RelativeRateDeviation(
+  const double deviation = support::RelativeRateDeviation(
       geometry.layout, {geometry.bits, geometry.probes, rate}, geometry.keys);
-  return bench::Dispersion(rate, deviation, sample.queries / sample.filters);
+  return support::Dispersion(rate, deviation, sample.queries / sample.filters);
 }
 
 }  // namespace

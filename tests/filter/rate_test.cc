@@ -28,9 +28,9 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "sample_filters.h"
 #include "statistics.h"
 

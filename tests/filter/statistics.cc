@@ -7,7 +7,7 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "filter/block_format.h"
-#include "filter/code_word.h"
+#include "filter/kernels/code_word.h"
 
 namespace exactbloom {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/confidence_interval.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "sample_filters.h"
 
 namespace exactbloom {

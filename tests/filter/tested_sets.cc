@@ -1,6 +1,6 @@
 #include "tested_sets.h"
 
-#include "filter/kernel_table.h"
+#include "filter/kernels/kernel_table.h"
 
 namespace exactbloom::filter {
 namespace {

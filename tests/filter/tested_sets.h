@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "filter/kernel.h"
+#include "filter/kernels/kernel.h"
 
 namespace exactbloom::filter {
 

@@ -13,9 +13,9 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "filter/block_format.h"
-#include "filter/code_word.h"
-#include "filter/kernel_table.h"
-#include "filter/key_hash.h"
+#include "filter/kernels/code_word.h"
+#include "filter/kernels/kernel_table.h"
+#include "filter/kernels/key_hash.h"
 #include "input.h"
 #include "placed_bytes.h"
 #include "tested_sets.h"

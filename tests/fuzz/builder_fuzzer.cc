@@ -13,7 +13,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "filter/block_format.h"
-#include "filter/kernel_table.h"
+#include "filter/kernels/kernel_table.h"
 #include "input.h"
 #include "sample_filters.h"
 #include "tested_sets.h"

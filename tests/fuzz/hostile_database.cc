@@ -95,12 +95,11 @@ void HostileDatabase::Write() {
 
 void HostileDatabase::ReadMap(const std::string& path) {
   Require(rocksdb::ReadFileToString(env_.get(), path, &bytes_).ok(), "the table is not read");
-  map_.footer_offset = bytes_.size() - sstable::kMaxFooterBytes;
-  std::unique_ptr<sstable::TableFile> file;
-  Require(
-      sstable::TableFile::Open(*files_, path, &file).ok() &&
-          sstable::ListFilterBlocks(*file, sstable::FindFilter(*file), &map_.filter_blocks).ok(),
-      "the filter blocks are not found");
+  map_.footer_offset = bytes_.size() - files::kMaxFooterBytes;
+  std::unique_ptr<files::TableFile> file;
+  Require(files::TableFile::Open(*files_, path, &file).ok() &&
+              files::ListFilterBlocks(*file, files::FindFilter(*file), &map_.filter_blocks).ok(),
+          "the filter blocks are not found");
   map_.properties = file->MetaBlocks().at("rocksdb.properties");
   Require(!map_.filter_blocks.empty(), "the table has no filter");
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/sstable/filter_blocks.h"
+#include "plugin/files/table_filter_blocks.h"
 
 namespace exactbloom::fuzz {
 
@@ -19,8 +19,8 @@ class HostileFiles;
 
 // Where the bytes of a table lie.
 struct TableMap {
-  std::vector<sstable::IndexEntry> filter_blocks;  // in the order of the keys
-  sstable::BlockHandle properties;
+  std::vector<files::IndexEntry> filter_blocks;  // in the order of the keys
+  files::BlockHandle properties;
   std::uint64_t footer_offset = 0;
 };
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "input.h"
-#include "manifest.h"
 #include "memory_files.h"
-#include "record_log.h"
-#include "sstable/block_checksum.h"
-#include "version_edit.h"
+#include "plugin/files/block_checksum.h"
+#include "plugin/files/manifest.h"
+#include "plugin/files/record_log.h"
+#include "plugin/files/version_edit.h"
 
 namespace exactbloom::fuzz {
 namespace {
@@ -59,7 +59,7 @@ std::string WriteRecords(const std::vector<std::string>& records) {
       last = done == record.size();
       const Type type = first ? (last ? kWhole : kFirst) : (last ? kLast : kMiddle);
       const std::string checked = static_cast<char>(type) + part;
-      AppendFixed(sstable::BlockChecksum(rocksdb::kCRC32c, checked), &file);
+      AppendFixed(files::BlockChecksum(rocksdb::kCRC32c, checked), &file);
       AppendFixed(static_cast<std::uint16_t>(part.size()), &file);
       file += checked;
       first = false;
@@ -97,15 +97,15 @@ void CheckError(const Status& status) {
 }
 
 // Whether all tables of the list are in one of its column families.
-void CheckManifest(const tool::Manifest& manifest) {
+void CheckManifest(const files::Manifest& manifest) {
   for (const auto& [number, table] : manifest.tables) {
     Require(manifest.column_families.count(table.column_family) != 0, "a table without family");
   }
 }
 
 Status Read() {
-  tool::Manifest manifest;
-  const Status status = tool::ReadManifest(Files(), kDatabase, &manifest);
+  files::Manifest manifest;
+  const Status status = files::ReadManifest(Files(), kDatabase, &manifest);
   CheckError(status);
   CheckManifest(manifest);
   return status;
@@ -115,8 +115,8 @@ Status Decode(const std::string& record) {
   // In an allocation of its own size.
   const std::unique_ptr<char[]> bytes(new char[record.size()]);
   std::copy(record.begin(), record.end(), bytes.get());
-  tool::VersionEdit edit;
-  const Status status = tool::DecodeVersionEdit({bytes.get(), record.size()}, &edit);
+  files::VersionEdit edit;
+  const Status status = files::DecodeVersionEdit({bytes.get(), record.size()}, &edit);
   CheckError(status);
   return status;
 }
@@ -126,7 +126,7 @@ void CheckRecords(const std::vector<std::string>& records, std::size_t cut) {
   file = WriteRecords(records);
   file.resize(file.size() - std::min(cut, file.size()));
   std::vector<std::string> found;
-  const Status status = tool::VisitRecords(Files(), kManifestPath, [&](const Slice& record) {
+  const Status status = files::VisitRecords(Files(), kManifestPath, [&](const Slice& record) {
     found.push_back(record.ToString());
     return Status::OK();
   });

@@ -21,12 +21,12 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/table_filters.h"
+#include "filter/block_format.h"
+#include "filter/kernels/key_hash.h"
 #include "hostile_database.h"
 #include "input.h"
 #include "memory_files.h"
-#include "plugin/sstable/block_checksum.h"
-#include "src/filter/block_format.h"
-#include "src/filter/key_hash.h"
+#include "plugin/files/block_checksum.h"
 
 namespace exactbloom::fuzz {
 namespace {
@@ -113,17 +113,17 @@ class ChangedTable {
  private:
   std::size_t FooterOffset() const { return database_.Map().footer_offset; }
 
-  std::string_view Contents(const sstable::IndexEntry& block) const {
+  std::string_view Contents(const files::IndexEntry& block) const {
     return std::string_view(bytes_).substr(block.handle.offset, block.handle.size);
   }
 
   void Change(std::size_t offset, char byte) {
     bytes_[offset] = static_cast<char>(bytes_[offset] ^ byte);
     if (byte == 0) return;
-    const sstable::BlockHandle& properties = database_.Map().properties;
+    const files::BlockHandle& properties = database_.Map().properties;
     if (offset >= FooterOffset()) footer_changed_ = true;
     if (offset >= properties.offset &&
-        offset < properties.offset + properties.size + sstable::kBlockTrailerBytes) {
+        offset < properties.offset + properties.size + files::kBlockTrailerBytes) {
       properties_changed_ = true;
     }
   }
@@ -132,14 +132,14 @@ class ChangedTable {
   void ChangeFilter(std::size_t offset, char byte) {
     const auto& blocks = database_.Map().filter_blocks;
     const std::size_t number = offset % blocks.size();
-    const sstable::BlockHandle& handle = blocks[number].handle;
+    const files::BlockHandle& handle = blocks[number].handle;
     const std::size_t from_end = offset / blocks.size() % handle.size;
     Change(handle.offset + handle.size - 1 - from_end, byte);
     changed_filters_.insert(number);
   }
 
   void Mend(std::size_t number) {
-    const sstable::BlockHandle& handle = database_.Map().filter_blocks[number].handle;
+    const files::BlockHandle& handle = database_.Map().filter_blocks[number].handle;
     char* block = bytes_.data() + handle.offset;
     if ((mending_ & kMendTrailer) != 0 && handle.size >= filter::kTrailerBytes) {
       char* trailer = block + handle.size - filter::kTrailerBytes;
@@ -150,7 +150,7 @@ class ChangedTable {
       const std::size_t checked = handle.size + 1;
       // How it is compressed. RocksDB asserts that it knows the way of a block that is whole.
       block[handle.size] = rocksdb::kNoCompression;
-      StoreFixed32(sstable::BlockChecksum(database_.Checksum(), {block, checked}), block + checked);
+      StoreFixed32(files::BlockChecksum(database_.Checksum(), {block, checked}), block + checked);
     }
   }
 

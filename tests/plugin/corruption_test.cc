@@ -14,10 +14,10 @@
 
 #include "filter/block_format.h"
 #include "golden_tables.h"
+#include "plugin/files/block_checksum.h"
+#include "plugin/files/table_file.h"
+#include "plugin/files/table_filter_blocks.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/sstable/block_checksum.h"
-#include "plugin/sstable/filter_blocks.h"
-#include "plugin/sstable/table_file.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -39,10 +39,10 @@ void Flip(std::string& bytes, std::uint64_t bit) {
 }
 
 // Gives a block the checksum of the bytes that it has now.
-void FitChecksum(std::string& file, const sstable::BlockHandle& block) {
+void FitChecksum(std::string& file, const files::BlockHandle& block) {
   const std::uint64_t end = block.offset + block.size + 1;  // with the type of its compression
   const std::uint32_t checksum =
-      sstable::BlockChecksum(rocksdb::kXXH3, {file.data() + block.offset, block.size + 1});
+      files::BlockChecksum(rocksdb::kXXH3, {file.data() + block.offset, block.size + 1});
   for (unsigned i = 0; i < sizeof checksum; ++i) {
     file[end + i] = static_cast<char>(checksum >> 8 * i & 0xFF);
   }
@@ -94,13 +94,13 @@ class Corruption : public testing::TestWithParam<GoldenTable> {
     return counts_.useful >= useful_ ? kFiltered : kUnfiltered;
   }
 
-  std::vector<sstable::BlockHandle> FilterBlocks() const {
-    std::unique_ptr<sstable::TableFile> file;
-    EXPECT_TRUE(sstable::TableFile::Open(*env_->GetFileSystem(), kPath, &file).ok());
-    std::vector<sstable::IndexEntry> entries;
-    EXPECT_TRUE(sstable::ListFilterBlocks(*file, sstable::FindFilter(*file), &entries).ok());
-    std::vector<sstable::BlockHandle> blocks;
-    for (const sstable::IndexEntry& entry : entries) blocks.push_back(entry.handle);
+  std::vector<files::BlockHandle> FilterBlocks() const {
+    std::unique_ptr<files::TableFile> file;
+    EXPECT_TRUE(files::TableFile::Open(*env_->GetFileSystem(), kPath, &file).ok());
+    std::vector<files::IndexEntry> entries;
+    EXPECT_TRUE(files::ListFilterBlocks(*file, files::FindFilter(*file), &entries).ok());
+    std::vector<files::BlockHandle> blocks;
+    for (const files::IndexEntry& entry : entries) blocks.push_back(entry.handle);
     return blocks;
   }
 
@@ -110,7 +110,7 @@ class Corruption : public testing::TestWithParam<GoldenTable> {
   rocksdb::Options options_ = GetParam().OptionsWith(policy_);
   std::string bytes_;
   std::string table_;
-  std::vector<sstable::BlockHandle> blocks_;
+  std::vector<files::BlockHandle> blocks_;
   FilterCounts counts_;       // of the last OutcomeOf
   std::uint64_t useful_ = 0;  // of sound bytes
 };
@@ -145,7 +145,7 @@ TEST_P(Corruption, OfABitOfTheTrailerMatchesAllWhereTheChecksumFits) {
   const std::uint64_t step = GetParam().partitioned ? 8 : 1;  // a bit of each byte, or all
   for (std::uint64_t bit = 0; bit < kTrailerBits; bit += step) {
     std::string bytes = bytes_;
-    for (const sstable::BlockHandle& block : blocks_) {
+    for (const files::BlockHandle& block : blocks_) {
       Flip(bytes, 8 * (block.offset + block.size) - kTrailerBits + bit);
       FitChecksum(bytes, block);
       const Slice contents(bytes.data() + block.offset, block.size);
@@ -171,7 +171,7 @@ TEST_P(Corruption, OfAnyBitIsAnErrorOrHarmless) {
                                                          static_cast<double>(bits)));
   };
   std::vector<std::uint64_t> array_bits;
-  for (const sstable::BlockHandle& block : blocks_) {
+  for (const files::BlockHandle& block : blocks_) {
     const std::uint64_t array_bytes = block.size - filter::kTrailerBytes;
     for (std::uint64_t bit = 0; bit < 8 * array_bytes; ++bit) {
       array_bits.push_back(8 * block.offset + bit);

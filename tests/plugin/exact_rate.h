@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "statistics.h"
 
 namespace exactbloom {

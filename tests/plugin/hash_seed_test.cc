@@ -9,8 +9,8 @@
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "sample_database.h"
 #include "statistics.h"
 

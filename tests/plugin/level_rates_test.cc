@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
 #include "exactbloom/levels.h"
 #include "exactbloom/ribbon_rate.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "filter/block_format.h"
 #include "level_tree.h"
 #include "plugin/bloom_filter_policy.h"

@@ -7,8 +7,8 @@
 
 #include "exact_rate.h"
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/confidence_interval.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "sample_database.h"
 
 namespace exactbloom {

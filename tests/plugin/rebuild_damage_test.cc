@@ -1,5 +1,6 @@
 // Damaged tables that no checksum shows, and compactions that fail.
 #include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/merge_operator.h>
 
 #include <cstdint>

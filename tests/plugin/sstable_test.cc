@@ -11,9 +11,9 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/table_filters.h"
-#include "plugin/sstable/block_checksum.h"
-#include "plugin/sstable/coding.h"
-#include "plugin/sstable/entry_block.h"
+#include "plugin/files/block_checksum.h"
+#include "plugin/files/coding.h"
+#include "plugin/files/entry_block.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -70,8 +70,8 @@ struct HandmadeTable {
   // CRC32C is the checksum of all of them, since version 0 has no other.
   std::string Block(const std::string& contents, std::uint64_t offset) const {
     const std::string bytes = contents + '\0';
-    return bytes + Fixed(sstable::BlockChecksum(rocksdb::kCRC32c, bytes) +
-                         sstable::ChecksumOfPlace(base_checksum, offset));
+    return bytes + Fixed(files::BlockChecksum(rocksdb::kCRC32c, bytes) +
+                         files::ChecksumOfPlace(base_checksum, offset));
   }
 
   std::string FooterWithChecksum(std::uint64_t metaindex_size, std::uint64_t offset) const {
@@ -81,8 +81,8 @@ struct HandmadeTable {
                              std::string(16, '\0') + Fixed(reserved) + Fixed(version) +
                              Fixed<std::uint64_t>(0x88e241b785f4cff7U);
     const std::uint32_t checksum =
-        sstable::BlockChecksum(rocksdb::kCRC32c, head + Fixed<std::uint32_t>(0) + tail) +
-        sstable::ChecksumOfPlace(base_checksum, offset);
+        files::BlockChecksum(rocksdb::kCRC32c, head + Fixed<std::uint32_t>(0) + tail) +
+        files::ChecksumOfPlace(base_checksum, offset);
     return head + Fixed(checksum) + tail;
   }
 };
@@ -275,17 +275,17 @@ TEST(Coding, VarintsEndWithTheirInput) {
   for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{300}, ~std::uint64_t{0}}) {
     const std::string bytes = Varint(number);
     Slice input(bytes);
-    ASSERT_TRUE(sstable::TakeVarint(&input, &value));
+    ASSERT_TRUE(files::TakeVarint(&input, &value));
     EXPECT_EQ(value, number);
     EXPECT_TRUE(input.empty());
     Slice cut(bytes.data(), bytes.size() - 1);
-    EXPECT_FALSE(sstable::TakeVarint(&cut, &value));
+    EXPECT_FALSE(files::TakeVarint(&cut, &value));
   }
   Slice too_long("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02");
-  EXPECT_FALSE(sstable::TakeVarint(&too_long, &value));
+  EXPECT_FALSE(files::TakeVarint(&too_long, &value));
   std::int64_t difference = 0;
   Slice odd("\x03");
-  ASSERT_TRUE(sstable::TakeSignedVarint(&odd, &difference));
+  ASSERT_TRUE(files::TakeSignedVarint(&odd, &difference));
   EXPECT_EQ(difference, -2);
 }
 

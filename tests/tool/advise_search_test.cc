@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "setting_search.h"
-#include "setting_shapes.h"
+#include "tool/advise/setting_search.h"
+#include "tool/advise/setting_shapes.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include "database_log.h"
 #include "sample_database.h"
+#include "tool/advise/database_log.h"
 #include "tool_command.h"
 
 namespace exactbloom {

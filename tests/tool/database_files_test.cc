@@ -1,5 +1,5 @@
 // The tables that the MANIFEST names, compared with those that the open database knows.
-#include "database_files.h"
+#include "tool/database/database_files.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
@@ -12,10 +12,10 @@
 #include <string>
 #include <utility>
 
-#include "database_options.h"
 #include "exactbloom/filter_policy.h"
-#include "report/errors.h"
 #include "sample_database.h"
+#include "support/errors.h"
+#include "tool/database/database_options.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -106,7 +106,7 @@ TEST(ListTables, RefusesADamagedManifest) {
     if (file.path().filename().string().rfind("MANIFEST", 0) != 0) continue;
     std::fstream(file.path(), std::ios::in | std::ios::out).seekp(20).put('\x55');
   }
-  EXPECT_THROW(ListTables({directory.path()}), bench::InputError);
+  EXPECT_THROW(ListTables({directory.path()}), support::InputError);
 }
 
 // Like bytewise, under a name that only its own program knows.

@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "exactbloom/confidence_interval.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "sample_database.h"
 #include "tool_command.h"
 

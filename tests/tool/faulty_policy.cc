@@ -10,7 +10,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "filter/block_format.h"
-#include "filter_bits_interface.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom {
 namespace {

@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "exactbloom/confidence_interval.h"
-#include "exactbloom/efficiency.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/table_filters.h"
-#include "filter_bits_interface.h"
+#include "exactbloom/theory/confidence_interval.h"
+#include "exactbloom/theory/efficiency.h"
+#include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "tool_command.h"
 

@@ -7,11 +7,11 @@
 #include <sstream>
 #include <string>
 
-#include "exactbloom/efficiency.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
+#include "exactbloom/theory/efficiency.h"
 #include "tool_command.h"
 
 namespace exactbloom {

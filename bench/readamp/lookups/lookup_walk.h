@@ -1,0 +1,41 @@
+// Which filters a workload's lookups ask, from the tree alone.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "readamp/keys/key_set.h"
+#include "readamp/readamp_settings.h"
+#include "readamp/tree/table_list.h"
+#include "workload.h"
+
+namespace exactbloom::readamp {
+
+struct LookupCounts {
+  struct Checks {
+    std::uint64_t count = 0;
+    std::uint64_t squares = 0;  // of how often each key was asked for, summed over the keys
+  };
+  // Checks of filter blocks whose table lacks the key, or the prefix.
+  std::unordered_map<const TableFilterBlock*, Checks> absent;
+  std::uint64_t present = 0;     // checks of filters whose table has it
+  std::uint64_t unfiltered = 0;  // searches of tables without filter that lack it
+  // Of the absent ones, in scans: of files of level 0 that have no key from the prefix on, so that
+  // to pass the filter costs no read.
+  std::uint64_t beyond = 0;
+};
+
+// A lookup of a key asks the sorted runs from the newest on, in each the table whose range holds
+// the key, until one has it. A scan of a prefix asks all sorted runs for the first table that may
+// hold keys from the prefix on, and all files of level 0.
+LookupCounts WalkLookups(const TableList& tables, const KeySet& keys, const Workload& workload,
+                         const Settings& settings);
+
+// The stored keys with a prefix: a range of KeySet::stored_in_order.
+struct PrefixRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+PrefixRange FindPrefix(const KeySet& keys, const std::string& prefix);
+
+}  // namespace exactbloom::readamp

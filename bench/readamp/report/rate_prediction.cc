@@ -1,0 +1,157 @@
+#include "rate_prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_rate.h"
+#include "plugin/bloom_filter_policy.h"
+#include "readamp/lookups/lookup_walk.h"
+#include "support/rate_deviation.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+// A filter of fewer keys has a fill, and a rate, that is not nearly normally distributed.
+constexpr std::uint64_t kKeysThatDecide = 200;
+
+// The exact rate of one filter block and its variance over the hash functions.
+struct ExactFilter {
+  double rate = 0.0;
+  double variance = 0.0;
+  bool decides = false;
+};
+
+// Rates by what they depend on: many partitions are alike.
+class ExactRates {
+ public:
+  ExactFilter Of(const FilterDescription& filter) {
+    const auto key = std::make_tuple(filter.bits, filter.keys, filter.probes);
+    const auto known = rates_.find(key);
+    if (known != rates_.end()) return known->second;
+    ExactFilter exact;
+    exact.rate = FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+    const FilterSize size{filter.bits, filter.probes, exact.rate};
+    const double deviation = support::RelativeRateDeviation(filter.layout, size, filter.keys);
+    exact.variance = std::pow(exact.rate * deviation, 2);
+    exact.decides = filter.keys >= kKeysThatDecide;
+    rates_.emplace(key, exact);
+    return exact;
+  }
+
+ private:
+  std::map<std::tuple<std::uint64_t, std::uint64_t, int>, ExactFilter> rates_;
+};
+
+// Nothing for a filter that is none of ours and not empty.
+std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRates& rates) {
+  switch (block.description.family) {
+    case FilterFamily::kExactBloom:
+      return rates.Of(block.description.ours);
+    case FilterFamily::kRibbon:
+      return ExactFilter{RibbonFalsePositiveRateOfSlots(block.description.ribbon_slots,
+                                                        (block.bytes - kRibbonMetadataBytes) * 8),
+                         0.0, true};
+    case FilterFamily::kEmpty:
+      return ExactFilter();
+    default:
+      return std::nullopt;
+  }
+}
+
+void AddRates(const LookupCounts& counts, Prediction* prediction) {
+  ExactRates rates;
+  double expected = 0.0;
+  double repeated_variance = 0.0;  // binomial, but for the lookups that repeat another
+  double binomial_variance = 0.0;
+  double fill_variance = 0.0;
+  bool decides = true;
+  for (const auto& [block, checks] : counts.absent) {
+    const auto filter = DescribeFilter(*block, rates);
+    if (!filter) return;
+    decides &= filter->decides && checks.squares == checks.count;
+    const auto count = static_cast<double>(checks.count);
+    const double variance = filter->rate * (1.0 - filter->rate);
+    expected += count * filter->rate;
+    binomial_variance += count * variance;
+    repeated_variance += static_cast<double>(checks.squares) * variance;
+    fill_variance += count * count * filter->variance;
+  }
+  prediction->decides = decides;
+  prediction->rate = expected / static_cast<double>(*prediction->absent_checks);
+  if (binomial_variance > 0.0) {
+    prediction->dispersion = (repeated_variance + fill_variance) / binomial_variance;
+  }
+}
+
+// Of the policy at the number of keys that the block says it has.
+std::uint64_t AnnouncedBits(const BloomFilterPolicy& policy, const AllocatedFilter& filter,
+                            std::uint64_t keys) {
+  const FilterSize size =
+      filter.fpr > 0.0 ? SmallestFilter(policy.Layout(), keys, filter.fpr).value_or(FilterSize())
+                       : SizeAtBitsPerKey(policy.Layout(), keys, filter.bits_per_key);
+  return size.bits;
+}
+
+// What RocksDB told the policy when it compacted a table of a settled tree to its level.
+AllocatedFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
+  const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::FilterBuildingContext context(table_options);
+  context.num_levels = num_levels;
+  context.level_at_creation = table.level;
+  context.is_bottommost = table.level == num_levels - 1;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  return policy.FilterOf(context);
+}
+
+void CheckSizes(const TableList& tables, const BloomFilterPolicy& policy) {
+  for (const Table& table : tables) {
+    const AllocatedFilter filter = FilterOf(policy, table, tables.Levels());
+    for (const TableFilterBlock& block : table.filter_blocks) {
+      const FilterDescription& ours = block.description.ours;
+      if (block.description.family != FilterFamily::kExactBloom) continue;
+      const std::uint64_t bits = AnnouncedBits(policy, filter, ours.keys);
+      if (bits != ours.bits) {
+        throw WrongAnswer(fmt::format("{}: a filter of {} keys has {} bits and not {}",
+                                      policy.GetId(), ours.keys, ours.bits, bits));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<double> Prediction::WastedReads() const {
+  if (!absent_checks) return std::nullopt;
+  const auto unfiltered = static_cast<double>(unfiltered_searches);
+  if (*absent_checks == 0) return unfiltered;
+  if (!rate) return std::nullopt;
+  return unfiltered + *rate * static_cast<double>(*absent_checks - checks_beyond);
+}
+
+Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& workload,
+                   const Settings& settings, const rocksdb::FilterPolicy* policy) {
+  Prediction prediction;
+  if (workload.kind == LookupKind::kDuringWrites) return prediction;
+  const LookupCounts counts = WalkLookups(tables, keys, workload, settings);
+  prediction.absent_checks = 0;
+  for (const auto& [block, checks] : counts.absent) *prediction.absent_checks += checks.count;
+  prediction.present_checks = counts.present;
+  prediction.checks_beyond = counts.beyond;
+  prediction.unfiltered_searches = counts.unfiltered;
+
+  const auto* ours = dynamic_cast<const BloomFilterPolicy*>(policy);
+  if (ours == nullptr) return prediction;
+  if (settings.tree == Tree::kSettled && !settings.partitioned_filters) CheckSizes(tables, *ours);
+  if (*prediction.absent_checks > 0) AddRates(counts, &prediction);
+  return prediction;
+}
+
+}  // namespace exactbloom::readamp

@@ -1,0 +1,135 @@
+// The results for programs.
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "exactbloom/version.h"
+#include "readamp_report.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+using nlohmann::json;
+
+template <typename Value>
+json Optional(const std::optional<Value>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+const char* NameOf(Tree tree) {
+  constexpr std::array<const char*, 4> kNames = {"settled", "loaded", "level0", "universal"};
+  return kNames[static_cast<std::size_t>(tree)];
+}
+
+json SettingsJson(const Settings& settings) {
+  json tree = {{"kind", NameOf(settings.tree)},
+               {"filters", settings.partitioned_filters ? "partitioned" : "full"},
+               {"prefix_bytes", settings.prefix_bytes},
+               {"value_bytes", settings.value_bytes}};
+  if (settings.tree == Tree::kSettled) {
+    tree["sorted_runs"] = settings.sorted_runs;
+    tree["size_ratio"] = settings.size_ratio;
+  } else if (settings.tree == Tree::kLevel0) {
+    tree["level0_files"] = settings.level0_files;
+  } else {
+    tree["write_buffer_bytes"] = settings.write_buffer_bytes;
+  }
+  const bool all = settings.block_cache_bytes == kWholeDatabase;
+  return {{"tree", tree},
+          {"block_cache_bytes", all ? json("all") : json(settings.block_cache_bytes)},
+          {"read_latency_us", static_cast<double>(settings.read_latency.count()) / 1000.0},
+          {"threads", settings.threads},
+          {"stored_share", settings.stored_share},
+          {"absent_share", settings.absent_share},
+          {"zipf_exponent", settings.zipf_exponent},
+          {"batch", settings.batch},
+          {"seed", settings.seed}};
+}
+
+json OverTimeJson(const std::vector<TimeSample>& samples) {
+  if (samples.empty()) return nullptr;
+  json result = json::array();
+  for (const TimeSample& sample : samples) {
+    result.push_back({{"seconds", sample.seconds},
+                      {"lookups", sample.lookups},
+                      {"wasted_reads", sample.wasted_reads},
+                      {"tables", sample.tables},
+                      {"level0_files", sample.level0_files}});
+  }
+  return result;
+}
+
+json WorkloadJson(const WorkloadResult& result, const WorkloadResult* baseline) {
+  const Measurement& measured = result.measurement;
+  const Interval interval = result.RateInterval();
+  const auto rate = result.MeasuredRate();
+  return {{"lookups", measured.lookups},
+          {"filter_checks", measured.true_negatives + measured.filters_passed},
+          {"absent_checks", measured.AbsentChecks()},
+          {"derived_absent_checks", Optional(result.prediction.absent_checks)},
+          {"false_positives", measured.false_positives},
+          {"measured_rate", Optional(rate)},
+          {"interval", rate ? json{interval.low, interval.high} : json(nullptr)},
+          {"exact_rate", Optional(result.prediction.rate)},
+          {"data_blocks_read", measured.data_blocks_read},
+          {"bytes_read", measured.bytes_read},
+          {"block_cache_hits", measured.block_cache_hits},
+          {"file_reads", measured.file_reads},
+          {"file_bytes_read", measured.file_bytes_read},
+          {"wasted_searches", Optional(result.WastedSearches())},
+          {"wasted_reads", Optional(measured.wasted_reads)},
+          {"predicted_wasted_reads", Optional(result.prediction.WastedReads())},
+          {"kernel_bytes_read",
+           measured.kernel_bytes_are_meaningful ? json(measured.kernel_bytes_read) : json(nullptr)},
+          {"reads_avoided", Optional(ReadsAvoided(result, baseline))},
+          {"reads_avoided_percent", Optional(PercentAvoided(result, baseline))},
+          {"cpu_us", measured.cpu_us},
+          {"p50_us", measured.p50_us},
+          {"p99_us", measured.p99_us},
+          {"p50_file_reads", measured.p50_file_reads},
+          {"p99_file_reads", measured.p99_file_reads},
+          {"over_time", OverTimeJson(measured.over_time)}};
+}
+
+json BloomTableJson(const BloomTableRow& row) {
+  return {{"allowed_error", 1.0 / (1 << row.halvings)},
+          {"printed_bits", row.printed_bits},
+          {"misprint", row.misprint},
+          {"printed_percent", row.printed_percent},
+          {"policy", row.policy},
+          {"filter_bytes", row.filter_bytes},
+          {"measured_percent", row.measured_percent},
+          {"predicted_percent", row.predicted_percent}};
+}
+
+}  // namespace
+
+json Report::Json(const Settings& settings) const {
+  json root = {{"exactbloom", EXACTBLOOM_VERSION},
+               {"command", command},
+               {"keys", keys},
+               {"keys_stored", stored},
+               {"workload_source", source},
+               {"rocksdb", rocksdb},
+               {"cpu", cpu},
+               {"direct_reads", direct_reads},
+               {"settings", SettingsJson(settings)},
+               {"policies", json::array()},
+               {"bloom_table_1", json::array()}};
+  for (const PolicyResult& policy : policies) {
+    json workloads = json::object();
+    for (const WorkloadResult& result : policy.workloads) {
+      workloads[result.name] = WorkloadJson(result, Baseline(result.name));
+    }
+    root["policies"].push_back({{"policy", policy.policy},
+                                {"filter_bytes", policy.filter_bytes},
+                                {"bits_per_key", policy.BitsPerKey()},
+                                {"tables", policy.tables},
+                                {"sorted_runs", policy.sorted_runs},
+                                {"load_cpu_us_per_key", policy.load_cpu_us},
+                                {"workloads", workloads}});
+  }
+  for (const BloomTableRow& row : bloom_table) root["bloom_table_1"].push_back(BloomTableJson(row));
+  return root;
+}
+
+}  // namespace exactbloom::readamp

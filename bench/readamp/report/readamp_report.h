@@ -1,0 +1,84 @@
+// The results of a run, for eyes and for programs.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exactbloom/theory/confidence_interval.h"
+#include "rate_prediction.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/lookups/workload.h"
+#include "readamp/readamp_settings.h"
+
+namespace exactbloom::readamp {
+
+struct WorkloadResult {
+  std::string name;
+  std::string description;
+  LookupKind kind = LookupKind::kGet;
+  Measurement measurement;
+  Prediction prediction;
+
+  // False positives over the checks of filters whose table lacks the key; none without such checks.
+  std::optional<double> MeasuredRate() const;
+  // Of the measured rate, at 99.9%.
+  Interval RateInterval() const;
+  // Searches of tables that lack the key: RocksDB's false positives, and the tree's tables without
+  // filter. None for reads of a tree that changes under a policy without filters.
+  std::optional<std::uint64_t> WastedSearches() const;
+};
+
+struct PolicyResult {
+  std::string policy;
+  std::uint64_t filter_bytes = 0;
+  std::uint64_t filter_keys = 0;
+  std::size_t tables = 0;
+  double load_cpu_us = 0.0;  // processor time per key
+  int sorted_runs = 0;
+  bool direct_reads = true;
+  std::vector<WorkloadResult> workloads;
+
+  double BitsPerKey() const;
+};
+
+// A line of Bloom's Table I beside the same hash area measured here.
+struct BloomTableRow {
+  int halvings = 0;  // the allowed error is 2^-halvings
+  std::uint64_t printed_bits = 0;
+  bool misprint = false;
+  double printed_percent = 0.0;
+  std::string policy;
+  std::uint64_t filter_bytes = 0;
+  double measured_percent = 0.0;   // of all lookups that a disk read was avoided for
+  double predicted_percent = 0.0;  // by the exact rate
+};
+
+struct Report {
+  std::string command;
+  std::string source;
+  std::size_t keys = 0;
+  std::size_t stored = 0;
+  std::string rocksdb;
+  std::string cpu;
+  bool direct_reads = true;
+  std::vector<PolicyResult> policies;
+  std::vector<BloomTableRow> bloom_table;
+
+  // The result of the same workload under the policy `none`; null if that was not measured.
+  const WorkloadResult* Baseline(const std::string& workload) const;
+
+  // The aligned tables.
+  std::string Text(const Settings& settings) const;
+  nlohmann::json Json(const Settings& settings) const;
+};
+
+// Data blocks that were read without filters and not here, in proportion where fewer lookups were
+// made without; none without a baseline.
+std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
+                                         const WorkloadResult* baseline);
+std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline);
+
+}  // namespace exactbloom::readamp

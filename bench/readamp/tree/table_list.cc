@@ -1,0 +1,125 @@
+#include "table_list.h"
+
+#include <fmt/format.h>
+#include <rocksdb/file_system.h>
+#include <rocksdb/metadata.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "plugin/files/table_file.h"
+#include "plugin/files/table_filter_blocks.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+using rocksdb::Status;
+
+void Check(const Status& status, const std::string& path) {
+  if (!status.ok()) {
+    throw InputError(fmt::format("cannot read the table {}: {}", path, status.ToString()));
+  }
+}
+
+// Reads what the filter blocks of a table say of themselves.
+std::vector<TableFilterBlock> ReadFilterBlocks(rocksdb::FileSystem& file_system,
+                                               const std::string& path) {
+  std::unique_ptr<files::TableFile> file;
+  Check(files::TableFile::Open(file_system, path, &file), path);
+  std::vector<files::IndexEntry> entries;
+  Check(files::ListFilterBlocks(*file, files::FindFilter(*file), &entries), path);
+  std::vector<TableFilterBlock> blocks;
+  for (const files::IndexEntry& entry : entries) {
+    files::BlockContents contents;
+    Check(file->ReadBlock(entry.handle, &contents), path);
+    blocks.push_back({entry.key, contents.Bytes().size(), DescribeFilterBlock(contents.Bytes())});
+  }
+  return blocks;
+}
+
+// Calls `use` for each key of a table.
+template <typename Use>
+void VisitKeys(const rocksdb::Options& options, const std::string& path, const Use& use) {
+  rocksdb::SstFileReader reader(options);
+  Check(reader.Open(path), path);
+  rocksdb::ReadOptions read_options;
+  read_options.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> iterator(reader.NewIterator(read_options));
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    use(iterator->key().ToString());
+  }
+  Check(iterator->status(), path);
+}
+
+}  // namespace
+
+TableList::TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settings) {
+  const rocksdb::Options options = db.GetOptions();
+  rocksdb::TablePropertiesCollection all_properties;
+  Check(db.GetPropertiesOfAllTables(&all_properties), db.GetName());
+  rocksdb::ColumnFamilyMetaData tree;
+  db.GetColumnFamilyMetaData(&tree);
+  levels_ = static_cast<int>(tree.levels.size());
+  const bool settled = settings.tree == Tree::kSettled;
+  if (!settled) sorted_run_of_key_.assign(keys.size(), static_cast<std::int16_t>(kAbsent));
+
+  int next_run = 0;
+  for (const rocksdb::LevelMetaData& level : tree.levels) {
+    // RocksDB lists the files of level 0 as lookups ask them, the newest first.
+    if (level.files.empty() && !settled) continue;
+    for (const rocksdb::SstFileMetaData& file : level.files) {
+      support::CheckForInterrupts();
+      const std::string path = file.db_path + file.name;
+      const auto properties = all_properties.find(path);
+      if (properties == all_properties.end()) {
+        throw InputError(fmt::format("no properties of table {}", path));
+      }
+      const int run = settled ? level.level - 1 : next_run;
+      tables_.push_back({run, level.level, file.file_number, file.smallestkey, file.largestkey,
+                         properties->second->num_filter_entries, properties->second->filter_size,
+                         ReadFilterBlocks(*db.GetFileSystem(), path)});
+      if (level.level == 0) ++next_run;
+      if (settled) continue;
+      VisitKeys(options, path, [&](const std::string& key) {
+        const auto found = keys.Find(key);
+        if (!found) throw WrongAnswer(fmt::format("the table {} has the key '{}'", path, key));
+        sorted_run_of_key_[*found] = static_cast<std::int16_t>(run);
+      });
+    }
+    if (level.level > 0) ++next_run;
+  }
+  std::stable_sort(tables_.begin(), tables_.end(), [](const Table& a, const Table& b) {
+    return std::tie(a.sorted_run, a.smallest) < std::tie(b.sorted_run, b.smallest);
+  });
+}
+
+int TableList::SortedRunOf(const KeySet& keys, std::size_t i) const {
+  if (sorted_run_of_key_.empty() || i >= keys.size()) return keys.SortedRun(i);
+  return sorted_run_of_key_[i];
+}
+
+const Table* TableList::Level0File(int sorted_run) const {
+  const auto found = std::find_if(
+      begin(), end(), [sorted_run](const Table& table) { return table.sorted_run == sorted_run; });
+  return found != end() && found->level == 0 ? &*found : nullptr;
+}
+
+const Table* TableList::FindFrom(int sorted_run, const std::string& key) const {
+  const auto found = std::lower_bound(tables_.begin(), tables_.end(), key,
+                                      [sorted_run](const Table& table, const std::string& wanted) {
+                                        return table.sorted_run != sorted_run
+                                                   ? table.sorted_run < sorted_run
+                                                   : table.largest < wanted;
+                                      });
+  return found != tables_.end() && found->sorted_run == sorted_run ? &*found : nullptr;
+}
+
+const Table* TableList::Find(int sorted_run, const std::string& key) const {
+  const Table* table = FindFrom(sorted_run, key);
+  return table != nullptr && table->smallest <= key ? table : nullptr;
+}
+
+}  // namespace exactbloom::readamp

@@ -1,0 +1,73 @@
+// The SSTables of a database in the order in which a lookup asks them.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/block_description.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/readamp_settings.h"
+
+namespace exactbloom::readamp {
+
+// A filter block: a table's whole filter, or a partition of it.
+struct TableFilterBlock {
+  std::string last_key;  // of a partition: it answers for keys up to this one, in the table's order
+  std::uint64_t bytes = 0;
+  FilterBlockDescription description;
+};
+
+// One SSTable of the tree.
+struct Table {
+  int sorted_run = 0;  // 0 is the newest
+  int level = 0;       // RocksDB's
+  std::uint64_t file_number = 0;
+  std::string smallest;
+  std::string largest;
+  std::uint64_t keys = 0;          // in its filter
+  std::uint64_t filter_bytes = 0;  // of all blocks, with their index if it is partitioned
+  std::vector<TableFilterBlock> filter_blocks;
+
+  bool HasFilter() const { return filter_bytes > 0; }
+};
+
+class TableList {
+ public:
+  TableList() = default;
+  // Lists the tables of `db`. A file of level 0 is a sorted run, and so is a level below. Finds out
+  // which table each stored key is in: from the key set for a settled tree, else by reading the
+  // tables. Throws InputError where the tables cannot be read.
+  TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settings);
+
+  std::size_t size() const { return tables_.size(); }
+  bool empty() const { return tables_.empty(); }
+  const Table& operator[](std::size_t i) const { return tables_[i]; }
+  auto begin() const { return tables_.begin(); }
+  auto end() const { return tables_.end(); }
+
+  int SortedRuns() const { return empty() ? 0 : tables_.back().sorted_run + 1; }
+  int Levels() const { return levels_; }
+
+  // The sorted run that holds key number `i` of the key set, or kAbsent.
+  int SortedRunOf(const KeySet& keys, std::size_t i) const;
+
+  // The table of a sorted run whose key range holds `key`, as RocksDB finds it, or null.
+  const Table* Find(int sorted_run, const std::string& key) const;
+
+  // The first table of a sorted run whose largest key is not less than `key`, or null.
+  const Table* FindFrom(int sorted_run, const std::string& key) const;
+
+  // The one table of a sorted run in level 0, or null for other levels.
+  const Table* Level0File(int sorted_run) const;
+
+ private:
+  std::vector<Table> tables_;
+  std::vector<std::int16_t> sorted_run_of_key_;  // empty for a settled tree
+  int levels_ = 0;
+};
+
+}  // namespace exactbloom::readamp

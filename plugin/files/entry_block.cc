@@ -1,0 +1,98 @@
+#include "entry_block.h"
+
+#include <cstdint>
+#include <string>
+
+#include "coding.h"
+
+namespace exactbloom::files {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+Status Damaged(const char* what) {
+  return Status::Corruption("a block of the table is damaged", what);
+}
+
+// Leaves the entries of `block`.
+bool RemoveRestarts(Slice* block) {
+  constexpr std::uint64_t kRestartBytes = sizeof(std::uint32_t);
+  constexpr std::uint32_t kHashIndexMark = std::uint32_t{1} << 31;  // of data blocks only
+  if (block->size() < kRestartBytes) return false;
+  const std::uint32_t restarts = DecodeFixed32(block->data() + block->size() - kRestartBytes);
+  const std::uint64_t bytes = (restarts + std::uint64_t{1}) * kRestartBytes;
+  if ((restarts & kHashIndexMark) != 0 || bytes > block->size()) return false;
+  *block = Slice(block->data(), static_cast<std::size_t>(block->size() - bytes));
+  return true;
+}
+
+bool TakeBytes(Slice* input, std::uint64_t count, Slice* bytes) {
+  if (count > input->size()) return false;
+  *bytes = Slice(input->data(), static_cast<std::size_t>(count));
+  input->remove_prefix(static_cast<std::size_t>(count));
+  return true;
+}
+
+// The handle of the block that follows the one of `handle`.
+bool TakeNextHandle(Slice* input, BlockHandle* handle) {
+  std::int64_t growth = 0;
+  if (!TakeSignedVarint(input, &growth)) return false;
+  handle->offset += handle->size + kBlockTrailerBytes;
+  handle->size += static_cast<std::uint64_t>(growth);
+  return true;
+}
+
+}  // namespace
+
+Status VisitEntries(const Slice& block,
+                    const std::function<void(const Slice& key, const Slice& value)>& visit) {
+  Slice rest = block;
+  if (!RemoveRestarts(&rest)) return Damaged("restarts");
+  std::string key;
+  while (!rest.empty()) {
+    std::uint64_t shared = 0;
+    std::uint64_t unshared = 0;
+    std::uint64_t value_bytes = 0;
+    Slice suffix;
+    Slice value;
+    if (!TakeVarint(&rest, &shared) || !TakeVarint(&rest, &unshared) ||
+        !TakeVarint(&rest, &value_bytes) || shared > key.size() ||
+        !TakeBytes(&rest, unshared, &suffix) || !TakeBytes(&rest, value_bytes, &value)) {
+      return Damaged("an entry");
+    }
+    key.resize(static_cast<std::size_t>(shared));
+    key.append(suffix.data(), suffix.size());
+    visit(key, value);
+  }
+  return Status::OK();
+}
+
+Status ReadIndex(const Slice& block, bool delta_encoded, std::vector<IndexEntry>* entries) {
+  entries->clear();
+  Slice rest = block;
+  if (!RemoveRestarts(&rest)) return Damaged("restarts");
+  IndexEntry entry;
+  while (!rest.empty()) {
+    std::uint64_t shared = 0;
+    std::uint64_t unshared = 0;
+    std::uint64_t value_bytes = 0;
+    Slice bytes;
+    if (!TakeVarint(&rest, &shared) || !TakeVarint(&rest, &unshared) ||
+        (!delta_encoded && !TakeVarint(&rest, &value_bytes)) || shared > entry.key.size() ||
+        !TakeBytes(&rest, unshared, &bytes)) {
+      return Damaged("an entry");
+    }
+    entry.key.resize(static_cast<std::size_t>(shared));
+    entry.key.append(bytes.data(), bytes.size());
+    const bool whole =
+        delta_encoded ? (shared == 0 ? TakeHandle(&rest, &entry.handle)
+                                     : TakeNextHandle(&rest, &entry.handle))
+                      : TakeBytes(&rest, value_bytes, &bytes) && TakeHandle(&bytes, &entry.handle);
+    if (!whole) return Damaged("a handle");
+    entries->push_back(entry);
+  }
+  return Status::OK();
+}
+
+}  // namespace exactbloom::files

@@ -1,0 +1,141 @@
+#include "table_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "block_checksum.h"
+#include "coding.h"
+#include "entry_block.h"
+
+namespace exactbloom::files {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+std::string Place(const BlockHandle& handle) {
+  return "the block of " + std::to_string(handle.size) + " bytes at " +
+         std::to_string(handle.offset);
+}
+
+// Ingestion may write a sequence number into a finished file, as the value of this property, but
+// the block's checksum stays that of the number 0.
+constexpr char kWrittenAtIngestion[] = "rocksdb.external_sst_file.global_seqno";
+
+}  // namespace
+
+TableFile::TableFile(std::unique_ptr<rocksdb::FSRandomAccessFile> file, std::string path,
+                     std::uint64_t file_bytes)
+    : file_(std::move(file)), path_(std::move(path)), file_bytes_(file_bytes) {}
+
+Status TableFile::Open(rocksdb::FileSystem& file_system, const std::string& path,
+                       std::unique_ptr<TableFile>* file) {
+  const rocksdb::IOOptions io_options;
+  std::uint64_t file_bytes = 0;
+  Status status = file_system.GetFileSize(path, io_options, &file_bytes, nullptr);
+  if (!status.ok()) return status;
+  std::unique_ptr<rocksdb::FSRandomAccessFile> opened;
+  status = file_system.NewRandomAccessFile(path, rocksdb::FileOptions(), &opened, nullptr);
+  if (!status.ok()) return status;
+  std::unique_ptr<TableFile> table(new TableFile(std::move(opened), path, file_bytes));
+
+  std::array<char, kMaxFooterBytes> tail{};
+  const auto tail_bytes =
+      static_cast<std::size_t>(std::min<std::uint64_t>(tail.size(), file_bytes));
+  status = table->Read(file_bytes - tail_bytes, tail_bytes, tail.data());
+  if (status.ok()) status = DecodeFooter({tail.data(), tail_bytes}, file_bytes, &table->footer_);
+  if (status.ok()) status = table->ReadMetaindex();
+  if (!status.ok()) return table->Named(status);
+  *file = std::move(table);
+  return Status::OK();
+}
+
+Status TableFile::ReadMetaindex() {
+  BlockContents contents;
+  Status status = ReadUnverified(footer_.metaindex, &contents);
+  if (status.ok()) status = Verify(footer_.metaindex, contents);
+  if (!status.ok()) return status;
+  bool whole = true;
+  status = VisitEntries(contents.Bytes(), [this, &whole](const Slice& name, Slice value) {
+    BlockHandle handle;
+    if (!TakeHandle(&value, &handle)) whole = false;
+    meta_blocks_[name.ToString()] = handle;
+  });
+  return status.ok() && !whole ? Status::Corruption("a handle in the metaindex") : status;
+}
+
+Status TableFile::ReadProperties(std::map<std::string, std::string>* properties) const {
+  properties->clear();
+  const auto block = meta_blocks_.find("rocksdb.properties");
+  if (block == meta_blocks_.end()) return Status::OK();
+  BlockContents contents;
+  Status status = ReadUnverified(block->second, &contents);
+  if (!status.ok()) return Named(status);
+  Slice written_later;
+  status = VisitEntries(contents.Bytes(), [&](const Slice& name, const Slice& value) {
+    (*properties)[name.ToString()] = value.ToString();
+    if (name == kWrittenAtIngestion) written_later = value;
+  });
+  if (!status.ok()) return Named(status);
+  status = Verify(block->second, contents);
+  if (status.ok() || written_later.empty()) return Named(status);
+  std::memset(contents.data_.get() + (written_later.data() - contents.data_.get()), 0,
+              written_later.size());
+  return Named(Verify(block->second, contents));
+}
+
+Status TableFile::ReadBlock(const BlockHandle& handle, BlockContents* contents) const {
+  Status status = ReadUnverified(handle, contents);
+  return Named(status.ok() ? Verify(handle, *contents) : status);
+}
+
+Status TableFile::Read(std::uint64_t offset, std::size_t count, char* scratch) const {
+  if (count == 0) return Status::OK();  // of an empty file; the system would report an error
+  Slice result;
+  Status status = file_->Read(offset, count, rocksdb::IOOptions(), &result, scratch, nullptr);
+  if (!status.ok()) return status;
+  if (result.size() != count) return Status::Corruption("the file ends before its size");
+  if (result.data() != scratch) std::memcpy(scratch, result.data(), count);
+  return Status::OK();
+}
+
+Status TableFile::ReadUnverified(const BlockHandle& handle, BlockContents* contents) const {
+  if (handle.size > file_bytes_ || handle.offset > file_bytes_ - handle.size ||
+      kBlockTrailerBytes > file_bytes_ - handle.size - handle.offset ||
+      handle.size > std::numeric_limits<std::size_t>::max() - kBlockTrailerBytes) {
+    return Status::Corruption(Place(handle) + " lies outside the file");
+  }
+  contents->size_ = static_cast<std::size_t>(handle.size);
+  const std::size_t with_trailer = contents->size_ + kBlockTrailerBytes;
+  contents->data_.reset(new (std::nothrow) char[with_trailer]);
+  if (contents->data_ == nullptr) return Status::MemoryLimit(Place(handle));
+  Status status = Read(handle.offset, with_trailer, contents->data_.get());
+  if (!status.ok()) return status;
+  if (contents->data_[contents->size_] != rocksdb::kNoCompression) {
+    return Status::NotSupported(Place(handle) + " is compressed");
+  }
+  return Status::OK();
+}
+
+Status TableFile::Verify(const BlockHandle& handle, const BlockContents& contents) const {
+  if (footer_.checksum == rocksdb::kNoChecksum) return Status::OK();
+  const std::uint32_t checksum =
+      BlockChecksum(footer_.checksum, {contents.data_.get(), contents.size_ + 1}) +
+      ChecksumOfPlace(footer_.base_checksum, handle.offset);
+  return checksum == DecodeFixed32(contents.data_.get() + contents.size_ + 1)
+             ? Status::OK()
+             : Status::Corruption(Place(handle) + " has a wrong checksum");
+}
+
+Status TableFile::Named(const Status& status) const {
+  const Slice message = status.getState() != nullptr ? status.getState() : "";
+  if (status.IsCorruption()) return Status::Corruption(path_, message);
+  if (status.IsNotSupported()) return Status::NotSupported(path_, message);
+  return status;  // the file system's, which name the file
+}
+
+}  // namespace exactbloom::files

@@ -1,0 +1,79 @@
+// An SSTable as a file of blocks.
+//
+//   data blocks, filter blocks, index, properties ... , metaindex, footer
+//
+// The footer says where the metaindex is, and the metaindex where every other block is that does
+// not hold data, by name. Behind each block come one byte, how it is compressed, and a checksum of
+// the block and of that byte. RocksDB has no public way to the filter blocks; this is one, for
+// files of any origin: nothing is read outside the file, whatever its bytes are, and the largest
+// block that is asked for is all that is ever held in memory.
+#pragma once
+
+#include <rocksdb/file_system.h>
+#include <rocksdb/slice.h>
+#include <rocksdb/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "footer.h"
+
+namespace exactbloom::files {
+
+// The contents of a block.
+class BlockContents {
+ public:
+  rocksdb::Slice Bytes() const { return {data_.get(), size_}; }
+
+ private:
+  friend class TableFile;
+  std::unique_ptr<char[]> data_;  // the contents and the trailer
+  std::size_t size_ = 0;          // of the contents
+};
+
+class TableFile {
+ public:
+  // Reads footer and metaindex. The table file must not outlive `file_system`.
+  // Errors, here and below, name the file: what the file system reports, NotSupported for files
+  // that are not block-based tables of a known version, Corruption where they are damaged.
+  static rocksdb::Status Open(rocksdb::FileSystem& file_system, const std::string& path,
+                              std::unique_ptr<TableFile>* file);
+
+  std::uint64_t FileBytes() const { return file_bytes_; }
+
+  bool HasChecksums() const { return footer_.checksum != rocksdb::kNoChecksum; }
+
+  // The blocks that do not hold data, by name.
+  const std::map<std::string, BlockHandle>& MetaBlocks() const { return meta_blocks_; }
+
+  // The table's properties, by name, as they were written: numbers as varints. None if the table
+  // has no such block.
+  rocksdb::Status ReadProperties(std::map<std::string, std::string>* properties) const;
+
+  // Reads an uncompressed block and compares its checksum.
+  rocksdb::Status ReadBlock(const BlockHandle& handle, BlockContents* contents) const;
+
+  // Prepends the file's name to the message of a Corruption or NotSupported.
+  rocksdb::Status Named(const rocksdb::Status& status) const;
+
+ private:
+  TableFile(std::unique_ptr<rocksdb::FSRandomAccessFile> file, std::string path,
+            std::uint64_t file_bytes);
+
+  rocksdb::Status ReadMetaindex();
+  // Fills `scratch` with all `count` bytes at `offset`.
+  rocksdb::Status Read(std::uint64_t offset, std::size_t count, char* scratch) const;
+  rocksdb::Status ReadUnverified(const BlockHandle& handle, BlockContents* contents) const;
+  rocksdb::Status Verify(const BlockHandle& handle, const BlockContents& contents) const;
+
+  std::unique_ptr<rocksdb::FSRandomAccessFile> file_;
+  std::string path_;
+  std::uint64_t file_bytes_;
+  Footer footer_;
+  std::map<std::string, BlockHandle> meta_blocks_;
+};
+
+}  // namespace exactbloom::files

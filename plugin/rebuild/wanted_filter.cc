@@ -1,0 +1,78 @@
+#include "wanted_filter.h"
+
+#include <rocksdb/filter_policy.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "../filter_bits_interface.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::Status;
+
+// RocksDB's Ribbon policy builds Bloom filters for fewer keys than this. So a sample has as many
+// keys as the table, up to here.
+constexpr std::uint64_t kSampleKeys = 2048;
+
+}  // namespace
+
+Status WantedFilter::Create(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                            WantedFilter* wanted) {
+  wanted->options_ = db.GetOptions(&family);
+  wanted->family_name_ = family.GetName();
+  wanted->table_options_ =
+      wanted->options_.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  if (wanted->table_options_ != nullptr) return Status::OK();
+  return Status::NotSupported("exactbloom: tables are not block-based in the column family",
+                              wanted->family_name_);
+}
+
+bool WantedFilter::IsLackedBy(const TableFilter& filter, bool bottommost) const {
+  if (filter.entries == filter.range_deletes) return false;
+  if (filter.family == FilterFamily::kEmpty && filter.filter_keys == 0) return false;
+  const bool by_this_policy = table_options_->filter_policy != nullptr &&
+                              filter.policy == table_options_->filter_policy->Name();
+  // The policy may have found no key that has a prefix.
+  if (filter.family == FilterFamily::kNone && by_this_policy &&
+      !table_options_->whole_key_filtering) {
+    return false;
+  }
+  const std::uint64_t keys = filter.filter_keys != 0 ? filter.filter_keys : filter.entries;
+  const FilterBlockDescription wanted = Sample(filter.level, bottommost, keys);
+  if (wanted.family == FilterFamily::kNone || wanted.family == FilterFamily::kUnknown) return false;
+  if (wanted.family != filter.family) return true;
+  return wanted.family == FilterFamily::kExactBloom &&
+         (wanted.ours.layout.kind != filter.layout.kind ||
+          wanted.ours.layout.lines != filter.layout.lines);
+}
+
+FilterBlockDescription WantedFilter::Sample(int level, bool bottommost, std::uint64_t keys) const {
+  FilterBlockDescription none;
+  none.family = FilterFamily::kNone;
+  if (table_options_->filter_policy == nullptr) return none;
+  if (options_.optimize_filters_for_hits && bottommost) return none;
+
+  rocksdb::FilterBuildingContext context(*table_options_);
+  context.compaction_style = options_.compaction_style;
+  context.num_levels = options_.num_levels;
+  context.column_family_name = family_name_;
+  context.level_at_creation = level;
+  context.is_bottommost = bottommost;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+      table_options_->filter_policy->GetBuilderWithContext(context));
+  if (builder == nullptr) return none;
+
+  for (std::uint64_t i = 0; i < std::min(keys, kSampleKeys); ++i) {
+    builder->AddKey(std::to_string(i));
+  }
+  std::unique_ptr<const char[]> buffer;
+  Status status;
+  const Slice block = builder->Finish(&buffer, &status);
+  return DescribeFilterBlock(block);
+}
+
+}  // namespace exactbloom

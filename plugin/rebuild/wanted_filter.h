@@ -1,0 +1,39 @@
+// What filter a column family's current policy would give a table.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+#include <rocksdb/table.h>
+
+#include <cstdint>
+#include <string>
+
+#include "../block_description.h"
+#include "exactbloom/table_filters.h"
+
+namespace exactbloom {
+
+class WantedFilter {
+ public:
+  // Takes the policy, and what it may decide by, from the options in effect.
+  // Errors: NotSupported unless the column family has block-based tables.
+  static rocksdb::Status Create(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                                WantedFilter* wanted);
+
+  // Whether a compaction of the table within its level would give it a filter of another family,
+  // kind or lines.
+  //   filter      readable
+  //   bottommost  whether no older data of its keys exist below it
+  bool IsLackedBy(const TableFilter& filter, bool bottommost) const;
+
+ private:
+  // Has the policy build a filter, and looks at it. kNone if it builds none.
+  FilterBlockDescription Sample(int level, bool bottommost, std::uint64_t keys) const;
+
+  rocksdb::Options options_;
+  std::string family_name_;
+  const rocksdb::BlockBasedTableOptions* table_options_ = nullptr;  // in options_
+};
+
+}  // namespace exactbloom

@@ -1,0 +1,17 @@
+// The machine and the libraries of a run, for the report's header, and the processor time it takes.
+#pragma once
+
+#include <string>
+
+namespace exactbloom::support {
+
+// The processor's name and those of its vector extensions that matter to filters.
+std::string DescribeCpu();
+
+// The version of the RocksDB that the program was compiled against.
+std::string RocksDBVersion();
+
+// The processor time of this process so far, over all of its threads.
+double ProcessCpuMicroseconds();
+
+}  // namespace exactbloom::support

@@ -1,0 +1,70 @@
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace exactbloom::support {
+namespace {
+
+constexpr auto kRedrawInterval = std::chrono::milliseconds(200);
+
+volatile std::sig_atomic_t interrupt_arrived = 0;
+
+void OnSignal(int /*signal*/) { interrupt_arrived = 1; }
+
+}  // namespace
+
+Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() { End(); }
+
+void Progress::Begin(const std::string& step, std::uint64_t total) {
+  End();
+  step_ = step;
+  total_ = total;
+  done_ = 0;
+  start_ = std::chrono::steady_clock::now();
+  if (!terminal_) return;
+  running_ = true;
+  painter_ = std::thread([this] {
+    while (running_) {
+      Draw();
+      std::this_thread::sleep_for(kRedrawInterval);
+    }
+  });
+}
+
+void Progress::Draw() {
+  const auto elapsed = std::chrono::steady_clock::now() - start_;
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  const std::string share = total_ > 0
+                                ? fmt::format("{:3.0f}%", 100.0 * static_cast<double>(done_) /
+                                                              static_cast<double>(total_))
+                                : "";
+  fmt::print(stderr, "\r\x1b[K{}  {}  {:.0f} s", step_, share, seconds);
+  std::fflush(stderr);
+}
+
+void Progress::End() {
+  if (!painter_.joinable()) return;
+  running_ = false;
+  painter_.join();
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+void WatchForInterrupts() {
+  std::signal(SIGINT, OnSignal);
+  std::signal(SIGTERM, OnSignal);
+}
+
+bool InterruptArrived() { return interrupt_arrived != 0; }
+
+void CheckForInterrupts() {
+  if (InterruptArrived()) throw Interrupted();
+}
+
+}  // namespace exactbloom::support

@@ -1,0 +1,51 @@
+// A progress line on stderr, when that is a terminal, and the wish of the user to stop.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+namespace exactbloom::support {
+
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Starts a step of `total` units; 0 if they cannot be counted.
+  void Begin(const std::string& step, std::uint64_t total);
+  void Add(std::uint64_t units) { done_.fetch_add(units, std::memory_order_relaxed); }
+  // Removes the line.
+  void End();
+
+  bool IsOnTerminal() const { return terminal_; }
+
+ private:
+  void Draw();
+
+  bool terminal_;
+  std::string step_;
+  std::uint64_t total_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+  std::chrono::steady_clock::time_point start_;
+  std::atomic<bool> running_{false};
+  std::thread painter_;
+};
+
+// Thrown out of a run that the user interrupted; databases are removed on the way.
+class Interrupted {};
+
+// From now on SIGINT and SIGTERM ask the run to end.
+void WatchForInterrupts();
+
+// Throws Interrupted if one arrived.
+void CheckForInterrupts();
+
+// Whether one arrived, for threads that must not throw.
+bool InterruptArrived();
+
+}  // namespace exactbloom::support

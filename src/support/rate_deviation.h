@@ -1,0 +1,29 @@
+// How far one filter's own false-positive rate lies from the rate averaged over hash functions.
+//
+// All queries of one filter share its fill, so a measurement of one filter has a source of chance
+// beside the binomial one. Its variance enters an interval as the dispersion of WilsonInterval.
+#pragma once
+
+#include <cstdint>
+
+#include "exactbloom/layout.h"
+#include "exactbloom/sizing.h"
+
+namespace exactbloom::support {
+
+// Returns the standard deviation, over hash functions, of the rate of one filter of `size` with
+// `keys` keys, as a share of its mean.
+//   lines = 0   the rate given X one-bits is nearly proportional to X^k, so the deviation is k
+//               times that of X, from the exact first two moments of X
+//   lines = 1   the mean of the lines' rates. The lines share a fixed number of keys, so the part
+//               of a line's rate that is linear in its keys cancels
+//   lines = 2   the product of two such means over the same lines, each with half of the probes
+// Precision: first order in the deviation, which is enough to widen an interval.
+double RelativeRateDeviation(Layout layout, const FilterSize& size, std::uint64_t keys);
+
+// Returns the variance of the number of false positives over its binomial variance when `queries`
+// absent keys are asked of one filter of mean rate `rate`, whose own rate has the relative
+// `deviation`.
+double Dispersion(double rate, double deviation, std::uint64_t queries);
+
+}  // namespace exactbloom::support

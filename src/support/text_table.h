@@ -1,0 +1,23 @@
+// Aligned columns for a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace exactbloom::support {
+
+class TextTable {
+ public:
+  // The first column is aligned to the left, the others to the right.
+  explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
+
+  void AddRow(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  // One line a row, the header underlined.
+  std::string Format() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace exactbloom::support

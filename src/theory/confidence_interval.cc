@@ -1,0 +1,21 @@
+#include "exactbloom/theory/confidence_interval.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace exactbloom {
+
+Interval WilsonInterval(std::uint64_t successes, std::uint64_t trials, double z,
+                        double dispersion) {
+  if (trials == 0) return {};
+  const double rate = static_cast<double>(successes) / static_cast<double>(trials);
+  const double t = static_cast<double>(trials) / dispersion;
+  const double z2 = z * z;
+  const double center = (rate + z2 / (2.0 * t)) / (1.0 + z2 / t);
+  const double half = z / (1.0 + z2 / t) * std::sqrt(rate * (1.0 - rate) / t + z2 / (4.0 * t * t));
+  // At the ends of the range the interval ends there too, which rounding must not undo.
+  return {successes == 0 ? 0.0 : std::max(0.0, center - half),
+          successes == trials ? 1.0 : std::min(1.0, center + half)};
+}
+
+}  // namespace exactbloom

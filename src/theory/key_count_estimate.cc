@@ -1,0 +1,218 @@
+#include "exactbloom/theory/key_count_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "../analysis/scaled_rate.h"
+#include "exactbloom/theory/occupancy.h"
+#include "size_growth.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// What the bits of a key do to given bits of their range, which are all zeros before.
+struct WordEffect {
+  WordEffect(FilterKind kind, double range_bits, int probes) {
+    // A classic word is one committee of k bits, a standard one is k committees of one.
+    const double size = kind == FilterKind::kClassic ? probes : 1.0;
+    const double count = kind == FilterKind::kClassic ? 1.0 : probes;
+    log_zero = count * std::log1p(-size / range_bits);
+    // V_2 / V_1^2 = (1 - size / ((m-1)(m-size)))^count
+    log_pair = count * std::log1p(-size / ((range_bits - 1.0) * (range_bits - size)));
+  }
+
+  double Hit() const { return -std::expm1(log_zero); }
+  // Both of two bits: 1 - 2 V_1 + V_2.
+  double HitBoth() const { return Hit() * Hit() + std::exp(2.0 * log_zero) * std::expm1(log_pair); }
+
+  double log_zero;
+  double log_pair;
+};
+
+// The logarithms of what one key does to zeros.
+class KeyEffect {
+ public:
+  KeyEffect(Layout layout, std::uint64_t bits, int probes) : m(static_cast<double>(bits)) {
+    if (layout.lines == 0) {
+      const WordEffect word(layout.kind, m, probes);
+      log_zero = word.log_zero;
+      AddPairs(1.0 - 1.0 / m, word.log_pair);
+    } else {
+      const WordEffect word(layout.kind, kLineBits, probes / layout.lines);
+      AddLines(word, bits / kLineBits, layout.lines);
+    }
+  }
+
+  double Keys(double ones) const {
+    return ones >= m ? kInfinity : std::log1p(-ones / m) / log_zero;
+  }
+
+  double ExpectedOnes(double keys) const { return -m * std::expm1(keys * log_zero); }
+
+  // The variance of the logarithm of the share of zeros.
+  double LogVariance(double keys) const {
+    double variance = std::expm1(-keys * log_zero) / m;
+    for (const Pairs& pairs : pairs_) variance += pairs.share * std::expm1(keys * pairs.log_pair);
+    return std::max(0.0, variance);
+  }
+
+  double Deviation(double keys) const {
+    return std::sqrt(LogVariance(keys)) * m * std::exp(keys * log_zero);
+  }
+
+  double m;
+  double log_zero;
+
+ private:
+  // Of all ordered pairs of bits, bits with themselves included, a share whose V_2 is equal.
+  struct Pairs {
+    double share;
+    double log_pair;  // of V_2 / V_1^2
+  };
+
+  void AddPairs(double share, double log_pair) { pairs_.push_back({share, log_pair}); }
+
+  // `chosen` lines of a key are drawn among `lines`: each is one of them with probability
+  // chosen / lines, and two of one page are both with 2 / (lines (page - 1)).
+  void AddLines(const WordEffect& word, std::uint64_t line_count, int chosen) {
+    const auto lines = static_cast<double>(line_count);
+    const double hit = chosen * word.Hit() / lines;
+    log_zero = std::log1p(-hit);
+    const auto add = [&](double share, double hit_both) {
+      AddPairs(share, std::log1p((hit_both - hit * hit) / ((1.0 - hit) * (1.0 - hit))));
+    };
+    add((kLineBits - 1.0) / m, chosen * word.HitBoth() / lines);
+    double apart = 1.0 - 1.0 / lines;
+    if (chosen == 2) {
+      const std::uint64_t whole = std::max<std::uint64_t>(line_count / kPageLines, 1) - 1;
+      const auto last = static_cast<double>(line_count - whole * kPageLines);
+      for (const auto& [pages, page] :
+           {std::pair(static_cast<double>(whole), double{kPageLines}), std::pair(1.0, last)}) {
+        const double share = pages * page * (page - 1.0) / (lines * lines);
+        add(share, 2.0 * word.Hit() * word.Hit() / (lines * (page - 1.0)));
+        apart -= share;
+      }
+    }
+    add(std::max(0.0, apart), 0.0);
+  }
+
+  std::vector<Pairs> pairs_;
+};
+
+bool IsValid(Layout layout, std::uint64_t bits, std::uint64_t ones, int probes, double z) {
+  return analysis::IsGeometry(layout, bits, 0, probes) && bits >= 2 && ones <= bits &&
+         static_cast<std::uint64_t>(probes) < bits && z >= 0.0 && z < kInfinity;
+}
+
+// The number of keys at which the expected ones, `z` deviations added, reach `ones`.
+double KeysAt(const KeyEffect& key, double ones, double z) {
+  const auto reached = [&](double keys) {
+    return key.ExpectedOnes(keys) + z * key.Deviation(keys) >= ones;
+  };
+  double low = 0.0;
+  double high = 1.0;
+  while (!reached(high)) {
+    low = high;
+    high *= 2.0;
+    if (high > static_cast<double>(analysis::kMaxCount)) return kInfinity;
+  }
+  for (int step = 0; step < 100 && high - low > 1e-9 * high; ++step) {
+    const double middle = low + (high - low) / 2.0;
+    (reached(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+double LogDensity(const KeyEffect& key, double ones, double keys) {
+  const double deviation = key.Deviation(keys);
+  const double distance = (ones - key.ExpectedOnes(keys)) / deviation;
+  return -0.5 * distance * distance - std::log(deviation);
+}
+
+// The densest whole number around `near`, which is at most a few keys away.
+std::uint64_t DensestKeys(const KeyEffect& key, double ones, double near) {
+  auto keys = static_cast<std::uint64_t>(std::max(2.0, std::round(near)));
+  const auto density = [&](std::uint64_t n) {
+    return LogDensity(key, ones, static_cast<double>(n));
+  };
+  while (density(keys + 1) > density(keys)) ++keys;
+  while (keys > 2 && density(keys - 1) >= density(keys)) --keys;
+  return keys;
+}
+
+// Adds keys one by one and watches P(X = ones).
+std::optional<std::uint64_t> LikeliestKeys(FilterKind kind, std::uint64_t bits, std::uint64_t ones,
+                                           int probes, std::uint64_t most) {
+  const auto m = static_cast<double>(bits);
+  analysis::SizeDistribution distribution(0);
+  std::uint64_t best = 0;
+  double likelihood = 0.0;
+  for (std::uint64_t keys = 1; keys <= most; ++keys) {
+    for (int drawn = 0; drawn < probes; ++drawn) {
+      distribution.DrawBit(m, kind == FilterKind::kClassic ? drawn : 0.0);
+    }
+    const double now = distribution.Result().At(ones);
+    if (now > likelihood) {
+      best = keys;
+      likelihood = now;
+    }
+  }
+  return likelihood > 0.0 ? std::optional(best) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<KeyCountEstimate> EstimateKeys(Layout layout, std::uint64_t bits, std::uint64_t ones,
+                                             int probes, double z) {
+  if (!IsValid(layout, bits, ones, probes, z)) return std::nullopt;
+  if (ones == 0) return KeyCountEstimate{0.0, {0.0, 0.0}};
+  const KeyEffect key(layout, bits, probes);
+  const auto x = static_cast<double>(ones);
+  const double high = ones == bits ? kInfinity : KeysAt(key, x, -z);
+  return KeyCountEstimate{key.Keys(x), {KeysAt(key, x, z), high}};
+}
+
+std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
+                                                   std::uint64_t ones, int probes) {
+  if (!IsValid(kind, bits, ones, probes, 0.0) || ones == bits) return std::nullopt;
+  if (ones == 0) return 0;
+  const KeyEffect key(kind, bits, probes);
+  const auto x = static_cast<double>(ones);
+  if (bits > kMaxExactLikelihoodBits) return DensestKeys(key, x, key.Keys(x));
+  const double most = KeysAt(key, x, -4.0) + 2.0;
+  return LikeliestKeys(kind, bits, ones, probes, static_cast<std::uint64_t>(most));
+}
+
+std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
+                                                     std::uint64_t ones_first,
+                                                     std::uint64_t ones_second,
+                                                     std::uint64_t ones_union, int probes,
+                                                     double z) {
+  if (!IsValid(layout, bits, ones_union, probes, z) || ones_union == bits) return std::nullopt;
+  const bool possible =
+      std::max(ones_first, ones_second) <= ones_union && ones_union <= ones_first + ones_second;
+  if (!possible) return std::nullopt;
+  const KeyEffect key(layout, bits, probes);
+  const double first = key.Keys(static_cast<double>(ones_first));
+  const double second = key.Keys(static_cast<double>(ones_second));
+  const double both = key.Keys(static_cast<double>(ones_union));
+  const double uncut = first + second - both;
+  const double shared = std::clamp(uncut, 0.0, std::min(first, second));
+  const double log_variance = key.LogVariance(both) + 2.0 * key.LogVariance(shared) -
+                              key.LogVariance(first) - key.LogVariance(second);
+  SharedKeysEstimate estimate;
+  estimate.uncut = uncut;
+  estimate.deviation = std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
+  estimate.keys = shared;
+  // The filters' own numbers of keys are estimates, too, and bound nothing.
+  estimate.interval = {std::max(0.0, uncut - z * estimate.deviation),
+                       std::max(0.0, uncut + z * estimate.deviation)};
+  return estimate;
+}
+
+}  // namespace exactbloom

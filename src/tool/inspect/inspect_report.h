@@ -1,0 +1,15 @@
+// What inspect found, in text and in JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tool/database/inspection.h"
+
+namespace exactbloom::tool {
+
+std::string FormatInspection(const Inspection& inspection, bool with_tables);
+
+nlohmann::json ToJson(const Inspection& inspection);
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,50 @@
+// How many keys the filters of two tables have in common.
+//
+// Two filters that put the same key at the same bits can be laid over each other: the OR of their
+// bits is the filter of the union of their keys, and from the ones of both and of the union follows
+// the number of keys they share (key_count_estimate.h). That needs the same family, layout, number
+// of bits, probes and hash seed, and one block each. Filters of different sizes put a key at
+// unrelated bits, and Ribbon filters store no bit of a key at all: these say nothing.
+#pragma once
+
+#include <rocksdb/status.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "exactbloom/table_filters.h"
+#include "exactbloom/theory/key_count_estimate.h"
+
+namespace exactbloom::tool {
+
+// Where a filter puts its keys.
+struct FilterGeometry {
+  FilterFamily family = FilterFamily::kNone;
+  Layout layout;  // of RocksDB's own Bloom filter the one that describes it
+  std::uint64_t bits = 0;
+  int probes = 0;
+  std::uint64_t hash_seed = 0;
+};
+
+// Why filters of these geometries cannot be laid over each other; empty if they can.
+std::string WhyNotComparable(const FilterGeometry& first, const FilterGeometry& second);
+
+// The geometry of a table's filter, or nothing, and then why it can be compared with none.
+std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string* why_not);
+
+// A filter's bits in memory.
+struct StoredFilter {
+  FilterGeometry geometry;
+  std::string array;
+};
+
+rocksdb::Status ReadStoredFilter(const std::string& path, const FilterGeometry& geometry,
+                                 StoredFilter* filter);
+
+// Estimates the shared keys of comparable filters, with an interval for the normal quantile `z`.
+// Nothing is returned where their union is full.
+std::optional<SharedKeysEstimate> EstimateShared(const StoredFilter& first,
+                                                 const StoredFilter& second, double z);
+
+}  // namespace exactbloom::tool

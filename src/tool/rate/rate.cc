@@ -1,0 +1,121 @@
+// exactbloom rate: what does a filter of m bits, n keys and k probes let through?
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/rate_bounds.h"
+#include "exactbloom/sizing.h"
+#include "exactbloom/theory/efficiency.h"
+#include "support/errors.h"
+#include "support/text_table.h"
+#include "tool/arguments.h"
+#include "tool/output.h"
+#include "tool/subcommands.h"
+
+namespace exactbloom::tool {
+namespace {
+
+struct Question {
+  Layout layout;
+  std::uint64_t bits = 0;
+  std::uint64_t keys = 0;
+  int probes = 0;
+  bool json = false;
+};
+
+struct Answer {
+  double exact = 0.0;
+  double asymptotic = 0.0;
+  RateBounds bounds;
+  int optimal_probes = 0;
+  double rate_at_optimum = 0.0;
+  double efficiency = 0.0;
+};
+
+// Why the rate of this geometry does not exist.
+std::string Refusal(const Question& question) {
+  if (question.probes < 1 || question.probes > kMaxProbes) {
+    return fmt::format("--k is {}, but must be from 1 to {}", question.probes, kMaxProbes);
+  }
+  if (question.bits < 1) return "--m is 0, but a filter has at least one bit";
+  if (question.layout.lines > 0) {
+    return fmt::format(
+        "--m is {}: with --lines {} it must be a multiple of {}, at least {}{}", question.bits,
+        question.layout.lines, kLineBits,
+        kLineBits * static_cast<std::uint64_t>(question.layout.lines),
+        question.layout.lines == 2 ? fmt::format(", and --k, {}, even", question.probes) : "");
+  }
+  return fmt::format("--k is {}, but {} bits hold no more distinct ones", question.probes,
+                     question.bits);
+}
+
+Answer AnswerOf(const Question& question) {
+  const auto& [layout, bits, keys, probes, json] = question;
+  Answer answer;
+  answer.exact = FalsePositiveRate(layout, bits, keys, probes);
+  if (std::isnan(answer.exact)) throw support::InputError(Refusal(question));
+  answer.asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  answer.bounds = layout.lines == 0 ? FalsePositiveRateBounds(layout.kind, bits, keys, probes)
+                                    : RateBounds{kNone, kNone};
+  answer.optimal_probes = OptimalProbes(layout, bits, keys);
+  answer.rate_at_optimum = FalsePositiveRate(layout, bits, keys, answer.optimal_probes);
+  answer.efficiency = Efficiency(layout, bits, keys, probes);
+  return answer;
+}
+
+void PrintText(const Question& question, const Answer& answer) {
+  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(question.layout),
+             question.bits, question.keys, question.probes);
+  support::TextTable table({"false-positive rate", "", "of the exact rate"});
+  const auto add = [&](const char* name, double rate) {
+    if (std::isnan(rate)) return;
+    const double share = rate / answer.exact;
+    table.AddRow(
+        {name, FormatRate(rate), std::isfinite(share) ? fmt::format("{:.6f}", share) : "-"});
+  };
+  add("exact", answer.exact);
+  add("usual formula, (1 - e^(-kn/m))^k", answer.asymptotic);
+  add("lower bound", answer.bounds.lower);
+  add("upper bound", answer.bounds.upper);
+  add(fmt::format("exact at the best k, {}", answer.optimal_probes).c_str(),
+      answer.rate_at_optimum);
+  fmt::print("{}", table.Format());
+  if (!std::isnan(answer.efficiency)) {
+    fmt::print(
+        "\nefficiency {:.4f}: an ideal filter of this rate would need that share of the bits\n",
+        answer.efficiency);
+  }
+}
+
+void Run(const Question& question) {
+  const Answer answer = AnswerOf(question);
+  if (!question.json) return PrintText(question, answer);
+  PrintJson({{"exact", Number(answer.exact)},
+             {"asymptotic", Number(answer.asymptotic)},
+             {"lower", Number(answer.bounds.lower)},
+             {"upper", Number(answer.bounds.upper)},
+             {"optimal_k", answer.optimal_probes},
+             {"rate_at_optimal_k", Number(answer.rate_at_optimum)},
+             {"efficiency", Number(answer.efficiency)}});
+}
+
+}  // namespace
+
+void AddRate(CLI::App& app) {
+  auto question = std::make_shared<Question>();
+  CLI::App* rate = app.add_subcommand(
+      "rate", "The exact false-positive rate of a filter, beside the usual formula and the bounds");
+  AddLayout(*rate, question->layout);
+  AddCount(*rate, "--m", question->bits, "Bits of the filter")->required();
+  AddCount(*rate, "--n", question->keys, "Keys in it")->required();
+  rate->add_option("--k", question->probes, "Probes: bits a key")->required()->type_name("NUMBER");
+  rate->add_flag("--json", question->json, "Print JSON");
+  rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
+  rate->callback([question] { Run(*question); });
+}
+
+}  // namespace exactbloom::tool

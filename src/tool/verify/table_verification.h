@@ -1,0 +1,43 @@
+// Asks the filter of one SSTable for every key of the table, and for keys that it lacks.
+#pragma once
+
+#include <rocksdb/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exactbloom/table_filters.h"
+#include "rate_tally.h"
+#include "tool/database/database_files.h"
+
+namespace exactbloom::tool {
+
+// A key that the filter denies, though it was to be added.
+struct FalseNegative {
+  std::string key;
+  bool is_prefix = false;
+};
+
+struct TableVerification {
+  static constexpr std::size_t kMostNamed = 10;
+
+  rocksdb::Status status;  // why the table could not be read to its end
+  TableFilter filter;
+  std::string unchecked;  // why its filter, or a part of what it holds, could not be checked
+
+  std::uint64_t keys_checked = 0;  // those of the table that are in the filter, each once
+  std::uint64_t false_negatives = 0;
+  std::vector<FalseNegative> named;  // the first of them, at most kMostNamed
+  RateTally absent;
+};
+
+// Reads the table once. Each key is asked of the block, or partition, that a lookup of its latest
+// version asks, as the key, as its prefix, or as both, as the table was written.
+//   absent  the number of absent keys to ask for. A key is asked of the partition of the present
+//           key that it was made of. Fewer are asked where some of them turn out to be present
+//   seed    of these keys
+TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent, std::uint64_t seed);
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,232 @@
+#include "exactbloom/theory/key_count_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "exactbloom/theory/occupancy.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+
+TEST(EstimateKeys, InvertsTheExpectedNumberOfOnes) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t bits : {1000ULL, 1'000'000ULL, 10'000'000'000ULL}) {
+      const std::uint64_t keys = bits / 12;
+      const auto occupancy = Occupancy::OfFilter(kind, bits, keys, 7);
+      const auto ones = static_cast<std::uint64_t>(std::round(occupancy->Mean()));
+      const auto estimate = EstimateKeys(kind, bits, ones, 7, kZ999);
+      ASSERT_TRUE(estimate);
+      EXPECT_NEAR(estimate->keys, static_cast<double>(keys), 0.2);  // half a bit is 0.1 keys
+      EXPECT_TRUE(estimate->interval.Contains(static_cast<double>(keys)));
+      // The interval is z deviations of the ones, in keys.
+      const double per_key =
+          Occupancy::OfFilter(kind, bits, keys + 1, 7)->Mean() - occupancy->Mean();
+      const double half = kZ999 * std::sqrt(occupancy->Variance()) / per_key;
+      EXPECT_NEAR((estimate->interval.high - estimate->interval.low) / (2.0 * half), 1.0, 0.05);
+    }
+  }
+}
+
+// The coverage is exact: the probabilities of all numbers of ones whose interval holds the truth.
+TEST(EstimateKeys, CoversTheTruthAsOftenAsItPromises) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t keys : {30, 100, 200}) {
+      const auto occupancy = Occupancy::OfFilter(kind, 1000, keys, 7);
+      const MassFunction pmf = occupancy->Pmf();
+      double coverage = 0.0;
+      for (std::uint64_t ones = 0; ones < 1000; ++ones) {
+        const auto estimate = EstimateKeys(kind, 1000, ones, 7, kZ999);
+        ASSERT_TRUE(estimate);
+        if (estimate->interval.Contains(static_cast<double>(keys))) coverage += pmf.At(ones);
+      }
+      EXPECT_NEAR(coverage, 0.999, 0.001) << keys;
+    }
+  }
+}
+
+TEST(MaximumLikelihoodKeys, MaximisesTheExactProbability) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t ones : {7, 8, 20, 77, 140, 199}) {
+      const auto best = MaximumLikelihoodKeys(kind, 200, ones, 4);
+      ASSERT_TRUE(best);
+      const auto mass = [&](std::uint64_t n) {
+        return Occupancy::OfFilter(kind, 200, n, 4)->Pmf().At(ones);
+      };
+      const double likelihood = mass(*best);
+      EXPECT_GT(likelihood, 0.0);
+      for (std::uint64_t n = *best / 2; n <= 2 * *best + 2; ++n) EXPECT_LE(mass(n), likelihood);
+    }
+  }
+}
+
+TEST(MaximumLikelihoodKeys, OfALargeFilterIsFarInsideTheInterval) {
+  // The same shares of ones on both sides of the limit, scaled.
+  for (const FilterKind kind : kKinds) {
+    for (const double fill : {0.1, 0.5, 0.9}) {
+      const std::uint64_t small = kMaxExactLikelihoodBits;
+      const auto ones = static_cast<std::uint64_t>(fill * static_cast<double>(small));
+      const auto exact = MaximumLikelihoodKeys(kind, small, ones, 7);
+      const auto moments = EstimateKeys(kind, small, ones, 7, 1.0);
+      ASSERT_TRUE(exact && moments);
+      EXPECT_NEAR(static_cast<double>(*exact), moments->keys, 2.0);
+      const auto large = MaximumLikelihoodKeys(kind, small * 64, ones * 64, 7);
+      const auto deviation = EstimateKeys(kind, small * 64, ones * 64, 7, 1.0);
+      ASSERT_TRUE(large && deviation);
+      EXPECT_NEAR(static_cast<double>(*large), deviation->keys,
+                  0.05 * (deviation->interval.high - deviation->keys) + 1.0);
+    }
+  }
+}
+
+class SharedKeys : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kBits = 4096;
+  static constexpr int kProbes = 5;
+
+  void AddKeys(std::vector<char>& filter, int keys) {
+    std::uniform_int_distribution<std::size_t> bit(0, kBits - 1);
+    for (int i = 0; i < keys * kProbes; ++i) filter[bit(random_)] = 1;
+  }
+
+  static std::uint64_t Ones(const std::vector<char>& a, const std::vector<char>& b) {
+    std::uint64_t ones = 0;
+    for (std::size_t i = 0; i < kBits; ++i) ones += (a[i] | b[i]) != 0 ? 1 : 0;
+    return ones;
+  }
+
+  std::mt19937_64 random_{20190813};
+};
+
+TEST_F(SharedKeys, AreCoveredAsOftenAsPromised) {
+  constexpr int kTrials = 4000;
+  for (const int shared : {40, 150, 200}) {
+    int covered = 0;
+    double sum = 0.0;
+    double squares = 0.0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<char> first(kBits);
+      AddKeys(first, shared);
+      std::vector<char> second = first;
+      AddKeys(first, 300 - shared);
+      AddKeys(second, 200 - shared);
+      const auto estimate =
+          EstimateSharedKeys(FilterKind::kStandard, kBits, Ones(first, first), Ones(second, second),
+                             Ones(first, second), kProbes, 1.959963984540054);
+      ASSERT_TRUE(estimate);
+      covered += estimate->interval.Contains(shared) ? 1 : 0;
+      sum += estimate->keys;
+      squares += estimate->keys * estimate->keys;
+    }
+    const double mean = sum / kTrials;
+    EXPECT_TRUE(WilsonInterval(static_cast<std::uint64_t>(covered), kTrials, kZ999).Contains(0.95))
+        << covered;
+    EXPECT_NEAR(mean, shared, kZ999 * std::sqrt((squares / kTrials - mean * mean) / kTrials) + 0.5);
+  }
+}
+
+TEST_F(SharedKeys, OfEqualFiltersAreAllKeys) {
+  const auto estimate = EstimateSharedKeys(FilterKind::kClassic, 1000, 400, 400, 400, 7, kZ999);
+  ASSERT_TRUE(estimate);
+  EXPECT_NEAR(estimate->keys, EstimateKeys(FilterKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
+}
+
+// Filters of whole lines, drawn as layout.h says.
+class LineFilters : public testing::Test {
+ protected:
+  std::size_t Below(std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_);
+  }
+
+  void AddWord(Layout layout, std::size_t line, int probes, std::vector<char>& filter) {
+    std::vector<std::size_t> drawn;
+    while (static_cast<int>(drawn.size()) < probes) {
+      const std::size_t bit = line * kLineBits + Below(kLineBits);
+      const bool again = std::find(drawn.begin(), drawn.end(), bit) != drawn.end();
+      if (layout.kind == FilterKind::kStandard || !again) drawn.push_back(bit);
+    }
+    for (const std::size_t bit : drawn) filter[bit] = 1;
+  }
+
+  void AddKey(Layout layout, int probes, std::vector<char>& filter) {
+    const std::size_t lines = filter.size() / kLineBits;
+    const std::size_t first = Below(lines);
+    AddWord(layout, first, probes / layout.lines, filter);
+    if (layout.lines == 1) return;
+    const std::size_t last_page = std::max<std::size_t>(lines / kPageLines, 1) - 1;
+    const std::size_t page = std::min(first / kPageLines, last_page);
+    const std::size_t begin = page * kPageLines;
+    const std::size_t size = page == last_page ? lines - begin : kPageLines;
+    const std::size_t other = begin + Below(size - 1);
+    AddWord(layout, other + (other >= first ? 1 : 0), probes / 2, filter);
+  }
+
+  std::mt19937_64 random_{20190814};
+};
+
+TEST_F(LineFilters, AreEstimatedAsWellAsPromised) {
+  constexpr int kTrials = 300;
+  constexpr int kProbes = 6;
+  constexpr double kZ95 = 1.959963984540054;
+  // One page, and two of which the last is longer.
+  for (const std::size_t lines : {std::size_t{5}, std::size_t{130}}) {
+    for (const Layout layout :
+         {Layout{FilterKind::kStandard, 1}, Layout{FilterKind::kClassic, 1},
+          Layout{FilterKind::kStandard, 2}, Layout{FilterKind::kClassic, 2}}) {
+      SCOPED_TRACE(lines * 10 + static_cast<std::size_t>(layout.lines));
+      const std::size_t keys = 30 * lines;
+      std::uint64_t covered = 0;
+      double sum = 0.0;
+      double squares = 0.0;
+      double width = 0.0;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        std::vector<char> filter(lines * kLineBits);
+        for (std::size_t i = 0; i < keys; ++i) AddKey(layout, kProbes, filter);
+        const auto ones =
+            static_cast<std::uint64_t>(std::accumulate(filter.begin(), filter.end(), 0));
+        const auto estimate = EstimateKeys(layout, filter.size(), ones, kProbes, kZ95);
+        ASSERT_TRUE(estimate);
+        covered += estimate->interval.Contains(static_cast<double>(keys)) ? 1 : 0;
+        sum += estimate->keys;
+        squares += estimate->keys * estimate->keys;
+        width += estimate->interval.high - estimate->interval.low;
+      }
+      const double mean = sum / kTrials;
+      const double deviation = std::sqrt(squares / kTrials - mean * mean);
+      EXPECT_TRUE(WilsonInterval(covered, kTrials, kZ999).Contains(0.95)) << covered;
+      EXPECT_NEAR(mean / static_cast<double>(keys), 1.0, 0.01);
+      // The deviation of 300 estimates is known to about 4%.
+      EXPECT_NEAR(width / kTrials / (2.0 * kZ95 * deviation), 1.0, 0.15);
+    }
+  }
+}
+
+TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(EstimateKeys(FilterKind::kClassic, 100, 0, 7, kZ999)->keys, 0.0);
+  EXPECT_TRUE(std::isinf(EstimateKeys(FilterKind::kClassic, 100, 100, 7, kZ999)->keys));
+  EXPECT_TRUE(std::isinf(EstimateKeys(FilterKind::kClassic, 100, 100, 7, kZ999)->interval.high));
+  EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 100, 101, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 0, 0, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 7, 7, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys({FilterKind::kClassic, 1}, 100, 10, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys({FilterKind::kClassic, 2}, kLineBits, 10, 6, kZ999));
+  EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 100, 10, 7, nan));
+  EXPECT_FALSE(EstimateKeys(FilterKind::kClassic, 100, 10, 7, -1.0));
+  EXPECT_EQ(MaximumLikelihoodKeys(FilterKind::kClassic, 100, 0, 7), 0U);
+  EXPECT_FALSE(MaximumLikelihoodKeys(FilterKind::kClassic, 100, 100, 7));
+  EXPECT_FALSE(MaximumLikelihoodKeys(FilterKind::kClassic, 100, 6, 7));
+  EXPECT_FALSE(EstimateSharedKeys(FilterKind::kClassic, 100, 10, 10, 21, 7, kZ999));
+  EXPECT_FALSE(EstimateSharedKeys(FilterKind::kClassic, 100, 10, 20, 19, 7, kZ999));
+  EXPECT_FALSE(EstimateSharedKeys(FilterKind::kClassic, 100, 50, 50, 100, 7, kZ999));
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,267 @@
+#include "exactbloom/theory/occupancy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "enumeration.h"
+#include "oracle.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr double kMomentError = 1e-12;
+constexpr double kMassError = 1e-10;
+
+// Moments of an enumerated distribution; `term` is what is averaged at x.
+template <typename Term>
+mpq_class Average(const std::vector<mpq_class>& distribution, Term term) {
+  mpq_class sum = 0;
+  for (std::size_t x = 0; x < distribution.size(); ++x) sum += distribution[x] * term(x);
+  return sum;
+}
+
+mpq_class FallingFactorial(std::size_t x, int r) {
+  mpq_class product = 1;
+  for (int i = 0; i < r; ++i) product *= static_cast<long>(x) - i;
+  return product;
+}
+
+void ExpectEqual(double value, const mpq_class& truth, double error) {
+  EXPECT_LE(oracle::RelativeError(value, oracle::Real(truth)), error)
+      << value << " instead of " << truth.get_d();
+}
+
+void ExpectDistribution(const Occupancy& occupancy, const std::vector<mpq_class>& truth) {
+  const MassFunction pmf = occupancy.Pmf();
+  for (std::size_t x = 0; x < truth.size(); ++x) ExpectEqual(pmf.At(x), truth[x], 1e-13);
+  const mpq_class mean = Average(truth, [](std::size_t x) { return mpq_class(x); });
+  ExpectEqual(occupancy.Mean(), mean, kMomentError);
+  ExpectEqual(occupancy.Variance(),
+              Average(truth,
+                      [&](std::size_t x) {
+                        const mpq_class distance = mpq_class(x) - mean;
+                        return mpq_class(distance * distance);
+                      }),
+              kMomentError);
+  for (int r = 0; r <= 5; ++r) {
+    mpq_class factorial = 1;
+    for (int i = 2; i <= r; ++i) factorial *= i;
+    const mpq_class falling = Average(truth, [r](std::size_t x) { return FallingFactorial(x, r); });
+    ExpectEqual(occupancy.FactorialMoment(r), falling, kMomentError);
+    ExpectEqual(occupancy.BinomialMoment(r), falling / factorial, kMomentError);
+    ExpectEqual(occupancy.RawMoment(r),
+                Average(truth,
+                        [r](std::size_t x) {
+                          mpq_class power = 1;
+                          for (int i = 0; i < r; ++i) power *= mpq_class(x);
+                          return power;
+                        }),
+                kMomentError);
+  }
+}
+
+oracle::FilterContents Contents(int bits, const Department& department) {
+  oracle::FilterContents contents(bits);
+  for (const Committees& group : department) {
+    for (std::uint64_t i = 0; i < group.count; ++i) {
+      contents.AddCommittee(static_cast<int>(group.size));
+    }
+  }
+  return contents;
+}
+
+TEST(Occupancy, OfOneDepartmentEqualsEnumeration) {
+  for (int m = 1; m <= 8; ++m) {
+    const auto bits = static_cast<std::uint64_t>(m);
+    for (std::uint64_t size = 1; size <= bits; ++size) {
+      for (const std::uint64_t count : {0, 1, 2, 5}) {
+        SCOPED_TRACE(testing::Message() << "m=" << m << " k=" << size << " n=" << count);
+        const Department department{{size, count}};
+        const auto occupancy = Occupancy::Create(bits, {department});
+        ASSERT_TRUE(occupancy);
+        ExpectDistribution(*occupancy, Contents(m, department).OnesDistribution());
+      }
+    }
+  }
+}
+
+TEST(Occupancy, OfCommitteesOfSeveralSizesEqualsEnumeration) {
+  for (const Department& department :
+       {Department{{1, 2}, {3, 1}}, Department{{2, 2}, {1, 3}, {4, 1}},
+        Department{{6, 1}, {5, 1}}}) {
+    for (const int m : {6, 7, 8}) {
+      const auto occupancy = Occupancy::Create(static_cast<std::uint64_t>(m), {department});
+      ASSERT_TRUE(occupancy);
+      ExpectDistribution(*occupancy, Contents(m, department).OnesDistribution());
+    }
+  }
+}
+
+TEST(Occupancy, OfIntersectionsEqualsEnumeration) {
+  const std::vector<std::vector<Department>> cases = {
+      {{{3, 1}}, {{4, 1}}},
+      {{{3, 1}}, {{4, 1}}, {{5, 1}}},
+      {{{5, 1}}, {{5, 1}}, {{5, 1}}, {{4, 1}}},
+      {{{1, 3}}, {{2, 2}}},
+      {{{2, 2}, {1, 1}}, {{3, 2}}, {{1, 4}}},
+      {{{2, 1}}, {}},
+  };
+  for (const int m : {5, 7, 8}) {
+    for (const std::vector<Department>& departments : cases) {
+      oracle::FilterContents contents = Contents(m, departments.front());
+      for (std::size_t d = 1; d < departments.size(); ++d) {
+        contents.IntersectWith(Contents(m, departments[d]));
+      }
+      const auto occupancy = Occupancy::Create(static_cast<std::uint64_t>(m), departments);
+      ASSERT_TRUE(occupancy);
+      ExpectDistribution(*occupancy, contents.OnesDistribution());
+    }
+  }
+}
+
+// E[X(X-1)] + E[X] - E[X]^2 in many digits.
+oracle::Real OracleVariance(std::uint64_t bits, const std::vector<oracle::ZeroProbability>& zeros) {
+  oracle::Real one = bits;
+  oracle::Real two = oracle::Real(bits) * oracle::Real(bits - 1);
+  for (const auto& zero : zeros) {
+    one *= oracle::AllOnes(zero, 1);
+    two *= oracle::AllOnes(zero, 2);
+  }
+  return two + one - one * one;
+}
+
+TEST(Occupancy, MomentsOfLargeFiltersEqualTheOracle) {
+  for (const std::uint64_t bits :
+       {1000ULL, 100'000'000ULL, 1'000'000'000ULL, 1'000'000'000'000ULL}) {
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{3}, bits / 100, bits / 10}) {
+      for (const std::uint64_t size : {1, 2, 7, 30}) {
+        SCOPED_TRACE(testing::Message() << "m=" << bits << " n=" << count << " k=" << size);
+        const auto occupancy = Occupancy::Create(bits, {{{size, count}}});
+        ASSERT_TRUE(occupancy);
+        const auto zero = oracle::CommitteesZero(bits, count, size);
+        EXPECT_LE(
+            oracle::RelativeError(occupancy->Mean(), oracle::Real(bits) * oracle::AllOnes(zero, 1)),
+            kMomentError);
+        const oracle::Real variance = OracleVariance(bits, {zero});
+        if (count > 1) {
+          EXPECT_LE(oracle::RelativeError(occupancy->Variance(), variance), kMomentError);
+        } else {
+          EXPECT_EQ(occupancy->Variance(), 0.0);
+        }
+        for (const std::uint64_t r : {1, 2, 5, 20}) {
+          if (r > count * size) {  // no more bits can be one; the oracle keeps a residue there
+            EXPECT_EQ(occupancy->BinomialMoment(static_cast<int>(r)), 0.0);
+            continue;
+          }
+          const oracle::Real moment = oracle::Binomial(bits, r) * oracle::AllOnes(zero, r);
+          EXPECT_LE(oracle::RelativeError(occupancy->BinomialMoment(static_cast<int>(r)), moment),
+                    kMomentError);
+        }
+      }
+    }
+  }
+}
+
+TEST(Occupancy, MomentsOfLargeIntersectionsEqualTheOracle) {
+  const std::uint64_t bits = 1'000'000'000;
+  const auto occupancy = Occupancy::Create(bits, {{{7, 1'000'000}, {3, 5}}, {{5, 30'000'000}}});
+  ASSERT_TRUE(occupancy);
+  const auto some = oracle::CommitteesZero(bits, 1'000'000, 7);
+  const auto few = oracle::CommitteesZero(bits, 5, 3);
+  const oracle::ZeroProbability first = [&](std::uint64_t i) -> oracle::Real {
+    return some(i) * few(i);
+  };
+  const auto second = oracle::CommitteesZero(bits, 30'000'000, 5);
+  EXPECT_LE(oracle::RelativeError(occupancy->Variance(), OracleVariance(bits, {first, second})),
+            kMomentError);
+  for (const std::uint64_t r : {1, 2, 6, 25}) {
+    const oracle::Real moment =
+        oracle::Binomial(bits, r) * oracle::AllOnes(first, r) * oracle::AllOnes(second, r);
+    EXPECT_LE(oracle::RelativeError(occupancy->BinomialMoment(static_cast<int>(r)), moment),
+              kMomentError);
+  }
+}
+
+// Equation (14), of which many terms are far above the result: hence x near m only.
+oracle::Real OracleMass(std::uint64_t bits, std::uint64_t x, const oracle::ZeroProbability& zero) {
+  oracle::Real sum = 0;
+  for (std::uint64_t i = 0; i <= x; ++i) {
+    const oracle::Real term = oracle::Binomial(x, i) * zero(bits - x + i);
+    if (i % 2 == 0) {
+      sum += term;
+    } else {
+      sum -= term;
+    }
+  }
+  return oracle::Binomial(bits, x) * sum;
+}
+
+TEST(Occupancy, MassFunctionEqualsTheOracle) {
+  const std::uint64_t bits = 200;
+  for (const std::uint64_t size : {1, 7}) {
+    const std::uint64_t count = 140 / size;
+    const auto occupancy = Occupancy::Create(bits, {{{size, count}}});
+    ASSERT_TRUE(occupancy);
+    const MassFunction pmf = occupancy->Pmf();
+    const auto zero = oracle::CommitteesZero(bits, count, size);
+    for (std::uint64_t x = size; x <= 140; x += 9) {
+      const oracle::Real truth = OracleMass(bits, x, zero);
+      if (truth < 1e-300) continue;
+      EXPECT_LE(oracle::RelativeError(pmf.At(x), truth), kMassError) << "x=" << x;
+    }
+  }
+}
+
+// Far out in the tail of a large filter: all balls into different bits, m^(N) / m^N.
+TEST(Occupancy, MassFunctionKeepsItsTails) {
+  const std::uint64_t bits = 100'000;
+  const std::uint64_t balls = 9000;
+  const auto occupancy = Occupancy::Create(bits, {{{1, balls}}});
+  ASSERT_TRUE(occupancy);
+  oracle::Real truth = 1;
+  for (std::uint64_t i = 0; i < balls; ++i) truth *= oracle::Real(bits - i) / oracle::Real(bits);
+  EXPECT_LT(truth, 1e-150);
+  EXPECT_GT(truth, 1e-300);
+  EXPECT_LE(oracle::RelativeError(occupancy->Pmf().At(balls), truth), kMassError);
+}
+
+TEST(Occupancy, MassFunctionOfALargeFilterHasItsMoments) {
+  const auto occupancy = Occupancy::OfFilter(FilterKind::kClassic, 100'000, 10'000, 7);
+  ASSERT_TRUE(occupancy);
+  const MassFunction pmf = occupancy->Pmf();
+  double sum = 0.0;
+  double mean = 0.0;
+  double variance = 0.0;
+  for (std::size_t i = 0; i < pmf.values.size(); ++i) {
+    const double x = static_cast<double>(pmf.first + i);
+    sum += pmf.values[i];
+    mean += x * pmf.values[i];
+    variance += (x - occupancy->Mean()) * (x - occupancy->Mean()) * pmf.values[i];
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-11);
+  EXPECT_NEAR(mean / occupancy->Mean(), 1.0, 1e-11);
+  EXPECT_NEAR(variance / occupancy->Variance(), 1.0, 1e-10);
+}
+
+TEST(Occupancy, HasDefinedAnswersAtItsLimits) {
+  EXPECT_FALSE(Occupancy::Create(0, {{{1, 1}}}));
+  EXPECT_FALSE(Occupancy::Create((std::uint64_t{1} << 53) + 1, {{{1, 1}}}));
+  EXPECT_FALSE(Occupancy::Create(10, {}));
+  EXPECT_FALSE(Occupancy::Create(10, {{{0, 1}}}));
+  EXPECT_FALSE(Occupancy::Create(10, {{{11, 1}}}));
+  EXPECT_FALSE(Occupancy::OfFilter(FilterKind::kClassic, 5, 1, 6));
+  const auto occupancy = Occupancy::Create(1'000'000'000'000, {{{1, 1'000'000'000'000}}});
+  ASSERT_TRUE(occupancy);
+  EXPECT_TRUE(std::isinf(occupancy->FactorialMoment(40)));
+  EXPECT_TRUE(std::isnan(occupancy->RawMoment(-1)));
+  EXPECT_TRUE(std::isnan(occupancy->BinomialMoment(Occupancy::kMaxMoment + 1)));
+  const auto empty = Occupancy::OfFilter(FilterKind::kStandard, 100, 0, 6);
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->Mean(), 0.0);
+  EXPECT_EQ(empty->Variance(), 0.0);
+  EXPECT_EQ(empty->Pmf().At(0), 1.0);
+}
+
+}  // namespace
+}  // namespace exactbloom

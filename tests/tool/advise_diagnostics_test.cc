@@ -1,0 +1,272 @@
+// Each trap is named where it is, and not where it is not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/slice_transform.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "run_command.h"
+#include "sample_database.h"
+#include "tool/advise/diagnostics.h"
+
+namespace exactbloom {
+namespace {
+
+namespace fs = std::filesystem;
+using TableOptions = rocksdb::BlockBasedTableOptions;
+
+TableOptions Ours() {
+  TableOptions options;
+  options.filter_policy = NewPolicy(FilterKind::kClassic);
+  return options;
+}
+
+class Traps : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kKeys = 500;
+
+  // Makes level 2 with these options, and level 1 of a tenth of the keys.
+  void Make(const rocksdb::Options& options) const {
+    Database db = Open(options, directory_.path());
+    PutAndFlush(*db, kKeys);
+    MoveTo(2, *db);
+    PutAndFlush(*db, kKeys / 10);
+    MoveTo(1, *db);
+  }
+
+  void Make(const TableOptions& table_options) const { Make(OptionsWith(table_options)); }
+
+  void Reopen(const rocksdb::Options& options) const { Open(options, directory_.path()); }
+
+  // The names of the traps, with what was seen; with the counters of a text.
+  std::map<std::string, std::string> Found(const std::string& counters = "") const {
+    const tool::Inspection inspection = tool::Inspect({directory_.path()});
+    tool::LogFindings log = tool::ReadDatabaseLog(directory_.path());
+    std::istringstream text(counters);
+    log.counters = tool::ReadLog(text).counters;
+    const std::vector<tool::TreeShape> trees = tool::ShapesOf(inspection);
+    EXPECT_EQ(trees.size(), 1U);
+    std::map<std::string, std::string> found;
+    for (const tool::Trap& trap : FindTraps(FindingsOf(trees.at(0), inspection, log))) {
+      found[trap.name] = trap.seen;
+      EXPECT_FALSE(trap.remedy.empty());
+    }
+    return found;
+  }
+
+  void ExpectNone(const std::string& counters = "") const {
+    for (const auto& [name, seen] : Found(counters)) ADD_FAILURE() << name << ": " << seen;
+  }
+
+  void ExpectOnly(const std::string& name, const std::string& words,
+                  const std::string& counters = "") const {
+    for (const auto& [found, seen] : Found(counters)) {
+      EXPECT_EQ(found, name) << seen;
+      EXPECT_NE(seen.find(words), std::string::npos) << seen;
+    }
+    EXPECT_EQ(Found(counters).count(name), 1U);
+  }
+
+  fs::path OptionsFile() const {
+    fs::path latest;
+    for (const auto& file : fs::directory_iterator(directory_.path())) {
+      const bool options = file.path().filename().string().rfind("OPTIONS-", 0) == 0;
+      if (options && file.path() > latest) latest = file.path();
+    }
+    return latest;
+  }
+
+  TemporaryDirectory directory_;
+
+ private:
+  static void MoveTo(int level, rocksdb::DB& db) {
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db.GetLiveFilesMetaData(&tables);
+    for (const auto& table : tables) {
+      if (table.level != 0) continue;
+      ASSERT_TRUE(db.CompactFiles({}, {table.relative_filename}, level).ok());
+    }
+  }
+};
+
+TEST_F(Traps, NoneInASoundDatabase) {
+  Make(Ours());
+  ExpectNone();
+}
+
+TEST_F(Traps, TablesWithoutFilter) {
+  Make(TableOptions());
+  Reopen(OptionsWith(Ours()));
+  ExpectOnly("tables_without_filter", "2 tables of 2 have no filter");
+}
+
+TEST_F(Traps, FiltersThatAreNotAsked) {
+  Make(Ours());
+  TableOptions built_in;
+  built_in.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  Reopen(OptionsWith(built_in));
+  ExpectOnly("filters_not_used", "always match");
+}
+
+TEST_F(Traps, PartitionsWithoutTheirIndex) {
+  Make(Ours());
+  std::string text = testing::ReadFile(OptionsFile());
+  const std::string off = "partition_filters=false";
+  const std::size_t place = text.find(off);
+  ASSERT_NE(place, std::string::npos);
+  text.replace(place, off.size(), "partition_filters=true");
+  std::ofstream(OptionsFile()) << text;
+  ExpectOnly("partition_filters_without_two_level_index", "kTwoLevelIndexSearch");
+}
+
+TEST_F(Traps, NotPartitionsWithTheirIndex) {
+  TableOptions options = Ours();
+  options.partition_filters = true;
+  options.index_type = TableOptions::kTwoLevelIndexSearch;
+  Make(options);
+  ExpectNone();
+}
+
+TEST_F(Traps, FiltersForHits) {
+  rocksdb::Options options = OptionsWith(Ours());
+  options.optimize_filters_for_hits = true;
+  Make(options);
+  ExpectOnly("optimize_filters_for_hits", "level 2");
+}
+
+class ForeignOrder : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "test.ForeignOrder"; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return rocksdb::BytewiseComparator()->Compare(a, b);
+  }
+  void FindShortestSeparator(std::string* start, const rocksdb::Slice& limit) const override {
+    rocksdb::BytewiseComparator()->FindShortestSeparator(start, limit);
+  }
+  void FindShortSuccessor(std::string* key) const override {
+    rocksdb::BytewiseComparator()->FindShortSuccessor(key);
+  }
+};
+
+TEST_F(Traps, CustomComparators) {
+  const ForeignOrder order;
+  rocksdb::Options options = OptionsWith(Ours());
+  options.comparator = &order;
+  Make(options);
+  ExpectOnly("custom_comparator", "test.ForeignOrder");
+}
+
+TEST_F(Traps, NotRocksDbsOwnOrders) {
+  rocksdb::Options options = OptionsWith(Ours());
+  options.comparator = rocksdb::ReverseBytewiseComparator();
+  Make(options);
+  ExpectNone();
+}
+
+TEST_F(Traps, OldFormats) {
+  TableOptions built_in;
+  built_in.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  built_in.format_version = 4;
+  Make(built_in);
+  ExpectOnly("old_format_version", "format_version is 4, and 2 tables");
+}
+
+TEST_F(Traps, SizeRatiosThatDoNotFit) {
+  BloomFilterPolicyOptions policy;
+  policy.size_ratio = 50;
+  TableOptions table_options;
+  table_options.filter_policy.reset(NewClassicBloomFilterPolicy(policy));
+  Make(table_options);
+  ExpectOnly("size_ratio_misfit", "size_ratio is 50, but level 2 has 10 times");
+  policy.size_ratio = 12;
+  table_options.filter_policy.reset(NewClassicBloomFilterPolicy(policy));
+  Reopen(OptionsWith(table_options));
+  ExpectNone();
+}
+
+// Prefixes.
+
+rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {
+  TableOptions table_options = Ours();
+  table_options.whole_key_filtering = whole_keys;
+  rocksdb::Options options = OptionsWith(table_options);
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(length));
+  return options;
+}
+
+constexpr std::size_t kAllButOneByte = 11;  // fifty prefixes or more in five hundred keys
+
+TEST_F(Traps, PrefixesOnly) {
+  Make(WithPrefixes(kAllButOneByte, false));
+  const auto found = Found();
+  EXPECT_EQ(found.count("prefixes_only"), 1U);
+  EXPECT_EQ(found.count("few_prefixes"), 0U) << found.at("few_prefixes");
+}
+
+TEST_F(Traps, NotPrefixesBesideWholeKeys) {
+  Make(WithPrefixes(kAllButOneByte, true));
+  ExpectNone();
+}
+
+TEST_F(Traps, FewPrefixes) {
+  Make(WithPrefixes(3, true));
+  ExpectOnly("few_prefixes", "hold 1.0 prefixes on average, of 275 keys");
+}
+
+TEST_F(Traps, ChangedExtractors) {
+  Make(WithPrefixes(kAllButOneByte, true));
+  Reopen(WithPrefixes(kAllButOneByte + 1, true));
+  ExpectOnly("changed_prefix_extractor", "2 of 2 tables hold prefixes of rocksdb.FixedPrefix.11");
+}
+
+TEST_F(Traps, NoKeysAndNoPrefixes) {
+  TableOptions options = Ours();
+  options.whole_key_filtering = false;
+  Make(options);
+  EXPECT_EQ(Found().count("no_keys_in_filters"), 1U);
+}
+
+// Caches.
+
+rocksdb::Options WithCache(std::size_t bytes, bool pinned = false) {
+  TableOptions options = Ours();
+  options.cache_index_and_filter_blocks = true;
+  options.block_cache = rocksdb::NewLRUCache(bytes);
+  if (pinned) options.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
+  return OptionsWith(options);
+}
+
+TEST_F(Traps, BlockCachesSmallerThanFilters) {
+  Make(WithCache(500));
+  ExpectOnly("block_cache_too_small", "block cache of 500 bytes");
+}
+
+TEST_F(Traps, NotLargeOrPinnedBlockCaches) {
+  Make(WithCache(1 << 20));
+  ExpectNone();
+  Reopen(WithCache(500, true));
+  ExpectNone();
+}
+
+TEST_F(Traps, EvictedFiltersByTheCounters) {
+  Make(Ours());
+  const std::string format =
+      "rocksdb.block.cache.filter.miss COUNT : {}\nrocksdb.block.cache.filter.hit COUNT : {}\n";
+  const auto counters = [&format](int misses, int hits) {
+    return fmt::format(fmt::runtime(format), misses, hits);
+  };
+  ExpectOnly("filters_evicted", "200 of 1000", counters(200, 800));
+  ExpectNone(counters(2, 8));
+  ExpectNone(counters(9, 1000));
+}
+
+}  // namespace
+}  // namespace exactbloom
