@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""The rule of the layers: what a file may include and name, and where files lie.
+
+Includes only run down: each layer lists the layers that its files may include, besides files of its own folder.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MOST_FILES_OF_A_FOLDER = 25
+NOT_YET = {"bench/sweep"}  # its report becomes a script
+
+# The public headers, by the layer that they belong to; the rest of include/exactbloom/ is L0's.
+PUBLIC = {"bloom_filter.h": "filter", "filter_policy.h": "plugin", "rebuild_filters.h": "plugin", "table_filters.h": "plugin"}
+# Layer, folders, the layers below that it may include.
+LAYERS = [
+    ("analysis", ["src/analysis"], []),
+    ("theory", ["src/theory", "include/exactbloom/theory"], ["analysis"]),
+    ("kernels", ["src/filter/kernels"], ["analysis", "filter headers"]),
+    ("filter", ["src/filter"], ["analysis", "kernels"]),
+    ("files", ["plugin/files"], ["xxhash"]),
+    ("plugin", ["plugin"], ["analysis", "filter headers", "batch", "files"]),
+    ("rebuild", ["plugin/rebuild"], ["plugin", "analysis", "filter headers", "files"]),
+    ("support", ["src/support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
+    ("tool", ["src/tool"], ["support", "rebuild", "plugin", "files", "filter", "kernels", "theory", "analysis"]),
+    ("bench", ["bench"], ["support", "rebuild", "plugin", "files", "filter", "kernels", "theory", "analysis"]),
+    ("examples", ["examples"], ["analysis", "filter headers", "plugin", "theory"]),
+]
+STANDARD = r"[a-z_]+"
+ROCKSDB = r"rocksdb/[a-z_/]+\.h"
+INTRINSICS = r"(immintrin|x86intrin|arm_neon|cpuid|[a-z]+mmintrin)\.h"
+SYSTEM = {
+    "analysis": [STANDARD],
+    "theory": [STANDARD],
+    "kernels": [STANDARD, r"xxhash\.h"],
+    "filter": [STANDARD],
+    "files": [STANDARD, ROCKSDB],
+    "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h"],
+    "rebuild": [STANDARD, ROCKSDB],
+}
+NO_ROCKSDB = r"rocksdb|ROCKSDB"
+NO_INTRINSIC = r"_mm\d*_|__m(?:128|256|512)|v(?:ld|st)1q?_|__builtin_ia32|__builtin_cpu"
+FORBIDDEN = {
+    "analysis": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
+    "theory": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
+    "kernels": NO_ROCKSDB,
+    "filter": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
+    "files": NO_INTRINSIC,
+    "plugin": NO_INTRINSIC,
+    "rebuild": NO_INTRINSIC,
+}
+# Headers of other projects that are named as our own would be.
+FOREIGN = {"table/block_based/filter_policy_internal.h": "plugin", "util/bloom_impl.h": "bench", "util/xxph3.h": "bench"}
+
+
+def tracked():
+    if (ROOT / ".git").exists():
+        names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    else:  # a copy of the tree
+        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file() and "build" not in path.parts]
+    return [pathlib.PurePath(name) for name in names if name and (ROOT / name).is_file()]
+
+
+FILES = set(tracked())
+
+
+def layer_of(file):
+    if file.parent == pathlib.PurePath("include/exactbloom"):
+        return PUBLIC.get(file.name, "analysis")
+    holders = [(folder, name) for name, folders, _ in LAYERS for folder in folders if str(file).startswith(folder + "/")]
+    return max(holders, key=lambda holder: len(holder[0]))[1] if holders else None
+
+
+def find(file, header):
+    roots = [file.parent, "include", "src", "bench", ""]
+    for root in roots:
+        parts = []
+        for part in (pathlib.PurePath(root) / header).parts:
+            if part == "..":
+                parts.pop()
+            else:
+                parts.append(part)
+        found = pathlib.PurePath(*parts)
+        if found in FILES:
+            return found
+    return None
+
+
+def may_include(layer, below, target):
+    target_layer = layer_of(target)
+    if target_layer == layer or target_layer in below:
+        return True
+    return (
+        ("filter headers" in below and target == pathlib.PurePath("include/exactbloom/bloom_filter.h"))
+        or ("batch" in below and target.name == "batch.h")
+        or ("xxhash" in below and target.name == "inlined_xxhash.h")
+    )
+
+
+def check_file(file, problems):
+    layer = layer_of(file)
+    below = next(below for name, _, below in LAYERS if name == layer)
+    code = re.sub(r"//[^\n]*", "", (ROOT / file).read_text())
+    for form, header in re.findall(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', code, re.MULTILINE):
+        if form == "<":
+            allowed = list(SYSTEM.get(layer, [".*"]))
+            if layer == "kernels" and re.search(r"kernel_[a-z0-9]+\.cc$", file.name):
+                allowed.append(INTRINSICS)
+            if not any(re.fullmatch(pattern, header) for pattern in allowed):
+                problems.append(f"{file} may not include <{header}>")
+        elif FOREIGN.get(header) != layer:
+            target = find(file, header)
+            if target is None:
+                problems.append(f"{file} includes {header}, which is not there")
+            elif not may_include(layer, below, target):
+                problems.append(f"{file} may not include {header}: {layer_of(target)} is not below {layer}")
+    forbidden = FORBIDDEN.get(layer)
+    if layer == "kernels" and not re.search(r"kernel_[a-z0-9]+\.cc$|-inl\.h$", file.name):
+        forbidden = f"{NO_ROCKSDB}|{NO_INTRINSIC}"
+    named = forbidden and re.search(forbidden, code)
+    if named:
+        problems.append(f"{file} may not name {named[0]}")
+
+
+def main():
+    problems = []
+    product = [file for file in FILES if file.parts[0] in ("include", "src", "plugin", "bench", "examples", "scripts", "cmake")]
+    sources = [file for file in product if file.suffix in (".cc", ".h") and layer_of(file)]
+    for file in sorted(sources):
+        check_file(file, problems)
+    for name, _, _ in LAYERS:
+        if not any(layer_of(file) == name for file in sources):
+            problems.append(f"no sources of the layer {name}")
+
+    folders = {}
+    for file in product:
+        folders.setdefault(file.parent, []).append(file)
+    problems += [f"{folder} has {len(files)} files" for folder, files in folders.items() if len(files) > MOST_FILES_OF_A_FOLDER and str(folder) not in NOT_YET]
+    problems += [f"{folder}: a folder is a layer or an idea" for folder in folders if folder.name in ("util", "utils", "common", "misc")]
+
+    places = {}
+    for file in sources:
+        if file.suffix == ".h" and file.parts[0] != "include":
+            places.setdefault(file.name, []).append(str(file))
+    problems += [f"one name, two ideas: {' '.join(files)}" for files in places.values() if len(files) > 1]
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
