@@ -11,9 +11,11 @@ namespace {
 
 constexpr auto kRedrawInterval = std::chrono::milliseconds(200);
 
-volatile std::sig_atomic_t interrupt_arrived = 0;
+// Other threads read it, so it is atomic; a signal handler may write it, so it takes no lock.
+std::atomic<bool> interrupt_arrived{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
-void OnSignal(int /*signal*/) { interrupt_arrived = 1; }
+void OnSignal(int /*signal*/) { interrupt_arrived = true; }
 
 }  // namespace
 
@@ -61,7 +63,7 @@ void WatchForInterrupts() {
   std::signal(SIGTERM, OnSignal);
 }
 
-bool InterruptArrived() { return interrupt_arrived != 0; }
+bool InterruptArrived() { return interrupt_arrived; }
 
 void CheckForInterrupts() {
   if (InterruptArrived()) throw Interrupted();

@@ -1,21 +1,98 @@
-// The subcommands of exactbloom. Each function adds one to `app`, with its help; when the command
-// line names it, it runs and prints. They throw support::InputError for a question that has no
-// answer, and Findings for one that found something wrong.
+// The subcommands of exactbloom: what the command line asks of each, with the defaults, and the
+// function that prints the answer. They throw support::InputError for a question that has no
+// answer, and support::Findings after an answer that found something wrong in the database.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exactbloom/layout.h"
+#include "exactbloom/levels.h"
 
 namespace exactbloom::tool {
 
-void AddRate(CLI::App& app);
-void AddPlan(CLI::App& app);
-void AddTable(CLI::App& app);
-void AddInspect(CLI::App& app);
-void AddOverlap(CLI::App& app);
-void AddVerify(CLI::App& app);
-void AddAdvise(CLI::App& app);
-void AddRebuild(CLI::App& app);
+// What does a filter of m bits, n keys and k probes let through?
+struct RateArguments {
+  Layout layout;
+  std::uint64_t bits = 0;
+  std::uint64_t keys = 0;
+  int probes = 0;
+  bool json = false;
+};
+void RunRate(const RateArguments& arguments);
+
+// Which filter for so many keys, or for the levels of a tree? One of the four targets is given.
+struct PlanArguments {
+  Layout layout;
+  std::optional<std::uint64_t> keys;
+  std::vector<std::uint64_t> levels;  // keys of each, smallest first
+  std::optional<double> bits_per_key;
+  std::optional<double> rate;
+  std::optional<std::uint64_t> memory_bytes;
+  std::optional<double> wasted_reads;  // with levels only
+  BottommostFilter bottommost = BottommostFilter::kBloom;
+  std::optional<int> last_level;
+  bool json = false;
+};
+void RunPlan(const PlanArguments& arguments);
+
+// Exact rates over ranges of bits per key and of probes.
+struct RateTableArguments {
+  Layout layout;
+  std::uint64_t keys = 1'000'000;
+  double least_bits_per_key = 4.0;
+  double most_bits_per_key = 20.0;
+  double step = 1.0;
+  int least_probes = 1;
+  int most_probes = 12;
+  bool csv = false;
+  bool json = false;
+};
+void RunRateTable(const RateTableArguments& arguments);
+
+// Which filters do a database's tables have, and what do they let through?
+struct InspectArguments {
+  std::vector<std::string> paths;  // here and below: a database's directory, or table files
+  bool summary = false;
+  bool json = false;
+};
+void RunInspect(const InspectArguments& arguments);
+
+// How many keys do tables of different levels share, by their filters?
+struct OverlapArguments {
+  std::vector<std::string> paths;
+  bool tables = false;
+  bool json = false;
+};
+void RunOverlap(const OverlapArguments& arguments);
+
+// Does every filter hold what it must, and let through what it should?
+struct VerifyArguments {
+  static constexpr int kMostThreads = 256;
+
+  std::vector<std::string> paths;
+  std::uint64_t absent = 10'000;  // keys per table
+  std::uint64_t seed = 0;         // of these keys
+  int threads = 1;
+  bool json = false;
+};
+void RunVerify(const VerifyArguments& arguments);
+
+// Which filter policy suits a database?
+struct AdviceQuestion;  // advise/advice.h
+void RunAdvise(const AdviceQuestion& question);
+
+// Gives the tables of a database the filters that its policy would build now.
+struct RebuildArguments {
+  std::string path;
+  std::string policy;                  // empty: that of the OPTIONS file
+  std::uint64_t bytes_per_second = 0;  // 0: unlimited
+  std::uint64_t max_bytes = 0;         // 0: unlimited
+  bool dry_run = false;
+  bool json = false;
+};
+void RunRebuild(const RebuildArguments& arguments);
 
 }  // namespace exactbloom::tool

@@ -6,15 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <tuple>
 #include <vector>
 
 #include "filter_overlap.h"
+#include "support/errors.h"
 #include "support/text_table.h"
-#include "tool/arguments.h"
 #include "tool/database/database_files.h"
-#include "tool/findings.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
@@ -22,12 +20,6 @@ namespace exactbloom::tool {
 namespace {
 
 using nlohmann::json;
-
-struct Question {
-  std::vector<std::string> paths;
-  bool tables = false;
-  bool json = false;
-};
 
 struct PairOverlap {
   std::string first;
@@ -155,7 +147,7 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-void PrintText(const Question& question, const Overlaps& overlaps) {
+void PrintText(const OverlapArguments& arguments, const Overlaps& overlaps) {
   support::TextTable levels(
       {"levels", "pairs of tables", "compared", "shared keys", "at least", "at most"});
   for (const auto& [place, level] : overlaps.levels) {
@@ -170,7 +162,7 @@ void PrintText(const Question& question, const Overlaps& overlaps) {
                    known ? fmt::format("{:.0f}", interval.high) : "-"});
   }
   fmt::print("{}", levels.Format());
-  if (question.tables) {
+  if (arguments.tables) {
     support::TextTable pairs({"tables", "shared keys", "at least", "at most"});
     for (const PairOverlap& pair : overlaps.pairs) {
       pairs.AddRow({fmt::format("{} and {}", FileName(pair.first), FileName(pair.second)),
@@ -214,45 +206,18 @@ json ToJson(const Overlaps& overlaps) {
           {"unreadable", overlaps.unreadable}};
 }
 
-void Run(const Question& question) {
-  const Overlaps overlaps = FindOverlaps(question.paths);
-  if (question.json) {
-    PrintJson(ToJson(overlaps));
-  } else {
-    PrintText(question, overlaps);
-  }
-  if (overlaps.unreadable.empty()) return;
-  throw Findings(fmt::format("{} of the tables cannot be read, first: {}",
-                             overlaps.unreadable.size(), overlaps.unreadable.front()));
-}
-
-constexpr const char* kFooter =
-    "Two filters of the same family, layout, size, probes and seed can be laid over each other, "
-    "which\n"
-    "tells how many keys they share. Filters of tables with different numbers of keys have "
-    "different\n"
-    "sizes and cannot: these pairs are counted with the reason, and are in no sum. Within a level\n"
-    "below 0 tables share no keys. Intervals hold with 99.9%; keys are as the filters know them, "
-    "so\n"
-    "prefixes count, and a deleted key counts like any other.\n"
-    "\n"
-    "Examples:\n"
-    "  exactbloom overlap /var/lib/service/db\n"
-    "  exactbloom overlap --tables 000123.sst 000124.sst\n"
-    "\n"
-    "Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no database.";
-
 }  // namespace
 
-void AddOverlap(CLI::App& app) {
-  auto question = std::make_shared<Question>();
-  CLI::App* overlap = app.add_subcommand(
-      "overlap", "The keys that tables of different levels share, estimated from their filters");
-  AddDatabase(*overlap, question->paths);
-  overlap->add_flag("--tables", question->tables, "Also each pair of tables");
-  overlap->add_flag("--json", question->json, "Print JSON");
-  overlap->footer(kFooter);
-  overlap->callback([question] { Run(*question); });
+void RunOverlap(const OverlapArguments& arguments) {
+  const Overlaps overlaps = FindOverlaps(arguments.paths);
+  if (arguments.json) {
+    PrintJson(ToJson(overlaps));
+  } else {
+    PrintText(arguments, overlaps);
+  }
+  if (overlaps.unreadable.empty()) return;
+  throw support::Findings(fmt::format("{} of the tables cannot be read, first: {}",
+                                      overlaps.unreadable.size(), overlaps.unreadable.front()));
 }
 
 }  // namespace exactbloom::tool

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
@@ -13,7 +12,6 @@
 #include "exactbloom/sizing.h"
 #include "support/errors.h"
 #include "support/text_table.h"
-#include "tool/arguments.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
@@ -27,26 +25,26 @@ std::string PolicyOf(Layout layout, const FilterPlan& plan) {
   return plan.bits == 0 ? "none" : PolicyString(layout, ConfiguredBitsPerKey(plan));
 }
 
-std::uint64_t BitsAskedFor(const Question& question) {
-  if (question.bits_per_key) {
-    CheckBitsPerKey(*question.bits_per_key);
-    return BitsAt(question.layout, question.keys, *question.bits_per_key);
+std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
+  if (arguments.bits_per_key) {
+    CheckBitsPerKey(*arguments.bits_per_key);
+    return BitsAt(arguments.layout, *arguments.keys, *arguments.bits_per_key);
   }
-  if (question.memory_bytes) {
-    const std::uint64_t bits = BitsInMemory(question, 1);
-    return bits - bits % BitGranularity(question.layout);
+  if (arguments.memory_bytes) {
+    const std::uint64_t bits = BitsInMemory(arguments, 1);
+    return bits - bits % BitGranularity(arguments.layout);
   }
-  const auto size = SmallestFilter(question.layout, question.keys, *question.rate);
+  const auto size = SmallestFilter(arguments.layout, *arguments.keys, *arguments.rate);
   if (!size)
-    Refuse(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *question.rate));
+    Refuse(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
   return size->bits;
 }
 
-// What the textbook answers to the same question.
-FilterPlan UsualPlan(const Question& question, const FilterPlan& plan) {
+// What the textbook answers to the same arguments.
+FilterPlan UsualPlan(const PlanArguments& arguments, const FilterPlan& plan) {
   FilterPlan usual = plan;
-  if (question.rate) {
-    const double bits = -std::log(*question.rate) / (kLn2 * kLn2) * static_cast<double>(plan.keys);
+  if (arguments.rate) {
+    const double bits = -std::log(*arguments.rate) / (kLn2 * kLn2) * static_cast<double>(plan.keys);
     usual.bits = static_cast<std::uint64_t>(std::ceil(bits));
   }
   usual.probes =
@@ -55,8 +53,8 @@ FilterPlan UsualPlan(const Question& question, const FilterPlan& plan) {
   return usual;
 }
 
-void PrintText(const Question& question, const FilterPlan& plan) {
-  const Layout layout = question.layout;
+void PrintText(const PlanArguments& arguments, const FilterPlan& plan) {
+  const Layout layout = arguments.layout;
   support::TextTable table({"", "bits", "bits/key", "k", "false-positive rate", "bytes"});
   const auto add = [&](const std::string& name, const FilterPlan& row) {
     table.AddRow({name, fmt::format("{}", row.bits), fmt::format("{:.4f}", row.BitsPerKey()),
@@ -71,7 +69,7 @@ void PrintText(const Question& question, const FilterPlan& plan) {
   add("this plan", plan);
   add("one bit per key more",
       PlanOf(layout, plan.keys, BitsAt(layout, plan.keys, bits_per_key + 1.0)));
-  const FilterPlan usual = UsualPlan(question, plan);
+  const FilterPlan usual = UsualPlan(arguments, plan);
   add("usual formula", usual);
   fmt::print("{} Bloom filter for {} keys\n\n{}", Describe(layout), plan.keys, table.Format());
   if (layout.lines == 0) {
@@ -86,16 +84,16 @@ void PrintText(const Question& question, const FilterPlan& plan) {
   }
 }
 
-void RunOneFilter(const Question& question) {
-  CheckKeys(question.keys);
-  const FilterPlan plan = PlanOf(question.layout, question.keys, BitsAskedFor(question));
+void RunOneFilter(const PlanArguments& arguments) {
+  CheckKeys(*arguments.keys);
+  const FilterPlan plan = PlanOf(arguments.layout, *arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) Refuse("no filter is that small");
-  if (question.json) {
+  if (arguments.json) {
     nlohmann::json document = JsonOf(plan);
-    document["policy"] = PolicyOf(question.layout, plan);
+    document["policy"] = PolicyOf(arguments.layout, plan);
     return PrintJson(document);
   }
-  PrintText(question, plan);
+  PrintText(arguments, plan);
 }
 
 }  // namespace
@@ -133,13 +131,13 @@ std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
   return static_cast<std::uint64_t>(std::max(grains, least) * grain);
 }
 
-std::uint64_t BitsInMemory(const Question& question, std::size_t filters) {
+std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters) {
   const std::uint64_t trailers = filters * filter::kTrailerBytes;
-  if (*question.memory_bytes <= trailers) {
+  if (*arguments.memory_bytes <= trailers) {
     Refuse(fmt::format("--memory {} is no more than the trailers of {} filter{} take, {} bytes",
-                       *question.memory_bytes, filters, filters == 1 ? "" : "s", trailers));
+                       *arguments.memory_bytes, filters, filters == 1 ? "" : "s", trailers));
   }
-  return (*question.memory_bytes - trailers) * 8;
+  return (*arguments.memory_bytes - trailers) * 8;
 }
 
 double ConfiguredBitsPerKey(const FilterPlan& plan) {
@@ -153,57 +151,10 @@ nlohmann::json JsonOf(const FilterPlan& plan) {
           {"exact", Number(plan.rate)}, {"memory_bytes", plan.MemoryBytes()}};
 }
 
-void AddPlan(CLI::App& app) {
-  auto question = std::make_shared<Question>();
-  CLI::App* plan = app.add_subcommand(
-      "plan",
-      "The filter for a number of keys and a memory, or a rate; or those of a tree's levels");
-  AddLayout(*plan, question->layout);
-  auto* keys = AddCount(*plan, "--keys", question->keys, "Keys of one filter");
-  auto* levels = plan->add_option("--levels", question->levels,
-                                  "Keys of each level, smallest first, separated by commas")
-                     ->delimiter(',')
-                     ->transform(WholeNumber())
-                     ->type_name("N1,N2,...");
-  auto* wanted = plan->add_option_group("wanted", "What the filters are to cost, or to achieve");
-  wanted->add_option("--bits-per-key", question->bits_per_key,
-                     "Filter bits per key, over all levels");
-  wanted->add_option("--fpr", question->rate,
-                     "The largest false-positive rate; for levels their average");
-  wanted->add_option("--memory", question->memory_bytes, "Filter bytes in all, such as 64MB")
-      ->transform(CLI::AsSizeValue(false))
-      ->type_name("BYTES");
-  wanted
-      ->add_option("--wasted-reads", question->wasted_reads,
-                   "For levels: the wasted reads of an absent key's lookup")
-      ->needs(levels);
-  wanted->require_option(1);
-  plan->add_option_function<std::string>(
-          "--bottommost",
-          [question](const std::string& name) {
-            question->bottommost =
-                name == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
-          },
-          "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
-      ->check(CLI::IsMember({"bloom", "ribbon"}))
-      ->type_name("FILTER")
-      ->default_str("bloom")
-      ->needs(levels);
-  plan->add_option("--last-level", question->last_level,
-                   "For levels: the last one's number in RocksDB; 6 with dynamic level sizes. "
-                   "Default: how many levels are given")
-      ->check(CLI::Range(0, 63))
-      ->type_name("NUMBER")
-      ->needs(levels);
-  plan->add_flag("--json", question->json, "Print JSON");
-  plan->footer(
-      "Examples: exactbloom plan --keys 1e6 --fpr 0.01\n"
-      "          exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
-  plan->callback([question, keys, levels] {
-    if (levels->count() > 0) return RunLevels(*question);
-    if (keys->count() == 0) Refuse("plan: --keys or --levels is required");
-    RunOneFilter(*question);
-  });
+void RunPlan(const PlanArguments& arguments) {
+  if (!arguments.levels.empty()) return RunLevels(arguments);
+  if (!arguments.keys) Refuse("plan: --keys or --levels is required");
+  RunOneFilter(arguments);
 }
 
 }  // namespace exactbloom::tool

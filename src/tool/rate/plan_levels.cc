@@ -14,13 +14,13 @@
 namespace exactbloom::tool {
 namespace {
 
-LevelPlan PlanTree(const Question& question) {
-  const auto& levels = question.levels;
+LevelPlan PlanTree(const PlanArguments& arguments) {
+  const auto& levels = arguments.levels;
   std::optional<LevelPlan> plan;
-  if (question.wasted_reads || question.rate) {
+  if (arguments.wasted_reads || arguments.rate) {
     const auto runs = static_cast<double>(levels.size());
-    const double target = question.wasted_reads ? *question.wasted_reads : *question.rate * runs;
-    plan = PlanLevelsForTarget(question.layout, levels, target, question.bottommost);
+    const double target = arguments.wasted_reads ? *arguments.wasted_reads : *arguments.rate * runs;
+    plan = PlanLevelsForTarget(arguments.layout, levels, target, arguments.bottommost);
     if (!plan) {
       Refuse(fmt::format("{:g} wasted reads a lookup are outside the range of 0 to {} levels",
                          target, levels.size()));
@@ -28,23 +28,23 @@ LevelPlan PlanTree(const Question& question) {
     return *plan;
   }
   std::uint64_t total_bits = 0;
-  if (question.memory_bytes) {
-    total_bits = BitsInMemory(question, levels.size());
+  if (arguments.memory_bytes) {
+    total_bits = BitsInMemory(arguments, levels.size());
   } else {
-    CheckBitsPerKey(*question.bits_per_key);
+    CheckBitsPerKey(*arguments.bits_per_key);
     const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
-    total_bits = BitsAt({question.layout.kind, 0}, keys, *question.bits_per_key);
+    total_bits = BitsAt({arguments.layout.kind, 0}, keys, *arguments.bits_per_key);
   }
-  plan = PlanLevels(question.layout, levels, total_bits, question.bottommost);
+  plan = PlanLevels(arguments.layout, levels, total_bits, arguments.bottommost);
   if (!plan) Refuse("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
   return *plan;
 }
 
 // The option string for the whole tree. Level 0, and every level above the first that was given,
 // gets the bits of that one.
-std::string PolicyOf(const Question& question, const std::vector<FilterPlan>& levels) {
+std::string PolicyOf(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
   const auto given = static_cast<int>(levels.size());
-  const int last = question.last_level.value_or(given);
+  const int last = arguments.last_level.value_or(given);
   if (last < given - 1) {
     Refuse(fmt::format("--last-level {} is too small for {} levels", last, given));
   }
@@ -54,14 +54,14 @@ std::string PolicyOf(const Question& question, const std::vector<FilterPlan>& le
     const FilterPlan& plan = levels[static_cast<std::size_t>(index)];
     bits += fmt::format("{}{:g}", level == 0 ? "" : ":", ConfiguredBitsPerKey(plan));
   }
-  const Layout layout = question.layout;
+  const Layout layout = arguments.layout;
   return fmt::format("{{id={}{};level_bits={}{}}}", PolicyId(layout.kind),
                      layout.lines == 0 ? "" : fmt::format(";lines={}", layout.lines), bits,
-                     question.bottommost == BottommostFilter::kRibbon ? ";bottommost=ribbon" : "");
+                     arguments.bottommost == BottommostFilter::kRibbon ? ";bottommost=ribbon" : "");
 }
 
-void PrintTree(const Question& question, const std::vector<FilterPlan>& levels, double wasted_reads,
-               const std::string& policy) {
+void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+               double wasted_reads, const std::string& policy) {
   support::TextTable table({"level", "keys", "bits/key", "k", "false-positive rate", "bytes"});
   FilterPlan total;
   std::uint64_t bytes = 0;
@@ -79,10 +79,10 @@ void PrintTree(const Question& question, const std::vector<FilterPlan>& levels, 
   double equal = 0.0;
   for (const FilterPlan& plan : levels) {
     equal +=
-        PlanOf(question.layout, plan.keys, BitsAt(question.layout, plan.keys, total.BitsPerKey()))
+        PlanOf(arguments.layout, plan.keys, BitsAt(arguments.layout, plan.keys, total.BitsPerKey()))
             .rate;
   }
-  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(question.layout),
+  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(arguments.layout),
              levels.size(), total.keys, table.Format());
   fmt::print("{:.4f} bits per key in all, {} bytes\n", total.BitsPerKey(), bytes);
   fmt::print(
@@ -93,22 +93,22 @@ void PrintTree(const Question& question, const std::vector<FilterPlan>& levels, 
 
 }  // namespace
 
-void RunLevels(const Question& question) {
-  for (const std::uint64_t keys : question.levels) CheckKeys(keys);
-  const LevelPlan tree = PlanTree(question);
+void RunLevels(const PlanArguments& arguments) {
+  for (const std::uint64_t keys : arguments.levels) CheckKeys(keys);
+  const LevelPlan tree = PlanTree(arguments);
   std::vector<FilterPlan> levels;
   nlohmann::json rows = nlohmann::json::array();
-  for (std::size_t i = 0; i < question.levels.size(); ++i) {
+  for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
     const FilterSize& size = tree.filters[i];
-    levels.push_back({question.levels[i], size.bits, size.probes, size.false_positive_rate});
+    levels.push_back({arguments.levels[i], size.bits, size.probes, size.false_positive_rate});
     rows.push_back(JsonOf(levels.back()));
   }
-  const std::string policy = PolicyOf(question, levels);
-  if (question.json) {
+  const std::string policy = PolicyOf(arguments, levels);
+  if (arguments.json) {
     return PrintJson(
         {{"levels", rows}, {"wasted_reads", Number(tree.wasted_reads)}, {"policy", policy}});
   }
-  PrintTree(question, levels, tree.wasted_reads, policy);
+  PrintTree(arguments, levels, tree.wasted_reads, policy);
 }
 
 }  // namespace exactbloom::tool

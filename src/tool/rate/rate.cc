@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
@@ -11,20 +10,11 @@
 #include "exactbloom/theory/efficiency.h"
 #include "support/errors.h"
 #include "support/text_table.h"
-#include "tool/arguments.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
 namespace exactbloom::tool {
 namespace {
-
-struct Question {
-  Layout layout;
-  std::uint64_t bits = 0;
-  std::uint64_t keys = 0;
-  int probes = 0;
-  bool json = false;
-};
 
 struct Answer {
   double exact = 0.0;
@@ -36,27 +26,27 @@ struct Answer {
 };
 
 // Why the rate of this geometry does not exist.
-std::string Refusal(const Question& question) {
-  if (question.probes < 1 || question.probes > kMaxProbes) {
-    return fmt::format("--k is {}, but must be from 1 to {}", question.probes, kMaxProbes);
+std::string Refusal(const RateArguments& arguments) {
+  if (arguments.probes < 1 || arguments.probes > kMaxProbes) {
+    return fmt::format("--k is {}, but must be from 1 to {}", arguments.probes, kMaxProbes);
   }
-  if (question.bits < 1) return "--m is 0, but a filter has at least one bit";
-  if (question.layout.lines > 0) {
+  if (arguments.bits < 1) return "--m is 0, but a filter has at least one bit";
+  if (arguments.layout.lines > 0) {
     return fmt::format(
-        "--m is {}: with --lines {} it must be a multiple of {}, at least {}{}", question.bits,
-        question.layout.lines, kLineBits,
-        kLineBits * static_cast<std::uint64_t>(question.layout.lines),
-        question.layout.lines == 2 ? fmt::format(", and --k, {}, even", question.probes) : "");
+        "--m is {}: with --lines {} it must be a multiple of {}, at least {}{}", arguments.bits,
+        arguments.layout.lines, kLineBits,
+        kLineBits * static_cast<std::uint64_t>(arguments.layout.lines),
+        arguments.layout.lines == 2 ? fmt::format(", and --k, {}, even", arguments.probes) : "");
   }
-  return fmt::format("--k is {}, but {} bits hold no more distinct ones", question.probes,
-                     question.bits);
+  return fmt::format("--k is {}, but {} bits hold no more distinct ones", arguments.probes,
+                     arguments.bits);
 }
 
-Answer AnswerOf(const Question& question) {
-  const auto& [layout, bits, keys, probes, json] = question;
+Answer AnswerOf(const RateArguments& arguments) {
+  const auto& [layout, bits, keys, probes, json] = arguments;
   Answer answer;
   answer.exact = FalsePositiveRate(layout, bits, keys, probes);
-  if (std::isnan(answer.exact)) throw support::InputError(Refusal(question));
+  if (std::isnan(answer.exact)) throw support::InputError(Refusal(arguments));
   answer.asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   answer.bounds = layout.lines == 0 ? FalsePositiveRateBounds(layout.kind, bits, keys, probes)
@@ -67,9 +57,9 @@ Answer AnswerOf(const Question& question) {
   return answer;
 }
 
-void PrintText(const Question& question, const Answer& answer) {
-  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(question.layout),
-             question.bits, question.keys, question.probes);
+void PrintText(const RateArguments& arguments, const Answer& answer) {
+  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(arguments.layout),
+             arguments.bits, arguments.keys, arguments.probes);
   support::TextTable table({"false-positive rate", "", "of the exact rate"});
   const auto add = [&](const char* name, double rate) {
     if (std::isnan(rate)) return;
@@ -91,9 +81,11 @@ void PrintText(const Question& question, const Answer& answer) {
   }
 }
 
-void Run(const Question& question) {
-  const Answer answer = AnswerOf(question);
-  if (!question.json) return PrintText(question, answer);
+}  // namespace
+
+void RunRate(const RateArguments& arguments) {
+  const Answer answer = AnswerOf(arguments);
+  if (!arguments.json) return PrintText(arguments, answer);
   PrintJson({{"exact", Number(answer.exact)},
              {"asymptotic", Number(answer.asymptotic)},
              {"lower", Number(answer.bounds.lower)},
@@ -101,21 +93,6 @@ void Run(const Question& question) {
              {"optimal_k", answer.optimal_probes},
              {"rate_at_optimal_k", Number(answer.rate_at_optimum)},
              {"efficiency", Number(answer.efficiency)}});
-}
-
-}  // namespace
-
-void AddRate(CLI::App& app) {
-  auto question = std::make_shared<Question>();
-  CLI::App* rate = app.add_subcommand(
-      "rate", "The exact false-positive rate of a filter, beside the usual formula and the bounds");
-  AddLayout(*rate, question->layout);
-  AddCount(*rate, "--m", question->bits, "Bits of the filter")->required();
-  AddCount(*rate, "--n", question->keys, "Keys in it")->required();
-  rate->add_option("--k", question->probes, "Probes: bits a key")->required()->type_name("NUMBER");
-  rate->add_flag("--json", question->json, "Print JSON");
-  rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
-  rate->callback([question] { Run(*question); });
 }
 
 }  // namespace exactbloom::tool

@@ -1,12 +1,10 @@
 // exactbloom rebuild: gives the tables the filters that the current policy would build.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -15,21 +13,11 @@
 #include "support/progress.h"
 #include "tool/database/database_files.h"
 #include "tool/database/open_database.h"
-#include "tool/findings.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
 namespace exactbloom::tool {
 namespace {
-
-struct Question {
-  std::string path;
-  std::string policy;
-  std::uint64_t bytes_per_second = 0;
-  std::uint64_t max_bytes = 0;
-  bool dry_run = false;
-  bool json = false;
-};
 
 // Sets a flag when the user asks to stop, for as long as this object lives.
 class StopWatch {
@@ -124,20 +112,20 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   if (interrupted) fmt::print("Interrupted. The same command goes on with what remains.\n");
 }
 
-void Report(const Question& question, const RebuildResult& result, bool interrupted) {
-  if (question.json) return PrintJson(JsonOf(result, question.dry_run, interrupted));
-  PrintText(result, question.dry_run, interrupted);
+void Report(const RebuildArguments& arguments, const RebuildResult& result, bool interrupted) {
+  if (arguments.json) return PrintJson(JsonOf(result, arguments.dry_run, interrupted));
+  PrintText(result, arguments.dry_run, interrupted);
 }
 
-RebuildResult Rebuild(const Question& question) {
-  OpenDatabase database(question.path, question.policy, question.dry_run);
+RebuildResult Rebuild(const RebuildArguments& arguments) {
+  OpenDatabase database(arguments.path, arguments.policy, arguments.dry_run);
   const StopWatch watch;
   RebuildProgress progress;
   RebuildOptions options;
   options.column_families = database.families();
-  options.max_bytes = question.max_bytes;
-  options.bytes_per_second = question.bytes_per_second;
-  options.dry_run = question.dry_run;
+  options.max_bytes = arguments.max_bytes;
+  options.bytes_per_second = arguments.bytes_per_second;
+  options.dry_run = arguments.dry_run;
   options.cancel = &watch.stop();
   options.progress = [&progress](const RebuildResult& result) { progress.Show(result); };
   RebuildResult result;
@@ -150,60 +138,24 @@ RebuildResult Rebuild(const Question& question) {
   return result;
 }
 
-void Run(const Question& question) {
-  const RebuildResult result = Rebuild(question);
+}  // namespace
+
+void RunRebuild(const RebuildArguments& arguments) {
+  const RebuildResult result = Rebuild(arguments);
   const bool interrupted = support::InterruptArrived();
-  Report(question, result, interrupted);
+  Report(arguments, result, interrupted);
   std::fflush(stdout);
   if (interrupted) throw support::Interrupted();
   if (!result.damaged_files.empty()) {
     const std::size_t files = result.damaged_files.size();
-    throw Findings(
+    throw support::Findings(
         fmt::format("{} damaged {}", files,
                     files == 1 ? "file is left as it is" : "files are left as they are"));
   }
   if (result.still_lacking_tables != 0) {
-    throw Findings(fmt::format("{} tables were written without the wanted filter",
-                               result.still_lacking_tables));
+    throw support::Findings(fmt::format("{} tables were written without the wanted filter",
+                                        result.still_lacking_tables));
   }
-}
-
-void AddBytes(CLI::App& app, const std::string& name, std::uint64_t& value,
-              const std::string& description) {
-  app.add_option(name, value, description)->transform(CLI::AsSizeValue(false))->type_name("BYTES");
-}
-
-constexpr const char* kFooter =
-    "The database is opened for writing, with the options of its OPTIONS file; another process\n"
-    "must not have it open. --policy replaces the filter policy in them for all column families,\n"
-    "and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the\n"
-    "database may be in use.\n"
-    "Tables whose filter is of the wanted family, kind and lines are left. Each of the others is\n"
-    "rewritten within its level. Ctrl-C stops after the table at hand; the same command goes on\n"
-    "with what remains. Bytes may be written as 50M or 2G, of 1024.\n"
-    "\n"
-    "Examples:\n"
-    "  exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db\n"
-    "  exactbloom rebuild --rate 50M --max-bytes 10G /var/lib/service/db\n"
-    "\n"
-    "Exit status: 0, done, or as much as --max-bytes allows; 1, some tables are damaged; 2, the\n"
-    "database cannot be opened or written; 130, interrupted.";
-
-}  // namespace
-
-void AddRebuild(CLI::App& app) {
-  auto question = std::make_shared<Question>();
-  CLI::App* rebuild =
-      app.add_subcommand("rebuild", "Rewrite the tables that lack their policy's filter");
-  rebuild->add_option("PATH", question->path, "A database's directory")->required()->type_name("");
-  rebuild->add_option("--policy", question->policy, "Another filter policy, as classic_bloom:10")
-      ->type_name("POLICY");
-  AddBytes(*rebuild, "--rate", question->bytes_per_second, "Bytes of tables to rewrite a second");
-  AddBytes(*rebuild, "--max-bytes", question->max_bytes, "Bytes of tables to rewrite in all");
-  rebuild->add_flag("--dry-run", question->dry_run, "Only say what would be rewritten");
-  rebuild->add_flag("--json", question->json, "Print JSON");
-  rebuild->footer(kFooter);
-  rebuild->callback([question] { Run(*question); });
 }
 
 }  // namespace exactbloom::tool

@@ -1,0 +1,343 @@
+// exactbloom: what a Bloom filter will let through, and which filter to take. This file has all of
+// the command line: the options of every subcommand, their help and their checks.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "advise/advice.h"
+#include "exactbloom/version.h"
+#include "subcommands.h"
+#include "support/run_program.h"
+
+namespace exactbloom::tool {
+namespace {
+
+// Up to here every whole number is a double, and every function of the analysis takes it.
+constexpr double kLargestCount = 9007199254740992.0;
+
+// Takes whole numbers that are written as 1000000 or 1e6.
+CLI::Validator WholeNumber() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double value = 0.0;
+        const bool number = CLI::detail::lexical_cast(text, value) && value >= 0.0 &&
+                            value <= kLargestCount && value == std::floor(value);
+        if (!number) {
+          return fmt::format("'{}' is not a whole number from 0 to {:.0f}", text, kLargestCount);
+        }
+        text = fmt::format("{:.0f}", value);
+        return "";
+      },
+      "");
+}
+
+template <typename Number>
+CLI::Option* AddCount(CLI::App& app, const std::string& name, Number& value,
+                      const std::string& description) {
+  return app.add_option(name, value, description)->transform(WholeNumber())->type_name("NUMBER");
+}
+
+template <typename Number>
+CLI::Option* AddBytes(CLI::App& app, const std::string& name, Number& value,
+                      const std::string& description) {
+  return app.add_option(name, value, description)
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+}
+
+void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
+
+void AddLayout(CLI::App& app, Layout& layout) {
+  app.add_option_function<std::string>(
+         "--kind",
+         [&layout](const std::string& name) {
+           layout.kind = name == "standard" ? FilterKind::kStandard : FilterKind::kClassic;
+         },
+         "classic: k distinct bits per key; standard: k independent bits")
+      ->check(CLI::IsMember({"classic", "standard"}))
+      ->type_name("KIND")
+      ->default_str("classic");
+  app.add_option(
+         "--lines", layout.lines,
+         "Cache lines that hold a key's bits: 0, anywhere in the filter; 1; or 2 of one page")
+      ->check(CLI::IsMember({0, 1, 2}))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+}
+
+void AddTables(CLI::App& app, std::vector<std::string>& paths) {
+  app.add_option("PATH", paths, "A database's directory, or table files (.sst)")
+      ->required()
+      ->type_name("");
+}
+
+void AddDatabase(CLI::App& app, std::string& path) {
+  app.add_option("PATH", path, "A database's directory")->required()->type_name("");
+}
+
+void AddRate(CLI::App& app, RateArguments& arguments) {
+  CLI::App* rate = app.add_subcommand(
+      "rate", "The exact false-positive rate of a filter, beside the usual formula and the bounds");
+  AddLayout(*rate, arguments.layout);
+  AddCount(*rate, "--m", arguments.bits, "Bits of the filter")->required();
+  AddCount(*rate, "--n", arguments.keys, "Keys in it")->required();
+  rate->add_option("--k", arguments.probes, "Probes: bits per key")
+      ->required()
+      ->type_name("NUMBER");
+  AddJson(*rate, arguments.json);
+  rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
+  rate->callback([&arguments] { RunRate(arguments); });
+}
+
+void AddPlan(CLI::App& app, PlanArguments& arguments) {
+  CLI::App* plan = app.add_subcommand(
+      "plan",
+      "The filter for a number of keys and a memory, or a rate; or those of a tree's levels");
+  AddLayout(*plan, arguments.layout);
+  AddCount(*plan, "--keys", arguments.keys, "Keys of one filter");
+  auto* levels = plan->add_option("--levels", arguments.levels,
+                                  "Keys of each level, smallest first, separated by commas")
+                     ->delimiter(',')
+                     ->transform(WholeNumber())
+                     ->type_name("N1,N2,...");
+  auto* wanted = plan->add_option_group("wanted", "What the filters are to cost, or to achieve");
+  wanted->add_option("--bits-per-key", arguments.bits_per_key,
+                     "Filter bits per key, over all levels");
+  wanted->add_option("--fpr", arguments.rate,
+                     "The largest false-positive rate; for levels their average");
+  AddBytes(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB");
+  wanted
+      ->add_option("--wasted-reads", arguments.wasted_reads,
+                   "For levels: the wasted reads of an absent key's lookup")
+      ->needs(levels);
+  wanted->require_option(1);
+  plan->add_option_function<std::string>(
+          "--bottommost",
+          [&arguments](const std::string& name) {
+            arguments.bottommost =
+                name == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
+          },
+          "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
+      ->check(CLI::IsMember({"bloom", "ribbon"}))
+      ->type_name("FILTER")
+      ->default_str("bloom")
+      ->needs(levels);
+  plan->add_option("--last-level", arguments.last_level,
+                   "For levels: the last one's number in RocksDB; 6 with dynamic level sizes. "
+                   "Default: how many levels are given")
+      ->check(CLI::Range(0, 63))
+      ->type_name("NUMBER")
+      ->needs(levels);
+  AddJson(*plan, arguments.json);
+  plan->footer(
+      "Examples: exactbloom plan --keys 1e6 --fpr 0.01\n"
+      "          exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
+  plan->callback([&arguments] { RunPlan(arguments); });
+}
+
+void AddRateTable(CLI::App& app, RateTableArguments& arguments) {
+  CLI::App* table =
+      app.add_subcommand("table", "Exact rates over ranges of bits per key and of probes");
+  AddLayout(*table, arguments.layout);
+  AddCount(*table, "--keys", arguments.keys, "Keys in each filter")->capture_default_str();
+  table->add_option("--from", arguments.least_bits_per_key, "The fewest bits per key")
+      ->capture_default_str();
+  table->add_option("--to", arguments.most_bits_per_key, "The most bits per key")
+      ->capture_default_str();
+  table->add_option("--step", arguments.step, "Bits per key from one row to the next")
+      ->capture_default_str();
+  table->add_option("--least-k", arguments.least_probes, "The fewest probes")
+      ->capture_default_str();
+  table->add_option("--most-k", arguments.most_probes, "The most probes")->capture_default_str();
+  auto* csv = table->add_flag("--csv", arguments.csv, "Print comma-separated values");
+  table->add_flag("--json", arguments.json, "Print JSON")->excludes(csv);
+  table->footer("Example: exactbloom table --keys 1000 --from 8 --to 12 --step 0.5 --csv");
+  table->callback([&arguments] { RunRateTable(arguments); });
+}
+
+void AddInspect(CLI::App& app, InspectArguments& arguments) {
+  CLI::App* inspect = app.add_subcommand(
+      "inspect",
+      "The filters of a database's tables: their kind, rate, fill, and whether they are used");
+  AddTables(*inspect, arguments.paths);
+  inspect->add_flag("--summary", arguments.summary, "Levels only, without a line per table");
+  AddJson(*inspect, arguments.json);
+  inspect->footer(
+      R"(A filter's exact rate follows from its bits, keys and probes, and is a mean over hash functions;
+"given fill" is the rate of this very filter, from the bits that are set in it. "keys by fill"
+is estimated from those bits, and marked with ! where it is too far from the table's own count
+to be chance. Wasted reads: tables read for an absent key within their ranges.
+Nothing is written, and the database may be in use: its tables are found in its MANIFEST.
+
+Examples:
+  exactbloom inspect /var/lib/service/db
+  exactbloom inspect --summary /var/lib/service/db
+  exactbloom inspect --json 000123.sst 000124.sst
+
+Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no database.)");
+  inspect->callback([&arguments] { RunInspect(arguments); });
+}
+
+void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
+  CLI::App* overlap = app.add_subcommand(
+      "overlap", "The keys that tables of different levels share, estimated from their filters");
+  AddTables(*overlap, arguments.paths);
+  overlap->add_flag("--tables", arguments.tables, "Also each pair of tables");
+  AddJson(*overlap, arguments.json);
+  overlap->footer(
+      R"(Two filters of the same family, layout, size, probes and seed can be laid over each other, which
+tells how many keys they share. Filters of tables with different numbers of keys have different
+sizes and cannot: these pairs are counted with the reason, and are in no sum. Within a level
+below 0 tables share no keys. Intervals hold with 99.9%; keys are as the filters know them, so
+prefixes count, and a deleted key counts like any other.
+
+Examples:
+  exactbloom overlap /var/lib/service/db
+  exactbloom overlap --tables 000123.sst 000124.sst
+
+Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no database.)");
+  overlap->callback([&arguments] { RunOverlap(arguments); });
+}
+
+void AddVerify(CLI::App& app, VerifyArguments& arguments) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "Ask every table's filter for all of its keys, and for keys that it lacks");
+  AddTables(*verify, arguments.paths);
+  AddCount(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
+      ->capture_default_str();
+  AddCount(*verify, "--seed", arguments.seed, "Draws other absent keys")->capture_default_str();
+  verify->add_option("--threads", arguments.threads, "Tables to read at a time")
+      ->check(CLI::Range(1, VerifyArguments::kMostThreads))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+  AddJson(*verify, arguments.json);
+  verify->footer(
+      R"(A key that its filter denies is a false negative: lookups do not find it. The table and
+the key are named, and the exit status is 1. It is 1 as well if a table could not be read
+or its filter not be asked.
+Half of the absent keys are present keys with one byte changed, half are random. The
+interval is that of the measured rate: with a confidence of 99.9% it holds the exact one.
+It allows for the chance in the keys and in each filter's fill.
+The database may be in use; nothing is written.
+Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
+  verify->callback([&arguments] { RunVerify(arguments); });
+}
+
+// To nanoseconds.
+CLI::Validator Latency() {
+  const std::map<std::string, double> units = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED).description("");
+}
+
+void AddAdvise(CLI::App& app, AdviceQuestion& question) {
+  CLI::App* advise = app.add_subcommand(
+      "advise", "The best filter setting for a database, what it would change, and diagnostics");
+  AddDatabase(*advise, question.path);
+  auto* wanted = advise->add_option_group("wanted", "What the filters may cost, or must achieve");
+  AddBytes(*wanted, "--memory", question.memory_bytes, "Filter bytes in all, such as 64MB");
+  wanted->add_option("--fpr", question.rate, "The largest false-positive rate of any table")
+      ->type_name("RATE");
+  wanted
+      ->add_option("--wasted-reads", question.wasted_reads,
+                   "The wasted reads of an absent key's lookup")
+      ->type_name("READS");
+  wanted->require_option(0, 1);
+  question.read_nanoseconds = 100e3;
+  advise
+      ->add_option("--read-latency", question.read_nanoseconds,
+                   "What a wasted read takes, in ns, us, ms or s")
+      ->transform(Latency())
+      ->default_str("100us")
+      ->type_name("TIME");
+  advise
+      ->add_option("--statistics", question.statistics_file,
+                   "A file with the text of Statistics::ToString()")
+      ->type_name("FILE");
+  AddJson(*advise, question.json);
+  advise->footer(
+      R"(A lookup of an absent key asks the filter of every sorted run (each table of level 0, each
+level below it), and reads a block for each filter that lets it pass: its wasted reads are the
+sum of their rates. advise takes the tree's shape and today's filters from the tables, works out
+that sum for the settings that the policy offers, and adds the time that asking them takes.
+  --memory         the setting of the least time per lookup in these bytes. The default: in those
+                   that the filters take now, or 10 bits per key where there are none
+  --fpr            the setting of the fewest bytes whose tables all have this rate
+  --wasted-reads   the setting of the fewest bytes whose sum is this
+The simplest setting within 2% of the best is advised. Then come the diagnostics: settings under
+which filters save less than they could.
+Nothing is written, and the database may be in use. Counters come from its info log
+(Options::statistics), or from a file with what Statistics::ToString() says.
+
+Examples:
+  exactbloom advise /var/lib/service/db
+  exactbloom advise --memory 2G --read-latency 5ms /var/lib/service/db
+  exactbloom advise --wasted-reads 0.01 --json /var/lib/service/db
+
+Exit status: 0; 1, some tables cannot be read, and the rest was counted; 2, no database, or no
+setting answers the question.)");
+  advise->callback([&question] { RunAdvise(question); });
+}
+
+void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
+  CLI::App* rebuild =
+      app.add_subcommand("rebuild", "Rewrite the tables that lack their policy's filter");
+  AddDatabase(*rebuild, arguments.path);
+  rebuild->add_option("--policy", arguments.policy, "Another filter policy, as classic_bloom:10")
+      ->type_name("POLICY");
+  AddBytes(*rebuild, "--rate", arguments.bytes_per_second, "Bytes of tables to rewrite per second");
+  AddBytes(*rebuild, "--max-bytes", arguments.max_bytes, "Bytes of tables to rewrite in all");
+  rebuild->add_flag("--dry-run", arguments.dry_run, "Only say what would be rewritten");
+  AddJson(*rebuild, arguments.json);
+  rebuild->footer(
+      R"(The database is opened for writing, with the options of its OPTIONS file; another process
+must not have it open. --policy replaces the filter policy in them for all column families,
+and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the
+database may be in use.
+Tables whose filter is of the wanted family, kind and lines are left. Each of the others is
+rewritten within its level. Ctrl-C stops after the table at hand; the same command goes on
+with what remains. Bytes may be written as 50M or 2G, of 1024.
+
+Examples:
+  exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db
+  exactbloom rebuild --rate 50M --max-bytes 10G /var/lib/service/db
+
+Exit status: 0, done, or as much as --max-bytes allows; 1, some tables are damaged; 2, the
+database cannot be opened or written; 130, interrupted.)");
+  rebuild->callback([&arguments] { RunRebuild(arguments); });
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Exact false-positive rates of Bloom filters, and the filters that they call for.",
+               "exactbloom");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", EXACTBLOOM_VERSION);
+  app.footer(R"(Whole numbers may be written as 1000000 or 1e6.
+Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
+has no answer or is not understood; 130, interrupted.)");
+  RateArguments rate;
+  PlanArguments plan;
+  RateTableArguments table;
+  InspectArguments inspect;
+  OverlapArguments overlap;
+  VerifyArguments verify;
+  AdviceQuestion advise;
+  RebuildArguments rebuild;
+  AddRate(app, rate);
+  AddPlan(app, plan);
+  AddRateTable(app, table);
+  AddInspect(app, inspect);
+  AddOverlap(app, overlap);
+  AddVerify(app, verify);
+  AddAdvise(app, advise);
+  AddRebuild(app, rebuild);
+  return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
+}
+
+}  // namespace
+}  // namespace exactbloom::tool
+
+int main(int argc, char** argv) { return exactbloom::tool::Main(argc, argv); }
