@@ -44,7 +44,7 @@ BENCHMARK(BM_ExactRate)
 std::uint64_t NextPartition(std::uint64_t partition) { return 3000 + partition * 7 % 400; }
 
 std::uint64_t BitsOf(Layout layout, std::uint64_t keys, double bits_per_key) {
-  const std::uint64_t unit = layout.lines == 0 ? 8 : kLineBits;
+  const std::uint64_t unit = layout.InLines() ? kLineBits : 8;
   const double units =
       std::ceil(static_cast<double>(keys) * bits_per_key / static_cast<double>(unit));
   return static_cast<std::uint64_t>(units) * unit;

@@ -121,7 +121,7 @@ double MemoryFit::LogRate(const FilterDescription& filter) {
 }
 
 double MemoryFit::LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits_step) {
-  const auto place = std::make_tuple(layout.kind, layout.lines, log2_keys, bits_step);
+  const auto place = std::make_tuple(layout, log2_keys, bits_step);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = log_rates_.find(place);

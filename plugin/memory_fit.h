@@ -58,7 +58,7 @@ class MemoryFit {
   const UsableBytes usable_bytes_;
   std::mutex mutex_;
   std::array<Balance, 64> balances_{};  // by the power of two of the keys
-  std::map<std::tuple<FilterKind, int, int, std::uint64_t>, double> log_rates_;
+  std::map<std::tuple<Layout, int, std::uint64_t>, double> log_rates_;
 };
 
 }  // namespace exactbloom

@@ -26,7 +26,7 @@ Contender OfLayout(const std::string& name, Layout layout) {
   return {name, layout, [layout](std::uint64_t, double bits_per_key) {
             PolicyOptions options;
             options.bits_per_key = bits_per_key;
-            options.lines = layout.lines;
+            options.lines = layout.Lines();
             return std::make_shared<BloomFilterPolicy>(layout.kind, options);
           }};
 }

@@ -90,9 +90,9 @@ void Measure(const SizingPoint& point, std::uint64_t seed, std::uint64_t queries
 
 int UsualProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
   const double real = std::log(2.0) * static_cast<double>(bits) / static_cast<double>(keys);
-  const auto step = static_cast<double>(std::max(1, layout.lines));
+  const auto step = static_cast<double>(layout.ProbeStep());
   return std::clamp(static_cast<int>(std::lround(real / step) * std::lround(step)),
-                    std::max(1, layout.lines), kMaxProbes);
+                    layout.ProbeStep(), kMaxProbes);
 }
 
 std::vector<SizingPoint> PlanSizing() {
@@ -103,10 +103,8 @@ std::vector<SizingPoint> PlanSizing() {
         SizingPoint point;
         point.layout = layout;
         point.keys = keys;
-        point.bits = keys * bits_per_key / BitGranularity(layout) * BitGranularity(layout);
-        if (point.bits < BitGranularity(layout) * static_cast<std::uint64_t>(layout.lines))
-          continue;
-        if (point.bits == 0) continue;
+        point.bits = keys * bits_per_key / layout.Granularity() * layout.Granularity();
+        if (point.bits < layout.LeastBits()) continue;
         point.usual = Describe(point, UsualProbes(layout, point.bits, keys));
         point.exact = Describe(point, OptimalProbes(layout, point.bits, keys));
         points.push_back(point);
@@ -116,7 +114,7 @@ std::vector<SizingPoint> PlanSizing() {
   // Lines that do not divide the bits of a few keys would be another number of bits per key.
   points.erase(std::remove_if(points.begin(), points.end(),
                               [](const SizingPoint& point) {
-                                return point.layout.lines > 0 && point.keys < kKeys[3];
+                                return point.layout.InLines() && point.keys < kKeys[3];
                               }),
                points.end());
   return points;

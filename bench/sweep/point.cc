@@ -93,7 +93,7 @@ json ToJson(const Point& point) {
 json ToJson(const SizingPoint& point) {
   return {{"kind", "sizing"},
           {"layout", point.layout.kind == FilterKind::kClassic ? "classic" : "standard"},
-          {"lines", point.layout.lines},
+          {"lines", point.layout.Lines()},
           {"keys", point.keys},
           {"bits", point.bits},
           {"bits_per_key", point.BitsPerKey()},

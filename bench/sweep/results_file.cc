@@ -41,8 +41,8 @@ bool Results::Contains(const std::string& tree, const std::string& family, doubl
 
 bool Results::Contains(const SizingPoint& planned) const {
   return std::any_of(sizing.begin(), sizing.end(), [&](const SizingPoint& point) {
-    return point.layout.kind == planned.layout.kind && point.layout.lines == planned.layout.lines &&
-           point.keys == planned.keys && point.bits == planned.bits;
+    return point.layout == planned.layout && point.keys == planned.keys &&
+           point.bits == planned.bits;
   });
 }
 

@@ -21,7 +21,7 @@ constexpr double kTargetRate = 0.01;
 
 std::string LayoutName(Layout layout) {
   const std::string kind = layout.kind == FilterKind::kClassic ? "classic" : "standard";
-  return layout.lines == 0 ? kind : fmt::format("{} lines={}", kind, layout.lines);
+  return !layout.InLines() ? kind : fmt::format("{} lines={}", kind, layout.Lines());
 }
 
 // Per cent of the usual k's false positives that k* saves.
@@ -97,7 +97,7 @@ Figure ProbesFigure(const Results& results) {
             {}};
   std::map<std::string, PlottedCurve> curves;
   for (const SizingPoint& point : results.sizing) {
-    if (point.layout.lines > 0) continue;
+    if (point.layout.InLines()) continue;
     const std::string label =
         fmt::format("{}, {:g} bits per key", LayoutName(point.layout), point.BitsPerKey());
     const auto [entry, is_new] = curves.try_emplace(label);
@@ -150,17 +150,17 @@ Section SizingSection(const Results& results, Answers& answers) {
   AddAnswer("in whole filters of large tables",
             LargestSaving(results,
                           [](const SizingPoint& point) {
-                            return point.layout.lines == 0 && point.keys >= kLargeFilterKeys;
+                            return !point.layout.InLines() && point.keys >= kLargeFilterKeys;
                           }),
             answers);
   AddAnswer("in filters of small partitions",
             LargestSaving(results,
                           [](const SizingPoint& point) {
-                            return point.layout.lines == 0 && point.keys <= kSmallPartitionKeys;
+                            return !point.layout.InLines() && point.keys <= kSmallPartitionKeys;
                           }),
             answers);
   AddAnswer("in cache-line layouts, for which the usual formula was not made",
-            LargestSaving(results, [](const SizingPoint& point) { return point.layout.lines > 0; }),
+            LargestSaving(results, [](const SizingPoint& point) { return point.layout.InLines(); }),
             answers);
   return {"sizing",
           "What exact sizing is worth",

@@ -25,25 +25,10 @@
 
 namespace exactbloom {
 
-enum class FilterKind : std::uint8_t { kStandard = 0, kClassic = 1 };
-
-// The layout of a filter: how its keys' bits are drawn. A kind alone stands for its layout with
-// lines = 0.
-struct Layout {
-  constexpr Layout() = default;
-  constexpr Layout(FilterKind k, int l = 0) : kind(k), lines(l) {}  // NOLINT: implicit as described
-
-  FilterKind kind = FilterKind::kClassic;
-  int lines = 0;  // 0, 1 or 2
-};
-
 inline constexpr std::uint64_t kLineBits = 512;  // a cache line of 64 bytes
 inline constexpr std::uint64_t kPageLines = 64;  // a page of 4 KiB
 
 inline constexpr int kMaxLines = 2;  // lines that a key touches
-
-// The granularity of m in a layout: 1 bit, or a line.
-constexpr std::uint64_t BitGranularity(Layout layout) { return layout.lines == 0 ? 1 : kLineBits; }
 
 // The most bits that a key may set. The best k at the largest configurable bits per key stays below
 // it: kMaxBitsPerKey * ln 2 probes.
@@ -54,5 +39,73 @@ inline constexpr double kMaxBitsPerKey = 100.0;
 
 // Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
 inline constexpr double kMinBitsPerKey = 0.5;
+
+enum class FilterKind : std::uint8_t { kStandard = 0, kClassic = 1 };
+
+// Where the bits of a key lie. The number is that of the cache lines that a key touches, as in the
+// option `lines` and in the block; 0 stands for the whole array.
+enum class BitPlacement : int { kAnywhere = 0, kOneLine = 1, kTwoLines = 2 };
+
+// The layout of a filter: how its keys' bits are drawn. A kind alone stands for its layout with the
+// bits anywhere.
+struct Layout {
+  constexpr Layout() = default;
+  constexpr Layout(FilterKind k, BitPlacement p = BitPlacement::kAnywhere)  // NOLINT: implicit
+      : kind(k), placement(p) {}
+  // By the value of the option `lines`. Any other value than 0, 1 and 2 makes a layout that is not
+  // valid.
+  constexpr Layout(FilterKind k, int lines) : kind(k), placement(BitPlacement{lines}) {}
+
+  constexpr bool IsValid() const { return Lines() >= 0 && Lines() <= kMaxLines; }
+
+  // Whether a key's bits lie in one or two cache lines.
+  constexpr bool InLines() const { return placement != BitPlacement::kAnywhere; }
+
+  // The value of the option `lines`.
+  constexpr int Lines() const { return static_cast<int>(placement); }
+
+  // What m is a whole multiple of, in bits: 1, or a line.
+  constexpr std::uint64_t Granularity() const { return InLines() ? kLineBits : 1; }
+
+  // The same for the array of a block, in bytes.
+  constexpr std::uint64_t ByteGranularity() const { return InLines() ? kLineBits / 8 : 1; }
+
+  // The least m: one bit, or the lines that a key touches. (A classic filter also has at least k.)
+  constexpr std::uint64_t LeastBits() const { return Granularity() * Parts(); }
+
+  // k is a multiple of it.
+  constexpr int ProbeStep() const { return static_cast<int>(Parts()); }
+
+  // How many of a key's k bits lie in each of its lines; k with the bits anywhere.
+  constexpr int ProbesPerLine(int probes) const { return probes / ProbeStep(); }
+
+  // The largest k of a filter of m bits; a multiple of ProbeStep().
+  constexpr int MostProbes(std::uint64_t bits) const {
+    return kind == FilterKind::kStandard || bits > kMaxProbes ? kMaxProbes : static_cast<int>(bits);
+  }
+
+  // Whether there are filters of m bits with k probes in this layout, which is valid.
+  constexpr bool Admits(std::uint64_t bits, int probes) const {
+    return IsValid() && bits >= LeastBits() && bits % Granularity() == 0 && probes >= 1 &&
+           probes <= MostProbes(bits) && probes % ProbeStep() == 0;
+  }
+
+  friend constexpr bool operator==(Layout a, Layout b) {
+    return a.kind == b.kind && a.placement == b.placement;
+  }
+  friend constexpr bool operator!=(Layout a, Layout b) { return !(a == b); }
+
+  // Any order, for layouts as keys of a map.
+  friend constexpr bool operator<(Layout a, Layout b) {
+    return a.kind != b.kind ? a.kind < b.kind : a.placement < b.placement;
+  }
+
+  FilterKind kind = FilterKind::kClassic;
+  BitPlacement placement = BitPlacement::kAnywhere;
+
+ private:
+  // In how many parts of the array a key's bits lie.
+  constexpr std::uint64_t Parts() const { return placement == BitPlacement::kTwoLines ? 2 : 1; }
+};
 
 }  // namespace exactbloom

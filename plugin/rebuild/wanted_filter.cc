@@ -44,9 +44,7 @@ bool WantedFilter::IsLackedBy(const TableFilter& filter, bool bottommost) const 
   const FilterBlockDescription wanted = Sample(filter.level, bottommost, keys);
   if (wanted.family == FilterFamily::kNone || wanted.family == FilterFamily::kUnknown) return false;
   if (wanted.family != filter.family) return true;
-  return wanted.family == FilterFamily::kExactBloom &&
-         (wanted.ours.layout.kind != filter.layout.kind ||
-          wanted.ours.layout.lines != filter.layout.lines);
+  return wanted.family == FilterFamily::kExactBloom && wanted.ours.layout != filter.layout;
 }
 
 FilterBlockDescription WantedFilter::Sample(int level, bool bottommost, std::uint64_t keys) const {

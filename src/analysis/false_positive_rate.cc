@@ -32,20 +32,13 @@ double ScaledNumber::Value() const { return std::ldexp(mantissa, exponent); }
 double ScaledNumber::Log2() const { return std::log2(mantissa) + exponent; }
 
 bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (bits < 1 || bits > kMaxCount || keys > kMaxCount) return false;
-  if (probes < 1 || probes > kMaxProbes) return false;
-  if (layout.kind == FilterKind::kClassic && static_cast<std::uint64_t>(probes) > bits)
-    return false;
-  if (layout.lines == 0) return true;
-  if (layout.lines != 1 && layout.lines != 2) return false;
-  if (layout.lines == 2 && probes % 2 != 0) return false;
-  return bits % kLineBits == 0 && bits >= kLineBits * static_cast<std::uint64_t>(layout.lines);
+  return layout.Admits(bits, probes) && bits <= kMaxCount && keys <= kMaxCount;
 }
 
 ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
                                      int probes) {
   if (keys == 0) return {0.0, 0};
-  if (layout.lines != 0) return {LineFalsePositiveRate(layout, bits, keys, probes), 0};
+  if (layout.InLines()) return {LineFalsePositiveRate(layout, bits, keys, probes), 0};
   // All bits of the filter are set by any one key.
   if (bits == static_cast<std::uint64_t>(probes) && layout.kind == FilterKind::kClassic) {
     return {1.0, 0};

@@ -32,7 +32,7 @@ std::uint64_t Above(std::uint64_t count, double width, std::uint64_t unit) {
 }  // namespace
 
 int FilterSizer::OptimalProbes(std::uint64_t bits, std::uint64_t keys) {
-  if (!analysis::IsGeometry(layout_, bits, keys, analysis::ProbeStep(layout_)) || keys == 0) {
+  if (!analysis::IsGeometry(layout_, bits, keys, layout_.ProbeStep()) || keys == 0) {
     return exactbloom::OptimalProbes(layout_, bits, keys);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -57,8 +57,7 @@ int FilterSizer::RememberedProbes(std::uint64_t bits, std::uint64_t keys) {
 // conversely.
 FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) const {
   const int probes = exactbloom::OptimalProbes(layout_, bits, keys);
-  const std::uint64_t unit = BitGranularity(layout_);
-  const std::uint64_t fewest_bits = unit * (layout_.lines == 2 ? 2 : 1);
+  const std::uint64_t unit = layout_.Granularity();
   Box box = {bits, bits, keys, keys, probes};
   for (const double width : kWidths) {
     const std::uint64_t more_bits = Above(bits, width, unit);
@@ -69,7 +68,7 @@ FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) 
     break;
   }
   for (const double width : kWidths) {
-    const std::uint64_t fewer_bits = std::max(fewest_bits, Below(bits, width, unit));
+    const std::uint64_t fewer_bits = std::max(layout_.LeastBits(), Below(bits, width, unit));
     const std::uint64_t more_keys = Above(keys, width, 1);
     if (!analysis::IsBestDownwards(layout_, fewer_bits, more_keys, probes)) continue;
     box.least_bits = fewer_bits;
@@ -90,7 +89,7 @@ double FilterSizer::GuessBits(std::uint64_t keys, double target) const {
 
 std::optional<FilterSize> FilterSizer::SmallestFilter(std::uint64_t keys, double target) {
   if (keys < 1 || keys > analysis::kMaxSizedCount || !analysis::IsTarget(target) ||
-      layout_.lines < 0 || layout_.lines > 2) {
+      !layout_.IsValid()) {
     return std::nullopt;
   }
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -45,7 +45,7 @@ std::vector<double> ProportionalBitsPerKey(const std::vector<double>& keys, doub
 Division::Division(Layout layout, const std::vector<std::uint64_t>& keys, std::uint64_t total_bits,
                    BottommostFilter bottommost)
     : layout_(layout),
-      unit_(BitGranularity(layout)),
+      unit_(layout.Granularity()),
       keys_(keys),
       ribbon_(bottommost == BottommostFilter::kRibbon) {
   const std::vector<double> sizes(keys.begin(), keys.end());

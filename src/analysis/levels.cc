@@ -21,7 +21,7 @@ constexpr double kMostPlannedKeys = 1e10;
 constexpr std::uint64_t kPlannedSteps = 1 << 17;
 
 bool AreRuns(Layout layout, const std::vector<std::uint64_t>& keys) {
-  if (layout.lines < 0 || layout.lines > 2 || keys.empty() || keys.size() > kMostRuns) return false;
+  if (!layout.IsValid() || keys.empty() || keys.size() > kMostRuns) return false;
   return std::all_of(keys.begin(), keys.end(),
                      [](std::uint64_t n) { return n >= 1 && n <= analysis::kMaxSizedCount; });
 }
@@ -32,7 +32,7 @@ std::optional<LevelPlan> PlanLevels(Layout layout, const std::vector<std::uint64
                                     std::uint64_t total_bits, BottommostFilter bottommost) {
   if (!AreRuns(layout, keys) || total_bits > analysis::kMaxCount) return std::nullopt;
   analysis::Division division(layout, keys, total_bits, bottommost);
-  if (total_bits / BitGranularity(layout) <= kMaxEnumeratedUnits) {
+  if (total_bits / layout.Granularity() <= kMaxEnumeratedUnits) {
     division.Enumerate();
   } else {
     division.Improve();
@@ -83,9 +83,8 @@ std::vector<double> MonkeyBitsPerKey(int levels, double size_ratio, double bits_
 
 std::vector<double> GeometricLevelBits(Layout layout, double size_ratio, double bits_per_key,
                                        BottommostFilter bottommost) {
-  const bool valid = layout.lines >= 0 && layout.lines <= kMaxLines && size_ratio > 1.0 &&
-                     size_ratio <= kMaxSizeRatio && bits_per_key >= 0.0 &&
-                     bits_per_key <= kMaxBitsPerKey;
+  const bool valid = layout.IsValid() && size_ratio > 1.0 && size_ratio <= kMaxSizeRatio &&
+                     bits_per_key >= 0.0 && bits_per_key <= kMaxBitsPerKey;
   if (!valid) return {};
   std::vector<std::uint64_t> keys;
   double sum = 0.0;

@@ -218,8 +218,9 @@ double TwoLineRate(FilterKind kind, std::uint64_t lines, std::uint64_t keys, int
 
 double LineFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
   const std::uint64_t lines = bits / kLineBits;
-  const double rate = layout.lines == 1 ? OneLineRate(layout.kind, lines, keys, probes)
-                                        : TwoLineRate(layout.kind, lines, keys, probes);
+  const double rate = layout.placement == BitPlacement::kOneLine
+                          ? OneLineRate(layout.kind, lines, keys, probes)
+                          : TwoLineRate(layout.kind, lines, keys, probes);
   return std::min(1.0, rate);
 }
 

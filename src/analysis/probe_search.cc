@@ -21,22 +21,22 @@ constexpr double kLeastBound = 1e-280;
 constexpr double kRounding = 1e-11;
 
 int UsualProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  const int step = ProbeStep(layout);
+  const int step = layout.ProbeStep();
   const double usual = kLn2 * static_cast<double>(bits) / static_cast<double>(keys);
-  const double most = MostProbes(layout, bits);
+  const double most = layout.MostProbes(bits);
   return static_cast<int>(std::clamp(usual, static_cast<double>(step), most)) / step * step;
 }
 
 class ProbeSearch {
  public:
   ProbeSearch(Layout layout, std::uint64_t bits, std::uint64_t keys)
-      : layout_(layout), bits_(bits), keys_(keys), limit_(MostProbes(layout, bits)) {}
+      : layout_(layout), bits_(bits), keys_(keys), limit_(layout.MostProbes(bits)) {}
 
   Choice Best() {
     const int start = UsualProbes(layout_, bits_, keys_);
     best_ = {start, Log2Rate(start)};
-    Walk(start, -ProbeStep(layout_));
-    Walk(start, +ProbeStep(layout_));
+    Walk(start, -layout_.ProbeStep());
+    Walk(start, +layout_.ProbeStep());
     return best_;
   }
 
@@ -68,7 +68,7 @@ class ProbeSearch {
 // of the two all others are out as well.
 int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   const int k = UsualProbes(kind, bits, keys);
-  const int limit = MostProbes(kind, bits);
+  const int limit = Layout(kind).MostProbes(bits);
   if (k + 1 > limit) return 0;
   const RateBounds first = FalsePositiveRateBounds(kind, bits, keys, k);
   const RateBounds second = FalsePositiveRateBounds(kind, bits, keys, k + 1);
@@ -84,11 +84,11 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 
 // In the direction of `step`.
 bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step) {
-  if (layout.lines == 0) return BestProbes(layout, bits, keys) == probes;  // mostly by the bounds
+  if (!layout.InLines()) return BestProbes(layout, bits, keys) == probes;  // mostly by the bounds
   const double rate = ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
   for (int i = 1; i <= kStepsPastMinimum; ++i) {
     const int other = probes + i * step;
-    if (other < 1 || other > MostProbes(layout, bits)) break;
+    if (other < 1 || other > layout.MostProbes(bits)) break;
     const double other_rate = ScaledFalsePositiveRate(layout, bits, keys, other).Log2();
     if (other_rate < rate || (other_rate == rate && other < probes)) return false;
   }
@@ -98,17 +98,12 @@ bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int pr
 }  // namespace
 
 bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return IsBestTowards(layout, bits, keys, probes, ProbeStep(layout));
+  return IsBestTowards(layout, bits, keys, probes, layout.ProbeStep());
 }
 
 bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return probes <= MostProbes(layout, bits) &&
-         IsBestTowards(layout, bits, keys, probes, -ProbeStep(layout));
-}
-
-int MostProbes(Layout layout, std::uint64_t bits) {
-  const auto most = static_cast<std::uint64_t>(kMaxProbes);
-  return static_cast<int>(layout.kind == FilterKind::kClassic ? std::min(bits, most) : most);
+  return probes <= layout.MostProbes(bits) &&
+         IsBestTowards(layout, bits, keys, probes, -layout.ProbeStep());
 }
 
 Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys) {
@@ -116,7 +111,7 @@ Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys) {
 }
 
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  const int proved = layout.lines == 0 ? ProbesByBounds(layout.kind, bits, keys) : 0;
+  const int proved = !layout.InLines() ? ProbesByBounds(layout.kind, bits, keys) : 0;
   return proved > 0 ? proved : BestChoice(layout, bits, keys).probes;
 }
 

@@ -23,10 +23,4 @@ int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
-// The fewest probes of a layout, and the distance from one number of probes to the next.
-constexpr int ProbeStep(Layout layout) { return layout.lines == 2 ? 2 : 1; }
-
-// The most probes that a filter of `bits` bits can have.
-int MostProbes(Layout layout, std::uint64_t bits);
-
 }  // namespace exactbloom::analysis

@@ -15,13 +15,13 @@ using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
 
 int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  if (!analysis::IsGeometry(layout, bits, 0, analysis::ProbeStep(layout))) return 0;
-  if (keys < 1 || keys > kMaxCount) return analysis::ProbeStep(layout);
+  if (!analysis::IsGeometry(layout, bits, 0, layout.ProbeStep())) return 0;
+  if (keys < 1 || keys > kMaxCount) return layout.ProbeStep();
   return analysis::BestProbes(layout, bits, keys);
 }
 
 std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target) {
-  if (layout.lines < 0 || layout.lines > 2) return std::nullopt;
+  if (!layout.IsValid()) return std::nullopt;
   if (keys < 1 || keys > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);
   const double usual = -log2_target / kLn2 * static_cast<double>(keys);
@@ -34,7 +34,7 @@ std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, doub
 }
 
 std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) {
-  if (!analysis::IsGeometry(layout, bits, 0, analysis::ProbeStep(layout))) return std::nullopt;
+  if (!analysis::IsGeometry(layout, bits, 0, layout.ProbeStep())) return std::nullopt;
   if (bits > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);
   const auto exceeds = [&](std::uint64_t keys) {

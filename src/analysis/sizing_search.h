@@ -51,7 +51,7 @@ std::uint64_t LeastHolding(std::uint64_t low, std::uint64_t high, std::uint64_t 
 template <typename BestLog2Rate>
 std::optional<std::uint64_t> FewestBits(Layout layout, double log2_target, double guess,
                                         BestLog2Rate best_log2_rate) {
-  const std::uint64_t unit = BitGranularity(layout);
+  const std::uint64_t unit = layout.Granularity();
   const std::uint64_t most_units = kMaxCount / unit;
   const auto reaches = [&](std::uint64_t units) {
     return best_log2_rate(units * unit) <= log2_target;
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> FewestBits(Layout layout, double log2_target, doubl
   const auto units_guess = static_cast<std::uint64_t>(
       std::min(guess / static_cast<double>(unit), static_cast<double>(most_units)));
   // The guess is near: the bracket grows from a little above it until it holds.
-  std::uint64_t low = layout.lines == 2 ? 1 : 0;
+  std::uint64_t low = layout.LeastBits() / unit - 1;
   std::uint64_t high = std::max(units_guess + units_guess / 64 + 8, low + 1);
   while (high <= most_units && !reaches(high)) {
     low = high;

@@ -17,13 +17,13 @@ void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, H
 }
 
 void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  const bool is_built = filter.layout.lines == 0 ? BuildDrawsByRange(array, filter, hashes)
-                                                 : BuildLinesByRange(array, filter, hashes);
+  const bool is_built = filter.layout.InLines() ? BuildLinesByRange(array, filter, hashes)
+                                                : BuildDrawsByRange(array, filter, hashes);
   if (!is_built) BuildArrayDirectly(array, filter, hashes);
 }
 
 void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  if (ArrayBytes(filter.bits) <= DirectArrayBytes(filter.layout.lines)) {
+  if (ArrayBytes(filter.bits) <= DirectArrayBytes(filter.layout)) {
     BuildArrayDirectly(array, filter, hashes);
   } else {
     BuildArrayByRange(array, filter, hashes);

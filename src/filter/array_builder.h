@@ -25,8 +25,8 @@ namespace exactbloom::filter {
 // An array above this size is filled range by range; a range has half of it. With lines = 0 a key
 // has many entries, and to distribute them takes longer than to wait for a third-level cache: an
 // array that fits into one is filled key by key.
-constexpr std::size_t DirectArrayBytes(int lines) {
-  return lines == 0 ? std::size_t{1} << 25 : kSecondLevelCacheBytes;
+constexpr std::size_t DirectArrayBytes(Layout layout) {
+  return layout.InLines() ? kSecondLevelCacheBytes : std::size_t{1} << 25;
 }
 inline constexpr int kRangeBytesLog2 = 19;
 static_assert(std::size_t{2} << kRangeBytesLog2 == kSecondLevelCacheBytes);

@@ -46,23 +46,14 @@ Layout LayoutOf(const unsigned char* trailer) {
   return {static_cast<FilterKind>(trailer[kKindOffset]), trailer[kLinesOffset]};
 }
 
-bool HasPossibleGeometry(Layout layout, std::uint64_t bits, unsigned probes) {
-  if (probes < 1 || probes > static_cast<unsigned>(kMaxProbes)) return false;
-  if (layout.lines == 0) return bits >= (layout.kind == FilterKind::kClassic ? probes : 1U);
-  const auto lines = static_cast<unsigned>(layout.lines);
-  return bits % kLineBits == 0 && bits / kLineBits >= lines && probes % lines == 0;
-}
-
 bool HasValidFields(const unsigned char* trailer) {
   if (trailer[kKindOffset] > static_cast<unsigned char>(FilterKind::kClassic)) return false;
-  if (trailer[kLinesOffset] > kMaxLines) return false;
   if (trailer[kPadOffset] > kMaxPad) return false;
   for (std::size_t i = kReservedOffset; i < kChecksumOffset; ++i) {
     if (trailer[i] != 0) return false;
   }
-  return HasPossibleGeometry(LayoutOf(trailer),
-                             LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset),
-                             trailer[kProbesOffset]);
+  return LayoutOf(trailer).Admits(LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset),
+                                  trailer[kProbesOffset]);
 }
 
 }  // namespace
@@ -73,7 +64,7 @@ void EncodeTrailer(const FilterDescription& description, unsigned char* trailer)
   StoreLittleEndian(description.keys, trailer + kKeysOffset);
   StoreLittleEndian(description.hash_seed, trailer + kHashSeedOffset);
   trailer[kKindOffset] = static_cast<unsigned char>(description.layout.kind);
-  trailer[kLinesOffset] = static_cast<unsigned char>(description.layout.lines);
+  trailer[kLinesOffset] = static_cast<unsigned char>(description.layout.Lines());
   trailer[kProbesOffset] = static_cast<unsigned char>(description.probes);
   StoreLittleEndian(Checksum(trailer), trailer + kChecksumOffset);
   std::copy(kMark.begin(), kMark.end(), trailer + kMarkOffset);

@@ -31,7 +31,7 @@ inline constexpr std::string_view kMark = "ExB";
 
 // The version of a layout's blocks. Where a key's bits lie is part of it: blocks of cache lines
 // that say version 1, which no release wrote, have them elsewhere.
-constexpr unsigned char VersionOf(Layout layout) { return layout.lines == 0 ? 1 : 2; }
+constexpr unsigned char VersionOf(Layout layout) { return layout.InLines() ? 2 : 1; }
 inline constexpr unsigned char kNewestVersion = 2;
 
 inline constexpr unsigned kMaxPad = 63;

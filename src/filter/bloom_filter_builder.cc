@@ -18,8 +18,7 @@ std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& opti
   const bool rate_in_range =
       options.false_positive_rate == 0.0 || (options.false_positive_rate >= kMinTargetRate &&
                                              options.false_positive_rate <= kMaxTargetRate);
-  const bool lines_in_range = options.layout.lines >= 0 && options.layout.lines <= kMaxLines;
-  if (!bits_in_range || !rate_in_range || !lines_in_range) return std::nullopt;
+  if (!bits_in_range || !rate_in_range || !options.layout.IsValid()) return std::nullopt;
   const bool limit_in_range =
       options.block_bytes_limit <= kBlockBytesLimit &&
       options.block_bytes_limit > kLineBits / 8 * kMaxLines + filter::kTrailerBytes;
@@ -112,11 +111,11 @@ ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
 
 std::uint64_t BloomFilterBuilder::BitsThatFit(std::uint64_t block_bytes) const {
   if (block_bytes <= filter::kTrailerBytes) return 0;
-  const std::uint64_t granularity = BitGranularity(options_.layout);
+  const std::uint64_t granularity = options_.layout.Granularity();
   const std::uint64_t bits =
       (std::min(block_bytes, options_.block_bytes_limit - 1) - filter::kTrailerBytes) * 8 /
       granularity * granularity;
-  return bits < filter::FewestArrayBytes(options_.layout) * 8 ? 0 : bits;
+  return bits < filter::ArrayBytes(options_.layout.LeastBits()) * 8 ? 0 : bits;
 }
 
 std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <utility>
 
 #include "block_format.h"
 #include "exactbloom/false_positive_rate.h"
@@ -14,17 +14,14 @@
 namespace exactbloom {
 namespace {
 
-// The bytes that m is a multiple of when it is sized by bits per key.
-std::uint64_t ArrayGranularity(Layout layout) { return layout.lines == 0 ? 1 : kLineBits / 8; }
-
 std::uint64_t MostArrayBytes(const BloomFilterBuilder::Options& options) {
   const std::uint64_t most = options.block_bytes_limit - 1 - filter::kTrailerBytes;
-  return most - most % ArrayGranularity(options.layout);
+  return most - most % options.layout.ByteGranularity();
 }
 
 // As a real number: it may be beyond all limits.
 double WantedArrayBytes(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
-  const auto granularity = static_cast<double>(ArrayGranularity(options.layout));
+  const auto granularity = static_cast<double>(options.layout.ByteGranularity());
   const double wanted = static_cast<double>(keys) * options.bits_per_key / 8.0 / granularity;
   return std::ceil(wanted) * granularity;
 }
@@ -32,17 +29,17 @@ double WantedArrayBytes(const BloomFilterBuilder::Options& options, std::uint64_
 // The memory of one layout and rate, shared by all builders of the process. Never destroyed: a
 // database may still compact in its own threads while the process ends.
 FilterSizer& SizerFor(Layout layout, double target) {
-  using Rule = std::tuple<FilterKind, int, double>;
+  using Rule = std::pair<Layout, double>;
   static std::mutex& mutex = *new std::mutex;
   static auto& sizers = *new std::map<Rule, FilterSizer>;
   const std::lock_guard<std::mutex> lock(mutex);
-  return sizers.try_emplace(Rule{layout.kind, layout.lines, target}, layout).first->second;
+  return sizers.try_emplace(Rule{layout, target}, layout).first->second;
 }
 
 // Nothing when the rate asks for more bits than there are.
 std::optional<std::uint64_t> WantedBitsByRate(const BloomFilterBuilder::Options& options,
                                               std::uint64_t keys) {
-  if (keys == 0) return filter::FewestArrayBytes(options.layout) * 8;
+  if (keys == 0) return filter::ArrayBytes(options.layout.LeastBits()) * 8;
   const double target = options.false_positive_rate;
   const auto size = SizerFor(options.layout, target).SmallestFilter(keys, target);
   return size ? std::optional(size->bits) : std::nullopt;
@@ -52,16 +49,12 @@ std::optional<std::uint64_t> WantedBitsByRate(const BloomFilterBuilder::Options&
 
 namespace filter {
 
-std::uint64_t FewestArrayBytes(Layout layout) {
-  return ArrayGranularity(layout) * static_cast<std::uint64_t>(std::max(layout.lines, 1));
-}
-
 std::uint64_t BitsOf(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
   const std::uint64_t most = MostArrayBytes(options);
   if (options.false_positive_rate > 0.0) {
     return std::min(WantedBitsByRate(options, keys).value_or(most * 8), most * 8);
   }
-  const double fewest = static_cast<double>(FewestArrayBytes(options.layout));
+  const double fewest = static_cast<double>(ArrayBytes(options.layout.LeastBits()));
   const double bytes =
       std::clamp(WantedArrayBytes(options, keys), fewest, static_cast<double>(most));
   return static_cast<std::uint64_t>(bytes) * 8;
@@ -77,16 +70,14 @@ bool ExceedsBlockLimit(const BloomFilterBuilder::Options& options, std::uint64_t
 }
 
 int RememberedOptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  using Kind = FilterKind;
   // Never destroyed, for the same reason.
   using Sizers = std::array<FilterSizer, 2 * (kMaxLines + 1)>;
   static Sizers& sizers =
-      *new Sizers{FilterSizer({Kind::kStandard, 0}), FilterSizer({Kind::kClassic, 0}),
-                  FilterSizer({Kind::kStandard, 1}), FilterSizer({Kind::kClassic, 1}),
-                  FilterSizer({Kind::kStandard, 2}), FilterSizer({Kind::kClassic, 2})};
-  const std::size_t kind = layout.kind == Kind::kClassic ? 1 : 0;
-  return sizers[std::size_t{2} * static_cast<std::size_t>(layout.lines) + kind].OptimalProbes(bits,
-                                                                                              keys);
+      *new Sizers{FilterSizer({FilterKind::kStandard, 0}), FilterSizer({FilterKind::kClassic, 0}),
+                  FilterSizer({FilterKind::kStandard, 1}), FilterSizer({FilterKind::kClassic, 1}),
+                  FilterSizer({FilterKind::kStandard, 2}), FilterSizer({FilterKind::kClassic, 2})};
+  const int kind = layout.kind == FilterKind::kClassic ? 1 : 0;
+  return sizers[static_cast<std::size_t>(2 * layout.Lines() + kind)].OptimalProbes(bits, keys);
 }
 
 }  // namespace filter

@@ -9,9 +9,6 @@
 
 namespace exactbloom::filter {
 
-// The fewest bytes that a layout's array has.
-std::uint64_t FewestArrayBytes(Layout layout);
-
 // The m that the options give to `keys` keys, and whether the limit of a block made it smaller.
 // Both throw std::bad_alloc when memory is short.
 std::uint64_t BitsOf(const BloomFilterBuilder::Options& options, std::uint64_t keys);

@@ -73,12 +73,12 @@ double RelativeLineDeviation(FilterKind kind, double lines, double words, int pr
 double RelativeRateDeviation(Layout layout, const FilterSize& size, std::uint64_t keys) {
   if (keys == 0) return 0.0;
   const auto n = static_cast<double>(keys);
-  if (layout.lines == 0) {
+  if (!layout.InLines()) {
     return size.probes * RelativeFillDeviation(layout.kind, size.bits, size.probes, n);
   }
   const double lines = static_cast<double>(size.bits) / static_cast<double>(kLineBits);
-  const int probes_a_line = (size.probes + layout.lines - 1) / layout.lines;
-  return layout.lines * RelativeLineDeviation(layout.kind, lines, n * layout.lines, probes_a_line);
+  return layout.Lines() * RelativeLineDeviation(layout.kind, lines, n * layout.Lines(),
+                                                layout.ProbesPerLine(size.probes));
 }
 
 double Dispersion(double rate, double deviation, std::uint64_t queries) {

@@ -38,13 +38,13 @@ struct WordEffect {
 class KeyEffect {
  public:
   KeyEffect(Layout layout, std::uint64_t bits, int probes) : m(static_cast<double>(bits)) {
-    if (layout.lines == 0) {
+    if (!layout.InLines()) {
       const WordEffect word(layout.kind, m, probes);
       log_zero = word.log_zero;
       AddPairs(1.0 - 1.0 / m, word.log_pair);
     } else {
-      const WordEffect word(layout.kind, kLineBits, probes / layout.lines);
-      AddLines(word, bits / kLineBits, layout.lines);
+      const WordEffect word(layout.kind, kLineBits, layout.ProbesPerLine(probes));
+      AddLines(word, bits / kLineBits, layout.Lines());
     }
   }
 

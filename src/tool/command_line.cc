@@ -61,12 +61,15 @@ void AddLayout(CLI::App& app, Layout& layout) {
       ->check(CLI::IsMember({"classic", "standard"}))
       ->type_name("KIND")
       ->default_str("classic");
-  app.add_option(
-         "--lines", layout.lines,
+  app.add_option_function<int>(
+         "--lines",
+         [&layout](int lines) {
+           layout = {layout.kind, lines};
+         },
          "Cache lines that hold a key's bits: 0, anywhere in the filter; 1; or 2 of one page")
       ->check(CLI::IsMember({0, 1, 2}))
       ->type_name("NUMBER")
-      ->capture_default_str();
+      ->default_str("0");
 }
 
 void AddTables(CLI::App& app, std::vector<std::string>& paths) {

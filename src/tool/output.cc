@@ -8,7 +8,7 @@ namespace exactbloom::tool {
 
 std::string Describe(Layout layout) {
   const std::string kind = layout.kind == FilterKind::kClassic ? "classic" : "standard";
-  return layout.lines == 0 ? kind : fmt::format("{}, lines = {}", kind, layout.lines);
+  return !layout.InLines() ? kind : fmt::format("{}, lines = {}", kind, layout.Lines());
 }
 
 const char* PolicyId(FilterKind kind) {
@@ -17,8 +17,8 @@ const char* PolicyId(FilterKind kind) {
 
 std::string PolicyString(Layout layout, double bits_per_key) {
   const char* id = PolicyId(layout.kind);
-  if (layout.lines == 0) return fmt::format("{}:{:g}", id, bits_per_key);
-  return fmt::format("{{id={};bits_per_key={:g};lines={}}}", id, bits_per_key, layout.lines);
+  if (!layout.InLines()) return fmt::format("{}:{:g}", id, bits_per_key);
+  return fmt::format("{{id={};bits_per_key={:g};lines={}}}", id, bits_per_key, layout.Lines());
 }
 
 std::string FormatRate(double rate) {

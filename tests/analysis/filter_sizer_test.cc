@@ -17,7 +17,7 @@ std::uint64_t WholeBytes(std::uint64_t keys, double bits_per_key) {
 }
 
 int BestByRateAlone(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  const int step = layout.lines == 2 ? 2 : 1;
+  const int step = layout.ProbeStep();
   int best = step;
   for (int k = step; k <= 40; k += step) {
     if (Log2FalsePositiveRate(layout, bits, keys, k) <

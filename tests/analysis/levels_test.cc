@@ -74,7 +74,7 @@ TEST(PlanLevels, ReportsTheFiltersThatItCounts) {
                 FalsePositiveRate(layout, size.bits, keys[i], size.probes));
     }
     EXPECT_LE(bits, 1'110'000U);
-    EXPECT_GT(bits, 1'110'000U - 2 * BitGranularity(layout));
+    EXPECT_GT(bits, 1'110'000U - 2 * layout.Granularity());
     EXPECT_EQ(plan->wasted_reads, wasted);
     // At least as good as the same bits per key everywhere, and here much better.
     double uniform = 0.0;

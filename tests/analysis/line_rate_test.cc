@@ -66,7 +66,7 @@ class SimulatedFilter {
   template <typename Action>
   bool ForEachWord(Action action) {
     const std::uint64_t first = random_.Below(lines_);
-    if (layout_.lines == 1) return action(first, probes_);
+    if (layout_.placement == BitPlacement::kOneLine) return action(first, probes_);
     const std::uint64_t pages = std::max<std::uint64_t>(1, lines_ / kPageLines);
     const std::uint64_t page = std::min(first / kPageLines, pages - 1);
     const std::uint64_t begin = page * kPageLines;
@@ -108,7 +108,7 @@ struct Simulation {
 // the mean of the filters' rates.
 void ExpectRateInInterval(const Simulation& s) {
   SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(s.layout.kind)
-                                  << " lines=" << s.layout.lines << " B=" << s.lines
+                                  << " lines=" << s.layout.Lines() << " B=" << s.lines
                                   << " n=" << s.keys << " k=" << s.probes);
   Random random(20190813);
   const std::uint64_t bits = s.lines * kLineBits;

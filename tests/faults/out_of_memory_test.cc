@@ -98,7 +98,7 @@ using Parameters = std::tuple<Layout, Wish, Shortage>;
 class OutOfMemory : public testing::TestWithParam<Parameters> {
  protected:
   OutOfMemory() {
-    policy_options_.lines = std::get<Layout>(GetParam()).lines;
+    policy_options_.lines = std::get<Layout>(GetParam()).Lines();
     std::get<Wish>(GetParam()).set(&policy_options_, &table_options_);
   }
 

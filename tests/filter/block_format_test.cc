@@ -62,7 +62,7 @@ constexpr std::uint64_t kKeys = 20;
 
 // In the middle of its layout's geometries: two lines' k is even.
 Geometry SampleGeometry(Layout layout) {
-  if (layout.lines == 0) return {layout, 200, kKeys, 7};
+  if (!layout.InLines()) return {layout, 200, kKeys, 7};
   return {layout, 3 * kLineBits, kKeys, 6};
 }
 
@@ -116,8 +116,7 @@ TEST_P(BlockFormat, SampleIsUsableAtEveryAlignment) {
 TEST_P(BlockFormat, DescriptionIsReadBack) {
   const BloomFilterView view(block_);
   const Geometry geometry = SampleGeometry(GetParam());
-  EXPECT_EQ(view.Description().layout.kind, GetParam().kind);
-  EXPECT_EQ(view.Description().layout.lines, GetParam().lines);
+  EXPECT_EQ(view.Description().layout, GetParam());
   EXPECT_EQ(view.Description().bits, geometry.bits);
   EXPECT_EQ(view.Description().keys, kKeys);
   EXPECT_EQ(view.Description().probes, geometry.probes);
@@ -205,7 +204,7 @@ TEST_P(BlockFormat, ReservedValuesAreDamage) {
 
 TEST_P(BlockFormat, AbsurdSizesAreWrong) {
   const std::uint64_t bits = SampleGeometry(GetParam()).bits;
-  const std::uint64_t step = GetParam().lines == 0 ? 8 : kLineBits;
+  const std::uint64_t step = GetParam().InLines() ? kLineBits : 8;
   for (const std::uint64_t wrong :
        {bits - step, bits + step, std::uint64_t{1} << 32, std::uint64_t{1} << 35,
         std::uint64_t{1} << 63, ~std::uint64_t{0} - (step - 1)}) {
@@ -218,7 +217,7 @@ TEST_P(BlockFormat, AbsurdSizesAreWrong) {
 
 // What a layout itself does not allow, whatever the size of the block.
 TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
-  const int lines = GetParam().lines;
+  const int lines = GetParam().Lines();
   if (lines == 0) {
     const bool classic = GetParam().kind == FilterKind::kClassic;
     EXPECT_EQ(StatusOf(WithBits(block_, 6)),
@@ -270,7 +269,7 @@ TEST_P(BlockFormat, PaddedBlocksAnswerTheSame) {
 // stay inside.
 TEST_P(BlockFormat, RandomArraysAreReadWithinBounds) {
   std::mt19937_64 random(1);
-  const int lines = GetParam().lines;
+  const int lines = GetParam().Lines();
   const std::vector<std::uint64_t> sizes =
       lines == 0 ? std::vector<std::uint64_t>{7, 8, 9, 63, 64, 65, 1000}
                  : std::vector<std::uint64_t>{2 * kLineBits, 3 * kLineBits, 129 * kLineBits};

@@ -42,7 +42,7 @@ class CraftedKeys : public testing::TestWithParam<Layout> {
       int most = -1;
       for (int i = 0; i < kCandidates; ++i, ++number) {
         const filter::CodeWord word = WordOf(number);
-        if (layout_.lines != 0 && word.positions[0] > size_.bits / 5) continue;
+        if (layout_.InLines() && word.positions[0] > size_.bits / 5) continue;
         int fresh = 0;
         for (int p = 0; p < word.size; ++p) {
           fresh +=
@@ -94,7 +94,7 @@ TEST_P(CraftedKeys, RaiseTheRateOfTheirSeedOnly) {
   const double raised = static_cast<double>(FalsePositives(crafted, 0)) / kQueries;
   const double share = static_cast<double>(kKeys) * size_.probes / static_cast<double>(size_.bits);
   double most = 1.0;
-  for (int i = 0; i < (layout_.lines == 0 ? size_.probes : layout_.lines); ++i) most *= share;
+  for (int i = 0; i < (layout_.InLines() ? layout_.Lines() : size_.probes); ++i) most *= share;
   EXPECT_GT(raised, 2 * rate);
   EXPECT_LT(raised, 1.1 * most);
   RecordProperty("rate", std::to_string(rate));

@@ -68,13 +68,13 @@ class GeometryDraw {
   Geometry Any(Layout layout) {
     constexpr double kLeastBits = 64;
     constexpr double kMostBits = 1 << 20;
-    const std::uint64_t unit = BitGranularity(layout);
-    const double least = std::max(kLeastBits, static_cast<double>(unit) * layout.lines);
+    const std::uint64_t unit = layout.Granularity();
+    const double least = std::max(kLeastBits, static_cast<double>(layout.LeastBits()));
     const double wanted = least * std::pow(kMostBits / least, Share());
     const std::uint64_t bits = static_cast<std::uint64_t>(wanted) / unit * unit;
     const double bits_per_key = 2 + 14 * Share();
     const auto keys = static_cast<std::uint64_t>(static_cast<double>(bits) / bits_per_key);
-    const int step = std::max(layout.lines, 1);
+    const int step = layout.ProbeStep();
     const double share_of_best = Share() < 0.5 ? 1.0 : 0.3 + 1.7 * Share();
     const double probes = share_of_best * OptimalProbes(layout, bits, keys) / step;
     return {layout, bits, keys, step * std::max(1, static_cast<int>(std::lround(probes)))};

@@ -91,21 +91,18 @@ class KernelTest : public testing::TestWithParam<std::tuple<std::string, Layout>
 
   // Sizes with one page, a last page of another size, and bits behind the last whole byte.
   std::vector<std::uint64_t> Sizes() const {
-    if (layout_.lines == 0) return {1, 2, 9, 64, 73, 100, 1000, 65537};
-    const auto fewest = static_cast<std::uint64_t>(layout_.lines);
-    return {fewest * kLineBits, 3 * kLineBits, 64 * kLineBits, 127 * kLineBits, 200 * kLineBits};
+    if (!layout_.InLines()) return {1, 2, 9, 64, 73, 100, 1000, 65537};
+    return {layout_.LeastBits(), 3 * kLineBits, 64 * kLineBits, 127 * kLineBits, 200 * kLineBits};
   }
 
   // Every possible geometry with every number of probes.
   template <typename Check>
   void ForEachGeometry(Check check) const {
-    if (set_.is_available == nullptr && layout_.lines != 0) return;
-    const int step = std::max(layout_.lines, 1);
+    if (set_.is_available == nullptr && layout_.InLines()) return;
+    const int step = layout_.ProbeStep();
     for (const std::uint64_t bits : Sizes()) {
       for (int probes = step; probes <= kMaxProbes; probes += step) {
-        const bool fits = layout_.lines > 0 || layout_.kind == FilterKind::kStandard ||
-                          static_cast<std::uint64_t>(probes) <= bits;
-        if (!fits) continue;
+        if (!layout_.Admits(bits, probes)) continue;
         FilterDescription filter;
         filter.layout = layout_;
         filter.probes = probes;

@@ -38,7 +38,7 @@ namespace exactbloom {
 
 std::ostream& operator<<(std::ostream& out, const Geometry& geometry) {
   return out << (geometry.layout.kind == FilterKind::kClassic ? "classic" : "standard")
-             << " lines=" << geometry.layout.lines << " m=" << geometry.bits
+             << " lines=" << geometry.layout.Lines() << " m=" << geometry.bits
              << " n=" << geometry.keys << " k=" << geometry.probes;
 }
 
@@ -116,9 +116,8 @@ Measurement Measure(const Geometry& geometry, std::mt19937_64& salts) {
       std::clamp(kWantedFalsePositives / RateOf(geometry), kFewestQueries, kMostQueries);
   const auto all_queries = static_cast<std::uint64_t>(queries);
   Measurement measurement;
-  measurement.filters =
-      std::max(geometry.layout.lines == 0 ? kFewestFilters : kFewestFiltersOfLines,
-               all_queries / geometry.keys);
+  measurement.filters = std::max(geometry.layout.InLines() ? kFewestFiltersOfLines : kFewestFilters,
+                                 all_queries / geometry.keys);
   measurement.queries_a_filter = (all_queries - 1) / measurement.filters + 1;
   for (std::uint64_t i = 0; i < measurement.filters; ++i) {
     MeasureOneFilter(geometry, salts(), measurement);
@@ -129,7 +128,7 @@ Measurement Measure(const Geometry& geometry, std::mt19937_64& salts) {
 // The variance, over hash functions, of one filter's rate given its fill: derived for lines = 0,
 // measured where lines have loads of their own.
 double VarianceOfRate(const Geometry& geometry, const Measurement& measurement) {
-  return geometry.layout.lines == 0 ? RateVariance(geometry) : measurement.rates.Variance();
+  return geometry.layout.InLines() ? measurement.rates.Variance() : RateVariance(geometry);
 }
 
 // Queries of one filter share its fill: the variance of their count over the binomial variance.
@@ -155,7 +154,7 @@ void ExpectRateGivenFill(const Measurement& measurement) {
 
 void ExpectFill(const Geometry& geometry, const Measurement& measurement) {
   Moments ones = OnesMoments(geometry);
-  if (geometry.layout.lines != 0) ones.variance = measurement.fills.Variance();
+  if (geometry.layout.InLines()) ones.variance = measurement.fills.Variance();
   const auto filters = static_cast<double>(measurement.filters);
   const double rounding = 1e-9 * ones.mean;
   EXPECT_NEAR(static_cast<double>(measurement.ones) / filters, ones.mean,

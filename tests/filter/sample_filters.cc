@@ -17,7 +17,7 @@ std::vector<Layout> AllLayouts() {
 
 std::string NameOf(Layout layout) {
   const std::string kind = layout.kind == FilterKind::kClassic ? "Classic" : "Standard";
-  return layout.lines == 0 ? kind : kind + std::to_string(layout.lines) + "Lines";
+  return !layout.InLines() ? kind : kind + std::to_string(layout.Lines()) + "Lines";
 }
 
 FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key) {

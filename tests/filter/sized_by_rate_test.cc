@@ -1,6 +1,7 @@
 // Builders that size by a rate, and the limit of a block.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -53,8 +54,7 @@ TEST_P(SizedByRate, EveryFilterIsTheSmallestForItsKeys) {
 
 TEST_P(SizedByRate, NoKeysMakeTheSmallestArray) {
   BloomFilterBuilder builder = Builder(0.01);
-  EXPECT_EQ(BuildAndDescribe(builder, 0).bits,
-            GetParam().lines == 0 ? 8U : kLineBits * static_cast<std::uint64_t>(GetParam().lines));
+  EXPECT_EQ(BuildAndDescribe(builder, 0).bits, std::max<std::uint64_t>(8, GetParam().LeastBits()));
 }
 
 // Not one key more fits, and the block that they get has the size that was asked about.
@@ -96,7 +96,7 @@ TEST_P(SizedByRate, TheLimitOfABlockCutsBitsAndKeepsKeys) {
     builder.AddKey(NumberKey(fitting).text());
     EXPECT_TRUE(builder.ExceedsBlockLimit());
     const FilterDescription filter = BuildAndDescribe(builder, 2 * fitting);
-    const std::uint64_t unit = GetParam().lines == 0 ? 1 : kLineBits / 8;
+    const std::uint64_t unit = GetParam().ByteGranularity();
     EXPECT_EQ(filter::ArrayBytes(filter.bits), (999 - filter::kTrailerBytes) / unit * unit);
     EXPECT_EQ(filter.probes, OptimalProbes(GetParam(), filter.bits, filter.keys));
   }

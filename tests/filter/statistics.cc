@@ -26,10 +26,10 @@ ZeroLogarithms LogarithmsOf(const Geometry& geometry) {
   if (geometry.layout.kind == FilterKind::kClassic) {
     return {n * std::log1p(-k / m), n * std::log1p(-k / ((m - 1) * (m - k)))};
   }
-  if (geometry.layout.lines > 0) {
+  if (geometry.layout.InLines()) {
     // A key touches a line with probability lines / L, and then a bit of it with one of k / lines
     // independent draws.
-    const double lines = geometry.layout.lines;
+    const double lines = geometry.layout.Lines();
     const auto line_bits = static_cast<double>(kLineBits);
     const double touched = -std::expm1(k / lines * std::log1p(-1 / line_bits));
     return {n * std::log1p(-lines * line_bits / m * touched), 0.0};
@@ -49,7 +49,7 @@ std::vector<double> LineRates(const unsigned char* array, const FilterDescriptio
   for (std::size_t line = 0; line < rates.size(); ++line) {
     const std::uint64_t ones = CountOnes(array + line * kLineBits / 8, kLineBits);
     rates[line] = FalsePositiveRateGivenFill(filter.layout.kind, kLineBits, ones,
-                                             filter.probes / filter.layout.lines);
+                                             filter.layout.ProbesPerLine(filter.probes));
   }
   return rates;
 }
@@ -96,12 +96,12 @@ double RateVariance(const Geometry& geometry) {
 double RateGivenArray(std::string_view block) {
   const filter::DecodedBlock decoded = filter::DecodeBlock(block);
   const FilterDescription& filter = decoded.description;
-  if (filter.layout.lines == 0) {
+  if (!filter.layout.InLines()) {
     return FalsePositiveRateGivenFill(filter.layout.kind, filter.bits,
                                       CountOnes(decoded.array, filter.bits), filter.probes);
   }
   const std::vector<double> rates = LineRates(decoded.array, filter);
-  if (filter.layout.lines == 2) return PairRate(rates);
+  if (filter.layout.placement == BitPlacement::kTwoLines) return PairRate(rates);
   return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
 }
 

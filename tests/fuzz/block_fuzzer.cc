@@ -252,7 +252,7 @@ void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded)
 InstructionSet SetOf(std::size_t number, Layout layout) {
   static const std::vector<InstructionSet> sets = filter::TestedSets();
   static const std::vector<InstructionSet> whole_sets = filter::AvailableInstructionSets();
-  const std::vector<InstructionSet>& candidates = layout.lines == 0 ? sets : whole_sets;
+  const std::vector<InstructionSet>& candidates = layout.InLines() ? whole_sets : sets;
   return candidates[number % candidates.size()];
 }
 

@@ -46,7 +46,7 @@ Options ReadOptions(Input& input) {
   const unsigned flags = input.Take<std::uint8_t>();
   Options options;
   options.layout.kind = (flags & kStandard) != 0 ? FilterKind::kStandard : FilterKind::kClassic;
-  options.layout.lines = input.Take<std::int8_t>() % (kMaxLines + 2);
+  options.layout.placement = BitPlacement{input.Take<std::int8_t>() % (kMaxLines + 2)};
   const bool any = (flags & kAnyNumber) != 0;
   options.bits_per_key = TakeNumber(input, any, kMinBitsPerKey, kMaxBitsPerKey);
   if ((flags & kByRate) != 0) {
@@ -66,7 +66,7 @@ bool IsWithin(double number, double least, double most) {
 // As the header of the builder states the ranges.
 bool AreValid(const Options& options) {
   const std::uint64_t two_lines = 2 * kLineBits / 8 + filter::kTrailerBytes;
-  return options.layout.lines >= 0 && options.layout.lines <= kMaxLines &&
+  return options.layout.IsValid() &&
          IsWithin(options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey) &&
          (options.false_positive_rate == 0.0 ||
           IsWithin(options.false_positive_rate, kMinTargetRate, kMaxTargetRate)) &&
@@ -106,9 +106,7 @@ class Session {
 
   std::size_t LeastBytes() const {
     const Layout layout = options_.layout;
-    const std::size_t array =
-        layout.lines == 0 ? 1 : kLineBits / 8 * static_cast<std::size_t>(layout.lines);
-    return array + filter::kTrailerBytes;
+    return filter::ArrayBytes(layout.LeastBits()) + filter::kTrailerBytes;
   }
 
   void AddKeys(Step step, Input& input) {
@@ -194,7 +192,7 @@ class Session {
     Require(view.Status() == BlockStatus::kUsable, "a block is not usable");
     Require(found.keys == count && found.hash_seed == options_.hash_seed &&
                 found.layout.kind == options_.layout.kind &&
-                found.layout.lines == options_.layout.lines,
+                found.layout.Lines() == options_.layout.Lines(),
             "a block does not say what was put into it");
     const auto positions = count * static_cast<std::uint64_t>(found.probes);
     Require(view.CountOnes() <= positions, "a block has more ones than its keys set");
@@ -258,7 +256,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool valid = fuzz::AreValid(options);
   fuzz::Require(BloomFilterBuilder::Create(options).has_value() == valid,
                 "options are taken that are out of range, or good ones refused");
-  const bool has_kernel = sets[set].is_available != nullptr || options.layout.lines == 0;
+  const bool has_kernel = sets[set].is_available != nullptr || !options.layout.InLines();
   if (valid) fuzz::Session(options, sets[has_kernel ? set : 0]).Run(input);
   return 0;
 }

@@ -43,7 +43,7 @@ constexpr char kPath[] = "/table.sst";
 BlockBasedTableOptions TableOptions(Layout layout, rocksdb::ChecksumType checksum,
                                     bool partitioned) {
   BloomFilterPolicyOptions options;
-  options.lines = layout.lines;
+  options.lines = layout.Lines();
   BlockBasedTableOptions table_options;
   table_options.filter_policy.reset(layout.kind == FilterKind::kClassic
                                         ? NewClassicBloomFilterPolicy(options)

@@ -66,11 +66,11 @@ TEST_P(GoldenTableTest, SaysWhatItsFilterIs) {
   ASSERT_TRUE(ReadTableFilter(*rocksdb::FileSystem::Default(), path_, &filter).ok());
   EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
   EXPECT_EQ(filter.layout.kind, GetParam().layout.kind);
-  EXPECT_EQ(filter.layout.lines, GetParam().layout.lines);
+  EXPECT_EQ(filter.layout.Lines(), GetParam().layout.Lines());
   EXPECT_EQ(filter.partitioned, GetParam().partitioned);
   EXPECT_EQ(filter.blocks > 1, GetParam().partitioned);
   EXPECT_EQ(filter.keys, kGoldenKeys);
-  EXPECT_EQ(filter.format_version, GetParam().layout.lines == 0 ? 1 : 2);
+  EXPECT_EQ(filter.format_version, GetParam().layout.Lines() == 0 ? 1 : 2);
 }
 
 // Other bytes need another version of the format, and golden tables of it beside these.

@@ -112,7 +112,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, MemoryFitTest, testing::ValuesIn(AllLayouts())
 
 TEST_P(MemoryFitTest, KeepsTheRateOnBalanceAndLosesNoMemory) {
   for (const double bits_per_key : {10.0, 15.3}) {
-    if (bits_per_key > 10 && GetParam().lines == 2) continue;  // its exact rate takes long
+    if (bits_per_key > 10 && GetParam().placement == BitPlacement::kTwoLines)
+      continue;  // its exact rate takes long
     const Tables tables = Build(FourClassesPerDoubling, bits_per_key);
     ExpectTargetOnBalance(tables);
     EXPECT_LE(tables.bytes_lost, 1.0);

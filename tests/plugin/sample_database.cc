@@ -38,7 +38,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 PolicyPointer NewPolicy(Layout layout, double bits_per_key) {
   BloomFilterPolicyOptions options;
   options.bits_per_key = bits_per_key;
-  options.lines = layout.lines;
+  options.lines = layout.Lines();
   return PolicyPointer(layout.kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
                                                            : NewStandardBloomFilterPolicy(options));
 }

@@ -117,7 +117,7 @@ TEST_F(TableFilters, OursIsDescribedInFull) {
     const Layout layout(FilterKind::kStandard, lines);
     const FilterSize size = SizeAtBitsPerKey(layout, kKeys, 12.5);
     EXPECT_EQ(filter.layout.kind, FilterKind::kStandard);
-    EXPECT_EQ(filter.layout.lines, lines);
+    EXPECT_EQ(filter.layout.Lines(), lines);
     EXPECT_EQ(filter.bits, size.bits);
     EXPECT_EQ(filter.min_probes, size.probes);
     EXPECT_EQ(filter.max_probes, size.probes);

@@ -158,8 +158,8 @@ class LineFilters : public testing::Test {
   void AddKey(Layout layout, int probes, std::vector<char>& filter) {
     const std::size_t lines = filter.size() / kLineBits;
     const std::size_t first = Below(lines);
-    AddWord(layout, first, probes / layout.lines, filter);
-    if (layout.lines == 1) return;
+    AddWord(layout, first, layout.ProbesPerLine(probes), filter);
+    if (layout.placement == BitPlacement::kOneLine) return;
     const std::size_t last_page = std::max<std::size_t>(lines / kPageLines, 1) - 1;
     const std::size_t page = std::min(first / kPageLines, last_page);
     const std::size_t begin = page * kPageLines;
@@ -180,7 +180,7 @@ TEST_F(LineFilters, AreEstimatedAsWellAsPromised) {
     for (const Layout layout :
          {Layout{FilterKind::kStandard, 1}, Layout{FilterKind::kClassic, 1},
           Layout{FilterKind::kStandard, 2}, Layout{FilterKind::kClassic, 2}}) {
-      SCOPED_TRACE(lines * 10 + static_cast<std::size_t>(layout.lines));
+      SCOPED_TRACE(lines * 10 + static_cast<std::size_t>(layout.Lines()));
       const std::size_t keys = 30 * lines;
       std::uint64_t covered = 0;
       double sum = 0.0;

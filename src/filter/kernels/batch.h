@@ -52,7 +52,7 @@ void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at
   const unsigned char* array = view.array_;
   const std::uint64_t seed = view.description_.hash_seed;
   const std::uint64_t line_count = view.description_.bits / kLineBits;
-  const bool fetches_lines = view.description_.layout.lines != 0;
+  const bool fetches_lines = view.description_.layout.InLines();
   std::array<std::uint64_t, kBatchKeys> hashes;
   for (std::size_t begin = 0; begin < count; begin += kBatchKeys) {
     const std::size_t batch = std::min(count - begin, kBatchKeys);

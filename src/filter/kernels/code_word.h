@@ -206,19 +206,19 @@ inline void AppendFields(CodeWord& word, FilterKind kind, std::uint64_t line, Fi
 // The standard code word may name a position twice.
 inline CodeWord MakeCodeWord(Layout layout, std::uint64_t hash, std::uint64_t bits, int probes) {
   CodeWord word;
-  if (layout.lines == 0) {
+  if (!layout.InLines()) {
     internal::AppendDraws(word, layout.kind, hash, bits, probes);
     return word;
   }
   const std::uint64_t line_count = bits / kLineBits;
   const std::uint64_t first = FirstLine(hash, line_count);
   const std::uint64_t first_word = FirstFieldWord(hash);
-  const FieldStream stream(first_word, layout.lines);
-  internal::AppendFields(word, layout.kind, first, stream, probes / layout.lines);
-  if (layout.lines == 2) {
+  const FieldStream stream(first_word, layout.Lines());
+  internal::AppendFields(word, layout.kind, first, stream, layout.ProbesPerLine(probes));
+  if (layout.placement == BitPlacement::kTwoLines) {
     const std::uint64_t second = SecondLine(first_word, first, line_count);
-    const FieldStream second_stream(NextFieldWord(first_word), layout.lines);
-    internal::AppendFields(word, layout.kind, second, second_stream, probes / layout.lines);
+    const FieldStream second_stream(NextFieldWord(first_word), layout.Lines());
+    internal::AppendFields(word, layout.kind, second, second_stream, layout.ProbesPerLine(probes));
   }
   return word;
 }

@@ -63,7 +63,7 @@ EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word,
 }  // namespace
 
 const Kernel& Avx2Kernel(const FilterDescription& filter) {
-  return filter.layout.lines == 0 ? ScalarKernel(filter) : LineKernelFor(filter);
+  return filter.layout.InLines() ? LineKernelFor(filter) : ScalarKernel(filter);
 }
 
 }  // namespace exactbloom::filter

@@ -161,7 +161,7 @@ bool GathersFast() {
 }  // namespace
 
 const Kernel& Avx512Kernel(const FilterDescription& filter) {
-  return filter.layout.lines == 0 ? Avx512DrawKernel(filter, GathersFast()) : LineKernelFor(filter);
+  return filter.layout.InLines() ? LineKernelFor(filter) : Avx512DrawKernel(filter, GathersFast());
 }
 
 }  // namespace exactbloom::filter

@@ -105,7 +105,7 @@ bool AnyEqual(std::uint64_t first, std::uint64_t second, int used) {
 }  // namespace
 
 const Kernel& NeonKernel(const FilterDescription& filter) {
-  return filter.layout.lines == 0 ? ScalarKernel(filter) : LineKernelFor(filter);
+  return filter.layout.InLines() ? LineKernelFor(filter) : ScalarKernel(filter);
 }
 
 }  // namespace exactbloom::filter

@@ -62,7 +62,7 @@ bool AnyEqual(std::uint64_t first, std::uint64_t second, int used) {
 }  // namespace
 
 const Kernel& ScalarKernel(const FilterDescription& filter) {
-  return filter.layout.lines == 0 ? DrawKernelFor(filter) : LineKernelFor(filter);
+  return filter.layout.InLines() ? LineKernelFor(filter) : DrawKernelFor(filter);
 }
 
 }  // namespace exactbloom::filter

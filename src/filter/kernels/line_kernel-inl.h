@@ -255,7 +255,7 @@ const Kernel& LineKernelFor(int probes) {
 // Requires lines 1 or 2.
 const Kernel& LineKernelFor(const FilterDescription& filter) {
   const bool classic = filter.layout.kind == FilterKind::kClassic;
-  if (filter.layout.lines == 1) {
+  if (filter.layout.placement == BitPlacement::kOneLine) {
     return classic ? LineKernelFor<FilterKind::kClassic, 1>(filter.probes)
                    : LineKernelFor<FilterKind::kStandard, 1>(filter.probes);
   }

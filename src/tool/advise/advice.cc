@@ -43,8 +43,7 @@ std::uint64_t LeftByRebuild(const FamilyFindings& findings, const BloomFilterPol
                         filter.level == findings.tree->levels.back().level &&
                         findings.tree->levels.back().deepest;
     const bool same = filter.family == FilterFamily::kExactBloom &&
-                      filter.layout.kind == FilterKind::kClassic &&
-                      filter.layout.lines == best.lines;
+                      filter.layout == Layout(FilterKind::kClassic, best.lines);
     if (ribbon ? filter.family == FilterFamily::kRibbon : same) ++left;
   }
   return left;

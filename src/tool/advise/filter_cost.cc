@@ -20,8 +20,8 @@ double CheckNanoseconds(CheckedFilter filter, std::uint64_t filter_bytes) {
 }
 
 CheckedFilter CheckedFilterOf(Layout layout) {
-  if (layout.lines == 0) return CheckedFilter::kAnywhere;
-  return layout.lines == 1 ? CheckedFilter::kOneLine : CheckedFilter::kTwoLines;
+  if (!layout.InLines()) return CheckedFilter::kAnywhere;
+  return layout.Lines() == 1 ? CheckedFilter::kOneLine : CheckedFilter::kTwoLines;
 }
 
 CheckedFilter CheckedFilterOf(const TableFilter& filter) {

@@ -80,7 +80,7 @@ PredictedLevel FilterPrediction::PredictLevel(const LevelShape& level, Layout la
   const std::uint64_t blocks = BlocksOf(level, wanted, tree_.table_options);
   const std::uint64_t keys = std::max<std::uint64_t>(1, (level.keys + blocks / 2) / blocks);
   const auto [place, is_new] = filters_.try_emplace(
-      {keys, layout.lines, wanted.ribbon, wanted.bits_per_key, wanted.fpr}, PredictedLevel());
+      {keys, layout, wanted.ribbon, wanted.bits_per_key, wanted.fpr}, PredictedLevel());
   if (is_new) place->second = PredictFilter(keys, layout, wanted);
   predicted = place->second;
   predicted.bytes *= blocks;

@@ -52,7 +52,7 @@ class FilterPrediction {
 
   const TreeShape& tree_;
   RibbonFilters ribbon_filters_;
-  std::map<std::tuple<std::uint64_t, int, bool, double, double>, PredictedLevel> filters_;
+  std::map<std::tuple<std::uint64_t, Layout, bool, double, double>, PredictedLevel> filters_;
 };
 
 }  // namespace exactbloom::tool

@@ -55,14 +55,14 @@ double PageRate(const unsigned char* page, std::uint64_t lines, const LineRates&
 }
 
 void MeasureLines(const unsigned char* array, BlockFill* fill) {
-  const LineRates rates = RatesOfLine(fill->layout.kind, fill->probes / fill->layout.lines);
+  const LineRates rates = RatesOfLine(fill->layout.kind, fill->layout.ProbesPerLine(fill->probes));
   const std::uint64_t lines = fill->bits / kLineBits;
   const std::uint64_t pages = std::max<std::uint64_t>(lines / kPageLines, 1);
   double sum = 0.0;
   for (std::uint64_t page = 0; page < pages; ++page) {
     const std::uint64_t begin = page * kPageLines;
     const std::uint64_t size = page + 1 == pages ? lines - begin : kPageLines;
-    sum += PageRate(array + begin * kLineBytes, size, rates, fill->layout.lines, &fill->ones);
+    sum += PageRate(array + begin * kLineBytes, size, rates, fill->layout.Lines(), &fill->ones);
   }
   fill->rate = sum / static_cast<double>(lines);
 }
@@ -74,7 +74,7 @@ void MeasureOurs(std::string_view bytes, BlockFill* fill) {
   fill->probes = filter.probes;
   fill->bits = filter.bits;
   fill->keys = filter.keys;
-  if (filter.layout.lines != 0) return MeasureLines(filter::DecodeBlock(bytes).array, fill);
+  if (filter.layout.InLines()) return MeasureLines(filter::DecodeBlock(bytes).array, fill);
   fill->ones = view.CountOnes();
   fill->rate =
       FalsePositiveRateGivenFill(filter.layout.kind, filter.bits, fill->ones, filter.probes);

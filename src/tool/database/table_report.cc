@@ -84,8 +84,7 @@ double TableReport::PassRate() const {
 }
 
 double TableReader::ExactRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  const auto [rate, is_new] =
-      rates_.try_emplace({layout.kind, layout.lines, bits, keys, probes}, 0.0);
+  const auto [rate, is_new] = rates_.try_emplace({layout, bits, keys, probes}, 0.0);
   if (is_new) rate->second = FalsePositiveRate(layout, bits, keys, probes);
   return rate->second;
 }

@@ -54,7 +54,7 @@ class TableReader {
   double ExactRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
   // Thousands of partitions have but a few geometries, whose rates take up to a millisecond.
-  std::map<std::tuple<FilterKind, int, std::uint64_t, std::uint64_t, int>, double> rates_;
+  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, double> rates_;
 };
 
 }  // namespace exactbloom::tool

@@ -16,7 +16,7 @@ json GeometryOf(const TableFilter& filter) {
   json geometry{{"k", filter.max_probes}, {"least_k", filter.min_probes}};
   if (filter.family == FilterFamily::kExactBloom) {
     geometry["kind"] = filter.layout.kind == FilterKind::kClassic ? "classic" : "standard";
-    geometry["lines"] = filter.layout.lines;
+    geometry["lines"] = filter.layout.Lines();
     geometry["hash_seed"] = filter.hash_seed;
     geometry["block_format"] = filter.format_version;
   }

@@ -71,7 +71,7 @@ std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string*
 
 std::string WhyNotComparable(const FilterGeometry& first, const FilterGeometry& second) {
   if (first.family != second.family) return "filters of different families";
-  if (first.layout.kind != second.layout.kind || first.layout.lines != second.layout.lines) {
+  if (first.layout != second.layout) {
     return "filters of different layouts";
   }
   if (first.bits != second.bits) return "filters of different sizes (m)";

@@ -32,7 +32,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   }
   if (arguments.memory_bytes) {
     const std::uint64_t bits = BitsInMemory(arguments, 1);
-    return bits - bits % BitGranularity(arguments.layout);
+    return bits - bits % arguments.layout.Granularity();
   }
   const auto size = SmallestFilter(arguments.layout, *arguments.keys, *arguments.rate);
   if (!size)
@@ -72,7 +72,7 @@ void PrintText(const PlanArguments& arguments, const FilterPlan& plan) {
   const FilterPlan usual = UsualPlan(arguments, plan);
   add("usual formula", usual);
   fmt::print("{} Bloom filter for {} keys\n\n{}", Describe(layout), plan.keys, table.Format());
-  if (layout.lines == 0) {
+  if (!layout.InLines()) {
     fmt::print("{:<20}  its exact rate is {}\n", "",
                FormatRate(FalsePositiveRate(layout, usual.bits, usual.keys, usual.probes)));
   }
@@ -125,9 +125,9 @@ FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits) {
 }
 
 std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
-  const double grain = layout.lines == 0 ? 8.0 : static_cast<double>(kLineBits);
+  const double grain = static_cast<double>(std::max<std::uint64_t>(8, layout.Granularity()));
   const double grains = std::ceil(static_cast<double>(keys) * bits_per_key / grain);
-  const double least = layout.lines == 2 ? 2.0 : 1.0;
+  const double least = static_cast<double>(layout.ProbeStep());
   return static_cast<std::uint64_t>(std::max(grains, least) * grain);
 }
 

@@ -56,7 +56,7 @@ std::string PolicyOf(const PlanArguments& arguments, const std::vector<FilterPla
   }
   const Layout layout = arguments.layout;
   return fmt::format("{{id={}{};level_bits={}{}}}", PolicyId(layout.kind),
-                     layout.lines == 0 ? "" : fmt::format(";lines={}", layout.lines), bits,
+                     !layout.InLines() ? "" : fmt::format(";lines={}", layout.Lines()), bits,
                      arguments.bottommost == BottommostFilter::kRibbon ? ";bottommost=ribbon" : "");
 }
 

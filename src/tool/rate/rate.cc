@@ -31,12 +31,12 @@ std::string Refusal(const RateArguments& arguments) {
     return fmt::format("--k is {}, but must be from 1 to {}", arguments.probes, kMaxProbes);
   }
   if (arguments.bits < 1) return "--m is 0, but a filter has at least one bit";
-  if (arguments.layout.lines > 0) {
+  if (arguments.layout.InLines()) {
     return fmt::format(
         "--m is {}: with --lines {} it must be a multiple of {}, at least {}{}", arguments.bits,
-        arguments.layout.lines, kLineBits,
-        kLineBits * static_cast<std::uint64_t>(arguments.layout.lines),
-        arguments.layout.lines == 2 ? fmt::format(", and --k, {}, even", arguments.probes) : "");
+        arguments.layout.Lines(), kLineBits, arguments.layout.LeastBits(),
+        arguments.layout.ProbeStep() == 2 ? fmt::format(", and --k, {}, even", arguments.probes)
+                                          : "");
   }
   return fmt::format("--k is {}, but {} bits hold no more distinct ones", arguments.probes,
                      arguments.bits);
@@ -49,7 +49,7 @@ Answer AnswerOf(const RateArguments& arguments) {
   if (std::isnan(answer.exact)) throw support::InputError(Refusal(arguments));
   answer.asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  answer.bounds = layout.lines == 0 ? FalsePositiveRateBounds(layout.kind, bits, keys, probes)
+  answer.bounds = !layout.InLines() ? FalsePositiveRateBounds(layout.kind, bits, keys, probes)
                                     : RateBounds{kNone, kNone};
   answer.optimal_probes = OptimalProbes(layout, bits, keys);
   answer.rate_at_optimum = FalsePositiveRate(layout, bits, keys, answer.optimal_probes);

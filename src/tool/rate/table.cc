@@ -53,7 +53,7 @@ std::vector<Row> MakeRows(const RateTableArguments& arguments) {
     Row row;
     row.bits_per_key = arguments.least_bits_per_key + i * arguments.step;
     if (row.bits_per_key > arguments.most_bits_per_key + kRounding) return rows;
-    const auto grain = static_cast<double>(BitGranularity(arguments.layout));
+    const auto grain = static_cast<double>(arguments.layout.Granularity());
     const double wanted = row.bits_per_key * static_cast<double>(arguments.keys);
     row.bits = static_cast<std::uint64_t>(std::ceil(wanted / grain - kRounding) * grain);
     row.optimal_probes = OptimalProbes(arguments.layout, row.bits, arguments.keys);

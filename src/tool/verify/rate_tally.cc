@@ -11,7 +11,7 @@ namespace exactbloom::tool {
 const FilterRate& ExactRates::Of(const FilterDescription& filter) {
   const Layout layout = filter.layout;
   const auto [place, is_new] =
-      rates_.try_emplace({layout.kind, layout.lines, filter.bits, filter.keys, filter.probes});
+      rates_.try_emplace({layout, filter.bits, filter.keys, filter.probes});
   if (is_new) {
     const FilterSize size{filter.bits, filter.probes};
     place->second.mean = FalsePositiveRate(layout, filter.bits, filter.keys, filter.probes);

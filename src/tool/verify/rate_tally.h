@@ -25,7 +25,7 @@ class ExactRates {
   const FilterRate& Of(const FilterDescription& filter);
 
  private:
-  using Parameters = std::tuple<FilterKind, int, std::uint64_t, std::uint64_t, int>;
+  using Parameters = std::tuple<Layout, std::uint64_t, std::uint64_t, int>;
   std::map<Parameters, FilterRate> rates_;
 };
 
