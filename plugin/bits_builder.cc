@@ -18,7 +18,7 @@ using rocksdb::Status;
 
 std::string_view View(const Slice& slice) { return {slice.data(), slice.size()}; }
 
-// A block that every reader, ours and stock ones, takes as "always match".
+// A block that every reader, ExactBloom's and stock ones, takes as "always match".
 constexpr std::array<char, 6> kAlwaysMatch{};
 
 const char* Describe(ConstructionFault fault) {
@@ -35,7 +35,7 @@ const char* Describe(ConstructionFault fault) {
   return "";
 }
 
-// Without the description where there is no memory for it.
+// Without the description if there is no memory for it.
 Status CorruptionOf(ConstructionFault fault) {
   if (fault == ConstructionFault::kNone) return Status::OK();
   try {
@@ -45,8 +45,8 @@ Status CorruptionOf(ConstructionFault fault) {
   }
 }
 
-// Memory may run short while keys are collected or the filter is made. No exception may reach
-// RocksDB, and a filter that lacks keys must not: such a table gets an always-match block.
+// Memory may run short while keys are collected or the filter is made. Neither an exception nor a
+// filter that lacks keys may reach RocksDB, so such a table gets an always-match block.
 class BitsBuilder : public NewestFilterBitsBuilder {
  public:
   BitsBuilder(BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
@@ -65,7 +65,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     Add([&] { builder_.AddKeyAndAlternate(View(key), View(alt)); });
   }
 
-  // From 9.6 on zero says that there is no key to filter.
+  // From 9.6 on, zero means that there is no key to filter.
   size_t EstimateEntriesAdded() override {
     return out_of_memory_ ? 1 : static_cast<size_t>(builder_.KeyCount());
   }
@@ -112,7 +112,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   static constexpr std::uint64_t kKeysPerCharge =
       CacheCharge::kEntryBytes / BloomFilterBuilder::kBytesPerKey / 4;
 
-  // Returns the value, or `out_of_memory` where memory is short.
+  // Returns the value, or `out_of_memory` if memory is short.
   template <typename Value, typename Function>
   static Value Unless(Value out_of_memory, Function value) {
     try {
@@ -179,7 +179,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   bool out_of_memory_ = false;
   CacheCharge charge_;
   std::uint64_t keys_until_charge_ = kKeysPerCharge;
-  // RocksDB writes the filters of all partitions at last, and destroys the builder then.
+  // RocksDB writes the filters of all partitions at the end, and then destroys the builder.
   std::size_t finished_bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// How RocksDB's tables build our filters.
+// Builds ExactBloom's filters for RocksDB's tables.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -11,7 +11,7 @@
 
 namespace exactbloom {
 
-// Heeds the switches of the table's options:
+// Obeys these switches of the table's options:
 //
 //   optimize_filters_for_memory         sizes are those of `memory_fit`, which outlives it
 //   detect_filter_construct_corruption  has to be in the options of `builder`: detect_faults

@@ -1,4 +1,4 @@
-// How RocksDB's tables ask our filters.
+// Queries ExactBloom's filters for RocksDB's tables.
 #pragma once
 
 #include <memory>

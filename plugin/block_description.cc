@@ -11,7 +11,7 @@ namespace {
 using rocksdb::Slice;
 
 // RocksDB's own blocks end in five bytes: one that is the number of probes or marks a later
-// implementation, and four whose meaning it decides.
+// implementation, and four whose meaning depends on it.
 constexpr std::size_t kTrailerBytes = 5;
 constexpr int kNewerBloomMark = 0xFF;
 constexpr int kRibbonMark = 0xFE;

@@ -1,4 +1,4 @@
-// What a filter block says of itself, whoever built it.
+// What any filter block, ExactBloom's or RocksDB's, says about itself.
 #pragma once
 
 #include <rocksdb/slice.h>

@@ -50,7 +50,7 @@ Status BloomFilterPolicy::ConfigureOptions(
     levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
     if (configuration_.ok()) configuration_ = status;
   } catch (const std::bad_alloc&) {
-    status = Status::MemoryLimit();  // which takes no memory, nor do its copies
+    status = Status::MemoryLimit();  // neither it nor its copies take memory
     configuration_ = status;
   }
   return status;

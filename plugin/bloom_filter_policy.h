@@ -22,7 +22,7 @@ namespace exactbloom {
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
   // A policy whose configuration failed (an error in `configuration`, or options out of range)
-  // exists nevertheless, and refuses to be opened with: see ConfigureOptions.
+  // still exists, but a database cannot be opened with it: see ConfigureOptions.
   BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
                     const rocksdb::Status& configuration = rocksdb::Status::OK());
 
@@ -34,7 +34,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   // The built-in family's name, under which the filters of all tables are looked for and found.
   const char* CompatibilityName() const override;
 
-  // Both return the error that configuring met, if any.
+  // Both return the error of the configuration, if any.
   rocksdb::Status PrepareOptions(const rocksdb::ConfigOptions& config_options) override;
   rocksdb::Status ValidateOptions(const rocksdb::DBOptions& db_options,
                                   const rocksdb::ColumnFamilyOptions& cf_options) const override;
@@ -46,7 +46,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   exactbloom::Layout Layout() const { return {kind_, options_.lines}; }
   const PolicyOptions& Options() const { return options_; }
 
-  // What a table gets that RocksDB makes in this context. Throws std::bad_alloc.
+  // The filter of a table that RocksDB makes in this context. Throws std::bad_alloc.
   AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const {
     return levels_->FilterOf(context);
   }
@@ -59,8 +59,8 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
                                    const std::unordered_map<std::string, std::string>& options,
                                    std::unordered_map<std::string, std::string>* unused) override;
 
-  // The id and the options that have not their defaults, so that an OPTIONS file reads
-  // filter_policy=classic_bloom:10 where it can.
+  // The id and the options that differ from their defaults, so that an OPTIONS file reads
+  // filter_policy=classic_bloom:10 where possible.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override;
 
@@ -77,9 +77,9 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   // The column families that were announced, by their database's log and their name.
   mutable std::mutex announced_mutex_;
   mutable std::set<std::pair<const rocksdb::Logger*, std::string>> announced_;
-  // Reads the blocks that are not ours.
+  // Reads the blocks that are not ExactBloom's.
   std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
-  // Of all tables that are built with this policy.
+  // Shared by all tables that are built with this policy.
   mutable MemoryFit memory_fit_;
 };
 

@@ -62,8 +62,8 @@ void CacheCharge::Set(std::size_t bytes) {
 }
 
 bool CacheCharge::AddEntry() {
-  // Keys as RocksDB gives them to its own charges: no block has a key that starts with zeros, and
-  // an id is given once in the life of a cache.
+  // The same keys as for RocksDB's own charges: no block's key starts with zeros, and an id is
+  // given once in the life of a cache.
   const std::array<std::uint64_t, 2> key = {0, cache_->NewId() + 1};
   Cache::Handle* handle = nullptr;
   try {

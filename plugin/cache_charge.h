@@ -2,7 +2,7 @@
 // CacheEntryRole::kFilterConstruction.
 //
 // A charge is made of entries without a value, which take room in the cache until they are
-// released. RocksDB's own charges are made so, too.
+// released. RocksDB makes its own charges in the same way.
 #pragma once
 
 #include <rocksdb/cache.h>
@@ -30,7 +30,7 @@ class CacheCharge {
   CacheCharge& operator=(const CacheCharge&) = delete;
 
   // Charges `bytes`, rounded up to whole entries, instead of what was charged before. A cache with
-  // strict_capacity_limit may refuse: a filter is built nevertheless, as RocksDB's are, and the
+  // strict_capacity_limit may refuse: the filter is built all the same, as RocksDB's are, and the
   // rest is charged when a later call finds room for it.
   void Set(std::size_t bytes);
 

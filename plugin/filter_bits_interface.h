@@ -1,5 +1,5 @@
 // The two interfaces between RocksDB's tables and a filter. RocksDB made them internal in 7.0 and
-// has added functions since, and this file is the only one that knows versions:
+// has added functions since, and this file is the only one that knows its versions:
 //   - inside a RocksDB tree the interfaces come from its own header, and
 //   - against an installed RocksDB from the declarations below. They repeat the order and the
 //     signatures of the virtual functions, which is all that the binary interface consists of.
@@ -27,7 +27,8 @@
 
 #else
 
-// A wrong guess would crash at the first table, so a version that nobody has looked at is refused.
+// A wrong declaration would crash at the first table, so a version that has not been compared is
+// refused.
 #if !EXACTBLOOM_ROCKSDB_SINCE(7, 0) || EXACTBLOOM_ROCKSDB_SINCE(11, 2)
 #error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.1; see docs/building.md"
 #endif
@@ -74,19 +75,19 @@ class FilterBitsReader {
 
 namespace exactbloom {
 
-// The builder's interface as the newest version has it. What the RocksDB at hand lacks is added
-// behind its own functions, where RocksDB never looks; so our builder is the same for all versions.
+// The builder's interface as the newest version has it. Functions that this RocksDB lacks are added
+// behind its own, where it never looks, so BitsBuilder is the same for all versions.
 class NewestFilterBitsBuilder : public rocksdb::FilterBitsBuilder {
  public:
 #if !EXACTBLOOM_ROCKSDB_SINCE(9, 6)
   // Adds a key and its prefix. Successive keys share prefixes, and a key may be its own prefix;
-  // what is in the filter already because of that is not counted again.
+  // what is in the filter already is not counted again.
   virtual void AddKeyAndAlt(const rocksdb::Slice& key, const rocksdb::Slice& alt) = 0;
 #endif
 #if !EXACTBLOOM_ROCKSDB_SINCE(10, 9)
-  // Returns the bytes of a filter of so many keys.
+  // Returns the bytes of a filter of `num_entries` keys.
   virtual std::size_t CalculateSpace(std::size_t num_entries) = 0;
-  // Returns the false-positive rate of a filter of so many keys in so many bytes.
+  // Returns the false-positive rate of a filter of that many keys in that many bytes.
   virtual double EstimatedFpRate(std::size_t num_entries, std::size_t bytes) = 0;
 #endif
 };

@@ -16,9 +16,9 @@ bool IsBottommost(const FilterBuildingContext& context) {
          (context.num_levels > 1 && context.level_at_creation == context.num_levels - 1);
 }
 
-// How many levels above the bottommost one the table is, if its level says so: neither the files of
-// SstFileWriter and of repairs, whose level is unknown, nor universal and FIFO compaction, whose
-// levels say little or nothing of sizes.
+// How many levels above the bottommost one the table is, if its level says so: not for
+// SstFileWriter and repairs, where the level is unknown, nor for universal and FIFO compaction,
+// where levels say little or nothing about sizes.
 std::optional<std::size_t> DistanceFromBottom(const FilterBuildingContext& context) {
   const bool known = context.level_at_creation >= 0 && context.num_levels > 1 &&
                      context.reason != rocksdb::TableFileCreationReason::kMisc &&

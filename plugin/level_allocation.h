@@ -1,8 +1,8 @@
 // Which filter a table gets, by the place in the tree that RocksDB makes it for.
 //
 // RocksDB tells a policy the level, the number of levels that there may be, and whether the table
-// goes to the bottommost sorted run of its key range; not how many levels are in use, nor their
-// sizes. docs/configuration.md says what each table gets, and why.
+// goes to the bottommost sorted run of its key range; it tells neither how many levels are in use
+// nor their sizes. docs/configuration.md says what each table gets, and why.
 #pragma once
 
 #include <rocksdb/filter_policy.h>

@@ -22,15 +22,14 @@ namespace {
 // RocksDB reads a block together with its type and checksum, into one piece of memory.
 constexpr std::size_t kBytesBehindBlock = 5;
 
-// Sizes stay within these factors of the one that was meant; beyond, a filter would be better off
-// with its waste.
+// Sizes stay within these factors of the one that was meant; beyond them the waste costs less.
 constexpr double kLeastFactor = 3.0 / 4;
 constexpr double kMostFactor = 4.0 / 3;
 
-// What is lost behind the end of a smaller block does not matter.
+// The memory lost behind the end of a smaller block is negligible.
 constexpr std::size_t kLeastBlockBytes = 1024;
 
-// How finely classes are told apart, as a part of the block.
+// How finely classes are distinguished: a fraction of the block.
 constexpr std::size_t kClassesPerBlock = 1024;
 
 // Rates are remembered for every eighth of a bit per key, in filters of powers of two of keys: at

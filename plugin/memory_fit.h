@@ -1,16 +1,16 @@
 // The sizes of filters with optimize_filters_for_memory.
 //
 // An allocator hands out memory in size classes, so a block that is read back into memory takes the
-// next class, and what lies behind its end is lost. Here blocks fill their classes: they get either
-// the class above the size that they were meant to have, or the class below. The class below has a
-// higher false-positive rate than the target; it is taken only where filters of the class above
-// have saved as much before. What is balanced are the sums over all filters of
+// next larger class, and the memory behind its end is lost. Here blocks fill their classes: they
+// get either the class above the size that they were meant to have, or the class below. The class
+// below has a higher false-positive rate than the target; it is taken only if filters of the class
+// above have saved as much before. The balance consists of two sums over all filters,
 //
 //   rate / target - 1    and    keys * (rate / target - 1),
 //
-// which never become positive: the rate is at most the target's on the average of filters and on
-// that of keys. Filters whose numbers of keys have the same power of two are balanced among each
-// other, so that neither large filters pay for small ones nor small ones for large ones.
+// which never become positive: the rate, averaged over filters or over keys, is at most the
+// target's. Filters are balanced with others whose numbers of keys have the same power of two, so
+// neither large filters pay for small ones nor small ones for large ones.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@
 
 namespace exactbloom {
 
-// Returns how many bytes the allocator would give to a request of `bytes`; `bytes` where it cannot
-// be asked.
+// Returns how many bytes the allocator would give to a request of `bytes`; `bytes` if the allocator
+// cannot tell.
 std::size_t MallocUsableBytes(std::size_t bytes);
 
 // May be used by several threads at once; the balance is kept for as long as it lives.

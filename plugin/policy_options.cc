@@ -18,10 +18,10 @@ using rocksdb::Status;
 constexpr std::size_t kMostLevels = 64;
 constexpr char kLevelSeparator = ':';
 
-// The whole text must be one number, written as in C whatever the process's locale is.
+// The whole text must be one number, in C's notation whatever the process's locale is.
 template <typename Number>
 bool ReadNumber(const std::string& text, Number* value) {
-  // A stream would wrap a negative number around.
+  // A stream would accept a negative number and wrap it around.
   if (std::is_unsigned_v<Number> && text.find('-') != std::string::npos) return false;
   std::istringstream in(text);
   in.imbue(std::locale::classic());
@@ -58,11 +58,11 @@ bool ReadBottommost(const std::string& text, BottommostFilter* value) {
   return text == "ribbon" || text == "bloom";
 }
 
-// One option: how its text is read and written, and what it may be.
+// One option: how its text is read and written, and its range.
 struct Rule {
   const char* name;
   std::string range;
-  bool (*read)(const std::string& text, PolicyOptions* options);  // false: not such a value at all
+  bool (*read)(const std::string& text, PolicyOptions* options);  // false: not a value of its type
   bool (*is_valid)(const PolicyOptions& options);
   std::string (*format)(const PolicyOptions& options);
 };
@@ -123,7 +123,7 @@ Status Refuse(const Rule& rule, const std::string& value) {
                                  "', but must be " + rule.range);
 }
 
-// Leaves the options as they are unless the value is good.
+// Changes the options only if the value is valid.
 Status Parse(const Rule& rule, const std::string& text, PolicyOptions* options) {
   PolicyOptions changed = *options;
   if (!rule.read(text, &changed) || !rule.is_valid(changed)) return Refuse(rule, text);
@@ -140,7 +140,7 @@ bool IsChanged(const Rule& rule, const PolicyOptions& options) {
   return rule.format(options) != rule.format(PolicyOptions());
 }
 
-// Two options that say contradictory things, and why.
+// Two options that exclude each other, and why.
 struct Conflict {
   const char* first;
   const char* second;
@@ -155,7 +155,7 @@ constexpr std::array<Conflict, 5> kConflicts = {{
     {"hash_seed", "bottommost", "Ribbon filters take no salt"},
 }};
 
-// The whole struct is at the address, so that every option knows its rule only.
+// The address is that of the whole struct, so an option needs nothing but its rule.
 rocksdb::OptionTypeInfo TypeOf(const Rule& rule) {
   using rocksdb::ConfigOptions;
   rocksdb::OptionTypeInfo type(0, rocksdb::OptionType::kUnknown);

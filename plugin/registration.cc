@@ -15,7 +15,7 @@ namespace {
 using rocksdb::FilterPolicy;
 using rocksdb::ObjectLibrary;
 
-// Makes a policy of the text that the pattern matched: the name alone or name:bits_per_key. A bad
+// Makes a policy from the text that the pattern matched: the name alone or name:bits_per_key. A bad
 // number makes a policy that reports it, because RocksDB would drop the error of a factory. Throws
 // std::bad_alloc.
 const FilterPolicy* Create(FilterKind kind, const std::string& id,
@@ -31,8 +31,8 @@ const FilterPolicy* Create(FilterKind kind, const std::string& id,
 }
 
 void AddPolicy(ObjectLibrary& library, FilterKind kind) {
-  // Anything behind the colon is taken, so that a bad number gets our error and not "unknown
-  // policy".
+  // Any text behind the colon is accepted here, so that a bad number gets ExactBloom's error and
+  // not "unknown policy".
   const auto pattern = ObjectLibrary::PatternEntry(BloomFilterPolicy::NameOf(kind), true)
                            .AddSeparator(":", /*at_least_one=*/false);
   library.AddFactory<const FilterPolicy>(

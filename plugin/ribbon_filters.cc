@@ -11,7 +11,7 @@ using rocksdb::FilterBitsBuilder;
 using rocksdb::FilterBuildingContext;
 using rocksdb::FilterPolicy;
 
-// About the filter of a million keys.
+// About the size of a filter of a million keys.
 constexpr std::size_t kWholeFilterBytes = std::size_t{1} << 20;
 
 std::unique_ptr<const FilterPolicy> PolicyAt(double bloom_equivalent_bits_per_key) {

@@ -1,4 +1,4 @@
-// RocksDB's own Ribbon filters, by the bytes that they are to take.
+// RocksDB's own Ribbon filters, sized by bytes.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -13,16 +13,16 @@
 
 namespace exactbloom {
 
-// RocksDB sizes a Ribbon filter by the bits per key of the Bloom filter whose rate it is to have.
-// This class finds the number for which the filter has the wanted bits per key, by asking RocksDB's
-// builder how many keys fit. May be used by several threads at once.
+// RocksDB sizes a Ribbon filter by the bits per key of a Bloom filter of the same rate. This class
+// finds the number for which the filter has the wanted bits per key, by asking RocksDB's builder
+// how many keys fit. May be used by several threads at once.
 class RibbonFilters {
  public:
-  // Returns a builder of Ribbon filters of `bits_per_key` bits per key, above zero. Wishes outside
-  // what RocksDB offers, 0.7 to about 30 bits per key, get the nearest that it has. The number of
-  // keys of a table is not known yet, so the match is exact for whole filters of about a million
-  // keys and for partitions of `metadata_block_size`; a filter of a hundred times more or fewer
-  // keys is within 3%, for Ribbon takes more bits the more keys it has. Throws std::bad_alloc.
+  // Returns a builder of Ribbon filters of `bits_per_key` bits per key, above zero. RocksDB offers
+  // 0.7 to about 30 bits per key; other values get the nearest of these. The number of keys of a
+  // table is not known yet, so the match is exact for whole filters of about a million keys and for
+  // partitions of `metadata_block_size`; a filter of a hundred times more or fewer keys is within
+  // 3%, since Ribbon takes more bits per key the more keys it has. Throws std::bad_alloc.
   std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(
       double bits_per_key, const rocksdb::FilterBuildingContext& context) const;
 

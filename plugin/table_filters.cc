@@ -39,7 +39,7 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   filter->index_bytes = number(TablePropertiesNames::kIndexSize);
   filter->range_deletes = number(TablePropertiesNames::kNumRangeDeletions);
   filter->filter_keys = number(TablePropertiesNames::kNumFilterEntries);
-  // Tables from before these properties have no "0" here.
+  // Tables from before these properties were introduced have no "0" here.
   const auto is_off = [&properties](const std::string& name) { return properties[name] == "0"; };
   filter->whole_key_filtering = !is_off(rocksdb::BlockBasedTablePropertyNames::kWholeKeyFiltering);
   filter->prefix_extractor = properties[TablePropertiesNames::kPrefixExtractorName];
@@ -54,7 +54,7 @@ void SetUnknown(const std::string& reason, TableFilter* filter) {
   filter->reason = reason;
 }
 
-// Adds one more block to what is known of the filter.
+// Adds one more block to the description of the filter.
 void AddBlock(const Slice& block, TableFilter* filter) {
   const FilterBlockDescription description = DescribeFilterBlock(block);
   const bool first = filter->blocks == 0;

@@ -16,7 +16,7 @@ namespace {
 
 using support::TextTable;
 
-// The results that stand in one table: one peer, one size of filter.
+// The results in one table: those with one peer and one size of filter.
 using TableKey = std::tuple<std::string, std::uint64_t, double>;
 // A row of it: a layout and a kernel.
 using RowKey = std::pair<std::string, std::string>;
@@ -94,8 +94,7 @@ std::string RateTable(const std::vector<RateRow>& rates) {
          table.Format() + "\n";
 }
 
-// In how many of its comparisons each peer is the faster one, and in how many it has the lower
-// rate.
+// For each peer, in how many comparisons it is faster, and in how many it has the lower rate.
 std::string PeersThatWin(const std::vector<Result>& results) {
   std::vector<std::string> order;
   struct Wins {

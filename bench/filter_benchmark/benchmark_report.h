@@ -1,4 +1,4 @@
-// The results of a run, for eyes and for programs.
+// The results of a run, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace exactbloom::filter_benchmark {
 
-// One of our filters against one peer, in one operation.
+// One of ExactBloom's filters against one peer, in one operation.
 struct Result {
   std::string layout;
   std::string kernel;
@@ -37,7 +37,7 @@ struct RateRow {
 
 struct Report {
   std::string command;
-  std::string missing_peer;  // why FastLocalBloom with AVX2 was not there; empty if it was
+  std::string missing_peer;  // why there was no FastLocalBloom with AVX2; empty if there was
   std::vector<std::string> kernels;
   int repetitions = 0;
   std::size_t block_offset = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kTimedKeys = 16'384;
 constexpr std::size_t kWarmUpKeys = 1'024;
-// The absent keys below this block are those of the rates.
+// The absent keys below this block are for measuring rates.
 constexpr std::uint64_t kFirstTimedBlock = std::uint64_t{1} << 32;
 // Small filters are built several times in one measurement.
 constexpr std::uint64_t kKeysToBuild = 50'000;

@@ -1,4 +1,4 @@
-// Two filters side by side: what one repetition measures of both, and what all repetitions say.
+// The comparison of two filters: the measurement of one repetition, and the result of all.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ Comparison Summarize(const std::vector<Times>& repetitions);
 
 // Measures the two filters in turn, changing the order from one repetition to the next, on keys
 // that are new in every repetition and the same for both. Before each timed loop the filter's bytes
-// are read once and a few other keys are asked for, so that neither pays for the other's use of the
-// caches. Throws WrongAnswer if a present key is answered absent.
+// are read once and a few other keys are asked for, so that neither is slowed down by the other's
+// use of the caches. Throws WrongAnswer if a present key is answered absent.
 class QueryComparer {
  public:
   explicit QueryComparer(int repetitions);
@@ -63,8 +63,8 @@ class QueryComparer {
   KeyBlock warm_up_;
 };
 
-// Builds both filters in turn. Throws WrongAnswer if a build does not give the bytes that are
-// loaded, by which every kernel's build is compared with the default one's.
+// Builds both filters in turn. Throws WrongAnswer if a build differs from the loaded bytes; so
+// every kernel's build is compared with the default kernel's.
 Comparison CompareBuilds(const LoadedFilter& ours, const LoadedFilter& peer, int repetitions);
 
 }  // namespace exactbloom::filter_benchmark

@@ -32,7 +32,7 @@ Contender OfLayout(const std::string& name, Layout layout) {
 }
 
 // RocksDB's Ribbon is configured by the bits per key of a Bloom filter of the same rate. Here it
-// gets the setting at which it takes the memory of the others.
+// gets the setting at which it takes as much memory as the others.
 Policy NewRibbonOfSize(std::uint64_t keys, double bits_per_key) {
   const auto bytes = static_cast<std::size_t>(static_cast<double>(keys) * bits_per_key / 8.0);
   double low = bits_per_key;

@@ -25,11 +25,11 @@ using Policy = std::shared_ptr<const rocksdb::FilterPolicy>;
 // A filter design.
 struct Contender {
   std::string name;
-  std::optional<Layout> layout;  // of ours; RocksDB's designs have no exact theory
+  std::optional<Layout> layout;  // of ExactBloom's; RocksDB's designs have no exact theory
   std::function<Policy(std::uint64_t keys, double bits_per_key)> make_policy;
 };
 
-// Ours: the one list of layouts.
+// ExactBloom's: the one list of layouts.
 std::vector<Contender> Layouts();
 
 // RocksDB's. FastLocalBloom with AVX2 comes first if it can run; if not, `missing` says why.
@@ -38,8 +38,8 @@ std::vector<Contender> Peers(std::string* missing);
 // The kernels of this processor, the best one first.
 std::vector<std::string> Kernels();
 
-// As long as it lives, readers of ours that are made and filters that are finished use the kernel;
-// an empty name changes nothing.
+// While it lives, new readers and finished filters of ExactBloom use the kernel; an empty name
+// changes nothing.
 class ForcedKernel {
  public:
   explicit ForcedKernel(const std::string& kernel);
@@ -54,8 +54,8 @@ class ForcedKernel {
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(const rocksdb::FilterPolicy& policy);
 
 // A finished filter in memory as RocksDB reads it from a file: the block has its own allocation.
-// Its first byte lies at a given offset of a cache line, the same for all filters of a run, because
-// the offset decides whether a line-local design touches one cache line or two.
+// Its first byte lies at a given offset in a cache line, the same for all filters of a run, because
+// the offset decides whether a cache-line layout touches one line or two.
 class FilterMemory {
  public:
   FilterMemory(const rocksdb::Slice& block, std::size_t offset);
@@ -68,7 +68,7 @@ class FilterMemory {
 };
 
 // Adds the first `keys` keys to a new builder and finishes it. Returns the nanoseconds that this
-// took, without the making of the keys, and hands the block to `consume`.
+// took, without making the keys, and hands the block to `consume`.
 double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
                    const std::function<void(const rocksdb::Slice&)>& consume);
 

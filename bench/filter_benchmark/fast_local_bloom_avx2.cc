@@ -1,7 +1,7 @@
-// Compiled with -mavx2 into a shared object of its own, so that no function of a library that is
-// compiled here can take the place of the portable one elsewhere in the program.
+// Compiled with -mavx2 into a shared object of its own, so that no library function that is
+// compiled here can replace the portable one elsewhere in the program.
 //
-// The hash is compiled here from the same source, so that the call costs no detour through a shared
+// The hash is compiled here from the same source, so that the call does not go through a shared
 // library.
 #include <array>
 #include <cmath>

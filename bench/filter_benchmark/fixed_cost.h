@@ -1,4 +1,4 @@
-// What every filter pays alike: hashing a key, and choosing m and k once for a filter.
+// The costs common to all filters: hashing a key, and choosing m and k once per filter.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// Keys to add and to ask for, made outside of every timed loop.
+// Keys to add and to look up, made outside the timed loops.
 //
 // A key is its number in bijectively mixed form, followed by the number itself. The keys of the
-// filters and the ones they lack take numbers of different parity, so no set needs to be stored to
-// know that they differ.
+// filters and the ones they lack take numbers of different parity, so they differ without storing a
+// set.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -26,15 +26,14 @@ class KeyBlock {
   // capacity.
   void FillPresent(std::uint64_t first, std::size_t count);
 
-  // As many keys as the capacity, drawn from the first `keys` ones, a different sample for each
-  // number.
+  // As many keys as the capacity, drawn from the first `keys`, a different sample for each number.
   void FillSample(std::uint64_t sample, std::uint64_t keys);
 
   // As many keys as the capacity that no filter holds, different ones for each block number.
   void FillAbsent(std::uint64_t block);
 
   std::size_t size() const { return size_; }
-  // Their bytes lie one behind the other.
+  // Their bytes are contiguous.
   const rocksdb::Slice* slices() const { return slices_.data(); }
   rocksdb::Slice** pointers() { return pointers_.data(); }
 

@@ -8,7 +8,7 @@
 namespace exactbloom::filter_benchmark {
 namespace {
 
-// Lets nothing that follows begin before everything that precedes has ended.
+// Nothing after this begins before everything before it has ended.
 #if defined(__x86_64__)
 inline void Fence() { asm volatile("lfence" ::: "memory"); }
 #elif defined(__aarch64__)
@@ -17,7 +17,8 @@ inline void Fence() { asm volatile("dsb ish\n\tisb" ::: "memory"); }
 inline void Fence() { benchmark::ClobberMemory(); }
 #endif
 
-// A key that is looked up is in the first cache already, so the fence must not wait for it.
+// Fetches a key into the first-level cache before it is looked up, so the fence does not wait for
+// it.
 void FetchKey(const KeyBlock& keys, std::size_t i) {
   constexpr std::size_t kKeysAhead = 16;
   if (i + kKeysAhead >= keys.size()) return;

@@ -11,9 +11,9 @@
 namespace exactbloom::filter_benchmark {
 
 enum class Operation {
-  kNegativeLatency,     // one query after the other: each waits until the one before has ended
+  kNegativeLatency,     // each query waits until the one before has ended
   kNegativeThroughput,  // queries may overlap, but a branch depends on every answer
-  kNegativeBatch,       // kBatch keys a call, as in MultiGet
+  kNegativeBatch,       // kBatch keys per call, as in MultiGet
   kPositiveThroughput,
   kPositiveBatch,
   kBuild,  // AddKey of all keys and Finish

@@ -10,8 +10,8 @@
 namespace exactbloom::filter_benchmark {
 namespace {
 
-// Builds of more keys than this take most of a run's time, so that they are repeated less often
-// and, unless the run is a full one, made for the first number of bits per key only.
+// Builds of more keys than this take most of a run's time. They are repeated less often and, except
+// in a full run, made for the first number of bits per key only.
 constexpr std::uint64_t kManyKeys = 1'000'000;
 constexpr int kRepetitionsOfManyKeys = 3;
 
@@ -39,7 +39,8 @@ class FilterSet {
   FilterSet(const Settings& settings, std::uint64_t keys, double bits_per_key, Report& report)
       : settings_(settings), keys_(keys), bits_per_key_(bits_per_key), report_(report) {}
 
-  // A filter of the contender with a reader a kernel; without kernels, as a peer is, with one.
+  // A filter of the contender with one reader per kernel; a peer, which has no kernels, has one
+  // reader.
   std::vector<LoadedFilter> Load(const Contender& contender,
                                  const std::vector<std::string>& kernels) {
     const Policy policy = contender.make_policy(keys_, bits_per_key_);

@@ -1,4 +1,4 @@
-// Which comparisons a run makes, and making them.
+// Selects and makes the comparisons of a run.
 #pragma once
 
 #include "benchmark_report.h"
@@ -6,8 +6,8 @@
 
 namespace exactbloom::filter_benchmark {
 
-// Keeps the contenders, kernels and operations that the settings name. Throws InputError for a name
-// that none of them has.
+// Keeps the contenders, kernels and operations that the settings name. Throws InputError for an
+// unknown name.
 struct Selection {
   explicit Selection(const Settings& settings);
 

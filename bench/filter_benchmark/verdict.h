@@ -1,4 +1,4 @@
-// Whether a filter answered rightly. Nothing is reported of a run in which one did not.
+// Whether a filter answered correctly. A run in which one did not has no report.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace exactbloom::filter_benchmark {
 
-// The rate that the theory gives a filter.
+// The exact rate of a filter.
 struct ExactRate {
   double mean = 0.0;                // over hash functions
   double relative_deviation = 0.0;  // of one filter's own rate
@@ -20,7 +20,7 @@ struct RateMeasurement {
   std::uint64_t keys_missed = 0;
   std::uint64_t absent_queries = 0;
   std::uint64_t false_positives = 0;
-  std::optional<ExactRate> exact;  // none where there is no theory
+  std::optional<ExactRate> exact;  // empty without an exact theory
 
   double Rate() const;
 };

@@ -16,8 +16,8 @@ using rocksdb::Slice;
 // CRC32C, rotated and shifted by a constant as LevelDB does, since the checksum of bytes that hold
 // their own checksum is weak.
 std::uint32_t MaskedCrc32c(const Slice& bytes) {
-  // RocksDB's generator for whole files is the public way to its hardware instructions. It gives
-  // the number with the most significant byte first.
+  // RocksDB's checksum generator for whole files is the public way to use its hardware
+  // instructions. It returns the number with the most significant byte first.
   const std::unique_ptr<rocksdb::FileChecksumGenerator> generator =
       rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator({});
   generator->Update(bytes.data(), bytes.size());

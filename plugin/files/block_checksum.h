@@ -11,12 +11,13 @@ namespace exactbloom::files {
 // Whether BlockChecksum knows the type.
 bool IsKnownChecksum(rocksdb::ChecksumType type);
 
-// Returns the checksum that RocksDB stores for `bytes`; 0 for kNoChecksum. Of a block, the bytes
-// are its contents and the byte of its compression type.
+// Returns the checksum that RocksDB stores for `bytes`; 0 for kNoChecksum. For a block, the bytes
+// are its contents and its compression type.
 std::uint32_t BlockChecksum(rocksdb::ChecksumType type, const rocksdb::Slice& bytes);
 
-// Returns what is added to the checksum of a block at `offset`, so that a block in a wrong place is
-// found. `base` is the footer's; 0, as in tables before format version 6, adds nothing.
+// Returns the context checksum that is added to the checksum of a block at `offset`, so that a
+// block in a wrong place is found. `base` is that of the footer; 0, as in tables before format
+// version 6, adds nothing.
 std::uint32_t ChecksumOfPlace(std::uint32_t base, std::uint64_t offset);
 
 }  // namespace exactbloom::files

@@ -11,8 +11,8 @@ namespace exactbloom::files {
 std::uint32_t DecodeFixed32(const char* bytes);
 std::uint64_t DecodeFixed64(const char* bytes);
 
-// These take a number from the front of `input`. They return false when the input ends before the
-// number does, or when the number has more than 64 bits.
+// These remove a number from the front of `input`. They return false if the input ends before the
+// number does, or if the number has more than 64 bits.
 bool TakeVarint(rocksdb::Slice* input, std::uint64_t* value);
 bool TakeSignedVarint(rocksdb::Slice* input, std::int64_t* value);
 

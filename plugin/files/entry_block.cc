@@ -15,10 +15,10 @@ Status Damaged(const char* what) {
   return Status::Corruption("a block of the table is damaged", what);
 }
 
-// Leaves the entries of `block`.
+// Reduces `block` to its entries.
 bool RemoveRestarts(Slice* block) {
   constexpr std::uint64_t kRestartBytes = sizeof(std::uint32_t);
-  constexpr std::uint32_t kHashIndexMark = std::uint32_t{1} << 31;  // of data blocks only
+  constexpr std::uint32_t kHashIndexMark = std::uint32_t{1} << 31;  // in data blocks only
   if (block->size() < kRestartBytes) return false;
   const std::uint32_t restarts = DecodeFixed32(block->data() + block->size() - kRestartBytes);
   const std::uint64_t bytes = (restarts + std::uint64_t{1}) * kRestartBytes;

@@ -4,8 +4,8 @@
 //          value (three varints); the key's other bytes; the value
 //   block: entries, restart offsets (32 bits each), number of restarts (32 bits)
 //
-// In an index of partitions with delta-encoded values an entry lacks the bytes of the value. The
-// value is a handle where the key shares nothing, and otherwise only the difference between the
+// In an index of partitions with delta-encoded values, an entry has no length of the value. The
+// value is a handle if the key shares no bytes, and otherwise only the difference between the
 // block's size and that of the one just before it in the file.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace exactbloom::files {
 
-// Calls `visit` for each entry, in order; the slices live as long as the call. Takes any bytes.
-// Errors: Corruption where an entry does not fit into the block.
+// Calls `visit` for each entry, in order; the slices are valid during the call. Accepts any bytes.
+// Errors: Corruption if an entry exceeds the block.
 rocksdb::Status VisitEntries(
     const rocksdb::Slice& block,
     const std::function<void(const rocksdb::Slice& key, const rocksdb::Slice& value)>& visit);

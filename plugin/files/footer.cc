@@ -18,7 +18,7 @@ constexpr std::uint64_t kMagicOfVersion0 = 0xdb4775248b80fb57ULL;
 constexpr std::size_t kMagicBytes = 8;
 constexpr std::uint32_t kLatestVersion = 7;
 
-// From this version on the footer has a checksum, and no handle of the index.
+// From this version on, the footer has a checksum, and no handle of the index.
 constexpr std::uint32_t kVersionWithChecksum = 6;
 
 // Offsets in the footer of that version.

@@ -18,7 +18,7 @@ struct BlockHandle {
 
 inline constexpr std::uint64_t kBlockTrailerBytes = 5;  // compression type, checksum
 
-// Takes a handle from the front of `input`; false if it is not whole.
+// Removes a handle from the front of `input`; false if it is incomplete.
 bool TakeHandle(rocksdb::Slice* input, BlockHandle* handle);
 
 struct Footer {

@@ -1,9 +1,9 @@
 // A database's tables, as its MANIFEST lists them.
 //
 // Opening a database needs its comparators and merge operators, which only its own program has, and
-// even a read-only open may write a log beside it. The MANIFEST needs neither: it is the list of
-// all changes of the set of live tables since it was begun, and the file CURRENT names it. A
-// running database appends to it, so what is read is a state that it had a moment ago.
+// even a read-only open may write a log into its directory. The MANIFEST needs neither: it is the
+// list of all changes of the set of live tables since it was begun, and the file CURRENT names it.
+// A running database appends to it, so the result is a recent state.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -33,8 +33,9 @@ struct Manifest {
 };
 
 // Reads the current MANIFEST of a database, and nothing else; writes nothing.
-// Errors: NotFound if there is no CURRENT; Corruption where CURRENT or MANIFEST are damaged,
-// NotSupported if a later RocksDB wrote them so; those of the file system.
+// Errors: NotFound if there is no CURRENT; Corruption if CURRENT or MANIFEST is damaged;
+// NotSupported if a later RocksDB wrote something unknown that must not be ignored; those of the
+// file system.
 rocksdb::Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& database,
                              Manifest* manifest);
 

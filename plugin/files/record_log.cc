@@ -28,17 +28,17 @@ std::size_t LengthOf(const Slice& header) {
          (std::size_t{static_cast<unsigned char>(header[kLengthOffset + 1])} << 8U);
 }
 
-// Puts fragments together.
+// Joins fragments to records.
 class RecordVisitor {
  public:
   explicit RecordVisitor(const std::function<Status(Slice)>& visit) : visit_(visit) {}
 
-  // Visits the records that end in this block; `at_end` after one that lacks its end.
+  // Visits the records that end in this block; sets `at_end` if the last one is incomplete.
   Status Visit(Slice block, bool* at_end) {
     Status status;
     while (status.ok() && !*at_end && block.size() >= kHeaderBytes) {
       const std::size_t length = LengthOf(block);
-      const bool zeros = block[kTypeOffset] == kZero && length == 0;  // space that was reserved
+      const bool zeros = block[kTypeOffset] == kZero && length == 0;  // reserved space
       if (zeros || length > block.size() - kHeaderBytes) {
         *at_end = true;
         break;

@@ -15,11 +15,11 @@
 
 namespace exactbloom::files {
 
-// Calls `visit` for each record, in order; its bytes live as long as the call. Takes any bytes and
-// holds one block and one record in memory. A record that is not there to its end, because its
-// writer is at work or was stopped, ends the file.
-// Errors: Corruption for a wrong checksum or order of fragments, the file system's, and the first
-// one of `visit`, at which it stops. Corruption and NotSupported get the file's name.
+// Calls `visit` for each record, in order; its bytes are valid during the call. Accepts any bytes
+// and holds one block and one record in memory. An incomplete record, whose writer is still writing
+// or was stopped, ends the file. Errors: Corruption for a wrong checksum or order of fragments, the
+// file system's, and the first one of `visit`, at which it stops. Corruption and NotSupported get
+// the file's name.
 rocksdb::Status VisitRecords(rocksdb::FileSystem& file_system, const std::string& path,
                              const std::function<rocksdb::Status(rocksdb::Slice)>& visit);
 

@@ -94,7 +94,7 @@ Status TableFile::ReadBlock(const BlockHandle& handle, BlockContents* contents) 
 }
 
 Status TableFile::Read(std::uint64_t offset, std::size_t count, char* scratch) const {
-  if (count == 0) return Status::OK();  // of an empty file; the system would report an error
+  if (count == 0) return Status::OK();  // in an empty file; the system would report an error
   Slice result;
   Status status = file_->Read(offset, count, rocksdb::IOOptions(), &result, scratch, nullptr);
   if (!status.ok()) return status;
@@ -135,7 +135,7 @@ Status TableFile::Named(const Status& status) const {
   const Slice message = status.getState() != nullptr ? status.getState() : "";
   if (status.IsCorruption()) return Status::Corruption(path_, message);
   if (status.IsNotSupported()) return Status::NotSupported(path_, message);
-  return status;  // the file system's, which name the file
+  return status;  // the file system's errors name the file
 }
 
 }  // namespace exactbloom::files

@@ -2,11 +2,11 @@
 //
 //   data blocks, filter blocks, index, properties ... , metaindex, footer
 //
-// The footer says where the metaindex is, and the metaindex where every other block is that does
-// not hold data, by name. Behind each block come one byte, how it is compressed, and a checksum of
-// the block and of that byte. RocksDB has no public way to the filter blocks; this is one, for
-// files of any origin: nothing is read outside the file, whatever its bytes are, and the largest
-// block that is asked for is all that is ever held in memory.
+// The footer says where the metaindex is, and the metaindex says, by name, where every other block
+// without data is. Each block is followed by one byte, its compression type, and by a checksum of
+// the block and that byte. RocksDB has no public way to read filter blocks. This class reads them
+// from files of any origin: nothing is read outside the file, whatever its bytes are, and memory
+// holds at most one block.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -38,7 +38,7 @@ class TableFile {
  public:
   // Reads footer and metaindex. The table file must not outlive `file_system`.
   // Errors, here and below, name the file: what the file system reports, NotSupported for files
-  // that are not block-based tables of a known version, Corruption where they are damaged.
+  // that are not block-based tables of a known version, Corruption for damaged ones.
   static rocksdb::Status Open(rocksdb::FileSystem& file_system, const std::string& path,
                               std::unique_ptr<TableFile>* file);
 
@@ -49,7 +49,7 @@ class TableFile {
   // The blocks that do not hold data, by name.
   const std::map<std::string, BlockHandle>& MetaBlocks() const { return meta_blocks_; }
 
-  // The table's properties, by name, as they were written: numbers as varints. None if the table
+  // The table's properties by name, as they were written: numbers as varints. Empty if the table
   // has no such block.
   rocksdb::Status ReadProperties(std::map<std::string, std::string>* properties) const;
 

@@ -16,7 +16,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// How the index of a table is written, and that of its filter's partitions alike.
+// How the index of a table, and the index of its filter's partitions, is written.
 struct IndexForm {
   bool delta_encoded = false;  // the values
   bool user_keys = false;      // otherwise kSequenceBytes follow them
@@ -48,7 +48,7 @@ Status ListPartitions(const TableFile& file, const FilterLocation& filter,
   status = ReadIndexForm(file, &form);
   if (!status.ok()) return status;
   status = file.Named(ReadIndex(contents.Bytes(), form.delta_encoded, partitions));
-  // An index that names more than the file holds would keep a reader busy for long.
+  // An index that names more bytes than the file has would keep a reader busy for long.
   std::uint64_t unread = file.FileBytes();
   for (IndexEntry& partition : *partitions) {
     if (!status.ok()) break;

@@ -17,7 +17,7 @@ enum class FilterForm {
   kNone,
   kFull,         // one block for the whole table
   kPartitioned,  // a block for each partition, and an index of them
-  kBlockBased,   // one for every 2 KiB of data: RocksDB reads it no more since 7.4
+  kBlockBased,   // one for every 2 KiB of data; RocksDB no longer reads it since 7.4
 };
 
 // Where a table's filter is, and the name of the policies that can read it.
@@ -35,9 +35,9 @@ FilterLocation FindFilter(const TableFile& file);
 rocksdb::Status ListFilterBlocks(const TableFile& file, const FilterLocation& filter,
                                  std::vector<IndexEntry>* blocks);
 
-// Calls `visit` for the contents of each filter block, in the order of the keys; they live as long
-// as the call. Does nothing unless the filter is full or partitioned. Stops at the first error, be
-// it of `visit`, and returns it.
+// Calls `visit` for the contents of each filter block, in the order of the keys; they are valid
+// during the call. Does nothing unless the filter is full or partitioned. Stops at the first error,
+// its own or that of `visit`, and returns it.
 rocksdb::Status VisitFilterBlocks(
     const TableFile& file, const FilterLocation& filter,
     const std::function<rocksdb::Status(const rocksdb::Slice& block)>& visit);

@@ -10,7 +10,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// What follows a tag is given beside it: v, a varint; b, bytes with their number before them.
+// The comment of each tag says what follows it: v, a varint; b, bytes preceded by their number.
 enum Tag : std::uint64_t {
   kComparator = 1,           // b
   kLogNumber = 2,            // v
@@ -31,7 +31,7 @@ enum Tag : std::uint64_t {
   kInAtomicGroup = 300,     // v
   kBlobFileAddition = 400,  // v v v b b, and attributes
   kBlobFileGarbage = 401,   // v v v, and attributes
-  kIgnorable = 1 << 13,     // a bit of tags whose contents are b, but for those that follow
+  kIgnorable = 1 << 13,     // a bit of tags whose contents are b, except the following
   kOldBlobFileAddition = kIgnorable + 2,
   kOldBlobFileGarbage = kIgnorable + 3,
   kOldWalAddition = kIgnorable + 4,  // v, and pairs of v v, up to a kWalEnd
@@ -45,7 +45,7 @@ constexpr std::uint64_t kWalEnd = 1;
 constexpr std::uint64_t kPathAttribute = 65;
 constexpr std::uint64_t kMustBeKnown = 64;  // a bit of a table's attributes
 
-// Takes fields from the front of an edit. Once one was not whole, `whole` stays false.
+// Removes fields from the front of an edit. After an incomplete one `whole` stays false.
 class Fields {
  public:
   explicit Fields(const Slice& bytes) : rest_(bytes) {}

@@ -23,18 +23,19 @@ struct VersionEdit {
   bool adds_family = false;
   bool drops_family = false;
   std::string family_name;
-  std::string comparator;  // empty: not said
+  std::string comparator;  // empty: not given
 
   std::vector<std::pair<int, std::uint64_t>> deleted;  // level and number
   std::vector<AddedTable> added;
 
-  // Edits of a group hold together or not at all; so many of it follow this one.
+  // Edits of a group are valid together or not at all; `group_edits_left` is the number
+  // of edits of the group after this one.
   bool in_group = false;
   std::uint64_t group_edits_left = 0;
 };
 
-// Reads the bytes of an edit. What is known to be of no concern for the tables is skipped.
-// Errors: Corruption; NotSupported for fields of a later RocksDB that it says not to ignore.
+// Reads the bytes of an edit. Fields known not to concern the tables are skipped. Errors:
+// Corruption; NotSupported for fields of a later RocksDB that it says not to ignore.
 rocksdb::Status DecodeVersionEdit(rocksdb::Slice bytes, VersionEdit* edit);
 
 }  // namespace exactbloom::files

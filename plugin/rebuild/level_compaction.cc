@@ -65,8 +65,8 @@ bool HasChecksums(const std::string& path, const rocksdb::Options& options) {
          file->HasChecksums();
 }
 
-// Decodes every entry, where an iterator over a single table can: operands may lack what they merge
-// with, and timestamps would have to be given.
+// Decodes every entry if an iterator over a single table can: merge operands may lack their base,
+// and timestamps would have to be given.
 rocksdb::Status ReadThrough(rocksdb::SstFileReader& reader, const Comparator& comparator) {
   if (reader.GetTableProperties()->num_merge_operands != 0 || comparator.timestamp_size() != 0) {
     return rocksdb::Status::OK();
@@ -123,7 +123,7 @@ rocksdb::Status CompactWithinLevel(rocksdb::DB& db, rocksdb::ColumnFamilyHandle&
                                    const rocksdb::Options& options, const CompactionInput& input,
                                    std::vector<std::string>* outputs) {
   rocksdb::CompactionOptions compaction;
-  compaction.compression = rocksdb::kDisableCompressionOption;  // as the column family has it
+  compaction.compression = rocksdb::kDisableCompressionOption;  // as in the column family
   compaction.max_subcompactions = 1;                            // each would write its own table
   if (input.paths.size() > 1) compaction.output_file_size_limit = input.largest_file;
   return db.CompactFiles(compaction, &family, input.paths, input.level,

@@ -24,20 +24,20 @@ struct CompactionInput {
   bool bottommost = false;         // nothing older lies below, by RocksDB's rule
 };
 
-// Returns nothing if the column family has no table of this number any more. In levels above 0
-// tables come along that share a key, without its timestamp, with a table that is in: those whose
-// ranges meet there, as RocksDB demands it of CompactFiles. In level 0 a table comes alone.
+// Returns nothing if the column family no longer has a table of this number. In levels other than
+// 0, tables that share a boundary key (without its timestamp) with a table of the input are part of
+// the input, too, as CompactFiles requires. In level 0 the table is the only one.
 std::optional<CompactionInput> CompactionInputOf(const rocksdb::ColumnFamilyMetaData& family,
                                                  std::uint64_t number,
                                                  const rocksdb::Comparator& comparator);
 
-// Reads the input through. Returns the path of the first file with a wrong checksum, or, where
-// there are no checksums, with bytes that cannot be decoded; or nothing.
+// Reads the input through. Returns the path of the first file with a wrong checksum, or, if there
+// are no checksums, with bytes that cannot be decoded; otherwise nothing.
 std::string FindDamage(const CompactionInput& input, const rocksdb::Options& options);
 
 // Compacts the input into tables of its level, as many as there are. `outputs` gets their paths.
-// Returns what CompactFiles returns: Aborted where another compaction holds one of the tables,
-// InvalidArgument where it has replaced one.
+// Returns what CompactFiles returns: Aborted if another compaction holds one of the tables,
+// InvalidArgument if it has replaced one.
 rocksdb::Status CompactWithinLevel(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                    const rocksdb::Options& options, const CompactionInput& input,
                                    std::vector<std::string>* outputs);

@@ -1,4 +1,4 @@
-// Work at a bounded rate.
+// Keeps work to a rate.
 #pragma once
 
 #include <rocksdb/env.h>
@@ -8,13 +8,13 @@
 
 namespace exactbloom {
 
-// Counts from its construction on, by the clock of `env`.
+// Counts time from its construction on, by the clock of `env`.
 class Pacer {
  public:
-  // `bytes_per_second` 0: without bound.
+  // `bytes_per_second` 0: no limit.
   Pacer(rocksdb::Env& env, std::uint64_t bytes_per_second);
 
-  // Sleeps until `bytes`, since the start, keep to the rate, or until `cancelled` says so.
+  // Sleeps until `bytes` since the start are within the rate, or `cancelled` returns true.
   void WaitFor(std::uint64_t bytes, const std::function<bool()>& cancelled) const;
 
  private:

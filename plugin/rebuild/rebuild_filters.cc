@@ -55,7 +55,7 @@ class Rebuild {
   void InspectTable(const Family& family, const rocksdb::ColumnFamilyMetaData& metadata, int level,
                     const rocksdb::SstFileMetaData& table);
 
-  // Goes once through the lacking tables. Those that are busy stay.
+  // Goes through the lacking tables once. Busy ones stay in the list.
   Status Pass(bool* progress);
   Status Rewrite(const LackingTable& table, Outcome* outcome);
   Status Compact(const LackingTable& table, const CompactionInput& input, Outcome* outcome);
@@ -70,9 +70,9 @@ class Rebuild {
   const RebuildOptions& options_;
   RebuildResult& result_;
   Pacer pacer_;
-  std::deque<Family> families_;  // stay where they are
+  std::deque<Family> families_;  // their addresses do not change
   std::vector<LackingTable> lacking_;
-  std::vector<LackingTable> left_;  // lack the filter still, and are not to be tried again
+  std::vector<LackingTable> left_;  // still lack the filter, and are not tried again
 };
 
 Status Rebuild::Prepare() {
@@ -82,7 +82,7 @@ Status Rebuild::Prepare() {
     Family& family = families_.emplace_back();
     family.handle = handle;
     family.options = db_.GetOptions(handle);
-    family.options.statistics.reset();  // of reads that are ours
+    family.options.statistics.reset();  // which would count reads of the rebuild
     Status status = WantedFilter::Create(db_, *handle, &family.wanted);
     if (!status.ok()) return status;
   }
@@ -110,7 +110,7 @@ void Rebuild::InspectTable(const Family& family, const rocksdb::ColumnFamilyMeta
   const std::optional<CompactionInput> input =
       CompactionInputOf(metadata, table.file_number, *family.options.comparator);
   if (!status.ok()) {
-    // It is damaged, unless a compaction has deleted it meanwhile.
+    // It is damaged, unless a compaction has deleted it in the meantime.
     rocksdb::ColumnFamilyMetaData now;
     db_.GetColumnFamilyMetaData(family.handle, &now);
     if (!CompactionInputOf(now, table.file_number, *family.options.comparator)) return;
@@ -128,7 +128,7 @@ Status Rebuild::Run() {
   Status status = Prepare();
   if (!status.ok()) return status;
   for (const Family& family : families_) Inspect(family);
-  // Tables that another compaction holds are tried again, as long as there is something else to do.
+  // Tables that another compaction holds are tried again, as long as there is other work.
   bool progress = !options_.dry_run;
   while (status.ok() && progress && !lacking_.empty()) status = Pass(&progress);
   if (!options_.dry_run && !IsCancelled() && status.ok()) result_.busy_tables = lacking_.size();
@@ -216,7 +216,7 @@ Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input,
   result_.rewritten_bytes += input.bytes;
   for (const std::string& path : outputs) {
     TableFilter filter;
-    // A blob file, or a table that is compacted away already.
+    // A blob file, or a table that has been compacted away.
     if (!ReadTableFilter(*db_.GetFileSystem(), path, &filter).ok()) continue;
     filter.level = input.level;
     result_.written_bytes += filter.file_bytes;

@@ -14,7 +14,7 @@ using rocksdb::Slice;
 using rocksdb::Status;
 
 // RocksDB's Ribbon policy builds Bloom filters for fewer keys than this. So a sample has as many
-// keys as the table, up to here.
+// keys as the table, up to this number.
 constexpr std::uint64_t kSampleKeys = 2048;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What filter a column family's current policy would give a table.
+// The filter that a column family's current policy would give a table.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -16,8 +16,8 @@ namespace exactbloom {
 
 class WantedFilter {
  public:
-  // Takes the policy, and what it may decide by, from the options in effect.
-  // Errors: NotSupported unless the column family has block-based tables.
+  // Takes the policy, and what its decisions may depend on, from the options in effect. Errors:
+  // NotSupported unless the column family has block-based tables.
   static rocksdb::Status Create(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                 WantedFilter* wanted);
 

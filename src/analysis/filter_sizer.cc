@@ -10,8 +10,8 @@
 namespace exactbloom {
 namespace {
 
-// The relative widths that each side of a box tries. The first fits the partitions of a table,
-// which differ by a few per cent; towards a change of k* a box has to be smaller.
+// The relative widths that each side of a box tries. The first suits the partitions of a table,
+// which differ by a few per cent; near a change of k* a box has to be smaller.
 constexpr double kWidths[] = {1.0 / 16, 1.0 / 64, 1.0 / 256, 1.0 / 1024};
 
 constexpr std::size_t kMostSizes = 65536;
@@ -52,9 +52,9 @@ int FilterSizer::RememberedProbes(std::uint64_t bits, std::uint64_t keys) {
   return boxes_[last_box_].probes;
 }
 
-// The two corners are proved one by one: near a change of k* only one of them has to come close.
-// With more bits and fewer keys k* can only be larger, so only larger k are compared there, and
-// conversely.
+// The two corners are proved separately, since near a change of k* only one of them has to be
+// close. At the corner of more bits and fewer keys k* can only be larger, so only larger k are
+// compared there; at the other corner, only smaller ones.
 FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) const {
   const int probes = exactbloom::OptimalProbes(layout_, bits, keys);
   const std::uint64_t unit = layout_.Granularity();

@@ -9,7 +9,7 @@
 namespace exactbloom::analysis {
 
 // The continuous rule: rate_i proportional to n_i, that is b_i = b - log2(n_i) / ln 2 bits per key,
-// over the runs that this leaves with any bits at all.
+// over the runs for which it is positive.
 std::vector<double> ProportionalBitsPerKey(const std::vector<double>& keys, double total_bits);
 
 // Starts from that rule. Parameters as those of PlanLevels, which must outlive the division.

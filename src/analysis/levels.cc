@@ -95,7 +95,7 @@ std::vector<double> GeometricLevelBits(Layout layout, double size_ratio, double 
   }
   const auto total_bits = static_cast<std::uint64_t>(sum * bits_per_key);
   std::vector<double> bits(keys.size(), 0.0);
-  // Levels too large for a filter leave their memory to the ones above.
+  // The memory of levels that are too large for a filter goes to the levels above.
   for (; !keys.empty(); keys.pop_back(), bottommost = BottommostFilter::kBloom) {
     analysis::Division division(layout, keys, total_bits, bottommost);
     division.Improve(total_bits / kPlannedSteps);

@@ -16,7 +16,8 @@ constexpr double kNegligible = 1e-13;
 // Beyond this share of hits a line counts as full.
 constexpr double kFull = 1.0 - kNegligible;
 
-// The exact rate of one line by the number of words that it received. Computed as far as asked.
+// The exact rate of one line by the number of words that it received. Computed only as far as it is
+// needed.
 class WordRates {
  public:
   WordRates(FilterKind kind, int word)
@@ -150,9 +151,10 @@ double SymmetricSum(const std::vector<double>& word, std::uint64_t low, std::uin
 // The rate of a query whose two lines lie in a page of `page` lines.
 //
 // W keys, W ~ Binomial(n, .), have a word in at least one of the two lines. C of them, C ~
-// Binomial(W, both), have one in both; the others chose either line like a coin. So the loads are
-// C + I and C + W - C - I with I ~ Binomial(W - C, 1/2), and I and W - C - I are distributed as two
-// independent Poisson variables given their sum: the sum over I is a convolution.
+// Binomial(W, both), have one in both; each of the others is in either line with probability 1/2.
+// So the loads are C + I and C + W - C - I with I ~ Binomial(W - C, 1/2), and I and W - C - I are
+// distributed as two independent Poisson variables given their sum: the sum over I is a
+// convolution.
 double PageRate(WordRates& rates, std::uint64_t lines, std::uint64_t page, std::uint64_t keys) {
   const auto l = static_cast<double>(page);
   const double both = 1.0 / (2.0 * l - 3.0);

@@ -1,9 +1,9 @@
 // Powers of a lower triangular matrix with non-negative entries, to full precision.
 //
-// Sums and products of non-negative numbers lose no digits; subtractions do. What is left to care
-// for is the diagonal: with entries like 1 - 1e-12, whose rounding would swamp the answer after
-// 1e12 steps, the generator S = P - I is squared instead of P. One squaring is 2S + S^2, in which
-// 2 + S_ii + S_jj = P_ii + P_jj is again a sum of non-negative numbers.
+// Sums and products of non-negative numbers lose no digits; subtractions do. The diagonal needs
+// care: the rounding of entries like 1 - 1e-12 would dominate the result after 1e12 steps.
+// Therefore the generator S = P - I is squared instead of P. One squaring is 2S + S^2. There 2 +
+// S_ii + S_jj = P_ii + P_jj is again a sum of non-negative numbers.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ class PositiveChain {
  public:
   using Row = std::array<double, kMaxProbes + 1>;
 
-  // The states are 0 .. last_state. State 0 is constant; the others start with no moves at all.
-  // Requires last_state <= kMaxProbes.
+  // The states are 0 .. last_state. State 0 is constant; the others start without moves. Requires
+  // last_state <= kMaxProbes.
   explicit PositiveChain(int last_state);
 
   // P(from, to), for to < from.

@@ -11,12 +11,12 @@ namespace {
 
 constexpr double kLn2 = 0.693147180559945309417;
 
-// The rate as a function of k falls to its minimum and rises again. Whether it always does is a
-// conjecture, so the search goes on this many steps past a minimum before it believes in it.
+// The rate as a function of k falls to its minimum and rises again. That it always does is a
+// conjecture, so the search continues this many steps past a minimum.
 constexpr int kStepsPastMinimum = 2;
 
-// Bounds below this may have lost digits to underflow; a comparison needs this much distance to be
-// beyond their roundings.
+// Bounds below this may have lost digits to underflow; a comparison needs this much distance to
+// exceed their rounding errors.
 constexpr double kLeastBound = 1e-280;
 constexpr double kRounding = 1e-11;
 
@@ -62,10 +62,11 @@ class ProbeSearch {
   Choice best_;
 };
 
-// Settles by the bounds of Corollary 23 that k* is one of `usual` and the next, and mostly which; 0
-// if they do not. A k is out where another one's upper bound lies below its lower bound. The
-// standard kind's lower bound falls and then rises as a function of k, so that with both neighbours
-// of the two all others are out as well.
+// Returns k* if the bounds of Corollary 23 prove that it is the usual k or the next one, and 0
+// otherwise. Mostly they also tell which of the two; if not, the exact rates do. A k is out where
+// another one's upper bound lies below its lower bound. The standard kind's lower bound falls and
+// then rises as a function of k, so that with both neighbours of the two all others are out as
+// well.
 int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   const int k = UsualProbes(kind, bits, keys);
   const int limit = Layout(kind).MostProbes(bits);

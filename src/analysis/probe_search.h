@@ -18,8 +18,8 @@ Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys);
 // The probes of the same choice, mostly by the bounds of Corollary 23 alone.
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
-// Whether none of the next larger (smaller) numbers of probes has a lower rate than `probes`: all
-// that is left to ask where k* cannot be smaller (larger).
+// Whether none of the next larger (smaller) numbers of probes has a lower rate than `probes`:
+// enough to prove k* where it cannot be smaller (larger).
 bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 

@@ -16,7 +16,7 @@ bool IsWholeGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, in
   return analysis::IsGeometry(kind, bits, keys, probes);
 }
 
-// base^exponent; quicker than std::pow, and sizing asks often.
+// base^exponent; faster than std::pow, and sizing calls it often.
 double Power(double base, int exponent) {
   double result = 1.0;
   for (; exponent > 0; exponent >>= 1) {

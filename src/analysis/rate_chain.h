@@ -43,7 +43,7 @@ class RateChain {
 
  private:
   std::uint64_t bits_;
-  int states_;  // the largest state: no more bits can be followed than there are
+  int states_;  // the largest state: at most the number of bits
   int scale_exponent_;
   PositiveChain::Row all_ones_;
 };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kWidestSlot = 32;
 
-// The rate of slots of so many bits on average.
+// The rate of slots of `width` bits on average.
 double RateOfWidth(double width) {
   width = std::min(static_cast<double>(kWidestSlot), width);
   const double wider = std::ceil(width);

@@ -1,5 +1,5 @@
 // The monotone searches behind sizing. They ask for the best log2 rate through a parameter, so that
-// a caller who remembers numbers of probes can use what it remembers.
+// a caller can use numbers of probes that it remembers.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline bool IsTarget(double target) { return target > 0.0 && target < 1.0; }
 
 // Finds the least x in (low, high] for which holds(x) is true, given that it is false at low, true
 // at high and monotone. The guess is tried first, then its surroundings at growing distances: a
-// good guess makes the search take a handful of steps. `low` itself is never asked for.
+// good guess makes the search take a handful of steps. `low` itself is never tried.
 template <typename Predicate>
 std::uint64_t LeastHolding(std::uint64_t low, std::uint64_t high, std::uint64_t guess,
                            Predicate holds) {

@@ -1,16 +1,16 @@
 // Fills the array of a filter with the code words of its keys.
 //
-// An array that fits into a processor's caches is filled key by key. A larger one would take a
-// cache miss or more for each key; it is divided into ranges that do fit, and filled in two passes:
-// the first distributes the keys' entries to the ranges they touch, the second fills one range
-// after the other. An entry is
+// An array that fits into a processor's caches is filled key by key. A larger one would take at
+// least one cache miss per key. It is divided into ranges that fit, and filled in two passes: the
+// first distributes the keys' entries to the ranges they touch, the second fills one range after
+// the other. An entry is
 //
 //   lines > 0   the hash of a key: its lines lie within one range
 //   lines = 0   one position of a key, relative to its range
 //
-// The entries take at most kScratchBytesPerKey of memory a key beside the hashes, which are freed
-// as they are distributed. Where the entries of all keys would take more, each slice of the keys is
-// followed by a second pass.
+// Besides the hashes, which are freed as they are distributed, the entries take at most
+// kScratchBytesPerKey of memory per key. If the entries of all keys would take more, the keys are
+// distributed in slices, each followed by a second pass.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 namespace exactbloom::filter {
 
 // An array above this size is filled range by range; a range has half of it. With lines = 0 a key
-// has many entries, and to distribute them takes longer than to wait for a third-level cache: an
+// has many entries, and distributing them takes longer than waiting for a third-level cache, so an
 // array that fits into one is filled key by key.
 constexpr std::size_t DirectArrayBytes(Layout layout) {
   return layout.InLines() ? kSecondLevelCacheBytes : std::size_t{1} << 25;
@@ -35,8 +35,7 @@ static_assert(std::size_t{2} << kRangeBytesLog2 == kSecondLevelCacheBytes);
 inline constexpr std::size_t kScratchBytesPerKey = 4;
 
 // Sets the whole array, whatever it held: the bits of all code words to 1, all others to 0.
-// Consumes the hashes. Needs no memory but the scratch, and does without where there is none to be
-// had.
+// Consumes the hashes. Needs no memory but the scratch, and works without it if there is none.
 void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 
 // The same, always key by key or, if memory allows, always range by range. For tests.

@@ -78,8 +78,9 @@ DecodedBlock DecodeBlock(std::string_view block) {
   const unsigned char* trailer = bytes + (block.size() - kTrailerBytes);
   if (!HasMark(trailer)) return decoded;
   if (trailer[kZeroProbesOffset] != 0) {
-    // A stock filter may end in the mark by chance, but its probes are never zero and our checksum
-    // does not fit. Where it fits, the block is ours and must not be taken for a stock filter.
+    // A stock filter may end in the mark by chance, but its probes are never zero, and ExactBloom's
+    // checksum is wrong. If the checksum is right, the block is ExactBloom's and must not be taken
+    // for a stock filter.
     if (ChecksumFits(trailer)) decoded.status = BlockStatus::kDamaged;
     return decoded;
   }
@@ -103,7 +104,7 @@ DecodedBlock DecodeBlock(std::string_view block) {
   description.keys = LoadLittleEndian<std::uint64_t>(trailer + kKeysOffset);
   description.hash_seed = LoadLittleEndian<std::uint64_t>(trailer + kHashSeedOffset);
 
-  // ArrayBytes is below 2^61 for every m, so the sum cannot wrap.
+  // ArrayBytes is below 2^61 for every m, so the sum cannot overflow.
   const std::uint64_t pad = trailer[kPadOffset];
   if (pad + ArrayBytes(description.bits) + kTrailerBytes != block.size()) {
     decoded.status = BlockStatus::kWrongSize;

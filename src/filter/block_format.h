@@ -29,8 +29,8 @@ inline constexpr std::size_t kTrailerBytes = 40;
 
 inline constexpr std::string_view kMark = "ExB";
 
-// The version of a layout's blocks. Where a key's bits lie is part of it: blocks of cache lines
-// that say version 1, which no release wrote, have them elsewhere.
+// The version of a layout's blocks. It determines where a key's bits lie: cache-line blocks of
+// version 1, which no release wrote, have them elsewhere.
 constexpr unsigned char VersionOf(Layout layout) { return layout.InLines() ? 2 : 1; }
 inline constexpr unsigned char kNewestVersion = 2;
 
@@ -52,7 +52,7 @@ struct DecodedBlock {
   const unsigned char* array = nullptr;
 };
 
-// Takes any bytes and reads nothing outside them.
+// Accepts any bytes and reads nothing outside them.
 DecodedBlock DecodeBlock(std::string_view block);
 
 }  // namespace exactbloom::filter

@@ -37,7 +37,7 @@ BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept
 BloomFilterBuilder::~BloomFilterBuilder() = default;
 
 void BloomFilterBuilder::AddHash(std::uint64_t hash) {
-  // Hardly ever equal, so that the second question is hardly ever asked.
+  // Hardly ever equal, so the second comparison is hardly ever made.
   if (hash == last_hash_ && !hashes_->empty()) return;
   hashes_->Append(hash);
   last_hash_ = hash;

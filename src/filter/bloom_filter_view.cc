@@ -9,7 +9,7 @@
 namespace exactbloom {
 namespace {
 
-// Of a block that is not usable.
+// The answer of a block that is not usable.
 bool AlwaysContained(const unsigned char* /*array*/, const FilterDescription& /*filter*/,
                      std::string_view /*key*/) {
   return true;
@@ -37,7 +37,7 @@ std::uint64_t BloomFilterView::CountOnes() const {
   const std::uint64_t whole_bytes = description_.bits / 8;
   std::uint64_t ones = 0;
   for (std::uint64_t i = 0; i < whole_bytes; ++i) ones += std::bitset<8>(array_[i]).count();
-  // The bits behind the last position are none of the filter's.
+  // The bits behind the last position do not belong to the filter.
   for (std::uint64_t p = whole_bytes * 8; p < description_.bits; ++p) {
     ones += filter::TestBit(array_, p);
   }

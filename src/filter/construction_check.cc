@@ -48,7 +48,7 @@ ConstructionFault ConstructionCheck::CheckBlock(std::string_view block) {
   if (!std::exchange(has_block_, false)) return ConstructionFault::kNone;
   HashStore hashes = std::exchange(finished_, HashStore());
   if (BlockChecksum(block) != block_checksum_) return ConstructionFault::kBlock;
-  // Hashes that changed may have done so before the array was filled with them.
+  // The hashes may have changed before the array was filled with them.
   if (ChecksumOf(hashes) != finished_checksum_) return ConstructionFault::kHashes;
 
   const DecodedBlock decoded = DecodeBlock(block);

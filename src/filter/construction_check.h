@@ -1,5 +1,5 @@
-// Finds what faulty memory or a faulty processor does to a filter between its first key and the
-// writing of its block. Each step is covered by a later one:
+// Finds the faults that memory or a processor adds to a filter between its first key and the
+// writing of its block. Each step is checked by a later one:
 //
 //   a hash changes while it is kept       the checksum of all hashes
 //   the array is filled wrongly           every hash is asked of the finished block
@@ -22,7 +22,7 @@ class ConstructionCheck {
   // Whether the store holds the noted hashes, in their order.
   bool Fits(HashStore& hashes) const { return ChecksumOf(hashes) == checksum_; }
 
-  // Takes over the hashes of a filter that is finished, and starts anew for the next one.
+  // Takes over the hashes of a filter that is finished, and starts again for the next one.
   void Keep(HashStore& hashes, std::string_view block);
 
   // Checks the block that was finished last, and forgets its hashes.

@@ -37,7 +37,7 @@ class Ranges {
     return std::min<std::size_t>(byte >> kRangeBytesLog2, count_ - 1);
   }
 
-  // Returns false, and adds nothing, where the range is full.
+  // Returns false, and adds nothing, if the range is full.
   bool Add(std::size_t range, Entry entry) {
     std::size_t& size = sizes_[range];
     if (size == Capacity(range)) return false;

@@ -19,7 +19,7 @@ std::uint64_t MostArrayBytes(const BloomFilterBuilder::Options& options) {
   return most - most % options.layout.ByteGranularity();
 }
 
-// As a real number: it may be beyond all limits.
+// A real number, since it may exceed all limits.
 double WantedArrayBytes(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
   const auto granularity = static_cast<double>(options.layout.ByteGranularity());
   const double wanted = static_cast<double>(keys) * options.bits_per_key / 8.0 / granularity;
@@ -36,7 +36,7 @@ FilterSizer& SizerFor(Layout layout, double target) {
   return sizers.try_emplace(Rule{layout, target}, layout).first->second;
 }
 
-// Nothing when the rate asks for more bits than there are.
+// Nothing if the rate needs more bits than a filter can have.
 std::optional<std::uint64_t> WantedBitsByRate(const BloomFilterBuilder::Options& options,
                                               std::uint64_t keys) {
   if (keys == 0) return filter::ArrayBytes(options.layout.LeastBits()) * 8;

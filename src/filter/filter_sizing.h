@@ -1,5 +1,5 @@
-// What a builder asks of sizing: m and k without the rate, which takes longer to compute
-// than a small filter to build.
+// The sizing that a builder needs: m and k without the rate, which takes longer to compute than
+// building a small filter.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace exactbloom::filter {
 
-// The m that the options give to `keys` keys, and whether the limit of a block made it smaller.
-// Both throw std::bad_alloc when memory is short.
+// The m that the options give to `keys` keys, and whether the block limit made it smaller. Both
+// throw std::bad_alloc when memory is short.
 std::uint64_t BitsOf(const BloomFilterBuilder::Options& options, std::uint64_t keys);
 bool ExceedsBlockLimit(const BloomFilterBuilder::Options& options, std::uint64_t keys);
 

@@ -14,7 +14,8 @@ namespace exactbloom::filter {
 enum class Consumed { kFreed, kKept };
 
 // Grows by chunks, each twice as large as the one before up to kMostChunkHashes, so that small
-// filters take little and large ones little more than 8 bytes a key; no hash is ever moved.
+// filters take little memory and large ones little more than 8 bytes per key. No hash is ever
+// moved.
 class HashStore {
  public:
   static constexpr std::size_t kFewestChunkHashes = 512;
@@ -25,7 +26,7 @@ class HashStore {
   std::uint64_t size() const { return size_of_chunks_ - static_cast<std::uint64_t>(limit_ - end_); }
   bool empty() const { return chunks_.empty(); }
 
-  // Throws std::bad_alloc, and is as it was before.
+  // Throws std::bad_alloc, and is unchanged then.
   void Append(std::uint64_t hash) {
     if (end_ == limit_) AddChunk();
     *end_++ = hash;
@@ -33,8 +34,8 @@ class HashStore {
 
   void Clear() { *this = HashStore(consumed_); }
 
-  // Hands out all hashes in order, as take(hashes, count), and unless they are to be kept the
-  // memory of each chunk behind that, as recycle(chunk, capacity).
+  // Hands out all hashes in order, as take(hashes, count), and afterwards, unless they are to be
+  // kept, the memory of each chunk as recycle(chunk, capacity).
   template <typename Take, typename Recycle>
   void Consume(Take take, Recycle recycle) {
     ForEachChunk([&](Chunk& chunk, std::size_t count) {
@@ -72,7 +73,7 @@ class HashStore {
     }
   }
 
-  // Out of line, so that to append takes few registers.
+  // Out of line, so that appending takes few registers.
   __attribute__((noinline)) void AddChunk() {
     const std::size_t capacity = chunks_.empty()
                                      ? kFewestChunkHashes

@@ -1,6 +1,6 @@
 // Two passes for lines = 1 and 2. All lines of a key lie within one range, so its hash is its only
-// entry. The hashes move from the store's chunks to chunks of their ranges, which are the memory
-// that the store has emptied: there are hardly any others, and each range is filled just once.
+// entry. The hashes move from the store's chunks to chunks of their ranges, which reuse the memory
+// that the store has emptied: hardly any more is allocated, and each range is filled just once.
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -82,7 +82,7 @@ class LineRanges {
     if (!AddChunk(bucket)) Fill();
   }
 
-  // Returns false, and changes nothing, where memory is short.
+  // Returns false, and changes nothing, if memory is short.
   bool AddChunk(Bucket& bucket) {
     try {
       if (free_.empty()) {
@@ -138,7 +138,7 @@ bool BuildLinesByRange(unsigned char* array, const FilterDescription& filter, Ha
     ranges.Fill();
     return true;
   } catch (const std::bad_alloc&) {
-    return false;  // by the constructor alone
+    return false;  // from the constructor only
   }
 }
 

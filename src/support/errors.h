@@ -12,7 +12,7 @@ inline constexpr int kWrongAnswerStatus = 1;
 inline constexpr int kInputErrorStatus = 2;
 inline constexpr int kInterruptedStatus = 130;
 
-// Something outside the program is not as the command line says: the user has to mend it.
+// Something outside the program is not as the command line says; the user has to correct it.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,8 +24,8 @@ class WrongAnswer : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Thrown after the answer was printed: something in the database is wrong, as a table that cannot
-// be read.
+// Thrown after the answer was printed: something in the database is wrong, such as a table that
+// cannot be read.
 class Findings : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// The machine and the libraries of a run, for the report's header, and the processor time it takes.
+// The machine, the libraries and the processor time of a run, for the header of its report.
 #pragma once
 
 #include <string>

@@ -8,15 +8,15 @@ namespace exactbloom::support {
 
 class OutputFile {
  public:
-  // Opens a neighbour of `path` for writing, so that an unwritable place is known before the work
+  // Opens a file next to `path` for writing, so that an unwritable place is found before the work
   // is done. Throws InputError naming the path.
   explicit OutputFile(const std::string& path);
-  // Removes the neighbour unless Commit was called.
+  // Removes that file unless Commit was called.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Writes `text` and moves the file to its place. Throws InputError when that fails, as on a full
+  // Writes `text` and moves the file to its place. Throws InputError if that fails, as on a full
   // disk.
   void Commit(const std::string& text);
 

@@ -1,4 +1,4 @@
-// A progress line on stderr, when that is a terminal, and the wish of the user to stop.
+// A progress line on stderr, if that is a terminal, and interruption by the user.
 #pragma once
 
 #include <atomic>

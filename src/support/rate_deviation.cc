@@ -52,7 +52,7 @@ struct LineMoments {
 
 // Of the mean rate of `lines` lines, over which `words` code words of `probes` bits are spread.
 double RelativeLineDeviation(FilterKind kind, double lines, double words, int probes) {
-  constexpr double kDeviations = 10.0;  // beyond these the weights do not count
+  constexpr double kDeviations = 10.0;  // beyond these the weights are negligible
   const double mean = words / lines;
   const double spread = kDeviations * std::sqrt(mean) + kDeviations;
   const auto first = static_cast<std::uint64_t>(std::max(1.0, std::floor(mean - spread)));

@@ -1,7 +1,7 @@
 // How far one filter's own false-positive rate lies from the rate averaged over hash functions.
 //
 // All queries of one filter share its fill, so a measurement of one filter has a source of chance
-// beside the binomial one. Its variance enters an interval as the dispersion of WilsonInterval.
+// besides the binomial one. Its variance enters an interval as the dispersion of WilsonInterval.
 #pragma once
 
 #include <cstdint>

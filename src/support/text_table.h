@@ -13,7 +13,7 @@ class TextTable {
 
   void AddRow(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
-  // One line a row, the header underlined.
+  // One line per row, the header underlined.
   std::string Format() const;
 
  private:

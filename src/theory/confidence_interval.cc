@@ -13,7 +13,7 @@ Interval WilsonInterval(std::uint64_t successes, std::uint64_t trials, double z,
   const double z2 = z * z;
   const double center = (rate + z2 / (2.0 * t)) / (1.0 + z2 / t);
   const double half = z / (1.0 + z2 / t) * std::sqrt(rate * (1.0 - rate) / t + z2 / (4.0 * t * t));
-  // At the ends of the range the interval ends there too, which rounding must not undo.
+  // At an end of the range the interval ends there, too; rounding must not change that.
   return {successes == 0 ? 0.0 : std::max(0.0, center - half),
           successes == trials ? 1.0 : std::min(1.0, center + half)};
 }

@@ -29,8 +29,8 @@ double UpwardSum(std::uint64_t trials, double odds, std::uint64_t from, double t
   return sum;
 }
 
-// P(Binomial(trials, p) >= least). Terms are followed by their logarithms, for the first one may
-// underflow, and in extended precision, for the logarithms are large.
+// P(Binomial(trials, p) >= least). Terms are kept as logarithms, since the first one may underflow,
+// and in extended precision, since the logarithms are large.
 double Tail(std::uint64_t trials, double p, std::uint64_t least) {
   if (least > trials) return 0.0;
   if (p >= 1.0) return 1.0;

@@ -25,8 +25,8 @@ double LogBloomRate(double bits, double keys, int probes) {
   return probes * std::log(-std::expm1(keys * std::log1p(-probes / bits)));
 }
 
-// What Stirling's formula lacks of ln(n!), so that the large terms of a binomial coefficient can
-// cancel before they are rounded.
+// ln(n!) less Stirling's formula, so that the large terms of a binomial coefficient can cancel
+// before they are rounded.
 double StirlingRest(double n) {
   if (n < 16.0)
     return std::lgamma(n + 1.0) - ((n + 0.5) * std::log(n) - n + 0.5 * std::log(2.0 * M_PI));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What the bits of a key do to given bits of their range, which are all zeros before.
+// The effect of the bits of a key on given bits of their range, which are all zeros before.
 struct WordEffect {
   WordEffect(FilterKind kind, double range_bits, int probes) {
     // A classic word is one committee of k bits, a standard one is k committees of one.
@@ -69,7 +69,7 @@ class KeyEffect {
   double log_zero;
 
  private:
-  // Of all ordered pairs of bits, bits with themselves included, a share whose V_2 is equal.
+  // A share of all ordered pairs of bits (a bit and itself included) with the same V_2.
   struct Pairs {
     double share;
     double log_pair;  // of V_2 / V_1^2

@@ -85,7 +85,7 @@ SizeDistribution OnesOf(const Department& department, double m) {
   return ones;
 }
 
-// Of a department's X ones, all sets of that size are equally likely. Starting from all m bits and
+// All sets of X bits are equally likely to be a department's ones. Starting from all m bits and
 // removing one by one, the set shrinks to every possible X, and the bits counted so far with it.
 void IntersectWith(SizeDistribution& counted, const MassFunction& ones, std::uint64_t m) {
   std::vector<double> sum;

@@ -21,7 +21,7 @@ inline void FetchLine(const unsigned char* line) {
   __builtin_prefetch(line + kLineBytes - 1);
 }
 
-// Bit i becomes results[i]: eight bits at a time are spread over as many bytes.
+// Bit i becomes results[i]: eight bits at a time are spread over eight bytes.
 inline void WriteResults(std::uint32_t hits, std::size_t count, bool* results) {
   constexpr std::uint64_t kOneInEachByte = 0x0101010101010101U;
   constexpr std::uint64_t kBitOfEachByte = 0x8040201008040201U;

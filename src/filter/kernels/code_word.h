@@ -1,15 +1,15 @@
-// Which bits of a filter a key touches: its code word. This is the definition that the block format
-// states and that every kernel has to repeat bit for bit.
+// The probe positions of a key: its code word. This is the definition of the block format, which
+// every kernel has to follow bit for bit.
 //
 // lines = 0. Draw i of a key with hash h out of a range of r positions is
 //
 //   floor(h A^(i+1) mod 2^64 * r / 2^64),   A = kDrawMultiplier
 //
-// the high half of a 128-bit product. Powers of one multiplier make all draws of a key independent
-// of each other's computation. They sit on a lattice in 2^64; A was chosen so that the lattice of
+// the high half of a 128-bit product. With powers of one multiplier each draw of a key can be
+// computed without the others. They sit on a lattice in 2^64; A was chosen so that the lattice of
 // every pair of draws is a good one (the shortest vector is at least a fifth of the longest
-// possible for all lags below kMaxProbes), and theirs are the only correlations large enough to
-// show in a rate.
+// possible for all lags below kMaxProbes), because only the correlations of pairs are large enough
+// to show in a rate.
 //
 //   standard   position i is draw i out of m
 //   classic    Floyd's sampling (Bentley and Floyd 1987) gives k distinct positions, every k-subset
@@ -22,12 +22,12 @@
 //
 //   y_0 = h A,   y_(j+1) = (y_j xor floor(y_j / 2^32)) A
 //
-// The low bits of a product depend on the low bits of its factors alone, so each field of a word is
-// a function of few bits of the word before. Folded, these come from two of its fields, neither of
-// which says anything by itself. Without that they come from one, or two neighbours, and a line's
-// bits hang together: two plain products of one word cost up to 6% in the rate, and a rotation
-// instead of the fold 0.9% with more than one word a line. The first line is floor(h L / 2^64), of
-// L lines.
+// The low bits of a product depend only on the low bits of its factors, so each field of a word is
+// a function of few bits of the word before. With the fold (the xor) these bits come from two
+// fields, neither of which is informative by itself. Without it they come from one field, or two
+// neighbours, and a line's bits depend on each other: two plain products of one word cost up to 6%
+// in the rate, and a rotation instead of the fold 0.9% with more than one word per line. The first
+// line is floor(h L / 2^64), of L lines.
 //
 //   lines = 1  the key's field stream is all fields of y_0, then all of y_1, and so on
 //   lines = 2  the top bits of y_0 choose the second line among the others of the page, and a word
@@ -36,12 +36,13 @@
 //   standard   a line's positions are the first k (for two lines k / 2) fields of its stream
 //   classic    the first k (k / 2) different fields
 //
-// A stream ends after kStreamFields fields. A classic word that is still short then (of a hash such
-// as 0, with a probability that no rate could show) takes the lowest positions that it lacks.
+// A stream ends after kStreamFields fields. A classic word that is incomplete then (with a hash
+// such as 0, and with a probability too small to show in any rate) takes the lowest positions that
+// it lacks.
 //
-// In every layout the first draws of a key, k of them, lie in its code word: an equal draw was
-// there already. So a query may say "absent" at the first draw whose bit is zero, before any equal
-// draws are looked for.
+// In every layout the first k draws of a key lie in its code word, since an equal draw repeats an
+// earlier position. So a query may say "absent" at the first draw whose bit is zero, before any
+// equal draws are looked for.
 #pragma once
 
 #include <algorithm>

@@ -14,8 +14,8 @@ constexpr std::size_t kFour = 4;
 
 // Whether any of the first `count` draws may be equal, draw i being draw_of(i): yes if any are, and
 // hardly ever otherwise. Compares their low halves, four with the four of every turn of four
-// others. Draws anew, in registers, for vectors cannot be loaded from what was stored one by one
-// just before. The last four are filled up with draws that the filter does not use.
+// others. Computes the draws again, in registers, since loading a vector from values just stored
+// one by one would stall. Draws that the filter does not use fill up the last four.
 template <typename DrawOf>
 bool MayHaveEqual(int count, DrawOf draw_of) {
   const auto size = static_cast<std::size_t>(count);
@@ -70,7 +70,7 @@ struct DrawKernel {
     return MayHaveEqual(filter.probes, [=](int i) { return DrawOf(hash, i, first_range); });
   }
 
-  // Behind the first draws: the others, and what replaces equal ones.
+  // After the first draws: the others, and the positions that replace equal ones.
   __attribute__((noinline)) static bool RestSet(const unsigned char* array,
                                                 const FilterDescription& filter,
                                                 std::uint64_t first_range, std::uint64_t hash) {

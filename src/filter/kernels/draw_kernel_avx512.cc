@@ -1,5 +1,5 @@
 // The AVX-512 kernels for lines = 0 and filters of less than 2^32 bits. Draws come eight at a time:
-// of one key where one is asked for, and of eight keys where a batch is, or a filter is built.
+// of one key for a single query, and of eight keys for a batch or when a filter is built.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -80,7 +80,7 @@ EXACTBLOOM_INLINE bool AllSetByLoads(const unsigned char* array, __m256i positio
   alignas(32) std::uint32_t bits[kLanes];
   _mm256_store_si256(reinterpret_cast<__m256i*>(words), _mm256_srli_epi32(positions, 5));
   _mm256_store_si256(reinterpret_cast<__m256i*>(bits), positions);
-  // Or the compiler would take the lanes out of the registers again, which takes longer.
+  // Otherwise the compiler would extract the lanes from the registers, which takes longer.
   asm("" : "+m"(words), "+m"(bits));
   std::uint32_t hit = 1;
 #pragma GCC unroll 8

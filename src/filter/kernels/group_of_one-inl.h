@@ -1,5 +1,5 @@
-// Groups of one key, for instruction sets to which looking for the equal fields of several keys at
-// once brings nothing: what line_kernel-inl.h asks of a group, in terms of one key.
+// Groups of one key, for instruction sets that gain nothing from searching the fields of several
+// keys at once: the functions that line_kernel-inl.h needs, for one key.
 
 constexpr std::size_t kGroupKeys = 1;
 

@@ -1,5 +1,5 @@
-// What a processor's fast code for code words looks like from outside. Scalar code is the
-// definition (code_word.h); every instruction set answers and builds bit for bit the same.
+// The interface of the code that handles code words on a processor. code_word.h is the definition;
+// every instruction set answers and builds bit for bit the same.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace exactbloom::filter {
 // Keys whose memory is fetched before the first of them is tested.
 inline constexpr std::size_t kBatchKeys = 32;
 
-// Servers' processors have second-level caches of this size and more, one a core.
+// Servers' processors have second-level caches of at least this size, one per core.
 inline constexpr std::size_t kSecondLevelCacheBytes = std::size_t{1} << 20;
 
 // Keys whose positions are found at once.

@@ -93,8 +93,8 @@ EXACTBLOOM_TARGET inline GroupWords GroupZeroFields(GroupWords different) {
   return (different - ToAll(EqualFields<kFields>::kOnes)) & ~different;
 }
 
-// What lies above the fields is of no account: only their high bits are looked at, and a difference
-// borrows from below alone.
+// Bits above the fields do not matter: only the fields' high bits are tested, and a difference
+// borrows only from below.
 template <int kFields>
 EXACTBLOOM_TARGET inline GroupWords GroupTurned(GroupWords fields, int turn) {
   const int by = turn * kFieldBits;
@@ -152,7 +152,7 @@ EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {
 
 #include "line_kernel-inl.h"
 
-// To gather eight words takes an Intel processor less time than eight loads, and took Zen 4 more.
+// A gather of eight words is faster than eight loads on Intel processors, and was slower on Zen 4.
 bool GathersFast() {
   static const bool is_intel = __builtin_cpu_is("intel") != 0;
   return is_intel;

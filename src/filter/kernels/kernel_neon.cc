@@ -23,11 +23,11 @@ constexpr int kBelowField = kLaneBits - kFieldBits;
 constexpr std::uint16_t kLanes = 8;
 constexpr std::uint16_t kLaneNumbers[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// The least number that is no field.
+// The least number that is not a field.
 constexpr std::uint16_t kNoField = 1U << kFieldBits;
 
 // Lane i of eight takes the two bytes of the hash word that hold field i, which begins at bit i of
-// them, and moves the field to its top. The last lane is no field.
+// them, and moves the field to its top. The last lane holds no field.
 inline uint16x8_t FieldLanes(std::uint64_t word) {
   constexpr std::uint8_t kBytes[] = {0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 7};
   constexpr std::int16_t kShifts[] = {7, 6, 5, 4, 3, 2, 1, 0};
@@ -47,7 +47,7 @@ inline bool AnyLane(uint16x8_t lanes) {
 }
 
 // The six high bits of a field say which byte of the line its position is in, the others which bit
-// of that. The high bytes of the lanes look up a byte as well, and test no bit of it.
+// of that. The high bytes of the lanes also look up a byte, but test no bit of it.
 inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
   const uint16x8_t fields = FieldLanes(word);
   const uint8x16_t index = vreinterpretq_u8_u16(vshrq_n_u16(fields, kBelowField + 3));
@@ -58,7 +58,7 @@ inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
   return !AnyLane(vbicq_u16(bits, values));
 }
 
-// A line takes four registers, so one bit after the other costs less than whole lines.
+// A line takes four registers, so setting single bits costs less than whole lines.
 inline void SetFields(unsigned char* line, std::uint64_t word, int used, std::uint64_t next_word,
                       int next_used) {
   SetEachField(line, word, used);

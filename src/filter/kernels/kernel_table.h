@@ -9,7 +9,7 @@
 namespace exactbloom::filter {
 
 // The environment variable that forces an instruction set by its name, read once. A name that is
-// unknown, or of a set that the processor or the operating system lacks, is as good as none:
+// unknown, or of a set that the processor or the operating system lacks, is ignored:
 // exactbloom::KernelName() tells what is in use.
 inline constexpr const char* kKernelVariable = "EXACTBLOOM_KERNEL";
 
@@ -19,8 +19,8 @@ std::vector<InstructionSet> AvailableInstructionSets();
 // The one of the name among them, or the first.
 InstructionSet ChooseInstructionSet(std::string_view name);
 
-// Puts another instruction set in use for the views that are made and the filters that are finished
-// from now on: for programs that compare them. Not while other threads do either.
+// From now on, new views and finished filters use this instruction set; for programs that compare
+// them. Must not be called while other threads make views or finish filters.
 void UseInstructionSet(const InstructionSet& set);
 
 // The kernel of the instruction set in use.

@@ -14,8 +14,8 @@ inline std::uint64_t HashKey(std::string_view key, std::uint64_t seed) {
   return XXH3_64bits_withSeed(key.data(), key.size(), seed);
 }
 
-// The most bytes that XXH3 hashes in one step. Where a key is known to be that short, a function
-// that is marked `flatten` takes in no more of XXH3 than that step.
+// The most bytes that XXH3 hashes in one step. If a key is known to be that short, a function that
+// is marked `flatten` inlines only that step of XXH3.
 inline constexpr std::size_t kShortKeyBytes = 16;
 
 __attribute__((noinline)) inline std::uint64_t HashLongKey(std::string_view key,

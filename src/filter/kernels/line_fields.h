@@ -1,5 +1,5 @@
-// What kernels do one field at a time. What all instruction sets do so is out of line: it is rare,
-// and would burden the fast code with its registers.
+// The parts of kernels that work on one field at a time. Those of all instruction sets are out of
+// line: they are rarely called, and would take registers from the fast code.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines,
 // Sets the bits of a line's part of a code word.
 void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count);
 
-// Sets the bits of a word's first fields, equal ones and all.
+// Sets the bits of a word's first fields, equal ones included.
 inline void SetEachField(unsigned char* line, std::uint64_t word, int used) {
   for (int i = 0; i < used; ++i) SetBit(line, Field(word, i));
 }

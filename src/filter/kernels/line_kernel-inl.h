@@ -1,4 +1,4 @@
-// The kernels for lines = 1 and 2, but for what an instruction set does its own way. Each
+// The kernels for lines = 1 and 2, except for the parts that differ by instruction set. Each
 // kernel_*.cc includes this text into its own namespace, behind these definitions:
 //
 //   EXACTBLOOM_TARGET   the attribute of functions that use the instruction set
@@ -15,18 +15,18 @@
 //                       the same of several keys at once, where that is faster; group_of_one-inl.h
 //                       says what each does
 //
-// It is text, and not a template, because a function inlines only what has its own target
-// attribute.
+// It is included text, not a template, because a function inlines only functions with its own
+// target attribute.
 
 inline std::size_t LowestBit(std::uint32_t bits) {
   return static_cast<std::size_t>(__builtin_ctz(bits));
 }
 
-// Of a group.
+// All keys of a group.
 constexpr std::uint32_t kAllKeys = (1U << kGroupKeys) - 1;
 
-// How a filter's keys are drawn, as far as the code differs by it. `words` is how many words of
-// hash bits the fields of one line take: 1, 2, or 0 for more.
+// What the code of a filter depends on. `words` is how many words of hash bits the fields of one
+// line take: 1, 2, or 0 for more.
 template <FilterKind kKind, int kLines, int kWords>
 struct LineKernel {
   static constexpr int kFields = FieldsPerWord(kLines);
@@ -53,7 +53,7 @@ struct LineKernel {
     return kLines == 1 ? NextFieldWord(word) : NextFieldWord(NextFieldWord(word));
   }
 
-  // Not `&&`, whose second side would wait for a branch on the first.
+  // Not `&&`, whose right side would wait for a branch on the left.
   EXACTBLOOM_TARGET static inline bool Both(bool first, bool second) {
     return (static_cast<int>(first) & static_cast<int>(second)) != 0;
   }
@@ -90,7 +90,7 @@ struct LineKernel {
                                                       const Lines& lines, int used) {
     const bool hit = FirstFieldsSet(array + lines.first, lines.first_word, used);
     if (kLines == 1) return hit;
-    // Both loads under way before either is looked at.
+    // Both loads are under way before either is tested.
     return Both(hit, FirstFieldsSet(array + lines.second, lines.second_word, used));
   }
 
@@ -150,7 +150,7 @@ struct LineKernel {
     return hits;
   }
 
-  // Of few absent keys, so most of them cost the memory of one line.
+  // Few absent keys get here, so most of them cost the memory of one line.
   EXACTBLOOM_TARGET static inline std::uint32_t TestSecondLines(const unsigned char* array,
                                                                 const FilterDescription& filter,
                                                                 const std::uint64_t* hashes,
