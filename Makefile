@@ -8,10 +8,13 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json
 
-# Which filter, how many bits? Measured into docs/report; some minutes.
+# Which filter, how many bits? Measured, some minutes, and shown on the page build/report/index.html. REPORT_KEYS=80000
+# makes a quick one, with wider intervals.
+REPORT_KEYS ?= 400000
 report: configure
+	@scripts/install_packages scripts/packages_report.txt
 	cmake --build --preset release --target readamp_sweep
-	scripts/make_report
+	scripts/report --measure $(REPORT_KEYS)
 
 test: build
 	ctest --preset $(PRESET)

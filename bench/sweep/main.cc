@@ -1,17 +1,11 @@
-// readamp_sweep: readamp at every number of bits per key, for every policy, and a report of it.
-//
-//   measure   adds the points that a results file lacks
-//   report    makes the HTML page, Markdown, CSV and JSON of a results file
-//
-// docs/report.md says how to run it and how to read the report.
+// readamp_sweep: readamp at every number of bits per key, for every policy. Adds the points that a
+// results file lacks; scripts/report makes figures and a page of them. docs/report.md says how.
 #include <CLI/CLI.hpp>
 
 #include "exactbloom/filter_policy.h"
 #include "measure.h"
 #include "readamp/readamp_arguments.h"
 #include "support/run_program.h"
-#include "sweep_settings.h"
-#include "write_report.h"
 
 namespace exactbloom::sweep {
 namespace {
@@ -19,14 +13,13 @@ namespace {
 void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.option_defaults()->always_capture_default();
   app.add_option("--results", settings.results,
-                 "Keep the results here; a sweep that was stopped "
-                 "goes on from them");
+                 "Add the results to this file; a sweep that was stopped goes on from it");
   app.add_option("--policies", settings.policies,
                  "Filter policies as in filter_policy=, separated by commas, with {bits}, "
                  "{equal_bytes} or {size_ratio} in place of numbers")
       ->delimiter(',');
   app.add_option("--trees", settings.trees,
-                 "large (a table a sorted run), partitioned (filters of 4 KiB, as RocksDB makes "
+                 "large (a table per sorted run), partitioned (filters of 4 KiB, as RocksDB makes "
                  "them unless told otherwise), small_partitions (of 512 bytes)")
       ->delimiter(',');
   app.add_option("--least-bits", settings.least_bits, "The first number of bits per key");
@@ -65,25 +58,12 @@ int Main(int argc, char** argv) {
   settings.readamp.direct_reads = false;
   settings.readamp.block_cache_bytes = 1;
   settings.readamp.threads = 1;
-  std::string results = settings.results;
-  std::string output = "report";
-  CLI::App app("Measures filter policies over a range of bits per key and reports what they save.",
-               "readamp_sweep");
-  app.require_subcommand(1);
-  CLI::App* measure = app.add_subcommand("measure", "Measure the points that the results lack");
-  DescribeSweep(*measure, settings);
-  DescribeWorkload(*measure, settings.readamp);
-  CLI::App* report = app.add_subcommand("report", "Make the report of the results");
-  report->add_option("--results", results, "The file that `measure` wrote")->capture_default_str();
-  report
-      ->add_option("--output", output,
-                   "Write index.html, report.md, points.csv, report.json and "
-                   "the figures into this directory")
-      ->capture_default_str();
+  CLI::App app("Measures filter policies over a range of bits per key.", "readamp_sweep");
+  DescribeSweep(app, settings);
+  DescribeWorkload(app, settings.readamp);
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
-    if (measure->parsed()) Measure(settings, support::CommandLine("readamp_sweep", argc, argv));
-    if (report->parsed()) WriteReport(results, output);
+    Measure(settings, support::CommandLine("readamp_sweep", argc, argv));
   });
 }
 

@@ -4,28 +4,34 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <memory>
 
 #include "build_time.h"
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "exactbloom/version.h"
-#include "measure_sizing.h"
 #include "readamp/keys/key_set.h"
 #include "readamp/lookups/workload.h"
 #include "readamp/report/agreement.h"
 #include "readamp/report/rate_prediction.h"
 #include "readamp/report/readamp_report.h"
 #include "readamp/tree/database.h"
+#include "results_file.h"
+#include "sizing_measurement.h"
 #include "support/machine.h"
 #include "support/progress.h"
-#include "sweep_plan.h"
 
 namespace exactbloom::sweep {
 namespace {
 
+using nlohmann::json;
+using readamp::Database;
 using readamp::KeySet;
+using readamp::Measurement;
 using readamp::Workload;
+using support::Progress;
 
 // Says at which of the points that have to be measured the sweep is.
 class Position {
@@ -51,109 +57,134 @@ class Position {
   std::chrono::steady_clock::time_point start_;
 };
 
-// What all points of a sweep share.
-struct Lookups {
-  KeySet keys;
-  Workload absent;
+double PerLookup(std::uint64_t count, const Measurement& measured) {
+  return static_cast<double>(count) / static_cast<double>(measured.lookups);
+}
+
+// One point: a database of its own, and the lookups in it.
+class PointMeasurement {
+ public:
+  PointMeasurement(const PlannedPoint& planned, const SweepSettings& settings, const KeySet& keys,
+                   const Workload& absent, const std::string& position, Progress& progress)
+      : settings_(settings),
+        readamp_(TreeSettings(settings, planned.tree)),
+        keys_(keys),
+        absent_(absent),
+        policy_name_(ExpandPolicy(planned, readamp_.size_ratio, keys.stored)),
+        policy_(readamp::MakePolicy(policy_name_)),
+        step_(fmt::format("[{}] {}, {}", position, planned.tree, policy_name_)),
+        progress_(progress),
+        line_(planned.Identity()) {}
+
+  // The line of the results.
+  json Line() {
+    progress_.Begin(step_ + "  loading", 0);
+    const Database database(readamp_, keys_, policy_);
+    AddFilters(database);
+    const Measurement measured = LookUp(database);
+    progress_.Begin(step_ + "  predicting", 0);
+    AddCounts(measured, database);
+    line_["delayed"] = json::array();
+    for (const double latency_us : settings_.read_latencies_us) {
+      line_["delayed"].push_back(
+          LookUpDelayed(database, latency_us, PerLookup(measured.data_blocks_read, measured)));
+    }
+    line_["build_ns"] =
+        FilterBuildNanoseconds(policy_.get(), database.Tables(), keys_, settings_.repetitions);
+    progress_.End();
+    return line_;
+  }
+
+ private:
+  void AddFilters(const Database& database) {
+    std::uint64_t bytes = 0;
+    std::uint64_t filter_keys = 0;
+    for (const readamp::Table& table : database.Tables()) {
+      bytes += table.filter_bytes;
+      filter_keys += table.keys;
+    }
+    line_.update({{"policy", policy_name_},
+                  {"tables", database.Tables().size()},
+                  {"load_cpu_us", database.LoadCpuPerKey()},
+                  {"filter_bytes", bytes},
+                  {"filter_keys", filter_keys},
+                  {"bits_per_key", filter_keys == 0 ? 0.0
+                                                    : 8.0 * static_cast<double>(bytes) /
+                                                          static_cast<double>(filter_keys)}});
+  }
+
+  // The counts of the first run, which the others have to repeat, and the least processor time.
+  Measurement LookUp(const Database& database) const {
+    Workload workload = absent_;
+    workload.name = step_;
+    Measurement first = Run(workload, keys_, database, readamp_, progress_);
+    for (int i = 1; i < settings_.repetitions; ++i) {
+      const Measurement again = Run(workload, keys_, database, readamp_, progress_);
+      if (again.false_positives != first.false_positives) {
+        throw support::WrongAnswer(
+            fmt::format("{}: {} false positives, and {} when the same keys were looked up again",
+                        step_, first.false_positives, again.false_positives));
+      }
+      first.cpu_us = std::min(first.cpu_us, again.cpu_us);
+    }
+    return first;
+  }
+
+  // Throws WrongAnswer where what was counted is not what the tree and the exact rates say.
+  void AddCounts(const Measurement& measured, const Database& database) {
+    const readamp::Prediction prediction =
+        Predict(database.Tables(), keys_, absent_, readamp_, policy_.get());
+    CheckAgreement({absent_.name, absent_.description, absent_.kind, measured, prediction},
+                   readamp_, policy_name_);
+    const double checks = PerLookup(measured.AbsentChecks(), measured);
+    const Interval rate = WilsonInterval(measured.false_positives, measured.AbsentChecks(), kZ999,
+                                         prediction.dispersion);
+    line_.update({{"lookups", measured.lookups},
+                  {"absent_checks", measured.AbsentChecks()},
+                  {"false_positives", measured.false_positives},
+                  {"blocks_read", measured.data_blocks_read},
+                  {"dispersion", prediction.dispersion},
+                  {"exact_rate", nullptr},
+                  {"exact_wasted_reads", nullptr},
+                  {"wasted_reads", PerLookup(measured.false_positives, measured)},
+                  {"interval", {rate.low * checks, rate.high * checks}},
+                  {"cpu_us", measured.cpu_us}});
+    if (!prediction.rate) return;
+    line_["exact_rate"] = *prediction.rate;
+    line_["exact_wasted_reads"] = *prediction.rate * checks;
+  }
+
+  // As many of the lookups as take a fifth of a second of delay.
+  json LookUpDelayed(const Database& database, double latency_us, double reads_per_lookup) const {
+    constexpr double kDelayUs = 2e5;
+    constexpr double kFewest = 200.0;
+    constexpr double kMost = 50'000.0;
+    const double wanted =
+        std::clamp(kDelayUs / std::max(1.0, latency_us * reads_per_lookup), kFewest, kMost);
+    Workload workload = absent_;
+    workload.name = step_;
+    workload.order.resize(std::min(workload.order.size(), static_cast<std::size_t>(wanted)));
+    readamp::Settings delayed = readamp_;
+    delayed.read_latency = std::chrono::nanoseconds(std::llround(latency_us * 1e3));
+    const Measurement measured = Run(workload, keys_, database, delayed, progress_);
+    return {{"read_latency_us", latency_us},
+            {"lookups", measured.lookups},
+            {"reads", measured.file_reads},
+            {"mean_us", measured.mean_us}};
+  }
+
+  const SweepSettings& settings_;
+  const readamp::Settings readamp_;
+  const KeySet& keys_;
+  const Workload& absent_;
+  const std::string policy_name_;
+  const std::shared_ptr<const rocksdb::FilterPolicy> policy_;
+  const std::string step_;
+  Progress& progress_;
+  json line_;
 };
 
-Lookups MakeLookups(const SweepSettings& settings) {
-  const readamp::Settings readamp = TreeSettings(settings, settings.trees.front());
-  Lookups lookups{MakeKeySet(readamp), {}};
-  lookups.absent = readamp::MakeWorkloads(lookups.keys, readamp).front();
-  return lookups;
-}
-
-// The counts of the first run, which others repeat, and the least processor time.
-readamp::Measurement LookUp(const Lookups& lookups, const std::string& step,
-                            const readamp::Database& database, const readamp::Settings& readamp,
-                            int repetitions, readamp::Progress& progress) {
-  Workload workload = lookups.absent;
-  workload.name = step;
-  readamp::Measurement first = Run(workload, lookups.keys, database, readamp, progress);
-  for (int i = 1; i < repetitions; ++i) {
-    const readamp::Measurement again = Run(workload, lookups.keys, database, readamp, progress);
-    if (again.false_positives != first.false_positives) {
-      throw WrongAnswer(
-          fmt::format("{}: {} false positives, and {} when the same keys were asked "
-                      "for again",
-                      step, first.false_positives, again.false_positives));
-    }
-    first.cpu_us = std::min(first.cpu_us, again.cpu_us);
-  }
-  return first;
-}
-
-// As many of the lookups as take a fifth of a second of delay.
-DelayedRun LookUpDelayed(const Lookups& lookups, const std::string& step,
-                         const readamp::Database& database, readamp::Settings readamp,
-                         double latency_us, double reads_per_lookup, readamp::Progress& progress) {
-  constexpr double kDelayUs = 2e5;
-  constexpr double kFewest = 200.0;
-  constexpr double kMost = 50'000.0;
-  const double wanted =
-      std::clamp(kDelayUs / std::max(1.0, latency_us * reads_per_lookup), kFewest, kMost);
-  Workload workload = lookups.absent;
-  workload.name = step;
-  workload.order.resize(std::min(workload.order.size(), static_cast<std::size_t>(wanted)));
-  readamp.read_latency =
-      std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(latency_us * 1e3));
-  const readamp::Measurement measured = Run(workload, lookups.keys, database, readamp, progress);
-  return {latency_us, measured.lookups, measured.file_reads, measured.mean_us};
-}
-
-// Throws WrongAnswer where what was counted is not what the tree and the exact rates say.
-void SetCounts(const readamp::Measurement& measured, const Lookups& lookups,
-               const readamp::Database& database, const readamp::Settings& readamp,
-               const rocksdb::FilterPolicy* policy, Point& point) {
-  const readamp::WorkloadResult result{
-      lookups.absent.name, lookups.absent.description, lookups.absent.kind, measured,
-      Predict(database.Tables(), lookups.keys, lookups.absent, readamp, policy)};
-  CheckAgreement(result, readamp, point.policy);
-  point.lookups = measured.lookups;
-  point.absent_checks = measured.AbsentChecks();
-  point.false_positives = measured.false_positives;
-  point.blocks_read = measured.data_blocks_read;
-  point.cpu_us = measured.cpu_us;
-  point.exact_rate = result.prediction.rate;
-  point.dispersion = result.prediction.dispersion;
-}
-
-Point MeasurePoint(const PlannedPoint& planned, const SweepSettings& settings,
-                   const Lookups& lookups, const Position& position, readamp::Progress& progress) {
-  const readamp::Settings readamp = TreeSettings(settings, planned.tree);
-  Point point;
-  point.tree = planned.tree;
-  point.family = planned.family;
-  point.bits = planned.bits;
-  point.policy = ExpandPolicy(planned, readamp.size_ratio, lookups.keys.stored);
-  const std::string step = fmt::format("[{}] {}, {}", position.Text(), planned.tree, point.policy);
-
-  const auto policy = readamp::MakePolicy(point.policy);
-  progress.Begin(step + "  loading", 0);
-  const readamp::Database database(readamp, lookups.keys, policy);
-  point.tables = database.Tables().size();
-  point.load_cpu_us = database.LoadCpuPerKey();
-  for (const readamp::Table& table : database.Tables()) {
-    point.filter_bytes += table.filter_bytes;
-    point.filter_keys += table.keys;
-  }
-  const readamp::Measurement measured =
-      LookUp(lookups, step, database, readamp, settings.repetitions, progress);
-  progress.Begin(step + "  predicting", 0);
-  SetCounts(measured, lookups, database, readamp, policy.get(), point);
-  const double reads = static_cast<double>(point.blocks_read) / static_cast<double>(point.lookups);
-  for (const double latency_us : settings.read_latencies_us) {
-    point.delayed.push_back(
-        LookUpDelayed(lookups, step, database, readamp, latency_us, reads, progress));
-  }
-  point.build_ns =
-      FilterBuildNanoseconds(policy.get(), database.Tables(), lookups.keys, settings.repetitions);
-  progress.End();
-  return point;
-}
-
-nlohmann::json DescribeRun(const SweepSettings& settings, const std::string& command) {
+json DescribeRun(const SweepSettings& settings, const std::string& command) {
   return {{"kind", "run"},
           {"command", command},
           {"exactbloom", EXACTBLOOM_VERSION},
@@ -163,53 +194,65 @@ nlohmann::json DescribeRun(const SweepSettings& settings, const std::string& com
           {"settings", SharedSettings(settings)}};
 }
 
-}  // namespace
+template <typename Planned>
+void EraseMeasured(const ResultsFile& file, std::vector<Planned>& points) {
+  points.erase(
+      std::remove_if(points.begin(), points.end(),
+                     [&](const Planned& point) { return file.Contains(point.Identity()); }),
+      points.end());
+}
 
-void Measure(const SweepSettings& settings, const std::string& command) {
-  ResultsFile file(settings.results, Fingerprint(SharedSettings(settings)));
-  std::vector<PlannedPoint> points = Plan(settings);
-  for (const PlannedPoint& point : points) {  // before any work
-    readamp::MakePolicy(ExpandPolicy(point, settings.readamp.size_ratio, 1));
-  }
-  const std::size_t planned = points.size();
-  points.erase(std::remove_if(points.begin(), points.end(),
-                              [&](const PlannedPoint& point) {
-                                return file.Found().Contains(point.tree, point.family, point.bits);
-                              }),
-               points.end());
-  std::vector<SizingPoint> sizing;
-  if (settings.sizing_queries > 0) sizing = PlanSizing();
-  sizing.erase(
-      std::remove_if(sizing.begin(), sizing.end(),
-                     [&](const SizingPoint& point) { return file.Found().Contains(point); }),
-      sizing.end());
-  fmt::print("{}: {} of {} points are there already\n", settings.results, planned - points.size(),
-             planned);
-  if (points.empty() && sizing.empty()) return;
-
-  file.Append(DescribeRun(settings, command));
-  readamp::Progress progress;
-  progress.Begin("sizing", sizing.size());
-  for (SizingPoint& point : sizing) {
+void MeasureAllSizing(const std::vector<SizingPoint>& points, const SweepSettings& settings,
+                      ResultsFile& file, Progress& progress) {
+  progress.Begin("sizing", points.size());
+  for (const SizingPoint& point : points) {
     support::CheckForInterrupts();
-    MeasureSizing(settings.readamp.seed, settings.sizing_queries, point);
-    file.Append(ToJson(point));
+    file.Append(MeasureSizing(point, settings.readamp.seed, settings.sizing_queries));
     progress.Add(1);
   }
   progress.End();
+}
 
-  if (points.empty()) return;
-  const Lookups lookups = MakeLookups(settings);
+void MeasureAllPoints(const std::vector<PlannedPoint>& points, const SweepSettings& settings,
+                      ResultsFile& file, Progress& progress) {
+  const readamp::Settings readamp = TreeSettings(settings, settings.trees.front());
+  const KeySet keys = MakeKeySet(readamp);
+  const Workload absent = MakeWorkloads(keys, readamp).front();
   Position position(points.size());
-  for (const PlannedPoint& planned_point : points) {
-    const Point point = MeasurePoint(planned_point, settings, lookups, position, progress);
-    file.Append(ToJson(point));
-    fmt::print("[{}] {}, {}: {:.2f} bits per key, {:.6f} wasted reads and {:.2f} us a lookup\n",
-               position.Text(), point.tree, point.policy, point.BitsPerKey(), point.WastedReads(),
-               point.cpu_us);
+  for (const PlannedPoint& planned : points) {
+    const json line =
+        PointMeasurement(planned, settings, keys, absent, position.Text(), progress).Line();
+    file.Append(line);
+    fmt::print("[{}] {}, {}: {:.2f} bits per key, {:.6f} wasted reads and {:.2f} us per lookup\n",
+               position.Text(), planned.tree, line["policy"].get<std::string>(),
+               line["bits_per_key"].get<double>(), line["wasted_reads"].get<double>(),
+               line["cpu_us"].get<double>());
     std::fflush(stdout);
     position.Next();
   }
+}
+
+}  // namespace
+
+void Measure(const SweepSettings& settings, const std::string& command) {
+  std::vector<PlannedPoint> points = PlanPoints(settings);
+  for (const PlannedPoint& point : points) {  // before any work
+    readamp::MakePolicy(ExpandPolicy(point, settings.readamp.size_ratio, 1));
+  }
+  std::vector<SizingPoint> sizing;
+  if (settings.sizing_queries > 0) sizing = PlanSizing();
+
+  ResultsFile file(settings.results, Fingerprint(SharedSettings(settings)));
+  const std::size_t planned = points.size();
+  EraseMeasured(file, points);
+  EraseMeasured(file, sizing);
+  fmt::print("{}: {} of {} points are there already\n", settings.results, planned - points.size(),
+             planned);
+  if (points.empty() && sizing.empty()) return;
+  file.Append(DescribeRun(settings, command));
+  Progress progress;
+  MeasureAllSizing(sizing, settings, file, progress);
+  if (!points.empty()) MeasureAllPoints(points, settings, file, progress);
 }
 
 }  // namespace exactbloom::sweep

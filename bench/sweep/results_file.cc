@@ -7,79 +7,53 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
+
+#include "support/errors.h"
 
 namespace exactbloom::sweep {
-namespace {
 
 using nlohmann::json;
+using support::InputError;
 
-void AddLine(const json& line, Results& results) {
-  const std::string fingerprint = line.at("fingerprint");
-  if (results.fingerprint.empty()) results.fingerprint = fingerprint;
-  if (fingerprint != results.fingerprint) throw InputError("is of a sweep with other settings");
-  const std::string kind = line.at("kind");
-  if (kind == "run") results.runs.push_back(line);
-  if (kind == "point") results.points.push_back(PointFromJson(line));
-  if (kind == "sizing") results.sizing.push_back(SizingPointFromJson(line));
+ResultsFile::ResultsFile(std::string path, std::string fingerprint)
+    : path_(std::move(path)), fingerprint_(std::move(fingerprint)) {
+  Read();
+  const std::ofstream file(path_, std::ios::app);
+  if (file) return;
+  const std::error_code error(errno, std::generic_category());
+  throw InputError(fmt::format("cannot write {}: {}", path_, error.message()));
 }
 
-// The bytes up to the end of the last whole line.
-std::uintmax_t WholeLines(const std::string& path) {
-  std::ifstream file(path);
-  std::uintmax_t bytes = 0;
-  for (std::string line; std::getline(file, line) && !file.eof();) bytes += line.size() + 1;
-  return bytes;
-}
-
-}  // namespace
-
-bool Results::Contains(const std::string& tree, const std::string& family, double bits) const {
-  return std::any_of(points.begin(), points.end(), [&](const Point& point) {
-    return point.tree == tree && point.family == family && point.bits == bits;
-  });
-}
-
-bool Results::Contains(const SizingPoint& planned) const {
-  return std::any_of(sizing.begin(), sizing.end(), [&](const SizingPoint& point) {
-    return point.layout == planned.layout && point.keys == planned.keys &&
-           point.bits == planned.bits;
-  });
-}
-
-Results ReadResults(const std::string& path) {
-  Results results;
-  std::ifstream file(path);
-  std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (file.eof()) break;  // no newline: unfinished
-    try {
-      AddLine(json::parse(line), results);
-    } catch (const json::exception& error) {
-      throw InputError(fmt::format("{}, line {}: {}", path, number, error.what()));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}, line {} {}", path, number, error.what()));
+void ResultsFile::Read() {
+  std::ifstream file(path_);
+  if (!file) return;
+  std::uintmax_t whole_bytes = 0;
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    whole_bytes += line.size() + 1;
+    json result = json::parse(line, /*cb=*/nullptr, /*allow_exceptions=*/false);
+    if (!result.is_object() || !result.contains("fingerprint")) {
+      throw InputError(
+          fmt::format("{}, line {} is not a result of a sweep", path_, lines_.size() + 1));
     }
-  }
-  return results;
-}
-
-ResultsFile::ResultsFile(const std::string& path, const std::string& fingerprint)
-    : path_(path), fingerprint_(fingerprint), found_(ReadResults(path)) {
-  if (!found_.fingerprint.empty() && found_.fingerprint != fingerprint) {
-    throw InputError(
-        fmt::format("{} holds a sweep with other settings; give --results another file", path));
+    if (result["fingerprint"] != fingerprint_) {
+      throw InputError(
+          fmt::format("{} holds a sweep with other settings; give --results another file", path_));
+    }
+    lines_.push_back(std::move(result));
   }
   std::error_code error;
-  if (std::filesystem::exists(path, error)) {
-    std::filesystem::resize_file(path, WholeLines(path), error);
-  }
-  const std::ofstream file(path, std::ios::app);
-  if (!file || error) {
-    throw InputError(fmt::format(
-        "cannot write {}: {}", path,
-        error ? error.message() : std::error_code(errno, std::generic_category()).message()));
-  }
+  std::filesystem::resize_file(path_, whole_bytes, error);
+  if (error) throw InputError(fmt::format("cannot write {}: {}", path_, error.message()));
+}
+
+bool ResultsFile::Contains(const json& fields) const {
+  return std::any_of(lines_.begin(), lines_.end(), [&](const json& line) {
+    const auto items = fields.items();
+    return std::all_of(items.begin(), items.end(), [&](const auto& field) {
+      return line.contains(field.key()) && line[field.key()] == field.value();
+    });
+  });
 }
 
 void ResultsFile::Append(json line) {

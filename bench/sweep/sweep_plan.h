@@ -1,30 +1,61 @@
-// The points of a sweep: every policy at every number of bits per key, in every tree.
+// What a sweep measures: every policy at every number of bits per key, in every tree.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "sweep_settings.h"
+#include "readamp/readamp_settings.h"
 
 namespace exactbloom::sweep {
 
-// Placeholders of a policy:
-//   {bits}         the bits per key of the point
-//   {equal_bytes}  the setting at which a policy of RocksDB makes a filter of that many bits per
-//                  key: Ribbon is configured by the rate of a Bloom filter and takes fewer
-//   {size_ratio}   that of the tree
+// As the command line gives them.
+struct SweepSettings {
+  // Of the keys, the tree and the lookups; its own list of policies is not used.
+  readamp::Settings readamp;
+
+  // Policies with placeholders:
+  //   {bits}         the bits per key of the point
+  //   {equal_bytes}  the setting at which a policy of RocksDB takes that many bits per key
+  //   {size_ratio}   that of the tree
+  std::vector<std::string> policies = {
+      "bloomfilter:{bits}",
+      "ribbonfilter:{equal_bytes}",
+      "classic_bloom:{bits}",
+      "{id=classic_bloom;bits_per_key={bits};lines=2}",
+      "{id=classic_bloom;bits_per_key={bits};lines=1}",
+      "{id=classic_bloom;bits_per_key={bits};size_ratio={size_ratio}}",
+      "{id=classic_bloom;bits_per_key={bits};size_ratio={size_ratio};lines=1}",
+      "{id=classic_bloom;bits_per_key={bits};size_ratio={size_ratio};bottommost=ribbon}"};
+  std::vector<std::string> trees = {"large"};  // or partitioned, small_partitions
+
+  double least_bits = 4.0;  // per key
+  double most_bits = 24.0;
+  double step = 2.0;
+
+  int repetitions = 2;  // of the lookups; the least processor time counts
+  // Some of the lookups are made again with reads delayed by these microseconds.
+  std::vector<double> read_latencies_us = {100.0, 1000.0};
+
+  // Of filters alone, for each point of what exact sizing is worth; 0 leaves that out.
+  std::uint64_t sizing_queries = 4'000'000;
+  std::string results = "sweep.jsonl";
+};
+
 struct PlannedPoint {
   std::string tree;
   std::string family;  // the policy with its placeholders
   double bits = 0.0;   // per key
+
+  // The fields that tell its line of the results from others.
+  nlohmann::json Identity() const;
 };
 
 // The trees first, then the bits, then the policies: points that are compared with each other are
 // measured one after the other. Throws InputError for a tree that does not exist and for bits that
 // RocksDB does not take.
-std::vector<PlannedPoint> Plan(const SweepSettings& settings);
+std::vector<PlannedPoint> PlanPoints(const SweepSettings& settings);
 
 // The policy of a point for so many stored keys. Throws InputError for a policy that RocksDB does
 // not take.
@@ -33,16 +64,10 @@ std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_
 // The settings of readamp that make the tree.
 readamp::Settings TreeSettings(const SweepSettings& settings, const std::string& tree);
 
-// What the tree is, for the report.
-std::string DescribeTree(const std::string& tree);
-
 // The settings that decide a point's figures and are the same for all points of a sweep.
 nlohmann::json SharedSettings(const SweepSettings& settings);
 
 // 16 hexadecimal digits that differ where these settings do.
 std::string Fingerprint(const nlohmann::json& shared_settings);
-
-// A family's name in figures and tables, such as "classic_bloom lines=1".
-std::string Label(const std::string& family);
 
 }  // namespace exactbloom::sweep
