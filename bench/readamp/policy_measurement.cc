@@ -11,10 +11,10 @@
 namespace exactbloom::readamp {
 namespace {
 
-// How many of the workload's lookups are made under the policy. Without filters nothing depends on
-// chance but which keys are asked for, and reads are many: the first lookups, whose keys are in
-// random order, say what all would. Not where lookups fill a cache that others profit from, or
-// RocksDB compacts meanwhile.
+// How many of the workload's lookups are made under the policy. Without filters there are many
+// reads, and only the choice of keys depends on chance, so the first lookups, whose keys are in
+// random order, stand for all. This does not hold if lookups fill a cache for others, or if RocksDB
+// compacts meanwhile.
 std::size_t LookupsToMake(const Workload& workload, const rocksdb::FilterPolicy* policy,
                           const Settings& settings) {
   const std::size_t all = workload.order.size();

@@ -15,13 +15,13 @@ namespace exactbloom::readamp {
 
 // How the tree of sorted runs comes to be.
 enum class Tree {
-  kSettled,    // a sorted run a level, made by compactions to the wanted levels
+  kSettled,    // one sorted run per level, made by compactions to the wanted levels
   kLoaded,     // keys in random order, RocksDB's own compaction by levels
   kLevel0,     // overlapping files in level 0, no compaction
   kUniversal,  // keys in random order, RocksDB's universal compaction
 };
 
-// A block cache that holds the whole database, and does so before the lookups begin.
+// A block cache that holds the whole database before the lookups begin.
 inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
 
 inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
@@ -30,23 +30,23 @@ struct Settings {
   std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:10",
                                        "standard_bloom:10", "classic_bloom:10"};
 
-  // The keys: of a file, made, or of the user's own database.
+  // The keys: of a file, synthetic, or of the user's own database.
   std::string key_file = "/usr/share/dict/american-english-insane";
-  std::uint64_t synthetic_keys = 0;        // instead of the key file, when not zero
-  std::string user_database;               // instead of both, when not empty; only read
+  std::uint64_t synthetic_keys = 0;        // instead of the key file, unless zero
+  std::string user_database;               // instead of both, unless empty; only read
   std::uint64_t sampled_keys = 1'000'000;  // at most, of the user's database
   double stored_share = 0.1;               // Bloom's share of words that need a disk read
 
   // The lookups.
   std::vector<std::string> workloads = {"absent", "present", "hyphenation"};
-  std::uint64_t lookups = 200'000;  // of each workload but hyphenation
-  // Of a workload without filters, at most; 0: all.
+  std::uint64_t lookups = 200'000;  // of each workload except hyphenation
+  // The most lookups of a workload without filters; 0: all.
   std::uint64_t unfiltered_lookups = 50'000;
   double absent_share = 0.5;  // of mix, zipf, multiget and during-writes
   double zipf_exponent = 0.99;
   std::size_t batch = 32;        // keys of a MultiGet
-  std::size_t prefix_bytes = 0;  // of the prefix extractor; none when zero
-  std::size_t samples = 20;      // in time, of during-writes
+  std::size_t prefix_bytes = 0;  // of the prefix extractor; zero: none
+  std::size_t samples = 20;      // over time, in during-writes
 
   // The tree.
   Tree tree = Tree::kSettled;
@@ -61,12 +61,12 @@ struct Settings {
 
   // The reads.
   std::size_t block_cache_bytes = kDefaultBlockCacheBytes;
-  bool direct_reads = true;                  // around the page cache, where it can be had
-  std::chrono::nanoseconds read_latency{0};  // that each read of a table file takes at least
+  bool direct_reads = true;                  // bypassing the page cache, if possible
+  std::chrono::nanoseconds read_latency{0};  // the least time of a read of a table file
   int threads = 4;
 
-  std::string directory = ".";  // the databases are made, and removed, in here
-  std::string json_file;        // none when empty
+  std::string directory = ".";  // where the databases are made and removed
+  std::string json_file;        // empty: none
   bool bloom_table = true;      // reproduce Bloom's Table I
   std::uint64_t seed = 1970;
 };

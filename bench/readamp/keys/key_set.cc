@@ -70,8 +70,8 @@ KeySet NameKeys(const Settings& settings, std::vector<std::string>* keys) {
   return set;
 }
 
-// Moves the keys, which come sorted, to random places, and their sorted runs with them: the
-// workloads ask in the order of the set, and the stored keys must not all come first.
+// Moves the keys, which are sorted, to random places, together with their sorted runs: workloads
+// look keys up in the order of the set, and the stored keys must not all come first.
 void Shuffle(std::vector<std::string> keys, const std::vector<std::int8_t>& assigned,
              std::mt19937_64& random, KeySet* set) {
   KeySet::Numbers sources(keys.size());

@@ -1,4 +1,4 @@
-// The keys of a run: which are in the store and which are only asked for.
+// The keys of a run: which are stored and which are only looked up.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace exactbloom::readamp {
 // A stored key's sorted run, counted from the smallest, or kAbsent.
 inline constexpr int kAbsent = -1;
 
-// Different keys in a random but fixed order. Made keys are computed from their number, so that a
-// hundred million of them take no memory but for their sorted runs.
+// Different keys in a random but fixed order. Synthetic keys are computed from their number, so a
+// hundred million of them take no memory except for their sorted runs.
 struct KeySet {
   using Numbers = std::vector<std::uint32_t>;
 
   std::string source;  // where the keys come from, for the report
   std::size_t stored = 0;
   std::vector<std::int8_t> sorted_run;  // of each key: 0 .. sorted_runs - 1, or kAbsent
-  // Keys that were read, and their numbers in the keys' order; null for made ones.
+  // Keys that were read, and their numbers in the keys' order; null for synthetic keys.
   std::shared_ptr<const std::vector<std::string>> read;
   std::shared_ptr<const Numbers> in_order;
-  std::uint64_t seed = 0;  // of made ones
+  std::uint64_t seed = 0;  // of synthetic keys
   // Present keys with one character changed, all of them absent: keys number size() and up.
   std::vector<std::string> near_misses;
   Numbers stored_in_order;  // for prefix scans: the stored keys' numbers in the keys' order
@@ -34,13 +34,13 @@ struct KeySet {
   std::size_t size() const { return sorted_run.size(); }
   std::string Key(std::size_t i) const;
   int SortedRun(std::size_t i) const { return i < size() ? sorted_run[i] : kAbsent; }
-  // The number of a key, unless it is a near miss or unknown.
+  // The number of a key; nothing for near misses and unknown keys.
   std::optional<std::size_t> Find(const std::string& key) const;
 };
 
-// Reads or makes the keys and draws from them the stored ones, which are spread over the sorted
-// runs in proportion to the runs' sizes. Makes near misses, and orders the stored keys, if the
-// workloads need them. Throws InputError when the keys cannot be read or are too few.
+// Reads or makes the keys and draws the stored ones, which are spread over the sorted runs in
+// proportion to the runs' sizes. Makes near misses, and orders the stored keys, if the workloads
+// need them. Throws InputError when the keys cannot be read or are too few.
 KeySet MakeKeySet(const Settings& settings);
 
 // The value that belongs to a key: `size` bytes, about half of them compressible.

@@ -6,7 +6,7 @@
 namespace exactbloom::readamp {
 namespace {
 
-// Rounds over the stored keys that may find nothing new.
+// How many rounds over the stored keys may find nothing new.
 constexpr int kRounds = 16;
 
 char AnyCharacter(const KeySet& keys, std::mt19937_64& random) {

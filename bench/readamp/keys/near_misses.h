@@ -9,9 +9,9 @@
 
 namespace exactbloom::readamp {
 
-// Returns `count` different keys, or as many as are found without trying for long: a stored key
-// whose character at a random place is replaced by one of another key's. None of them is a key of
-// the set. Equal sets give equal keys.
+// Returns `count` different keys, or as many as are found without trying for long: stored keys with
+// the character at a random place replaced by one of another key. None of them is a key of the set.
+// Equal sets give equal keys.
 std::vector<std::string> MakeNearMisses(const KeySet& keys, std::size_t count);
 
 }  // namespace exactbloom::readamp

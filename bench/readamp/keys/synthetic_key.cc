@@ -26,7 +26,7 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> kThirdShift);
 }
 
-// Of x ^ (x >> shift), for shifts above 21.
+// The inverse of x ^ (x >> shift), for shifts above 21.
 std::uint64_t UndoShift(std::uint64_t x, int shift) {
   return x ^ (x >> shift) ^ (x >> (2 * shift));
 }

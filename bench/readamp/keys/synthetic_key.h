@@ -1,4 +1,4 @@
-// Keys that are computed from their number, and the number from the key.
+// Synthetic keys, computed from their number; and the number of such a key.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace exactbloom::readamp {
 
-// A bijection of 64-bit numbers, for each seed, whose results look random.
+// For each seed a bijection of 64-bit numbers whose results look random.
 std::uint64_t MadeNumber(std::uint64_t i, std::uint64_t seed);
 
 // MadeNumber in 16 hexadecimal digits: spread evenly over the key space, as hashed identifiers are.
 std::string MakeKey(std::uint64_t i, std::uint64_t seed);
 
-// The `i` of such a key, or nothing for other strings.
+// The `i` of such a key; nothing for other strings.
 std::optional<std::uint64_t> NumberOfMadeKey(const std::string& key, std::uint64_t seed);
 
 }  // namespace exactbloom::readamp

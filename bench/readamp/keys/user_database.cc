@@ -18,7 +18,7 @@
 namespace exactbloom::readamp {
 namespace {
 
-// RocksDB opens an info log in the database's directory, for reads as well, unless it is given one.
+// RocksDB opens an info log in the database's directory, even for reads, unless it is given one.
 class NoLog : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
@@ -32,8 +32,8 @@ void Check(const rocksdb::Status& status, const std::string& directory) {
   }
 }
 
-// With the database's own options, as far as they are known here: the keys are in the order of its
-// comparator.
+// With the database's own options, as far as they are known here, since its comparator orders the
+// keys.
 std::unique_ptr<rocksdb::DB> OpenReadOnly(const std::string& directory) {
   rocksdb::ConfigOptions config;
   config.ignore_unknown_options = true;

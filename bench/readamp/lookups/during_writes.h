@@ -1,4 +1,4 @@
-// Writes beside a run of lookups, and what the lookups cost meanwhile.
+// Writes during a run of lookups, and the cost of the lookups meanwhile.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -14,8 +14,8 @@
 
 namespace exactbloom::readamp {
 
-// From its making on, a thread writes the stored keys again with the values that they have, one
-// round after the other, so that flushes and compactions change the tree and no answer changes.
+// From its construction on, a thread keeps writing the stored keys with their present values, so
+// that flushes and compactions change the tree but no answer.
 class DuringWrites {
  public:
   explicit DuringWrites(LookupTask& task);
@@ -23,9 +23,8 @@ class DuringWrites {
   DuringWrites(const DuringWrites&) = delete;
   DuringWrites& operator=(const DuringWrites&) = delete;
 
-  // Ends the writes. Returns samples at equal numbers of lookups from one to the next:
-  // settings.samples, or fewer if the lookups were over before they could be taken. Throws
-  // InputError if a write failed.
+  // Ends the writes. Returns samples taken at equal numbers of lookups: settings.samples, or fewer
+  // if the lookups ended first. Throws InputError if a write failed.
   std::vector<TimeSample> Stop();
 
  private:

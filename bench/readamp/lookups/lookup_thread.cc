@@ -18,7 +18,7 @@ using rocksdb::PinnableSlice;
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// Lookups a thread takes at a time, unless a batch is larger.
+// Lookups that a thread takes at a time, unless a batch is larger.
 constexpr std::size_t kChunk = 64;
 
 class LookupThread {
@@ -39,7 +39,7 @@ class LookupThread {
       task_.done += end - begin;
       task_.progress.Add(end - begin);
     }
-    // Filters and indexes were read when the database was opened; what is read now are data blocks.
+    // Filters and indexes were read when the database was opened; only data blocks are read now.
     counts_.data_blocks_read = rocksdb::get_perf_context()->block_read_count;
     counts_.bytes_read = rocksdb::get_perf_context()->block_read_byte;
     counts_.block_cache_hits = rocksdb::get_perf_context()->block_cache_hit_count;

@@ -1,4 +1,4 @@
-// One of the threads that look keys up.
+// One of the threads that look up keys.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -37,7 +37,7 @@ struct ThreadCounts {
   std::uint64_t bytes_read = 0;
   std::uint64_t block_cache_hits = 0;
   FileReads file;
-  std::vector<std::uint64_t> calls_by_reads;  // calls that read as many times from files
+  std::vector<std::uint64_t> calls_by_reads;  // calls by their number of reads from files
   std::vector<float> microseconds;            // of each call
   std::string wrong_answer;
 };

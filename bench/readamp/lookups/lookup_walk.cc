@@ -7,8 +7,8 @@
 namespace exactbloom::readamp {
 namespace {
 
-// The block of the table's filter that answers for `key`: as RocksDB, the last one for keys beyond
-// all partitions.
+// The block of the table's filter that answers for `key`; as in RocksDB, the last one for keys
+// beyond all partitions.
 const TableFilterBlock* BlockOf(const Table& table, const std::string& key) {
   const auto& blocks = table.filter_blocks;
   if (blocks.size() == 1) return &blocks.front();

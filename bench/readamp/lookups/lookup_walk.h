@@ -14,14 +14,14 @@ namespace exactbloom::readamp {
 struct LookupCounts {
   struct Checks {
     std::uint64_t count = 0;
-    std::uint64_t squares = 0;  // of how often each key was asked for, summed over the keys
+    std::uint64_t squares = 0;  // sum over the keys of the squared number of their lookups
   };
   // Checks of filter blocks whose table lacks the key, or the prefix.
   std::unordered_map<const TableFilterBlock*, Checks> absent;
   std::uint64_t present = 0;     // checks of filters whose table has it
   std::uint64_t unfiltered = 0;  // searches of tables without filter that lack it
-  // Of the absent ones, in scans: of files of level 0 that have no key from the prefix on, so that
-  // to pass the filter costs no read.
+  // In scans, those of the absent checks in files of level 0 without any key from the prefix on,
+  // where passing the filter costs no read.
   std::uint64_t beyond = 0;
 };
 

@@ -13,8 +13,7 @@
 namespace exactbloom::readamp {
 namespace {
 
-// Bytes that this process had the storage layer fetch (proc(5)), or 0 where the kernel does not
-// say.
+// Bytes that this process had the storage layer fetch (proc(5)), or 0 if the kernel does not tell.
 std::uint64_t KernelBytesRead() {
   std::ifstream io("/proc/self/io");
   std::string name;
@@ -32,7 +31,7 @@ double Quantile(std::vector<float>& values, double share) {
   return values[static_cast<std::size_t>(rank)];
 }
 
-// Of a histogram of whole numbers.
+// A quantile of a histogram of whole numbers.
 std::uint64_t Quantile(const std::vector<std::uint64_t>& counts, double share) {
   std::uint64_t total = 0;
   for (const std::uint64_t count : counts) total += count;

@@ -43,7 +43,7 @@ Order TakeNearMisses(const KeySet& keys, const Settings& /*settings*/) {
   return order;
 }
 
-// Ends where one of the two kinds has no more keys.
+// Ends when one of the two kinds has no keys left.
 Order TakeMix(const KeySet& keys, const Settings& settings) {
   const Order absent = TakeAbsent(keys, settings);
   const Order present = TakePresent(keys, settings);
@@ -103,7 +103,7 @@ std::string DescribePrefixes(const Settings& settings) {
 struct Kind {
   const char* name;
   const char* description;
-  std::string (*describe)(const Settings&);  // what follows
+  std::string (*describe)(const Settings&);  // of the parameters
   Order (*take)(const KeySet&, const Settings&);
   LookupKind lookups;
 };

@@ -6,7 +6,7 @@
 namespace exactbloom::readamp {
 
 // Rank k = r + 1 has the bar from k - 1/2 to k + 1/2 under the density, whose area is at least its
-// probability; the first has one of its own probability, 1.
+// probability. The first rank has a bar of its own probability, 1.
 ZipfRanks::ZipfRanks(std::uint64_t count, double exponent)
     : count_(count),
       exponent_(exponent),

@@ -1,4 +1,4 @@
-// Numbers drawn by Zipf's law.
+// Draws numbers by Zipf's law.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace exactbloom::readamp {
 class ZipfRanks {
  public:
   //   count      at least 1
-  //   exponent   at least 0; 0 makes all ranks alike
+  //   exponent   at least 0; 0: all ranks are equally likely
   ZipfRanks(std::uint64_t count, double exponent);
 
   std::uint64_t Draw(std::mt19937_64& random) const;
 
  private:
-  double Integral(double x) const;  // of the density x^-exponent, but for a constant
+  double Integral(double x) const;  // of the density x^-exponent, up to a constant
   double InverseIntegral(double y) const;
 
   std::uint64_t count_;

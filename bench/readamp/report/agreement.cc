@@ -44,7 +44,7 @@ class Comparison {
       Refuse(fmt::format("RocksDB counts {} reads in batches and the file system {}",
                          measured_.batched_reads, measured_.file_batched_reads));
     }
-    // Of a batch, RocksDB merges neighbouring blocks into one read.
+    // In a batch RocksDB merges neighbouring blocks into one read.
     const bool merged = measured_.batched_reads > 0;
     if (merged ? measured_.file_reads > measured_.data_blocks_read
                : single_reads != measured_.data_blocks_read) {
@@ -62,8 +62,8 @@ class Comparison {
   }
 
   // Every search of a table that lacks the key reads at least one block, from the file or from the
-  // cache, unless the table has no key from a scan's prefix on. A scan that comes to the end of a
-  // table reads the next one's first block besides.
+  // cache, unless the table has no key from a scan's prefix on. A scan that reaches the end of a
+  // table also reads the next table's first block.
   void CompareWastedReads() const {
     if (!measured_.wasted_reads) return;
     const std::uint64_t searches = measured_.false_positives + prediction_.unfiltered_searches;

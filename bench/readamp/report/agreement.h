@@ -1,4 +1,4 @@
-// Counts of the same thing that must agree, or nothing is reported.
+// Counts of the same thing, which must agree for a report to appear.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 namespace exactbloom::readamp {
 namespace {
 
-// Bloom's dictionary: 500,000 words, of which a tenth need the disk.
+// Bloom's dictionary: 500,000 words, a tenth of which need the disk.
 constexpr double kBloomStoredKeys = 50'000;
 
 struct PrintedRow {

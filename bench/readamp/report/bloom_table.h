@@ -1,5 +1,5 @@
 // Bloom's example of 1970: a program hyphenates words by rule, but a tenth of the dictionary's
-// words need a disk read; a filter of those words saves the reads for the others. His Table I gives
+// words need a disk read. A filter of those words saves the reads for the others. His Table I gives
 // the share of reads saved for six sizes of the filter.
 #pragma once
 

@@ -19,7 +19,7 @@
 namespace exactbloom::readamp {
 namespace {
 
-// A filter of fewer keys has a fill, and a rate, that is not nearly normally distributed.
+// The fill and the rate of a filter of fewer keys are far from normally distributed.
 constexpr std::uint64_t kKeysThatDecide = 200;
 
 // The exact rate of one filter block and its variance over the hash functions.
@@ -29,7 +29,7 @@ struct ExactFilter {
   bool decides = false;
 };
 
-// Rates by what they depend on: many partitions are alike.
+// Remembers rates by their parameters, since many partitions are alike.
 class ExactRates {
  public:
   ExactFilter Of(const FilterDescription& filter) {
@@ -50,7 +50,7 @@ class ExactRates {
   std::map<std::tuple<std::uint64_t, std::uint64_t, int>, ExactFilter> rates_;
 };
 
-// Nothing for a filter that is none of ours and not empty.
+// Nothing for a filter that is neither ExactBloom's nor empty.
 std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRates& rates) {
   switch (block.description.family) {
     case FilterFamily::kExactBloom:
@@ -69,7 +69,7 @@ std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRa
 void AddRates(const LookupCounts& counts, Prediction* prediction) {
   ExactRates rates;
   double expected = 0.0;
-  double repeated_variance = 0.0;  // binomial, but for the lookups that repeat another
+  double repeated_variance = 0.0;  // binomial, except for lookups that repeat another
   double binomial_variance = 0.0;
   double fill_variance = 0.0;
   bool decides = true;
@@ -91,7 +91,7 @@ void AddRates(const LookupCounts& counts, Prediction* prediction) {
   }
 }
 
-// Of the policy at the number of keys that the block says it has.
+// The bits that the policy announces for the number of keys in the block.
 std::uint64_t AnnouncedBits(const BloomFilterPolicy& policy, const AllocatedFilter& filter,
                             std::uint64_t keys) {
   const FilterSize size =
@@ -100,7 +100,8 @@ std::uint64_t AnnouncedBits(const BloomFilterPolicy& policy, const AllocatedFilt
   return size.bits;
 }
 
-// What RocksDB told the policy when it compacted a table of a settled tree to its level.
+// The filter for the context that RocksDB gave the policy when it compacted a table of a settled
+// tree to its level.
 AllocatedFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
   const rocksdb::BlockBasedTableOptions table_options;
   rocksdb::FilterBuildingContext context(table_options);

@@ -1,4 +1,4 @@
-// What the exact rates say that a workload will see, before any lookup is made.
+// What a workload will measure by the exact rates, computed before any lookup.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -14,16 +14,16 @@ namespace exactbloom::readamp {
 
 struct Prediction {
   // Checks of filters whose table lacks the key: each is answered "absent" or is a false positive.
-  // For prefix scans, the same of prefixes. None for reads of a tree that changes.
+  // For prefix scans, the same for prefixes. None if the tree changes during the reads.
   std::optional<std::uint64_t> absent_checks;
   // Checks of filters whose table has the key, or the prefix.
   std::uint64_t present_checks = 0;
-  // Of the absent checks of prefixes: tables that have no key to read from the prefix on.
+  // Those of the absent checks of prefixes in tables without any key from the prefix on.
   std::uint64_t checks_beyond = 0;
   // Searches of tables that lack the key and have no filter.
   std::uint64_t unfiltered_searches = 0;
   // The exact rate, averaged over the absent checks, with the model of ribbon_rate.h for the Ribbon
-  // filters of one of our policies; none for a policy whose rate has no exact theory.
+  // filters of ExactBloom's policies; none for a policy without an exact theory.
   std::optional<double> rate;
   // Whether a measured rate outside its interval must be an error: every filter has an exact rate
   // and enough keys for its fill to be normally distributed, and no key is asked for twice.
@@ -32,12 +32,12 @@ struct Prediction {
   // which all of its checks share, and a key that is asked again gets the same answers.
   double dispersion = 1.0;
 
-  // Expected searches of tables that lack the key; a read each while no block is cached.
+  // Expected searches of tables that lack the key; each is a read if no block is cached.
   std::optional<double> WastedReads() const;
 };
 
-// Follows every lookup of the workload down the sorted runs of `tables`. Throws WrongAnswer if a
-// filter has not the size that the policy announces for its number of keys.
+// Follows every lookup of the workload down the sorted runs of `tables`. Throws WrongAnswer if the
+// size of a filter differs from the one that the policy announces for its number of keys.
 Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& workload,
                    const Settings& settings, const rocksdb::FilterPolicy* policy);
 

@@ -1,4 +1,4 @@
-// The results for programs.
+// The results as JSON.
 #include <array>
 #include <nlohmann/json.hpp>
 

@@ -14,7 +14,7 @@ namespace {
 // A direct read fetches whole pages: at most one more at either end of a block.
 constexpr std::uint64_t kPageBytes = 4096;
 
-// Whether the kernel saw as many bytes as the blocks that RocksDB counted take in whole pages.
+// Whether the kernel's bytes are those of the blocks that RocksDB counted, in whole pages.
 bool KernelAgrees(const Measurement& measurement) {
   const std::uint64_t most = measurement.bytes_read + 2 * kPageBytes * measurement.data_blocks_read;
   return measurement.kernel_bytes_read >= measurement.bytes_read &&
@@ -28,7 +28,7 @@ double PerLookup(std::uint64_t count, const Measurement& measurement) {
          static_cast<double>(std::max<std::uint64_t>(1, measurement.lookups));
 }
 
-// That the lookups of `result` would have read.
+// The blocks that the lookups of `result` would have read without filters.
 double BlocksWithoutFilter(const WorkloadResult& result, const WorkloadResult& baseline) {
   return PerLookup(baseline.measurement.data_blocks_read, baseline.measurement) *
          static_cast<double>(result.measurement.lookups);

@@ -1,4 +1,4 @@
-// The results of a run, for eyes and for programs.
+// The results of a run, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct WorkloadResult {
 
   // False positives over the checks of filters whose table lacks the key; none without such checks.
   std::optional<double> MeasuredRate() const;
-  // Of the measured rate, at 99.9%.
+  // The 99.9% interval of the measured rate.
   Interval RateInterval() const;
   // Searches of tables that lack the key: RocksDB's false positives, and the tree's tables without
-  // filter. None for reads of a tree that changes under a policy without filters.
+  // filter. None without filters if the tree changes during the reads.
   std::optional<std::uint64_t> WastedSearches() const;
 };
 
@@ -44,7 +44,7 @@ struct PolicyResult {
   double BitsPerKey() const;
 };
 
-// A line of Bloom's Table I beside the same hash area measured here.
+// A line of Bloom's Table I, and the same hash area measured here.
 struct BloomTableRow {
   int halvings = 0;  // the allowed error is 2^-halvings
   std::uint64_t printed_bits = 0;
@@ -52,7 +52,7 @@ struct BloomTableRow {
   double printed_percent = 0.0;
   std::string policy;
   std::uint64_t filter_bytes = 0;
-  double measured_percent = 0.0;   // of all lookups that a disk read was avoided for
+  double measured_percent = 0.0;   // of all lookups: those that avoided a disk read
   double predicted_percent = 0.0;  // by the exact rate
 };
 
@@ -75,8 +75,8 @@ struct Report {
   nlohmann::json Json(const Settings& settings) const;
 };
 
-// Data blocks that were read without filters and not here, in proportion where fewer lookups were
-// made without; none without a baseline.
+// Data blocks that were read without filters and not here, in proportion if fewer lookups were made
+// without filters; none without a baseline.
 std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
                                          const WorkloadResult* baseline);
 std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline);

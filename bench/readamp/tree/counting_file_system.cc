@@ -18,10 +18,10 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// A sleeping thread may wake this much late, so it spins for that long.
+// A sleeping thread may wake late by this much, so it spins for that long.
 constexpr auto kLateness = std::chrono::microseconds(60);
 
-// Of the thread, if it is counted.
+// The counts of this thread, if its reads are counted.
 thread_local FileReads* counted = nullptr;
 
 void WaitUntil(Clock::time_point time) {
@@ -30,7 +30,7 @@ void WaitUntil(Clock::time_point time) {
   }
 }
 
-// 12 of /database/000012.sst; 0 for files that are no table.
+// 12 of /database/000012.sst; 0 for files that are not tables.
 std::uint64_t TableNumber(const std::string& path) {
   const std::filesystem::path file(path);
   if (file.extension() != ".sst") return 0;

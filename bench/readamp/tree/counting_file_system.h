@@ -1,7 +1,7 @@
-// A file system that counts what lookups read of table files, and says how long a read takes.
+// A file system that counts the reads of table files by lookups, and can delay them.
 //
-// RocksDB counts the blocks that it wants; this counts what it then asks the file system for. Both
-// must agree. With a latency, reads take as long as those of a modelled device, so that neither the
+// RocksDB counts the blocks that it wants; this counts the reads that it makes for them. Both must
+// agree. With a latency, reads take as long as those of a modelled device, so that neither the
 // machine's page cache nor its disk decides how long a lookup takes.
 #pragma once
 
@@ -17,17 +17,17 @@ namespace exactbloom::readamp {
 
 // What one thread has read of table files since its CountedThread was made.
 struct FileReads {
-  std::uint64_t reads = 0;            // one at a time
+  std::uint64_t reads = 0;            // single reads
   std::uint64_t batches = 0;          // calls for several reads at once
-  std::uint64_t batched_reads = 0;    // in these
-  std::uint64_t bytes = 0;            // of all, as they were asked for
+  std::uint64_t batched_reads = 0;    // in them
+  std::uint64_t bytes = 0;            // of all, as requested
   std::vector<std::uint64_t> tables;  // file numbers, each once, since the last clear()
 
   std::uint64_t Total() const { return reads + batched_reads; }
 };
 
-// While it lives, reads of the thread that made it are counted, and delayed. Reads of other
-// threads, such as those of compactions, and reads while a database is opened are neither.
+// While it lives, reads of the thread that made it are counted and delayed. Reads of other threads,
+// such as those of compactions, and reads during the opening of a database are not.
 class CountedThread {
  public:
   CountedThread();
@@ -43,9 +43,9 @@ class CountedThread {
 
 class CountingFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  // A read of a table file takes at least `latency`, which starts when it is asked for. Reads that
-  // are asked for at once are done at once, as by a device with a queue: a batch takes it once. The
-  // thread sleeps most of that time and spins at its end.
+  // A read of a table file takes at least `latency` from the call on. Reads that are issued at once
+  // are done at once, as by a device with a queue, so a batch takes that time once. The thread
+  // sleeps most of the time and spins at the end.
   CountingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target,
                      std::chrono::nanoseconds latency);
 

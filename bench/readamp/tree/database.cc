@@ -27,7 +27,7 @@ using rocksdb::BlockBasedTableOptions;
 // While the keys are loaded.
 constexpr std::size_t kLoadingCacheBytes = std::size_t{8} << 20;
 
-// Of a cache that holds the whole database, which is as much as it takes.
+// The capacity of a cache that holds the whole database; only what is needed is used.
 constexpr std::size_t kUnlimited = std::size_t{1} << 40;
 
 void Check(const rocksdb::Status& status, const std::string& what) {
@@ -87,7 +87,7 @@ rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& bl
   table_options.filter_policy = policy_;
   table_options.block_cache = block_cache;
   table_options.no_block_cache = block_cache == nullptr;
-  table_options.max_auto_readahead_size = 0;  // a block wanted is a block read
+  table_options.max_auto_readahead_size = 0;  // each wanted block is one read
   if (settings_.partitioned_filters) {
     table_options.partition_filters = true;
     table_options.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
@@ -118,8 +118,8 @@ void Database::Load(const KeySet& keys) {
   tables_ = TableList(*db, keys, settings_);
 }
 
-// Partitions of filters and indexes are pinned in the block cache, and what is left of it is for
-// data: so its capacity is set when they are in.
+// Partitions of filters and indexes are pinned in the block cache, and the rest of it is for data,
+// so its capacity is set after they have been read.
 void Database::PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) const {
   if (open.block_cache == nullptr) return;
   if (block_cache_bytes == kWholeDatabase) {

@@ -20,31 +20,31 @@
 
 namespace exactbloom::readamp {
 
-// Makes a policy of its string; "none" gives null. Throws InputError for a string that RocksDB, or
-// the policy itself, does not take.
+// Makes a policy from its string; "none" gives null. Throws InputError for a string that RocksDB or
+// the policy refuses.
 std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& policy);
 
-// What the lookups of one run find, in the same database.
+// The conditions of the lookups of one run, in the same database.
 struct ReadConditions {
-  std::size_t block_cache_bytes = 0;        // kWholeDatabase: all of it is in the cache already
-  std::chrono::nanoseconds read_latency{};  // that each read of a table file takes at least
+  std::size_t block_cache_bytes = 0;        // kWholeDatabase: all of it is cached already
+  std::chrono::nanoseconds read_latency{};  // the least time of a read of a table file
 };
 
-// Reads of a database that is open for them.
+// A database that is open for reads.
 struct OpenDatabase {
   std::unique_ptr<rocksdb::Env> env;  // with the counting file system; outlives the database
   std::unique_ptr<rocksdb::DB> db;
   std::shared_ptr<rocksdb::Statistics> statistics;
-  std::shared_ptr<rocksdb::Cache> block_cache;  // none where nothing is to be cached
+  std::shared_ptr<rocksdb::Cache> block_cache;  // null if nothing is to be cached
   bool direct_reads = false;
 };
 
-// The directory of a database, removed with all its files when this object goes.
+// The directory of a database, removed with all its files when this object is destroyed.
 class Database {
  public:
-  // Loads the stored keys into a tree as the settings want it. A settled tree, and one of level-0
-  // files, are the same for each policy and each run of the program; the others depend on when
-  // RocksDB's compactions come to run. Throws InputError when the directory cannot be written.
+  // Loads the stored keys into a tree of the kind that the settings name. A settled tree, and one
+  // of level-0 files, are the same for each policy and each run of the program; the others depend
+  // on the times of RocksDB's compactions. Throws InputError if the directory cannot be written.
   Database(const Settings& settings, const KeySet& keys,
            std::shared_ptr<const rocksdb::FilterPolicy> policy);
   ~Database();
@@ -57,9 +57,9 @@ class Database {
   // Microseconds of processor time that loading took, over all threads and per key.
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
-  // Filters and indexes are held in memory beside the block cache, which is empty at first unless
-  // it is to hold the whole database. Direct reads are asked for if the settings say so, and given
-  // up where the file system has none.
+  // Filters and indexes are held in memory outside the block cache, which is empty at first unless
+  // it is to hold the whole database. Direct reads are used if the settings say so and the file
+  // system has them.
   OpenDatabase OpenForReads(const ReadConditions& conditions) const;
 
   // Opens a copy of the database for writes that change its tree. The copy shares the table files

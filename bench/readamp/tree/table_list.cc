@@ -24,7 +24,7 @@ void Check(const Status& status, const std::string& path) {
   }
 }
 
-// Reads what the filter blocks of a table say of themselves.
+// Reads the descriptions of a table's filter blocks.
 std::vector<TableFilterBlock> ReadFilterBlocks(rocksdb::FileSystem& file_system,
                                                const std::string& path) {
   std::unique_ptr<files::TableFile> file;
@@ -68,7 +68,7 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settin
 
   int next_run = 0;
   for (const rocksdb::LevelMetaData& level : tree.levels) {
-    // RocksDB lists the files of level 0 as lookups ask them, the newest first.
+    // RocksDB lists the files of level 0 in the order in which lookups ask them, the newest first.
     if (level.files.empty() && !settled) continue;
     for (const rocksdb::SstFileMetaData& file : level.files) {
       support::CheckForInterrupts();

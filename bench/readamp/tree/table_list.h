@@ -38,9 +38,9 @@ struct Table {
 class TableList {
  public:
   TableList() = default;
-  // Lists the tables of `db`. A file of level 0 is a sorted run, and so is a level below. Finds out
-  // which table each stored key is in: from the key set for a settled tree, else by reading the
-  // tables. Throws InputError where the tables cannot be read.
+  // Lists the tables of `db`. A file of level 0 is a sorted run, and so is a level below.
+  // Determines which table each stored key is in: from the key set for a settled tree, otherwise by
+  // reading the tables. Throws InputError if the tables cannot be read.
   TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settings);
 
   std::size_t size() const { return tables_.size(); }

@@ -15,10 +15,10 @@
 namespace exactbloom::readamp {
 namespace {
 
-// Level 0 is where flushes arrive, so the smallest sorted run settles in level 1.
+// Flushes go to level 0, so the smallest sorted run is in level 1.
 int LevelOf(int sorted_run) { return sorted_run + 1; }
 
-// Of a settled tree: a sorted run of up to some ten million keys is one flush.
+// For a settled tree: a sorted run of up to some ten million keys is one flush.
 constexpr std::size_t kWriteBufferBytes = std::size_t{2} << 30;
 
 class Loader {
@@ -72,7 +72,7 @@ class Loader {
     db_.GetColumnFamilyMetaData(&tree);
     std::vector<std::string> flushed;
     for (const auto& file : tree.levels.front().files) flushed.push_back(file.name);
-    if (flushed.empty()) return;  // a run too small for its share of the keys to be one key
+    if (flushed.empty()) return;  // the run's share of the keys is less than one key
     rocksdb::CompactionOptions compaction;
     compaction.compression = rocksdb::kSnappyCompression;
     compaction.output_file_size_limit = settings_.table_bytes;
@@ -99,8 +99,8 @@ class Loader {
     return db_.GetIntProperty(property, &count) && count != 0;
   }
 
-  // One compaction may follow another, so the tree has to be quiet for a while: longer if RocksDB
-  // sees a compaction to do, which it may go on to see without doing it.
+  // One compaction may follow another, so the tree must be idle for a while. It must be idle for
+  // longer if RocksDB reports a pending compaction, which it may keep reporting without doing it.
   void WaitForCompactions() const {
     using Properties = rocksdb::DB::Properties;
     constexpr auto kInterval = std::chrono::milliseconds(20);
