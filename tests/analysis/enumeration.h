@@ -16,7 +16,7 @@ class FilterContents {
   // Adds a key that sets `size` distinct bits, every subset of that size equally likely.
   void AddCommittee(int size);
 
-  // Sets `balls` bits one after the other, independently.
+  // Sets `balls` independently drawn bits.
   void AddBalls(int balls);
 
   // Keeps only the bits that are one here and in an independent `other` filter.

@@ -89,7 +89,8 @@ TEST(PlanLevels, TendsToMonkeysRule) {
   const std::vector<double> monkey = MonkeyBitsPerKey(3, 10.0, 10.0);
   const double sizes[] = {1e5, 1e6, 1e7};
   for (std::size_t i = 0; i < 3; ++i) {
-    // k is whole and the rule takes it for real, which moves the smaller levels by up to a bit.
+    // k is whole, but the rule treats it as a real number, which moves the smaller levels by up to
+    // a bit.
     EXPECT_NEAR(static_cast<double>(plan->filters[i].bits) / sizes[i], monkey[i], 0.7);
   }
 }
@@ -125,7 +126,8 @@ TEST(MonkeyBitsPerKey, LeavesLevelsWithoutFilterRatherThanInDebt) {
   EXPECT_EQ(MonkeyBitsPerKey(2, 10.0, 0.0), std::vector<double>(2, 0.0));
 }
 
-// A run's Ribbon filter has a steeper rate, so it takes less and leaves more to the others.
+// The rate of a Ribbon filter falls faster with its bits, so it takes fewer bits and leaves more to
+// the other runs.
 TEST(PlanLevels, KnowsARibbonFilterInTheLastRun) {
   const std::vector<std::uint64_t> keys = {10'000, 100'000, 1'000'000};
   const auto bloom = PlanLevels(FilterKind::kClassic, keys, 11'100'000);
@@ -149,7 +151,7 @@ TEST(PlanLevels, KnowsARibbonFilterInTheLastRun) {
   }
 }
 
-// The share of bits_per_key that a tree of so many levels takes. Levels are counted from the
+// The share of bits_per_key that a tree of `levels` levels takes. Levels are counted from the
 // bottommost; all but it may be taken for `hidden` levels higher than they are.
 double MemoryOf(const std::vector<double>& bits, double size_ratio, std::size_t levels,
                 std::size_t hidden) {

@@ -76,7 +76,7 @@ class SimulatedFilter {
     return action(first, probes_ / 2) && action(second, probes_ / 2);
   }
 
-  // By rejection, the plainest way to draw distinct bits.
+  // By rejection, the simplest way to draw distinct bits.
   std::uint64_t DrawBit(const std::array<std::uint64_t, kMaxProbes>& word, int drawn) {
     for (;;) {
       const std::uint64_t bit = random_.Below(kLineBits);

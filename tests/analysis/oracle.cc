@@ -7,7 +7,7 @@ namespace exactbloom::oracle {
 namespace {
 
 // Rates go down to about 2^-2600 (64 probes, 1e12 bits, one key) and the terms of their sums up to
-// 2^64; this leaves several thousand bits of truth.
+// 2^64; this leaves several thousand correct bits.
 constexpr mp_bitcnt_t kPrecision = 8192;
 const bool kPrecisionIsSet = (mpf_set_default_prec(kPrecision), true);
 

@@ -1,5 +1,5 @@
 // The multi-precision oracle of the analysis: the textbook formulas with their alternating sums,
-// evaluated with so many digits that the cancellation does not matter.
+// evaluated with enough digits for the cancellation not to matter.
 //
 // V_i is the probability that i given bits are all still zero, D_r the probability that r given
 // bits are all one; docs/analysis.md derives everything from these two.

@@ -1,4 +1,4 @@
-// What the literature printed, against what our functions give.
+// Published tables, compared with the library's results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

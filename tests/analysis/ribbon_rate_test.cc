@@ -39,7 +39,7 @@ TEST(RibbonFalsePositiveRate, MixesTheRatesOfWholeSlots) {
   EXPECT_EQ(rate(40.0), std::exp2(-32));
 }
 
-// Of keys with their first slot at each place that has all other slots of a key behind it.
+// The mean over keys whose first slot is at each possible place.
 double MeanRateOfStarts(std::uint64_t blocks, std::uint64_t columns) {
   double sum = 0.0;
   std::uint64_t starts = 0;

@@ -1,4 +1,4 @@
-// The filter benchmark's report and its verdict. No time is tested.
+// The filter benchmark's report and its verdict; times are not tested.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A filter policy that is neither ours nor RocksDB's own, in a shared object to preload: RocksDB's
-// Bloom filter under another name.
+// A filter policy that is neither ExactBloom's nor RocksDB's, in a shared object to preload:
+// RocksDB's Bloom filter under another name.
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/utilities/object_registry.h>
 

@@ -1,4 +1,4 @@
-// Parts of readamp by themselves.
+// Parts of readamp, tested separately.
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>
 

@@ -1,4 +1,4 @@
-// readamp compares filter policies that it knows nothing of.
+// readamp compares filter policies that it does not know.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

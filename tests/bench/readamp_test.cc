@@ -1,4 +1,4 @@
-// Runs readamp as a user does and reads what it reports.
+// Runs readamp as a user does and reads its report.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
   const auto& none = report.at("policies").at(0).at("workloads").at("absent");
   const auto& classic = report.at("policies").at(1).at("workloads").at("absent");
   // Without a block cache every check of an absent key that no filter answers costs a block, and
-  // now and then a second one: an index entry may lie beyond the last key of its block, and a key
+  // sometimes a second one: an index entry may lie beyond the last key of its block, and a key
   // between the two is looked for in the next block as well.
   const auto expect_blocks = [](const nlohmann::json& blocks, const nlohmann::json& unanswered) {
     EXPECT_GE(blocks.get<double>(), unanswered.get<double>());

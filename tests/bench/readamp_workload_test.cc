@@ -1,4 +1,4 @@
-// Workloads, trees and inputs of readamp: what RocksDB, the file system and the tree count of them.
+// Workloads, trees and inputs of readamp: their counts by RocksDB, the file system and the tree.
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 

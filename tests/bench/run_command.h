@@ -1,4 +1,4 @@
-// Running a program as a user does.
+// Runs a program as a user does.
 #pragma once
 
 #include <filesystem>

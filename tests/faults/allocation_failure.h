@@ -1,4 +1,4 @@
-// Memory that runs out where a test says. Linking this replaces the program's operator new, also
+// Makes memory run out where a test says. Linking this replaces the program's operator new, also
 // for RocksDB's shared library.
 #pragma once
 
@@ -6,13 +6,12 @@
 
 namespace exactbloom::faults {
 
-// Which allocations fail from the chosen one on.
+// Whether only the chosen allocation fails, or all from it on.
 enum class Shortage { kOneAllocation, kAllThatFollow };
 
 class AllocationFailure {
  public:
-  // The allocation of that number, from one on, fails; the calling thread's are counted, within
-  // Run.
+  // The allocation of that number fails, counted from one within Run, on the calling thread.
   AllocationFailure(std::uint64_t number, Shortage shortage)
       : number_(number), shortage_(shortage) {}
   AllocationFailure(const AllocationFailure&) = delete;
@@ -51,8 +50,8 @@ auto Starve(Function function) {
   return failure.Run(function);
 }
 
-// Calls `attempt` with the first allocation failing, with the second, and so on until none fails
-// any more; beyond kEachAllocation in growing steps. Returns how many attempts met a failure.
+// Calls `attempt` with the first allocation failing, with the second, and so on until none fails;
+// beyond kEachAllocation in growing steps. Returns how many attempts met a failure.
 inline constexpr std::uint64_t kEachAllocation = 64;
 
 template <typename Attempt>

@@ -1,4 +1,4 @@
-// The filters that are put through faults.
+// The filters that are tested with faults.
 #pragma once
 
 #include <rocksdb/options.h>
@@ -18,12 +18,12 @@ struct Configuration {
 
   std::string Name() const;
 
-  // Of a small database that flushes and compacts by itself and reads its files often. Partitioned
-  // filters, and those of tables that detect faults, are read through the block cache.
+  // Options of a small database that flushes and compacts automatically and reads its files often.
+  // Partitioned filters, and those of tables that detect faults, are read through the block cache.
   rocksdb::Options Options() const;
 };
 
-// All layouts with each of the switches, and RocksDB's own filters: what they do as well is
+// All layouts with each of the switches, and RocksDB's own filters: a failure that they share is
 // RocksDB's.
 std::vector<Configuration> AllConfigurations();
 

@@ -1,5 +1,5 @@
 // A disk that is full while tables are flushed, compacted and rebuilt: the error says so, nothing
-// is lost, and the work goes on when there is room.
+// is lost, and work continues when there is room.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 

@@ -1,4 +1,4 @@
-// What a database has to answer: an image of it in memory.
+// The answers that a database must give: a copy of it in memory.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -25,19 +25,19 @@ class ExpectedContents {
 
   std::uint64_t Keys() const { return keys_.size(); }
 
-  // A write that the database acknowledged, or one that failed: it may come to light later, whole
-  // or, for all that is known here, in part.
+  // A write that the database acknowledged, or one that failed: it may appear later, wholly or in
+  // part.
   void Acknowledge(const Writes& writes);
   void Attempt(const Writes& writes);
 
-  // Whether a lookup may answer so: with a value that is allowed, or with an error.
+  // Whether this is a possible answer: an allowed value, or an error.
   bool Allows(std::uint64_t key, const rocksdb::Status& status, const std::string& value) const;
 
   // Reads everything, without faults: with an iterator, Get and MultiGet. Returns what is wrong, or
   // an empty text. Keys that were never written are asked for, too.
   std::string FindDifference(rocksdb::DB& db) const;
 
-  // The same behind a reopening, which decides what became of the writes that failed.
+  // The same after a reopening, which decides the fate of the failed writes.
   std::string Settle(rocksdb::DB& db);
 
  private:

@@ -1,4 +1,4 @@
-// When a file operation goes wrong, and how: by chance, or because the disk is full.
+// Decides which file operations fail, and how: by chance, or because the disk is full.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ class FaultSource {
 
   void Switch(bool on);
 
-  // What happens to an operation now; counted.
+  // Decides, and counts, what happens to an operation.
   std::optional<Fault> Draw(FileKind file, Operation operation);
 
   // A random number below `end`, above zero.
@@ -59,7 +59,7 @@ class FaultSource {
   // From now on this many bytes can be written, to all files together.
   void LeaveSpace(std::uint64_t bytes);
   void MakeRoom() { LeaveSpace(std::numeric_limits<std::uint64_t>::max()); }
-  // Takes space for `bytes`; returns for how many there was some.
+  // Takes space for `bytes`; returns how many bytes there was space for.
   std::uint64_t TakeSpace(std::uint64_t bytes);
 
   // What happened so far.

@@ -18,8 +18,9 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// The end of a table says where everything else in it lies and how it is checked. Nothing checks
-// the end itself before format_version 6, which RocksDB 7.8 does not have: it stays whole.
+// The footer of a table says where everything else in it lies and how it is checked. Nothing checks
+// the footer itself before format_version 6, which RocksDB 7.8 does not have, so it is not
+// corrupted.
 constexpr std::size_t kFooterBytes = 53;
 
 IOStatus Failure() { return IOStatus::IOError("injected"); }

@@ -1,5 +1,4 @@
-// A file system whose operations fail, fall short or corrupt what they carry, as a FaultSource
-// says.
+// A file system whose operations fail, fall short or corrupt data, as a FaultSource decides.
 #pragma once
 
 #include <rocksdb/env.h>
@@ -12,8 +11,8 @@
 
 namespace exactbloom::faults {
 
-// Files are those of `target`. What is written is in their pages at once, where the end of a
-// process does not touch it; so a sync has nothing to do, and is not passed on.
+// Files are those of `target`. Written data are in the page cache at once, where they survive the
+// end of a process, so syncs are not passed on.
 class FaultyFileSystem : public rocksdb::FileSystemWrapper {
  public:
   FaultyFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target, FaultSource& faults)
@@ -36,8 +35,8 @@ class FaultyFileSystem : public rocksdb::FileSystemWrapper {
   FaultSource& faults_;
 };
 
-// An environment with such a file system over the real one. Where RocksDB sleeps for a second
-// behind each error in the background, here it is a millisecond.
+// An environment with such a file system over the real one. RocksDB's sleep of a second after each
+// background error takes a millisecond here.
 std::unique_ptr<rocksdb::Env> NewFaultyEnv(FaultSource& faults);
 
 }  // namespace exactbloom::faults

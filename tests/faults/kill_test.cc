@@ -1,5 +1,5 @@
-// A process that writes is killed, again and again, while it flushes, compacts or rebuilds. Behind
-// each kill the database holds just what was acknowledged, and no filter denies a key of its table.
+// A process that writes is killed repeatedly while it flushes, compacts or rebuilds. After each
+// kill the database holds exactly what was acknowledged, and no filter denies a key of its table.
 // On demand, a hundred cycles: EXACTBLOOM_TEST_LARGE=1 (make stress).
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,13 +28,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the process said before it was gone.
+// What the process reported before it ended.
 struct Testimony {
   std::uint64_t last_acknowledged = 0;
-  std::array<int, kPhases> open{};  // phases begun and not ended
+  std::array<int, kPhases> open{};  // phases begun but not ended
 };
 
-// A process that ends no later than this object.
+// A process that ends with this object at the latest.
 class Victim {
  public:
   Victim(const std::string& directory, std::uint64_t cycle, std::uint64_t first_batch,
@@ -68,8 +68,8 @@ class Victim {
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;
 
-  // Listens until `phase` begins and `delay` has passed since, kills the process and returns all
-  // that it has said. It must not have ended before.
+  // Listens until `phase` begins and `delay` has passed since, kills the process and returns its
+  // report. It must not have ended before.
   Testimony KillIn(Phase phase, std::chrono::microseconds delay) {
     constexpr auto kLongest = std::chrono::seconds(20);
     Clock::time_point deadline = Clock::now() + kLongest;
@@ -93,7 +93,7 @@ class Victim {
   }
 
  private:
-  // Kills the process and returns how it ended. Its number may be another's then.
+  // Kills the process and returns how it ended. Afterwards another process may get its id.
   int End() {
     int status = 0;
     EXPECT_EQ(kill(process_, SIGKILL), 0);
@@ -123,10 +123,11 @@ struct Figures {
   std::uint64_t tables = 0;
   std::uint64_t tables_of_ours = 0;
   std::uint64_t keys_of_tables = 0;
-  std::uint64_t beyond = 0;  // batches that were there and had not been acknowledged
+  std::uint64_t beyond = 0;  // batches found that had not been acknowledged
 };
 
-// Compaction beside a rebuild is of the rebuild; flushes and opening may go on beside others.
+// A compaction during a rebuild belongs to the rebuild; flushes and opening may run at the same
+// time as others.
 void Count(const Testimony& testimony, Figures* figures) {
   const auto is_open = [&](Phase phase) {
     return testimony.open[static_cast<std::size_t>(phase)] > 0;
@@ -152,7 +153,7 @@ void VerifyFilters(const std::string& directory, Figures* figures) {
   }
 }
 
-// Reopens the database behind a kill, and returns the number of its last batch.
+// Reopens the database after a kill, and returns the number of its last batch.
 std::uint64_t VerifyContents(const std::string& directory, std::uint64_t cycle, std::uint64_t known,
                              std::uint64_t acknowledged, ExpectedContents* expected) {
   const Database db = Open(OptionsOf(cycle), directory);
@@ -173,7 +174,7 @@ std::uint64_t VerifyContents(const std::string& directory, std::uint64_t cycle, 
 TEST(Kill, NothingAcknowledgedIsLost) {
   const bool large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;
   const std::uint64_t cycles = large ? 100 : 8;
-  // Where to kill, and how long after its beginning at most.
+  // The phase to kill in, and the most time after its beginning.
   using Microseconds = std::chrono::microseconds;
   constexpr std::array<std::pair<Phase, Microseconds>, 4> kAims = {{
       {Phase::kRebuild, Microseconds(40'000)},

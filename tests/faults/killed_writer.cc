@@ -1,6 +1,6 @@
 // The process that is killed: killed_writer DIRECTORY CYCLE FIRST_BATCH PHASE PIPE
-// Writes one synced batch after the other, and flushes, compacts or rebuilds beside it, until it
-// is killed. Tells the pipe what begins, what ends and what was acknowledged.
+// Writes one synced batch after the other, and at the same time flushes, compacts or rebuilds,
+// until it is killed. Writes to the pipe what begins, what ends and what was acknowledged.
 #include <fmt/format.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/write_batch.h>

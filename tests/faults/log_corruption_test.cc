@@ -1,6 +1,6 @@
-// What RocksDB makes of a write-ahead log with a wrong bit. That is its own matter and the same
-// with any filter: the default recovery opens the database without what came behind the bit, and
-// says nothing; kAbsoluteConsistency refuses to.
+// What RocksDB makes of a write-ahead log with a wrong bit. That does not depend on the filter: the
+// default recovery opens the database without the data behind the bit and without an error;
+// kAbsoluteConsistency refuses to open it.
 #include <gtest/gtest.h>
 
 #include <cstdint>

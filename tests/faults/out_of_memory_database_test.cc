@@ -32,7 +32,7 @@ using rocksdb::Status;
 
 constexpr std::uint64_t kKeys = 3000;
 
-// The policy inside a real database, which has memory for everything but filters.
+// The policy in a real database that has memory for everything except filters.
 class StarvedPolicy : public rocksdb::FilterPolicy {
  public:
   StarvedPolicy(PolicyPointer policy, bool readers_only)
@@ -108,8 +108,8 @@ TEST_P(OutOfMemoryInDatabase, ADatabaseWithoutMemoryForFiltersFindsAllKeys) {
   }
 }
 
-// RocksDB's parser may throw std::bad_alloc itself. Whatever is in hand then is the policy that the
-// text asks for, or no policy, or one that databases refuse.
+// RocksDB's parser may throw std::bad_alloc itself. The result is then the policy of the text, or
+// no policy, or one that databases refuse.
 TEST(OutOfMemoryOfConfiguration, APolicyFromAStringIsRightOrRefused) {
   const std::vector<std::string> texts = {
       "classic_bloom:12", "{id=classic_bloom:12;lines=2;hash_seed=7;}",

@@ -38,11 +38,11 @@ using rocksdb::Status;
 
 constexpr std::uint64_t kKeys = 3000;
 
-// What a policy and a table's options ask of a builder, each on another path through memory.
+// Options of a policy and a table; each entry allocates in a different way.
 struct Wish {
   const char* name;
   void (*set)(BloomFilterPolicyOptions* policy, BlockBasedTableOptions* table);
-  bool same_size;  // a filter comes out with the same bytes, or not at all
+  bool same_size;  // the filter has the same bytes, or there is none
 };
 
 const std::vector<Wish>& Wishes() {
@@ -85,7 +85,7 @@ Filter BuildFilter(FilterBitsBuilder& builder) {
 }
 
 void ExpectAllMatch(FilterBitsReader* reader) {
-  if (reader == nullptr) return;  // which RocksDB takes for that
+  if (reader == nullptr) return;  // RocksDB then lets all keys pass
   std::uint64_t denied = reader->MayMatch("prefix") && reader->MayMatch("key of a prefix") ? 0 : 1;
   for (std::uint64_t i = 0; i < kKeys; ++i) {
     denied += reader->MayMatch(Slice(NumberKey(i).text().data(), sizeof(i))) ? 0 : 1;
@@ -147,7 +147,7 @@ TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
         }
         ExpectAllMatch(
             std::unique_ptr<FilterBitsReader>(policy->GetFilterBitsReader(filter.contents)).get());
-        // The next partition is none the worse for it.
+        // The next partition is not affected.
         AddNumbers(*builder, kKeys);
         const Filter next = FinishAndVerify(*builder);
         EXPECT_EQ(BloomFilterView({next.contents.data(), next.contents.size()}).Description().keys,
@@ -241,7 +241,7 @@ TEST_P(OutOfMemoryByLayout, AReaderThatCannotBeHadLetsAllKeysPass) {
   }
 }
 
-// Of a corruption that was found, at least the kind is reported.
+// At least the kind of a corruption that was found is reported.
 TEST_P(OutOfMemoryByLayout, AFaultIsReportedWithoutMemory) {
   BlockBasedTableOptions table_options;
   table_options.detect_filter_construct_corruption = true;

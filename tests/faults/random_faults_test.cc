@@ -1,5 +1,5 @@
-// A database at work while its files fail, fall short and are corrupted: what it acknowledged is
-// never lost, and what it answers is right, or an error. On demand, many times as long:
+// A database in use while its files fail, fall short and are corrupted: acknowledged writes are
+// never lost, and each answer is correct or an error. On demand, many times as long:
 // EXACTBLOOM_TEST_LARGE=1 (make stress).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ constexpr int kMostOpenings = 5;
 
 int Rounds() { return std::getenv("EXACTBLOOM_TEST_LARGE") == nullptr ? 2 : 60; }
 
-// Reads of logs do not fall short nor lie: RocksDB takes the end of a log that is read too early
-// for its real end. docs/reliability.md says what that means.
+// Reads of logs are never short or corrupted, because RocksDB takes an early end of a log for its
+// real end (docs/reliability.md).
 FaultTable<double> Probabilities() {
   FaultTable<double> table;
   for (const FileKind file : {FileKind::kTable, FileKind::kLog, FileKind::kManifest}) {
@@ -49,7 +49,7 @@ FaultTable<double> Probabilities() {
   return table;
 }
 
-// What happened in all tests of this process, printed at its end.
+// The totals of all tests of this process, printed at its end.
 class Totals : public testing::Environment {
  public:
   void Add(const std::string& what, std::uint64_t count) { counts_[what] += count; }
@@ -86,7 +86,7 @@ class RandomFaults : public testing::TestWithParam<Configuration> {
   RandomFaults() {
     options_ = GetParam().Options();
     options_.env = env_.get();
-    options_.paranoid_file_checks = true;   // finds corrupted writes while there is a log still
+    options_.paranoid_file_checks = true;   // finds corrupted writes while the log still exists
     options_.max_bgerror_resume_count = 0;  // Recover() does it
     options_.info_log_level = rocksdb::FATAL_LEVEL;
   }
@@ -202,9 +202,9 @@ bool RandomFaults::MultiGet() {
   return true;
 }
 
-// A range of keys; what is passed over without an error must be absent.
+// A range of keys; those skipped without an error must be absent.
 bool RandomFaults::Iterate() {
-  // Looking out for range deletions, iterators of RocksDB before 8.6 pass over a table whose
+  // When they look for range deletions, iterators of RocksDB before 8.6 skip a table whose
   // beginning cannot be read, without an error (RocksDB's pull request 11782).
   rocksdb::ReadOptions read_options;
   read_options.ignore_range_deletions = true;

@@ -1,4 +1,4 @@
-// What a process that is killed writes, and how it tells of it: known to it and to who looks after.
+// What the killed process writes, and its messages; shared with the process that checks it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ rocksdb::Options OptionsOf(std::uint64_t cycle);
 enum class Phase : char { kOpening, kWriting, kFlush, kCompaction, kRebuild };
 inline constexpr int kPhases = 5;
 
-// One message on the pipe, written at once.
+// One message on the pipe, in one write.
 struct Message {
   enum class Kind : char { kBegins, kEnds, kAcknowledged };
   Kind kind;

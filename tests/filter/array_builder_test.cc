@@ -27,7 +27,7 @@ HashStore StoreOf(const std::vector<std::uint64_t>& hashes) {
 
 using Build = void (*)(unsigned char*, const FilterDescription&, HashStore&);
 
-// Into an array that holds something else before.
+// Fills an array that held other bytes before.
 std::string Built(Build build, const FilterDescription& filter,
                   const std::vector<std::uint64_t>& hashes) {
   HashStore store = StoreOf(hashes);
@@ -73,7 +73,7 @@ TEST_P(ArrayBuilder, MakesTheSameBytesByRange) {
   ExpectSameBytes(FilterOf(kManyRanges, 14), RandomHashes(100000));
 }
 
-// So few that the second pass begins, and clears the array, while ranges have none.
+// So few keys that some ranges have none when the second pass begins and clears the array.
 TEST_P(ArrayBuilder, RangesWithoutKeysAreCleared) {
   for (const std::size_t keys : {1, 8, 14, 30}) {
     ExpectSameBytes(FilterOf(kManyRanges, 2), RandomHashes(keys));
@@ -92,7 +92,7 @@ TEST_P(ArrayBuilder, MakesTheSameBytesOfFewKeys) {
   }
 }
 
-// Ranges that run full long before the others.
+// Some ranges fill up long before the others.
 TEST_P(ArrayBuilder, MakesTheSameBytesOfSkewedHashes) {
   std::vector<std::uint64_t> hashes = RandomHashes(100000);
   for (std::size_t i = 0; i < hashes.size(); ++i) {

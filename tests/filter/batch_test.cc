@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(LayoutsAndSeeds, BloomFilterBatches,
                                   std::to_string(std::get<1>(test.param));
                          });
 
-// Few bits per key, so that absent keys pass as well; of every three keys one was added.
+// Few bits per key, so that absent keys pass, too; every third key was added.
 TEST_P(BloomFilterBatches, AnswerAsSingleCallsDo) {
   const auto [layout, seed] = GetParam();
   BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 3.0, seed});

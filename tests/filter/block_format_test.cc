@@ -60,7 +60,7 @@ bool MatchesEverything(std::string_view bytes) {
 
 constexpr std::uint64_t kKeys = 20;
 
-// In the middle of its layout's geometries: two lines' k is even.
+// A typical geometry of the layout; for two lines k is even.
 Geometry SampleGeometry(Layout layout) {
   if (!layout.InLines()) return {layout, 200, kKeys, 7};
   return {layout, 3 * kLineBits, kKeys, 6};
@@ -71,7 +71,7 @@ std::string SampleBlock(Layout layout) {
   return std::string(block.bytes());
 }
 
-// The sample with one byte of its trailer changed and the checksum made to fit again.
+// The sample with one byte of its trailer changed and the checksum corrected.
 std::string WithTrailerByte(std::string block, std::size_t offset, unsigned char value) {
   char* trailer = block.data() + block.size() - kTrailerBytes;
   trailer[offset] = static_cast<char>(value);
@@ -123,7 +123,7 @@ TEST_P(BlockFormat, DescriptionIsReadBack) {
   EXPECT_EQ(view.Description().hash_seed, 5U);
 }
 
-// What stock RocksDB readers look at.
+// The bytes that stock RocksDB readers look at.
 TEST_P(BlockFormat, StockReadersTakeItAsAlwaysMatch) {
   EXPECT_GT(block_.size(), 5U);
   EXPECT_EQ(block_[block_.size() - 5], 0);
@@ -178,7 +178,7 @@ TEST_P(BlockFormat, LengthenedMatchesEverything) {
   EXPECT_TRUE(MatchesEverything(block_ + '\0'));
 }
 
-// Fields that a careless or hostile writer might have given a checksum that fits.
+// Fields that a careless or hostile writer might have written with a correct checksum.
 TEST_P(BlockFormat, ReservedValuesAreDamage) {
   struct Case {
     std::size_t offset;
@@ -215,7 +215,7 @@ TEST_P(BlockFormat, AbsurdSizesAreWrong) {
   EXPECT_EQ(StatusOf(WithBits(block_, 0)), BlockStatus::kDamaged);
 }
 
-// What a layout itself does not allow, whatever the size of the block.
+// Geometries that a layout does not allow, whatever the size of the block.
 TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
   const int lines = GetParam().Lines();
   if (lines == 0) {

@@ -1,4 +1,4 @@
-// The builder and the view as their users see them.
+// The public behaviour of the builder and the view.
 #include "exactbloom/bloom_filter.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST_P(BloomFilter, SuccessiveDuplicatesCountOnce) {
   BloomFilterBuilder builder = Builder();
   for (const char* key : {"a", "a", "b", "b", "b", "a"}) builder.AddKey(key);
   EXPECT_EQ(builder.KeyCount(), 3U);
-  // A duplicate does not survive the filter's end.
+  // Duplicates are counted again in the next filter.
   const FilterBlock first = builder.Finish();
   builder.AddKey("a");
   EXPECT_EQ(builder.KeyCount(), 1U);
@@ -205,7 +205,7 @@ TEST_P(BloomFilter, BlockBytesIsTheSizeOfFinish) {
   }
 }
 
-// Beyond the cap of the block bits per key shrink, and k follows.
+// Beyond the block limit the bits per key shrink, and k follows.
 TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
   for (const std::uint64_t keys : {std::uint64_t{3'500'000'000}, std::uint64_t{10'000'000'000},
                                    std::uint64_t{1'000'000'000'000}}) {
@@ -282,7 +282,7 @@ TEST_P(BloomFilter, AlternatesOfSuccessiveKeysCountOnce) {
   EXPECT_EQ(builder.KeyCount(), 5U);
 }
 
-// An alternate that was counted in an earlier filter is none of the next one's.
+// An alternate that was counted in an earlier filter is counted again in the next one.
 TEST_P(BloomFilter, AlternatesAreForgottenWithTheKeys) {
   BloomFilterBuilder builder = Builder();
   for (const bool finished : {false, true}) {

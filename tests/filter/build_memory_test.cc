@@ -1,4 +1,5 @@
-// How much memory a build takes beside the filter it makes. This program counts every allocation.
+// How much memory a build takes besides the filter that it makes. This program counts every
+// allocation.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

@@ -1,4 +1,4 @@
-// Faults of memory, as the tests inject them into a builder.
+// Injects memory faults into a builder.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct BuilderFault {
   // The store stays where it is when the builder is moved.
   static HashStore& HashesOf(BloomFilterBuilder& builder) { return *builder.hashes_; }
 
-  // Returns the hash of that number, in the order of adding, where it is kept.
+  // Returns a reference to the hash of that number, in the order of adding.
   static std::uint64_t& HashIn(HashStore& hashes, std::uint64_t number) {
     std::vector<std::uint64_t*> places;
     hashes.ForEach([&](std::uint64_t* chunk, std::size_t count) {

@@ -1,4 +1,4 @@
-// The code words themselves: which bits a key touches.
+// Code words: which bits a key touches.
 //
 // All hashes are hashes of consecutive numbers, so the key hash is under test as well. Chi-square
 // statistics are held to two-sided 99.9% intervals; where many are made, to their joint level.
@@ -66,7 +66,7 @@ TEST(CodeWord, ExtremeHashesStayInRange) {
   }
 }
 
-// Every draw of a classic key is one of its positions, on which the query's early answer rests.
+// Every draw of a classic key is one of its positions, so a query may answer "absent" early.
 TEST(CodeWord, EveryClassicDrawIsAPosition) {
   constexpr int kProbes = 40;
   constexpr std::uint64_t kBits = 64;

@@ -1,4 +1,4 @@
-// Whatever changes while a filter is built is found.
+// Every change during the construction of a filter is found.
 #include "filter/construction_check.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST_P(ConstructionCheckTest, EveryFlippedBitOfAHashIsFoundBeforeTheBuild) {
   EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
 }
 
-// The array is filled with the wrong hash then, and contains it.
+// The array is then filled with the wrong hash, and contains it.
 TEST_P(ConstructionCheckTest, AHashThatFlipsAfterItsCheckIsFoundAfterTheBuild) {
   Flip(BuilderFault::HashIn(BuilderFault::HashesOf(builder_), 7), 33);
   const FilterBlock block = builder_.Finish();

@@ -1,5 +1,5 @@
-// What keys that were chosen with the hash at hand can do to a filter, and what the seed does
-// against it: the figures of SECURITY.md.
+// The effect on a filter of keys chosen with knowledge of the hash, and of the seed against it: the
+// figures of SECURITY.md.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class CraftedKeys : public testing::TestWithParam<Layout> {
                                 size_.probes);
   }
 
-  // Of many numbers always the one whose bits are newest to the filter of seed 0; with lines it is
-  // looked for in a fifth of them only.
+  // Always adds, from many numbers, the one with the most new bits in the filter of seed 0; with
+  // lines the search is limited to a fifth of the numbers.
   std::vector<std::uint64_t> Craft() const {
     constexpr int kCandidates = 50;
     std::vector<unsigned char> array(static_cast<std::size_t>(size_.bits / 8 + 1));
@@ -108,8 +108,8 @@ TEST_P(CraftedKeys, RaiseTheRateOfTheirSeedOnly) {
 }
 
 // 32 bytes, and the same with the second half complemented: known to collide under one seed in
-// about 1,400 (xxHash issue 1127), where chance alone would say one in 2^64. So a secret seed does
-// not rule out collisions, it makes the attacker guess.
+// about 1,400 (xxHash issue 1127), where chance alone would say one in 2^64. A secret seed does not
+// rule out collisions; it makes the attacker guess.
 TEST(HashKey, OneSeedIn1400DoesNotTellAKnownPairApart) {
   const std::string half(16, '\0');
   const std::string other_half("\x51\x15\x12\x10\x40\x44\0\0\0\0\0\x82\x04\0\x01\x05", 16);

@@ -1,4 +1,4 @@
-// One view asked by many threads, and a builder a thread, for the thread sanitizer.
+// One view queried by many threads, and one builder per thread, for the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>

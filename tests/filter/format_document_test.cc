@@ -1,4 +1,4 @@
-// docs/format.md is normative, so the block that it works through must be the real one.
+// docs/format.md is normative, so its worked example must be the real block.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace exactbloom {
 namespace {
 
 // The bytes of the first fenced block behind the mark "hex dump of FILE": lines of an offset, a
-// colon, bytes in hexadecimal, and a remark behind two spaces.
+// colon, bytes in hexadecimal, and a remark after two spaces.
 std::string ReadDump(const std::string& file) {
   std::ifstream document(EXACTBLOOM_FORMAT_DOCUMENT);
   EXPECT_TRUE(document) << EXACTBLOOM_FORMAT_DOCUMENT;
@@ -50,7 +50,7 @@ TEST(FormatDocument, DumpIsTheGoldenBlock) {
   EXPECT_EQ(dumps, 1);
 }
 
-// The row of the worked example's table that says what becomes of a key.
+// A key's row in the worked example's table.
 std::string RowOf(const std::string& key, const FilterDescription& filter) {
   const std::uint64_t hash = filter::HashKey(key, filter.hash_seed);
   const filter::CodeWord word =

@@ -31,7 +31,7 @@ std::vector<GoldenBlock> GoldenBlocks() {
       {"standard_fruit.block", {FilterKind::kStandard, 10, 0}, fruit},
       {"classic_numbers.block", {FilterKind::kClassic, 9.9, kSalt}, numbers},
       {"standard_numbers.block", {FilterKind::kStandard, 9.9, kSalt}, numbers},
-      // So many probes that Floyd's sampling has to replace draws.
+      // Enough probes that Floyd's sampling has to replace draws.
       {"classic_replaced.block", {FilterKind::kClassic, 100, 0}, fruit},
       {"classic_1_line_fruit.block", {{FilterKind::kClassic, 1}, 10, 0}, fruit},
       {"classic_1_line_numbers.block", {{FilterKind::kClassic, 1}, 9.9, kSalt}, numbers},

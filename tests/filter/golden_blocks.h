@@ -1,4 +1,4 @@
-// The filters whose bytes tests/golden keeps. Blocks of version 1 look like this for ever.
+// The filters whose bytes are in tests/golden. They never change.
 #pragma once
 
 #include <ostream>
@@ -14,7 +14,7 @@ struct GoldenBlock {
   BloomFilterBuilder::Options options;
   std::vector<std::string> keys;
 
-  // What today's builder makes of them.
+  // The block that the present builder makes.
   FilterBlock Build() const;
 };
 

@@ -56,7 +56,7 @@ TEST_P(Golden, ReaderRefusesAbsentKeysAtTheRateOfTheFill) {
       << false_positives << " false positives, rate " << rate;
 }
 
-// Development wrote blocks of lines as version 1, with the bits of keys in other places.
+// During development cache-line blocks had version 1, with the bits of keys in other places.
 TEST(DevelopmentBlock, OfLinesMatchesEverything) {
   const std::string block = ReadGolden("development_1_line.block");
   const BloomFilterView view(block);

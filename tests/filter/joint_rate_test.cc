@@ -1,5 +1,5 @@
-// The measured-equals-exact suite with one verdict: false positives of hundreds of geometries drawn
-// at random, of every layout, kind and kernel and with many salts, against the exact rate.
+// One test of all measured rates: false positives of hundreds of geometries drawn at random, of
+// every layout, kind and kernel and with many salts, against the exact rate.
 //
 // Each geometry's count becomes a p-value, and all of them together have to be uniform
 // (uniformity.h): a correct filter would, with random seeds, fail this test once in 10,000 times.
@@ -28,7 +28,7 @@ namespace exactbloom {
 namespace {
 
 constexpr int kGeometriesPerLayout = 80;
-constexpr double kFalsePositives = 1000;  // wanted of each geometry
+constexpr double kFalsePositives = 1000;  // wanted for each geometry
 constexpr double kFewestQueries = 5e4;
 constexpr double kMostQueries = 5e5;
 constexpr std::uint64_t kFewestFilters = 2;
@@ -53,7 +53,7 @@ class GeometryDraw {
   explicit GeometryDraw(std::uint64_t seed) : random_(seed) {}
 
   // A size between a handful of bytes and 128 KiB, 2 to 16 bits per key, and mostly about the best
-  // k; of a rate that is neither out of reach nor almost one.
+  // k; with a rate that is neither too small to measure nor almost one.
   Geometry operator()(Layout layout) {
     constexpr double kLeastRate = 2e-4;
     constexpr double kMostRate = 0.9;
@@ -128,7 +128,7 @@ TEST(Rate, PValuesOfManyGeometriesAreUniform) {
   EachInstructionSet sets;
   std::mt19937_64 salts(12);
   SampleVerdict verdict(13);
-  // The layouts follow each other; a round of them has one kernel.
+  // The layouts take turns; each round uses one kernel.
   for (std::size_t i = 0; i < geometries.size(); ++i) {
     if (i % AllLayouts().size() == 0) sets.UseNext();
     const double queries = std::max(kFewestQueries, factor * QueriesOf(geometries[i]));

@@ -70,7 +70,7 @@ bool MayContain(const Kernel& kernel, const unsigned char* array, const FilterDe
   return answer;
 }
 
-// Random hashes, and those whose code words are the strangest.
+// Random hashes, and those with the most unusual code words.
 std::vector<std::uint64_t> SampleHashes(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint64_t> hashes = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
@@ -142,7 +142,7 @@ TEST_P(KernelTest, SetsTheBitsOfTheDefinition) {
   });
 }
 
-// One key at a time, where a bit too many or too few does not hide among those of other keys.
+// One key at a time, so that a wrong bit is not hidden by other keys' bits.
 TEST_P(KernelTest, SetsTheBitsOfEachKeyAlone) {
   ForEachGeometry([&](const FilterDescription& filter) {
     if (filter.bits > 3 * kLineBits) return;
@@ -193,7 +193,7 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
   });
 }
 
-// Words that hit in their draws but for the bit that replaces an equal one.
+// Words whose draws all hit, but not the bit that replaces an equal one.
 TEST_P(KernelTest, MissesByAnySingleBit) {
   ForEachGeometry([&](const FilterDescription& filter) {
     if (filter.bits > 3 * kLineBits || filter.probes > 20) return;

@@ -18,7 +18,7 @@ namespace exactbloom {
 namespace {
 
 constexpr std::size_t kKeys = 40000;
-constexpr std::uint64_t kQueries = 400000;  // of each set, layout and size
+constexpr std::uint64_t kQueries = 400000;  // for each set, layout and size
 
 Keys EveryOther(const KeySet& set, std::size_t first) {
   Keys keys;

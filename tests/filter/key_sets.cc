@@ -35,7 +35,7 @@ std::string Path(std::uint64_t number) {
          std::to_string(number % 100) + ".host:2,S";
 }
 
-// Of the fourth version, as RFC 4122 writes them.
+// Version 4, in the notation of RFC 4122.
 std::string Uuid(std::mt19937_64& random) {
   constexpr const char* kForm = "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx";
   std::string key = kForm;

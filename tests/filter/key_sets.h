@@ -1,4 +1,4 @@
-// Keys as databases have them, whose structure a weak hash would let through to the filter.
+// Keys as in real databases, with structure that a weak hash would pass on to the filter.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct KeySet {
 inline constexpr const char* kDictionary = "/usr/share/dict/american-english-insane";
 
 // Words of the dictionary, paths of files, UUIDs as text, consecutive integers in both orders of
-// bytes and as text, keys of a Gray code, of which neighbours differ in one bit, and long keys that
-// differ from one key in one bit each. At most `most` keys of each; the words are missing where
-// there is no dictionary.
+// bytes and as text, keys of a Gray code, whose neighbours differ in one bit, and long keys that
+// differ from one key in one bit each. At most `most` keys of each; there are no words if there is
+// no dictionary.
 std::vector<KeySet> RealKeySets(std::size_t most);
 
 }  // namespace exactbloom

@@ -1,5 +1,5 @@
-// Kernels on filters whose positions need more than 32 bits. The array is memory that nobody has
-// touched yet, so that it costs the pages of a few keys only.
+// Kernels on filters whose positions need more than 32 bits. The array is untouched memory, so it
+// takes only the pages of a few keys.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, LargeFilter,
                                   NameOf(std::get<1>(test.param));
                          });
 
-// The array is all but empty, so that no other key is there.
+// The array is nearly empty, so no other key is contained.
 TEST_P(LargeFilter, SetsAndTestsTheBitsOfTheDefinition) {
   using Memory = std::unique_ptr<unsigned char, decltype(&std::free)>;
   const Memory array(static_cast<unsigned char*>(std::calloc(1, ArrayBytes(kBits) + kTrailerBytes)),

@@ -20,7 +20,7 @@
 namespace exactbloom {
 namespace {
 
-// As the builder does, for any geometry.
+// Builds a block as the builder does, for any geometry.
 FilterBlock BuildBlock(const FilterDescription& filter, const Keys& keys) {
   filter::HashStore hashes;
   for (std::uint64_t i = 0; i < filter.keys; ++i) {

@@ -23,13 +23,13 @@ struct RateSample {
   std::uint64_t false_negatives = 0;
 };
 
-// Builds so many filters of the geometry, each with its own salt, by the kernel in use; asks each
+// Builds `filters` filters of the geometry, each with its own salt, by the kernel in use; asks each
 // for the first `keys` keys of `present`, which it holds, and for those of `absent`. Every other
 // filter is asked in batches.
 RateSample TakeSample(const Geometry& geometry, const Keys& present, const Keys& absent,
                       std::uint64_t filters, std::mt19937_64& salts);
 
-// Holds samples against the exact rate of their geometries.
+// Compares samples with the exact rates of their geometries.
 class SampleVerdict {
  public:
   // Draws the lots of the p-values from the seed.
@@ -37,9 +37,9 @@ class SampleVerdict {
 
   void Add(const RateSample& sample);
 
-  // Expects that no key was missed and that the p-values are uniform; and that they would not be,
-  // were each rate in truth a hundredth higher or lower. Records the figures as properties of the
-  // test, and prints them if asked to.
+  // Expects that no key was missed and that the p-values are uniform; and that they would not be if
+  // each rate were a hundredth higher or lower. Records the figures as properties of the test, and
+  // prints them if asked to.
   void Expect(bool print) const;
 
  private:

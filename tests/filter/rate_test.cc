@@ -58,7 +58,7 @@ constexpr std::uint64_t kFewestFilters = 2;
 constexpr std::uint64_t kFewestFiltersOfLines = 40;
 constexpr double kLowestMeasurableRate = 20 / kMostQueries;
 
-// Numbers, one a filter.
+// Numbers, one per filter.
 struct Sample {
   double count = 0.0;
   double sum = 0.0;
@@ -109,8 +109,8 @@ void MeasureOneFilter(const Geometry& geometry, std::uint64_t salt, Measurement&
   measurement.given_fill.variance += queries * rate * (1 - rate);
 }
 
-// Spends about as much time on building filters as on asking them, so small filters are many and
-// the chance of their fills averages out.
+// Spends about as much time on building filters as on querying them, so there are many small
+// filters and their random fills average out.
 Measurement Measure(const Geometry& geometry, std::mt19937_64& salts) {
   const double queries =
       std::clamp(kWantedFalsePositives / RateOf(geometry), kFewestQueries, kMostQueries);
@@ -214,8 +214,8 @@ std::vector<Geometry> OptimalGrid(FilterKind kind, const std::vector<std::uint64
   return grid;
 }
 
-// Filters of lines at the best k of their own: of a few lines, of a page and its neighbours, of
-// many pages; and away from it.
+// Cache-line filters at their own best k: of a few lines, of about a page, of many pages; and with
+// other k.
 std::vector<Geometry> LineGrid(Layout layout) {
   std::vector<Geometry> grid;
   for (const std::uint64_t lines : {2, 3, 20, 64, 127, 200, 2000}) {
@@ -229,7 +229,7 @@ std::vector<Geometry> LineGrid(Layout layout) {
   return grid;
 }
 
-// Filters away from it: few keys, a single probe, too many of them, nearly all bits a key.
+// Filters with other k: few keys, a single probe, too many probes, nearly all bits set by each key.
 std::vector<Geometry> OddGrid(FilterKind kind) {
   std::vector<Geometry> grid;
   for (const auto& [bits, keys, probes] :

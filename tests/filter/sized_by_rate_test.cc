@@ -57,7 +57,7 @@ TEST_P(SizedByRate, NoKeysMakeTheSmallestArray) {
   EXPECT_EQ(BuildAndDescribe(builder, 0).bits, std::max<std::uint64_t>(8, GetParam().LeastBits()));
 }
 
-// Not one key more fits, and the block that they get has the size that was asked about.
+// No further key fits, and the block has the size in question.
 TEST_P(SizedByRate, KeysThatFitAgreeWithTheBlock) {
   for (const std::uint64_t bytes : {200, 1000, 4096}) {
     BloomFilterBuilder builder = Builder(0.01);

@@ -7,8 +7,8 @@
 
 namespace exactbloom::filter {
 
-// The sets of this processor, the best one first, and of what a set has two kinds, both. A kind
-// has no `is_available`, and differs from its set in layouts with lines = 0 only.
+// The sets of this processor, the best one first, with both variants of a set that has two. A
+// variant has no `is_available`, and differs from its set only for lines = 0.
 std::vector<InstructionSet> TestedSets();
 
 }  // namespace exactbloom::filter

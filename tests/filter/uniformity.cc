@@ -11,7 +11,7 @@ namespace {
 // floating point.
 constexpr double kNoExcess = 1e-6;
 
-// A term this much smaller than the sum, and all behind it, do not count.
+// A term this much smaller than the sum, and all after it, are negligible.
 constexpr double kNegligible = 1e-17;
 
 class CountDistribution {

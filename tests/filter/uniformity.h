@@ -1,9 +1,10 @@
-// One verdict on many measured counts: each becomes a p-value, and together the p-values have to be
+// One test of many measured counts: each becomes a p-value, and together the p-values have to be
 // uniform.
 //
 // If counts follow the distributions that they are said to follow, their p-values are uniform on
-// (0, 1), whatever those distributions are. A deviation too small to be seen in any of them shows
-// in the whole: a wrong mean pushes p-values to one end, a wrong spread to both or to the middle.
+// (0, 1), whatever those distributions are. A deviation too small to show in any one of them shows
+// in all together: a wrong mean pushes p-values to one end, a wrong spread to both or to the
+// middle.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace exactbloom {
 
-// What a count of successes is held against.
+// The expected distribution of a count of successes.
 struct ExpectedCount {
   std::uint64_t trials = 0;
   double rate = 0.0;        // of a success, between 0 and 1

@@ -1,4 +1,4 @@
-// The verdict on p-values, itself: against tabulated distributions, and that it can fail.
+// Tests the test of p-values against tabulated distributions, and shows that it can fail.
 #include "uniformity.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Writes the golden files into the directory that is its argument. Only for blocks that are added
-// to the list: a file that is there already is left alone, because its bytes are the format.
+// to the list: existing files are left alone, because their bytes define the format.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
