@@ -1,6 +1,6 @@
 # A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
 # `make readamp` and `make test` install what is missing, build and run.
-.PHONY: readamp report test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
+.PHONY: readamp report figures test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -15,6 +15,14 @@ report: configure
 	@scripts/install_packages scripts/packages_report.txt
 	cmake --build --preset release --target readamp_sweep
 	scripts/report --measure $(REPORT_KEYS)
+
+# The figures of docs/, from the library's own numbers and from the committed results of a sweep.
+figures: configure
+	@scripts/install_packages scripts/packages_report.txt
+	cmake --build --preset release --target analysis_data
+	scripts/analysis_figures
+	scripts/report --results docs/figures/sweep.jsonl
+	cp build/report/wasted_reads_large.svg docs/figures/wasted_reads.svg
 
 test: build
 	ctest --preset $(PRESET)
