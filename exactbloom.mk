@@ -5,4 +5,4 @@ exactbloom_SOURCES = src/analysis/false_positive_rate.cc src/analysis/line_rate.
 exactbloom_HEADERS = include/exactbloom/filter_policy.h include/exactbloom/layout.h include/exactbloom/levels.h include/exactbloom/sizing.h include/exactbloom/rebuild_filters.h include/exactbloom/table_filters.h
 exactbloom_FUNC = RegisterExactBloom
 # RocksDB's Makefile takes the rest, relative to the RocksDB tree; its CMake build uses cmake/rocksdb_plugin.cmake.
-exactbloom_CXXFLAGS = -Iplugin/exactbloom/include
+exactbloom_CXXFLAGS = -Iplugin/exactbloom/include -DEXACTBLOOM_IN_ROCKSDB

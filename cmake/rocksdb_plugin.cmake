@@ -1,9 +1,18 @@
-# What RocksDB's CMake build asks of a plugin beyond exactbloom.mk: where headers are, and which to install.
+# What RocksDB's CMake build asks of a plugin beyond exactbloom.mk: where headers are, which to install, and how our
+# sources are compiled, which exactbloom.mk says to RocksDB's Makefile alone.
 list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 find_package(xxHashHeader REQUIRED)
 set(exactbloom_INCLUDE_PATHS "${CMAKE_CURRENT_SOURCE_DIR}/include" "${xxHashHeader_INCLUDE_DIR}" PARENT_SCOPE)
 
-file(STRINGS exactbloom.mk line REGEX "_HEADERS = ")
-string(REGEX REPLACE ".*_HEADERS = " "" line "${line}")
-string(REPLACE " " ";" headers "${line}")
+function(read_list name result)
+  file(STRINGS exactbloom.mk line REGEX "_${name} = ")
+  string(REGEX REPLACE ".*_${name} = " "" line "${line}")
+  string(REPLACE " " ";" list "${line}")
+  set(${result} "${list}" PARENT_SCOPE)
+endfunction()
+read_list(HEADERS headers)
 set(exactbloom_HEADERS "${headers}" PARENT_SCOPE)
+read_list(SOURCES sources)
+list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+set_property(SOURCE ${sources} DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
+             COMPILE_DEFINITIONS EXACTBLOOM_IN_ROCKSDB)

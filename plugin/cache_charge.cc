@@ -1,43 +1,15 @@
 #include "cache_charge.h"
 
-#if __has_include(<rocksdb/advanced_cache.h>)
-#include <rocksdb/advanced_cache.h>
-#endif
 #include <rocksdb/slice.h>
-#include <rocksdb/status.h>
 
 #include <array>
 #include <cstdint>
 #include <new>
 
 namespace exactbloom {
-namespace {
 
 using rocksdb::Cache;
 using rocksdb::CacheEntryRole;
-using rocksdb::Slice;
-using rocksdb::Status;
-
-// RocksDB 8.0 moved the class and let an entry say its role.
-#if __has_include(<rocksdb/advanced_cache.h>)
-
-Status InsertEntry(Cache& cache, const Slice& key, Cache::Handle** handle) {
-  // Never destroyed: caches may outlive it.
-  static const auto& helper = *new Cache::CacheItemHelper(CacheEntryRole::kFilterConstruction);
-  return cache.Insert(key, nullptr, &helper, CacheCharge::kEntryBytes, handle);
-}
-
-#else
-
-void DeleteNothing(const Slice& /*key*/, void* /*value*/) {}
-
-Status InsertEntry(Cache& cache, const Slice& key, Cache::Handle** handle) {
-  return cache.Insert(key, nullptr, CacheCharge::kEntryBytes, DeleteNothing, handle);
-}
-
-#endif
-
-}  // namespace
 
 std::shared_ptr<Cache> CacheToCharge(const rocksdb::BlockBasedTableOptions& options) {
   using Decision = rocksdb::CacheEntryRoleOptions::Decision;
@@ -68,8 +40,8 @@ bool CacheCharge::AddEntry() {
   Cache::Handle* handle = nullptr;
   try {
     entries_.reserve(entries_.size() + 1);
-    const Slice slice(reinterpret_cast<const char*>(key.data()), sizeof(key));
-    if (!InsertEntry(*cache_, slice, &handle).ok()) return false;
+    const rocksdb::Slice slice(reinterpret_cast<const char*>(key.data()), sizeof(key));
+    if (!InsertCharge(*cache_, slice, kEntryBytes, &handle).ok()) return false;
   } catch (const std::bad_alloc&) {
     return false;
   }

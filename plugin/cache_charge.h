@@ -5,12 +5,13 @@
 // released. RocksDB makes its own charges in the same way.
 #pragma once
 
-#include <rocksdb/cache.h>
 #include <rocksdb/table.h>
 
 #include <cstddef>
 #include <memory>
 #include <vector>
+
+#include "rocksdb_compat.h"
 
 namespace exactbloom {
 

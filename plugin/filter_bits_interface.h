@@ -1,8 +1,10 @@
 // The two interfaces between RocksDB's tables and a filter. RocksDB made them internal in 7.0 and
-// has added functions since, and this file is the only one that knows its versions:
-//   - inside a RocksDB tree the interfaces come from its own header, and
+// has added functions since, and this file is the only one that knows which:
+//   - inside a RocksDB tree, whose build defines EXACTBLOOM_IN_ROCKSDB (exactbloom.mk,
+//     cmake/rocksdb_plugin.cmake), the interfaces come from its own header, and
 //   - against an installed RocksDB from the declarations below. They repeat the order and the
 //     signatures of the virtual functions, which is all that the binary interface consists of.
+// A source tree that merely is on the include path may be of another version than the library.
 //
 //   7.0    AddKey, EstimateEntriesAdded, Finish, Finish with a status, MaybePostVerify,
 //          ApproximateNumEntries
@@ -13,25 +15,23 @@
 #include <rocksdb/rocksdb_namespace.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
-#include <rocksdb/version.h>
 
 #include <cstddef>
 #include <memory>
 
-#define EXACTBLOOM_ROCKSDB_SINCE(major, minor) \
-  (ROCKSDB_MAJOR > (major) || (ROCKSDB_MAJOR == (major) && ROCKSDB_MINOR >= (minor)))
+#include "rocksdb_compat.h"
 
-#if __has_include("table/block_based/filter_policy_internal.h")
+// A wrong declaration would crash at the first table, so a version that has not been compared is
+// refused.
+#if !EXACTBLOOM_ROCKSDB_SINCE(7, 0) || EXACTBLOOM_ROCKSDB_SINCE(11, 9)
+#error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.8; see docs/building.md"
+#endif
+
+#ifdef EXACTBLOOM_IN_ROCKSDB
 
 #include "table/block_based/filter_policy_internal.h"
 
 #else
-
-// A wrong declaration would crash at the first table, so a version that has not been compared is
-// refused.
-#if !EXACTBLOOM_ROCKSDB_SINCE(7, 0) || EXACTBLOOM_ROCKSDB_SINCE(11, 2)
-#error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.1; see docs/building.md"
-#endif
 
 namespace ROCKSDB_NAMESPACE {
 

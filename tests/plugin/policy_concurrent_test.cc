@@ -3,7 +3,6 @@
 // The database itself stays out of it: the installed librocksdb is not instrumented, so the thread
 // sanitizer sees only the half of it that is inlined, and reports what the other half protects.
 #include <gtest/gtest.h>
-#include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
@@ -16,6 +15,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "plugin/filter_bits_interface.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
