@@ -29,12 +29,10 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
   RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes());
 }
 
-const char* BloomFilterPolicy::NameOf(FilterKind kind) {
-  return kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
-}
-
 std::string BloomFilterPolicy::GetId() const {
-  return std::string(Name()) + ":" + FormatNumber(options_.bits_per_key);
+  PolicyOptions bits_alone;
+  bits_alone.bits_per_key = options_.bits_per_key;
+  return FormatPolicy(kind_, bits_alone);
 }
 
 const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->CompatibilityName(); }
@@ -58,9 +56,8 @@ Status BloomFilterPolicy::ConfigureOptions(
 
 std::string BloomFilterPolicy::SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                                 const std::string& header) const {
-  const std::string changed = FormatChangedOptions(options_, config_options.delimiter);
-  if (changed.empty() || config_options.IsShallow()) return GetId();
-  return header + "id=" + GetId() + config_options.delimiter + changed;
+  const std::string fields = FormatPolicyFields(kind_, options_, config_options.delimiter);
+  return fields.empty() || config_options.IsShallow() ? GetId() : header + fields;
 }
 
 Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_options) {
@@ -118,19 +115,11 @@ void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) 
 }
 
 std::string BloomFilterPolicy::Describe() const {
-  std::string text = Name() + (", lines " + std::to_string(options_.lines)) + ", kernel ";
+  std::string text = FormatPolicy(kind_, options_) + ", kernel ";
   text += KernelName();
-  if (options_.fpr > 0.0) return text + ", false-positive rate " + FormatNumber(options_.fpr);
-  std::vector<double> bits = options_.level_bits;
-  if (options_.size_ratio > 0.0) bits = levels_->BitsByDistance();
-  if (bits.empty()) bits = {options_.bits_per_key};
-  for (std::size_t i = 0; i < bits.size(); ++i) {
-    text += (i == 0 ? ", bits per key " : ":") + FormatNumber(bits[i]);
-  }
-  if (options_.size_ratio > 0.0) text += " from the bottommost level up";
-  if (!options_.level_bits.empty()) text += " from level 0 down";
-  if (options_.bottommost == BottommostFilter::kRibbon) text += ", bottommost tables Ribbon";
-  return text;
+  if (options_.size_ratio == 0.0) return text;
+  text += ", bits per key " + FormatLevelBits(levels_->BitsByDistance());
+  return text + " from the bottommost level up";
 }
 
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const PolicyOptions& options) {

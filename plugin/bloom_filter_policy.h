@@ -26,10 +26,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
                     const rocksdb::Status& configuration = rocksdb::Status::OK());
 
-  // "classic_bloom" or "standard_bloom".
-  static const char* NameOf(FilterKind kind);
-
-  const char* Name() const override { return NameOf(kind_); }
+  const char* Name() const override { return PolicyName(kind_); }
   std::string GetId() const override;
   // The built-in family's name, under which the filters of all tables are looked for and found.
   const char* CompatibilityName() const override;
@@ -59,8 +56,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
                                    const std::unordered_map<std::string, std::string>& options,
                                    std::unordered_map<std::string, std::string>* unused) override;
 
-  // The id and the options that differ from their defaults, so that an OPTIONS file reads
-  // filter_policy=classic_bloom:10 where possible.
+  // An OPTIONS file reads filter_policy=classic_bloom:10 where possible.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override;
 

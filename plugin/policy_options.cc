@@ -44,15 +44,6 @@ bool ReadLevelBits(const std::string& text, std::vector<double>* values) {
   }
 }
 
-std::string FormatLevelBits(const std::vector<double>& values) {
-  std::string text;
-  for (const double value : values) {
-    if (!text.empty()) text += kLevelSeparator;
-    text += FormatNumber(value);
-  }
-  return text;
-}
-
 bool ReadBottommost(const std::string& text, BottommostFilter* value) {
   *value = text == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
   return text == "ribbon" || text == "bloom";
@@ -211,13 +202,41 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
   return Status::OK();
 }
 
-std::string FormatChangedOptions(const PolicyOptions& options, const std::string& delimiter) {
+std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
   std::string text;
-  for (const Rule& rule : Rules()) {
-    if (&rule == &RuleOf("bits_per_key") || !IsChanged(rule, options)) continue;
-    text += rule.name + ("=" + rule.format(options)) + delimiter;
+  for (const double bits : bits_per_key) {
+    if (!text.empty()) text += kLevelSeparator;
+    text += FormatNumber(bits);
   }
   return text;
+}
+
+const char* PolicyName(FilterKind kind) {
+  return kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
+}
+
+std::string FormatPolicy(FilterKind kind, const PolicyOptions& options) {
+  const std::string fields = FormatPolicyFields(kind, options, ";");
+  if (!fields.empty()) return "{" + fields + "}";
+  return std::string(PolicyName(kind)).append(":").append(FormatNumber(options.bits_per_key));
+}
+
+std::string FormatPolicyFields(FilterKind kind, const PolicyOptions& options,
+                               const std::string& delimiter) {
+  const auto append = [&](const Rule& rule, std::string* text) {
+    text->append(delimiter).append(rule.name).append("=").append(rule.format(options));
+  };
+  const Rule& bits = RuleOf("bits_per_key");
+  std::string others;
+  for (const Rule& rule : Rules()) {
+    if (&rule != &bits && IsChanged(rule, options)) append(rule, &others);
+  }
+  if (others.empty()) return "";
+  std::string text = "id=";
+  text += PolicyName(kind);
+  const bool is_replaced = options.fpr != 0.0 || !options.level_bits.empty();
+  if (!is_replaced || IsChanged(bits, options)) append(bits, &text);
+  return text + others;
 }
 
 const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes() {

@@ -6,8 +6,10 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/layout.h"
 
 namespace exactbloom {
 
@@ -22,9 +24,21 @@ rocksdb::Status ParseBitsPerKey(const std::string& text, PolicyOptions* options)
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
 
-// Returns `name=value` of the options that have not their defaults, bits_per_key left out, each
-// followed by `delimiter`.
-std::string FormatChangedOptions(const PolicyOptions& options, const std::string& delimiter);
+// Returns the name of the policies of a kind: classic_bloom or standard_bloom.
+const char* PolicyName(FilterKind kind);
+
+// Returns what filter_policy= takes for such a policy: classic_bloom:10 where only bits_per_key
+// matters, and otherwise the fields of FormatPolicyFields between braces.
+std::string FormatPolicy(FilterKind kind, const PolicyOptions& options);
+
+// Returns `id=classic_bloom;bits_per_key=9;lines=1`, separated by `delimiter`: the name, and the
+// options that have not their defaults. bits_per_key is always among them, unless it is the default
+// and other options replace it. Empty where the short form says all.
+std::string FormatPolicyFields(FilterKind kind, const PolicyOptions& options,
+                               const std::string& delimiter);
+
+// Returns `14:9.5`.
+std::string FormatLevelBits(const std::vector<double>& bits_per_key);
 
 // The shortest text that reads back as the same number.
 std::string FormatNumber(double value);

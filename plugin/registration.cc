@@ -33,8 +33,8 @@ const FilterPolicy* Create(FilterKind kind, const std::string& id,
 void AddPolicy(ObjectLibrary& library, FilterKind kind) {
   // Any text behind the colon is accepted here, so that a bad number gets ExactBloom's error and
   // not "unknown policy".
-  const auto pattern = ObjectLibrary::PatternEntry(BloomFilterPolicy::NameOf(kind), true)
-                           .AddSeparator(":", /*at_least_one=*/false);
+  const auto pattern =
+      ObjectLibrary::PatternEntry(PolicyName(kind), true).AddSeparator(":", /*at_least_one=*/false);
   library.AddFactory<const FilterPolicy>(
       pattern,
       [kind](const std::string& id, std::unique_ptr<const FilterPolicy>* guard,

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "plugin/policy_options.h"
+
 namespace exactbloom::tool {
 
 std::string Describe(Layout layout) {
@@ -11,14 +13,11 @@ std::string Describe(Layout layout) {
   return !layout.InLines() ? kind : fmt::format("{}, lines = {}", kind, layout.Lines());
 }
 
-const char* PolicyId(FilterKind kind) {
-  return kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
-}
-
 std::string PolicyString(Layout layout, double bits_per_key) {
-  const char* id = PolicyId(layout.kind);
-  if (!layout.InLines()) return fmt::format("{}:{:g}", id, bits_per_key);
-  return fmt::format("{{id={};bits_per_key={:g};lines={}}}", id, bits_per_key, layout.Lines());
+  BloomFilterPolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  options.lines = layout.Lines();
+  return FormatPolicy(layout.kind, options);
 }
 
 std::string FormatRate(double rate) {

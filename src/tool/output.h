@@ -11,9 +11,6 @@ namespace exactbloom::tool {
 // "classic", "standard, lines = 1": for headings.
 std::string Describe(Layout layout);
 
-// The policy's name in RocksDB.
-const char* PolicyId(FilterKind kind);
-
 // The string that configures this layout in RocksDB, such as classic_bloom:10.
 std::string PolicyString(Layout layout, double bits_per_key);
 

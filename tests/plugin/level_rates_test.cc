@@ -198,25 +198,26 @@ std::vector<std::string> Announced(const PolicyOptions& options) {
 }
 
 TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
-  const std::string kernel(KernelName());
-  EXPECT_EQ(Announced({}),
-            std::vector<std::string>{"exactbloom: column family [default]: classic_bloom, lines 0, "
-                                     "kernel " +
-                                     kernel + ", bits per key 10"});
+  const std::string start = "exactbloom: column family [default]: ";
+  const std::string kernel = ", kernel " + std::string(KernelName());
+  const auto lines = [&](const std::string& policy) {
+    return std::vector<std::string>{start + policy + kernel};
+  };
+  EXPECT_EQ(Announced({}), lines("classic_bloom:10"));
   EXPECT_EQ(Announced(With([](PolicyOptions& o) { o.fpr = 0.01; })),
-            std::vector<std::string>{"exactbloom: column family [default]: classic_bloom, lines 0, "
-                                     "kernel " +
-                                     kernel + ", false-positive rate 0.01"});
+            lines("{id=classic_bloom;fpr=0.01}"));
   EXPECT_EQ(Announced(With([](PolicyOptions& o) {
               o.lines = 1;
               o.level_bits = {14, 9.5};
               o.bottommost = BottommostFilter::kRibbon;
             })),
-            std::vector<std::string>{"exactbloom: column family [default]: classic_bloom, lines 1, "
-                                     "kernel " +
-                                     kernel +
-                                     ", bits per key 14:9.5 from level 0 down, bottommost tables "
-                                     "Ribbon"});
+            lines("{id=classic_bloom;lines=1;level_bits=14:9.5;bottommost=ribbon}"));
+  const std::vector<std::string> by_ratio =
+      Announced(With([](PolicyOptions& o) { o.size_ratio = 10; }));
+  ASSERT_EQ(by_ratio.size(), 1U);
+  const std::string fields = "{id=classic_bloom;bits_per_key=10;size_ratio=10}";
+  EXPECT_EQ(by_ratio[0].find(start + fields + kernel + ", bits per key 9."), 0U) << by_ratio[0];
+  EXPECT_NE(by_ratio[0].find(" from the bottommost level up"), std::string::npos) << by_ratio[0];
 }
 
 TEST(InfoLog, KnowsColumnFamiliesApart) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/policy_options.h"
 #include "tool/advise/setting_search.h"
 #include "tool/advise/setting_shapes.h"
 
@@ -194,14 +195,14 @@ TEST(Choice, PrefersTheSimplerWithinTheWorthwhileGain) {
 TEST(Choice, CountsWhatASettingHasToIt) {
   BloomFilterPolicyOptions options;
   EXPECT_EQ(ComplexityOf(options), 0);
-  EXPECT_EQ(PolicyText(options), "classic_bloom:10");
+  EXPECT_EQ(FormatPolicy(FilterKind::kClassic, options), "classic_bloom:10");
   options.lines = 1;
   EXPECT_EQ(ComplexityOf(options), 1);
-  EXPECT_EQ(PolicyText(options), "{id=classic_bloom;bits_per_key=10;lines=1}");
+  EXPECT_EQ(FormatPolicy(FilterKind::kClassic, options), "{id=classic_bloom;bits_per_key=10;lines=1}");
   options.level_bits = {12, 9.5};
   options.bottommost = BottommostFilter::kRibbon;
   EXPECT_EQ(ComplexityOf(options), 4);
-  EXPECT_EQ(PolicyText(options), "{id=classic_bloom;lines=1;level_bits=12:9.5;bottommost=ribbon}");
+  EXPECT_EQ(FormatPolicy(FilterKind::kClassic, options), "{id=classic_bloom;lines=1;level_bits=12:9.5;bottommost=ribbon}");
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ std::optional<Answer> Solve(FilterPrediction& prediction, const SettingShape& sh
 Candidate CandidateOf(const Answer& answer, double read_nanoseconds) {
   Candidate candidate;
   candidate.options = answer.options;
-  candidate.policy = PolicyText(answer.options);
+  candidate.policy = FormatPolicy(FilterKind::kClassic, answer.options);
   candidate.filters = answer.filters;
   candidate.nanoseconds =
       answer.filters.wasted_reads * read_nanoseconds + answer.filters.nanoseconds;

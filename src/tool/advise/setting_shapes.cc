@@ -1,14 +1,11 @@
 #include "setting_shapes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/levels.h"
-#include "plugin/policy_options.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -151,16 +148,6 @@ std::vector<BloomFilterPolicyOptions> SettingsAtRate(FilterPrediction& predictio
   ribbon.level_bits = BitsByLevel(tree, bits);
   ribbon.bottommost = BottommostFilter::kRibbon;
   return settings;
-}
-
-std::string PolicyText(const BloomFilterPolicyOptions& options) {
-  const bool flat = options.level_bits.empty() && options.fpr == 0.0;
-  std::string changed = FormatChangedOptions(options, ";");
-  if (changed.empty()) return "classic_bloom:" + FormatNumber(options.bits_per_key);
-  changed.pop_back();
-  const std::string bits =
-      flat ? fmt::format("bits_per_key={};", FormatNumber(options.bits_per_key)) : "";
-  return fmt::format("{{id=classic_bloom;{}{}}}", bits, changed);
 }
 
 int ComplexityOf(const BloomFilterPolicyOptions& options) {

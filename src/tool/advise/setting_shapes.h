@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
@@ -25,9 +24,6 @@ std::vector<SettingShape> OtherShapes(const TreeShape& tree, int lines, double b
 // The settings whose tables all have at most this rate, with the fewest bytes.
 std::vector<BloomFilterPolicyOptions> SettingsAtRate(FilterPrediction& prediction, int lines,
                                                      double rate);
-
-// As filter_policy names it: classic_bloom:10 or {id=classic_bloom;...}.
-std::string PolicyText(const BloomFilterPolicyOptions& options);
 
 // How many ideas a setting takes to explain: lines, a size ratio, bits by level (which are right
 // for one tree only, and count twice), Ribbon filters.

@@ -13,8 +13,7 @@ FilterUseFinding Unused(std::string reason) { return {FilterUse::kUnused, std::m
 
 bool IsOurs(const rocksdb::FilterPolicy& policy) {
   const std::string name = policy.Name();
-  return name == BloomFilterPolicy::NameOf(FilterKind::kClassic) ||
-         name == BloomFilterPolicy::NameOf(FilterKind::kStandard);
+  return name == PolicyName(FilterKind::kClassic) || name == PolicyName(FilterKind::kStandard);
 }
 
 // Whether the policy's reader understands the blocks.

@@ -8,6 +8,7 @@
 
 #include "exactbloom/levels.h"
 #include "plan.h"
+#include "plugin/policy_options.h"
 #include "support/text_table.h"
 #include "tool/output.h"
 
@@ -48,16 +49,15 @@ std::string PolicyOf(const PlanArguments& arguments, const std::vector<FilterPla
   if (last < given - 1) {
     Refuse(fmt::format("--last-level {} is too small for {} levels", last, given));
   }
-  std::string bits;
+  BloomFilterPolicyOptions options;
+  options.lines = arguments.layout.Lines();
+  options.bottommost = arguments.bottommost;
   for (int level = 0; level <= last; ++level) {
     const int index = std::max(0, level - (last - given + 1));
     const FilterPlan& plan = levels[static_cast<std::size_t>(index)];
-    bits += fmt::format("{}{:g}", level == 0 ? "" : ":", ConfiguredBitsPerKey(plan));
+    options.level_bits.push_back(ConfiguredBitsPerKey(plan));
   }
-  const Layout layout = arguments.layout;
-  return fmt::format("{{id={}{};level_bits={}{}}}", PolicyId(layout.kind),
-                     !layout.InLines() ? "" : fmt::format(";lines={}", layout.Lines()), bits,
-                     arguments.bottommost == BottommostFilter::kRibbon ? ";bottommost=ribbon" : "");
+  return FormatPolicy(arguments.layout.kind, options);
 }
 
 void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
