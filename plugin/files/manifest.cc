@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "record_log.h"
-#include "version_edit.h"
 
 namespace exactbloom::files {
 namespace {
@@ -33,8 +32,9 @@ void Apply(const VersionEdit& edit, Manifest* manifest) {
       manifest->tables.erase(table);
     }
   }
-  for (const VersionEdit::AddedTable& table : edit.added) {
-    manifest->tables[table.number] = {edit.column_family, table.level, table.bytes, table.path};
+  for (const auto& [number, table] : edit.added) {
+    manifest->tables[number] = table;
+    manifest->tables[number].column_family = edit.column_family;
   }
 }
 

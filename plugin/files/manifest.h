@@ -7,19 +7,24 @@
 #pragma once
 
 #include <rocksdb/file_system.h>
+#include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace exactbloom::files {
 
 struct LiveTable {
   std::uint32_t column_family = 0;
   int level = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t path = 0;  // 0: the database's own directory, or the first of its paths
+  // User keys, with their timestamps where the comparator has them. All keys of the table, and of
+  // its range deletions, lie within, both ends included.
+  std::string smallest;
+  std::string largest;
 };
 
 struct LiveColumnFamily {
@@ -38,5 +43,26 @@ struct Manifest {
 // file system.
 rocksdb::Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& database,
                              Manifest* manifest);
+
+// One change of a database's tables and column families: a record of its MANIFEST.
+struct VersionEdit {
+  std::uint32_t column_family = 0;
+  bool adds_family = false;
+  bool drops_family = false;
+  std::string family_name;
+  std::string comparator;  // empty: not given
+
+  std::vector<std::pair<int, std::uint64_t>> deleted;      // level and number
+  std::vector<std::pair<std::uint64_t, LiveTable>> added;  // number, table without its family
+
+  // Edits of a group are valid together or not at all; `group_edits_left` is the number of edits of
+  // the group after this one.
+  bool in_group = false;
+  std::uint64_t group_edits_left = 0;
+};
+
+// Reads the bytes of an edit. Fields known not to concern the tables are skipped.
+// Errors: Corruption; NotSupported for fields of a later RocksDB that it says not to ignore.
+rocksdb::Status DecodeVersionEdit(rocksdb::Slice bytes, VersionEdit* edit);
 
 }  // namespace exactbloom::files

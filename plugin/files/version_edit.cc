@@ -1,8 +1,8 @@
-#include "version_edit.h"
-
 #include <cstddef>
+#include <utility>
 
 #include "coding.h"
+#include "manifest.h"
 
 namespace exactbloom::files {
 namespace {
@@ -12,30 +12,39 @@ using rocksdb::Status;
 
 // The comment of each tag says what follows it: v, a varint; b, bytes preceded by their number.
 enum Tag : std::uint64_t {
-  kComparator = 1,           // b
-  kLogNumber = 2,            // v
-  kNextFileNumber = 3,       // v
-  kLastSequence = 4,         // v
-  kCompactCursor = 5,        // v b: level, key
-  kDeletedTable = 6,         // v v: level, number
-  kAddedTable = 7,           // v v v b b: level, number, bytes, smallest key, largest key
-  kPrevLogNumber = 9,        // v
-  kMinLogNumberToKeep = 10,  // v
-  kAddedTable2 = 100,        // as kAddedTable, and v v: smallest and largest sequence number
-  kAddedTable3 = 102,        // as kAddedTable2, with v behind the number: path
-  kAddedTable4 = 103,        // as kAddedTable2, and attributes
-  kColumnFamily = 200,       // v
-  kColumnFamilyAdd = 201,    // b
+  kComparator = 1,         // b
+  kDeletedTable = 6,       // v v: level, number
+  kAddedTable = 7,         // v v v b b: level, number, bytes, smallest and largest internal key
+  kAddedTable2 = 100,      // as kAddedTable, and v v: smallest and largest sequence number
+  kAddedTable3 = 102,      // as kAddedTable2, with v behind the number: path
+  kAddedTable4 = 103,      // as kAddedTable2, and attributes
+  kColumnFamily = 200,     // v
+  kColumnFamilyAdd = 201,  // b
   kColumnFamilyDrop = 202,
-  kMaxColumnFamily = 203,   // v
-  kInAtomicGroup = 300,     // v
-  kBlobFileAddition = 400,  // v v v b b, and attributes
-  kBlobFileGarbage = 401,   // v v v, and attributes
-  kIgnorable = 1 << 13,     // a bit of tags whose contents are b, except the following
-  kOldBlobFileAddition = kIgnorable + 2,
-  kOldBlobFileGarbage = kIgnorable + 3,
-  kOldWalAddition = kIgnorable + 4,  // v, and pairs of v v, up to a kWalEnd
-  kOldWalDeletion = kIgnorable + 5,  // v
+  kInAtomicGroup = 300,  // v
+  kIgnorable = 1 << 13,  // a bit of tags whose contents are b, except some of kSkipped
+};
+
+// Fields that do not concern the tables, and their form; a: attributes up to kBlobFileEnd; w: pairs
+// of v v up to kWalEnd.
+struct SkippedField {
+  std::uint64_t tag;
+  const char* form;
+};
+constexpr SkippedField kSkipped[] = {
+    {2, "v"},                    // log number
+    {3, "v"},                    // next file number
+    {4, "v"},                    // last sequence number
+    {5, "vb"},                   // where a compaction goes on: level, key
+    {9, "v"},                    // previous log number
+    {10, "v"},                   // least log number to keep
+    {203, "v"},                  // largest id of a column family
+    {400, "vvvbba"},             // a blob file
+    {401, "vvva"},               // garbage in one
+    {kIgnorable + 2, "vvvbba"},  // both, as older versions write them
+    {kIgnorable + 3, "vvva"},
+    {kIgnorable + 4, "vw"},  // a write-ahead log, as older versions write it
+    {kIgnorable + 5, "v"},   // its end
 };
 
 // Attributes: pairs of v b, up to one of these.
@@ -67,15 +76,21 @@ class Fields {
     return bytes;
   }
 
+  // The user key of an internal key, which ends in a sequence number and type.
+  std::string UserKey() {
+    constexpr std::size_t kSequenceBytes = 8;
+    const Slice key = Bytes();
+    whole = whole && key.size() >= kSequenceBytes;
+    return whole ? std::string(key.data(), key.size() - kSequenceBytes) : "";
+  }
+
   void Skip(const char* form) {
     for (; *form != 0; ++form) {
       if (*form == 'v') Varint();
       if (*form == 'b') Bytes();
+      while (*form == 'a' && whole && Varint() != kBlobFileEnd) Bytes();
+      while (*form == 'w' && whole && Varint() != kWalEnd) Varint();
     }
-  }
-
-  void SkipAttributes(std::uint64_t end) {
-    while (whole && Varint() != end) Bytes();
   }
 
   bool whole = true;
@@ -85,60 +100,34 @@ class Fields {
 };
 
 Status TakeAddedTable(std::uint64_t tag, Fields* fields, VersionEdit* edit) {
-  VersionEdit::AddedTable table;
+  LiveTable table;
   table.level = static_cast<int>(fields->Varint());
-  table.number = fields->Varint();
-  if (tag == kAddedTable3) table.path = static_cast<std::uint32_t>(fields->Varint());
-  table.bytes = fields->Varint();
-  fields->Skip(tag == kAddedTable ? "bb" : "bbvv");
+  const std::uint64_t number = fields->Varint();
+  fields->Skip(tag == kAddedTable3 ? "vv" : "v");
+  table.smallest = fields->UserKey();
+  table.largest = fields->UserKey();
+  if (tag != kAddedTable) fields->Skip("vv");
   while (tag == kAddedTable4 && fields->whole) {
     const std::uint64_t attribute = fields->Varint();
     if (attribute == kTableEnd) break;
-    const Slice value = fields->Bytes();
-    if (attribute == kPathAttribute && value.size() == 1) {
-      table.path = static_cast<unsigned char>(value[0]);
-    } else if ((attribute & kMustBeKnown) != 0) {
+    fields->Bytes();
+    if ((attribute & kMustBeKnown) != 0 && attribute != kPathAttribute) {
       return Status::NotSupported("a table with an attribute of a later RocksDB");
     }
   }
-  edit->added.push_back(table);
+  edit->added.emplace_back(number, std::move(table));
   return Status::OK();
 }
 
-// Skips what does not concern the tables.
 Status SkipField(std::uint64_t tag, Fields* fields) {
-  switch (tag) {
-    case kLogNumber:
-    case kNextFileNumber:
-    case kLastSequence:
-    case kPrevLogNumber:
-    case kMinLogNumberToKeep:
-    case kMaxColumnFamily:
-    case kOldWalDeletion:
-      fields->Varint();
-      return Status::OK();
-    case kCompactCursor:
-      fields->Skip("vb");
-      return Status::OK();
-    case kBlobFileAddition:
-    case kOldBlobFileAddition:
-      fields->Skip("vvvbb");
-      fields->SkipAttributes(kBlobFileEnd);
-      return Status::OK();
-    case kBlobFileGarbage:
-    case kOldBlobFileGarbage:
-      fields->Skip("vvv");
-      fields->SkipAttributes(kBlobFileEnd);
-      return Status::OK();
-    case kOldWalAddition:
-      fields->Varint();
-      while (fields->whole && fields->Varint() != kWalEnd) fields->Varint();
-      return Status::OK();
-    default:
-      if ((tag & kIgnorable) == 0) return Status::NotSupported("a field of a later RocksDB");
-      fields->Bytes();
-      return Status::OK();
+  for (const SkippedField& field : kSkipped) {
+    if (field.tag != tag) continue;
+    fields->Skip(field.form);
+    return Status::OK();
   }
+  if ((tag & kIgnorable) == 0) return Status::NotSupported("a field of a later RocksDB");
+  fields->Bytes();
+  return Status::OK();
 }
 
 Status TakeField(Fields* fields, VersionEdit* edit) {

@@ -11,7 +11,11 @@ class TextTable {
   // The first column is aligned to the left, the others to the right.
   explicit TextTable(std::vector<std::string> header) : rows_{std::move(header)} {}
 
-  void AddRow(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // The cells of a row; `more` are appended to it.
+  void AddRow(std::vector<std::string> row, const std::vector<std::string>& more = {}) {
+    row.insert(row.end(), more.begin(), more.end());
+    rows_.push_back(std::move(row));
+  }
 
   // One line per row, the header underlined.
   std::string Format() const;

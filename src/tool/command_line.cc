@@ -73,7 +73,9 @@ void AddLayout(CLI::App& app, Layout& layout) {
 }
 
 void AddTables(CLI::App& app, std::vector<std::string>& paths) {
-  app.add_option("PATH", paths, "A database's directory, or table files (.sst)")
+  app.add_option(
+         "PATH", paths,
+         "A database's directory, and behind it those of its db_paths; or table files (.sst)")
       ->required()
       ->type_name("");
 }
@@ -194,9 +196,10 @@ void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
   overlap->footer(
       R"(Two filters of the same family, layout, size, probes and seed can be laid over each other, which
 tells how many keys they share. Filters of tables with different numbers of keys have different
-sizes and cannot: these pairs are counted with the reason, and are in no sum. Within a level
-below 0 tables share no keys. Intervals hold with 99.9%; keys are as the filters know them, so
-prefixes count, and a deleted key counts like any other.
+sizes and cannot: these pairs are counted with the reason, and are in no sum. Tables of one level
+below 0, and tables with disjoint key ranges, share no keys: they are not compared. Intervals hold
+with 99.9%; keys are as the filters know them, so prefixes count, and a deleted key counts like any
+other.
 
 Examples:
   exactbloom overlap /var/lib/service/db

@@ -12,7 +12,6 @@
 #include "plugin/files/block_checksum.h"
 #include "plugin/files/manifest.h"
 #include "plugin/files/record_log.h"
-#include "plugin/files/version_edit.h"
 
 namespace exactbloom::fuzz {
 namespace {
@@ -118,6 +117,11 @@ Status Decode(const std::string& record) {
   files::VersionEdit edit;
   const Status status = files::DecodeVersionEdit({bytes.get(), record.size()}, &edit);
   CheckError(status);
+  std::size_t key_bytes = 0;
+  for (const auto& [number, table] : edit.added) {
+    key_bytes += table.smallest.size() + table.largest.size();
+  }
+  Require(key_bytes <= record.size(), "the ranges have bytes that are not in the record");
   return status;
 }
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "exactbloom/filter_policy.h"
@@ -39,6 +39,27 @@ Places PlacesOf(rocksdb::DB& db) {
     places[table.file_number] = {table.column_family_name, table.level};
   }
   return places;
+}
+
+using Ranges = std::map<std::uint64_t, std::tuple<std::string, std::string, std::string>>;
+
+Ranges RangesIn(const std::string& directory) {
+  Ranges ranges;
+  for (const TableLocation& table : ListTables({directory}).tables) {
+    ranges[table.number] = {table.comparator, table.smallest, table.largest};
+  }
+  return ranges;
+}
+
+Ranges RangesOf(rocksdb::DB& db) {
+  Ranges ranges;
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  for (const auto& table : tables) {
+    ranges[table.file_number] = {rocksdb::BytewiseComparator()->Name(), table.smallestkey,
+                                 table.largestkey};
+  }
+  return ranges;
 }
 
 TEST(ListTables, FollowsAnOpenDatabase) {
@@ -71,10 +92,7 @@ TEST(ListTables, FollowsAnOpenDatabase) {
   ASSERT_TRUE(db->DropColumnFamily(dropped).ok());
   EXPECT_EQ(PlacesIn(directory.path()).size(), 6U);
   EXPECT_EQ(PlacesIn(directory.path()), PlacesOf(*db));
-  const TableListing listing = ListTables({directory.path()});
-  EXPECT_EQ(listing.families,
-            (std::map<std::string, std::string>{{"default", rocksdb::BytewiseComparator()->Name()},
-                                                {"more", rocksdb::BytewiseComparator()->Name()}}));
+  EXPECT_EQ(RangesIn(directory.path()), RangesOf(*db));
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(dropped).ok());
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
 }
@@ -109,6 +127,43 @@ TEST(ListTables, RefusesADamagedManifest) {
   EXPECT_THROW(ListTables({directory.path()}), support::InputError);
 }
 
+TEST(ListTables, FindsTablesInTheDirectoriesOfDbPaths) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory fast;
+  const TemporaryDirectory slow;
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.level_compaction_dynamic_level_bytes = false;
+  options.db_paths = {{fast.path(), 1 << 30}, {slow.path(), 1 << 30}};
+  {
+    const Database db = Open(options, directory.path());
+    PutAndFlush(*db, 100);
+    rocksdb::CompactRangeOptions compaction;
+    compaction.target_path_id = 1;
+    compaction.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db->CompactRange(compaction, nullptr, nullptr).ok());
+    PutAndFlush(*db, 100, "value", 200);
+  }
+  const std::vector<std::string> paths = {directory.path(), fast.path(), slow.path()};
+  const std::vector<TableLocation> tables = ListTables(paths).tables;
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_TRUE(std::filesystem::exists(tables[0].path)) << tables[0].path;
+  EXPECT_TRUE(std::filesystem::exists(tables[1].path)) << tables[1].path;
+  EXPECT_EQ(tables[0].path.rfind(fast.path(), 0), 0U) << tables[0].path;
+  EXPECT_EQ(tables[1].path.rfind(slow.path(), 0), 0U) << tables[1].path;
+  EXPECT_FALSE(std::filesystem::exists(ListTables({directory.path()}).tables[0].path));
+}
+
+TEST(ListTables, TakesOneDatabase) {
+  const TemporaryDirectory first;
+  const TemporaryDirectory second;
+  for (const auto* directory : {&first, &second}) {
+    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory->path()), 10);
+  }
+  EXPECT_THROW(ListTables({first.path(), second.path()}), support::InputError);
+  EXPECT_THROW(ListTables({first.path(), ListTables({second.path()}).tables[0].path}),
+               support::InputError);
+}
+
 // Like bytewise, under a name that only its own program knows.
 class ForeignComparator : public rocksdb::Comparator {
  public:
@@ -128,7 +183,7 @@ TEST(LoadDatabaseOptions, KeepsTheNamesThatThisProgramDoesNotKnow) {
   options.comparator = &comparator;
   options.optimize_filters_for_hits = true;
   PutAndFlush(*Open(options, directory.path()), 10);
-  EXPECT_EQ(ListTables({directory.path()}).families.at("default"), "test.ForeignComparator");
+  EXPECT_EQ(ListTables({directory.path()}).tables[0].comparator, "test.ForeignComparator");
 
   DatabaseOptions loaded;
   const rocksdb::Status status = LoadDatabaseOptions(directory.path(), &loaded);

@@ -1,5 +1,6 @@
 // Shared keys by filters, compared with the keys that were put into both tables.
 #include <gtest/gtest.h>
+#include <rocksdb/comparator.h>
 
 #include <string>
 
@@ -14,14 +15,15 @@ using nlohmann::json;
 
 constexpr std::uint64_t kKeys = 2000;
 
-// Three tables of equally many keys at level 0; the second shares `shared` with the first, the
-// third none with either.
+// Three tables of equally many keys at level 0, in ranges that meet; the second shares `shared`
+// with the first, the third none with either.
 json OverlapsOf(const PolicyPointer& policy, std::uint64_t shared) {
   const TemporaryDirectory directory;
   Database db = Open(OptionsWith(policy), directory.path());
   PutAndFlush(*db, kKeys);
   PutAndFlush(*db, kKeys, "value", kKeys - shared);
-  PutAndFlush(*db, kKeys, "value", 10 * kKeys);
+  for (std::uint64_t i = 0; i < kKeys; ++i) EXPECT_TRUE(db->Put({}, KeyOf(2 * i + 1), "").ok());
+  EXPECT_TRUE(db->Flush({}).ok());
   return testing::AskToolForJson("overlap " + directory.path());
 }
 
@@ -52,6 +54,7 @@ TEST(Overlap, IsEstimatedForEveryLayoutAndTheBuiltInFilter) {
     ASSERT_EQ(levels.size(), 1U);
     EXPECT_EQ(levels[0].at("levels"), json({0, 0}));
     EXPECT_EQ(levels[0].at("compared"), 3);
+    EXPECT_EQ(levels[0].at("disjoint"), 0);
     EXPECT_LE(levels[0].at("low"), kKeys / 4.0);
     EXPECT_GE(levels[0].at("high"), kKeys / 4.0);
     EXPECT_EQ(overlaps.at("not_compared").size(), 0U);
@@ -82,6 +85,52 @@ TEST(Overlap, SaysWhyPairsCannotBeCompared) {
   const testing::Outcome text = testing::AskTool("overlap --tables " + directory.path());
   EXPECT_EQ(text.status, 0);
   EXPECT_NE(text.out.find("filters of different sizes (m)"), std::string::npos) << text.out;
+}
+
+// Bytewise, under a name that only its own program knows.
+class ForeignOrder : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "test.ForeignOrder"; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string* /*start*/,
+                             const rocksdb::Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+};
+
+TEST(Overlap, LeavesPairsWithDisjointRangesOut) {
+  const ForeignOrder foreign;
+  for (const rocksdb::Comparator* order :
+       {rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator(),
+        static_cast<const rocksdb::Comparator*>(&foreign)}) {
+    SCOPED_TRACE(order->Name());
+    const bool known = order != &foreign;
+    const TemporaryDirectory directory;
+    rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+    options.comparator = order;
+    const Database db = Open(options, directory.path());
+    PutAndFlush(*db, kKeys);
+    PutAndFlush(*db, kKeys, "value", kKeys - 1);  // they meet in one key
+    PutAndFlush(*db, kKeys, "value", 5 * kKeys);
+    const json level = testing::AskToolForJson("overlap " + directory.path()).at("levels")[0];
+    EXPECT_EQ(level.at("pairs"), 3);
+    EXPECT_EQ(level.at("disjoint"), known ? 2 : 0);
+    EXPECT_EQ(level.at("compared"), known ? 1 : 3);
+    const std::string text = testing::AskTool("overlap " + directory.path()).out;
+    EXPECT_EQ(text.find("disjoint: 2\n") != std::string::npos, known) << text;
+  }
+}
+
+TEST(Overlap, OfLevelsWithoutMeetingTablesIsZero) {
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  PutAndFlush(*db, 100);
+  PutAndFlush(*db, 200, "value", 100);  // of another size: it could not be compared
+  const json overlaps = testing::AskToolForJson("overlap " + directory.path());
+  EXPECT_EQ(overlaps.at("levels")[0].at("shared_keys"), 0);
+  EXPECT_EQ(overlaps["levels"][0].at("high"), 0);
+  EXPECT_EQ(overlaps.at("not_compared").size(), 0U);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "database_files.h"
 
 #include <fmt/format.h>
+#include <rocksdb/comparator.h>
 #include <rocksdb/file_system.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <future>
 #include <system_error>
 #include <tuple>
 
@@ -21,26 +24,41 @@ std::string WithoutTrailingSlash(const std::string& path) {
   return last == std::string::npos ? path : path.substr(0, last + 1);
 }
 
-TableListing ListDatabase(const std::string& directory) {
+// The table file in the first of the directories that has it.
+std::string PathOf(std::uint64_t number, const std::vector<std::string>& directories) {
+  const std::string name = fmt::format("/{:06}.sst", number);
+  const auto has_it = [&name](const std::string& directory) {
+    std::error_code ignored;
+    return fs::exists(directory + name, ignored);
+  };
+  const auto place = directories.size() == 1
+                         ? directories.begin()
+                         : std::find_if(directories.begin(), directories.end(), has_it);
+  return WithoutTrailingSlash(place == directories.end() ? directories.front() : *place) + name;
+}
+
+TableListing ListDatabase(const std::vector<std::string>& directories) {
+  for (std::size_t i = 1; i < directories.size(); ++i) {
+    if (!fs::exists(directories[i] + "/CURRENT")) continue;
+    throw support::InputError(directories[i] + " is another database: give one");
+  }
+  TableListing listing;
+  listing.database = WithoutTrailingSlash(directories.front());
   files::Manifest manifest;
   const rocksdb::Status status =
-      files::ReadManifest(*rocksdb::FileSystem::Default(), directory, &manifest);
+      files::ReadManifest(*rocksdb::FileSystem::Default(), listing.database, &manifest);
   if (status.IsNotFound()) {
     throw support::InputError(
-        fmt::format("{} is not a RocksDB database: it has no file CURRENT", directory));
+        fmt::format("{} is not a RocksDB database: it has no file CURRENT", listing.database));
   }
   if (!status.ok()) {
     throw support::InputError(
-        fmt::format("the tables of {} cannot be listed: {}", directory, Describe(status)));
-  }
-  TableListing listing;
-  listing.database = directory;
-  for (const auto& [id, family] : manifest.column_families) {
-    listing.families[family.name] = family.comparator;
+        fmt::format("the tables of {} cannot be listed: {}", listing.database, Describe(status)));
   }
   for (const auto& [number, table] : manifest.tables) {
-    listing.tables.push_back({fmt::format("{}/{:06}.sst", directory, number), number, table.level,
-                              manifest.column_families[table.column_family].name});
+    const files::LiveColumnFamily& family = manifest.column_families[table.column_family];
+    listing.tables.push_back({PathOf(number, directories), number, table.level, family.name,
+                              family.comparator, table.smallest, table.largest});
   }
   std::sort(listing.tables.begin(), listing.tables.end(), [](const auto& a, const auto& b) {
     return std::tie(a.column_family, a.level, a.number) <
@@ -49,9 +67,18 @@ TableListing ListDatabase(const std::string& directory) {
   return listing;
 }
 
+// The order of a name, if it is known here.
+const rocksdb::Comparator* ComparatorOf(const std::string& name) {
+  for (const auto* order : {rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator()}) {
+    if (name == order->Name()) return order;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 TableListing ListTables(const std::vector<std::string>& paths) {
+  std::size_t directories = 0;
   TableListing listing;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -59,16 +86,19 @@ TableListing ListTables(const std::vector<std::string>& paths) {
     if (!fs::exists(status)) {
       throw support::InputError(fmt::format("{}: {}", path, error ? error.message() : "not found"));
     }
-    if (!fs::is_directory(status)) {
-      listing.tables.emplace_back().path = path;
-    } else if (paths.size() == 1) {
-      return ListDatabase(WithoutTrailingSlash(path));
-    } else {
-      throw support::InputError(
-          fmt::format("{} is a directory: give one database, or table files", path));
-    }
+    if (fs::is_directory(status)) ++directories;
+    listing.tables.emplace_back().path = path;
   }
-  return listing;
+  if (directories == 0) return listing;
+  if (directories == paths.size()) return ListDatabase(paths);
+  throw support::InputError("directories and files: give one database, or table files");
+}
+
+bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second) {
+  const rocksdb::Comparator* order = ComparatorOf(first.comparator);
+  if (order == nullptr || first.comparator != second.comparator) return false;
+  return order->Compare(first.largest, second.smallest) < 0 ||
+         order->Compare(second.largest, first.smallest) < 0;
 }
 
 std::string Describe(const rocksdb::Status& status) {
@@ -76,6 +106,22 @@ std::string Describe(const rocksdb::Status& status) {
   std::string text = status.ToString();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+void ForEach(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    while (!support::InterruptArrived()) {
+      const std::size_t item = next.fetch_add(1);
+      if (item >= count) return;
+      work(item);
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (int i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, run));
+  run();
+  for (std::future<void>& other : others) other.get();
+  support::CheckForInterrupts();
 }
 
 }  // namespace exactbloom::tool

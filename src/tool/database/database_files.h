@@ -10,32 +10,44 @@
 #include <utility>
 #include <vector>
 
-#include "parallel.h"
 #include "support/progress.h"
 
 namespace exactbloom::tool {
 
 struct TableLocation {
   std::string path;
-  std::uint64_t number = 0;  // of a database's tables
-  // Of a database's tables. A file alone knows its family, but not its level.
+  // Of a database's tables. A file alone knows its column family, but not its level.
+  std::uint64_t number = 0;
   int level = -1;
   std::string column_family;
+  std::string comparator;  // the name of its keys' order; empty for a file alone
+  std::string smallest;    // user key: all keys lie between these two,
+  std::string largest;     // both included
 };
 
 struct TableListing {
-  std::string database;                         // its directory; empty for single files
-  std::map<std::string, std::string> families;  // of a database: their comparators' names
-  std::vector<TableLocation> tables;            // by family, level and number
+  std::string database;               // its directory; empty for single files
+  std::vector<TableLocation> tables;  // by column family, level and number
 };
 
-// Lists the tables of the database in a directory, or the files that are named. Reads a database's
-// MANIFEST and writes nothing, so the database may be in use.
+// Lists the tables of a database, or the files that are named. Reads a database's MANIFEST and
+// writes nothing, so the database may be in use.
+//   paths  the database's directory, and behind it those of its db_paths and cf_paths, which no
+//          file of the database names: a table is in the first of them that has it. Or table files
 // Throws support::InputError where there is no database, or its list cannot be read.
 TableListing ListTables(const std::vector<std::string>& paths);
 
+// Whether no key can be in both tables, by their ranges. False where these or their order, other
+// than bytewise and reverse bytewise, are not known.
+bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second);
+
 // "corruption: ..." and so on: what a status says, for one line.
 std::string Describe(const rocksdb::Status& status);
+
+// Calls `work` for 0 .. count - 1, each once, from `threads` threads, the calling one among them.
+// Throws support::Interrupted when the user asked to stop, and what `work` throws; then some items
+// are left out.
+void ForEach(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 template <typename Result>
 struct TableResults {
@@ -47,18 +59,9 @@ struct TableResults {
 // that `read` may not do again. A running database may remove tables before their turn; then what
 // replaced them is read, so that the results are those of one state of the database. Tables that
 // remain and cannot be read are among the results. Throws as ListTables, and support::Interrupted.
-template <typename Result>
+template <typename Result, typename Read>
 TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std::string& step,
-                                const std::function<Result(const TableLocation&)>& read,
-                                int threads = 1);
-
-// Whether a status may be that of a table that the database has removed.
-inline bool MayBeGone(const rocksdb::Status& status) { return status.IsPathNotFound(); }
-
-template <typename Result>
-TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std::string& step,
-                                const std::function<Result(const TableLocation&)>& read,
-                                int threads) {
+                                const Read& read, int threads = 1) {
   constexpr int kRounds = 5;
   support::Progress progress;
   std::map<std::string, Result> results;  // by path
@@ -78,10 +81,9 @@ TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std
       progress.Add(1);
     });
     for (const TableLocation& table : listing.tables) {
-      if (MayBeGone(results.at(table.path).status)) gone = true;
+      gone = gone || results.at(table.path).status.IsPathNotFound();
     }
   }
-  progress.End();
   TableResults<Result> answer;
   answer.database = listing.database;
   for (const TableLocation& table : listing.tables) {

@@ -2,6 +2,7 @@
 
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
 #include <bitset>
 #include <cstring>
 
@@ -13,7 +14,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-constexpr std::uint64_t kBuiltInTrailerBytes = 5;
+constexpr std::size_t kBuiltInTrailerBytes = 5;
 
 std::uint64_t Ones(const std::string& first, const std::string& second) {
   std::uint64_t ones = 0;
@@ -79,33 +80,31 @@ std::string WhyNotComparable(const FilterGeometry& first, const FilterGeometry& 
   return first.hash_seed == second.hash_seed ? "" : "different hash seeds";
 }
 
-Status ReadStoredFilter(const std::string& path, const FilterGeometry& geometry,
-                        StoredFilter* filter) {
-  filter->geometry = geometry;
-  filter->array.clear();
+Status ReadFilterArray(const std::string& path, const FilterGeometry& geometry,
+                       std::string* array) {
+  array->clear();
   Status status = VisitFilterBlocks(*rocksdb::FileSystem::Default(), path, [&](const Slice& block) {
     if (geometry.family == FilterFamily::kExactBloom) {
       const filter::DecodedBlock decoded = filter::DecodeBlock({block.data(), block.size()});
       if (decoded.array == nullptr) return Status::Corruption(path, "the filter has changed");
-      filter->array.assign(reinterpret_cast<const char*>(decoded.array),
-                           filter::ArrayBytes(decoded.description.bits));
+      array->assign(reinterpret_cast<const char*>(decoded.array),
+                    filter::ArrayBytes(decoded.description.bits));
     } else {
-      filter->array.assign(block.data(), block.size() - kBuiltInTrailerBytes);
+      array->assign(block.data(), block.size() - std::min(block.size(), kBuiltInTrailerBytes));
     }
     return Status::OK();
   });
   if (!status.ok()) return status;
-  return filter->array.size() == filter::ArrayBytes(geometry.bits)
+  return array->size() == filter::ArrayBytes(geometry.bits)
              ? Status::OK()
              : Status::Corruption(path, "the filter has changed");
 }
 
-std::optional<SharedKeysEstimate> EstimateShared(const StoredFilter& first,
-                                                 const StoredFilter& second, double z) {
-  const FilterGeometry& geometry = first.geometry;
-  return EstimateSharedKeys(geometry.layout, geometry.bits, Ones(first.array, first.array),
-                            Ones(second.array, second.array), Ones(first.array, second.array),
-                            geometry.probes, z);
+std::optional<SharedKeysEstimate> EstimateShared(const FilterGeometry& geometry,
+                                                 const std::string& first,
+                                                 const std::string& second, double z) {
+  return EstimateSharedKeys(geometry.layout, geometry.bits, Ones(first, first),
+                            Ones(second, second), Ones(first, second), geometry.probes, z);
 }
 
 }  // namespace exactbloom::tool

@@ -33,18 +33,15 @@ std::string WhyNotComparable(const FilterGeometry& first, const FilterGeometry& 
 // The geometry of a table's filter, or nothing, and then why it can be compared with none.
 std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string* why_not);
 
-// A filter's bits in memory.
-struct StoredFilter {
-  FilterGeometry geometry;
-  std::string array;
-};
+// Reads the bits of a table's filter, without the trailer.
+// Errors: Corruption where the filter has not this geometry; those of reading.
+rocksdb::Status ReadFilterArray(const std::string& path, const FilterGeometry& geometry,
+                                std::string* array);
 
-rocksdb::Status ReadStoredFilter(const std::string& path, const FilterGeometry& geometry,
-                                 StoredFilter* filter);
-
-// Estimates the shared keys of comparable filters, with an interval for the normal quantile `z`.
-// Nothing is returned where their union is full.
-std::optional<SharedKeysEstimate> EstimateShared(const StoredFilter& first,
-                                                 const StoredFilter& second, double z);
+// Estimates the shared keys of two filters of one geometry, with an interval for the normal
+// quantile `z`. Nothing is returned where their union is full.
+std::optional<SharedKeysEstimate> EstimateShared(const FilterGeometry& geometry,
+                                                 const std::string& first,
+                                                 const std::string& second, double z);
 
 }  // namespace exactbloom::tool

@@ -30,10 +30,14 @@ struct PairOverlap {
 // The pairs of tables of two levels, or within level 0: elsewhere a level's tables share nothing.
 struct LevelOverlap {
   std::uint64_t pairs = 0;
+  std::uint64_t disjoint = 0;  // of the pairs, those whose key ranges do not meet
   std::uint64_t compared = 0;
   double shared = 0.0;
   double variance = 0.0;
 
+  // Disjoint tables share no key for certain, so they need not be compared.
+  bool IsKnown() const { return compared != 0 || disjoint == pairs; }
+  double SharedKeys() const { return std::max(0.0, shared); }
   Interval SharedInterval() const {
     const double half = kZ999 * std::sqrt(variance);
     return {std::max(0.0, shared - half), std::max(0.0, shared + half)};
@@ -48,67 +52,66 @@ struct Overlaps {
   std::vector<std::string> unreadable;
 };
 
-bool MayShare(const TableFilter& first, const TableFilter& second) {
-  return first.column_family == second.column_family &&
-         (first.level != second.level || first.level <= 0);
-}
-
 class Comparison {
  public:
-  explicit Comparison(std::vector<TableFilter> tables) : tables_(std::move(tables)) {
-    for (const TableFilter& table : tables_) {
-      geometries_.push_back(GeometryOf(table, &reasons_.emplace_back()));
-      if (!table.status.ok()) overlaps_.unreadable.push_back(Describe(table.status));
+  explicit Comparison(const TableResults<TableFilter>& read) {
+    for (const auto& [location, filter] : read.tables) {
+      Table& table = tables_.emplace_back();
+      table.location = location;
+      if (read.database.empty()) table.location.column_family = filter.column_family;
+      table.geometry = GeometryOf(filter, &table.reason);
+      if (!filter.status.ok()) overlaps_.unreadable.push_back(Describe(filter.status));
     }
   }
 
   Overlaps Run() {
     support::Progress progress;
     progress.Begin("comparing filters", tables_.size());
-    for (std::size_t i = 0; i < tables_.size(); ++i) {
-      CompareWithLater(i);
+    for (auto first = tables_.begin(); first != tables_.end(); ++first) {
+      first_array_.clear();
+      for (auto second = first + 1; second != tables_.end(); ++second) Visit(*first, *second);
       progress.Add(1);
     }
     return std::move(overlaps_);
   }
 
  private:
-  void CompareWithLater(std::size_t i) {
-    StoredFilter first;
-    for (std::size_t j = i + 1; j < tables_.size(); ++j) {
-      if (!MayShare(tables_[i], tables_[j])) continue;
-      support::CheckForInterrupts();
-      LevelOverlap& level =
-          overlaps_.levels[{tables_[i].column_family, tables_[i].level, tables_[j].level}];
-      ++level.pairs;
-      const std::string reason = ReasonAgainst(i, j);
-      if (reason.empty()) {
-        Compare(i, j, &first, &level);
-      } else {
-        ++overlaps_.not_compared[reason];
-      }
+  struct Table {
+    TableLocation location;
+    std::optional<FilterGeometry> geometry;
+    std::string reason;  // why there is no geometry
+  };
+
+  void Visit(const Table& first, const Table& second) {
+    const TableLocation& a = first.location;
+    const TableLocation& b = second.location;
+    if (a.column_family != b.column_family || (a.level == b.level && a.level > 0)) return;
+    support::CheckForInterrupts();
+    LevelOverlap& level = overlaps_.levels[{a.column_family, a.level, b.level}];
+    ++level.pairs;
+    if (HaveDisjointRanges(a, b)) {
+      ++level.disjoint;
+      return;
     }
+    const std::string reason = !first.geometry ? first.reason
+                               : !second.geometry
+                                   ? second.reason
+                                   : WhyNotComparable(*first.geometry, *second.geometry);
+    if (reason.empty()) return Compare(a.path, b.path, *first.geometry, &level);
+    ++overlaps_.not_compared[reason];
   }
 
-  std::string ReasonAgainst(std::size_t i, std::size_t j) const {
-    if (!geometries_[i]) return reasons_[i];
-    if (!geometries_[j]) return reasons_[j];
-    return WhyNotComparable(*geometries_[i], *geometries_[j]);
-  }
-
-  // `first` keeps the filter of table i from one call to the next.
-  void Compare(std::size_t i, std::size_t j, StoredFilter* first, LevelOverlap* level) {
-    StoredFilter second;
+  void Compare(const std::string& first, const std::string& second, const FilterGeometry& geometry,
+               LevelOverlap* level) {
     rocksdb::Status status;
-    if (first->array.empty()) {
-      status = ReadStoredFilter(tables_[i].path, *geometries_[i], first);
-    }
-    if (status.ok()) status = ReadStoredFilter(tables_[j].path, *geometries_[j], &second);
+    if (first_array_.empty()) status = ReadFilterArray(first, geometry, &first_array_);
+    std::string second_array;
+    if (status.ok()) status = ReadFilterArray(second, geometry, &second_array);
     if (!status.ok()) {
       ++overlaps_.not_compared["a table went away, or was damaged, meanwhile"];
       return;
     }
-    const auto shared = EstimateShared(*first, second, kZ999);
+    const auto shared = EstimateShared(geometry, first_array_, second_array, kZ999);
     if (!shared) {
       ++overlaps_.not_compared["all bits are set"];
       return;
@@ -116,29 +119,21 @@ class Comparison {
     ++level->compared;
     level->shared += shared->uncut;
     level->variance += shared->deviation * shared->deviation;
-    overlaps_.pairs.push_back({tables_[i].path, tables_[j].path, *shared});
+    overlaps_.pairs.push_back({first, second, *shared});
   }
 
-  std::vector<TableFilter> tables_;
-  std::vector<std::optional<FilterGeometry>> geometries_;
-  std::vector<std::string> reasons_;  // why there is no geometry
+  std::vector<Table> tables_;
+  std::string first_array_;  // of the pair at hand, from its first comparison on
   Overlaps overlaps_;
 };
 
 Overlaps FindOverlaps(const std::vector<std::string>& paths) {
-  const auto read =
-      ReadTables<TableFilter>(paths, "reading filters", [](const TableLocation& table) {
-        TableFilter filter;
-        ReadTableFilter(*rocksdb::FileSystem::Default(), table.path, &filter);  // in its status
-        return filter;
-      });
-  std::vector<TableFilter> tables;
-  for (const auto& [location, filter] : read.tables) {
-    tables.push_back(filter);
-    tables.back().level = location.level;
-    if (!read.database.empty()) tables.back().column_family = location.column_family;
-  }
-  return Comparison(std::move(tables)).Run();
+  const auto read = ReadTables<TableFilter>(paths, "reading filters", [](const auto& table) {
+    TableFilter filter;
+    ReadTableFilter(*rocksdb::FileSystem::Default(), table.path, &filter);  // in its status
+    return filter;
+  });
+  return Comparison(read).Run();
 }
 
 std::string LevelName(int level) { return level < 0 ? "-" : fmt::format("{}", level); }
@@ -147,30 +142,41 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+// Estimated keys, and the interval of their number.
+std::vector<std::string> CellsOf(double keys, const Interval& interval) {
+  return {fmt::format("{:.0f}", keys), fmt::format("{:.0f}", interval.low),
+          fmt::format("{:.0f}", interval.high)};
+}
+
+json JsonOf(double keys, const Interval& interval) {
+  return {{"shared_keys", keys}, {"low", interval.low}, {"high", interval.high}};
+}
+
 void PrintText(const OverlapArguments& arguments, const Overlaps& overlaps) {
   support::TextTable levels(
-      {"levels", "pairs of tables", "compared", "shared keys", "at least", "at most"});
+      {"levels", "pairs of tables", "disjoint", "compared", "shared keys", "at least", "at most"});
+  std::uint64_t disjoint = 0;
   for (const auto& [place, level] : overlaps.levels) {
     const auto& [family, first, second] = place;
-    const Interval interval = level.SharedInterval();
-    const bool known = level.compared != 0;
+    disjoint += level.disjoint;
     const std::string name = fmt::format("{} and {}", LevelName(first), LevelName(second));
     levels.AddRow({family == "default" ? name : fmt::format("{} {}", family, name),
-                   fmt::format("{}", level.pairs), fmt::format("{}", level.compared),
-                   known ? fmt::format("{:.0f}", std::max(0.0, level.shared)) : "-",
-                   known ? fmt::format("{:.0f}", interval.low) : "-",
-                   known ? fmt::format("{:.0f}", interval.high) : "-"});
+                   fmt::format("{}", level.pairs), fmt::format("{}", level.disjoint),
+                   fmt::format("{}", level.compared)},
+                  level.IsKnown() ? CellsOf(level.SharedKeys(), level.SharedInterval())
+                                  : std::vector<std::string>(3, "-"));
   }
   fmt::print("{}", levels.Format());
   if (arguments.tables) {
     support::TextTable pairs({"tables", "shared keys", "at least", "at most"});
     for (const PairOverlap& pair : overlaps.pairs) {
-      pairs.AddRow({fmt::format("{} and {}", FileName(pair.first), FileName(pair.second)),
-                    fmt::format("{:.0f}", pair.shared.keys),
-                    fmt::format("{:.0f}", pair.shared.interval.low),
-                    fmt::format("{:.0f}", pair.shared.interval.high)});
+      pairs.AddRow({fmt::format("{} and {}", FileName(pair.first), FileName(pair.second))},
+                   CellsOf(pair.shared.keys, pair.shared.interval));
     }
     fmt::print("\n{}", pairs.Format());
+  }
+  if (disjoint != 0) {
+    fmt::print("\nPairs left out, because their key ranges are disjoint: {}\n", disjoint);
   }
   if (!overlaps.not_compared.empty()) fmt::print("\nPairs that cannot be compared:\n");
   for (const auto& [reason, pairs] : overlaps.not_compared) {
@@ -182,23 +188,18 @@ json ToJson(const Overlaps& overlaps) {
   json levels = json::array();
   for (const auto& [place, level] : overlaps.levels) {
     const auto& [family, first, second] = place;
-    json document{{"column_family", family}, {"pairs", level.pairs}, {"compared", level.compared}};
+    json document{{"column_family", family},
+                  {"pairs", level.pairs},
+                  {"disjoint", level.disjoint},
+                  {"compared", level.compared}};
     document["levels"] = {first, second};
-    if (level.compared != 0) {
-      const Interval interval = level.SharedInterval();
-      document.update({{"shared_keys", std::max(0.0, level.shared)},
-                       {"low", interval.low},
-                       {"high", interval.high}});
-    }
+    if (level.IsKnown()) document.update(JsonOf(level.SharedKeys(), level.SharedInterval()));
     levels.push_back(document);
   }
   json pairs = json::array();
   for (const PairOverlap& pair : overlaps.pairs) {
-    pairs.push_back({{"first", pair.first},
-                     {"second", pair.second},
-                     {"shared_keys", pair.shared.keys},
-                     {"low", pair.shared.interval.low},
-                     {"high", pair.shared.interval.high}});
+    pairs.push_back(JsonOf(pair.shared.keys, pair.shared.interval));
+    pairs.back().update({{"first", pair.first}, {"second", pair.second}});
   }
   return {{"levels", levels},
           {"pairs", pairs},
