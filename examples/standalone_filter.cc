@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   }
   const exactbloom::FilterDescription& filter = view.Description();
   std::cout << "a filter of " << filter.keys << " words in " << bytes.size()
-            << " bytes: m=" << filter.bits << " bits, k=" << filter.probes << " of them a word\n";
+            << " bytes: m=" << filter.bits << " bits, k=" << filter.probes << " of them per word\n";
 
   int missed = 0;
   int false_positives = 0;

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
 
   db.reset();
   db = Open(path, exactbloom::NewClassicBloomFilterPolicy(10));
-  const double old_table = Watch(*db, "classic_bloom:10 reads that table: it filters on");
+  const double old_table = Watch(*db, "classic_bloom:10 reads that table: it still filters");
   WriteTable(*db);
   const double both = Watch(*db, "classic_bloom:10 wrote a second one: both filter");
   Require(db->CompactRange({}, nullptr, nullptr));
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
 
   db.reset();
   db = Open(path, rocksdb::NewBloomFilterPolicy(10));
-  const double back = Watch(*db, "bloomfilter:10 again: right answers, but no filtering");
+  const double back = Watch(*db, "bloomfilter:10 again: correct answers, but no filtering");
   rocksdb::CompactRangeOptions rewrite;
   rewrite.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
   Require(db->CompactRange(rewrite, nullptr, nullptr));

@@ -139,7 +139,7 @@ struct Conflict {
 };
 
 constexpr std::array<Conflict, 5> kConflicts = {{
-    {"fpr", "size_ratio", "one rate for all tables leaves nothing to allocate"},
+    {"fpr", "size_ratio", "with one rate for all tables there is nothing to divide"},
     {"fpr", "level_bits", "both say how large filters are"},
     {"size_ratio", "level_bits", "both say how levels share the memory"},
     {"fpr", "bottommost", "Ribbon filters are not sized by an exact rate"},

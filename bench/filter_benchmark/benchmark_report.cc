@@ -75,7 +75,7 @@ std::string RatioTable(const TableKey& key, const std::vector<const Result*>& re
   }
   table.AddRow(PeerCells(rows[order.front()]));
   for (const RowKey& row : order) table.AddRow(OurCells(rows[row]));
-  return fmt::format("Time over that of {}: {} keys, {:g} bits per key\n{}\n", std::get<0>(key),
+  return fmt::format("Ratio of time to {}: {} keys, {:g} bits per key\n{}\n", std::get<0>(key),
                      std::get<1>(key), std::get<2>(key), table.Format());
 }
 
@@ -129,7 +129,7 @@ std::string Header(const Report& report) {
       "\n{}\n\nEvery filter is called through RocksDB's virtual functions, as RocksDB calls it, "
       "and "
       "lies {} bytes\nbehind the start of a cache line. A ratio is the median of {} interleaved "
-      "repetitions, behind it their\nmiddle half; below 1 ExactBloom is faster. Builds of many "
+      "repetitions, followed by their\nmiddle half; below 1 ExactBloom is faster. Builds of many "
       "keys "
       "have fewer repetitions.\n\n",
       report.command, report.block_offset, report.repetitions);

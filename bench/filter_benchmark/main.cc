@@ -22,7 +22,7 @@ constexpr std::uint64_t kKeysOfFullRun = 100'000'000;
 
 void DescribeArguments(CLI::App& app, Settings& settings) {
   app.option_defaults()->always_capture_default()->delimiter(',');
-  app.add_option("--keys", settings.keys, "Keys a filter")
+  app.add_option("--keys", settings.keys, "Keys per filter")
       ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{1'000'000'000}));
   app.add_option("--bits-per-key", settings.bits_per_key, "Filter bits per key")
       ->check(CLI::Range(1.0, 100.0));
@@ -38,7 +38,7 @@ void DescribeArguments(CLI::App& app, Settings& settings) {
   app.add_option("--kernels", settings.kernels, "Of these only");
   app.add_option("--operations", settings.operations, "Of these only");
   app.add_option("--peers", settings.peers, "Of these only");
-  app.add_option("--json", settings.json_file, "Write the ratios to this file as well");
+  app.add_option("--json", settings.json_file, "Also write the ratios to this file");
   app.add_flag("--full", settings.full,
                "Filters of 100 million keys as well, and every build: some hours, 3 GB");
   app.add_flag("!--no-fixed-costs", settings.fixed_costs, "Leave hashing and sizing out");
@@ -76,7 +76,7 @@ void Measure(Settings settings, const std::string& command) {
 
 int Main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Compares the time that filters take to build and to ask with RocksDB's own.",
+  CLI::App app("Compares the times to build and to query filters with RocksDB's own.",
                "filter_benchmark");
   DescribeArguments(app, settings);
   return support::RunProgram(app, argc, argv, [&] {

@@ -26,7 +26,7 @@ std::vector<Item> Keep(const std::string& option, std::vector<Item> items,
     if (found == items.end()) {
       std::string known;
       for (const Item& item : items) known += (known.empty() ? "" : ", ") + name_of(item);
-      throw InputError(fmt::format("--{}: '{}' is none of {}", option, name, known));
+      throw InputError(fmt::format("--{}: '{}' is not one of {}", option, name, known));
     }
     kept.push_back(*found);
   }

@@ -11,7 +11,7 @@ namespace exactbloom::readamp {
 
 void DescribeKeys(CLI::App& app, Settings& settings) {
   auto* keys =
-      app.add_option("--keys", settings.key_file, "Read the keys from this file, one a line");
+      app.add_option("--keys", settings.key_file, "Read the keys from this file, one per line");
   auto* synthetic =
       app.add_option("--synthetic", settings.synthetic_keys, "Make this many keys instead")
           ->excludes(keys)
@@ -22,7 +22,7 @@ void DescribeKeys(CLI::App& app, Settings& settings) {
       ->excludes(keys)
       ->excludes(synthetic)
       ->always_capture_default(false);
-  app.add_option("--sample", settings.sampled_keys, "Keys to draw from that database, at most")
+  app.add_option("--sample", settings.sampled_keys, "The most keys to draw from that database")
       ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{100'000'000}));
   app.add_option("--stored", settings.stored_share, "Share of the keys that are in the store")
       ->check(CLI::Range(0.0001, 0.9999));
@@ -34,21 +34,20 @@ void DescribeLookups(CLI::App& app, Settings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
       ->check(CLI::IsMember(WorkloadNames()));
-  app.add_option("--lookups", settings.lookups, "Lookups of each workload but hyphenation")
+  app.add_option("--lookups", settings.lookups, "Lookups per workload, except hyphenation")
       ->check(CLI::PositiveNumber);
-  app.add_option(
-      "--unfiltered-lookups", settings.unfiltered_lookups,
-      "With the policy none at most so many, because each reads several blocks; 0 for all");
+  app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
+                 "The most lookups with the policy none, since each reads several blocks; 0: all");
   app.add_option("--absent-share", settings.absent_share,
                  "Share of absent keys in the workloads mix and multiget")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--zipf", settings.zipf_exponent, "Exponent of the workload zipf")
       ->check(CLI::Range(0.0, 10.0));
-  app.add_option("--batch", settings.batch, "Keys of a MultiGet")->check(CLI::Range(1, 10'000));
+  app.add_option("--batch", settings.batch, "Keys per MultiGet")->check(CLI::Range(1, 10'000));
   app.add_option("--prefix-bytes", settings.prefix_bytes,
-                 "Put the keys' prefixes of so many bytes into the filters as well; 0 for none")
+                 "Also put the keys' prefixes of this many bytes into the filters; 0: none")
       ->check(CLI::Range(0, 1024));
-  app.add_option("--threads", settings.threads, "Threads that look keys up")
+  app.add_option("--threads", settings.threads, "Threads that look up keys")
       ->check(CLI::Range(1, 64));
 }
 
@@ -57,7 +56,7 @@ void DescribeTree(CLI::App& app, Settings& settings) {
                                           {"loaded", Tree::kLoaded},
                                           {"level0", Tree::kLevel0},
                                           {"universal", Tree::kUniversal}};
-  app.add_option("--tree", settings.tree, "How the tree of sorted runs comes to be")
+  app.add_option("--tree", settings.tree, "How the tree of sorted runs is made")
       ->transform(CLI::CheckedTransformer(trees))
       ->default_str("settled");
   app.add_option("--sorted-runs", settings.sorted_runs, "Levels of a settled tree")
@@ -69,11 +68,11 @@ void DescribeTree(CLI::App& app, Settings& settings) {
   app.add_option("--write-buffer", settings.write_buffer_bytes,
                  "Bytes of a memtable of a loaded or universal tree, and during writes")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("--value-bytes", settings.value_bytes, "Bytes of a value")
+  app.add_option("--value-bytes", settings.value_bytes, "Bytes per value")
       ->check(CLI::Range(0, 1 << 20));
   const std::map<std::string, bool> filters{{"full", false}, {"partitioned", true}};
   app.add_option("--filters", settings.partitioned_filters,
-                 "One filter a table, or one a partition")
+                 "One filter per table, or one per partition")
       ->transform(CLI::CheckedTransformer(filters))
       ->default_str("full");
 }
@@ -88,10 +87,10 @@ void DescribeReads(CLI::App& app, Settings& settings) {
     return size(text);
   };
   app.add_option("--block-cache", settings.block_cache_bytes,
-                 "Bytes of the block cache, or all: it holds the database when the lookups begin")
+                 "Bytes of the block cache, or all: it holds the database from the start")
       ->transform(CLI::Validator(size_or_all, "SIZE or all"));
   const std::map<std::string, bool> reads{{"direct", true}, {"buffered", false}};
-  app.add_option("--reads", settings.direct_reads, "Around the page cache or through it")
+  app.add_option("--reads", settings.direct_reads, "Bypass the page cache, or use it")
       ->transform(CLI::CheckedTransformer(reads))
       ->default_str("direct");
   const std::map<std::string, std::int64_t> units{{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}};
@@ -100,7 +99,7 @@ void DescribeReads(CLI::App& app, Settings& settings) {
          [&settings](std::int64_t count) {
            settings.read_latency = std::chrono::nanoseconds(count);
          },
-         "Let each read of a table file take at least so long, as 100us")
+         "The least time of each read of a table file, such as 100us")
       ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"))
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
 }
@@ -118,10 +117,10 @@ void DescribeArguments(CLI::App& app, Settings& settings) {
   DescribeLookups(app, settings);
   DescribeTree(app, settings);
   DescribeReads(app, settings);
-  app.add_option("--directory", settings.directory, "Make the databases in here, and remove them");
-  app.add_option("--json", settings.json_file, "Write the results to this file as well")
+  app.add_option("--directory", settings.directory, "Where the databases are made and removed");
+  app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);
-  app.add_option("--seed", settings.seed, "Of every random choice");
+  app.add_option("--seed", settings.seed, "Seed of every random choice");
   app.add_flag("!--no-bloom-table", settings.bloom_table, "Leave Bloom's Table I out");
 }
 

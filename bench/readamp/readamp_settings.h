@@ -13,7 +13,7 @@
 
 namespace exactbloom::readamp {
 
-// How the tree of sorted runs comes to be.
+// How the tree of sorted runs is made.
 enum class Tree {
   kSettled,    // one sorted run per level, made by compactions to the wanted levels
   kLoaded,     // keys in random order, RocksDB's own compaction by levels

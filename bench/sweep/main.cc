@@ -13,7 +13,7 @@ namespace {
 void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.option_defaults()->always_capture_default();
   app.add_option("--results", settings.results,
-                 "Add the results to this file; a sweep that was stopped goes on from it");
+                 "Add the results to this file; a stopped sweep continues from it");
   app.add_option("--policies", settings.policies,
                  "Filter policies as in filter_policy=, separated by commas, with {bits}, "
                  "{equal_bytes} or {size_ratio} in place of numbers")
@@ -26,13 +26,13 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.add_option("--most-bits", settings.most_bits, "The last one");
   app.add_option("--step", settings.step, "From one number of bits per key to the next");
   app.add_option("--repetitions", settings.repetitions,
-                 "Make the lookups so often; the least processor time counts")
+                 "Repetitions of the lookups; the least processor time counts")
       ->check(CLI::Range(1, 100));
   app.add_option("--read-latencies", settings.read_latencies_us,
-                 "Look up with reads delayed by so many microseconds, to try the model of time")
+                 "Also look up with reads delayed by this many microseconds, to check the model")
       ->delimiter(',');
   app.add_option("--sizing-queries", settings.sizing_queries,
-                 "Queries of each point of what exact sizing is worth; 0 leaves that out");
+                 "Queries per point for the value of exact sizing; 0: leave this out");
 }
 
 void DescribeWorkload(CLI::App& app, readamp::Settings& readamp) {
@@ -43,12 +43,12 @@ void DescribeWorkload(CLI::App& app, readamp::Settings& readamp) {
       ->check(CLI::Range(1, 8));
   app.add_option("--size-ratio", readamp.size_ratio, "How many times larger each level is")
       ->check(CLI::Range(2, 100));
-  app.add_option("--value-bytes", readamp.value_bytes, "Bytes of a value")
+  app.add_option("--value-bytes", readamp.value_bytes, "Bytes per value")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--threads", readamp.threads, "Threads that look keys up")
+  app.add_option("--threads", readamp.threads, "Threads that look up keys")
       ->check(CLI::Range(1, 64));
-  app.add_option("--directory", readamp.directory, "Make the databases in here, and remove them");
-  app.add_option("--seed", readamp.seed, "Of every random choice");
+  app.add_option("--directory", readamp.directory, "Where the databases are made and removed");
+  app.add_option("--seed", readamp.seed, "Seed of every random choice");
 }
 
 int Main(int argc, char** argv) {

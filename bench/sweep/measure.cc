@@ -246,7 +246,7 @@ void Measure(const SweepSettings& settings, const std::string& command) {
   const std::size_t planned = points.size();
   EraseMeasured(file, points);
   EraseMeasured(file, sizing);
-  fmt::print("{}: {} of {} points are there already\n", settings.results, planned - points.size(),
+  fmt::print("{}: {} of {} points exist already\n", settings.results, planned - points.size(),
              planned);
   if (points.empty() && sizing.empty()) return;
   file.Append(DescribeRun(settings, command));

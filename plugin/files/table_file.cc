@@ -65,7 +65,7 @@ Status TableFile::ReadMetaindex() {
     if (!TakeHandle(&value, &handle)) whole = false;
     meta_blocks_[name.ToString()] = handle;
   });
-  return status.ok() && !whole ? Status::Corruption("a handle in the metaindex") : status;
+  return status.ok() && !whole ? Status::Corruption("a wrong handle in the metaindex") : status;
 }
 
 Status TableFile::ReadProperties(std::map<std::string, std::string>* properties) const {

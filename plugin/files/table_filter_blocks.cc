@@ -57,7 +57,7 @@ Status ListPartitions(const TableFile& file, const FilterLocation& filter,
     unread -= partition.handle.size;
     if (form.user_keys) continue;
     if (partition.key.size() < kSequenceBytes) {
-      status = file.Named(Status::Corruption("a key in the index of partitions"));
+      status = file.Named(Status::Corruption("a wrong key in the index of partitions"));
     } else {
       partition.key.resize(partition.key.size() - kSequenceBytes);
     }

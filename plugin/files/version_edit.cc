@@ -172,7 +172,7 @@ Status DecodeVersionEdit(Slice bytes, VersionEdit* edit) {
   Fields fields(bytes);
   Status status;
   while (status.ok() && fields.More()) status = TakeField(&fields, edit);
-  return fields.whole ? status : Status::Corruption("an edit is cut off");
+  return fields.whole ? status : Status::Corruption("an edit is truncated");
 }
 
 }  // namespace exactbloom::files

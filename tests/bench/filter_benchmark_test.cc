@@ -88,7 +88,7 @@ TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
 }
 
 TEST_F(FilterBenchmarkTest, RefusesBadInput) {
-  ExpectRefusal("--layouts lines=3", "'lines=3' is none of lines=0, lines=1");
+  ExpectRefusal("--layouts lines=3", "'lines=3' is not one of lines=0, lines=1");
   ExpectRefusal("--kernels abacus", "abacus");
   ExpectRefusal("--operations guess", "negative_latency");
   ExpectRefusal("--peers cuckoo", "ribbonfilter");

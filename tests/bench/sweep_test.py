@@ -95,7 +95,7 @@ class SweepTest(unittest.TestCase):
         results.write_text("".join(lines[:3]) + lines[3][:100])  # no newline: the run was killed here
         resumed = run(*self.command(results, *bits))
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
-        self.assertIn("2 of 4 points are there already", resumed.stdout)
+        self.assertIn("2 of 4 points exist already", resumed.stdout)
         self.assertEqual(len(read(results, "run")), 2)
         self.assertEqual(len({point["policy"] for point in read(results, "point")}), 4)
         self.assertEqual(results.read_text().splitlines(keepends=True)[:3], lines[:3])

@@ -26,7 +26,7 @@ std::vector<TimeSample> DuringWrites::Stop() {
   sampler_.join();
   TakeSample();
   if (!status_.ok()) {
-    throw InputError(fmt::format("cannot write beside the lookups: {}", status_.ToString()));
+    throw InputError(fmt::format("cannot write during the lookups: {}", status_.ToString()));
   }
   return std::move(samples_);
 }

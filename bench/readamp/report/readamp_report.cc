@@ -83,7 +83,7 @@ std::string OverTimeText(const Report& report, std::size_t index) {
     }
     table.AddRow(std::move(row));
   }
-  return "wasted reads a lookup over time (seconds of the first policy)\n" + table.Format();
+  return "wasted reads per lookup over time (seconds of the first policy)\n" + table.Format();
 }
 
 std::string WorkloadText(const Report& report, std::size_t index) {
@@ -161,7 +161,7 @@ std::string ReadsText(const Settings& settings) {
   const std::string latency =
       settings.read_latency.count() == 0
           ? ""
-          : fmt::format(" {:g} us a read,",
+          : fmt::format(" {:g} us per read,",
                         static_cast<double>(settings.read_latency.count()) / 1000.0);
   return cache + latency + (settings.partitioned_filters ? " partitioned" : "");
 }
@@ -170,21 +170,20 @@ std::string AgreementText(const Report& report) {
   std::size_t runs = 0;
   for (const PolicyResult& policy : report.policies) runs += policy.workloads.size();
   return fmt::format(
-      "In all of {} runs RocksDB and the file system counted the same reads, and filters were "
-      "asked "
-      "as a tree\nat rest tells.\n",
+      "In all of {} runs RocksDB and the file system counted the same reads, and the checks of "
+      "filters\nwere those that follow from the tree.\n",
       runs);
 }
 
 std::string KernelText(const Report& report, const Settings& settings) {
   if (!settings.direct_reads) {
-    return "Reads went through the page cache, so the kernel's counters say nothing of blocks "
+    return "Reads went through the page cache, so the kernel's counters do not show the blocks "
            "read.\n";
   }
   if (!report.direct_reads) {
     return "Reads went through the page cache: this file system has no direct reads, so the "
            "kernel's\n"
-           "counters say nothing of blocks read.\n";
+           "counters do not show the blocks read.\n";
   }
   std::size_t agree = 0;
   std::size_t meaningful = 0;

@@ -70,7 +70,7 @@ FilterUseFinding AskedFor(const TableFilter& table, const FamilyOptions& options
 FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions& options, bool deepest) {
   if (options.table == nullptr) return {FilterUse::kUnknown, "the tables are not block-based now"};
   if (table.family == FilterFamily::kBlockBased) {
-    return Unused("a filter a data block, which RocksDB reads no more since 7.4");
+    return Unused("one filter per data block, which RocksDB 7.4 and later do not read");
   }
   FilterUseFinding finding = ReadBy(table, options);
   if (finding.use != FilterUse::kUsed) return finding;

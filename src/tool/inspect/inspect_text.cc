@@ -130,7 +130,7 @@ std::string FormatNotes(const Inspection& inspection) {
       text += fmt::format("\n{} cannot be read: {}\n", name, Describe(table.status));
       continue;
     }
-    if (table.wide_gap) notes.Add("! the filter's bits do not fit to its count of keys", name);
+    if (table.wide_gap) notes.Add("! the filter's bits do not match its count of keys", name);
     if (!table.use || table.use->reason.empty()) continue;
     const char* verdict = table.use->use == FilterUse::kUnused ? "filter not used"
                           : table.use->use == FilterUse::kUsed ? "filter used"
@@ -146,7 +146,7 @@ std::string FormatInspection(const Inspection& inspection, bool with_tables) {
   std::string text = with_tables ? FormatTables(inspection) : "";
   text += FormatLevels(inspection) + FormatNotes(inspection);
   if (inspection.database.empty()) {
-    text += "\nSingle files do not tell their level, nor what the database is set to.\n";
+    text += "\nSingle files show neither their level nor the database's options.\n";
   } else if (!inspection.options) {
     text += fmt::format("\nNot known which filters are used: {}\n", inspection.no_options_reason);
   }

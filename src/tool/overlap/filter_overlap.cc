@@ -42,7 +42,7 @@ const char* ReasonOf(FilterFamily family) {
     case FilterFamily::kLegacyBloom:
       return "Bloom filters of RocksDB's older format repeat their bits";
     default:
-      return "the filter is empty or of no known form";
+      return "the filter is empty or of an unknown format";
   }
 }
 

@@ -108,7 +108,7 @@ class Comparison {
     std::string second_array;
     if (status.ok()) status = ReadFilterArray(second, geometry, &second_array);
     if (!status.ok()) {
-      ++overlaps_.not_compared["a table went away, or was damaged, meanwhile"];
+      ++overlaps_.not_compared["a table was removed or damaged in the meantime"];
       return;
     }
     const auto shared = EstimateShared(geometry, first_array_, second_array, kZ999);

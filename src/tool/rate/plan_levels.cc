@@ -23,7 +23,7 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
     const double target = arguments.wasted_reads ? *arguments.wasted_reads : *arguments.rate * runs;
     plan = PlanLevelsForTarget(arguments.layout, levels, target, arguments.bottommost);
     if (!plan) {
-      Refuse(fmt::format("{:g} wasted reads a lookup are outside the range of 0 to {} levels",
+      Refuse(fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels",
                          target, levels.size()));
     }
     return *plan;

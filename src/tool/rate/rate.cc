@@ -38,8 +38,8 @@ std::string Refusal(const RateArguments& arguments) {
         arguments.layout.ProbeStep() == 2 ? fmt::format(", and --k, {}, even", arguments.probes)
                                           : "");
   }
-  return fmt::format("--k is {}, but {} bits hold no more distinct ones", arguments.probes,
-                     arguments.bits);
+  return fmt::format("--k is {}, but {} bits are too few for as many distinct ones",
+                     arguments.probes, arguments.bits);
 }
 
 Answer AnswerOf(const RateArguments& arguments) {

@@ -109,7 +109,7 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   say(result.too_large_tables, "larger than --max-bytes");
   say(result.still_lacking_tables, "written without the wanted filter");
   for (const std::string& file : result.damaged_files) fmt::print("damaged: {}\n", file);
-  if (interrupted) fmt::print("Interrupted. The same command goes on with what remains.\n");
+  if (interrupted) fmt::print("Interrupted. The same command continues with what remains.\n");
 }
 
 void Report(const RebuildArguments& arguments, const RebuildResult& result, bool interrupted) {
