@@ -86,7 +86,7 @@ void AddDatabase(CLI::App& app, std::string& path) {
 
 void AddRate(CLI::App& app, RateArguments& arguments) {
   CLI::App* rate = app.add_subcommand(
-      "rate", "The exact false-positive rate of a filter, beside the usual formula and the bounds");
+      "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddLayout(*rate, arguments.layout);
   AddCount(*rate, "--m", arguments.bits, "Bits of the filter")->required();
   AddCount(*rate, "--n", arguments.keys, "Keys in it")->required();
@@ -100,8 +100,7 @@ void AddRate(CLI::App& app, RateArguments& arguments) {
 
 void AddPlan(CLI::App& app, PlanArguments& arguments) {
   CLI::App* plan = app.add_subcommand(
-      "plan",
-      "The filter for a number of keys and a memory, or a rate; or those of a tree's levels");
+      "plan", "The filter for a number of keys, or for each level of a tree, by memory or by rate");
   AddLayout(*plan, arguments.layout);
   AddCount(*plan, "--keys", arguments.keys, "Keys of one filter");
   auto* levels = plan->add_option("--levels", arguments.levels,
@@ -109,7 +108,7 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
                      ->delimiter(',')
                      ->transform(WholeNumber())
                      ->type_name("N1,N2,...");
-  auto* wanted = plan->add_option_group("wanted", "What the filters are to cost, or to achieve");
+  auto* wanted = plan->add_option_group("wanted", "What the filters may cost, or must achieve");
   wanted->add_option("--bits-per-key", arguments.bits_per_key,
                      "Filter bits per key, over all levels");
   wanted->add_option("--fpr", arguments.rate,
@@ -174,7 +173,7 @@ void AddInspect(CLI::App& app, InspectArguments& arguments) {
   inspect->footer(
       R"(A filter's exact rate follows from its bits, keys and probes, and is a mean over hash functions;
 "given fill" is the rate of this very filter, from the bits that are set in it. "keys by fill"
-is estimated from those bits, and marked with ! where it is too far from the table's own count
+is estimated from those bits, and marked with ! if it is too far from the table's own count
 to be chance. Wasted reads: tables read for an absent key within their ranges.
 Nothing is written, and the database may be in use: its tables are found in its MANIFEST.
 
@@ -211,11 +210,11 @@ Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no d
 
 void AddVerify(CLI::App& app, VerifyArguments& arguments) {
   CLI::App* verify = app.add_subcommand(
-      "verify", "Ask every table's filter for all of its keys, and for keys that it lacks");
+      "verify", "Check every table's filter with all keys of the table, and with absent keys");
   AddTables(*verify, arguments.paths);
   AddCount(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
       ->capture_default_str();
-  AddCount(*verify, "--seed", arguments.seed, "Draws other absent keys")->capture_default_str();
+  AddCount(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
   verify->add_option("--threads", arguments.threads, "Tables to read at a time")
       ->check(CLI::Range(1, VerifyArguments::kMostThreads))
       ->type_name("NUMBER")
@@ -223,11 +222,11 @@ void AddVerify(CLI::App& app, VerifyArguments& arguments) {
   AddJson(*verify, arguments.json);
   verify->footer(
       R"(A key that its filter denies is a false negative: lookups do not find it. The table and
-the key are named, and the exit status is 1. It is 1 as well if a table could not be read
-or its filter not be asked.
+the key are named, and the exit status is 1. It is also 1 if a table cannot be read
+or its filter cannot be asked.
 Half of the absent keys are present keys with one byte changed, half are random. The
-interval is that of the measured rate: with a confidence of 99.9% it holds the exact one.
-It allows for the chance in the keys and in each filter's fill.
+interval is that of the measured rate: it contains the exact rate with 99.9% confidence.
+It allows for chance in the choice of keys and in each filter's fill.
 The database may be in use; nothing is written.
 Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
   verify->callback([&arguments] { RunVerify(arguments); });
@@ -292,7 +291,8 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
   CLI::App* rebuild =
       app.add_subcommand("rebuild", "Rewrite the tables that lack their policy's filter");
   AddDatabase(*rebuild, arguments.path);
-  rebuild->add_option("--policy", arguments.policy, "Another filter policy, as classic_bloom:10")
+  rebuild
+      ->add_option("--policy", arguments.policy, "Another filter policy, such as classic_bloom:10")
       ->type_name("POLICY");
   AddBytes(*rebuild, "--rate", arguments.bytes_per_second, "Bytes of tables to rewrite per second");
   AddBytes(*rebuild, "--max-bytes", arguments.max_bytes, "Bytes of tables to rewrite in all");
@@ -303,9 +303,9 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
 must not have it open. --policy replaces the filter policy in them for all column families,
 and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the
 database may be in use.
-Tables whose filter is of the wanted family, kind and lines are left. Each of the others is
-rewritten within its level. Ctrl-C stops after the table at hand; the same command goes on
-with what remains. Bytes may be written as 50M or 2G, of 1024.
+Tables whose filter has the wanted family, kind and lines are left alone. Each other table is
+rewritten within its level. Ctrl-C stops after the current table; the same command continues
+with what remains. Bytes may be written as 50M or 2G (powers of 1024).
 
 Examples:
   exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db
@@ -317,7 +317,7 @@ database cannot be opened or written; 130, interrupted.)");
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Exact false-positive rates of Bloom filters, and the filters that they call for.",
+  CLI::App app("Exact false-positive rates of Bloom filters, and the filters of RocksDB databases.",
                "exactbloom");
   app.require_subcommand(1);
   app.set_version_flag("--version", EXACTBLOOM_VERSION);
