@@ -7,6 +7,7 @@
 
 #include "exactbloom/layout.h"
 #include "plugin/filter_bits_interface.h"
+#include "plugin/level_allocation.h"
 
 namespace exactbloom {
 namespace {
@@ -17,12 +18,8 @@ constexpr double kSettingResolution = 0.001;
 // filter for flushes.
 std::uint64_t KeysOfBytes(const rocksdb::FilterPolicy& policy, std::size_t bytes) {
   const rocksdb::BlockBasedTableOptions options;
-  rocksdb::FilterBuildingContext context(options);
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
-  context.num_levels = 2;
-  context.level_at_creation = 1;
-  context.is_bottommost = true;
-  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+      policy.GetBuilderWithContext(CompactionContext(options, 2, 1, /*bottommost=*/true)));
   return builder == nullptr ? 0 : builder->ApproximateNumEntries(bytes);
 }
 

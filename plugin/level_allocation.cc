@@ -30,6 +30,16 @@ std::optional<std::size_t> DistanceFromBottom(const FilterBuildingContext& conte
 
 }  // namespace
 
+FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& table_options,
+                                        int num_levels, int level, bool bottommost) {
+  FilterBuildingContext context(table_options);
+  context.num_levels = num_levels;
+  context.level_at_creation = level;
+  context.is_bottommost = bottommost;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  return context;
+}
+
 const std::vector<double>& LevelAllocation::BitsByDistance() const {
   std::call_once(planned_, [this] {
     bits_by_distance_ = GeometricLevelBits(layout_, options_.size_ratio, options_.bits_per_key,

@@ -15,6 +15,12 @@
 
 namespace exactbloom {
 
+// Returns what RocksDB tells a policy of a table that a compaction makes in `level` of a column
+// family with leveled compaction; `table_options` must outlive it.
+rocksdb::FilterBuildingContext CompactionContext(
+    const rocksdb::BlockBasedTableOptions& table_options, int num_levels, int level,
+    bool bottommost = false);
+
 struct AllocatedFilter {
   double bits_per_key = 0.0;  // below kMinBitsPerKey: none
   double fpr = 0.0;           // instead, unless zero

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plugin/filter_bits_interface.h"
+#include "plugin/level_allocation.h"
 #include "support/machine.h"
 
 namespace exactbloom::sweep {
@@ -37,18 +38,14 @@ void BuildFilter(const std::vector<std::string>& keys, const std::string& last, 
 void BuildFilters(const rocksdb::FilterPolicy& policy, const readamp::TableList& tables,
                   const SortedRuns& runs) {
   const rocksdb::BlockBasedTableOptions options;
-  rocksdb::FilterBuildingContext context(options);
-  context.num_levels = tables.Levels();
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
   int run = -1;
   std::size_t next = 0;
   for (const readamp::Table& table : tables) {
     if (table.sorted_run != run) next = 0;
     run = table.sorted_run;
-    context.level_at_creation = table.level;
-    context.is_bottommost = table.level == context.num_levels - 1;
-    const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
-        policy.GetBuilderWithContext(context));
+    const int levels = tables.Levels();
+    const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(
+        CompactionContext(options, levels, table.level, table.level == levels - 1)));
     if (builder == nullptr) continue;
     const auto& keys = runs[static_cast<std::size_t>(run)];
     for (std::size_t i = 0; i + 1 < table.filter_blocks.size(); ++i) {

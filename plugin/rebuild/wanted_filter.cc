@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "../filter_bits_interface.h"
+#include "../level_allocation.h"
 
 namespace exactbloom {
 namespace {
@@ -53,13 +54,10 @@ FilterBlockDescription WantedFilter::Sample(int level, bool bottommost, std::uin
   if (table_options_->filter_policy == nullptr) return none;
   if (options_.optimize_filters_for_hits && bottommost) return none;
 
-  rocksdb::FilterBuildingContext context(*table_options_);
+  rocksdb::FilterBuildingContext context =
+      CompactionContext(*table_options_, options_.num_levels, level, bottommost);
   context.compaction_style = options_.compaction_style;
-  context.num_levels = options_.num_levels;
   context.column_family_name = family_name_;
-  context.level_at_creation = level;
-  context.is_bottommost = bottommost;
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
       table_options_->filter_policy->GetBuilderWithContext(context));
   if (builder == nullptr) return none;

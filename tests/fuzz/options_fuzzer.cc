@@ -50,11 +50,8 @@ Status Validate(const FilterPolicy& policy) {
 // What a table of some level gets; null for no filter.
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(const FilterPolicy& policy) {
   static const rocksdb::BlockBasedTableOptions table_options;
-  rocksdb::FilterBuildingContext context(table_options);
-  context.num_levels = 7;
-  context.level_at_creation = 1;
-  context.reason = rocksdb::TableFileCreationReason::kFlush;
-  return std::unique_ptr<rocksdb::FilterBitsBuilder>(policy.GetBuilderWithContext(context));
+  return std::unique_ptr<rocksdb::FilterBitsBuilder>(
+      policy.GetBuilderWithContext(CompactionContext(table_options, 7, 1)));
 }
 
 void CheckFilters(const BloomFilterPolicy& policy) {

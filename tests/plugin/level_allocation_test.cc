@@ -19,12 +19,7 @@ constexpr int kLevels = 7;
 class LevelAllocationTest : public testing::Test {
  protected:
   FilterBuildingContext Compaction(int level, bool bottommost = false) const {
-    FilterBuildingContext context(table_options_);
-    context.num_levels = kLevels;
-    context.level_at_creation = level;
-    context.is_bottommost = bottommost;
-    context.reason = TableFileCreationReason::kCompaction;
-    return context;
+    return CompactionContext(table_options_, kLevels, level, bottommost);
   }
 
   FilterBuildingContext Flush(

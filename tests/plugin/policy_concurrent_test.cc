@@ -15,6 +15,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "plugin/filter_bits_interface.h"
+#include "plugin/level_allocation.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
@@ -33,11 +34,8 @@ void RunInThreads(Work work) {
 
 std::string BuildWith(const rocksdb::FilterPolicy& policy,
                       const rocksdb::BlockBasedTableOptions& table_options = {}, int level = 0) {
-  rocksdb::FilterBuildingContext context(table_options);
-  context.num_levels = 7;
-  context.level_at_creation = level;
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
-  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+      policy.GetBuilderWithContext(CompactionContext(table_options, 7, level)));
   for (std::uint64_t i = 0; i < kKeys; ++i) builder->AddKey(KeyOf(i));
   std::unique_ptr<const char[]> buffer;
   rocksdb::Status status;

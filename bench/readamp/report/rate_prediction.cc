@@ -104,12 +104,8 @@ std::uint64_t AnnouncedBits(const BloomFilterPolicy& policy, const AllocatedFilt
 // tree to its level.
 AllocatedFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
   const rocksdb::BlockBasedTableOptions table_options;
-  rocksdb::FilterBuildingContext context(table_options);
-  context.num_levels = num_levels;
-  context.level_at_creation = table.level;
-  context.is_bottommost = table.level == num_levels - 1;
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
-  return policy.FilterOf(context);
+  return policy.FilterOf(CompactionContext(table_options, num_levels, table.level,
+                                           /*bottommost=*/table.level == num_levels - 1));
 }
 
 void CheckSizes(const TableList& tables, const BloomFilterPolicy& policy) {

@@ -28,13 +28,10 @@ std::uint64_t BlocksOf(const LevelShape& level, const AllocatedFilter& wanted,
 }  // namespace
 
 rocksdb::FilterBuildingContext FilterPrediction::ContextOf(const LevelShape& level) const {
-  rocksdb::FilterBuildingContext context(tree_.table_options);
+  rocksdb::FilterBuildingContext context =
+      CompactionContext(tree_.table_options, tree_.num_levels, level.level, level.deepest);
   context.compaction_style = tree_.compaction_style;
-  context.num_levels = tree_.num_levels;
   context.column_family_name = tree_.column_family;
-  context.level_at_creation = level.level;
-  context.is_bottommost = level.deepest;
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
   return context;
 }
 
