@@ -1,5 +1,5 @@
-// exactbloom: what a Bloom filter will let through, and which filter to take. This file has all of
-// the command line: the options of every subcommand, their help and their checks.
+// exactbloom: rates of Bloom filters, and the filters of databases. This file has the whole command
+// line: the options of every subcommand, their help and their checks.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
-// The subcommands of exactbloom: what the command line asks of each, with the defaults, and the
-// function that prints the answer. They throw support::InputError for a question that has no
-// answer, and support::Findings after an answer that found something wrong in the database.
+// The subcommands of exactbloom: the arguments of each, with the defaults, and the function that
+// prints the answer. They throw support::InputError for a question that has no answer, and
+// support::Findings after an answer that found something wrong in the database.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace exactbloom::tool {
 
-// What does a filter of m bits, n keys and k probes let through?
+// The rate of a filter of m bits, n keys and k probes.
 struct RateArguments {
   Layout layout;
   std::uint64_t bits = 0;
@@ -23,7 +23,7 @@ struct RateArguments {
 };
 void RunRate(const RateArguments& arguments);
 
-// Which filter for so many keys, or for the levels of a tree? One of the four targets is given.
+// The filter for a number of keys, or for the levels of a tree. One of the four targets is given.
 struct PlanArguments {
   Layout layout;
   std::optional<std::uint64_t> keys;
@@ -52,7 +52,7 @@ struct RateTableArguments {
 };
 void RunRateTable(const RateTableArguments& arguments);
 
-// Which filters do a database's tables have, and what do they let through?
+// The filters of a database's tables, and their rates.
 struct InspectArguments {
   std::vector<std::string> paths;  // here and below: a database's directory, or table files
   bool summary = false;
@@ -60,7 +60,7 @@ struct InspectArguments {
 };
 void RunInspect(const InspectArguments& arguments);
 
-// How many keys do tables of different levels share, by their filters?
+// The keys that tables of different levels share, estimated from their filters.
 struct OverlapArguments {
   std::vector<std::string> paths;
   bool tables = false;
@@ -68,7 +68,7 @@ struct OverlapArguments {
 };
 void RunOverlap(const OverlapArguments& arguments);
 
-// Does every filter hold what it must, and let through what it should?
+// Whether every filter holds its keys, and has the right rate.
 struct VerifyArguments {
   static constexpr int kMostThreads = 256;
 
@@ -80,7 +80,7 @@ struct VerifyArguments {
 };
 void RunVerify(const VerifyArguments& arguments);
 
-// Which filter policy suits a database?
+// The best filter policy for a database.
 struct AdviceQuestion;  // advise/advice.h
 void RunAdvise(const AdviceQuestion& question);
 

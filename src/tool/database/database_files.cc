@@ -102,7 +102,7 @@ bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second)
 }
 
 std::string Describe(const rocksdb::Status& status) {
-  // RocksDB writes "Corruption: what: where"; its line breaks would break ours.
+  // RocksDB writes "Corruption: what: where", perhaps with line breaks, which are removed here.
   std::string text = status.ToString();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

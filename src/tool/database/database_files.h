@@ -41,7 +41,7 @@ TableListing ListTables(const std::vector<std::string>& paths);
 // than bytewise and reverse bytewise, are not known.
 bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second);
 
-// "corruption: ..." and so on: what a status says, for one line.
+// The message of a status on one line, such as "corruption: ...".
 std::string Describe(const rocksdb::Status& status);
 
 // Calls `work` for 0 .. count - 1, each once, from `threads` threads, the calling one among them.
@@ -55,10 +55,11 @@ struct TableResults {
   std::vector<std::pair<TableLocation, Result>> tables;
 };
 
-// Reads the tables, `threads` at a time. `Result` has a `rocksdb::Status status`, and keeps nothing
-// that `read` may not do again. A running database may remove tables before their turn; then what
-// replaced them is read, so that the results are those of one state of the database. Tables that
-// remain and cannot be read are among the results. Throws as ListTables, and support::Interrupted.
+// Reads the tables, `threads` at a time. `Result` has a `rocksdb::Status status`; `read` may be
+// called again for the same table. A running database may remove tables before their turn; then the
+// tables that replaced them are read, so that the results are those of one state of the database.
+// Tables that remain and cannot be read are among the results. Throws as ListTables, and
+// support::Interrupted.
 template <typename Result, typename Read>
 TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std::string& step,
                                 const Read& read, int threads = 1) {

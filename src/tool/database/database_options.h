@@ -12,19 +12,19 @@ namespace exactbloom::tool {
 
 struct FamilyOptions {
   rocksdb::ColumnFamilyOptions options;
-  // Of `options`; null unless the tables are block-based.
+  // Part of `options`; null unless the tables are block-based.
   const rocksdb::BlockBasedTableOptions* table = nullptr;
 
-  // What the file says, with "nullptr" or nothing for none. RocksDB drops what this program does
-  // not know, such as a comparator or filter policy of the database's own program, so `options`
-  // has the default of it.
+  // The file's text; "nullptr" or empty for none. RocksDB drops what this program does not know,
+  // such as a comparator or filter policy of the database's own program, so `options` has the
+  // default of it.
   std::string filter_policy;
   std::string prefix_extractor;
   std::string comparator;
-  // As it is written: RocksDB reads it as false without the index that it needs.
+  // As written: RocksDB reads it as false without the index type that it needs.
   bool partition_filters = false;
 
-  // Whether the file names a filter policy, be it known here or not.
+  // Whether the file names a filter policy, known here or not.
   bool NamesFilterPolicy() const { return !filter_policy.empty() && filter_policy != "nullptr"; }
 };
 

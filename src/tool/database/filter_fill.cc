@@ -40,7 +40,8 @@ LineRates RatesOfLine(FilterKind kind, int probes) {
   return rates;
 }
 
-// A page's share of the sum over all lines: of the rates, or of the mean products with the others.
+// A page's part of the sum over all lines: of the rates, or of the mean products with the other
+// lines.
 double PageRate(const unsigned char* page, std::uint64_t lines, const LineRates& rates, int chosen,
                 std::uint64_t* ones) {
   double sum = 0.0;
@@ -80,7 +81,7 @@ void MeasureOurs(std::string_view bytes, BlockFill* fill) {
       FalsePositiveRateGivenFill(filter.layout.kind, filter.bits, fill->ones, filter.probes);
 }
 
-// Lines are of 64 bytes, unless a machine of other cache lines wrote an older filter.
+// Lines have 64 bytes, unless a machine with other cache lines wrote an older filter.
 void MeasureBuiltInBloom(const Slice& array, int probes, BlockFill* fill) {
   if (array.size() % kLineBytes != 0) return;
   fill->layout = {FilterKind::kStandard, 1};

@@ -16,7 +16,7 @@ bool IsOurs(const rocksdb::FilterPolicy& policy) {
   return name == PolicyName(FilterKind::kClassic) || name == PolicyName(FilterKind::kStandard);
 }
 
-// Whether the policy's reader understands the blocks.
+// Whether the policy can read the blocks.
 FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) {
   if (!options.NamesFilterPolicy()) return Unused("no filter policy is set");
   const rocksdb::FilterPolicy* policy = options.table->filter_policy.get();
@@ -37,7 +37,7 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
   return {};
 }
 
-// Whether the prefixes in the filter are those that the database asks for.
+// Whether the prefixes in the filter are those that the database looks up.
 FilterUseFinding PrefixesAskedFor(const TableFilter& table, const FamilyOptions& options) {
   if (!table.prefix_filtering) return Unused("it holds no prefixes");
   if (options.prefix_extractor.empty() || options.prefix_extractor == "nullptr") {

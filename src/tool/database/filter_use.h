@@ -15,8 +15,8 @@ struct FilterUseFinding {
   std::string reason;  // why not, or why not for prefixes; else empty
 };
 
-// Says whether a lookup of a key (Get, not an iterator) asks the filter of `table`, which has one
-// and was readable.
+// Returns whether a lookup of a key (Get, not an iterator) asks the filter of `table`, which must
+// have one and be readable.
 //   options   its column family's
 //   deepest   whether no level of the column family below this one has tables
 // Source: how RocksDB 7.8 finds a table's filter and decides to ask it.

@@ -24,7 +24,7 @@ void JudgeUse(Inspection& inspection) {
   for (TableReport& table : inspection.tables) {
     const auto family = options.families.find(table.filter.column_family);
     if (!table.HasFilter() || family == options.families.end()) continue;
-    // Of level 0 only the last table would count as deepest.
+    // In level 0 only the last table would count as deepest.
     const bool at_bottom =
         table.filter.level > 0 && table.filter.level == deepest[table.filter.column_family];
     table.use = UseOf(table.filter, family->second, at_bottom);

@@ -1,4 +1,4 @@
-// The tables of a database with their filters, and what its options make of them.
+// The tables of a database with their filters, and how its options use them.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace exactbloom::tool {
 
 struct Inspection {
   std::string database;  // empty: single files, whose levels are not known
-  // The OPTIONS file, or why there is none to judge by.
+  // The OPTIONS file, or why there is none.
   std::optional<DatabaseOptions> options;
   std::string no_options_reason;
 

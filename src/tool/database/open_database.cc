@@ -43,8 +43,8 @@ void SetPolicy(const Policy& policy, std::vector<ColumnFamilyDescriptor>& famili
   }
 }
 
-// Opening the database writes its options anew, so none may be lost: unlike elsewhere in this
-// program, what it does not know is an error. RocksDB drops unknown filter policies all the same.
+// Opening the database rewrites its options, so none may be lost: unlike elsewhere in this program,
+// unknown options are errors. RocksDB drops unknown filter policies all the same.
 std::vector<ColumnFamilyDescriptor> LoadOptions(const std::string& directory, bool needs_policy,
                                                 rocksdb::DBOptions* options) {
   std::vector<ColumnFamilyDescriptor> families;

@@ -1,4 +1,4 @@
-// A database opened with the options that it was last opened with, all its column families.
+// Opens a database with the options that it was last opened with, and all its column families.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -11,7 +11,7 @@ namespace exactbloom::tool {
 
 class OpenDatabase {
  public:
-  // Opens the database in a directory; to write to it, unless `read_only`.
+  // Opens the database in a directory, for writing unless `read_only`.
   //   policy  a filter policy as option strings name it, which replaces that of every column
   //           family; the one of the options if empty
   // Throws support::InputError where there is no database, another process has it open, this

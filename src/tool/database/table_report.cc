@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNone = 0.0;
 
-// A block with the number of keys by its fill, and the standard deviation of that.
+// A block with the number of keys by its fill, and the standard deviation of that number.
 struct MeasuredBlock {
   BlockFill fill;
   double estimated_keys = kNone;
@@ -34,7 +34,8 @@ MeasuredBlock Measure(const rocksdb::Slice& block) {
   return measured;
 }
 
-// The keys of each block: as ours say, else the table's divided as the estimates are, or the sizes.
+// The keys of each block: from an ExactBloom block itself; otherwise the table's keys divided in
+// proportion to the estimates, or to the sizes.
 std::vector<double> KeysOfBlocks(const TableReport& report,
                                  const std::vector<MeasuredBlock>& blocks) {
   const bool ours = report.filter.family == FilterFamily::kExactBloom;
@@ -66,7 +67,7 @@ void AddCounts(const std::vector<MeasuredBlock>& blocks, TableReport* report) {
   }
   if (!bloom || report->bits == 0) return;
   report->fill = static_cast<double>(ones) / static_cast<double>(report->bits);
-  // The older built-in filters repeat their bits, which the estimate does not know.
+  // The older built-in filters repeat their bits, which the estimate does not consider.
   if (report->filter.family == FilterFamily::kLegacyBloom) return;
   report->estimated_keys = estimated;
   report->estimated_keys_deviation = std::sqrt(variance);

@@ -1,4 +1,4 @@
-// exactbloom inspect: which filters do a database's tables have, and what do they let through?
+// exactbloom inspect: the filters of a database's tables, and their rates.
 #include <fmt/format.h>
 
 #include "inspect_report.h"

@@ -1,4 +1,4 @@
-// What inspect found, in text and in JSON.
+// The findings of inspect, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

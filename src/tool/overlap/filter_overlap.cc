@@ -32,7 +32,7 @@ std::uint64_t Ones(const std::string& first, const std::string& second) {
   return ones;
 }
 
-// Why the filters of a family can be compared with none.
+// Why filters of a family cannot be compared.
 const char* ReasonOf(FilterFamily family) {
   switch (family) {
     case FilterFamily::kNone:

@@ -1,4 +1,4 @@
-// exactbloom overlap: how many keys do tables of different levels share, as their filters tell?
+// exactbloom overlap: the keys that tables of different levels share, estimated from their filters.
 #include <fmt/format.h>
 #include <rocksdb/file_system.h>
 
@@ -27,7 +27,7 @@ struct PairOverlap {
   SharedKeysEstimate shared;
 };
 
-// The pairs of tables of two levels, or within level 0: elsewhere a level's tables share nothing.
+// The pairs of tables of two levels, or within level 0: tables of any other level share nothing.
 struct LevelOverlap {
   std::uint64_t pairs = 0;
   std::uint64_t disjoint = 0;  // of the pairs, those whose key ranges do not meet
@@ -130,7 +130,7 @@ class Comparison {
 Overlaps FindOverlaps(const std::vector<std::string>& paths) {
   const auto read = ReadTables<TableFilter>(paths, "reading filters", [](const auto& table) {
     TableFilter filter;
-    ReadTableFilter(*rocksdb::FileSystem::Default(), table.path, &filter);  // in its status
+    ReadTableFilter(*rocksdb::FileSystem::Default(), table.path, &filter);  // sets its status
     return filter;
   });
   return Comparison(read).Run();

@@ -1,4 +1,4 @@
-// exactbloom plan: which filter for so many keys?
+// exactbloom plan: the filter for a number of keys.
 #include "plan.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   return size->bits;
 }
 
-// What the textbook answers to the same arguments.
+// The usual formula's plan for the same arguments.
 FilterPlan UsualPlan(const PlanArguments& arguments, const FilterPlan& plan) {
   FilterPlan usual = plan;
   if (arguments.rate) {

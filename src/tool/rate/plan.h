@@ -1,4 +1,4 @@
-// What `exactbloom plan` is asked, and what a filter of its answer is.
+// The arguments of `exactbloom plan`, and a filter of its answer.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits);
 // may be for the keys of many tables.
 std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key);
 
-// The bits of the arrays of so many filters in the memory that was asked about.
+// The bits of the arrays of `filters` filters in the given memory.
 std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters);
 
 // The bits per key to configure so that a table of these keys gets at least the planned bits: fewer
-// digits are easier to read, and a thousandth of a bit is nothing.
+// digits are easier to read, and a thousandth of a bit is negligible.
 double ConfiguredBitsPerKey(const FilterPlan& plan);
 
 nlohmann::json JsonOf(const FilterPlan& plan);

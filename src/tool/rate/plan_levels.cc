@@ -1,4 +1,4 @@
-// exactbloom plan --levels: how do the levels of a tree share filter memory?
+// exactbloom plan --levels: how the levels of a tree share filter memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
 }
 
 // The option string for the whole tree. Level 0, and every level above the first that was given,
-// gets the bits of that one.
+// gets the bits of the first given one.
 std::string PolicyOf(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
   const auto given = static_cast<int>(levels.size());
   const int last = arguments.last_level.value_or(given);

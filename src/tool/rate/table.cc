@@ -18,7 +18,7 @@ struct Row {
   double bits_per_key = 0.0;
   std::uint64_t bits = 0;
   int optimal_probes = 0;
-  std::vector<double> rates;  // one for each number of probes; NaN where there is no such filter
+  std::vector<double> rates;  // one for each number of probes; NaN if there is no such filter
 };
 
 constexpr double kMostCells = 1e6;

@@ -19,7 +19,7 @@
 namespace exactbloom::tool {
 namespace {
 
-// Sets a flag when the user asks to stop, for as long as this object lives.
+// Sets a flag when the user asks to stop, while this object lives.
 class StopWatch {
  public:
   StopWatch() {
@@ -49,7 +49,7 @@ std::string Tables(std::uint64_t tables, std::uint64_t bytes) {
   return fmt::format("{} table{}, {} bytes", tables, tables == 1 ? "" : "s", bytes);
 }
 
-// A bar on a terminal, a line for each step elsewhere.
+// A bar on a terminal, otherwise one line per step.
 class RebuildProgress {
  public:
   RebuildProgress() { bar_.Begin("reading filters", 0); }

@@ -1,4 +1,4 @@
-// Keys that a table most likely lacks, to ask its filter for.
+// Draws keys that a table most likely lacks, to ask its filter for.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -18,15 +18,15 @@ class AbsentKeys {
   // Spreads `count` keys over a table of `present` keys. Equal seeds draw equal keys.
   AbsentKeys(std::uint64_t count, std::uint64_t present, std::uint64_t seed);
 
-  // To be called for each present key: whether absent ones are due at it.
+  // To be called for each present key. Returns whether absent keys are due at it.
   bool AreDue() { return ++seen_ >= due_; }
 
-  // Calls `use` for these: by turns the present key with one byte changed, and random bytes of its
-  // length. Some may be present after all.
+  // Calls `use` for these: alternately the present key with one byte changed, and random bytes of
+  // its length. Some may be present after all.
   void Draw(const rocksdb::Slice& present, const std::function<void(const rocksdb::Slice&)>& use);
 
-  // Whether this is called with these bytes for the first time: a key that is asked twice tells
-  // nothing new.
+  // Whether this is called with these bytes for the first time: asking for a key again gives no
+  // information.
   bool IsNew(const rocksdb::Slice& key) {
     return used_.insert(std::hash<std::string_view>{}({key.data(), key.size()})).second;
   }

@@ -13,7 +13,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-constexpr double kAnyBitsPerKey = 10.0;  // of a policy that only reads
+constexpr double kAnyBitsPerKey = 10.0;  // for a policy that only reads
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The filter of an SSTable, asked in the order of the keys: of each key the block that RocksDB
+// Asks the filter of an SSTable in the order of the keys: for each key, the block that RocksDB
 // would ask. One block is in memory at a time.
 #pragma once
 
@@ -29,16 +29,16 @@ class FilterWalk {
   // Whether there is a block that can be asked.
   bool HasBlock() const { return reader_ != nullptr; }
 
-  // Whether the current block is the one that is asked of a key not before those asked until now.
+  // Whether the current block is the one for `key`, which must not be before the earlier ones.
   bool IsFor(const rocksdb::Slice& key) const {
     return next_ == blocks_.size() ||
            (next_ > 0 && order_->Compare(key, blocks_[next_ - 1].key) <= 0);
   }
 
-  // Reads the block that is asked of such a key.
+  // Reads the block for such a key.
   rocksdb::Status MoveTo(const rocksdb::Slice& key);
 
-  // Of the current block.
+  // The contents of the current block.
   rocksdb::Slice Contents() const { return contents_.Bytes(); }
   rocksdb::FilterBitsReader& Reader() const { return *reader_; }
   const FilterBlockDescription& Description() const { return description_; }
@@ -46,7 +46,7 @@ class FilterWalk {
  private:
   FilterWalk();
 
-  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // reads our blocks and built-in ones
+  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
   const rocksdb::Comparator* order_ = nullptr;
   std::unique_ptr<files::TableFile> file_;
   std::vector<files::IndexEntry> blocks_;

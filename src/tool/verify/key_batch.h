@@ -1,4 +1,4 @@
-// Keys that are asked of a filter at once.
+// Keys that a filter is asked for at once.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -13,7 +13,7 @@ namespace exactbloom::tool {
 
 class KeyBatch {
  public:
-  static constexpr std::size_t kCapacity = 32;  // RocksDB asks for no more at once
+  static constexpr std::size_t kCapacity = 32;  // as many as RocksDB asks for at once
 
   bool IsEmpty() const { return size_ == 0; }
   bool IsFull() const { return size_ == kCapacity; }
@@ -35,7 +35,7 @@ class KeyBatch {
     size_ = 0;
   }
 
-  // Whether each key may match: as many as there are keys, which live until the next call.
+  // Whether each key may match: one answer per key, valid until the next call.
   const bool* Ask(rocksdb::FilterBitsReader& filter) {
     for (std::size_t i = 0; i < size_; ++i) {
       slices_[i] = (*this)[i];

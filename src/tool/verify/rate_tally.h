@@ -1,4 +1,4 @@
-// Absent keys that were asked of filters, beside what the exact rates say of them.
+// The answers of filters for absent keys, and the answers expected by the exact rates.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace exactbloom::tool {
 
-// The rate of a filter over hash functions: how far one filter's own rate lies from it is a part of
-// the chance in a measurement.
+// The rate of a filter over hash functions: the deviation of one filter's own rate from it is part
+// of the chance in a measurement.
 struct FilterRate {
   double mean = 0.0;
   double relative_deviation = 0.0;
 };
 
-// The exact rates of our filters. Those of equal parameters, as most partitions of a table, are
-// worked out once.
+// The exact rates of ExactBloom's filters. Rates of equal parameters, such as those of most
+// partitions of a table, are computed once.
 class ExactRates {
  public:
   const FilterRate& Of(const FilterDescription& filter);
@@ -33,8 +33,8 @@ struct RateTally {
   std::uint64_t asked = 0;
   std::uint64_t positives = 0;
   double expected = 0.0;  // of the positives
-  double variance = 0.0;  // of the positives, that of the filters' fill included
-  bool exact = true;      // whether these two are; otherwise there is no variance
+  double variance = 0.0;  // of the positives, including that of the filters' fill
+  bool exact = true;      // whether these two are exact; otherwise there is no variance
 
   // Of one filter.
   static RateTally OfExact(std::uint64_t asked, std::uint64_t positives, const FilterRate& rate);
@@ -42,10 +42,10 @@ struct RateTally {
 
   void Add(const RateTally& other);
 
-  // The measured rate with its confidence of 99.9%, for the chance in the keys that were drawn and
-  // that in each filter's fill; none without exact rates.
+  // The 99.9% interval of the measured rate, which allows for chance in the choice of keys and in
+  // each filter's fill; none without exact rates.
   std::optional<Interval> MeasuredInterval() const;
-  // Whether it holds the expected rate.
+  // Whether it contains the expected rate.
   std::optional<bool> WithinInterval() const;
 };
 

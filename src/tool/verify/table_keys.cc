@@ -15,7 +15,7 @@ using rocksdb::Status;
 constexpr std::size_t kSequenceBytes = 8;
 constexpr std::size_t kReadAheadBytes = std::size_t{1} << 20;
 
-// Nobody looks at the values, but the iterator does not pass operands without an operator.
+// The values are not used, but without an operator the iterator does not pass operands.
 class AnyOperands : public rocksdb::MergeOperator {
  public:
   bool FullMergeV2(const MergeOperationInput& /*input*/,

@@ -1,9 +1,9 @@
 // The keys of an SSTable, in their order.
 //
-// RocksDB's SstFileReader hides deleted keys, but these are in the filter too, and a lookup that
-// misses a deletion finds what was deleted. Its iterator shows them when it is asked for all
-// timestamps of a table without timestamps. Each user key comes once, whatever its versions; range
-// deletions, which are in no filter, do not come.
+// RocksDB's SstFileReader hides deleted keys, but these are in the filter, too: a lookup that
+// misses a deletion finds the deleted value. The reader's iterator shows them when it is asked for
+// all timestamps of a table without timestamps. Each user key appears once, however many versions
+// it has; range deletions, which are in no filter, are left out.
 #pragma once
 
 #include <rocksdb/comparator.h>
@@ -31,15 +31,15 @@ class TableKeys {
 
   const rocksdb::Comparator& Order() const { return *options_.comparator; }
 
-  // While it is valid there is a key, which lives until Next. Then the status says whether the end
-  // was reached or an error.
+  // While it is valid there is a key, which is valid until Next. Afterwards the status tells
+  // whether the end or an error was reached.
   bool Valid() const { return walk_->Valid(); }
   rocksdb::Slice Key() { return KeyAt(*walk_); }
   void Next() { walk_->Next(); }
   rocksdb::Status status() const { return walk_->status(); }
 
   // Goes to the first key not before `target` and returns it in `key`; false if there is none.
-  // Does not move what Key returns.
+  // Does not change what Key returns.
   bool Find(const rocksdb::Slice& target, rocksdb::Slice* key);
 
  private:

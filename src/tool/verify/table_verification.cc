@@ -35,7 +35,7 @@ class Verification {
   Status Verify();
   void AddPresent(const Slice& key);
   void AddAbsent(const Slice& key);
-  // Ask for the keys of a batch and clear it.
+  // These ask for the keys of a batch and clear it.
   void AskPresent(KeyBatch& batch, bool prefixes);
   void AskAbsent();
   bool IsPresent(const Slice& key);
@@ -55,7 +55,7 @@ class Verification {
   KeyBatch whole_keys_;
   KeyBatch prefixes_;
   KeyBatch absent_;
-  std::uint64_t asked_ = 0;  // absent keys, of the current block
+  std::uint64_t asked_ = 0;  // for absent keys, by the current block
   std::uint64_t positives_ = 0;
 };
 
@@ -72,7 +72,7 @@ Status Verification::Open() {
       prefix_.reset();
     }
   }
-  // Whether a prefix is absent is seen where a search for it leads, in the order of the bytes.
+  // A search in bytewise order shows whether a prefix is absent.
   const bool searchable = !filter.prefix_filtering ||
                           (prefix_ != nullptr && &keys_->Order() == rocksdb::BytewiseComparator());
   absent_keys_ = std::make_unique<AbsentKeys>(searchable ? wanted_absent_ : 0,
@@ -144,7 +144,8 @@ void Verification::AskAbsent() {
   if (absent_.IsEmpty()) return;
   const bool* answers = absent_.Ask(filter_->Reader());
   for (std::size_t i = 0; i < absent_.Size(); ++i) {
-    // A key that the filter denies need not be looked for: each present key is asked by itself.
+    // A key that the filter denies need not be searched for: each present key is checked
+    // separately.
     if (answers[i] && IsPresent(absent_[i])) continue;
     asked_ += 1;
     if (answers[i]) positives_ += 1;

@@ -14,7 +14,7 @@
 
 namespace exactbloom::tool {
 
-// A key that the filter denies, though it was to be added.
+// A key that the filter denies, although it should have been added.
 struct FalseNegative {
   std::string key;
   bool is_prefix = false;
@@ -33,10 +33,11 @@ struct TableVerification {
   RateTally absent;
 };
 
-// Reads the table once. Each key is asked of the block, or partition, that a lookup of its latest
-// version asks, as the key, as its prefix, or as both, as the table was written.
-//   absent  the number of absent keys to ask for. A key is asked of the partition of the present
-//           key that it was made of. Fewer are asked where some of them turn out to be present
+// Reads the table once. Each key is looked up in the block, or partition, that a lookup of its
+// latest version asks: as the key, as its prefix, or as both, depending on how the table was
+// written.
+//   absent  the number of absent keys to ask for. A key is looked up in the partition of the
+//           present key that it was made from. Fewer are asked for if some turn out to be present
 //   seed    of these keys
 TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent, std::uint64_t seed);
 

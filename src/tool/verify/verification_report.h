@@ -1,4 +1,4 @@
-// What `exactbloom verify` says of the tables that it looked at.
+// The report of `exactbloom verify`.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace exactbloom::tool {
 
-// Tables of one kind taken together. Of those that could not be read to their end only the false
-// negatives count.
+// Sums over tables of one kind. Tables that could not be read to their end contribute only false
+// negatives.
 struct VerificationTally {
   std::uint64_t tables = 0;
   std::uint64_t keys_checked = 0;
@@ -33,8 +33,8 @@ class VerificationReport {
   std::string Text() const;
   nlohmann::json Json() const;
 
-  // What is wrong, in a line: false negatives, and tables that could not be read or checked. Empty
-  // if nothing is.
+  // The problems, in one line: false negatives, and tables that could not be read or checked. Empty
+  // if there are none.
   std::string Findings() const;
 
  private:

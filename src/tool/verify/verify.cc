@@ -1,4 +1,4 @@
-// exactbloom verify: does every filter hold what it must, and let through what it should?
+// exactbloom verify: whether every filter holds its keys, and has the right rate.
 #include <fmt/format.h>
 
 #include <cstdint>
