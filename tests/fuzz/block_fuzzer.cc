@@ -1,9 +1,9 @@
-// Any bytes as a filter block: nothing outside them is touched, a block that is not usable lets
-// every key pass, and a usable one gets the same answers and the same bits from every kernel.
+// Reads any bytes as a filter block: nothing outside them is touched, an unusable block lets every
+// key pass, and a usable one gets the same answers and the same bits from every kernel.
 //
-// An input is a header (Header), and the bytes of the block. The header may ask to mend parts of
-// the trailer, so that bytes that nobody would hit on get past its checks, and to repeat the array,
-// so that short inputs make blocks of several pages.
+// An input is a header (Header), and the bytes of the block. The header may ask to repair parts of
+// the trailer, so that inputs get past its checks, and to repeat the array, so that short inputs
+// make blocks of several pages.
 #include <algorithm>
 #include <array>
 #include <bitset>
@@ -69,7 +69,7 @@ void MendFields(char* trailer) {
   std::fill(trailer + filter::kReservedOffset, trailer + filter::kChecksumOffset, '\0');
 }
 
-// Makes m, and for lines the pad, those of a block of this size.
+// Sets m, and for lines the pad, to match a block of this size.
 void MendSize(std::size_t block_bytes, char* trailer) {
   const std::size_t body = block_bytes - filter::kTrailerBytes;
   std::size_t pad = static_cast<unsigned char>(trailer[filter::kPadOffset]);
@@ -116,7 +116,7 @@ std::string MakeBlock(const Header& header, std::string_view bytes) {
   return block;
 }
 
-// Some of a pool of keys, which is made once, because that takes longer than to ask for them.
+// Some keys of a pool, which is made once, because making keys takes longer than asking for them.
 class Keys {
  public:
   explicit Keys(const Header& header)
@@ -130,7 +130,7 @@ class Keys {
  private:
   static constexpr std::size_t kPoolKeys = 1000;
 
-  // Keys of all lengths, each in memory that ends where it ends.
+  // Keys of all lengths, each in an allocation of its exact size.
   static const std::vector<std::string_view>& Pool() {
     constexpr std::size_t kMaxKeyBytes = 40;
     static std::vector<std::unique_ptr<char[]>> memory;
@@ -152,7 +152,7 @@ class Keys {
   std::size_t size_;
 };
 
-// Those of the keys, and those whose code words are the strangest.
+// The hashes of the keys, and those with the most unusual code words.
 std::vector<std::uint64_t> MakeHashes(const FilterDescription& filter, const Keys& keys) {
   std::vector<std::uint64_t> hashes = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
   for (const std::string_view key : keys) hashes.push_back(filter::HashKey(key, filter.hash_seed));
@@ -237,7 +237,7 @@ void CheckView(const BloomFilterView& view, const Keys& keys, const std::vector<
 }
 
 void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded) {
-  constexpr std::uint64_t kMaxBits = 1U << 13;  // more take time and tell nothing new
+  constexpr std::uint64_t kMaxBits = 1U << 13;  // more bits take time and find nothing new
   const std::uint64_t bits = decoded.description.bits;
   if (bits > kMaxBits) return;
   std::uint64_t ones = 0;
@@ -248,7 +248,7 @@ void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded)
   Require(view.CountOnes() == ones, "ones are counted wrongly");
 }
 
-// The set of a number, of those that have a kernel of their own for the layout.
+// The instruction set of that number, of those with their own kernel for the layout.
 InstructionSet SetOf(std::size_t number, Layout layout) {
   static const std::vector<InstructionSet> sets = filter::TestedSets();
   static const std::vector<InstructionSet> whole_sets = filter::AvailableInstructionSets();

@@ -1,9 +1,9 @@
-// A builder with any options and any keys, beside a set of the keys: no key is missed with any
-// kernel, every block has the size that was announced and says what was put into it, and all
-// instruction sets make the same bytes. Where faults are looked for, none is found in what is
-// whole, and every changed bit is found.
+// Compares a builder with any options and any keys with a set of the keys: no key is missed with
+// any kernel, every block has the announced size and a true description, and all instruction sets
+// make the same bytes. With fault detection, an undamaged block has none, and every changed bit is
+// found.
 //
-// An input is a header (ReadOptions), and steps (Step) with what each of them takes.
+// An input is a header (ReadOptions), and steps (Step) with their arguments.
 #include <array>
 #include <cmath>
 #include <set>
@@ -35,7 +35,7 @@ enum Step : std::uint8_t {
   kSteps
 };
 
-// A number of [least, most], or, where the header says so, any number at all.
+// A number of [least, most], or any number if the header says so.
 double TakeNumber(Input& input, bool any, double least, double most) {
   if (any) return input.Take<double>();
   return least + (most - least) * input.Take<std::uint8_t>() / 255.0;
@@ -63,7 +63,7 @@ bool IsWithin(double number, double least, double most) {
   return number >= least && number <= most;
 }
 
-// As the header of the builder states the ranges.
+// By the ranges in the builder's header.
 bool AreValid(const Options& options) {
   const std::uint64_t two_lines = 2 * kLineBits / 8 + filter::kTrailerBytes;
   return options.layout.IsValid() &&
@@ -100,7 +100,7 @@ class Session {
   }
 
  private:
-  // More steps than this make no more keys. To size filters by their rate takes far longer.
+  // Beyond this number steps add no keys: sizing filters by their rate takes far longer.
   static constexpr std::uint64_t kMaxKeys = 1600;
   static constexpr std::uint64_t kMaxKeysByRate = 100;
 
@@ -157,7 +157,7 @@ class Session {
     Forget();
   }
 
-  // Finishes a filter. `within`: in so many bytes, and otherwise of just so many.
+  // Finishes a filter. `within`: in at most `bytes`, otherwise in exactly that many.
   void CheckFilter(std::size_t bytes, std::uint16_t changed_bit, bool within = false) {
     const std::uint64_t count = builder_.KeyCount();
     Require(count >= keys_.size() && count <= added_, "the number of keys is wrong");
@@ -181,7 +181,7 @@ class Session {
 
   void CheckAnnouncement(std::uint64_t count, std::size_t bytes) const {
     Require(builder_.BlockBytes(count) == bytes, "two sizes are announced");
-    // By a rate, the most keys are found by a long search.
+    // When filters are sized by a rate, finding the most keys takes a long search.
     if (count == 0 || options_.false_positive_rate > 0.0 || builder_.ExceedsBlockLimit()) return;
     Require(builder_.KeysThatFit(bytes) >= count, "fewer keys fit than a block of the size holds");
   }
@@ -223,7 +223,8 @@ class Session {
     }
   }
 
-  // Asks whether the block is whole, or, unless it is zero, whether a change of one bit is found.
+  // Checks that the block has no fault, or, unless `bit` is zero, that a change of one bit is
+  // found.
   void CheckDetection(const FilterBlock& block, std::uint16_t changed_bit) {
     std::string bytes(block.bytes());
     const std::size_t bit = changed_bit % (8 * bytes.size());

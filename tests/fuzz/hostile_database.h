@@ -1,4 +1,4 @@
-// A database of one table in memory, whose file can be made to hold other bytes.
+// A database of one table in memory, whose bytes can be replaced.
 #pragma once
 
 #include <rocksdb/cache.h>
@@ -28,11 +28,12 @@ class HostileDatabase {
  public:
   static constexpr int kKeys = 48;
 
-  // Of these, the even ones are in the table.
+  // The keys of even numbers are in the table.
   static std::string KeyOf(int number);
   static std::string ValueOf(int number);
 
-  // Writes the table, with these options and its own cache. A program has a few of these, for good.
+  // Writes the table, with these options and its own cache. A program keeps a few of these until it
+  // ends.
   explicit HostileDatabase(rocksdb::BlockBasedTableOptions table_options);
 
   // The bytes as they were written.
@@ -41,13 +42,13 @@ class HostileDatabase {
   rocksdb::ChecksumType Checksum() const { return table_options_.checksum; }
   const rocksdb::FilterPolicy& Policy() const { return *table_options_.filter_policy; }
 
-  // From now on the table's file holds `bytes`, as many as it had, and nothing of it is cached.
-  // What was read when the table was opened remains in memory.
+  // From now on the table's file holds `bytes`, which has the same size, and nothing is cached.
+  // Data read when the table was opened remain in memory.
   void Replace(std::string bytes);
 
   rocksdb::DB& Open() { return *db_; }
 
-  // Opens the database once more, so that all is read anew. Null if it is refused.
+  // Opens the database again, so that everything is read again. Null if it is refused.
   std::unique_ptr<rocksdb::DB> OpenAgain() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a fuzzer makes of the bytes that it is given, and how it says that an answer is wrong.
+// How a fuzzer reads its input, and how it reports a wrong answer.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace exactbloom::fuzz {
 
-// Takes values from the front of the input. What the input lacks is zero.
+// Takes values from the front of the input. Behind its end the values are zero.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size)
@@ -27,7 +27,7 @@ class Input {
     return number;
   }
 
-  // Fewer where the input ends.
+  // Fewer if the input ends.
   std::string_view TakeBytes(std::size_t count) {
     const std::string_view bytes = rest_.substr(0, count);
     rest_.remove_prefix(bytes.size());
@@ -49,5 +49,5 @@ inline void Require(bool holds, std::string_view what) {
 
 }  // namespace exactbloom::fuzz
 
-// What a fuzzer consists of: it runs one input, and returns 0.
+// The entry point of a fuzzer: runs one input, and returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

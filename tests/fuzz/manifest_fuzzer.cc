@@ -1,8 +1,8 @@
-// Any bytes as a database's MANIFEST: it is read as a list of tables, or refused with a message.
-// And any records, written as RocksDB writes them, come back as they were, or, when the file is cut
-// off, as many of them as are whole.
+// Reads any bytes as a database's MANIFEST: the result is a list of tables, or a refusal with a
+// message. Also, any records, written in RocksDB's format, are read back unchanged; from a
+// truncated file, as many as are complete.
 //
-// An input is a byte for what it holds (Content), and that.
+// An input is a byte for the kind of content (Content), and the content.
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,7 +67,7 @@ std::string WriteRecords(const std::vector<std::string>& records) {
   return file;
 }
 
-// Records with their lengths before them, and now and then a long one.
+// Records preceded by their lengths; some are long.
 std::vector<std::string> TakeRecords(Input& input) {
   constexpr std::size_t kMaxBytes = 200000;  // of all records, six blocks
   constexpr std::uint8_t kLong = 255;
@@ -111,7 +111,7 @@ Status Read() {
 }
 
 Status Decode(const std::string& record) {
-  // In an allocation of its own size.
+  // In an allocation of its exact size.
   const std::unique_ptr<char[]> bytes(new char[record.size()]);
   std::copy(record.begin(), record.end(), bytes.get());
   files::VersionEdit edit;

@@ -1,4 +1,4 @@
-// A file system of files that are given as strings, to be read only.
+// A read-only file system of files that are given as strings.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -11,7 +11,7 @@
 
 namespace exactbloom::fuzz {
 
-// A file to be read at any place or from its beginning on. The bytes must outlive it.
+// A file for random or sequential reads. The bytes must outlive it.
 class MemoryFile : public rocksdb::FSRandomAccessFile, public rocksdb::FSSequentialFile {
  public:
   explicit MemoryFile(const std::string& bytes) : bytes_(bytes) {}

@@ -1,8 +1,8 @@
 // Any text, or any numbers, as a policy's configuration: either it is refused with a message, and
-// then such a policy makes no filters, or the policy written down and read again is the same, and
+// the policy makes no filters; or the policy is the same after it is written and read again, and
 // its filters hold their keys.
 //
-// An input is a byte for the way by which the configuration comes, and the configuration.
+// An input is a byte for the form of the configuration, and the configuration.
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
@@ -38,7 +38,7 @@ const ConfigOptions& Config() {
   return config;
 }
 
-// What RocksDB does with a text that names no policy is its own affair.
+// A text that names no policy is RocksDB's own matter.
 const BloomFilterPolicy* Ours(const PolicyPointer& policy) {
   return dynamic_cast<const BloomFilterPolicy*>(policy.get());
 }
@@ -47,7 +47,7 @@ Status Validate(const FilterPolicy& policy) {
   return policy.ValidateOptions(rocksdb::DBOptions(), rocksdb::ColumnFamilyOptions());
 }
 
-// What a table of some level gets; null for no filter.
+// The builder for a table of some level; null for no filter.
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(const FilterPolicy& policy) {
   static const rocksdb::BlockBasedTableOptions table_options;
   return std::unique_ptr<rocksdb::FilterBitsBuilder>(
@@ -98,7 +98,7 @@ void CheckPolicy(const BloomFilterPolicy& policy) {
   Require(NewBuilder(policy) == nullptr, "a refused policy makes filters");
 }
 
-// Options as C++ programs fill them in, in and out of their ranges.
+// Options as a C++ program sets them, inside and outside their ranges.
 BloomFilterPolicyOptions TakeStruct(Input& input) {
   enum Flag : unsigned {
     kRate = 1,
@@ -131,7 +131,7 @@ void CheckStruct(Input& input) {
   CheckPolicy(*Ours(policy));
 }
 
-// A policy, and a change of its options such as SetOptions makes.
+// A policy, and a change of its options as by SetOptions.
 void CheckChange(Input& input) {
   const std::size_t size = input.Take<std::uint8_t>();
   const std::string id(input.TakeBytes(size));
@@ -143,14 +143,14 @@ void CheckChange(Input& input) {
   const bool was_valid = Validate(*policy).ok();
   const std::string before = policy->ToString(Config());
   const Status status = changed->ConfigureFromString(Config(), change);
-  // RocksDB refuses a text that is no list of options before the policy sees it.
+  // RocksDB refuses a text that is not a list of options before the policy sees it.
   Require(status.ok() || !Validate(*changed).ok() || changed->ToString(Config()) == before,
           "an error is forgotten");
   Require(was_valid || !Validate(*changed).ok(), "the first error is forgotten");
   CheckPolicy(*Ours(changed));
 }
 
-// The text stands in a line of its own, with what may be more lines behind it.
+// The text is on a line of its own; it may contain more lines.
 void CheckOptionsFile(const std::string& text) {
   static const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
   const std::string file =

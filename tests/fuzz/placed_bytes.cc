@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::align_val_t kAlignment{kMaxShift + 1};
 
-// The address sanitizer's granule: it cannot forbid part of one and allow what follows.
+// The address sanitizer's granule: it cannot forbid part of one and allow the bytes behind it.
 constexpr std::size_t kGranuleBytes = 8;
 
-// kMaxBytes of pages between two that cannot be touched. Kept until the process ends.
+// kMaxBytes of pages between two inaccessible ones. Kept until the process ends.
 unsigned char* GuardedPages() {
   static unsigned char* const pages = [] {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -1,4 +1,4 @@
-// Memory for hostile bytes in which a step outside them is seen.
+// Memory for hostile bytes that detects accesses outside them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace exactbloom::fuzz {
 
 enum class Place : std::uint8_t {
   kAllocation,  // at any alignment, at the end of an allocation: for the address sanitizer
-  kPageEnd,     // before a page that cannot be read: for gathers, which no sanitizer watches
+  kPageEnd,     // before a page that cannot be read: for gathers, which no sanitizer checks
   kPageBegin,   // behind one
 };
 inline constexpr int kPlaces = 3;
@@ -23,7 +23,7 @@ class PlacedBytes {
   // Pages hold at most this many bytes. One object at a time may be in each place of them.
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
-  //   shift   how far from an alignment of kMaxShift + 1 bytes; of kAllocation only
+  //   shift   how far from an alignment of kMaxShift + 1 bytes; for kAllocation only
   PlacedBytes(std::string_view bytes, Place place, std::size_t shift);
 
   unsigned char* data() const { return data_; }

@@ -1,15 +1,15 @@
 // SSTables with changed bytes.
 //
-// Through our own reader goes any table, changed anywhere. What a checksum protects is refused or
-// unchanged, and no filter block makes a view misbehave.
+// ExactBloom's own reader gets any table, changed anywhere. Data protected by a checksum are
+// refused or unchanged, and no filter block makes a view misbehave.
 //
-// Through RocksDB go only changes that its checksums guard, since RocksDB itself does not claim to
-// survive others: anywhere before the footer with the checksums left as they were, and in filter
-// blocks of ours also with the block's checksum made to fit, as a writer gone wrong would. A key
-// that is in the table is then found with its value, or there is an error; only a filter block with
-// a new checksum may hide a key, when our own view of it, too, says that it is absent.
+// RocksDB gets only changes that its checksums guard, since it does not claim to survive others:
+// anywhere before the footer with the checksums unchanged, and in ExactBloom's filter blocks also
+// with a corrected block checksum, as from a faulty writer. A key of the table is then found with
+// its value, or there is an error. Only a filter block with a corrected checksum may hide a key,
+// and only if ExactBloom's view of it says that the key is absent.
 //
-// An input is a way (Way), a table, flags for mending, and changes: each an offset and a byte.
+// An input is a reader (Way), a table, flags for repairs, and changes: each an offset and a byte.
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -58,14 +58,14 @@ BlockBasedTableOptions TableOptions(Layout layout, rocksdb::ChecksumType checksu
   return table_options;
 }
 
-// Kept until the process ends, since their threads are.
+// Kept until the process ends, since their threads run until then.
 HostileDatabase& DatabaseOf(std::size_t number) {
   static const std::vector<HostileDatabase*>& databases = *new std::vector<HostileDatabase*>{
       new HostileDatabase(TableOptions({FilterKind::kClassic, 0}, rocksdb::kXXH3, false)),
       new HostileDatabase(TableOptions({FilterKind::kStandard, 1}, rocksdb::kCRC32c, true)),
       new HostileDatabase(TableOptions({FilterKind::kClassic, 2}, rocksdb::kxxHash64, false)),
       new HostileDatabase(TableOptions({FilterKind::kStandard, 0}, rocksdb::kxxHash, true)),
-      // Only for our own reader: nothing guards it.
+      // Only for ExactBloom's reader: no checksum guards it.
       new HostileDatabase(TableOptions({FilterKind::kClassic, 1}, rocksdb::kNoChecksum, true))};
   return *databases[number % databases.size()];
 }
@@ -92,13 +92,13 @@ class ChangedTable {
   bool IsFooterChanged() const { return footer_changed_; }
   bool ArePropertiesChanged() const { return properties_changed_; }
 
-  // Whether no checksum was made to fit to what changed.
+  // Whether no checksum was corrected.
   bool IsGuarded() const {
     return database_.Checksum() != rocksdb::kNoChecksum &&
            (changed_filters_.empty() || (mending_ & kMendBlock) == 0) && !footer_changed_;
   }
 
-  // Whether a filter that RocksDB takes for whole may lack the key.
+  // Whether a filter with a correct checksum may lack the key.
   bool MayHide(const std::string& key) const {
     if ((mending_ & kMendBlock) == 0) return false;
     const auto& blocks = database_.Map().filter_blocks;
@@ -148,7 +148,8 @@ class ChangedTable {
     }
     if ((mending_ & kMendBlock) != 0 && database_.Checksum() != rocksdb::kNoChecksum) {
       const std::size_t checked = handle.size + 1;
-      // How it is compressed. RocksDB asserts that it knows the way of a block that is whole.
+      // The compression type. RocksDB asserts that it knows that of a block with a correct
+      // checksum.
       block[handle.size] = rocksdb::kNoCompression;
       StoreFixed32(files::BlockChecksum(database_.Checksum(), {block, checked}), block + checked);
     }
@@ -166,7 +167,7 @@ class ChangedTable {
   std::set<std::size_t> changed_filters_;
 };
 
-// What our reader says of a table, and how its filter blocks answer.
+// ExactBloom's reading of a table, and the answers of its filter blocks.
 struct Reading {
   TableFilter filter;
   std::vector<std::string> blocks;
@@ -191,7 +192,7 @@ Reading ReadWithOurs(const std::string& bytes) {
     return Status::OK();
   });
   Require(status.ok() || status.getState() != nullptr, "an error without a message");
-  // To visit the blocks asks less of a table than to describe its filter.
+  // Visiting the blocks requires less of a table than describing its filter.
   Require(!status.ok() || (of_visit.ok() && visited == reading.blocks),
           "blocks are read otherwise");
   return reading;
@@ -239,7 +240,7 @@ void CheckWithRocksDb(HostileDatabase& database, const ChangedTable& table, bool
   if (table.IsFooterChanged() || database.Checksum() == rocksdb::kNoChecksum) return;
   database.Replace(table.Bytes());
   if (!opens) return CheckLookups(database.Open(), table);
-  // RocksDB 7.8 compares the checksum of the properties only after it has taken them apart.
+  // RocksDB 7.8 compares the checksum of the properties only after parsing them.
   if (table.ArePropertiesChanged()) return;
   const std::unique_ptr<rocksdb::DB> again = database.OpenAgain();
   if (again != nullptr) CheckLookups(*again, table);

@@ -1,6 +1,6 @@
 // A program that names a policy and never mentions ExactBloom: RocksDB registers its plugins
-// itself. It is linked with the list of plugins that RocksDB's build made, which takes the place of
-// the empty one in the shared library.
+// itself. It is linked with the list of plugins that RocksDB's build made, which replaces the empty
+// one in the shared library.
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
 

@@ -1,4 +1,4 @@
-// Builders as RocksDB asks for them, with the switches of a table's options.
+// Makes builders as RocksDB does, with the switches of a table's options.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// A filter that would exceed the size of a block is cut, keeps its keys, and leaves a line in the
-// info log. With a limit of a kilobyte, since the real one takes three thousand million keys.
+// A filter that would exceed the block limit is made smaller, keeps its keys, and is reported in
+// the info log. With a limit of a kilobyte, since reaching the real one takes three thousand
+// million keys.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 

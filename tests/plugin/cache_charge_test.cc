@@ -1,5 +1,5 @@
-// cache_usage_options: the memory of filter construction is charged to the block cache, and comes
-// back.
+// cache_usage_options: the memory of filter construction is charged to the block cache, and
+// released.
 #include "plugin/cache_charge.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(CacheCharge, ChargesOfSeveralBuildersAddUp) {
   EXPECT_EQ(cache->GetPinnedUsage(), 3 * kEntry);
 }
 
-// What RocksDB's Bloom filters do, too: they are built without a charge.
+// RocksDB's Bloom filters do the same: they are built without a charge.
 TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
   const auto cache = NewCache(4 * kEntry, /*is_strict=*/true);
   CacheCharge charge(cache);
@@ -81,7 +81,7 @@ TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
   EXPECT_EQ(cache->GetUsage(), 0U);
 }
 
-// It counts its own table among the usage, but not among what is pinned.
+// It counts its own table as used, but not as pinned.
 TEST(CacheCharge, WorksWithAHyperClockCache) {
   const auto cache = rocksdb::HyperClockCacheOptions(100 * kEntry, 4096, 0).MakeSharedCache();
   const std::size_t before = cache->GetUsage();
@@ -134,7 +134,7 @@ TEST_P(ChargedBuilder, ChargesHashesAndThenBlocks) {
   std::size_t finished = 0;
   for (Filter& filter : filters) {
     AddNumbers(*builder, kKeys);
-    // The last step of keys may not have been charged yet.
+    // The most recent keys may not have been charged yet.
     EXPECT_LE(cache_->GetPinnedUsage(), RoundedUp(finished + kHashBytes));
     EXPECT_GE(cache_->GetPinnedUsage() + kEntry, RoundedUp(finished + kHashBytes));
     filter.contents = builder->Finish(&filter.buffer, nullptr);

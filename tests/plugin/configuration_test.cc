@@ -1,4 +1,4 @@
-// The ways to ask for a policy, and what becomes of bad values.
+// The ways to configure a policy, and the refusal of bad values.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/utilities/options_util.h>
@@ -165,7 +165,7 @@ TEST(Configuration, AnOptionsFileOfDefaultsHoldsTheShortForm) {
 
 // Bad values.
 
-// What every refusal has to say.
+// What every refusal must contain.
 void ExpectRefusal(const Status& status, const std::string& value,
                    const std::string& option = "bits_per_key",
                    const std::string& range = "from 0 to 100") {

@@ -1,4 +1,4 @@
-// Flipped bits in SSTables: each lookup ends in an error or is right. No key is missed silently.
+// Flipped bits in SSTables: each lookup is correct or ends in an error. No key is missed silently.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
@@ -38,7 +38,7 @@ void Flip(std::string& bytes, std::uint64_t bit) {
   byte = static_cast<char>(byte ^ (1 << bit % 8));
 }
 
-// Gives a block the checksum of the bytes that it has now.
+// Corrects a block's checksum for its present bytes.
 void FitChecksum(std::string& file, const files::BlockHandle& block) {
   const std::uint64_t end = block.offset + block.size + 1;  // with the type of its compression
   const std::uint32_t checksum =
@@ -68,8 +68,8 @@ class Corruption : public testing::TestWithParam<GoldenTable> {
     EXPECT_GT(useful_, kAbsent * 95 / 100);
   }
 
-  // Puts these bytes in the place of the table, asks for all keys and for absent ones, and expects
-  // that none is missed or made up.
+  // Replaces the table's bytes, asks for all keys and for absent ones, and expects that none is
+  // missed or invented.
   Outcome OutcomeOf(const std::string& bytes) {
     EXPECT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes, table_).ok());
     rocksdb::DB* opened = nullptr;
@@ -112,7 +112,7 @@ class Corruption : public testing::TestWithParam<GoldenTable> {
   std::string table_;
   std::vector<files::BlockHandle> blocks_;
   FilterCounts counts_;       // of the last OutcomeOf
-  std::uint64_t useful_ = 0;  // of sound bytes
+  std::uint64_t useful_ = 0;  // with undamaged bytes
 };
 
 INSTANTIATE_TEST_SUITE_P(Tables, Corruption, testing::ValuesIn(GoldenTables()),
@@ -138,7 +138,7 @@ void ExpectAllPass(const rocksdb::FilterPolicy& policy, const Slice& block) {
   EXPECT_EQ(std::count(results.begin(), results.end(), true), kBatch);
 }
 
-// As a faulty writer would leave them: RocksDB's checksum fits, so the filter is asked.
+// As from a faulty writer: RocksDB's checksum is correct, so the filter is asked.
 TEST_P(Corruption, OfABitOfTheTrailerMatchesAllWhereTheChecksumFits) {
   const PolicyPointer stock(rocksdb::NewBloomFilterPolicy(10));
   constexpr std::uint64_t kTrailerBits = 8 * filter::kTrailerBytes;
@@ -158,8 +158,8 @@ TEST_P(Corruption, OfABitOfTheTrailerMatchesAllWhereTheChecksumFits) {
   }
 }
 
-// A lost one of the bit array may lose a key: against that there is RocksDB's checksum, which stays
-// as it is here. On demand: EXACTBLOOM_TEST_LARGE=1 flips 100,000 bits, which takes minutes.
+// A cleared bit of the array may lose a key. RocksDB's checksum, which is not corrected here,
+// prevents that. On demand: EXACTBLOOM_TEST_LARGE=1 flips 100,000 bits, which takes minutes.
 TEST_P(Corruption, OfAnyBitIsAnErrorOrHarmless) {
   const std::uint64_t tables = GoldenTables().size();
   const bool large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;

@@ -4,7 +4,8 @@
 // The installed librocksdb is not instrumented. The thread sanitizer sees what its mutexes order,
 // but neither its own memory nor what it orders by atomics; with its usual options it reports races
 // of RocksDB with itself. ctest runs this program with ignore_noninstrumented_modules, so that it
-// looks at what our own code, the inline functions of RocksDB's headers included, reads and writes.
+// checks only the reads and writes of ExactBloom's code and of the inline functions of RocksDB's
+// headers.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -53,7 +54,7 @@ class SharedDatabase {
     written_all_ = true;
   }
 
-  // Looks up what was written so far, until all is.
+  // Looks up what was written so far, until everything is written.
   void Read() {
     bool last = false;
     while (!last) {
@@ -65,7 +66,7 @@ class SharedDatabase {
     }
   }
 
-  // What the filters did for the keys of both families and as many absent ones.
+  // The filters' counters for the keys of both families and as many absent ones.
   FilterCounts ReadAll() {
     FilterCounts sum;
     for (rocksdb::ColumnFamilyHandle* family : {db_->DefaultColumnFamily(), more_}) {

@@ -1,4 +1,4 @@
-// The ways by which tables come into being and are read.
+// The ways in which tables are made and read.
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>

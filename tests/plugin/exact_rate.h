@@ -1,4 +1,4 @@
-// The exact rate as what a measurement has to agree with.
+// Compares measurements with the exact rate.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
   Status status;
   const Slice contents = builder->Finish(&buffer, &status);
   ExpectCorruption(status, "key's hash changed");
-  // Should the block be used nevertheless, it must not lose a key.
+  // Even if the block is used, it must not lose a key.
   const std::unique_ptr<rocksdb::FilterBitsReader> reader(policy_->GetFilterBitsReader(contents));
   EXPECT_TRUE(reader->MayMatch("any key"));
   // The builder goes on with the next filter.

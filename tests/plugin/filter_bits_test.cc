@@ -22,7 +22,7 @@ using rocksdb::FilterBitsReader;
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// The longest batch that RocksDB asks.
+// The longest batch that RocksDB asks for.
 constexpr int kMostInBatch = 32;
 
 struct Filter {
@@ -185,8 +185,8 @@ TEST_P(FilterBits, ContentsMayLieAtAnyAlignment) {
   }
 }
 
-// A block of ours is never handed to the built-in reader, which might lose keys, because a bit of
-// its trailer is wrong.
+// An ExactBloom block with a wrong bit in its trailer is never handed to the built-in reader, which
+// might lose keys.
 TEST_P(FilterBits, EverySingleBitErrorOfTheTrailerMatchesEverything) {
   const auto builder = NewBuilder();
   AddKeys(*builder, 0, 1000);

@@ -1,4 +1,4 @@
-// The SSTables that tests/golden/sstables keeps: they stay readable for ever.
+// The SSTables in tests/golden/sstables. They must stay readable for ever.
 #pragma once
 
 #include <rocksdb/options.h>
@@ -22,7 +22,7 @@ struct GoldenTable {
   // Options of such tables, with another policy. Every lookup reads its blocks from the file.
   rocksdb::Options OptionsWith(const PolicyPointer& policy) const;
 
-  // Writes what today's code makes of it.
+  // Writes the table that the present code makes.
   rocksdb::Status Write(const std::string& path) const;
 };
 

@@ -1,5 +1,5 @@
-// The golden SSTables: ours reads and filters them, stock RocksDB reads them without us, and the
-// writer still makes the bytes of their filters.
+// The golden SSTables: ExactBloom reads them and filters, stock RocksDB reads them without
+// ExactBloom, and the writer still makes the bytes of their filters.
 #include "golden_tables.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_P(GoldenTableTest, SaysWhatItsFilterIs) {
   EXPECT_EQ(filter.format_version, GetParam().layout.Lines() == 0 ? 1 : 2);
 }
 
-// Other bytes need another version of the format, and golden tables of it beside these.
+// Other bytes need a new version of the format, with its own golden tables.
 TEST_P(GoldenTableTest, WriterMakesTheSameFilters) {
   const PolicyPointer policy = NewPolicy(GetParam().layout);
   const auto builder = NewBuilder(*policy);

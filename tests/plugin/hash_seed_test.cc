@@ -1,5 +1,4 @@
-// The salt: who knows the false positives of one seed knows nothing of another's, and no seed ever
-// loses a key.
+// The salt: false positives of one seed are not known for another, and no seed loses a key.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +76,7 @@ TEST(HashSeedOfPolicy, IsThatOfItsBlocks) {
   }
 }
 
-// Each table keeps the seed of its time.
+// Each table keeps the seed that it was written with.
 TEST(HashSeedInDatabase, ChangingItLosesNoKeyAndAllTablesFilter) {
   constexpr std::uint64_t kKeysATable = 3000;
   const TemporaryDirectory directory;

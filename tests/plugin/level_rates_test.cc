@@ -150,8 +150,8 @@ TEST_P(LevelRates, AndSizesAreThosePromisedAndNoKeyIsLost) {
 
 // Counters.
 
-// The tickers and the counters by level say of our filters what they say of the built-in ones: the
-// same number of checks, each either useful or positive.
+// The tickers and the counters by level are the same for ExactBloom's filters as for the built-in
+// ones: the same number of checks, each either useful or positive.
 TEST(LevelCounters, CountForUsAsForTheBuiltInFilters) {
   std::array<std::array<FilterCounts, kRuns>, 2> counts;
   const std::array<PolicyPointer, 2> policies = {NewPolicy(FilterKind::kClassic),

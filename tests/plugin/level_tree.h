@@ -1,5 +1,5 @@
-// A settled tree: sorted runs of ten times as many keys each, one a level, and what their filters
-// take and let through.
+// A settled tree: sorted runs, one per level, each with ten times as many keys as the one above,
+// and the bytes and counters of their filters.
 #pragma once
 
 #include <rocksdb/options.h>

@@ -1,5 +1,5 @@
-// optimize_filters_for_memory: blocks fill the pieces of memory they will lie in, and the rate over
-// all of them stays the target.
+// optimize_filters_for_memory: blocks fill the memory that they will be read into, and the rate
+// over all of them stays the target.
 #include "plugin/memory_fit.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::size_t PowersOfTwo(std::size_t bytes) {
 
 std::size_t Exactly(std::size_t bytes) { return bytes; }
 
-// What many tables make of a policy.
+// Sums over many tables built with a policy.
 struct Tables {
   double keys = 0;
   double count = 0;
@@ -130,7 +130,7 @@ TEST_P(MemoryFitTest, FillsPages) {
   EXPECT_LE(tables.bytes_in_memory, 0.96 * tables.target_bytes_in_memory);
 }
 
-// Classes so far apart that filling them would change filters beyond recognition.
+// Classes so far apart that filling them would change filters too much.
 TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
   std::mt19937_64 random(2);
   MemoryFit fit(PowersOfTwo);
@@ -167,7 +167,7 @@ TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
   double target = 0;
   std::uint64_t other_sizes = 0;
   for (std::uint64_t keys = 2000; keys < 140000; keys += keys / 20) {
-    // A builder a table, and every other table in two partitions.
+    // One builder per table, and every other table in two partitions.
     const auto builder = NewBuilder(*policy_, table_options_);
     for (int partition = 0; partition < 2; ++partition) {
       AddNumbers(*builder, keys);

@@ -109,7 +109,7 @@ TEST_P(Migration, OnOffAndOnAgain) {
   ExpectFiltering(AskAbsent(*db, kAsked), kAsked);
 }
 
-// A table without filter, of the built-in filters and of ours, side by side in one level.
+// Tables without a filter, with built-in filters and with ExactBloom's, in one level.
 class Transition : public testing::Test {
  protected:
   static constexpr std::uint64_t kTables = 4;
@@ -130,13 +130,13 @@ class Transition : public testing::Test {
     return Open(OptionsWith(std::move(policy)), directory_.path("db"));
   }
 
-  // What absent keys cost that lie in the range of table `i`, and only there.
+  // The cost of absent keys that lie in the range of table `i` only.
   static FilterCounts AskTable(rocksdb::DB& db, std::uint64_t i) {
     return AskAbsent(db, kAskedOfTable, nullptr, i * kKeysOfTable);
   }
 
-  // Each key costs the read of a block of data, unless a filter says that it is absent; a second
-  // one, if it lies between two blocks, of which a table has less than twenty.
+  // Each key costs the read of a data block, unless a filter says that it is absent, and a second
+  // one if it lies between two blocks, of which a table has fewer than twenty.
   static void ExpectCostOf(rocksdb::DB& db, std::uint64_t i, bool filtered) {
     const FilterCounts counts = AskTable(db, i);
     EXPECT_GE(counts.data_blocks, kAskedOfTable - counts.useful) << "table " << i;
@@ -148,8 +148,9 @@ class Transition : public testing::Test {
     }
   }
 
-  // Rewrites the tables that `policy` lacks, one a call, and expects the reads of absent keys to
-  // fall from `unfiltered` tables' worth to the false positives, a table's worth at a time.
+  // Rewrites the tables that lack the filter of `policy`, one per call, and expects the reads of
+  // absent keys to fall from `unfiltered` tables' worth to the false positives, a table's worth at
+  // a time.
   static void ExpectFallingCost(rocksdb::DB& db, std::uint64_t unfiltered, std::uint64_t calls) {
     RebuildOptions portion;
     portion.max_tables = 1;
@@ -184,14 +185,15 @@ TEST_F(Transition, OnWithReadCostFallingTableByTable) {
 
 TEST_F(Transition, OffWithReadCostFallingTableByTable) {
   const Database db = OpenWith(NewStockPolicy(Stock::kBloom));
-  // The table without filter, and ours.
+  // The table without a filter, and ExactBloom's.
   for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, i != 0 && i != 3);
   ExpectFallingCost(*db, /*unfiltered=*/2, /*calls=*/3);
   for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, true);
   ExpectPresent(*db, kTables * kKeysOfTable);
 }
 
-// A table of ours that is open beside the others while no policy is set costs as if it had none.
+// An ExactBloom table that is open among others while no policy is set costs as much as a table
+// without a filter.
 TEST_F(Transition, WithoutPolicyNothingFilters) {
   const Database db = OpenWith(nullptr);
   for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, false);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = MixedDatabase::kKeys;
 
-constexpr std::uint64_t kDeleted = 10;  // of the first keys, one in so many
+constexpr std::uint64_t kDeleted = 10;  // of the first keys, one in kDeleted
 
 const char kOldest[] = "oldest";
 const char kMiddle[] = "middle";

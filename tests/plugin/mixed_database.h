@@ -21,7 +21,8 @@ std::map<std::uint64_t, TableFilter> TablesOf(rocksdb::DB& db);
 // Their numbers, each with its level.
 std::map<std::uint64_t, int> NumbersAndLevels(const std::map<std::uint64_t, TableFilter>& tables);
 
-// In memory, and as long as this object. One table after the other is made, each of kKeys keys:
+// In memory, and destroyed with this object. The tables are made one after the other, each of kKeys
+// keys:
 //
 //   keys / kKeys   0 .. 1       none     moved below level 0
 //                  1 .. 2       bloom    moved below level 0; universal compaction takes

@@ -1,7 +1,7 @@
 // One policy used by many threads at once: a reader shared by all of them, and a builder each.
 //
-// The database itself stays out of it: the installed librocksdb is not instrumented, so the thread
-// sanitizer sees only the half of it that is inlined, and reports what the other half protects.
+// The test uses no database: the installed librocksdb is not instrumented, so the thread sanitizer
+// sees only its inlined part, and would report data that the other part protects.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -109,8 +109,8 @@ TEST_P(PolicyConcurrent, ReadersAreMadeInParallel) {
   EXPECT_GT(refused, kThreads * 950);
 }
 
-// What a policy computes when it is first needed, and remembers: the division among the levels, the
-// size of Ribbon filters and a rate's sizes.
+// What a policy computes on first use, and remembers: the division among the levels, the size of
+// Ribbon filters and a rate's sizes.
 TEST(PolicyMemory, FirstTablesMayBeBuiltInParallel) {
   BloomFilterPolicyOptions by_level;
   by_level.size_ratio = 10;

@@ -1,5 +1,5 @@
-// Every option of the policies: its texts, its range, its place in OPTIONS files, and the table of
-// the document.
+// Every option of the policies: its text forms, its range, OPTIONS files, and the table in
+// docs/configuration.md.
 #include "plugin/policy_options.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What goes into a filter besides whole keys, and how RocksDB cuts filters into partitions: keys
-// and prefixes are counted once, and the sizes are what they were announced to be.
+// Prefixes in filters, and filters in partitions: keys and prefixes are counted once, and the sizes
+// are the announced ones.
 #include <gtest/gtest.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
@@ -35,7 +35,7 @@ BlockBasedTableOptions TableOptions(PolicyPointer policy, std::uint64_t metadata
 
 // Whole keys and prefixes.
 
-// A prefix is that of ten numbers. In every other ten, the five even ones are present.
+// Ten numbers share a prefix. In every other ten, the five even ones are present.
 constexpr std::size_t kTensPrefix = 11;
 constexpr std::uint64_t kKeys = 40000;
 constexpr std::uint64_t kPrefixes = kKeys / 5;
@@ -117,7 +117,7 @@ TEST_P(KeysAndPrefixes, PrefixesAloneAreCountedOnce) {
   EXPECT_LE(table.num_filter_entries, kPrefixes + 2);
 }
 
-// A prefix that goes on in the next partition belongs to both.
+// A prefix that continues in the next partition belongs to both.
 TEST_P(KeysAndPrefixes, AreCountedOnceInAPartition) {
   const Database db = Build(512);
   const rocksdb::TableProperties table = PropertiesOf(*db);
@@ -145,7 +145,7 @@ TEST_P(PartitionSize, BuildersFillWhatTheyAnnounce) {
   }
 }
 
-// RocksDB takes a tenth off metadata_block_size, since it cuts at the end of a data block only.
+// RocksDB reduces metadata_block_size by a tenth, since it cuts only at the end of a data block.
 TEST_P(PartitionSize, PartitionsHaveMetadataBlockSize) {
   for (const bool optimized : {false, true}) {
     std::vector<std::size_t> sizes;
@@ -164,7 +164,7 @@ TEST_P(PartitionSize, PartitionsHaveMetadataBlockSize) {
 
     constexpr double kMeant = 0.9 * 4096;
     ASSERT_GT(sizes.size(), 12U);
-    sizes.pop_back();  // what remained
+    sizes.pop_back();  // the rest
     const double mean = static_cast<double>(std::accumulate(sizes.begin(), sizes.end(), 0UL)) /
                         static_cast<double>(sizes.size());
     EXPECT_NEAR(mean, kMeant, 0.02 * kMeant);

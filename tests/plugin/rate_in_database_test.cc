@@ -1,4 +1,4 @@
-// What RocksDB's counters measure is the exact rate, and it is below that of the built-in filter.
+// RocksDB's counters measure the exact rate, which is below that of the built-in filter.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table_properties.h>

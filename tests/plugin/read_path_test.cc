@@ -1,4 +1,4 @@
-// The ways by which RocksDB reads tables, and what the filters save on each of them.
+// The ways in which RocksDB reads tables, and what the filters save in each.
 #include <gtest/gtest.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/slice_transform.h>
@@ -21,7 +21,7 @@ class ReadPath : public testing::TestWithParam<int> {
  protected:
   ReadPath() {
     table_options_.filter_policy = NewPolicy({FilterKind::kClassic, GetParam()});
-    // A block cache that holds next to nothing.
+    // A block cache that holds almost nothing.
     table_options_.block_cache = rocksdb::NewLRUCache(std::size_t{1} << 10, 0);
   }
 
@@ -49,7 +49,7 @@ class ReadPath : public testing::TestWithParam<int> {
     ExpectPresent(*db, kKeys);
     const std::uint64_t misses = Count(*db, rocksdb::BLOCK_CACHE_FILTER_MISS);
     ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
-    // Each filter is loaded again and again.
+    // Each filter is loaded repeatedly.
     EXPECT_GT(Count(*db, rocksdb::BLOCK_CACHE_FILTER_MISS), misses + 10);
   }
 
@@ -110,7 +110,7 @@ TEST_P(ReadPath, AbsentKeysReadNoDataBlocks) {
   EXPECT_LT(counts.FalsePositives(), kAbsent / 30);
 }
 
-// The last level goes without filters, and all others keep them.
+// The last level has no filters, and all others keep theirs.
 TEST_P(ReadPath, OptimizeFiltersForHits) {
   rocksdb::Options options = Options();
   options.optimize_filters_for_hits = true;
@@ -154,8 +154,8 @@ class IteratorPath : public ReadPath {
     return db;
   }
 
-  // Seeks to every hundred, with the next one as upper bound if `bounded`, and expects the keys
-  // that are there.
+  // Seeks to every hundred, with the next one as upper bound if `bounded`, and expects the present
+  // keys.
   static FilterCounts SeekAll(rocksdb::DB& db, rocksdb::ReadOptions read_options, bool bounded) {
     for (std::uint64_t hundred = 0; hundred + 1 < kHundreds; ++hundred) {
       const std::string bound = KeyOf(100 * hundred + 99);
@@ -203,7 +203,7 @@ TEST_P(IteratorPath, AutoPrefixModeFiltersWhereTheBoundHasThePrefix) {
   rocksdb::ReadOptions read_options;
   read_options.auto_prefix_mode = true;
   ExpectFilteredSeeks(SeekAll(*db, read_options, true));
-  // Without a bound the seek goes on beyond the prefix, so the filter must not be asked.
+  // Without a bound the seek continues beyond the prefix, so the filter must not be asked.
   const FilterCounts counts = SeekAll(*db, read_options, false);
   EXPECT_EQ(counts.prefix_checked, 0U);
 }

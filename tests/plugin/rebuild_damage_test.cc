@@ -1,4 +1,4 @@
-// Damaged tables that no checksum shows, and compactions that fail.
+// Damaged tables without checksums, and compactions that fail.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/merge_operator.h>
@@ -16,7 +16,7 @@ namespace exactbloom {
 namespace {
 
 constexpr std::uint64_t kKeys = 500;  // of a table
-constexpr std::uint64_t kTables = 4;  // with fewer, lookups do not look at the tables' ranges
+constexpr std::uint64_t kTables = 4;  // with fewer, lookups ignore the tables' ranges
 
 class RebuildDamage : public testing::Test {
  protected:
@@ -65,7 +65,7 @@ TEST_F(RebuildDamage, WithoutChecksumsItIsFoundByDecoding) {
   EXPECT_TRUE(db_->Flush({}).ok());
 }
 
-// An operand can be decoded, but not without the operator and what it merges with.
+// An operand cannot be decoded without the operator and its base value.
 TEST_F(RebuildDamage, WithoutChecksumsOperandsAreTakenAsTheyAre) {
   rocksdb::BlockBasedTableOptions table_options;
   table_options.checksum = rocksdb::kNoChecksum;
@@ -91,7 +91,7 @@ TEST_F(RebuildDamage, WithoutChecksumsOperandsAreTakenAsTheyAre) {
   ExpectPresent(*db, kKeys, "value,more");
 }
 
-// The table is known to the database, whose reader has it open, and cannot be read anew.
+// The database has the table open, but it cannot be opened again.
 TEST_F(RebuildDamage, ATableWithoutAFooterIsNamedAndLeft) {
   const std::string path = directory_.path("db");
   {

@@ -182,7 +182,7 @@ TEST(RebuildRate, SleepsBetweenTables) {
   const std::uint64_t start = env.NowMicros();
   options.progress = [&](const RebuildResult& soFar) {
     if (soFar.rewritten_bytes == rewritten.back()) return;
-    // This table waited until those before it were paid for, and no longer.
+    // This table waited for the time of those before it, and no longer.
     EXPECT_EQ(env.NowMicros() - start, rewritten.back() * 1000);
     rewritten.push_back(soFar.rewritten_bytes);
   };

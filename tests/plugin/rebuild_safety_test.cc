@@ -1,4 +1,4 @@
-// Nothing is lost by a rebuild: crashes, damage, ranges that meet, writes beside it.
+// A rebuild loses nothing, with crashes, damage, ranges that meet, and concurrent writes.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
@@ -112,7 +112,7 @@ TEST(RebuildSafety, ADamagedTableIsNamedAndLeft) {
   EXPECT_EQ(result.remaining_tables, 1U);
 }
 
-// A range deletion that a snapshot keeps is cut at the bounds of tables, which so meet.
+// A range deletion that a snapshot keeps is cut at the bounds of tables, which therefore meet.
 TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
   const TemporaryDirectory directory;
   rocksdb::Options options = OptionsWith(Bloom());

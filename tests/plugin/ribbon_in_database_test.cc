@@ -1,4 +1,4 @@
-// The rate of RocksDB's own Ribbon filters, built and asked, is the one that their slots give.
+// The measured rate of RocksDB's own Ribbon filters is the one computed from their slots.
 #include <gtest/gtest.h>
 
 #include <cstdint>

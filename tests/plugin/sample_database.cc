@@ -48,7 +48,7 @@ rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_option
   options.create_if_missing = true;
   options.disable_auto_compactions = true;
   options.statistics = rocksdb::CreateDBStatistics();
-  options.stats_dump_period_sec = 0;  // the first dump into the log comes at any moment
+  options.stats_dump_period_sec = 0;  // the first dump into the log may come at any time
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   return options;
 }

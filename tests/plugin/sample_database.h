@@ -19,7 +19,7 @@ namespace exactbloom {
 
 using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
 
-// Removed, with all that is in it, by the destructor.
+// Removed, with its contents, by the destructor.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -51,11 +51,11 @@ inline constexpr std::size_t kPrefixLength = 10;
 // The table files in a directory, by name.
 std::vector<std::filesystem::path> TableFilesIn(const std::string& directory);
 
-// What filters did since the counters were reset, and what reads came of it.
+// The filters' counters since the reset, and the reads.
 struct FilterCounts {
   std::uint64_t useful = 0;          // "absent"
   std::uint64_t positive = 0;        // "may be contained", of whole keys
-  std::uint64_t true_positive = 0;   // and it was
+  std::uint64_t true_positive = 0;   // and it was contained
   std::uint64_t prefix_checked = 0;  // of prefixes
   std::uint64_t prefix_useful = 0;
   std::uint64_t data_blocks = 0;  // asked for, from the block cache or a file
@@ -65,7 +65,7 @@ struct FilterCounts {
 
 using Database = std::unique_ptr<rocksdb::DB>;
 
-// Fails the current test where the database cannot be opened; so do the functions below.
+// Fails the current test if the database cannot be opened; so do the functions below.
 Database Open(const rocksdb::Options& options, const std::string& path);
 
 // Puts the keys of `count` even numbers from `first` on, with `value`, and flushes them into a
@@ -78,12 +78,12 @@ void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& valu
                    std::uint64_t first = 0, rocksdb::ColumnFamilyHandle* family = nullptr);
 
 // Asks for the keys of `count` odd numbers from the one after `first` on, expects that none is
-// found, and returns what the filters did meanwhile.
+// found, and returns the filters' counters.
 FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
                        rocksdb::ColumnFamilyHandle* family = nullptr, std::uint64_t first = 0);
 
 // Asks in batches for the keys of `count` even numbers and the odd ones between them, expects that
-// just the even ones are found, and returns what the filters did meanwhile.
+// exactly the even ones are found, and returns the filters' counters.
 FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
                          const rocksdb::ReadOptions& read_options = {});
 

@@ -1,4 +1,4 @@
-// Reading table files of all footers, and of hostile bytes.
+// Reads table files with all kinds of footers, and hostile bytes.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/table_properties.h>
@@ -244,7 +244,7 @@ TEST_F(TableFileTest, ErrorsNameFileAndPlace) {
   EXPECT_FALSE(ReadTableFilter(*env_->GetFileSystem(), "/nowhere.sst", &filter).ok());
 }
 
-// Without checksums every byte gets as far as it can. The sanitizers watch.
+// Without checksums every byte is read as far as possible, under the sanitizers.
 TEST_F(TableFileTest, HostileBytesAreRefusedOrRead) {
   rocksdb::BlockBasedTableOptions table_options;
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);

@@ -1,4 +1,4 @@
-// What the listing of filters says of tables that RocksDB wrote.
+// The listing of filters, for tables that RocksDB wrote.
 #include "exactbloom/table_filters.h"
 
 #include <gtest/gtest.h>

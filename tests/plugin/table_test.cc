@@ -1,4 +1,4 @@
-// Every shape of table: full and partitioned filters, of whole keys, prefixes or both, in every
+// Every kind of table: full and partitioned filters, of whole keys, prefixes or both, in every
 // format version.
 #include <gtest/gtest.h>
 #include <rocksdb/slice_transform.h>

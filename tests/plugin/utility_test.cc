@@ -1,5 +1,5 @@
-// RocksDB's operations and utilities over tables with our filters: what is there is found, and the
-// filters filter.
+// RocksDB's operations and utilities on tables with ExactBloom's filters: present keys are found,
+// and the filters filter.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/merge_operator.h>
@@ -25,7 +25,7 @@ class Utility : public testing::TestWithParam<int> {
  protected:
   std::string Path(const std::string& name = "db") const { return directory_.path(name); }
 
-  // Opens the database of another utility and looks at what is in it.
+  // Opens the database of another utility and checks its contents.
   void ExpectCopyFilters(const std::string& name) const {
     rocksdb::Options options = options_;
     options.statistics = rocksdb::CreateDBStatistics();

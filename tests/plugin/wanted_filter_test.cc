@@ -28,7 +28,7 @@ class WantedFilterTest : public testing::Test {
     return Open(options_, "/db");
   }
 
-  // How many tables lack the policy's filter. After a rebuild none does.
+  // The number of tables that lack the policy's filter. After a rebuild none does.
   std::uint64_t Lacking(PolicyPointer policy) {
     const Database db = OpenWith(std::move(policy));
     RebuildResult first;

@@ -1,5 +1,5 @@
 // Writes golden SSTables into the directory that is its argument. Only for tables that are added to
-// the list: a file that is there already is left alone, because it stays readable for ever.
+// the list: existing files are left alone, because they must stay readable for ever.
 #include <filesystem>
 #include <iostream>
 

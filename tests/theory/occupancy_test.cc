@@ -150,7 +150,7 @@ TEST(Occupancy, MomentsOfLargeFiltersEqualTheOracle) {
           EXPECT_EQ(occupancy->Variance(), 0.0);
         }
         for (const std::uint64_t r : {1, 2, 5, 20}) {
-          if (r > count * size) {  // no more bits can be one; the oracle keeps a residue there
+          if (r > count * size) {  // more bits cannot be one; the oracle keeps a residue there
             EXPECT_EQ(occupancy->BinomialMoment(static_cast<int>(r)), 0.0);
             continue;
           }

@@ -1,9 +1,9 @@
-// docs/tool.md, the man page and the completion say what the tool does.
+// docs/tool.md, the manual page and the completion agree with the tool.
 //
 // Each command of the document, a line that starts with "    $ ", is run by the shell, and must
-// print the indented lines that follow it, errors included. Where "..." stands in them, anything
-// may stand in that line; a line of "..." alone stands for any lines. Every section has the
-// document's database, fresh, as `db` in the current directory. After a change of the tool,
+// print the indented lines that follow it, errors included. "..." in a line matches any text; a
+// line of "..." alone matches any lines. Every section has a fresh copy of the document's database
+// as `db` in the current directory. After a change of the tool,
 //   UPDATE_DOCUMENT=docs/tool.md build/dev/bin/tool_document_test
 // writes what the commands print into the document; then look at the difference.
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Policies whose filters are wrong on purpose.
+// Policies that make wrong filters.
 #pragma once
 
 #include <string>

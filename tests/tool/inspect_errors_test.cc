@@ -1,4 +1,4 @@
-// inspect on what is damaged, forbidden, in use, or no database at all.
+// inspect on databases that are damaged, forbidden or in use, and on files that are no database.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ TEST_F(InspectErrors, SoAreATruncatedAndAnEmptyAndAMissingOne) {
 }
 
 TEST_F(InspectErrors, WithoutPermissionTheTableOrTheDatabaseIsNamed) {
-  // Root may read everything, so somebody else has to ask.
+  // Root may read everything, so another user asks.
   const std::string nobody =
       geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "";
   if (testing::AskTool("--version", nobody).status != 0) {

@@ -1,4 +1,4 @@
-// What inspect says of tables whose filters are known.
+// The reports of inspect on tables with known filters.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 
@@ -104,7 +104,8 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
     EXPECT_NEAR(filter["estimated_keys"], kKeys,
                 1.0 + 5.0 * filter.at("estimated_keys_deviation").get<double>());
   }
-  // Partitions are asked alike here, while the rate is a mean by their keys: nearly the same.
+  // Partitions are asked equally here, while the rate is a mean weighted by their keys: nearly the
+  // same.
   constexpr std::uint64_t kAsked = 100'000;
   const auto blocks = filter["blocks"].get<std::uint64_t>();
   const std::uint64_t asked = kAsked / blocks;

@@ -1,4 +1,4 @@
-// Whether inspect knows which filters a database asks after its options have changed.
+// inspect tells which filters a database uses after its options have changed.
 #include <gtest/gtest.h>
 #include <rocksdb/slice_transform.h>
 
@@ -18,7 +18,7 @@ class InspectUse : public ::testing::Test {
   using TableOptions = rocksdb::BlockBasedTableOptions;
 
   // Writes a table, moves it to level 1 and opens the database once more with other options.
-  // Returns what inspect says of the filter.
+  // Returns inspect's report on the filter.
   json FilterAfter(const rocksdb::Options& before, const rocksdb::Options& after) {
     const TemporaryDirectory directory;
     {

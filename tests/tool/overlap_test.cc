@@ -1,4 +1,4 @@
-// Shared keys by filters, compared with the keys that were put into both tables.
+// Estimates of shared keys, compared with the keys that were put into both tables.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 

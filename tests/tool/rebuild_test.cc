@@ -1,4 +1,4 @@
-// rebuild gives tables the wanted filter, in portions, and says what it did.
+// rebuild gives tables the wanted filter, in portions, and reports what it did.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST_F(RebuildCommand, RewritesWhatLacksThePolicysFilter) {
   EXPECT_EQ(verified.at("keys_checked"), kTables * kKeys);
   EXPECT_EQ(verified.at("levels").at(0).at("filter"), "exactbloom");
   EXPECT_TRUE(verified.at("within_interval"));
-  // The policy stands in the options now.
+  // The policy is in the OPTIONS file now.
   EXPECT_EQ(Rebuild("").at("lacking_tables"), 0);
   ExpectPresent(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()),
                 kTables * kKeys);

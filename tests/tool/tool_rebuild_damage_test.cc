@@ -1,4 +1,4 @@
-// rebuild on databases with a damaged table: it is named, nothing is lost, and where RocksDB opens
+// rebuild on databases with a damaged table: it is named, nothing is lost, and if RocksDB opens
 // such a database, the other tables are rewritten.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ class RebuildOfDamage : public ::testing::Test {
     EXPECT_EQ(again.err, "exactbloom: 1 damaged file is left as it is\n");
   }
 
-  // With its bytes as they were, the database has all its keys.
+  // With the original bytes restored, the database has all its keys.
   void ExpectAllWithSoundBytes() const {
     std::ofstream(damaged_, std::ios::binary) << sound_bytes_;
     ExpectPresent(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()),

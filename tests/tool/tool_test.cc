@@ -1,4 +1,4 @@
-// Asks the tool questions on the command line and compares its answers with the library.
+// Runs the tool and compares its answers with the library.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

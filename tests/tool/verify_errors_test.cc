@@ -1,4 +1,4 @@
-// verify and rebuild on what is damaged, in use, or not to be opened.
+// verify and rebuild on databases that are damaged, in use, or cannot be opened.
 #include <gtest/gtest.h>
 #include <rocksdb/merge_operator.h>
 
@@ -106,7 +106,7 @@ TEST_F(DatabaseErrors, RebuildRefusesBadQuestions) {
 
 TEST_F(DatabaseErrors, ADirectoryThatCannotBeWrittenIsRefused) {
   Make(NewPolicy(FilterKind::kClassic));
-  // Root may write everywhere, so somebody else has to ask.
+  // Root may write everywhere, so another user runs it.
   const std::string nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
   if (AskTool("--version", nobody).status != 0) {
     GTEST_SKIP() << "another user cannot run the tool";

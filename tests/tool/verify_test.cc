@@ -1,4 +1,4 @@
-// verify finds exactly the key that a filter denies, and measures the rates that the theory gives.
+// verify finds exactly the key that a filter denies, and measures the exact rates.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>

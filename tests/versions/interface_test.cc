@@ -1,5 +1,5 @@
-// That our builder and reader put every function where a version of RocksDB looks for it. Compiled
-// once for each version, which ROCKSDB_MAJOR and ROCKSDB_MINOR name.
+// ExactBloom's builder and reader have every function where a version of RocksDB looks for it.
+// Compiled once for each version, which ROCKSDB_MAJOR and ROCKSDB_MINOR name.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -52,7 +52,7 @@ std::size_t PlaceOf(Function function) {
 template <typename Class, typename Result, typename... Arguments>
 Class ClassOf(Result (Class::*)(Arguments...));
 
-// Whether RocksDB's own class has the function, and not just what we added behind it.
+// Whether RocksDB's own class has the function, and not only ExactBloom's addition behind it.
 template <typename Function>
 constexpr bool IsRocksDBs(Function function) {
   return std::is_same_v<decltype(ClassOf(function))*, FilterBitsBuilder*>;
@@ -99,7 +99,7 @@ class BuilderOfLayout : public testing::TestWithParam<int> {
                           rocksdb::FilterBuildingContext(table_options), memory_fit_);
   }
 
-  // RocksDB calls through its own class, and so do we where that has the function.
+  // RocksDB calls through its own class, and so does the test if that class has the function.
   static NewestFilterBitsBuilder& Newest(FilterBitsBuilder& builder) {
     return dynamic_cast<NewestFilterBitsBuilder&>(builder);
   }
@@ -150,8 +150,8 @@ TEST_P(BuilderOfLayout, AddKeyAndAltCountsEachEntryOnce) {
   }
 }
 
-// From 9.6 on RocksDB leaves the last partition out when no entry was added, and all of its keys
-// would be absent.
+// From 9.6 on, RocksDB omits the last partition if no entry was added, and all of its keys would be
+// absent.
 TEST_P(BuilderOfLayout, EntriesAreNotZeroWhenMemoryWasShort) {
   const auto builder = NewBuilder();
   faults::Starve([&] { builder->AddKey("key"); });
