@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "exactbloom/version.h"
 #include "support/machine.h"
@@ -16,123 +14,84 @@ namespace {
 
 using support::TextTable;
 
-// The results in one table: those with one peer and one size of filter.
-using TableKey = std::tuple<std::string, std::uint64_t, double>;
-// A row of it: a layout and a kernel.
-using RowKey = std::pair<std::string, std::string>;
+std::string Percent(double rate) { return fmt::format("{:.4g}%", 100.0 * rate); }
 
-std::string Rate(double rate) { return fmt::format("{:.4g}%", 100.0 * rate); }
-
-const Result* Find(const std::vector<const Result*>& results, Operation operation) {
-  for (const Result* result : results) {
-    if (result->operation == operation) return result;
-  }
-  return nullptr;
+std::string RatioCell(const std::optional<Comparison>& measured) {
+  if (!measured) return "-";
+  return fmt::format("{:.2f} ({:.2f}-{:.2f}){}", measured->ratio_median, measured->ratio_low,
+                     measured->ratio_high, measured->ratio_median > 1.0 ? "*" : " ");
 }
 
-std::string RatioCell(const Result* result) {
-  if (result == nullptr) return "-";
-  const Comparison& measured = result->comparison;
-  return fmt::format("{:.2f} ({:.2f}-{:.2f}){}", measured.ratio_median, measured.ratio_low,
-                     measured.ratio_high, measured.ratio_median > 1.0 ? "*" : " ");
-}
-
-std::vector<std::string> PeerCells(const std::vector<const Result*>& first_row) {
-  std::vector<std::string> cells = {first_row.front()->peer, "ns/key"};
-  for (const Operation operation : kOperations) {
-    const Result* result = Find(first_row, operation);
-    cells.push_back(
-        result == nullptr ? "-" : fmt::format("{:.1f} ", result->comparison.peer_nanoseconds));
-  }
-  cells.insert(cells.end(), {Rate(first_row.front()->peer_rate_measured), "-", "1"});
-  return cells;
-}
-
-std::vector<std::string> OurCells(const std::vector<const Result*>& row) {
-  const Result& first = *row.front();
-  std::vector<std::string> cells = {first.layout, first.kernel};
-  for (const Operation operation : kOperations) cells.push_back(RatioCell(Find(row, operation)));
-  cells.push_back(Rate(first.rate_measured));
-  cells.push_back(Rate(first.rate_exact));
-  cells.push_back(first.peer_rate_measured > 0.0
-                      ? fmt::format("{:.2f}", first.rate_measured / first.peer_rate_measured)
-                      : "-");
-  return cells;
-}
-
-std::string RatioTable(const TableKey& key, const std::vector<const Result*>& results) {
+std::string RatioTable(const PeerTable& table, const std::vector<Operation>& operations) {
   std::vector<std::string> header = {"layout", "kernel"};
-  for (const Operation operation : kOperations) header.push_back(Name(operation) + " ");
-  header.insert(header.end(), {"measured", "exact", "/peer"});
-  TextTable table(header);
-
-  std::vector<RowKey> order;
-  std::map<RowKey, std::vector<const Result*>> rows;
-  for (const Result* result : results) {
-    auto& row = rows[{result->layout, result->kernel}];
-    if (row.empty()) order.emplace_back(result->layout, result->kernel);
-    row.push_back(result);
+  std::vector<std::string> peer_cells = {table.peer, "ns/key"};
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    header.push_back(fmt::format("{} ", operations[i].name));
+    const auto& measured = table.rows.front().comparisons[i];
+    peer_cells.push_back(measured ? fmt::format("{:.1f} ", measured->peer_nanoseconds) : "-");
   }
-  table.AddRow(PeerCells(rows[order.front()]));
-  for (const RowKey& row : order) table.AddRow(OurCells(rows[row]));
-  return fmt::format("Ratio of time to {}: {} keys, {:g} bits per key\n{}\n", std::get<0>(key),
-                     std::get<1>(key), std::get<2>(key), table.Format());
+  header.insert(header.end(), {"measured", "exact", "/peer"});
+  peer_cells.insert(peer_cells.end(), {Percent(table.peer_rate), "-", "1"});
+  TextTable text(header);
+  text.AddRow(peer_cells);
+  for (const ComparisonRow& row : table.rows) {
+    std::vector<std::string> cells = {row.layout, row.kernel};
+    for (const auto& comparison : row.comparisons) cells.push_back(RatioCell(comparison));
+    cells.insert(
+        cells.end(),
+        {Percent(row.rate_measured), Percent(row.rate_exact),
+         table.peer_rate > 0.0 ? fmt::format("{:.2f}", row.rate_measured / table.peer_rate) : "-"});
+    text.AddRow(cells);
+  }
+  return fmt::format("Ratio of time to {}: {} keys, {:g} bits per key\n{}\n", table.peer,
+                     table.keys, table.bits_per_key, text.Format());
 }
 
 std::string RateTable(const std::vector<RateRow>& rates) {
   TextTable table({"filter", "keys", "bits/key", "bytes*8/key", "absent queries", "false pos.",
                    "measured", "exact"});
   for (const RateRow& row : rates) {
-    table.AddRow({row.name, fmt::format("{}", row.keys), fmt::format("{:g}", row.bits_per_key),
+    table.AddRow({row.design, fmt::format("{}", row.keys), fmt::format("{:g}", row.bits_per_key),
                   fmt::format("{:.3f}",
                               8.0 * static_cast<double>(row.bytes) / static_cast<double>(row.keys)),
                   fmt::format("{}", row.rate.absent_queries),
-                  fmt::format("{}", row.rate.false_positives), Rate(row.rate.Rate()),
-                  row.rate.exact ? Rate(row.rate.exact->mean) : "-"});
+                  fmt::format("{}", row.rate.false_positives), Percent(row.rate.Rate()),
+                  row.rate.exact ? Percent(row.rate.exact->mean) : "-"});
   }
   return "False-positive rates; every exact one lies in the 99.9% interval of the measured one\n" +
          table.Format() + "\n";
 }
 
-// For each peer, in how many comparisons it is faster, and in how many it has the lower rate.
-std::string PeersThatWin(const std::vector<Result>& results) {
-  std::vector<std::string> order;
-  struct Wins {
-    int time = 0;
-    int rate = 0;
-    int of = 0;
-  };
-  std::map<std::string, Wins> wins;
-  for (const Result& result : results) {
-    Wins& count = wins[result.peer];
-    if (count.of == 0) order.push_back(result.peer);
-    count.time += result.comparison.ratio_median > 1.0 ? 1 : 0;
-    count.rate += result.rate_measured > result.peer_rate_measured ? 1 : 0;
-    ++count.of;
+// In how many comparisons a peer is the faster one, and in how many it has the lower rate.
+std::string WinsOf(const std::string& peer, const std::vector<PeerTable>& tables) {
+  int faster = 0;
+  int lower_rate = 0;
+  int total = 0;
+  for (const PeerTable& table : tables) {
+    if (table.peer != peer) continue;
+    for (const ComparisonRow& row : table.rows) {
+      for (const auto& comparison : row.comparisons) {
+        if (!comparison) continue;
+        faster += comparison->ratio_median > 1.0 ? 1 : 0;
+        lower_rate += row.rate_measured > table.peer_rate ? 1 : 0;
+        ++total;
+      }
+    }
   }
-  std::string text;
-  for (const std::string& peer : order) {
-    const Wins& count = wins[peer];
-    text += fmt::format(
-        "{} is faster in {} of {} comparisons (marked with *) and has the lower rate in {}.\n",
-        peer, count.time, count.of, count.rate);
-  }
-  return text;
+  return fmt::format(
+      "{} is faster in {} of {} comparisons (marked with *) and has the lower rate in {}.\n", peer,
+      faster, total, lower_rate);
 }
 
-std::string Header(const Report& report) {
+std::string Header(const BenchmarkReport& report) {
   std::string text = fmt::format(
-      "ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\nkernels:", EXACTBLOOM_VERSION,
-      support::RocksDBVersion(), __VERSION__, support::DescribeCpu());
-  for (const std::string& kernel : report.kernels) text += " " + kernel;
-  text += fmt::format(
-      "\n{}\n\nEvery filter is called through RocksDB's virtual functions, as RocksDB calls it, "
-      "and "
-      "lies {} bytes\nbehind the start of a cache line. A ratio is the median of {} interleaved "
+      "ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\nkernels: {}\n{}\n\n"
+      "Every filter is called through RocksDB's virtual functions, as RocksDB calls it, and lies "
+      "{} bytes\nbehind the start of a cache line. A ratio is the median of {} interleaved "
       "repetitions, followed by their\nmiddle half; below 1 ExactBloom is faster. Builds of many "
-      "keys "
-      "have fewer repetitions.\n\n",
-      report.command, report.block_offset, report.repetitions);
+      "keys have fewer repetitions.\n\n",
+      EXACTBLOOM_VERSION, support::RocksDBVersion(), __VERSION__, support::DescribeCpu(),
+      fmt::join(report.kernels, " "), report.command, report.block_offset, report.repetitions);
   if (!report.missing_peer.empty()) {
     text += fmt::format("FastLocalBloom with AVX2 is not compared: {}.\n\n", report.missing_peer);
   }
@@ -141,40 +100,45 @@ std::string Header(const Report& report) {
 
 }  // namespace
 
-std::string Report::Text() const {
-  std::string text = Header(*this);
-  if (!fixed_costs.empty()) text += fixed_costs + "\n";
-  text += RateTable(rates);
-  std::vector<TableKey> order;
-  std::map<TableKey, std::vector<const Result*>> tables;
-  for (const Result& result : results) {
-    const TableKey key{result.peer, result.keys, result.bits_per_key};
-    if (tables[key].empty()) order.push_back(key);
-    tables[key].push_back(&result);
+std::string BenchmarkReport::Text() const {
+  std::vector<std::string> peers;
+  for (const PeerTable& table : tables) {
+    if (std::find(peers.begin(), peers.end(), table.peer) == peers.end()) {
+      peers.push_back(table.peer);
+    }
   }
-  std::stable_sort(order.begin(), order.end(), [](const TableKey& a, const TableKey& b) {
-    return std::get<0>(a) < std::get<0>(b);
-  });
-  for (const TableKey& key : order) text += RatioTable(key, tables[key]);
-  return text + PeersThatWin(results);
+  std::string text = Header(*this) + RateTable(rates);
+  std::string wins;
+  for (const std::string& peer : peers) {
+    for (const PeerTable& table : tables) {
+      if (table.peer == peer) text += RatioTable(table, operations);
+    }
+    wins += WinsOf(peer, tables);
+  }
+  return text + wins;
 }
 
-nlohmann::json Report::Json() const {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const Result& result : results) {
-    rows.push_back({{"layout", result.layout},
-                    {"kernel", result.kernel},
-                    {"bits_per_key", result.bits_per_key},
-                    {"keys", result.keys},
-                    {"operation", Name(result.operation)},
-                    {"peer", result.peer},
-                    {"ratio_median", result.comparison.ratio_median},
-                    {"ratio_low", result.comparison.ratio_low},
-                    {"ratio_high", result.comparison.ratio_high},
-                    {"rate_measured", result.rate_measured},
-                    {"rate_exact", result.rate_exact}});
+nlohmann::json BenchmarkReport::Json() const {
+  nlohmann::json results = nlohmann::json::array();
+  for (const PeerTable& table : tables) {
+    for (const ComparisonRow& row : table.rows) {
+      for (std::size_t i = 0; i < operations.size(); ++i) {
+        if (!row.comparisons[i]) continue;
+        results.push_back({{"layout", row.layout},
+                           {"kernel", row.kernel},
+                           {"bits_per_key", table.bits_per_key},
+                           {"keys", table.keys},
+                           {"operation", operations[i].name},
+                           {"peer", table.peer},
+                           {"ratio_median", row.comparisons[i]->ratio_median},
+                           {"ratio_low", row.comparisons[i]->ratio_low},
+                           {"ratio_high", row.comparisons[i]->ratio_high},
+                           {"rate_measured", row.rate_measured},
+                           {"rate_exact", row.rate_exact}});
+      }
+    }
   }
-  return rows;
+  return results;
 }
 
 }  // namespace exactbloom::filter_benchmark

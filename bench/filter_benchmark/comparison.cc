@@ -4,14 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+
+#include "exactbloom/layout.h"
+#include "support/errors.h"
+#include "support/progress.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
 
+using support::WrongAnswer;
+
 constexpr std::size_t kTimedKeys = 16'384;
 constexpr std::size_t kWarmUpKeys = 1'024;
-// The absent keys below this block are for measuring rates.
+// The absent keys below this block are those of the rates.
 constexpr std::uint64_t kFirstTimedBlock = std::uint64_t{1} << 32;
 // Small filters are built several times in one measurement.
 constexpr std::uint64_t kKeysToBuild = 50'000;
@@ -34,16 +41,6 @@ void ReadAll(const rocksdb::Slice& block) {
   benchmark::DoNotOptimize(sum);
 }
 
-// Measures first one, then the other; the order changes with the repetition.
-template <typename Measure>
-Times MeasureBoth(int repetition, Measure measure_ours, Measure measure_peer) {
-  Times times;
-  if (repetition % 2 == 0) times.peer = measure_peer();
-  times.ours = measure_ours();
-  if (repetition % 2 != 0) times.peer = measure_peer();
-  return times;
-}
-
 double TimeBuild(const LoadedFilter& filter) {
   const ForcedKernel forced(filter.kernel);
   const std::uint64_t builds =
@@ -60,67 +57,59 @@ double TimeBuild(const LoadedFilter& filter) {
 
 }  // namespace
 
-std::string LoadedFilter::Name() const {
-  return kernel.empty() ? contender->name : contender->name + " " + kernel;
-}
-
 Comparison Summarize(const std::vector<Times>& repetitions) {
   std::vector<double> ratios;
-  std::vector<double> ours;
   std::vector<double> peer;
   for (const Times& times : repetitions) {
     ratios.push_back(times.ours / times.peer);
-    ours.push_back(times.ours);
     peer.push_back(times.peer);
   }
   return {Quantile(ratios, 0.5), Quantile(ratios, 0.25), Quantile(ratios, 0.75),
-          Quantile(ours, 0.5), Quantile(peer, 0.5)};
+          Quantile(peer, 0.5)};
 }
 
-QueryComparer::QueryComparer(int repetitions)
-    : repetitions_(repetitions),
-      block_number_(kFirstTimedBlock),
-      timed_(kTimedKeys),
-      warm_up_(kWarmUpKeys) {}
+FilterComparer::FilterComparer()
+    : block_number_(kFirstTimedBlock), timed_(kTimedKeys), warm_up_(kWarmUpKeys) {}
 
-double QueryComparer::Time(Operation operation, LoadedFilter& filter) {
-  ReadAll(filter.memory->block());
-  Ask(operation, *filter.reader, warm_up_);
-  const Answers answers = Ask(operation, *filter.reader, timed_);
-  if (AsksPresentKeys(operation) && answers.positive != timed_.size()) {
-    throw WrongAnswer(fmt::format("{}: {} of {} present keys were answered absent", filter.Name(),
-                                  timed_.size() - answers.positive, timed_.size()));
+void FilterComparer::FillKeys(const Operation& operation, std::uint64_t keys) {
+  ++block_number_;
+  if (operation.asks_present_keys) {
+    timed_.FillSample(block_number_, keys);
+    warm_up_.FillSample(~block_number_, keys);
+  } else {
+    timed_.FillAbsent(block_number_);
+    warm_up_.FillAbsent(~block_number_ >> 16);
   }
-  return answers.nanoseconds / static_cast<double>(timed_.size());
 }
 
-Comparison QueryComparer::Compare(Operation operation, LoadedFilter& ours, LoadedFilter& peer) {
-  std::vector<Times> times;
-  times.reserve(static_cast<std::size_t>(repetitions_));
-  for (int i = 0; i < repetitions_; ++i) {
-    ++block_number_;
-    if (AsksPresentKeys(operation)) {
-      timed_.FillSample(block_number_, ours.keys);
-      warm_up_.FillSample(~block_number_, ours.keys);
-    } else {
-      timed_.FillAbsent(block_number_);
-      warm_up_.FillAbsent(~block_number_ >> 16);
-    }
-    times.push_back(MeasureBoth<std::function<double()>>(
-        i, [&] { return Time(operation, ours); }, [&] { return Time(operation, peer); }));
+double FilterComparer::Time(const Operation& operation, LoadedFilter& filter) {
+  if (operation.ask == nullptr) return TimeBuild(filter);
+  ReadAll(filter.memory->block());
+  operation.ask(*filter.reader, warm_up_);
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t positive = operation.ask(*filter.reader, timed_);
+  const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
+  if (operation.asks_present_keys && positive != timed_.size()) {
+    throw WrongAnswer(fmt::format("{}: {} of {} present keys were answered absent", filter.Name(),
+                                  timed_.size() - positive, timed_.size()));
+  }
+  return elapsed.count() / static_cast<double>(timed_.size());
+}
+
+Comparison FilterComparer::Compare(const Operation& operation, LoadedFilter& ours,
+                                   LoadedFilter& peer, int repetitions) {
+  std::vector<Times> repeated;
+  repeated.reserve(static_cast<std::size_t>(repetitions));
+  for (int i = 0; i < repetitions; ++i) {
+    FillKeys(operation, ours.keys);
+    Times times;
+    if (i % 2 == 0) times.peer = Time(operation, peer);
+    times.ours = Time(operation, ours);
+    if (i % 2 != 0) times.peer = Time(operation, peer);
+    repeated.push_back(times);
     support::CheckForInterrupts();
   }
-  return Summarize(times);
-}
-
-Comparison CompareBuilds(const LoadedFilter& ours, const LoadedFilter& peer, int repetitions) {
-  std::vector<Times> times;
-  times.reserve(static_cast<std::size_t>(repetitions));
-  for (int i = 0; i < repetitions; ++i) {
-    times.push_back(MeasureBoth<std::function<double()>>(
-        i, [&] { return TimeBuild(ours); }, [&] { return TimeBuild(peer); }));
-  }
-  return Summarize(times);
+  return Summarize(repeated);
 }
 
 }  // namespace exactbloom::filter_benchmark

@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -27,7 +26,9 @@ void FetchKey(const KeyBlock& keys, std::size_t i) {
   __builtin_prefetch(slice->data() + kKeysAhead * kKeyBytes);
 }
 
-std::uint64_t AskFenced(rocksdb::FilterBitsReader& reader, const KeyBlock& keys) {
+}  // namespace
+
+std::uint64_t AskFenced(rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
   std::uint64_t positive = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     FetchKey(keys, i);
@@ -38,7 +39,7 @@ std::uint64_t AskFenced(rocksdb::FilterBitsReader& reader, const KeyBlock& keys)
   return positive;
 }
 
-std::uint64_t AskInTurn(rocksdb::FilterBitsReader& reader, const KeyBlock& keys) {
+std::uint64_t AskInTurn(rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
   std::uint64_t positive = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (reader.MayMatch(keys.slices()[i])) {
@@ -57,55 +58,6 @@ std::uint64_t AskInBatches(rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
     for (std::size_t j = 0; j < count; ++j) positive += may_match[j] ? 1U : 0U;
   }
   return positive;
-}
-
-std::uint64_t AskAll(Operation operation, rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
-  switch (operation) {
-    case Operation::kNegativeLatency:
-      return AskFenced(reader, keys);
-    case Operation::kNegativeThroughput:
-    case Operation::kPositiveThroughput:
-      return AskInTurn(reader, keys);
-    case Operation::kNegativeBatch:
-    case Operation::kPositiveBatch:
-      return AskInBatches(reader, keys);
-    case Operation::kBuild:
-      break;
-  }
-  return 0;
-}
-
-}  // namespace
-
-std::string Name(Operation operation) {
-  switch (operation) {
-    case Operation::kNegativeLatency:
-      return "negative_latency";
-    case Operation::kNegativeThroughput:
-      return "negative_throughput";
-    case Operation::kNegativeBatch:
-      return "negative_batch";
-    case Operation::kPositiveThroughput:
-      return "positive_throughput";
-    case Operation::kPositiveBatch:
-      return "positive_batch";
-    case Operation::kBuild:
-      return "build";
-  }
-  return "";
-}
-
-bool AsksPresentKeys(Operation operation) {
-  return operation == Operation::kPositiveThroughput || operation == Operation::kPositiveBatch;
-}
-
-Answers Ask(Operation operation, rocksdb::FilterBitsReader& reader, KeyBlock& keys) {
-  Answers answers;
-  const auto start = std::chrono::steady_clock::now();
-  answers.positive = AskAll(operation, reader, keys);
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  answers.nanoseconds = std::chrono::duration<double, std::nano>(elapsed).count();
-  return answers;
 }
 
 }  // namespace exactbloom::filter_benchmark

@@ -3,39 +3,37 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "key_block.h"
 #include "plugin/filter_bits_interface.h"
 
 namespace exactbloom::filter_benchmark {
 
-enum class Operation {
-  kNegativeLatency,     // each query waits until the one before has ended
-  kNegativeThroughput,  // queries may overlap, but a branch depends on every answer
-  kNegativeBatch,       // kBatch keys per call, as in MultiGet
-  kPositiveThroughput,
-  kPositiveBatch,
-  kBuild,  // AddKey of all keys and Finish
-};
-
-inline constexpr std::array<Operation, 6> kOperations = {
-    Operation::kNegativeLatency,    Operation::kNegativeThroughput, Operation::kNegativeBatch,
-    Operation::kPositiveThroughput, Operation::kPositiveBatch,      Operation::kBuild};
-
 inline constexpr std::size_t kBatch = 32;  // RocksDB's largest
 
-// As in the JSON.
-std::string Name(Operation operation);
+// Asks a filter for all keys of the block once and returns how many of them may be in it.
+using AskKeys = std::uint64_t (*)(rocksdb::FilterBitsReader& reader, KeyBlock& keys);
 
-bool AsksPresentKeys(Operation operation);
+// Each query waits until the one before has ended.
+std::uint64_t AskFenced(rocksdb::FilterBitsReader& reader, KeyBlock& keys);
+// Queries may overlap, but a branch depends on every answer.
+std::uint64_t AskInTurn(rocksdb::FilterBitsReader& reader, KeyBlock& keys);
+// kBatch keys per call, as in MultiGet.
+std::uint64_t AskInBatches(rocksdb::FilterBitsReader& reader, KeyBlock& keys);
 
-struct Answers {
-  double nanoseconds = 0.0;
-  std::uint64_t positive = 0;
+struct Operation {
+  const char* name;  // as in the JSON
+  bool asks_present_keys;
+  AskKeys ask;  // null for the build: AddKey of all keys and Finish
 };
 
-// Asks for all keys of the block once. The operation is any but kBuild.
-Answers Ask(Operation operation, rocksdb::FilterBitsReader& reader, KeyBlock& keys);
+inline constexpr std::array<Operation, 6> kOperations = {{
+    {"negative_latency", false, AskFenced},
+    {"negative_throughput", false, AskInTurn},
+    {"negative_batch", false, AskInBatches},
+    {"positive_throughput", true, AskInTurn},
+    {"positive_batch", true, AskInBatches},
+    {"build", false, nullptr},
+}};
 
 }  // namespace exactbloom::filter_benchmark

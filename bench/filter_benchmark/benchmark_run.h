@@ -1,0 +1,33 @@
+// Which comparisons a run of filter_benchmark makes, and making them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmark_report.h"
+
+namespace exactbloom::filter_benchmark {
+
+// As the command line gives them.
+struct BenchmarkSettings {
+  std::vector<std::uint64_t> keys = {10'000, 600'000, 10'000'000};
+  std::vector<double> bits_per_key = {10, 14, 20};
+  // Names to keep; empty: all.
+  std::vector<std::string> layouts;
+  std::vector<std::string> kernels;
+  std::vector<std::string> operations;
+  std::vector<std::string> peers;
+
+  bool full = false;  // 100 million keys as well, and every build
+  int repetitions = 21;
+  LoadConditions load;
+  std::string json_file;  // empty: none
+};
+
+// Measures the filters of each size: first their rates, then every layout and kernel against the
+// first peer, and the default kernel against the others. Prints the report and writes the JSON.
+// Throws InputError for a name that there is not, and WrongAnswer.
+void RunBenchmark(BenchmarkSettings settings, const std::string& command);
+
+}  // namespace exactbloom::filter_benchmark

@@ -1,0 +1,64 @@
+#include "filter_design.h"
+
+#include "equal_memory.h"
+#include "exactbloom/bloom_filter.h"
+#include "fast_local_bloom.h"
+#include "filter/kernels/kernel_table.h"
+#include "plugin/bloom_filter_policy.h"
+
+namespace exactbloom::filter_benchmark {
+namespace {
+
+FilterDesign OfLayout(const std::string& name, Layout layout) {
+  return {name, layout, [layout](std::uint64_t, double bits_per_key) {
+            PolicyOptions options;
+            options.bits_per_key = bits_per_key;
+            options.lines = layout.Lines();
+            return std::make_shared<BloomFilterPolicy>(layout.kind, options);
+          }};
+}
+
+Policy NewRibbonOfEqualMemory(std::uint64_t keys, double bits_per_key) {
+  const auto make_policy = [](double setting) {
+    return Policy(rocksdb::NewRibbonFilterPolicy(setting, /*bloom_before_level=*/-1));
+  };
+  return make_policy(SettingOfEqualMemory(make_policy, keys, bits_per_key));
+}
+
+}  // namespace
+
+std::vector<FilterDesign> OurDesigns() {
+  return {OfLayout("lines=0", {FilterKind::kClassic, 0}),
+          OfLayout("lines=1", {FilterKind::kClassic, 1}),
+          OfLayout("lines=2", {FilterKind::kClassic, 2}),
+          OfLayout("standard", {FilterKind::kStandard, 0})};
+}
+
+std::vector<FilterDesign> PeerDesigns(std::string* missing) {
+  std::vector<FilterDesign> peers;
+  if (NewFastLocalBloomAvx2(10.0, missing)) {
+    peers.push_back({"FastLocalBloom AVX2", std::nullopt, [](std::uint64_t, double bits_per_key) {
+                       std::string reason;
+                       return NewFastLocalBloomAvx2(bits_per_key, &reason);
+                     }});
+  }
+  peers.push_back({"bloomfilter", std::nullopt, [](std::uint64_t, double bits_per_key) {
+                     return Policy(rocksdb::NewBloomFilterPolicy(bits_per_key));
+                   }});
+  peers.push_back({"ribbonfilter", std::nullopt, NewRibbonOfEqualMemory});
+  return peers;
+}
+
+std::vector<std::string> Kernels() {
+  std::vector<std::string> names;
+  for (const auto& set : filter::AvailableInstructionSets()) names.emplace_back(set.name);
+  return names;
+}
+
+ForcedKernel::ForcedKernel(const std::string& kernel) : before_(KernelName()) {
+  if (!kernel.empty()) filter::UseInstructionSet(filter::ChooseInstructionSet(kernel));
+}
+
+ForcedKernel::~ForcedKernel() { filter::UseInstructionSet(filter::ChooseInstructionSet(before_)); }
+
+}  // namespace exactbloom::filter_benchmark
