@@ -1,5 +1,5 @@
-# A thin door to the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine
-# `make readamp` and `make test` install what is missing, build and run.
+# Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine `make readamp`
+# and `make test` install what is missing, build and run.
 .PHONY: readamp report figures test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
@@ -60,12 +60,12 @@ bench: configure
 bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
 
-# Inside RocksDB's source, by both of its builds; the tests run with the objects that come out.
+# Compiles the plugin in RocksDB's source by both of its builds, and tests the objects.
 in-tree:
 	@scripts/install_packages
 	scripts/in_tree
 
-# The Debian package, tried out from outside the tree.
+# The Debian package, tested outside the tree.
 package:
 	@scripts/install_packages
 	cmake --preset package
@@ -73,7 +73,7 @@ package:
 	cd build/package && cpack
 	tests/install/package_test.sh build/package/exactbloom_*.deb
 
-# Breaks the code in named ways; each has to make a test fail. Takes a quarter of an hour.
+# Breaks the code in listed ways; each has to make a test fail. Takes a quarter of an hour.
 mutation:
 	@scripts/install_packages
 	scripts/mutation

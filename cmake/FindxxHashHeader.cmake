@@ -1,7 +1,7 @@
-# Finds xxhash.h, which is inlined into our code, and defines the target xxHash::header.
+# Finds xxhash.h, which is inlined into the library, and defines the target xxHash::header.
 find_path(xxHashHeader_INCLUDE_DIR xxhash.h)
 if(CMAKE_CROSSCOMPILING AND NOT xxHashHeader_INCLUDE_DIR)
-  # The header of the machine that builds serves any, but not the headers beside it.
+  # The build machine's header works for any target, but not the headers next to it.
   find_file(xxHashHeader_FILE xxhash.h NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(xxHashHeader_FILE)
   if(xxHashHeader_FILE)

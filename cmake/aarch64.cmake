@@ -1,4 +1,4 @@
-# Debian's cross compiler for 64-bit ARM; what it builds runs under qemu.
+# Debian's cross compiler for 64-bit ARM; its output runs under qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)  # which GoogleTest asks for

@@ -1,4 +1,4 @@
-# How our own code is compiled. L0 to L2 are C++17, the standard of the RocksDB trees they go into.
+# How ExactBloom's code is compiled. L0 to L2 are C++17, the standard of the RocksDB trees that they go into.
 add_library(exactbloom_compile_options INTERFACE)
 target_compile_features(exactbloom_compile_options INTERFACE cxx_std_17)
 target_compile_options(exactbloom_compile_options INTERFACE -Wall -Wextra -Wshadow -Wconversion)

@@ -1,4 +1,4 @@
-# The Debian package, as `make package` makes it: what a package has beside the installed files.
+# The Debian package, as `make package` makes it: what a package has besides the installed files.
 set(EXACTBLOOM_MAINTAINER "ExactBloom maintainers <maintainers@exactbloom.example>" CACHE STRING
     "The package's Maintainer field")
 string(TIMESTAMP package_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
@@ -12,7 +12,7 @@ execute_process(COMMAND gzip --force --best --no-name changelog changelog.Debian
 install(FILES "${package_files}/copyright" "${package_files}/changelog.gz" "${package_files}/changelog.Debian.gz"
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The objects fit the RocksDB that they were compiled against, and no other minor version.
+# The objects work only with the minor version of RocksDB that they were compiled against.
 string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" rocksdb_version "${RocksDBLibrary_VERSION}")
 math(EXPR next_minor "${CMAKE_MATCH_2} + 1")
 set(next_rocksdb_version "${CMAKE_MATCH_1}.${next_minor}")

@@ -1,4 +1,4 @@
-// The processor time of building the filters of a tree, with nothing else of loading it.
+// The processor time of building the filters of a tree, without the rest of loading it.
 #pragma once
 
 #include <rocksdb/filter_policy.h>

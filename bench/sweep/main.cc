@@ -53,8 +53,8 @@ void DescribeWorkload(CLI::App& app, readamp::Settings& readamp) {
 
 int Main(int argc, char** argv) {
   SweepSettings settings;
-  // Every wasted read shall be one, and threads shall not disturb each other's processor time. The
-  // report models the device's latency, so the machine's own may be left to the page cache.
+  // Every wasted read must be counted, and threads must not disturb each other's processor time.
+  // The report models the device's latency, so the machine's own may be left to the page cache.
   settings.readamp.direct_reads = false;
   settings.readamp.block_cache_bytes = 1;
   settings.readamp.threads = 1;

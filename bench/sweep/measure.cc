@@ -33,14 +33,14 @@ using readamp::Measurement;
 using readamp::Workload;
 using support::Progress;
 
-// Says at which of the points that have to be measured the sweep is.
+// Tells how many of the points have been measured.
 class Position {
  public:
   explicit Position(std::size_t total) : total_(total), start_(std::chrono::steady_clock::now()) {}
 
   void Next() { ++done_; }
 
-  // "12/88, 5 min left"; the points so far tell how long one takes.
+  // "12/88, 5 min left"; estimated from the points so far.
   std::string Text() const {
     const auto elapsed = std::chrono::steady_clock::now() - start_;
     const double seconds = std::chrono::duration<double>(elapsed).count();
@@ -130,7 +130,7 @@ class PointMeasurement {
     return first;
   }
 
-  // Throws WrongAnswer where what was counted is not what the tree and the exact rates say.
+  // Throws WrongAnswer if the counts differ from those of the tree and the exact rates.
   void AddCounts(const Measurement& measured, const Database& database) {
     const readamp::Prediction prediction =
         Predict(database.Tables(), keys_, absent_, readamp_, policy_.get());
@@ -154,7 +154,7 @@ class PointMeasurement {
     line_["exact_wasted_reads"] = *prediction.rate * checks;
   }
 
-  // As many of the lookups as take a fifth of a second of delay.
+  // Makes as many of the lookups as have a total delay of a fifth of a second.
   json LookUpDelayed(const Database& database, double latency_us, double reads_per_lookup) const {
     constexpr double kDelayUs = 2e5;
     constexpr double kFewest = 200.0;

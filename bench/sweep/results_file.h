@@ -26,7 +26,7 @@ class ResultsFile {
 
   std::string path_;
   std::string fingerprint_;
-  std::vector<nlohmann::json> lines_;  // that were there at first
+  std::vector<nlohmann::json> lines_;  // that were there at the start
 };
 
 }  // namespace exactbloom::sweep

@@ -27,14 +27,14 @@ constexpr Layout kSizedLayouts[] = {{FilterKind::kClassic, 0},
                                     {FilterKind::kStandard, 0},
                                     {FilterKind::kClassic, 1},
                                     {FilterKind::kClassic, 2}};
-// The least is a partition of tens of bytes, the largest as good as infinite.
+// The least is a partition of tens of bytes, the largest practically infinite.
 constexpr std::uint64_t kSizedKeys[] = {8, 16, 64, 400, 3200, 100'000};
 constexpr std::uint64_t kSizedBitsPerKey[] = {6, 10, 16, 24};
-// Lines that do not divide the bits of fewer keys would be another number of bits per key.
+// With fewer keys, rounding to whole lines would change the bits per key.
 constexpr std::uint64_t kFewestKeysInLines = 400;
 
-// A filter's own rate may be far from the mean over hash functions, the more so the smaller it is:
-// each is asked in proportion to its keys, and many are built.
+// The own rate of a small filter may be far from the mean over hash functions, so filters are asked
+// in proportion to their keys, and many are built.
 constexpr std::uint64_t kQueriesPerKey = 4;
 // These take long to build, and their fills differ little.
 constexpr std::uint64_t kLargeFilterKeys = 10'000;

@@ -1,4 +1,4 @@
-// What exact sizing is worth, by filters alone: the usual k = round(ln 2 m/n) against k*.
+// The value of exact sizing, measured on filters alone: the usual k = round(ln 2 m/n) against k*.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ struct SweepSettings {
   // Some of the lookups are made again with reads delayed by these microseconds.
   std::vector<double> read_latencies_us = {100.0, 1000.0};
 
-  // Of filters alone, for each point of what exact sizing is worth; 0 leaves that out.
+  // Queries of filters per point for the value of exact sizing; 0: leave it out.
   std::uint64_t sizing_queries = 4'000'000;
   std::string results = "sweep.jsonl";
 };
@@ -57,7 +57,7 @@ struct PlannedPoint {
 // RocksDB does not take.
 std::vector<PlannedPoint> PlanPoints(const SweepSettings& settings);
 
-// The policy of a point for so many stored keys. Throws InputError for a policy that RocksDB does
+// The policy of a point for that many stored keys. Throws InputError for a policy that RocksDB does
 // not take.
 std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_t keys);
 
