@@ -14,7 +14,7 @@ using MakePolicyOfSetting =
 
 // Returns the largest setting, to the thousandth that RocksDB rounds to, at which a filter of
 // `keys` keys takes at most `bits_per_key` bits per key. The policy's builder is asked how many
-// keys it takes into so many bytes; settings from `bits_per_key` to twice as much are tried.
+// keys fit into a number of bytes; settings from `bits_per_key` to twice as much are tried.
 // RocksDB's Ribbon needs it: it is configured by the bits per key of a Bloom filter of equal rate.
 double SettingOfEqualMemory(const MakePolicyOfSetting& make_policy, std::uint64_t keys,
                             double bits_per_key);

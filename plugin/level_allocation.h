@@ -1,4 +1,4 @@
-// Which filter a table gets, by the place in the tree that RocksDB makes it for.
+// The filter that a table gets, by its place in the tree.
 //
 // RocksDB tells a policy the level, the number of levels that there may be, and whether the table
 // goes to the bottommost sorted run of its key range; it tells neither how many levels are in use

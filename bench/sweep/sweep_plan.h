@@ -12,7 +12,7 @@ namespace exactbloom::sweep {
 
 // As the command line gives them.
 struct SweepSettings {
-  // Of the keys, the tree and the lookups; its own list of policies is not used.
+  // The settings of keys, tree and lookups; the list of policies in it is not used.
   readamp::Settings readamp;
 
   // Policies with placeholders:

@@ -50,7 +50,8 @@ struct LineMoments {
   }
 };
 
-// Of the mean rate of `lines` lines, over which `words` code words of `probes` bits are spread.
+// The relative deviation of the mean rate of `lines` lines, over which `words` code words of
+// `probes` bits are spread.
 double RelativeLineDeviation(FilterKind kind, double lines, double words, int probes) {
   constexpr double kDeviations = 10.0;  // beyond these the weights are negligible
   const double mean = words / lines;

@@ -71,7 +71,7 @@ TEST_F(ReadampTest, NearMissesAreAbsent) {
   for (const auto* workload : {"near", "absent"}) {
     SCOPED_TRACE(workload);
     EXPECT_EQ(none.at(workload).at("lookups"), 4000);
-    // Of three sorted runs the smallest has some hundred keys and does not span the whole range.
+    // The smallest of three sorted runs has some hundred keys and does not span the whole range.
     EXPECT_GT(none.at(workload).at("wasted_reads"), 3 * 4000 - 200);
     EXPECT_LE(none.at(workload).at("wasted_reads"), 3 * 4000);
     EXPECT_EQ(standard.at(workload).at("absent_checks"), none.at(workload).at("wasted_reads"));

@@ -25,7 +25,7 @@ constexpr std::uint64_t kKeys = 256;
 constexpr std::uint64_t kTables = 4;
 constexpr std::size_t kValueBytes = 200;
 
-// Of which the first are full with the first write, the last with a table or two.
+// The first of these disks are full with the first write, the last after a table or two.
 constexpr std::uint64_t kSpaces[] = {0, 1000, 10'000, 16'000, 30'000, 50'000};
 
 class DiskFull : public testing::TestWithParam<Configuration> {

@@ -30,7 +30,7 @@ void FlipBit(char* bytes, std::size_t count, FaultSource& faults) {
   byte = static_cast<char>(byte ^ (1 << faults.Choose(8)));
 }
 
-// Of `size` bytes that were read; those before `end` may be changed.
+// Applies the fault to the bytes that were read; those before `end` may be changed.
 void Spoil(Fault fault, std::size_t end, Slice* result, char* scratch, FaultSource& faults) {
   if (result->empty()) return;
   if (fault == Fault::kShorten) {

@@ -30,7 +30,7 @@ enum Step : std::uint8_t {
   kNumbers,
   kKeyAndAlternate,
   kFinish,
-  kFinishWithin,  // so many bytes
+  kFinishWithin,  // in at most this many bytes
   kClear,
   kSteps
 };

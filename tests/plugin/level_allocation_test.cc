@@ -1,4 +1,4 @@
-// Which filter a table gets, asked with the contexts that RocksDB makes.
+// The filter that a table gets, by the contexts that RocksDB makes.
 #include "plugin/level_allocation.h"
 
 #include <gtest/gtest.h>

@@ -96,7 +96,7 @@ class LevelRates : public testing::TestWithParam<Case> {
                               options.bottommost)[GetParam().d[run]];
   }
 
-  // Of our filters.
+  // The size of an ExactBloom filter.
   static FilterSize SizeOf(std::size_t run) {
     const std::uint64_t keys = LevelTree::kKeys[run];
     if (GetParam().options.fpr == 0.0) {

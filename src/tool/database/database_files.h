@@ -16,7 +16,7 @@ namespace exactbloom::tool {
 
 struct TableLocation {
   std::string path;
-  // Of a database's tables. A file alone knows its column family, but not its level.
+  // For a database's tables. A single file tells its column family, but not its level.
   std::uint64_t number = 0;
   int level = -1;
   std::string column_family;

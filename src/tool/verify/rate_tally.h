@@ -36,7 +36,7 @@ struct RateTally {
   double variance = 0.0;  // of the positives, including that of the filters' fill
   bool exact = true;      // whether these two are exact; otherwise there is no variance
 
-  // Of one filter.
+  // The tally of one filter.
   static RateTally OfExact(std::uint64_t asked, std::uint64_t positives, const FilterRate& rate);
   static RateTally OfApproximate(std::uint64_t asked, std::uint64_t positives, double rate);
 
