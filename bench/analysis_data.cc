@@ -76,7 +76,8 @@ void PrintDesigns(const char* figure, std::uint64_t keys) {
   constexpr double kRibbonOverhead = 1.05;
   constexpr std::uint64_t kFewestLines = 64;
   const auto n = static_cast<double>(keys);
-  for (double bits_per_key = 1.0; bits_per_key <= 24.0; bits_per_key += 0.5) {
+  for (int half_bits_per_key = 2; half_bits_per_key <= 48; ++half_bits_per_key) {
+    const double bits_per_key = half_bits_per_key / 2.0;
     const auto bits = static_cast<std::uint64_t>(bits_per_key * n);
     const double hashes = -std::expm1(n * std::log1p(-std::exp2(-bits_per_key)));
     double partitioned = 1.0;

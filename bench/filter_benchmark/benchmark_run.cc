@@ -36,7 +36,8 @@ std::vector<Item> Keep(const std::string& option, const std::vector<Item>& items
                                     [&](const Item& item) { return NameOf(item) == name; });
     if (found == items.end()) {
       std::vector<std::string> known;
-      for (const Item& item : items) known.push_back(NameOf(item));
+      std::transform(items.begin(), items.end(), std::back_inserter(known),
+                     [](const Item& item) { return NameOf(item); });
       throw support::InputError(
           fmt::format("{}: '{}' is not one of {}", option, name, fmt::join(known, ", ")));
     }
