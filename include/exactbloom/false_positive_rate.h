@@ -4,13 +4,14 @@
 // over the hash functions. With V_i the probability that i given bits are all still zero after n
 // keys,
 //
-//   classic    rate = sum_i (-1)^i C(k,i) V_i,              V_i = (C(m-i,k) / C(m,k))^n
-//   standard   rate = sum_d S(k,d) m^(d) / m^k * D_d,       D_d = sum_i (-1)^i C(d,i) (1 -
-//   i/m)^(nk)
+//   classic    rate = sum_i (-1)^i C(k,i) V_i,         V_i = (C(m-i,k) / C(m,k))^n
+//   standard   rate = sum_d S(k,d) m^(d) / m^k * D_d,  D_d = sum_i (-1)^i C(d,i) V_i,
+//                                                      V_i = (1 - i/m)^(nk)
 //
-// (Burns 2019, arXiv 1908.04810, equations 59 and 53.) In floating point these sums cancel to
-// nothing. The functions below follow the k queried bits instead, as a Markov chain over how many
-// of them are still zero; all of its terms are positive. docs/analysis.md derives it.
+// (Burns 2019, arXiv 1908.04810, equations 59 and 53.) In floating point these sums cancel and
+// leave no correct digits. The functions below instead follow the k queried bits as a Markov chain;
+// its state is the number of bits that are still zero, and all of its terms are positive.
+// docs/analysis.md derives it.
 //
 // In the cache-line layouts (layout.h) a line receives a random number of words, and the words in
 // it are a small filter of its own. With r(j) the exact rate of a line that received j words,
@@ -20,8 +21,8 @@
 //
 // which are correlated through the load of the page and through the keys that chose both lines.
 //
-// The functions do not allocate for lines = 0; for the others they throw std::bad_alloc when memory
-// for a few thousand numbers is not to be had. They throw nothing else.
+// The functions do not allocate for lines = 0. For the other layouts they allocate a few thousand
+// numbers, and throw std::bad_alloc when memory is short. They throw nothing else.
 #pragma once
 
 #include <cstdint>
@@ -49,13 +50,12 @@ double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, 
 double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns the usual approximation of both rates, (1 - e^(-kn/m))^k, equation (58). It is a limit
-// for large m and n and is here to be compared with, not to size anything. Parameters and errors as
-// above.
+// for large m and n, provided for comparison and not for sizing. Parameters and errors as above.
 double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns the false-positive rate of one filter whose array has `ones` bits set: (X/m)^k for the
-// standard kind, C(X,k) / C(m,k) for the classic one. No average over hash functions is left in it,
-// so this is the rate to compare a measurement of one filter with.
+// standard kind, C(X,k) / C(m,k) for the classic one. It is not averaged over hash functions, so it
+// is the rate to compare with a measurement of one filter.
 //   ones     X, 0 .. bits
 // Precision: relative error at most 1e-13. Other parameters and errors as above.
 // Source: the summands of (53) and (59).

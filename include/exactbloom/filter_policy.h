@@ -1,10 +1,10 @@
 // ExactBloom as RocksDB's filter policy.
 //
-// Each SSTable gets one filter (or one a partition) that is sized exactly for its keys: by bits per
-// key or by a false-positive rate, with the k of the lowest exact rate. The policies belong to the
-// family of RocksDB's built-in filters: they read Bloom and Ribbon filters that are in the database
-// already, and a RocksDB without ExactBloom reads every table that they wrote, only without
-// filtering. So they can be switched on and off over an existing database.
+// Each SSTable gets one filter (or one per partition) that is sized exactly for its keys: by bits
+// per key or by a false-positive rate, with the k of the lowest exact rate. The policies belong to
+// the family of RocksDB's built-in filters: they read existing Bloom and Ribbon filters, and a
+// RocksDB without ExactBloom reads every table that they wrote, but without filtering. So they can
+// be switched on and off over an existing database.
 //
 //   rocksdb::BlockBasedTableOptions table_options;
 //   table_options.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(10));
@@ -23,8 +23,8 @@
 
 namespace exactbloom {
 
-// What tables get. The option strings have the same names; docs/configuration.md has the ranges and
-// says which table gets what.
+// The options of a policy. Option strings use the same names. docs/configuration.md lists the
+// ranges and says which table gets what.
 struct BloomFilterPolicyOptions {
   // Filter bits per key, 0 .. kMaxBitsPerKey, fractions allowed; below kMinBitsPerKey tables get no
   // filter. With size_ratio it is the average over the levels; fpr and level_bits replace it.
@@ -39,29 +39,29 @@ struct BloomFilterPolicyOptions {
   // then get more bits per key, so that an absent key wastes the fewest reads. See levels.h.
   double size_ratio = 0.0;
   // Unless empty: bits per key of level 0, 1, 2 and so on, each in the range of bits_per_key; the
-  // last also of all deeper levels.
+  // last also for all deeper levels.
   std::vector<double> level_bits;
-  // What tables in the bottommost sorted run get: our filters, or RocksDB's Ribbon filters in as
-  // many bytes.
+  // The filters of tables in the bottommost sorted run: ExactBloom's, or RocksDB's Ribbon filters
+  // in as many bytes.
   BottommostFilter bottommost = BottommostFilter::kBloom;
-  // Salt of the key hash. Each filter keeps its own, so it may be changed at any time.
+  // Salt of the key hash. Each filter stores its own, so it may be changed at any time.
   std::uint64_t hash_seed = 0;
 };
 
-// Return a new policy that builds classic (k distinct bits a key) or standard (k independent bits)
-// Bloom filters. The caller owns it.
-// Errors: a value outside its range, or options that exclude each other, make a policy that
-// DB::Open refuses with InvalidArgument, naming the option, the value and the range.
+// Return a new policy that builds classic (k distinct bits per key) or standard (k independent bits
+// per key) Bloom filters. The caller owns it. Errors: a value outside its range, or options that
+// exclude each other, make a policy that DB::Open refuses with InvalidArgument, naming the option,
+// the value and the range.
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key);
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const BloomFilterPolicyOptions& options);
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key);
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const BloomFilterPolicyOptions& options);
 
 // Makes `classic_bloom:10`, `standard_bloom:9.9` and `{id=classic_bloom;bits_per_key=10}` known to
-// this process, for option strings and OPTIONS files. To be called before any of these is read;
-// calling it again does nothing. The shared object libexactbloom_rocksdb.so calls it when it is
-// loaded. Bad numbers and unknown options are refused when the options are read, or at the latest
-// by DB::Open; an unknown policy name is dropped by RocksDB before ExactBloom can see it.
+// this process, for option strings and OPTIONS files. It must be called before any of these is
+// read; calling it again does nothing. The shared object libexactbloom_rocksdb.so calls it when it
+// is loaded. Bad numbers and unknown options are refused when the options are read, or at the
+// latest by DB::Open; RocksDB drops an unknown policy name before ExactBloom can see it.
 void RegisterFilterPolicies();
 
 }  // namespace exactbloom

@@ -1,12 +1,12 @@
 // Gives the tables of a database the filters that its current policy would build.
 //
-// A change of policy changes no table: those that are there keep their filters until compaction
-// rewrites them in its own time. RebuildFilters has it done now, and only where it is needed: it
-// reads which table carries which filter (table_filters.h), asks the column family's policy what it
-// would build for each, and compacts those that differ, one by one, each within its own level. What
-// is to be done can be read from the tables at any time, so the work may be stopped, killed and
-// started again, in portions of any size: it goes on with the tables that still lack their filter.
-// Reads and writes go on beside it, automatic compactions may.
+// A change of policy changes no existing table: tables keep their filters until compaction rewrites
+// them. RebuildFilters does this now, and only where needed: it reads which table carries which
+// filter (table_filters.h), asks the column family's policy what it would build for each, and
+// compacts those that differ, one by one, each within its own level. The tables themselves show
+// what remains to be done, so the work may be stopped, killed and started again, in portions of any
+// size: it continues with the tables that still lack their filter. Reads and writes continue
+// meanwhile, and so may automatic compactions.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -24,23 +24,23 @@ namespace exactbloom {
 struct RebuildResult {
   std::uint64_t tables = 0;  // looked at
   std::uint64_t bytes = 0;
-  std::uint64_t lacking_tables = 0;  // of these, found without the wanted filter
+  std::uint64_t lacking_tables = 0;  // those found without the wanted filter
   std::uint64_t lacking_bytes = 0;
 
-  std::uint64_t rewritten_tables = 0;  // with those that had to come along, see below
+  std::uint64_t rewritten_tables = 0;  // with those that had to be compacted with them, see below
   std::uint64_t rewritten_bytes = 0;   // before
   std::uint64_t written_bytes = 0;     // after
 
   std::uint64_t still_lacking_tables = 0;  // written without the wanted filter: see below
 
-  // Of the lacking ones, those that were gone before their turn, because another compaction had
-  // taken them in, and those that lack the filter at the end of the call.
+  // Lacking tables that another compaction removed before their turn, and those that still lack the
+  // filter at the end of the call.
   std::uint64_t gone_tables = 0;
   std::uint64_t remaining_tables = 0;
   std::uint64_t remaining_bytes = 0;
 
-  // Of the remaining ones, those that were held by another compaction whenever they were tried,
-  // and those that exceed max_bytes on their own.
+  // Remaining tables that another compaction held whenever they were tried, and those that exceed
+  // max_bytes on their own.
   std::uint64_t busy_tables = 0;
   std::uint64_t too_large_tables = 0;
 
@@ -52,24 +52,24 @@ struct RebuildOptions {
   // Whose tables to look at; the default column family if there are none.
   std::vector<rocksdb::ColumnFamilyHandle*> column_families;
 
-  // Bounds of a call: it starts no rewriting that would exceed them. 0: no bound.
+  // Limits of a call: it starts no rewriting that would exceed them. 0: no limit.
   std::uint64_t max_bytes = 0;
   std::uint64_t max_tables = 0;
 
   // After each table the call sleeps until the bytes rewritten keep to this rate; 0: it never
-  // sleeps. Within a table the speed is the one of the database's own rate limiter, if it has one;
-  // the filters of all tables are read without a bound.
+  // sleeps. Within a table the database's own rate limiter applies, if it has one; the filters of
+  // all tables are read without a limit.
   std::uint64_t bytes_per_second = 0;
 
-  // Only looks: what would be rewritten is in lacking_tables and lacking_bytes.
+  // Rewrites nothing: what would be rewritten is in lacking_tables and lacking_bytes.
   bool dry_run = false;
 
   // Reads a table through and compares all its checksums before it is rewritten; a table written
   // without checksums is decoded instead, unless it has merge operands or timestamps. Without this,
-  // a damaged block makes the compaction fail, and RocksDB then takes no writes any more.
+  // a damaged block makes the compaction fail, and RocksDB then refuses writes.
   bool verify_checksums = true;
 
-  // Once it is true the call returns after the table at hand.
+  // Once it is true, the call returns after the current table.
   const std::atomic<bool>* cancel = nullptr;
 
   // Called after each table that was looked at and after each rewriting.
@@ -78,22 +78,23 @@ struct RebuildOptions {
 
 // Rewrites the tables that lack the filter that their column family's policy would build for them.
 //
-// Wanted is a filter of the same family (table_filters.h), and of ours the same kind and lines; its
-// size does not matter. A table for which the policy builds none lacks nothing, nor does one whose
-// keys do not go into filters, and where the policy's blocks are of no known family nothing is
-// done. A table is rewritten within its level, by DB::CompactFiles, so compaction filters apply and
-// what a compaction may drop is dropped. Tables of its level whose key ranges touch its own must
-// come along, as in every compaction; these are few, unless one range deletion spans many tables.
+// A table lacks the filter if its filter is of another family (table_filters.h) or, for
+// ExactBloom's, of another kind or number of lines; the size does not matter. A table for which the
+// policy builds none, or whose keys do not go into filters, lacks nothing. If the policy's blocks
+// are of no known family, nothing is done. A table is rewritten within its level, by
+// DB::CompactFiles, so compaction filters apply, and obsolete entries are dropped. Tables of its
+// level whose key ranges touch its own are compacted with it, as in every compaction; these are
+// few, unless one range deletion spans many tables.
 //
-// The policy is asked with the level, and with up to a few thousand keys. Should one build
+// The policy is asked with the level, and with up to a few thousand keys. If a policy builds
 // something else for the real table, that table is in still_lacking_tables, and every call rewrites
 // it.
 //
-// Returns OK when all was done, or a bound or `cancel` was reached: remaining_tables tells.
-// Errors: NotSupported if a column family has no block-based tables or the database is open
-// read-only; else what CompactFiles returns, as Incomplete while manual compactions are disabled or
-// CompactionTooLarge without space; of a Corruption the message begins with the tables. What was
-// done before stays done, `result` is filled in always.
+// Returns OK when all was done, or a limit or `cancel` was reached: see remaining_tables. Errors:
+// NotSupported if a column family has no block-based tables or the database is open read-only;
+// otherwise those of CompactFiles, such as Incomplete while manual compactions are disabled or
+// CompactionTooLarge without space; the message of a Corruption begins with the tables. Tables
+// rewritten before an error stay rewritten, and `result` is always filled in.
 rocksdb::Status RebuildFilters(rocksdb::DB& db, const RebuildOptions& options,
                                RebuildResult* result);
 

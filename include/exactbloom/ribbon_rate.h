@@ -6,37 +6,37 @@
 // two neighbouring whole r, and the rate is the mixture of theirs. (Dillinger, Walzer: Ribbon
 // filter: practically smaller than Bloom and Xor, 2021.)
 //
-// So a bit more per key divides the rate by 2, where it divides that of a Bloom filter by 2^(ln 2)
-// = 1.62; the price is three times the time to build. No function throws.
+// So one more bit per key divides the rate by 2; it divides that of a Bloom filter by 2^(ln 2) =
+// 1.62. The price is three times the time to build. No function throws.
 #pragma once
 
 #include <cstdint>
 
 namespace exactbloom {
 
-// What RocksDB puts behind the slots.
+// The bytes that RocksDB puts behind the slots.
 inline constexpr std::uint64_t kRibbonMetadataBytes = 5;
 
 // Returns the slots per key that RocksDB's builder takes: 1.0225 for some thousands of keys, and
 // 0.0038 more with every doubling from 2^14 on.
 //   keys   1 .. 1e12
 // Precision: relative error at most 0.3% above a thousand keys; smaller filters take more slots, or
-// are Bloom filters. Source: RocksDB's util/ribbon_config.cc, coefficients of 128 bits and a
-// failure in 20, whose measured table this fits.
+// are Bloom filters. Source: fitted to the measured table of RocksDB's util/ribbon_config.cc, for
+// coefficients of 128 bits and a failure in 20.
 double RibbonOverhead(std::uint64_t keys);
 
 // Slots come in blocks, and those of a block are equally wide.
 inline constexpr std::uint64_t kRibbonBlockSlots = 128;
 
-// Returns the rate of a Ribbon filter whose slots are known: exactly, but for the chance of its
-// hash function. A key takes the width of the block that its first slot lies in. Blocks in front
-// are a bit narrower; the last one holds the first slot of nearly no key, as all slots of a key,
-// which are as many as a block has, lie within the filter.
+// Returns the rate of a Ribbon filter whose slots are known; it is exact except for the chance of
+// its hash function. A key has the width of the block that its first slot lies in. The blocks in
+// front are one bit narrower. The last block holds the first slot of hardly any key, since a key
+// has as many slots as a block, and all of them lie within the filter.
 //   slots   a multiple of kRibbonBlockSlots, 2 blocks .. 2^53
 //   bits    of all slots; without the metadata
 double RibbonFalsePositiveRateOfSlots(std::uint64_t slots, std::uint64_t bits);
 
-// Returns the rate of a Ribbon filter that RocksDB makes of so many keys.
+// Returns the rate of a Ribbon filter that RocksDB makes for `keys` keys.
 //   keys   n, 1 .. 1e12
 //   bits   of all slots; without the metadata
 // Precision: that of the overhead, about 2% of the rate at 10 bits per key. At least 2^-32, the

@@ -1,14 +1,14 @@
 // Choosing a filter's parameters by its exact false-positive rate.
 //
 // The usual formulas k = (m/n) ln 2 and m = n log2(1/rate) / ln 2 are limits for large filters.
-// Here every answer is the best one for the given whole numbers, found by searching on the exact
+// Here every answer is the best one for the given whole numbers, found by a search on the exact
 // rate.
 //
-// They hold for every layout (layout.h). In the cache-line layouts m grows by whole lines, and with
-// lines = 2 k is even. FilterSizer (filter_sizer.h) gives the same answers to a caller who sizes
-// many filters.
+// The functions take every layout (layout.h). In the cache-line layouts m grows by whole lines, and
+// with lines = 2 k is even. FilterSizer (filter_sizer.h) gives the same answers to a caller who
+// sizes many filters.
 //
-// About memory and exceptions, see false_positive_rate.h.
+// For memory and exceptions see false_positive_rate.h.
 #pragma once
 
 #include <cstdint>
@@ -24,31 +24,30 @@ namespace exactbloom {
 //   keys     n, 1 .. 2^53; for an empty filter every k is as good, and the smallest is returned
 // The result lies in 1 .. kMaxProbes, so a filter with more than kMaxProbes / ln 2 bits per key
 // gets the best k of that range. Errors: 0 for bits outside their range. Source: the minimum of
-// (53) and (59) over k; Conjecture 24 gives the place to start, not to stop.
-// Where the bounds of Corollary 23 already tell k* from its neighbours, as they do for most filters
-// of thousands of keys, the exact rate is not needed, and an answer takes a fraction of a
-// microsecond.
+// (53) and (59) over k; the search starts from Conjecture 24 but does not rely on it. If the bounds
+// of Corollary 23 tell k* from its neighbours, as they do for most filters of thousands of keys,
+// the exact rate is not needed, and an answer takes a fraction of a microsecond.
 int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
 struct FilterSize {
   std::uint64_t bits = 0;            // m
-  int probes = 0;                    // k*, for these bits and the number of keys that was asked for
+  int probes = 0;                    // k*, for these bits and the given number of keys
   double false_positive_rate = 1.0;  // exact, at these bits and probes
 };
 
 // Returns the smallest filter whose exact rate for `keys` keys is at most `target`, at its own k*.
 //   keys     n, 1 .. 1e12
 //   target   a rate, strictly between 0 and 1
-// Errors: nothing is returned for parameters outside these ranges, or when more than 2^53 bits
-// would be needed.
+// Errors: nothing is returned for parameters outside these ranges, or if more than 2^53 bits would
+// be needed.
 std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target);
 
 // Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
-// `target`, with k* for that number; 0 when already a single key exceeds the target.
+// `target`, with k* for that number; 0 if a single key exceeds the target.
 //   bits     m, 1 .. 1e12
 //   target   a rate, strictly between 0 and 1
-// The answer is at most 2^53, which it reaches for targets that differ from 1 by roundings only.
-// Errors: nothing is returned for parameters outside these ranges.
+// The answer is at most 2^53, which it reaches only for targets that differ from 1 by rounding
+// errors. Errors: nothing is returned for parameters outside these ranges.
 std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target);
 
 }  // namespace exactbloom

@@ -1,9 +1,8 @@
 // Confidence intervals for measured rates.
 //
-// A measurement counts s successes in t independent trials and says that the unknown rate lies in
-// an interval; with confidence c such intervals are wrong in a share 1 - c of all measurements.
-// Wilson's interval (1927) holds that promise for rates near zero as well, where the textbook's s/t
-// +- error does not.
+// A measurement counts s successes in t independent trials and gives an interval for the unknown
+// rate; with confidence c such intervals are wrong in a share 1 - c of all measurements. Wilson's
+// interval (1927) also does this for rates near zero, where the textbook's s/t +- error does not.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ inline constexpr double kZ999 = 3.290526731491896;  // 99.9%
 
 // Returns Wilson's score interval of a rate.
 //   successes   0 .. trials
-//   trials      with none, nothing is known and the interval is 0 .. 1
+//   trials      with none the interval is 0 .. 1
 //   z           the two-sided normal quantile, such as kZ999
 //   dispersion  variance of the count over its binomial variance, at least 1; above 1 where trials
 //               share a source of chance, as queries of one filter share its fill

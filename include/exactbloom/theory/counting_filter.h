@@ -1,4 +1,4 @@
-// When the counters of a counting filter overflow.
+// The probability that counters of a counting filter overflow.
 //
 // A counting filter keeps a counter of b bits for each position, so that keys can be deleted. Like
 // the bits of a filter, a position of a classic filter is hit by a key with probability k/m, that
@@ -27,9 +27,9 @@ double CounterOverflowProbability(FilterKind kind, std::uint64_t bits, std::uint
                                   int probes, int counter_bits);
 
 // Returns the bound m (e n k / (j m))^j, j = 2^b, for the probability that any counter overflows.
-// At n k / m = ln 2 and b = 4 it is the 1.37e-15 m of the paper. Larger than one where it says
-// nothing. Parameters and errors as above. Source: Fan et al. 1998, on the counters of a counting
-// filter.
+// At n k / m = ln 2 and b = 4 it is the 1.37e-15 m of the paper. A value above one gives no
+// information. Parameters and errors as above. Source: Fan et al. 1998, on the counters of a
+// counting filter.
 double SummaryCacheOverflowBound(std::uint64_t bits, std::uint64_t keys, int probes,
                                  int counter_bits);
 

@@ -1,4 +1,4 @@
-// How well a filter uses its bits.
+// The efficiency of filters: how well they use their bits.
 //
 // No set of m bits can represent n keys with a false-positive rate below 2^(-m/n). The efficiency
 // of a filter is the share of its bits that such an ideal filter of the same rate would need:
@@ -9,8 +9,8 @@
 // with k towards one (Theorem 26, Conjecture 28). So a classic filter of one key and m/2 probes
 // wastes almost nothing; at the sizes of an SSTable both are at ln 2 = 69%.
 //
-// All are for whole filters unless a layout is taken. Efficiency throws
-// std::bad_alloc as FalsePositiveRate does, no other function throws.
+// Functions without a layout are for lines = 0. Efficiency throws std::bad_alloc as
+// FalsePositiveRate does, no other function throws.
 #pragma once
 
 #include <cstdint>
@@ -59,23 +59,24 @@ struct EfficiencyPeak {
 
 // Returns the highest efficiency of a filter of `bits` bits over all whole n and k.
 //   standard   k = 1, and n the better whole number next to -ln 2 / ln(1 - 1/m)
-//   classic    n = 1, k = floor(m/2), rate 1 / C(m, k); only for m = 3 is the standard kind's
-//   better bits       m, 2 .. 2^53 (for one bit every rate is one and the efficiency zero)
+//   classic    n = 1, k = floor(m/2), rate 1 / C(m, k); only for m = 3 the standard kind's peak is
+//              better
+//   bits       m, 2 .. 2^53 (for one bit every rate is one and the efficiency zero)
 // Precision: relative error at most 1e-9. Errors: an efficiency of NaN outside the range.
 // Source: Theorem 26 and Corollary 27; Conjecture 28 and Corollary 30.
 EfficiencyPeak MaximumEfficiency(FilterKind kind, std::uint64_t bits);
 
 // Returns m H(ones / m), the fewest bits to which a filter with that many one-bits compresses when
-// nothing else is known of it: the entropy bound.
+// nothing else is known about it: the entropy bound.
 //   bits   m, 1 .. 2^53
 //   ones   0 .. bits
 // Errors: NaN outside these ranges.
 double EntropyBits(std::uint64_t bits, std::uint64_t ones);
 
-// Returns log2 C(m, k), the length of a lossless code of a classic filter of one key, of which all
+// Returns log2 C(m, k), the length of a lossless code of a classic filter of one key, for which all
 // k-subsets are equally likely; also the exact length for a filter whose number of ones is known.
-// Parameters and errors as above, with k = ones. Precision: relative error at most 1e-9.
-// Source: Section 4.3.
+// Parameters and errors as above, with k = ones. Precision: relative error at most 1e-9. Source:
+// Section 4.3.
 double LosslessCodeBits(std::uint64_t bits, std::uint64_t ones);
 
 }  // namespace exactbloom

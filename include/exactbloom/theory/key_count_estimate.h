@@ -23,8 +23,7 @@ namespace exactbloom {
 
 struct KeyCountEstimate {
   double keys = 0.0;  // by moments; infinite for a full filter
-  Interval
-      interval;  // two-sided, for the quantile that was asked for; its high end may be infinite
+  Interval interval;  // two-sided, for the given quantile; its high end may be infinite
 };
 
 // Estimates how many distinct keys were added to a filter.
@@ -33,10 +32,10 @@ struct KeyCountEstimate {
 //   probes   k, as for FalsePositiveRate, and less than `bits`
 //   z        two-sided normal quantile such as kZ999, at least 0
 // The interval holds the numbers of keys whose expected ones lie within z standard deviations (of
-// the exact occupancy distribution) of X. It covers the truth as often as z promises when the
-// filter has hundreds of bits or more and the standard deviation of X is above one bit.
-// Errors: nothing is returned for parameters outside these ranges. Source: Corollary 18, and its
-// moments with the pairs of bits of each line for lines > 0.
+// the exact occupancy distribution) of X. It has the coverage of z if the filter has hundreds of
+// bits or more and the standard deviation of X is above one bit. Errors: nothing is returned for
+// parameters outside these ranges. Source: Corollary 18, and its moments with the pairs of bits of
+// each line for lines > 0.
 std::optional<KeyCountEstimate> EstimateKeys(Layout layout, std::uint64_t bits, std::uint64_t ones,
                                              int probes, double z);
 
@@ -46,15 +45,15 @@ inline constexpr std::uint64_t kMaxExactLikelihoodBits = std::uint64_t{1} << 15;
 // Returns the whole number of keys n that makes P(X = ones) the largest, for lines = 0.
 // Up to kMaxExactLikelihoodBits by the exact p.m.f. (under half a second); beyond by the normal
 // density with the exact mean and variance, which may differ by a key or two, far inside the
-// interval. Parameters and errors as above; nothing is returned for a full filter either, whose
-// likelihood grows for ever, nor where no number of keys gives `ones`.
+// interval. Parameters and errors as above; nothing is returned, either, for a full filter, whose
+// likelihood has no maximum, or if no number of keys gives `ones`.
 std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes);
 
-// What two filters share, with what a sum over many pairs needs: cutting each at zero would bias
-// it.
+// The estimate for two filters, and what a sum over many pairs needs: cutting each at zero would
+// bias the sum.
 struct SharedKeysEstimate : KeyCountEstimate {
-  double uncut = 0.0;      // the estimate before it was cut to the range that is possible
+  double uncut = 0.0;      // the estimate before it was cut to the possible range
   double deviation = 0.0;  // the standard deviation of `uncut`
 };
 

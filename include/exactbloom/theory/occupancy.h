@@ -1,4 +1,4 @@
-// How many bits are one: the occupancy distributions.
+// The occupancy distributions: how many bits are one.
 //
 // A committee is a set of distinct bits, every set of its size equally likely. A department is any
 // number of independent committees; the bits that lie in at least one of them are its ones. X is
@@ -12,9 +12,9 @@
 // With D_r the probability that r given bits are all counted, every moment is a sum of positive
 // terms: E[C(X,r)] = C(m,r) D_r, E[X^(r)] = m^(r) D_r, E[X^r] = sum_j S(r,j) m^(j) D_j (equations
 // 2, 6, 9, 10, 15, 19, 39), where D_r of an intersection is the product over its departments. The
-// paper gives D_r as an alternating sum, and its recurrence over r (Theorem 3) subtracts too; here
-// D_r comes from the chain behind the exact rate and the p.m.f. from adding the bits one by one, in
-// which nothing cancels.
+// paper gives D_r as an alternating sum, and its recurrence over r (Theorem 3) subtracts, too. Here
+// D_r comes from the chain behind the exact rate, and the p.m.f. from adding the bits one by one;
+// nothing cancels in either.
 #pragma once
 
 #include <cstdint>
@@ -69,13 +69,13 @@ class Occupancy {
 
   // Returns the variance. The paper's (43)-(45) subtract nearly equal numbers; this follows the
   // variance committee by committee and department by department in sums of positive terms.
-  // Precision: as above. Time: O(log count) a department.
+  // Precision: as above. Time: O(log count) per department.
   double Variance() const;
 
   // Returns E[C(X,r)], E[X^(r)] (falling factorial) and E[X^r].
   //   r   0 .. kMaxMoment
   // Precision: as above; infinity where a moment exceeds the range of double. Time: O(r^3 log
-  // count) a group of committees. Errors: NaN for other r. Source: (2), (9), (10), (15), (19),
+  // count) per group of committees. Errors: NaN for other r. Source: (2), (9), (10), (15), (19),
   // (39).
   double BinomialMoment(int r) const;
   double FactorialMoment(int r) const;
