@@ -35,8 +35,7 @@ void BM_ExactRate(benchmark::State& state) {
   const int probes = static_cast<int>(state.range(2));
   const auto keys = static_cast<std::uint64_t>(state.range(3));
   const std::uint64_t bits =
-      static_cast<std::uint64_t>(static_cast<double>(keys) * probes / std::log(2.0)) / kLineBits *
-      kLineBits;
+      static_cast<std::uint64_t>(static_cast<double>(keys) * probes / kLn2) / kLineBits * kLineBits;
   while (state.KeepRunning())
     benchmark::DoNotOptimize(FalsePositiveRate(layout, bits, keys, probes));
 }

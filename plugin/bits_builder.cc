@@ -78,7 +78,6 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     if (status != nullptr) *status = std::move(intact);
     if (!is_usable) return FinishWithoutFilter();
     try {
-      WarnOfTheBlockLimit();
       return FinishFilter(buffer);
     } catch (const std::bad_alloc&) {
       return FinishWithoutFilter();
@@ -98,13 +97,16 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   size_t CalculateSpace(size_t num_entries) override {
-    return Unless<size_t>(kAlwaysMatch.size(),
-                          [&] { return static_cast<size_t>(builder_.BlockBytes(num_entries)); });
+    return Unless<size_t>(kAlwaysMatch.size(), [&] {
+      return static_cast<size_t>(builder_.Plan(num_entries).BlockBytes());
+    });
   }
 
   double EstimatedFpRate(size_t num_entries, size_t bytes) override {
-    return Unless<double>(1.0,
-                          [&] { return builder_.FalsePositiveRateOfBlock(num_entries, bytes); });
+    return Unless<double>(1.0, [&] {
+      const auto plan = builder_.PlanWithin(num_entries, bytes);
+      return plan ? plan->FalsePositiveRate() : 1.0;
+    });
   }
 
  private:
@@ -135,11 +137,13 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   Slice FinishFilter(std::unique_ptr<const char[]>* buffer) {
-    const std::size_t bytes =
-        memory_fit_ != nullptr ? memory_fit_->BlockBytes(builder_) : builder_.BlockBytes();
+    BlockPlan plan = builder_.Plan();
+    if (plan.IsCut()) WarnOfTheBlockLimit();
+    if (memory_fit_ != nullptr) plan = memory_fit_->Fit(builder_, plan);
     const std::uint64_t keys = builder_.KeyCount();
-    ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey, bytes);
-    FilterBlock block = memory_fit_ != nullptr ? builder_.Finish(bytes) : builder_.Finish();
+    ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey,
+               plan.BlockBytes());
+    FilterBlock block = builder_.Finish(plan);
     finished_bytes_ += block.size;
     const std::uint64_t kept = detects_faults_ ? keys : 0;
     charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
@@ -164,7 +168,6 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   void WarnOfTheBlockLimit() {
-    if (!builder_.ExceedsBlockLimit()) return;
     rocksdb::Warn(info_log_,
                   "exactbloom: a filter of %llu keys would exceed the size of a block, which "
                   "%llu keys reach; it gets fewer bits per key",
@@ -174,7 +177,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
   BloomFilterBuilder builder_;
   rocksdb::Logger* info_log_;
-  MemoryFit* memory_fit_;  // null: blocks have the size that the builder gives them
+  MemoryFit* memory_fit_;  // null: blocks have the size that the builder plans
   bool detects_faults_;
   bool out_of_memory_ = false;
   CacheCharge charge_;

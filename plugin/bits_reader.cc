@@ -6,7 +6,7 @@
 #include <new>
 #include <string_view>
 
-#include "../src/filter/kernels/batch.h"
+#include "../src/filter/filter_internals.h"
 
 namespace exactbloom {
 namespace {
@@ -22,7 +22,7 @@ class BitsReader : public rocksdb::FilterBitsReader {
   bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
 
   void MayMatch(int count, Slice** keys, bool* may_match) override {
-    filter::MayContainKeys(
+    filter::FilterInternals::MayContainKeys(
         view_, static_cast<std::size_t>(count), [keys](std::size_t i) { return View(*keys[i]); },
         may_match);
   }

@@ -55,28 +55,28 @@ std::size_t MallocUsableBytes(std::size_t bytes) {
 #endif
 }
 
-std::size_t MemoryFit::BlockBytes(const BloomFilterBuilder& builder) {
-  const std::size_t meant = builder.BlockBytes();
-  if (meant < kLeastBlockBytes) return meant;
-  const std::uint64_t keys = builder.KeyCount();
-  const std::size_t requested = meant + kBytesBehindBlock;
+BlockPlan MemoryFit::Fit(const BloomFilterBuilder& builder, const BlockPlan& meant) {
+  if (meant.BlockBytes() < kLeastBlockBytes) return meant;
+  const std::size_t requested = meant.BlockBytes() + kBytesBehindBlock;
   const std::size_t above = usable_bytes_(requested);
   const bool is_plausible = above > requested && static_cast<double>(above) <=
                                                      kMostFactor * static_cast<double>(requested);
   if (!is_plausible) return meant;
 
-  const double target = LogRate(builder.Describe(meant));
-  const auto excess_of = [&](std::size_t size) {
-    return std::expm1(LogRate(builder.Describe(size)) - target);
+  const std::uint64_t keys = meant.Description().keys;
+  const double target = LogRate(meant.Description());
+  const auto excess_of = [&](const BlockPlan& plan) {
+    return std::expm1(LogRate(plan.Description()) - target);
   };
   const std::size_t below = ClassBelow(requested);
   if (below != 0) {
-    const std::size_t size = below - kBytesBehindBlock;
-    if (Spend(keys, excess_of(size))) return size;
+    const auto smaller = builder.PlanWithin(keys, below - kBytesBehindBlock);
+    if (smaller && Spend(keys, excess_of(*smaller))) return *smaller;
   }
-  const std::size_t size = above - kBytesBehindBlock;
-  Spend(keys, excess_of(size));
-  return size;
+  const auto larger = builder.PlanWithin(keys, above - kBytesBehindBlock);
+  if (!larger) return meant;
+  Spend(keys, excess_of(*larger));
+  return *larger;
 }
 
 // The largest class below a request, 0 if there is none within the limits. Allocators round up, so
@@ -129,7 +129,7 @@ double MemoryFit::LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits
   const std::uint64_t keys = std::uint64_t{1} << log2_keys;
   const std::uint64_t bits = keys / static_cast<std::uint64_t>(kStepsPerBit) * bits_step;
   const double log_rate =
-      std::log(2.0) * Log2FalsePositiveRate(layout, bits, keys, OptimalProbes(layout, bits, keys));
+      kLn2 * Log2FalsePositiveRate(layout, bits, keys, OptimalProbes(layout, bits, keys));
   const std::lock_guard<std::mutex> lock(mutex_);
   log_rates_.emplace(place, log_rate);
   return log_rate;

@@ -36,9 +36,9 @@ class MemoryFit {
 
   explicit MemoryFit(UsableBytes usable_bytes = MallocUsableBytes) : usable_bytes_(usable_bytes) {}
 
-  // Returns the size of the block that `builder` should finish, instead of its own BlockBytes().
-  // Throws std::bad_alloc when memory is short.
-  std::size_t BlockBytes(const BloomFilterBuilder& builder);
+  // Returns the plan that `builder` should finish instead of `meant`, its own plan. Throws
+  // std::bad_alloc when memory is short.
+  BlockPlan Fit(const BloomFilterBuilder& builder, const BlockPlan& meant);
 
  private:
   struct Balance {

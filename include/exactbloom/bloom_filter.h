@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "exactbloom/layout.h"
@@ -21,15 +22,8 @@
 
 namespace exactbloom {
 
-class BloomFilterView;
-
 namespace filter {
-class ConstructionCheck;
-class HashStore;
-struct BuilderFault;
-struct Kernel;
-template <typename KeyAt>
-void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at, bool* results);
+struct FilterInternals;
 }  // namespace filter
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
@@ -56,6 +50,32 @@ struct FilterDescription {
 //   keys           0 .. 2^53; an empty filter gets one byte, or its layout's lines
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
 FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
+
+// What a builder makes of a number of keys: worked out once, and then handed to Finish.
+class BlockPlan {
+ public:
+  // What the block will say of itself: m, k and the rest.
+  const FilterDescription& Description() const { return description_; }
+
+  // The size of the block.
+  std::size_t BlockBytes() const { return block_bytes_; }
+
+  // Whether the keys want a larger block than Options::block_bytes_limit allows, so that they get
+  // fewer bits. Only a plan for the builder's own sizes says so.
+  bool IsCut() const { return is_cut_; }
+
+  // Returns the exact rate. Works it out at every call: exactbloom::FalsePositiveRate has the time
+  // and the precision. Throws std::bad_alloc when memory is short.
+  double FalsePositiveRate() const;
+
+ private:
+  friend class BloomFilterBuilder;
+  BlockPlan() = default;
+
+  FilterDescription description_;
+  std::size_t block_bytes_ = 0;
+  bool is_cut_ = false;
+};
 
 // The bytes of a finished filter.
 struct FilterBlock {
@@ -90,8 +110,10 @@ class BloomFilterBuilder {
     bool detect_faults = false;
   };
 
-  // Returns nothing when an option is outside its range.
-  static std::optional<BloomFilterBuilder> Create(const Options& options);
+  // Returns nothing when an option is outside its range; then `error`, unless null, gets the name
+  // of the option, its value and the range. Throws std::bad_alloc when memory is short.
+  static std::optional<BloomFilterBuilder> Create(const Options& options,
+                                                  std::string* error = nullptr);
 
   BloomFilterBuilder(BloomFilterBuilder&&) noexcept;
   BloomFilterBuilder& operator=(BloomFilterBuilder&&) noexcept;
@@ -113,22 +135,27 @@ class BloomFilterBuilder {
 
   std::uint64_t KeyCount() const;
 
+  // Returns the plan of a filter of the keys that were added, or of `keys` keys, 0 .. 2^53: m as
+  // the options say, and the exact k* for it. Throws std::bad_alloc when memory is short.
+  BlockPlan Plan() const { return Plan(KeyCount()); }
+  BlockPlan Plan(std::uint64_t keys) const;
+
+  // The same for a block of another size: m is the largest that `block_bytes` hold, at most a line
+  // smaller, and k* follows. Returns nothing if no block is that small.
+  std::optional<BlockPlan> PlanWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
+
+  // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
+  // or rate; 0 if not even one does. Throws std::bad_alloc when memory is short.
+  std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
+
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
   // With no keys it is a filter that contains nothing. Beyond the block it takes at most
   // kFinishBytesPerKey in addition to what is kept, and frees that as it goes. Throws
   // std::bad_alloc when memory is short; no key is forgotten then.
-  FilterBlock Finish();
-
-  // The same for a block of another size: m is the largest that `block_bytes` hold, and k* follows.
-  //   block_bytes   at least what an empty filter takes; the block may be a line smaller
-  FilterBlock Finish(std::size_t block_bytes);
-
-  // Returns the size of the block that Finish() would make now. Throws std::bad_alloc when memory
-  // is short; so do Describe and FalsePositiveRateOfBlock.
-  std::size_t BlockBytes() const { return static_cast<std::size_t>(BlockBytes(KeyCount())); }
-
-  // Returns what that block would say of itself.
-  FilterDescription Describe(std::size_t block_bytes) const;
+  //   plan   of this builder. One for another number of keys gives a filter that has all keys, but
+  //          not the exact k* for them.
+  FilterBlock Finish() { return Finish(Plan()); }
+  FilterBlock Finish(const BlockPlan& plan);
 
   // With detect_faults: checks the keys that are about to be finished, in the time of reading them.
   // Returns kNone or kHashes.
@@ -142,39 +169,17 @@ class BloomFilterBuilder {
   // Forgets all keys.
   void Clear();
 
-  // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
-  // or rate; 0 if not even one does. Throws std::bad_alloc when memory is short.
-  std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
-
-  // Returns the bytes of the block that Finish makes of `keys` keys, 0 .. 2^53. Throws
-  // std::bad_alloc when memory is short.
-  std::uint64_t BlockBytes(std::uint64_t keys) const;
-
-  // Returns whether the keys so far want a larger block than the limit allows. Finish then gives
-  // them fewer bits. Throws std::bad_alloc when memory is short.
-  bool ExceedsBlockLimit() const;
-
-  // Returns the exact false-positive rate of `keys` keys, 0 .. 2^53, in a block of at most
-  // `block_bytes`, with the best k for them; 1 if a block cannot be that small. Precision as of
-  // exactbloom::FalsePositiveRate.
-  double FalsePositiveRateOfBlock(std::uint64_t keys, std::uint64_t block_bytes) const;
-
  private:
-  friend struct filter::BuilderFault;  // injects faults, in tests
+  friend struct filter::FilterInternals;
+  struct State;
 
-  explicit BloomFilterBuilder(const Options& options);
+  BloomFilterBuilder(const Options& options, std::unique_ptr<State> state);
 
   void AddHash(std::uint64_t hash);
-  FilterDescription DescribeBits(std::uint64_t bits) const;
-  FilterBlock Build(const FilterDescription& description);
-  // The bits of the largest filter in a block of at most `block_bytes`; 0 if there is none.
-  std::uint64_t BitsThatFit(std::uint64_t block_bytes) const;
+  BlockPlan PlanOf(std::uint64_t keys, std::uint64_t bits) const;
 
   Options options_;
-  std::unique_ptr<filter::HashStore> hashes_;
-  std::unique_ptr<filter::ConstructionCheck> check_;  // null: no faults are looked for
-  std::uint64_t last_hash_ = 0;                       // of the entries, where there are any
-  std::optional<std::uint64_t> last_alternate_hash_;
+  std::unique_ptr<State> state_;
 };
 
 // Why a view cannot use its block.
@@ -188,7 +193,8 @@ enum class BlockStatus {
 
 // A reader of a block that lies elsewhere and must outlive the view. It takes any bytes: where the
 // block is not usable, every key may be contained, since nothing else is safe. It never reads
-// outside the block. A view may be asked by several threads at once.
+// outside the block. A view may be asked by several threads at once. It needs no memory of its own,
+// and nothing of it throws.
 class BloomFilterView {
  public:
   explicit BloomFilterView(std::string_view block);
@@ -211,16 +217,16 @@ class BloomFilterView {
   std::uint64_t CountOnes() const;
 
  private:
-  template <typename KeyAt>
-  friend void filter::MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
-                                     bool* results);
+  friend struct filter::FilterInternals;
 
   BlockStatus status_;
   FilterDescription description_;
   const unsigned char* array_ = nullptr;
-  const filter::Kernel* kernel_ = nullptr;  // null: not usable
+  // The code of the instruction set in use.
   bool (*may_contain_)(const unsigned char* array, const FilterDescription& filter,
-                       std::string_view key);  // the kernel's, which saves every query a call
+                       std::string_view key);
+  void (*may_contain_batch_)(const unsigned char* array, const FilterDescription& filter,
+                             const std::uint64_t* hashes, std::size_t count, bool* results);
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the

@@ -13,13 +13,15 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "exactbloom/layout.h"
 #include "exactbloom/sizing.h"
 
 namespace exactbloom {
 
-// May be used by several threads at once; it is best kept for as long as filters are built.
+// May be used by several threads at once, which do not wait for each other's evaluations of the
+// rate; it is best kept for as long as filters are built.
 class FilterSizer {
  public:
   explicit FilterSizer(Layout layout) : layout_(layout) {}
@@ -27,9 +29,8 @@ class FilterSizer {
   // The same answers as exactbloom::OptimalProbes.
   int OptimalProbes(std::uint64_t bits, std::uint64_t keys);
 
-  // The same answers as exactbloom::SmallestFilter. Answers are remembered by their number of keys,
-  // and a new one is found from its neighbours with a few evaluations of the exact rate. Asking for
-  // another target forgets them.
+  // The same answers as exactbloom::SmallestFilter. Answers are remembered, and a new one is found
+  // from its neighbours with a few evaluations of the exact rate.
   // Throws std::bad_alloc when memory is short.
   std::optional<FilterSize> SmallestFilter(std::uint64_t keys, double target);
 
@@ -48,17 +49,20 @@ class FilterSizer {
 
   static constexpr std::size_t kBoxes = 64;
 
-  int RememberedProbes(std::uint64_t bits, std::uint64_t keys);
-  Box BoxAround(std::uint64_t bits, std::uint64_t keys) const;
+  using Sizes = std::map<std::pair<double, std::uint64_t>, FilterSize>;  // by target and keys
+
+  // With the mutex.
+  std::optional<int> FindProbes(std::uint64_t bits, std::uint64_t keys);
   double GuessBits(std::uint64_t keys, double target) const;
+
+  Box BoxAround(std::uint64_t bits, std::uint64_t keys) const;
 
   const Layout layout_;
   std::mutex mutex_;
   std::array<Box, kBoxes> boxes_;
   std::size_t next_box_ = 0;
   std::size_t last_box_ = 0;
-  double target_ = 0.0;
-  std::map<std::uint64_t, FilterSize> sizes_;  // by the number of keys, for target_
+  Sizes sizes_;
 };
 
 }  // namespace exactbloom

@@ -25,6 +25,8 @@
 
 namespace exactbloom {
 
+inline constexpr double kLn2 = 0.693147180559945309417;
+
 inline constexpr std::uint64_t kLineBits = 512;  // a cache line of 64 bytes
 inline constexpr std::uint64_t kPageLines = 64;  // a page of 4 KiB
 

@@ -35,21 +35,26 @@ int FilterSizer::OptimalProbes(std::uint64_t bits, std::uint64_t keys) {
   if (!analysis::IsGeometry(layout_, bits, keys, layout_.ProbeStep()) || keys == 0) {
     return exactbloom::OptimalProbes(layout_, bits, keys);
   }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto probes = FindProbes(bits, keys)) return *probes;
+  }
+  const Box box = BoxAround(bits, keys);  // takes evaluations of the rate
   const std::lock_guard<std::mutex> lock(mutex_);
-  return RememberedProbes(bits, keys);
+  last_box_ = next_box_;
+  boxes_[next_box_] = box;
+  next_box_ = (next_box_ + 1) % kBoxes;
+  return box.probes;
 }
 
-int FilterSizer::RememberedProbes(std::uint64_t bits, std::uint64_t keys) {
+std::optional<int> FilterSizer::FindProbes(std::uint64_t bits, std::uint64_t keys) {
   if (boxes_[last_box_].Contains(bits, keys)) return boxes_[last_box_].probes;
   for (std::size_t i = 0; i < kBoxes; ++i) {
     if (!boxes_[i].Contains(bits, keys)) continue;
     last_box_ = i;
     return boxes_[i].probes;
   }
-  boxes_[next_box_] = BoxAround(bits, keys);
-  last_box_ = next_box_;
-  next_box_ = (next_box_ + 1) % kBoxes;
-  return boxes_[last_box_].probes;
+  return std::nullopt;
 }
 
 // The two corners are proved separately, since near a change of k* only one of them has to be
@@ -78,12 +83,13 @@ FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) 
   return box;
 }
 
-// From the nearest remembered filter, at the same bits per key.
+// From the nearest remembered filter of the target, at the same bits per key.
 double FilterSizer::GuessBits(std::uint64_t keys, double target) const {
-  if (sizes_.empty()) return -std::log2(target) / analysis::kLn2 * static_cast<double>(keys);
-  auto near = sizes_.lower_bound(keys);
-  if (near == sizes_.end()) --near;
-  return static_cast<double>(near->second.bits) / static_cast<double>(near->first) *
+  auto near = sizes_.lower_bound({target, keys});
+  const auto is_other = [&] { return near == sizes_.end() || near->first.first != target; };
+  if (is_other() && near != sizes_.begin()) --near;
+  if (is_other()) return analysis::UsualBits(static_cast<double>(keys), target);
+  return static_cast<double>(near->second.bits) / static_cast<double>(near->first.second) *
          static_cast<double>(keys);
 }
 
@@ -92,19 +98,22 @@ std::optional<FilterSize> FilterSizer::SmallestFilter(std::uint64_t keys, double
       !layout_.IsValid()) {
     return std::nullopt;
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (target != target_ || sizes_.size() >= kMostSizes) sizes_.clear();
-  target_ = target;
-  if (const auto known = sizes_.find(keys); known != sizes_.end()) return known->second;
-
-  const auto bits = analysis::FewestBits(
-      layout_, std::log2(target), GuessBits(keys, target), [&](std::uint64_t candidate) {
-        return Log2FalsePositiveRate(layout_, candidate, keys, RememberedProbes(candidate, keys));
+  double guess = 0.0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto known = sizes_.find({target, keys}); known != sizes_.end()) return known->second;
+    guess = GuessBits(keys, target);
+  }
+  const auto bits =
+      analysis::FewestBits(layout_, std::log2(target), guess, [&](std::uint64_t candidate) {
+        return Log2FalsePositiveRate(layout_, candidate, keys, OptimalProbes(candidate, keys));
       });
   if (!bits) return std::nullopt;
-  const int probes = RememberedProbes(*bits, keys);
+  const int probes = OptimalProbes(*bits, keys);
   const FilterSize size = {*bits, probes, FalsePositiveRate(layout_, *bits, keys, probes)};
-  sizes_.emplace(keys, size);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (sizes_.size() >= kMostSizes) sizes_.clear();
+  sizes_.emplace(std::pair(target, keys), size);
   return size;
 }
 

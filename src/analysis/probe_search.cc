@@ -9,8 +9,6 @@
 namespace exactbloom::analysis {
 namespace {
 
-constexpr double kLn2 = 0.693147180559945309417;
-
 // The rate as a function of k falls to its minimum and rises again. That it always does is a
 // conjecture, so the search continues this many steps past a minimum.
 constexpr int kStepsPastMinimum = 2;

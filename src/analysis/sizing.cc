@@ -10,7 +10,6 @@ namespace exactbloom {
 
 using analysis::BestChoice;
 using analysis::IsTarget;
-using analysis::kLn2;
 using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
 
@@ -23,11 +22,10 @@ int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
 std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target) {
   if (!layout.IsValid()) return std::nullopt;
   if (keys < 1 || keys > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
-  const double log2_target = std::log2(target);
-  const double usual = -log2_target / kLn2 * static_cast<double>(keys);
-  const auto bits = analysis::FewestBits(layout, log2_target, usual, [&](std::uint64_t candidate) {
-    return BestChoice(layout, candidate, keys).log2_rate;
-  });
+  const double usual = analysis::UsualBits(static_cast<double>(keys), target);
+  const auto bits = analysis::FewestBits(
+      layout, std::log2(target), usual,
+      [&](std::uint64_t candidate) { return BestChoice(layout, candidate, keys).log2_rate; });
   if (!bits) return std::nullopt;
   const analysis::Choice choice = BestChoice(layout, *bits, keys);
   return FilterSize{*bits, choice.probes, std::exp2(choice.log2_rate)};

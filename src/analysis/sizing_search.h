@@ -12,8 +12,10 @@
 
 namespace exactbloom::analysis {
 
-inline constexpr double kLn2 = 0.693147180559945309417;
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
+
+// The usual formula, a limit for large filters.
+inline double UsualBits(double keys, double target) { return -std::log2(target) / kLn2 * keys; }
 
 inline bool IsTarget(double target) { return target > 0.0 && target < 1.0; }
 

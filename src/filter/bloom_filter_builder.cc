@@ -1,36 +1,66 @@
-#include <algorithm>
+#include <cstdio>
+#include <utility>
 
 #include "array_builder.h"
 #include "block_format.h"
 #include "construction_check.h"
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/false_positive_rate.h"
-#include "filter_sizing.h"
+#include "filter_internals.h"
 #include "hash_store.h"
 #include "kernels/key_hash.h"
 
 namespace exactbloom {
+namespace {
 
-std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options) {
-  // Written so that NaN is refused.
-  const bool bits_in_range =
-      options.bits_per_key >= kMinBitsPerKey && options.bits_per_key <= kMaxBitsPerKey;
-  const bool rate_in_range =
-      options.false_positive_rate == 0.0 || (options.false_positive_rate >= kMinTargetRate &&
-                                             options.false_positive_rate <= kMaxTargetRate);
-  if (!bits_in_range || !rate_in_range || !options.layout.IsValid()) return std::nullopt;
-  const bool limit_in_range =
-      options.block_bytes_limit <= kBlockBytesLimit &&
-      options.block_bytes_limit > kLineBits / 8 * kMaxLines + filter::kTrailerBytes;
-  if (!limit_in_range) return std::nullopt;
-  return BloomFilterBuilder(options);
+constexpr std::uint64_t kLeastBlockBytesLimit =
+    kLineBits / 8 * kMaxLines + filter::kTrailerBytes + 1;
+
+// Writes what is wrong with an option to `error`, unless that is null, and returns false. NaN lies
+// in no range.
+bool IsWithin(const char* name, double value, double least, double most, std::string* error) {
+  if (value >= least && value <= most) return true;
+  if (error != nullptr) {
+    char text[128];
+    std::snprintf(text, sizeof text, "%s is %.10g, but must be from %.10g to %.10g", name, value,
+                  least, most);
+    *error = text;
+  }
+  return false;
 }
 
-BloomFilterBuilder::BloomFilterBuilder(const Options& options)
-    : options_(options),
-      hashes_(std::make_unique<filter::HashStore>(
-          options.detect_faults ? filter::Consumed::kKept : filter::Consumed::kFreed)),
-      check_(options.detect_faults ? std::make_unique<filter::ConstructionCheck>() : nullptr) {}
+bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
+  const double rate = options.false_positive_rate;
+  return IsWithin("lines", options.layout.Lines(), 0, kMaxLines, error) &&
+         IsWithin("bits_per_key", options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey, error) &&
+         (rate == 0.0 ||
+          IsWithin("false_positive_rate", rate, kMinTargetRate, kMaxTargetRate, error)) &&
+         IsWithin("block_bytes_limit", static_cast<double>(options.block_bytes_limit),
+                  static_cast<double>(kLeastBlockBytesLimit), static_cast<double>(kBlockBytesLimit),
+                  error);
+}
+
+}  // namespace
+
+struct BloomFilterBuilder::State {
+  filter::HashStore hashes;
+  std::optional<filter::ConstructionCheck> check;  // nothing: no faults are looked for
+  std::uint64_t last_hash = 0;                     // of the entries, where there are any
+  std::optional<std::uint64_t> last_alternate_hash;
+};
+
+std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options,
+                                                             std::string* error) {
+  if (!IsValid(options, error)) return std::nullopt;
+  auto state = std::make_unique<State>();
+  if (options.detect_faults) {
+    state->hashes = filter::HashStore(filter::Consumed::kKept);
+    state->check.emplace();
+  }
+  return BloomFilterBuilder(options, std::move(state));
+}
+
+BloomFilterBuilder::BloomFilterBuilder(const Options& options, std::unique_ptr<State> state)
+    : options_(options), state_(std::move(state)) {}
 
 BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
@@ -38,10 +68,10 @@ BloomFilterBuilder::~BloomFilterBuilder() = default;
 
 void BloomFilterBuilder::AddHash(std::uint64_t hash) {
   // Hardly ever equal, so the second comparison is hardly ever made.
-  if (hash == last_hash_ && !hashes_->empty()) return;
-  hashes_->Append(hash);
-  last_hash_ = hash;
-  if (check_ != nullptr) check_->Note(hash);
+  if (hash == state_->last_hash && !state_->hashes.empty()) return;
+  state_->hashes.Append(hash);
+  state_->last_hash = hash;
+  if (state_->check) state_->check->Note(hash);
 }
 
 __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
@@ -49,98 +79,48 @@ __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
 }
 
 void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {
-  const std::optional<std::uint64_t> previous = last_alternate_hash_;
-  last_alternate_hash_ = filter::HashMostlyShortKey(alternate, options_.hash_seed);
-  if (last_alternate_hash_ != previous) AddHash(*last_alternate_hash_);
+  const std::optional<std::uint64_t> previous = state_->last_alternate_hash;
+  state_->last_alternate_hash = filter::HashMostlyShortKey(alternate, options_.hash_seed);
+  if (state_->last_alternate_hash != previous) AddHash(*state_->last_alternate_hash);
   const std::uint64_t hash = filter::HashMostlyShortKey(key, options_.hash_seed);
   if (hash != previous) AddHash(hash);
 }
 
-std::uint64_t BloomFilterBuilder::KeyCount() const { return hashes_->size(); }
+std::uint64_t BloomFilterBuilder::KeyCount() const { return state_->hashes.size(); }
 
 void BloomFilterBuilder::Clear() {
-  last_alternate_hash_.reset();
-  hashes_->Clear();
-  if (check_ != nullptr) check_->Clear();
+  state_->last_alternate_hash.reset();
+  state_->hashes.Clear();
+  if (state_->check) state_->check->Clear();
 }
 
-FilterDescription BloomFilterBuilder::DescribeBits(std::uint64_t bits) const {
-  FilterDescription description;
-  description.layout = options_.layout;
+FilterBlock BloomFilterBuilder::Finish(const BlockPlan& plan) {
+  FilterDescription description = plan.Description();
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
-  description.bits = bits;
-  description.probes =
-      filter::RememberedOptimalProbes(options_.layout, description.bits, description.keys);
-  return description;
-}
-
-FilterDescription BloomFilterBuilder::Describe(std::size_t block_bytes) const {
-  return DescribeBits(BitsThatFit(block_bytes));
-}
-
-FilterBlock BloomFilterBuilder::Finish() {
-  return Build(DescribeBits(filter::BitsOf(options_, KeyCount())));
-}
-
-FilterBlock BloomFilterBuilder::Finish(std::size_t block_bytes) {
-  return Build(Describe(block_bytes));
-}
-
-FilterBlock BloomFilterBuilder::Build(const FilterDescription& description) {
-  last_alternate_hash_.reset();
+  state_->last_alternate_hash.reset();
   FilterBlock block;
   const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
   block.size = array_bytes + filter::kTrailerBytes;
   block.data.reset(new char[block.size]);
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
-  filter::BuildArray(array, description, *hashes_);
+  filter::BuildArray(array, description, state_->hashes);
   filter::EncodeTrailer(description, array + array_bytes);
-  if (check_ != nullptr) check_->Keep(*hashes_, block.bytes());
+  if (state_->check) state_->check->Keep(state_->hashes, block.bytes());
   return block;
 }
 
 ConstructionFault BloomFilterBuilder::CheckHashes() const {
-  const bool is_intact = check_ == nullptr || check_->Fits(*hashes_);
+  const bool is_intact = !state_->check || state_->check->Fits(state_->hashes);
   return is_intact ? ConstructionFault::kNone : ConstructionFault::kHashes;
 }
 
 ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
-  return check_ == nullptr ? ConstructionFault::kNone : check_->CheckBlock(block);
+  return !state_->check ? ConstructionFault::kNone : state_->check->CheckBlock(block);
 }
 
-std::uint64_t BloomFilterBuilder::BitsThatFit(std::uint64_t block_bytes) const {
-  if (block_bytes <= filter::kTrailerBytes) return 0;
-  const std::uint64_t granularity = options_.layout.Granularity();
-  const std::uint64_t bits =
-      (std::min(block_bytes, options_.block_bytes_limit - 1) - filter::kTrailerBytes) * 8 /
-      granularity * granularity;
-  return bits < filter::ArrayBytes(options_.layout.LeastBits()) * 8 ? 0 : bits;
-}
-
-std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
-  const std::uint64_t bits = BitsThatFit(block_bytes);
-  if (bits == 0) return 0;
-  if (options_.false_positive_rate > 0.0) {
-    return MostKeys(options_.layout, bits, options_.false_positive_rate).value_or(0);
-  }
-  return static_cast<std::uint64_t>(static_cast<double>(bits) / options_.bits_per_key);
-}
-
-std::uint64_t BloomFilterBuilder::BlockBytes(std::uint64_t keys) const {
-  return filter::ArrayBytes(filter::BitsOf(options_, keys)) + filter::kTrailerBytes;
-}
-
-double BloomFilterBuilder::FalsePositiveRateOfBlock(std::uint64_t keys,
-                                                    std::uint64_t block_bytes) const {
-  const std::uint64_t bits = BitsThatFit(block_bytes);
-  if (bits == 0) return 1.0;
-  return FalsePositiveRate(options_.layout, bits, keys,
-                           filter::RememberedOptimalProbes(options_.layout, bits, keys));
-}
-
-bool BloomFilterBuilder::ExceedsBlockLimit() const {
-  return filter::ExceedsBlockLimit(options_, KeyCount());
+filter::HashStore& filter::FilterInternals::HashesOf(BloomFilterBuilder& builder) {
+  return builder.state_->hashes;
 }
 
 }  // namespace exactbloom

@@ -2,7 +2,7 @@
 
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
-#include "kernels/batch.h"
+#include "filter_internals.h"
 #include "kernels/code_word.h"
 #include "kernels/kernel_table.h"
 
@@ -22,13 +22,17 @@ BloomFilterView::BloomFilterView(std::string_view block) {
   status_ = decoded.status;
   description_ = decoded.description;
   array_ = decoded.array;
-  if (status_ == BlockStatus::kUsable) kernel_ = &filter::KernelFor(description_);
-  may_contain_ = kernel_ != nullptr ? kernel_->may_contain : AlwaysContained;
+  may_contain_ = AlwaysContained;
+  may_contain_batch_ = nullptr;  // never asked where the block is not usable
+  if (status_ != BlockStatus::kUsable) return;
+  const filter::Kernel& kernel = filter::KernelFor(description_);
+  may_contain_ = kernel.may_contain;
+  may_contain_batch_ = kernel.may_contain_batch;
 }
 
 void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count,
                                  bool* results) const {
-  filter::MayContainKeys(
+  filter::FilterInternals::MayContainKeys(
       *this, count, [keys](std::size_t i) { return keys[i]; }, results);
 }
 

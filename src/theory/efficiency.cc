@@ -11,7 +11,6 @@ namespace exactbloom {
 namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLn2 = 0.693147180559945309417;
 
 bool IsCount(std::uint64_t count) { return count >= 1 && count <= analysis::kMaxCount; }
 

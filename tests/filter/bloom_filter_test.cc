@@ -49,6 +49,27 @@ TEST_P(BloomFilter, RefusesBitsPerKeyOutOfRange) {
   EXPECT_TRUE(BloomFilterBuilder::Create({GetParam(), kMaxBitsPerKey, 0}).has_value());
 }
 
+TEST(BloomFilterOptions, RefusalsNameOptionValueAndRange) {
+  using Options = BloomFilterBuilder::Options;
+  const auto refusal = [](auto change) {
+    Options options;
+    change(options);
+    std::string error;
+    EXPECT_FALSE(BloomFilterBuilder::Create(options, &error).has_value());
+    return error;
+  };
+  EXPECT_EQ(refusal([](Options& o) {
+              o.layout = {FilterKind::kClassic, 3};
+            }),
+            "lines is 3, but must be from 0 to 2");
+  EXPECT_EQ(refusal([](Options& o) { o.bits_per_key = 101; }),
+            "bits_per_key is 101, but must be from 0.5 to 100");
+  EXPECT_EQ(refusal([](Options& o) { o.false_positive_rate = 0.75; }),
+            "false_positive_rate is 0.75, but must be from 1e-09 to 0.5");
+  EXPECT_EQ(refusal([](Options& o) { o.block_bytes_limit = 168; }),
+            "block_bytes_limit is 168, but must be from 169 to 4294967232");
+}
+
 TEST_P(BloomFilter, DescribesItself) {
   BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 12.5, 77});
   AddNumbers(builder, 0, 1000);
@@ -178,8 +199,10 @@ TEST_P(BloomFilter, FinishesInAnySizeThatIsAskedFor) {
     for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
       BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 10, 0});
       AddNumbers(builder, 0, kKeys);
-      const FilterDescription expected = builder.Describe(bytes);
-      const FilterBlock block = builder.Finish(bytes);
+      const BlockPlan plan = *builder.PlanWithin(kKeys, bytes);
+      const FilterDescription expected = plan.Description();
+      const FilterBlock block = builder.Finish(plan);
+      EXPECT_EQ(block.size, plan.BlockBytes());
       EXPECT_LE(block.size, bytes);
       EXPECT_GT(block.size + granularity, bytes);
       const BloomFilterView view(block.bytes());
@@ -195,14 +218,30 @@ TEST_P(BloomFilter, FinishesInAnySizeThatIsAskedFor) {
   }
 }
 
-TEST_P(BloomFilter, BlockBytesIsTheSizeOfFinish) {
+TEST_P(BloomFilter, FinishKeepsToThePlan) {
   BloomFilterBuilder builder = Builder(9.9);
-  for (const std::uint64_t keys : {0, 1, 777}) {
+  for (const std::uint64_t keys : {0, 1, 5, 777}) {
     AddNumbers(builder, 0, keys);
-    const std::size_t bytes = builder.BlockBytes();
-    EXPECT_EQ(bytes, SizeAtBitsPerKey(GetParam(), keys, 9.9).bits / 8 + filter::kTrailerBytes);
-    EXPECT_EQ(builder.Finish().size, bytes);
+    const BlockPlan plan = builder.Plan();
+    const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, 9.9);
+    EXPECT_EQ(plan.BlockBytes(), size.bits / 8 + filter::kTrailerBytes);
+    EXPECT_EQ(plan.FalsePositiveRate(), size.false_positive_rate);
+    const FilterBlock block = builder.Finish();
+    EXPECT_EQ(block.size, plan.BlockBytes());
+    EXPECT_EQ(BloomFilterView(block.bytes()).Description().probes, plan.Description().probes);
   }
+}
+
+// A plan that was made for other keys loses none.
+TEST_P(BloomFilter, FinishTakesAnyPlan) {
+  BloomFilterBuilder builder = Builder();
+  const BlockPlan plan = builder.Plan(10);
+  AddNumbers(builder, 0, 1000);
+  const FilterBlock block = builder.Finish(plan);
+  EXPECT_EQ(block.size, plan.BlockBytes());
+  const BloomFilterView view(block.bytes());
+  EXPECT_EQ(view.Description().keys, 1000U);
+  for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
 }
 
 // Beyond the block limit the bits per key shrink, and k follows.
@@ -225,13 +264,13 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
     for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) {
       const std::uint64_t keys = builder.KeysThatFit(bytes);
       if (keys > 0) {
-        ASSERT_LE(builder.BlockBytes(keys), bytes) << bits_per_key;
+        ASSERT_LE(builder.Plan(keys).BlockBytes(), bytes) << bits_per_key;
       }
-      ASSERT_GT(builder.BlockBytes(keys + 1), bytes) << bits_per_key;
+      ASSERT_GT(builder.Plan(keys + 1).BlockBytes(), bytes) << bits_per_key;
     }
     for (const std::uint64_t bytes :
          {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
-      ASSERT_LE(builder.BlockBytes(builder.KeysThatFit(bytes)), bytes);
+      ASSERT_LE(builder.Plan(builder.KeysThatFit(bytes)).BlockBytes(), bytes);
     }
   }
 }
@@ -254,21 +293,13 @@ TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
   EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
 }
 
-TEST_P(BloomFilter, BlockBytesAgreesWithFinish) {
-  BloomFilterBuilder builder = Builder(9.7);
-  for (const std::uint64_t keys : {0U, 1U, 5U, 333U}) {
-    AddNumbers(builder, 0, keys);
-    EXPECT_EQ(builder.Finish().size, builder.BlockBytes(keys)) << keys;
-  }
-  EXPECT_EQ(builder.BlockBytes(std::uint64_t{1} << 53), kBlockBytesLimit - 1);
-}
-
-TEST_P(BloomFilter, RateOfABlockHasTheBestProbes) {
+TEST_P(BloomFilter, PlansWithinABlockHaveTheBestProbes) {
   const BloomFilterBuilder builder = Builder();
-  EXPECT_DOUBLE_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes + 1500),
+  EXPECT_DOUBLE_EQ(builder.PlanWithin(1000, filter::kTrailerBytes + 1500)->FalsePositiveRate(),
                    SizeAtBitsPerKey(GetParam(), 1000, 12.0).false_positive_rate);
-  EXPECT_EQ(builder.FalsePositiveRateOfBlock(0, filter::kTrailerBytes + 1), 0.0);
-  EXPECT_EQ(builder.FalsePositiveRateOfBlock(1000, filter::kTrailerBytes), 1.0);
+  EXPECT_EQ(builder.PlanWithin(0, filter::kTrailerBytes + 1)->FalsePositiveRate(), 0.0);
+  EXPECT_FALSE(builder.PlanWithin(1000, filter::kTrailerBytes));
+  EXPECT_EQ(builder.Plan(std::uint64_t{1} << 53).BlockBytes(), kBlockBytesLimit - 1);
 }
 
 TEST_P(BloomFilter, AlternatesOfSuccessiveKeysCountOnce) {

@@ -50,12 +50,12 @@ TEST_P(ConstructionCheckTest, SoundFiltersPass) {
 }
 
 TEST_P(ConstructionCheckTest, EveryFlippedBitOfAHashIsFoundBeforeTheBuild) {
-  HashStore& hashes = BuilderFault::HashesOf(builder_);
+  HashStore& hashes = FilterInternals::HashesOf(builder_);
   for (const std::uint64_t number : {std::uint64_t{0}, kKeys / 2, kKeys - 1}) {
     for (unsigned bit = 0; bit < 64; ++bit) {
-      Flip(BuilderFault::HashIn(hashes, number), bit);
+      Flip(HashIn(hashes, number), bit);
       ASSERT_EQ(builder_.CheckHashes(), ConstructionFault::kHashes) << number << ' ' << bit;
-      Flip(BuilderFault::HashIn(hashes, number), bit);
+      Flip(HashIn(hashes, number), bit);
     }
   }
   EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
@@ -63,7 +63,7 @@ TEST_P(ConstructionCheckTest, EveryFlippedBitOfAHashIsFoundBeforeTheBuild) {
 
 // The array is then filled with the wrong hash, and contains it.
 TEST_P(ConstructionCheckTest, AHashThatFlipsAfterItsCheckIsFoundAfterTheBuild) {
-  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(builder_), 7), 33);
+  Flip(HashIn(FilterInternals::HashesOf(builder_), 7), 33);
   const FilterBlock block = builder_.Finish();
   EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kHashes);
 }
@@ -72,7 +72,7 @@ TEST_P(ConstructionCheckTest, EveryFlippedBitOfTheBlockIsFound) {
   builder_.Clear();
   constexpr std::uint64_t kFew = 20;
   AddKeys(kFew);
-  const std::size_t size = builder_.BlockBytes();
+  const std::size_t size = builder_.Plan().BlockBytes();
   for (std::size_t bit = 0; bit < size * 8; ++bit) {
     builder_.Clear();
     AddKeys(kFew);
@@ -108,7 +108,7 @@ TEST_P(ConstructionCheckTest, ABlockIsCheckedOnce) {
 }
 
 TEST_P(ConstructionCheckTest, ClearForgetsWhatWasNoted) {
-  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(builder_), 7), 33);
+  Flip(HashIn(FilterInternals::HashesOf(builder_), 7), 33);
   builder_.Clear();
   AddKeys(10);
   EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
@@ -117,9 +117,9 @@ TEST_P(ConstructionCheckTest, ClearForgetsWhatWasNoted) {
 TEST_P(ConstructionCheckTest, IsOffByDefaultAndMakesTheSameBlock) {
   BloomFilterBuilder plain = *BloomFilterBuilder::Create({GetParam(), 10, 0});
   for (std::uint64_t i = 0; i < kKeys; ++i) plain.AddKey(NumberKey(i).text());
-  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(plain), 7), 33);
+  Flip(HashIn(FilterInternals::HashesOf(plain), 7), 33);
   EXPECT_EQ(plain.CheckHashes(), ConstructionFault::kNone);
-  Flip(BuilderFault::HashIn(BuilderFault::HashesOf(plain), 7), 33);
+  Flip(HashIn(FilterInternals::HashesOf(plain), 7), 33);
   const FilterBlock block = plain.Finish();
   EXPECT_EQ(std::string(block.bytes()), std::string(builder_.Finish().bytes()));
   EXPECT_EQ(plain.CheckBlock("another"), ConstructionFault::kNone);

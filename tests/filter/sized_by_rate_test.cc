@@ -91,10 +91,8 @@ TEST_P(SizedByRate, TheLimitOfABlockCutsBitsAndKeepsKeys) {
     options.block_bytes_limit = 1000;
     BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
     const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
-    for (std::uint64_t i = 0; i < fitting; ++i) builder.AddKey(NumberKey(i).text());
-    EXPECT_FALSE(builder.ExceedsBlockLimit());
-    builder.AddKey(NumberKey(fitting).text());
-    EXPECT_TRUE(builder.ExceedsBlockLimit());
+    EXPECT_FALSE(builder.Plan(fitting).IsCut());
+    EXPECT_TRUE(builder.Plan(fitting + 1).IsCut());
     const FilterDescription filter = BuildAndDescribe(builder, 2 * fitting);
     const std::uint64_t unit = GetParam().ByteGranularity();
     EXPECT_EQ(filter::ArrayBytes(filter.bits), (999 - filter::kTrailerBytes) / unit * unit);

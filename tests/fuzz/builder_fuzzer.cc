@@ -86,7 +86,7 @@ class Session {
     while (!input.empty()) {
       const auto step = static_cast<Step>(input.Take<std::uint8_t>() % kSteps);
       if (step == kFinish) {
-        CheckFilter(builder_.BlockBytes(), input.Take<std::uint16_t>());
+        CheckFilter(builder_.Plan().BlockBytes(), input.Take<std::uint16_t>());
       } else if (step == kFinishWithin) {
         const std::size_t bytes = LeastBytes() + std::size_t{7} * input.Take<std::uint16_t>();
         CheckFilter(bytes, input.Take<std::uint16_t>(), true);
@@ -96,7 +96,7 @@ class Session {
         AddKeys(step, input);
       }
     }
-    CheckFilter(builder_.BlockBytes(), 0);
+    CheckFilter(builder_.Plan().BlockBytes(), 0);
   }
 
  private:
@@ -163,26 +163,26 @@ class Session {
     Require(count >= keys_.size() && count <= added_, "the number of keys is wrong");
     Require(builder_.CheckHashes() == ConstructionFault::kNone, "a fault in whole hashes");
     if (!within) CheckAnnouncement(count, bytes);
-    const FilterDescription description = builder_.Describe(bytes);
+    const BlockPlan plan = within ? *builder_.PlanWithin(count, bytes) : builder_.Plan();
     filter::UseInstructionSet(set_);
-    const FilterBlock block = within ? builder_.Finish(bytes) : builder_.Finish();
+    const FilterBlock block = builder_.Finish(plan);
     filter::UseInstructionSet(filter::ChooseInstructionSet("scalar"));
-    const FilterBlock other = within ? by_scalar_.Finish(bytes) : by_scalar_.Finish();
+    const FilterBlock other = by_scalar_.Finish(plan);
     Require(block.bytes() == other.bytes(), "instruction sets make different blocks");
     Require(block.size < options_.block_bytes_limit, "a block exceeds the limit");
     Require(within ? block.size <= bytes : block.size == bytes, "a block has another size");
     Require(builder_.KeyCount() == 0, "keys are kept when a filter is finished");
     CheckDescription(block, count);
-    if (within) CheckGeometry(block, description);
+    if (within) CheckGeometry(block, plan.Description());
     CheckKeys(block);
     CheckDetection(block, changed_bit);
     Forget();
   }
 
   void CheckAnnouncement(std::uint64_t count, std::size_t bytes) const {
-    Require(builder_.BlockBytes(count) == bytes, "two sizes are announced");
+    Require(builder_.Plan(count).BlockBytes() == bytes, "two sizes are announced");
     // When filters are sized by a rate, finding the most keys takes a long search.
-    if (count == 0 || options_.false_positive_rate > 0.0 || builder_.ExceedsBlockLimit()) return;
+    if (count == 0 || options_.false_positive_rate > 0.0 || builder_.Plan().IsCut()) return;
     Require(builder_.KeysThatFit(bytes) >= count, "fewer keys fit than a block of the size holds");
   }
 
@@ -191,8 +191,7 @@ class Session {
     const FilterDescription& found = view.Description();
     Require(view.Status() == BlockStatus::kUsable, "a block is not usable");
     Require(found.keys == count && found.hash_seed == options_.hash_seed &&
-                found.layout.kind == options_.layout.kind &&
-                found.layout.Lines() == options_.layout.Lines(),
+                found.layout == options_.layout,
             "a block does not say what was put into it");
     const auto positions = count * static_cast<std::uint64_t>(found.probes);
     Require(view.CountOnes() <= positions, "a block has more ones than its keys set");

@@ -21,7 +21,7 @@ LAYERS = [
     ("kernels", ["src/filter/kernels"], ["analysis", "filter headers"]),
     ("filter", ["src/filter"], ["analysis", "kernels"]),
     ("files", ["plugin/files"], ["xxhash"]),
-    ("plugin", ["plugin"], ["analysis", "filter headers", "batch", "files"]),
+    ("plugin", ["plugin"], ["analysis", "filter headers", "filter internals", "files"]),
     ("rebuild", ["plugin/rebuild"], ["plugin", "analysis", "filter headers", "files"]),
     ("support", ["src/support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
     ("tool", ["src/tool"], ["support", "rebuild", "plugin", "files", "filter", "kernels", "theory", "analysis"]),
@@ -94,7 +94,7 @@ def may_include(layer, below, target):
         return True
     return (
         ("filter headers" in below and target == pathlib.PurePath("include/exactbloom/bloom_filter.h"))
-        or ("batch" in below and target.name == "batch.h")
+        or ("filter internals" in below and target.name == "filter_internals.h")
         or ("xxhash" in below and target.name == "inlined_xxhash.h")
     )
 

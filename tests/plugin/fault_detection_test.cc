@@ -61,12 +61,12 @@ TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
   options.layout = GetParam();
   options.detect_faults = true;
   BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create(options);
-  filter::HashStore& hashes = filter::BuilderFault::HashesOf(filter_builder);
+  filter::HashStore& hashes = filter::FilterInternals::HashesOf(filter_builder);
   MemoryFit memory_fit;
   const auto builder = NewBitsBuilder(std::move(filter_builder),
                                       rocksdb::FilterBuildingContext(table_options_), memory_fit);
   AddNumbers(*builder, kKeys);
-  filter::BuilderFault::HashIn(hashes, 1234) ^= 1;
+  filter::HashIn(hashes, 1234) ^= 1;
   std::unique_ptr<const char[]> buffer;
   Status status;
   const Slice contents = builder->Finish(&buffer, &status);

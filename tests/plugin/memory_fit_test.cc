@@ -53,30 +53,25 @@ struct Tables {
   double target_bytes = 0;
 };
 
-double RateOf(const FilterDescription& filter) {
-  return FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
-}
-
-void AddTable(Tables& tables, const BloomFilterBuilder& builder, std::size_t block_bytes,
+void AddTable(Tables& tables, const BlockPlan& target, const BlockPlan& fitted,
               MemoryFit::UsableBytes usable_bytes) {
-  const FilterDescription target = builder.Describe(builder.BlockBytes());
-  const FilterDescription fitted = builder.Describe(block_bytes);
-  const auto keys = static_cast<double>(fitted.keys);
-  const auto in_memory = [&](std::size_t bytes) {
-    return static_cast<double>(usable_bytes(bytes + kBytesBehindBlock));
+  const auto keys = static_cast<double>(fitted.Description().keys);
+  const auto in_memory = [&](const BlockPlan& plan) {
+    return static_cast<double>(usable_bytes(plan.BlockBytes() + kBytesBehindBlock));
   };
+  const auto block_bytes = static_cast<double>(fitted.BlockBytes());
   tables.keys += keys;
   tables.count += 1;
-  const double rate = RateOf(fitted);
-  const double target_rate = RateOf(target);
+  const double rate = fitted.FalsePositiveRate();
+  const double target_rate = target.FalsePositiveRate();
   tables.false_positives += keys * rate;
   tables.target_false_positives += keys * target_rate;
   tables.relative_rates += rate / target_rate;
-  tables.bytes_in_memory += in_memory(block_bytes);
-  tables.target_bytes_in_memory += in_memory(builder.BlockBytes());
-  tables.bytes_lost += in_memory(block_bytes) - static_cast<double>(block_bytes) - 5;
-  tables.bytes += static_cast<double>(block_bytes);
-  tables.target_bytes += static_cast<double>(builder.BlockBytes());
+  tables.bytes_in_memory += in_memory(fitted);
+  tables.target_bytes_in_memory += in_memory(target);
+  tables.bytes_lost += in_memory(fitted) - block_bytes - 5;
+  tables.bytes += block_bytes;
+  tables.target_bytes += static_cast<double>(target.BlockBytes());
 }
 
 class MemoryFitTest : public testing::TestWithParam<Layout> {
@@ -87,12 +82,11 @@ class MemoryFitTest : public testing::TestWithParam<Layout> {
     std::uniform_real_distribution<double> log_keys(std::log(1000.0), std::log(40000.0));
     MemoryFit fit(usable_bytes);
     Tables tables;
-    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), bits_per_key, 0});
+    const auto builder = *BloomFilterBuilder::Create({GetParam(), bits_per_key, 0});
     for (int i = 0; i < count; ++i) {
-      builder.Clear();
       const auto keys = static_cast<std::uint64_t>(std::exp(log_keys(random)));
-      for (std::uint64_t key = 0; key < keys; ++key) builder.AddKey(NumberKey(key).text());
-      AddTable(tables, builder, fit.BlockBytes(builder), usable_bytes);
+      const BlockPlan meant = builder.Plan(keys);
+      AddTable(tables, meant, fit.Fit(builder, meant), usable_bytes);
     }
     return tables;
   }
@@ -135,11 +129,10 @@ TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
   std::mt19937_64 random(2);
   MemoryFit fit(PowersOfTwo);
   for (int i = 0; i < 100; ++i) {
-    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 10, 0});
-    const std::uint64_t keys = 1000 + random() % 5000;
-    for (std::uint64_t key = 0; key < keys; ++key) builder.AddKey(NumberKey(key).text());
-    const auto meant = static_cast<double>(builder.BlockBytes());
-    const auto fitted = static_cast<double>(fit.BlockBytes(builder));
+    const auto builder = *BloomFilterBuilder::Create({GetParam(), 10, 0});
+    const BlockPlan plan = builder.Plan(1000 + random() % 5000);
+    const auto meant = static_cast<double>(plan.BlockBytes());
+    const auto fitted = static_cast<double>(fit.Fit(builder, plan).BlockBytes());
     EXPECT_GE(fitted, 0.74 * meant);
     EXPECT_LE(fitted, 1.34 * meant);
   }
@@ -176,7 +169,9 @@ TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
       const FilterDescription description =
           BloomFilterView({filter.contents.data(), filter.contents.size()}).Description();
       const FilterSize meant = SizeAtBitsPerKey(GetParam(), keys, 10);
-      false_positives += static_cast<double>(keys) * RateOf(description);
+      false_positives +=
+          static_cast<double>(keys) *
+          FalsePositiveRate(description.layout, description.bits, keys, description.probes);
       target += static_cast<double>(keys) * meant.false_positive_rate;
       other_sizes += description.bits != meant.bits ? 1 : 0;
     }

@@ -12,7 +12,6 @@ namespace exactbloom {
 namespace {
 
 constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
-const double kLn2 = std::log(2.0);
 
 TEST(Efficiency, IsTheShareOfTheInformationBound) {
   EXPECT_NEAR(Efficiency(FilterKind::kClassic, 64, 4, 9), -4.0 * std::log2(4.550e-4) / 64.0, 1e-4);

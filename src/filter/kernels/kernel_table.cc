@@ -51,11 +51,13 @@ std::vector<InstructionSet> AvailableInstructionSets() {
 }
 
 InstructionSet ChooseInstructionSet(std::string_view name) {
-  const std::vector<InstructionSet> available = AvailableInstructionSets();
-  for (const InstructionSet& set : available) {
+  const InstructionSet* best = nullptr;
+  for (const InstructionSet& set : kInstructionSets) {
+    if (!set.is_available()) continue;
     if (set.name == name) return set;
+    if (best == nullptr) best = &set;
   }
-  return available.front();
+  return *best;  // scalar at the latest
 }
 
 void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set; }

@@ -16,7 +16,7 @@ inline constexpr const char* kKernelVariable = "EXACTBLOOM_KERNEL";
 // The instruction sets that this machine has, the best one first; scalar is the last.
 std::vector<InstructionSet> AvailableInstructionSets();
 
-// The one of the name among them, or the first.
+// The one of the name among them, or the first. Needs no memory: a view may be the first to ask.
 InstructionSet ChooseInstructionSet(std::string_view name);
 
 // From now on, new views and finished filters use this instruction set; for programs that compare

@@ -18,7 +18,6 @@
 namespace exactbloom::tool {
 namespace {
 
-constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kMostKeys = 1e12;
 
 std::string PolicyOf(Layout layout, const FilterPlan& plan) {

@@ -1,14 +1,20 @@
-// How much memory a build takes besides the filter that it makes. This program counts every
-// allocation.
+// How much memory a build takes besides the filter that it makes, and what needs none. This program
+// replaces the allocation functions.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <future>
 #include <new>
+#include <utility>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter_sizer.h"
+#include "filter/kernels/kernel_table.h"
 #include "sample_filters.h"
 
 namespace {
@@ -16,7 +22,12 @@ namespace {
 std::atomic<std::size_t> live_bytes{0};
 std::atomic<std::size_t> peak_bytes{0};
 
-void* AllocateOrNull(std::size_t size) noexcept {
+bool no_memory_left = false;
+thread_local std::function<void()> on_next_allocation;
+
+void* AllocateOrNull(std::size_t size) {
+  if (no_memory_left) return nullptr;
+  if (on_next_allocation) std::exchange(on_next_allocation, nullptr)();
   void* memory = std::malloc(size);
   if (memory == nullptr) return nullptr;
   const std::size_t live = live_bytes += malloc_usable_size(memory);
@@ -79,6 +90,39 @@ TEST_P(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
   EXPECT_LE(beside, kMostBytesPerKey * kKeys + kFixedBytes);
   EXPECT_LE(static_cast<double>(live_bytes - before),
             static_cast<double>(block.size) + kFixedBytes);
+}
+
+TEST(ViewMemory, NoneIsNeeded) {
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({});
+  builder.AddKey("apple");
+  const FilterBlock block = builder.Finish();
+  no_memory_left = true;
+  const BloomFilterView view(block.bytes());
+  const bool contained = view.MayContain("apple");
+  // What the first view of a process asks.
+  const std::string_view kernel = filter::ChooseInstructionSet("none of this name").name;
+  no_memory_left = false;
+  EXPECT_TRUE(contained);
+  EXPECT_EQ(kernel, filter::AvailableInstructionSets().front().name);
+}
+
+// The first allocation of a search is that of an evaluation of the exact rate. Another thread gets
+// its answer from the same sizer then; the time is no verdict but ends a wait for ever.
+TEST(FilterSizerLock, IsNotHeldWhileRatesAreEvaluated) {
+  static FilterSizer& sizer = *new FilterSizer({FilterKind::kClassic, 1});
+  const FilterSize known = *sizer.SmallestFilter(1000, 0.01);
+  std::future<int> other;
+  bool answered = false;
+  on_next_allocation = [&] {
+    other = std::async(std::launch::async, [&known] {
+      return sizer.SmallestFilter(1000, 0.01)->probes + sizer.OptimalProbes(known.bits, 1000);
+    });
+    answered = other.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+  };
+  EXPECT_TRUE(sizer.SmallestFilter(5000, 0.02));
+  ASSERT_TRUE(other.valid());
+  EXPECT_TRUE(answered);
+  EXPECT_EQ(other.get(), 2 * known.probes);
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+// The sizes of a builder's filters: m, and the exact k* from a memory of earlier answers.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "block_format.h"
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter_sizer.h"
+
+namespace exactbloom {
+namespace {
+
+// The memory of one layout, shared by all builders of the process. Never destroyed: a database may
+// still compact in its own threads while the process ends.
+FilterSizer& SizerOf(Layout layout) {
+  using Sizers = std::array<FilterSizer, 2 * (kMaxLines + 1)>;
+  static Sizers& sizers =
+      *new Sizers{FilterSizer({FilterKind::kStandard, 0}), FilterSizer({FilterKind::kClassic, 0}),
+                  FilterSizer({FilterKind::kStandard, 1}), FilterSizer({FilterKind::kClassic, 1}),
+                  FilterSizer({FilterKind::kStandard, 2}), FilterSizer({FilterKind::kClassic, 2})};
+  const int kind = layout.kind == FilterKind::kClassic ? 1 : 0;
+  return sizers[static_cast<std::size_t>(2 * layout.Lines() + kind)];
+}
+
+std::uint64_t LeastBits(Layout layout) { return filter::ArrayBytes(layout.LeastBits()) * 8; }
+
+// The m that the options ask for, as a real number: it may be beyond all limits.
+double WantedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const double target = options.false_positive_rate;
+  if (target > 0.0 && keys > 0) {
+    const auto size = SizerOf(options.layout).SmallestFilter(keys, target);
+    return size ? static_cast<double>(size->bits) : std::numeric_limits<double>::infinity();
+  }
+  const auto grain = static_cast<double>(8 * options.layout.ByteGranularity());
+  const double wanted = std::ceil(static_cast<double>(keys) * options.bits_per_key / grain) * grain;
+  return std::max(wanted, static_cast<double>(LeastBits(options.layout)));
+}
+
+// The bits of the largest array in a block of at most `block_bytes`; 0 if there is none.
+std::uint64_t BitsThatFit(const BloomFilterBuilder::Options& options, std::uint64_t block_bytes) {
+  const std::uint64_t most = std::min(block_bytes, options.block_bytes_limit - 1);
+  if (most <= filter::kTrailerBytes) return 0;
+  const std::uint64_t bytes = most - filter::kTrailerBytes;
+  const std::uint64_t bits = (bytes - bytes % options.layout.ByteGranularity()) * 8;
+  return bits < LeastBits(options.layout) ? 0 : bits;
+}
+
+}  // namespace
+
+double BlockPlan::FalsePositiveRate() const {
+  return exactbloom::FalsePositiveRate(description_.layout, description_.bits, description_.keys,
+                                       description_.probes);
+}
+
+BlockPlan BloomFilterBuilder::PlanOf(std::uint64_t keys, std::uint64_t bits) const {
+  BlockPlan plan;
+  const int probes = SizerOf(options_.layout).OptimalProbes(bits, keys);
+  plan.description_ = {options_.layout, probes, bits, keys, options_.hash_seed};
+  plan.block_bytes_ = static_cast<std::size_t>(filter::ArrayBytes(bits) + filter::kTrailerBytes);
+  return plan;
+}
+
+BlockPlan BloomFilterBuilder::Plan(std::uint64_t keys) const {
+  const double wanted = WantedBits(options_, keys);
+  const auto most = static_cast<double>(BitsThatFit(options_, kBlockBytesLimit));
+  BlockPlan plan = PlanOf(keys, static_cast<std::uint64_t>(std::min(wanted, most)));
+  plan.is_cut_ = wanted > most;
+  return plan;
+}
+
+std::optional<BlockPlan> BloomFilterBuilder::PlanWithin(std::uint64_t keys,
+                                                        std::uint64_t block_bytes) const {
+  const std::uint64_t bits = BitsThatFit(options_, block_bytes);
+  if (bits == 0) return std::nullopt;
+  return PlanOf(keys, bits);
+}
+
+std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
+  const std::uint64_t bits = BitsThatFit(options_, block_bytes);
+  if (bits == 0) return 0;
+  if (options_.false_positive_rate > 0.0) {
+    return MostKeys(options_.layout, bits, options_.false_positive_rate).value_or(0);
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(bits) / options_.bits_per_key);
+}
+
+FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
+  BloomFilterBuilder::Options options;
+  options.layout = layout;
+  options.bits_per_key = bits_per_key;
+  const auto most = static_cast<double>(BitsThatFit(options, kBlockBytesLimit));
+  const auto bits = static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
+  const int probes = OptimalProbes(layout, bits, keys);
+  return {bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
+}
+
+}  // namespace exactbloom

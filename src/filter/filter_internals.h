@@ -1,0 +1,68 @@
+// Not for users: what plugin/ and the tests need of filters beyond exactbloom/bloom_filter.h. It is
+// the only header of src/filter that plugin/ includes; it is not installed and may change.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "exactbloom/bloom_filter.h"
+#include "kernels/batch.h"
+#include "kernels/code_word.h"
+#include "kernels/kernel.h"
+#include "kernels/key_hash.h"
+
+namespace exactbloom::filter {
+
+class HashStore;
+
+struct FilterInternals {
+  // BloomFilterView::MayContain for the keys key_at(0) .. key_at(count - 1), wherever they lie.
+  template <typename KeyAt>
+  static void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
+                             bool* results);
+
+  // The hashes that a builder keeps, for tests that damage them. They stay where they are when the
+  // builder is moved.
+  static HashStore& HashesOf(BloomFilterBuilder& builder);
+
+ private:
+  // Hashes keys that are mostly short, and hands out each hash as take(hash).
+  template <typename KeyAt, typename Take>
+  __attribute__((flatten)) static void HashKeys(std::size_t count, KeyAt key_at, std::uint64_t seed,
+                                                std::uint64_t* hashes, Take take) {
+    for (std::size_t i = 0; i < count; ++i) {
+      hashes[i] = HashMostlyShortKey(key_at(i), seed);
+      take(hashes[i]);
+    }
+  }
+};
+
+template <typename KeyAt>
+void FilterInternals::MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
+                                     bool* results) {
+  if (view.status_ != BlockStatus::kUsable) {
+    std::fill_n(results, count, true);
+    return;
+  }
+  const unsigned char* array = view.array_;
+  const std::uint64_t seed = view.description_.hash_seed;
+  const std::uint64_t line_count = view.description_.bits / kLineBits;
+  const bool fetches_lines = view.description_.layout.InLines();
+  std::array<std::uint64_t, kBatchKeys> hashes;
+  for (std::size_t begin = 0; begin < count; begin += kBatchKeys) {
+    const std::size_t batch = std::min(count - begin, kBatchKeys);
+    const auto key_of_batch = [&](std::size_t i) { return key_at(begin + i); };
+    if (fetches_lines) {
+      HashKeys(batch, key_of_batch, seed, hashes.data(), [&](std::uint64_t hash) {
+        FetchLine(array + FirstLine(hash, line_count) * kLineBytes);
+      });
+    } else {
+      HashKeys(batch, key_of_batch, seed, hashes.data(), [](std::uint64_t) {});
+    }
+    view.may_contain_batch_(array, view.description_, hashes.data(), batch, results + begin);
+  }
+}
+
+}  // namespace exactbloom::filter
