@@ -1,6 +1,6 @@
-// The time of the analysis' calls, and of the key hash. The figures to reach: the exact rate within
-// 5 us at k = 7 and a million keys and within 50 us at k = 20 and 1e9 keys; sizing, at 3,000 keys,
-// within 1% of the time of building the filter, which takes about 10 ns per key: 0.3 us.
+// The time of the analysis' calls, and of the key hash. The targets: the exact rate within 5 us at
+// k = 7 and a million keys and within 50 us at k = 20 and 1e9 keys; sizing, at 3,000 keys, within
+// 1% of the time of building the filter, which takes about 10 ns per key: 0.3 us.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -75,7 +75,8 @@ BENCHMARK(BM_SizerProbes)
     ->ArgsProduct({{0, 1, 2}, {80, 100, 145, 200}})
     ->Unit(benchmark::kMicrosecond);
 
-// The first four thousand partitions that a sizer ever sees, everything that it finds out included.
+// The first four thousand partitions that a sizer ever sees, including all that it computes for
+// them.
 void BM_NewSizerPerPartition(benchmark::State& state) {
   constexpr int kPartitions = 4000;
   const Layout layout = LayoutOf(1, state.range(0));
@@ -95,7 +96,7 @@ BENCHMARK(BM_NewSizerPerPartition)
     ->ArgsProduct({{0, 1, 2}, {80, 100, 145, 200}})
     ->Unit(benchmark::kMicrosecond);
 
-// Without a sizer: what a single filter of a new size pays.
+// Without a sizer: the cost of a single filter of a new size.
 void BM_OptimalProbes(benchmark::State& state) {
   const double bits_per_key = static_cast<double>(state.range(0)) / 10.0;
   std::uint64_t partition = 0;

@@ -39,8 +39,8 @@ void PrintProbeMap() {
   }
 }
 
-// What the usual k costs, and what the usual formula misses, per cent, as the filter grows at fixed
-// bits per key.
+// The cost of the usual k, and the error of the usual formula, in per cent, as the filter grows at
+// fixed bits per key.
 void PrintCosts() {
   constexpr std::uint64_t kMostKeys = 100'000;
   for (const std::uint64_t bits_per_key : {6U, 10U, 16U}) {

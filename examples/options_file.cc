@@ -21,15 +21,15 @@ namespace {
 
 constexpr std::uint64_t kKeys = 20000;
 
-// Ends the program where RocksDB reports an error; that a policy's bits per key are out of range is
-// one of them.
+// Ends the program if RocksDB reports an error, such as bits per key that are out of range.
 void Require(const rocksdb::Status& status) {
   if (status.ok()) return;
   std::cerr << "options_file: " << status.ToString() << '\n';
   std::exit(2);
 }
 
-// RocksDB goes on without a filter where it does not know a policy's name, so look at what it made.
+// RocksDB continues without a filter if it does not know a policy's name, so check the policy that
+// it made.
 const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& options) {
   const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   return table == nullptr ? nullptr : table->filter_policy.get();
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  // Before any options are read, and once in a process.
+  // Before any options are read, and once per process.
   exactbloom::RegisterFilterPolicies();
 
   rocksdb::DBOptions db_options;
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   std::cout << "of " << kKeys << " lookups of absent keys the filter stopped " << stopped << '\n';
   db.reset();
 
-  // RocksDB keeps an OPTIONS file of its own in every database, which names the policy as well.
+  // Every database has an OPTIONS file of RocksDB's, which also names the policy.
   Require(rocksdb::LoadLatestOptions({}, argv[2], &db_options, &families));
   policy = PolicyOf(families[0].options);
   const std::string kept = policy == nullptr ? "no policy" : policy->GetId();

@@ -1,5 +1,5 @@
 // Switches a database to ExactBloom and rewrites, in portions, the tables that lack its filters,
-// while it watches what lookups of absent keys cost.
+// and prints the cost of lookups of absent keys meanwhile.
 //
 //   example_rebuild_filters DIRECTORY      a directory for the database; it is created
 #include <exactbloom/filter_policy.h>
@@ -53,7 +53,7 @@ void WriteTables(rocksdb::DB& db) {
   }
 }
 
-// The blocks of data that lookups of absent keys read, per thousand lookups.
+// The data blocks that lookups of absent keys read, per thousand lookups.
 double WastedReads(rocksdb::DB& db) {
   rocksdb::Statistics& counters = *db.GetDBOptions().statistics;
   Require(counters.Reset());
@@ -68,7 +68,7 @@ double WastedReads(rocksdb::DB& db) {
   return 1000.0 * static_cast<double>(blocks) / (kTables * kKeysOfTable);
 }
 
-// Which filters the tables carry, and what absent keys cost with them.
+// Prints which filters the tables carry, and the cost of absent keys with them.
 double Watch(rocksdb::DB& db, const std::string& when) {
   std::map<std::string, int> families;
   for (const exactbloom::TableFilter& table : exactbloom::ListTableFilters(db)) {
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   const double switched = Watch(*db, "classic_bloom:10, nothing rewritten");
 
   exactbloom::RebuildOptions options;
-  options.max_tables = 1;                // a portion; the next call goes on where this one stops
+  options.max_tables = 1;                // one portion; the next call continues
   options.bytes_per_second = 100 << 20;  // of table files
   exactbloom::RebuildResult result;
   double wasted = switched;

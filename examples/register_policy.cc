@@ -1,5 +1,5 @@
-// Gives a database ExactBloom's policy from C++, and shows by RocksDB's own counters that its
-// filters filter.
+// Gives a database ExactBloom's policy from C++, and shows with RocksDB's own counters that its
+// filters work.
 //
 //   example_register_policy DIRECTORY      a directory for the database; it is created
 #include <exactbloom/filter_policy.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 20000;
 
-// Ends the program where RocksDB reports an error.
+// Ends the program if RocksDB reports an error.
 void Require(const rocksdb::Status& status) {
   if (status.ok()) return;
   std::cerr << "register_policy: " << status.ToString() << '\n';
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  // These two lines are all that it takes. The second one is the same for every filter policy.
+  // These two lines are all that is needed. The second one is the same for every filter policy.
   rocksdb::BlockBasedTableOptions table_options;
   table_options.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(10));
 
@@ -48,9 +48,9 @@ int main(int argc, char** argv) {
 
   for (std::uint64_t i = 0; i < kKeys; ++i)
     Require(db->Put({}, "user" + std::to_string(i), "a value"));
-  Require(db->Flush({}));  // a table, and its filter, come into being
+  Require(db->Flush({}));  // writes a table and its filter
 
-  // None of these keys exists, but all lie between keys that do: only the filter can spare the
+  // None of these keys exists, but all lie between keys that do, so only the filter can save the
   // read.
   std::string value;
   for (std::uint64_t i = 0; i < kKeys; ++i) {

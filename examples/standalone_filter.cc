@@ -1,4 +1,4 @@
-// A filter without a database: build it, write it to a file, read it back, ask it.
+// A filter without a database: build it, write it to a file, read it back, query it.
 //
 //   example_standalone_filter FILE      the file is written
 #include <exactbloom/bloom_filter.h>
@@ -41,9 +41,9 @@ int main(int argc, char** argv) {
 
   std::ifstream file(argv[1], std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const exactbloom::BloomFilterView view(bytes);  // looks at bytes, which must stay
+  const exactbloom::BloomFilterView view(bytes);  // refers to bytes, which must outlive it
   if (view.Status() != exactbloom::BlockStatus::kUsable) {
-    // Not an error that loses anything: such a view says that it may contain every key.
+    // No key would be lost: such a view answers that it may contain every key.
     std::cerr << "standalone_filter: " << argv[1] << " is not a filter\n";
     return 1;
   }

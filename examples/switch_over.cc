@@ -1,5 +1,5 @@
-// Switches an existing database from RocksDB's Bloom filter to ExactBloom and back, and watches the
-// counters. No table is rewritten for it, and no answer is wrong at any time.
+// Switches an existing database from RocksDB's Bloom filter to ExactBloom and back, and prints the
+// counters. No table is rewritten for that, and every answer is correct at all times.
 //
 //   example_switch_over DIRECTORY      a directory for the database; it is created
 #include <exactbloom/filter_policy.h>
@@ -48,8 +48,8 @@ void WriteTable(rocksdb::DB& db) {
   Require(db.Flush({}));
 }
 
-// Looks every key up, and as many that do not exist; prints and returns the share of the filter
-// checks that stopped a read of a table.
+// Looks up every key, and as many that do not exist; prints and returns the share of filter checks
+// that saved a read of a table.
 double Watch(rocksdb::DB& db, const std::string& when) {
   std::string value;
   for (int i = 0; i < kKeys; ++i) Require(db.Get({}, Key(i), &value));

@@ -62,7 +62,7 @@ std::string RateTable(const std::vector<RateRow>& rates) {
          table.Format() + "\n";
 }
 
-// In how many comparisons a peer is the faster one, and in how many it has the lower rate.
+// In how many comparisons a peer is faster, and in how many it has the lower rate.
 std::string WinsOf(const std::string& peer, const std::vector<PeerTable>& tables) {
   int faster = 0;
   int lower_rate = 0;

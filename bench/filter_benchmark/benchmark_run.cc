@@ -25,7 +25,7 @@ std::string NameOf(const FilterDesign& design) { return design.name; }
 std::string NameOf(const Operation& operation) { return operation.name; }
 std::string NameOf(const std::string& kernel) { return kernel; }
 
-// The items that are named, in that order; all of them without names.
+// The named items, in that order; all of them if no name is given.
 template <typename Item>
 std::vector<Item> Keep(const std::string& option, const std::vector<Item>& items,
                        const std::vector<std::string>& names) {

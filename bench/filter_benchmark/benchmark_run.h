@@ -1,4 +1,4 @@
-// Which comparisons a run of filter_benchmark makes, and making them.
+// Selects and makes the comparisons of a run of filter_benchmark.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace exactbloom::filter_benchmark {
 
-// As the command line gives them.
+// The settings of the command line.
 struct BenchmarkSettings {
   std::vector<std::uint64_t> keys = {10'000, 600'000, 10'000'000};
   std::vector<double> bits_per_key = {10, 14, 20};
@@ -27,7 +27,7 @@ struct BenchmarkSettings {
 
 // Measures the filters of each size: first their rates, then every layout and kernel against the
 // first peer, and the default kernel against the others. Prints the report and writes the JSON.
-// Throws InputError for a name that there is not, and WrongAnswer.
+// Throws InputError for an unknown name, and WrongAnswer.
 void RunBenchmark(BenchmarkSettings settings, const std::string& command);
 
 }  // namespace exactbloom::filter_benchmark

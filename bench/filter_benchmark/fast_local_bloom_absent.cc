@@ -1,4 +1,4 @@
-// In place of fast_local_bloom_avx2.cc where RocksDB's source is missing.
+// Replaces fast_local_bloom_avx2.cc if RocksDB's source is missing.
 #include "fast_local_bloom.h"
 
 namespace exactbloom::filter_benchmark {

@@ -10,7 +10,7 @@
 
 namespace exactbloom::sweep {
 
-// As the command line gives them.
+// The settings of the command line.
 struct SweepSettings {
   // The settings of keys, tree and lookups; the list of policies in it is not used.
   readamp::Settings readamp;
