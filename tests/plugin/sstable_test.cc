@@ -224,7 +224,7 @@ TEST_F(TableFileTest, AnIndexOfPartitionsWithATooShortKey) {
   table.metaindex_name = "partitionedfilter.rocksdb.BuiltinBloomFilter";
   table.filter = EntryBlock("short", Varint(0) + Varint(0));
   EXPECT_EQ(Read(table.Bytes()).status.ToString(),
-            "Corruption: /table.sst: a key in the index of partitions");
+            "Corruption: /table.sst: a wrong key in the index of partitions");
 }
 
 TEST_F(TableFileTest, ErrorsNameFileAndPlace) {
