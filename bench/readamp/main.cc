@@ -5,16 +5,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
 #include "policy_measurement.h"
 #include "readamp/keys/key_set.h"
 #include "readamp/lookups/workload.h"
-#include "readamp/report/bloom_table.h"
 #include "readamp/report/readamp_report.h"
 #include "readamp/tree/database.h"
 #include "readamp_arguments.h"
@@ -27,14 +29,85 @@
 namespace exactbloom::readamp {
 namespace {
 
-void Measure(const Settings& settings, const std::string& command) {
+void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
+  app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(WorkloadNames()));
+  app.add_option("--lookups", settings.lookups, "Lookups per workload, except hyphenation")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
+                 "The most lookups with the policy none, since each reads several blocks; 0: all");
+  app.add_option("--absent-share", settings.absent_share,
+                 "Share of absent keys in the workloads mix and multiget")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--zipf", settings.zipf_exponent, "Exponent of the workload zipf")
+      ->check(CLI::Range(0.0, 10.0));
+  app.add_option("--batch", settings.batch, "Keys per MultiGet")->check(CLI::Range(1, 10'000));
+  app.add_option("--prefix-bytes", settings.prefix_bytes,
+                 "Also put the keys' prefixes of this many bytes into the filters; 0: none")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--threads", settings.threads, "Threads that look up keys")
+      ->check(CLI::Range(1, 64));
+}
+
+void DescribeTree(CLI::App& app, ReadampSettings& settings) {
+  const std::map<std::string, Tree> trees(kTreeNames.begin(), kTreeNames.end());
+  app.add_option("--tree", settings.tree, "How the tree of sorted runs is made")
+      ->transform(CLI::CheckedTransformer(trees))
+      ->default_str("settled");
+  app.add_option("--sorted-runs", settings.sorted_runs, "Levels of a settled tree")
+      ->check(CLI::Range(1, 8));
+  app.add_option("--size-ratio", settings.size_ratio, "How many times larger each level is")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--level0-files", settings.level0_files, "Files of a level0 tree")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--write-buffer", settings.write_buffer_bytes,
+                 "Bytes of a memtable of a loaded or universal tree, and during writes")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--value-bytes", settings.value_bytes, "Bytes per value")
+      ->check(CLI::Range(0, 1 << 20));
+  const std::map<std::string, bool> filters{{"full", false}, {"partitioned", true}};
+  app.add_option("--filters", settings.partitioned_filters,
+                 "One filter per table, or one per partition")
+      ->transform(CLI::CheckedTransformer(filters))
+      ->default_str("full");
+}
+
+void DescribeReads(CLI::App& app, ReadampSettings& settings) {
+  const CLI::AsSizeValue size(false);
+  const auto size_or_all = [size](std::string& text) {
+    if (text == "all") {
+      text = std::to_string(kWholeDatabase);
+      return std::string();
+    }
+    return size(text);
+  };
+  app.add_option("--block-cache", settings.block_cache_bytes,
+                 "Bytes of the block cache, or all: it holds the database from the start")
+      ->transform(CLI::Validator(size_or_all, "SIZE or all"));
+  const std::map<std::string, bool> reads{{"direct", true}, {"buffered", false}};
+  app.add_option("--reads", settings.direct_reads, "Bypass the page cache, or use it")
+      ->transform(CLI::CheckedTransformer(reads))
+      ->default_str("direct");
+  const std::map<std::string, std::int64_t> units{{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}};
+  app.add_option_function<std::int64_t>(
+         "--read-latency",
+         [&settings](std::int64_t count) {
+           settings.read_latency = std::chrono::nanoseconds(count);
+         },
+         "The least time of each read of a table file, such as 100us")
+      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"))
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
+}
+
+void Measure(const ReadampSettings& settings, const std::string& command) {
   for (const std::string& policy : settings.policies) MakePolicy(policy);  // before any work
   std::unique_ptr<support::OutputFile> json_file;
   if (!settings.json_file.empty())
     json_file = std::make_unique<support::OutputFile>(settings.json_file);
 
   Progress progress;
-  const KeySet keys = MakeKeySet(settings);
+  KeySet keys = MakeKeySet(settings);
   const std::vector<Workload> workloads = MakeWorkloads(keys, settings);
   Report report;
   report.command = command;
@@ -45,9 +118,10 @@ void Measure(const Settings& settings, const std::string& command) {
   report.cpu = support::DescribeCpu();
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, progress));
-    report.direct_reads &= report.policies.back().direct_reads;
   }
-  if (settings.bloom_table) report.bloom_table = MeasureBloomTable(settings, keys, progress);
+  if (settings.bloom_table) {
+    report.bloom_table = MeasureBloomTable(settings, std::move(keys), progress);
+  }
   progress.End();
 
   fmt::print("{}", report.Text(settings));
@@ -55,13 +129,26 @@ void Measure(const Settings& settings, const std::string& command) {
 }
 
 int Main(int argc, char** argv) {
-  Settings settings;
+  ReadampSettings settings;
   CLI::App app(
       "Loads keys into RocksDB under each filter policy, makes the same lookups, and counts the "
-      "disk "
-      "reads that the filters avoid.",
+      "disk reads that the filters avoid.",
       "readamp");
-  DescribeArguments(app, settings);
+  app.option_defaults()->always_capture_default();
+  app.add_option(
+         "--policies", settings.policies,
+         "Filter policies to compare, as RocksDB takes them in filter_policy=, separated by "
+         "commas; none means no filter")
+      ->delimiter(',');
+  DescribeKeys(app, settings);
+  DescribeLookups(app, settings);
+  DescribeTree(app, settings);
+  DescribeReads(app, settings);
+  app.add_option("--directory", settings.directory, "Where the databases are made and removed");
+  app.add_option("--json", settings.json_file, "Also write the results to this file")
+      ->always_capture_default(false);
+  app.add_option("--seed", settings.seed, "Seed of every random choice");
+  app.add_flag("!--no-bloom-table", settings.bloom_table, "Leave Bloom's Table I out");
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
     Measure(settings, support::CommandLine("readamp", argc, argv));

@@ -1,19 +1,31 @@
-// The command line.
+// The arguments that name the keys, as readamp and readamp_sweep take them.
 #pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
 
 #include "readamp_settings.h"
 
-namespace CLI {
-class App;
-}
-
 namespace exactbloom::readamp {
 
-// Tells `app` the options and where they go. Latencies take the suffixes ns, us and ms, sizes kb,
-// mb and so on; a block cache may be `all`.
-void DescribeArguments(CLI::App& app, Settings& settings);
-
-// Only the options of the keys.
-void DescribeKeys(CLI::App& app, Settings& settings);
+inline void DescribeKeys(CLI::App& app, ReadampSettings& settings) {
+  const CLI::Range count(std::uint64_t{100}, std::uint64_t{100'000'000});
+  auto* keys =
+      app.add_option("--keys", settings.key_file, "Read the keys from this file, one per line");
+  auto* synthetic =
+      app.add_option("--synthetic", settings.synthetic_keys, "Make this many keys instead")
+          ->excludes(keys)
+          ->check(count)
+          ->always_capture_default(false);
+  app.add_option("--from-db", settings.user_database,
+                 "Take the keys of the RocksDB database in this directory instead; it is only read")
+      ->excludes(keys)
+      ->excludes(synthetic)
+      ->always_capture_default(false);
+  app.add_option("--sample", settings.sampled_keys, "The most keys to draw from that database")
+      ->check(count);
+  app.add_option("--stored", settings.stored_share, "Share of the keys that are in the store")
+      ->check(CLI::Range(0.0001, 0.9999));
+}
 
 }  // namespace exactbloom::readamp

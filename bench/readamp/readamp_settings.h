@@ -1,11 +1,13 @@
 // What a run of readamp measures, as the command line gives it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/errors.h"
@@ -21,12 +23,18 @@ enum class Tree {
   kUniversal,  // keys in random order, RocksDB's universal compaction
 };
 
+inline constexpr std::array<std::pair<const char*, Tree>, 4> kTreeNames = {
+    {{"settled", Tree::kSettled},
+     {"loaded", Tree::kLoaded},
+     {"level0", Tree::kLevel0},
+     {"universal", Tree::kUniversal}}};
+
 // A block cache that holds the whole database before the lookups begin.
 inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
 
 inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
 
-struct Settings {
+struct ReadampSettings {
   std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:10",
                                        "standard_bloom:10", "classic_bloom:10"};
 
@@ -46,7 +54,6 @@ struct Settings {
   double zipf_exponent = 0.99;
   std::size_t batch = 32;        // keys of a MultiGet
   std::size_t prefix_bytes = 0;  // of the prefix extractor; zero: none
-  std::size_t samples = 20;      // over time, in during-writes
 
   // The tree.
   Tree tree = Tree::kSettled;

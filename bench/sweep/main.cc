@@ -35,7 +35,7 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
                  "Queries per point for the value of exact sizing; 0: leave this out");
 }
 
-void DescribeWorkload(CLI::App& app, readamp::Settings& readamp) {
+void DescribeWorkload(CLI::App& app, readamp::ReadampSettings& readamp) {
   DescribeKeys(app, readamp);
   app.add_option("--lookups", readamp.lookups, "Lookups of absent keys")
       ->check(CLI::PositiveNumber);

@@ -12,12 +12,7 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "exactbloom/version.h"
-#include "readamp/keys/key_set.h"
-#include "readamp/lookups/workload.h"
-#include "readamp/report/agreement.h"
-#include "readamp/report/rate_prediction.h"
-#include "readamp/report/readamp_report.h"
-#include "readamp/tree/database.h"
+#include "readamp/policy_measurement.h"
 #include "results_file.h"
 #include "sizing_measurement.h"
 #include "support/machine.h"
@@ -81,9 +76,9 @@ class PointMeasurement {
     progress_.Begin(step_ + "  loading", 0);
     const Database database(readamp_, keys_, policy_);
     AddFilters(database);
-    const Measurement measured = LookUp(database);
-    progress_.Begin(step_ + "  predicting", 0);
-    AddCounts(measured, database);
+    const readamp::WorkloadResult result = LookUp(database);
+    const Measurement& measured = result.measurement;
+    AddCounts(measured, result.prediction);
     line_["delayed"] = json::array();
     for (const double latency_us : settings_.read_latencies_us) {
       line_["delayed"].push_back(
@@ -97,12 +92,8 @@ class PointMeasurement {
 
  private:
   void AddFilters(const Database& database) {
-    std::uint64_t bytes = 0;
-    std::uint64_t filter_keys = 0;
-    for (const readamp::Table& table : database.Tables()) {
-      bytes += table.filter_bytes;
-      filter_keys += table.keys;
-    }
+    const std::uint64_t bytes = database.Tables().FilterBytes();
+    const std::uint64_t filter_keys = database.Tables().FilterKeys();
     line_.update({{"policy", policy_name_},
                   {"tables", database.Tables().size()},
                   {"load_cpu_us", database.LoadCpuPerKey()},
@@ -114,12 +105,12 @@ class PointMeasurement {
   }
 
   // The counts of the first run, which the others have to repeat, and the least processor time.
-  Measurement LookUp(const Database& database) const {
-    Workload workload = absent_;
-    workload.name = step_;
-    Measurement first = Run(workload, keys_, database, readamp_, progress_);
+  // Throws WrongAnswer if the counts differ from those of the tree and the exact rates.
+  readamp::WorkloadResult LookUp(const Database& database) const {
+    readamp::WorkloadResult result = MeasureWorkload(absent_, database, step_, progress_);
+    Measurement& first = result.measurement;
     for (int i = 1; i < settings_.repetitions; ++i) {
-      const Measurement again = Run(workload, keys_, database, readamp_, progress_);
+      const Measurement again = Run(absent_, database, step_, readamp_.read_latency, progress_);
       if (again.false_positives != first.false_positives) {
         throw support::WrongAnswer(
             fmt::format("{}: {} false positives, and {} when the same keys were looked up again",
@@ -127,15 +118,10 @@ class PointMeasurement {
       }
       first.cpu_us = std::min(first.cpu_us, again.cpu_us);
     }
-    return first;
+    return result;
   }
 
-  // Throws WrongAnswer if the counts differ from those of the tree and the exact rates.
-  void AddCounts(const Measurement& measured, const Database& database) {
-    const readamp::Prediction prediction =
-        Predict(database.Tables(), keys_, absent_, readamp_, policy_.get());
-    CheckAgreement({absent_.name, absent_.description, absent_.kind, measured, prediction},
-                   readamp_, policy_name_);
+  void AddCounts(const Measurement& measured, const readamp::Prediction& prediction) {
     const double checks = PerLookup(measured.AbsentChecks(), measured);
     const Interval rate = WilsonInterval(measured.false_positives, measured.AbsentChecks(), kZ999,
                                          prediction.dispersion);
@@ -162,11 +148,9 @@ class PointMeasurement {
     const double wanted =
         std::clamp(kDelayUs / std::max(1.0, latency_us * reads_per_lookup), kFewest, kMost);
     Workload workload = absent_;
-    workload.name = step_;
     workload.order.resize(std::min(workload.order.size(), static_cast<std::size_t>(wanted)));
-    readamp::Settings delayed = readamp_;
-    delayed.read_latency = std::chrono::nanoseconds(std::llround(latency_us * 1e3));
-    const Measurement measured = Run(workload, keys_, database, delayed, progress_);
+    const std::chrono::nanoseconds read_latency(std::llround(latency_us * 1e3));
+    const Measurement measured = Run(workload, database, step_, read_latency, progress_);
     return {{"read_latency_us", latency_us},
             {"lookups", measured.lookups},
             {"reads", measured.file_reads},
@@ -174,7 +158,7 @@ class PointMeasurement {
   }
 
   const SweepSettings& settings_;
-  const readamp::Settings readamp_;
+  const readamp::ReadampSettings readamp_;
   const KeySet& keys_;
   const Workload& absent_;
   const std::string policy_name_;
@@ -215,7 +199,7 @@ void MeasureAllSizing(const std::vector<SizingPoint>& points, const SweepSetting
 
 void MeasureAllPoints(const std::vector<PlannedPoint>& points, const SweepSettings& settings,
                       ResultsFile& file, Progress& progress) {
-  const readamp::Settings readamp = TreeSettings(settings, settings.trees.front());
+  const readamp::ReadampSettings readamp = TreeSettings(settings, settings.trees.front());
   const KeySet keys = MakeKeySet(readamp);
   const Workload absent = MakeWorkloads(keys, readamp).front();
   Position position(points.size());

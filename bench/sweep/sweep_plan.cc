@@ -32,7 +32,7 @@ void Replace(std::string& text, const std::string& placeholder, const std::strin
   }
 }
 
-std::string KeysText(const readamp::Settings& readamp) {
+std::string KeysText(const readamp::ReadampSettings& readamp) {
   if (readamp.synthetic_keys > 0) return fmt::format("synthetic, {}", readamp.synthetic_keys);
   if (readamp.user_database.empty()) return readamp.key_file;
   return fmt::format("{}, at most {}", readamp.user_database, readamp.sampled_keys);
@@ -91,8 +91,8 @@ std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_
   return policy;
 }
 
-readamp::Settings TreeSettings(const SweepSettings& settings, const std::string& tree) {
-  readamp::Settings result = settings.readamp;
+readamp::ReadampSettings TreeSettings(const SweepSettings& settings, const std::string& tree) {
+  readamp::ReadampSettings result = settings.readamp;
   result.workloads = {"absent"};
   result.table_bytes = kTableBytes;
   result.partitioned_filters = PartitionBytes(tree) > 0;
@@ -101,7 +101,7 @@ readamp::Settings TreeSettings(const SweepSettings& settings, const std::string&
 }
 
 nlohmann::json SharedSettings(const SweepSettings& settings) {
-  const readamp::Settings& readamp = settings.readamp;
+  const readamp::ReadampSettings& readamp = settings.readamp;
   return {{"keys", KeysText(readamp)},
           {"stored_share", readamp.stored_share},
           {"lookups", readamp.lookups},

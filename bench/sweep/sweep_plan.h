@@ -13,7 +13,7 @@ namespace exactbloom::sweep {
 // The settings of the command line.
 struct SweepSettings {
   // The settings of keys, tree and lookups; the list of policies in it is not used.
-  readamp::Settings readamp;
+  readamp::ReadampSettings readamp;
 
   // Policies with placeholders:
   //   {bits}         the bits per key of the point
@@ -62,7 +62,7 @@ std::vector<PlannedPoint> PlanPoints(const SweepSettings& settings);
 std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_t keys);
 
 // The settings of readamp that make the tree.
-readamp::Settings TreeSettings(const SweepSettings& settings, const std::string& tree);
+readamp::ReadampSettings TreeSettings(const SweepSettings& settings, const std::string& tree);
 
 // The settings that decide a point's figures and are the same for all points of a sweep.
 nlohmann::json SharedSettings(const SweepSettings& settings);

@@ -15,32 +15,35 @@
 #include <thread>
 #include <vector>
 
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
 #include "readamp/keys/key_set.h"
 #include "readamp/keys/synthetic_key.h"
 #include "readamp/lookups/zipf.h"
+#include "readamp/report/rate_prediction.h"
 #include "readamp/tree/counting_file_system.h"
 #include "run_command.h"
 
 namespace exactbloom::readamp {
 namespace {
 
-TEST(MadeKey, IsDifferentForEachNumberAndTellsIt) {
+TEST(SyntheticKey, IsDifferentForEachNumberAndTellsIt) {
   std::set<std::string> keys;
   for (std::uint64_t i = 0; i < 10000; ++i) {
-    const std::string key = MakeKey(i, 7);
+    const std::string key = SyntheticKey(i, 7);
     EXPECT_EQ(key.size(), 16U);
-    EXPECT_EQ(NumberOfMadeKey(key, 7), i);
+    EXPECT_EQ(NumberOfSyntheticKey(key, 7), i);
     keys.insert(key);
   }
   EXPECT_EQ(keys.size(), 10000U);
-  EXPECT_NE(MakeKey(0, 7), MakeKey(0, 8));
-  EXPECT_FALSE(NumberOfMadeKey("apple", 7));
-  EXPECT_FALSE(NumberOfMadeKey("0123456789abcdeg", 7));
-  EXPECT_FALSE(NumberOfMadeKey("00123456789abcdef", 7));
+  EXPECT_NE(SyntheticKey(0, 7), SyntheticKey(0, 8));
+  EXPECT_FALSE(NumberOfSyntheticKey("apple", 7));
+  EXPECT_FALSE(NumberOfSyntheticKey("0123456789abcdeg", 7));
+  EXPECT_FALSE(NumberOfSyntheticKey("00123456789abcdef", 7));
 }
 
 TEST(KeySet, FindsItsKeysAndNoNearMiss) {
-  Settings settings;
+  ReadampSettings settings;
   settings.synthetic_keys = 5000;
   settings.stored_share = 0.3;
   settings.lookups = 4000;
@@ -73,6 +76,21 @@ TEST(ZipfRanks, HaveTheirProbabilities) {
       statistic += std::pow(counts.at(r) - expected, 2) / expected;
     }
     EXPECT_LT(statistic, kMost);
+  }
+}
+
+// Of filters that differ in their layout alone.
+TEST(ExactRates, KeepLayoutsApart) {
+  ExactRates rates;
+  for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+    for (const int lines : {0, 1, 2}) {
+      const FilterDescription filter{Layout(kind, lines), 6, 8192, 800, 0};
+      const double exact =
+          FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+      EXPECT_EQ(rates.Of(filter).rate, exact);
+      EXPECT_EQ(rates.Of(filter).rate, exact);  // from memory
+      EXPECT_GT(rates.Of(filter).variance, 0.0);
+    }
   }
 }
 
@@ -130,7 +148,6 @@ TEST_F(CountingFileSystemTest, CountsReadsOfTablesByItsThread) {
   ReadAtOnce(*seven, 3);
   std::thread([&] { Read(*seven, 100); }).join();
   EXPECT_EQ(thread.Reads().reads, 3U);
-  EXPECT_EQ(thread.Reads().batches, 1U);
   EXPECT_EQ(thread.Reads().batched_reads, 3U);
   EXPECT_EQ(thread.Reads().Total(), 6U);
   EXPECT_EQ(thread.Reads().bytes, 163U);

@@ -3,22 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <numeric>
 #include <random>
+#include <unordered_set>
 #include <utility>
 
 #include "filter/kernels/key_hash.h"
-#include "near_misses.h"
 #include "synthetic_key.h"
-#include "user_database.h"
 
 namespace exactbloom::readamp {
 namespace {
 
-std::vector<std::string> ReadKeys(const std::string& path) {
+std::vector<std::string> ReadKeyFile(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("cannot read the key file {}", path));
   std::vector<std::string> keys;
@@ -39,35 +37,17 @@ std::vector<std::int8_t> AssignSortedRuns(std::size_t keys, std::size_t stored, 
   double total = 0.0;
   for (int run = 0; run < runs; ++run) total += std::pow(ratio, run);
   std::vector<std::int8_t> assigned(keys, static_cast<std::int8_t>(kAbsent));
-  std::size_t begin = 0;
+  auto next = assigned.begin();
   double share = 0.0;
   for (int run = 0; run < runs; ++run) {
     share += std::pow(ratio, run) / total;
     const auto end =
-        run + 1 == runs
-            ? stored
-            : static_cast<std::size_t>(std::lround(share * static_cast<double>(stored)));
-    std::fill(assigned.begin() + static_cast<std::ptrdiff_t>(begin),
-              assigned.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::int8_t>(run));
-    begin = end;
+        assigned.begin() + (run + 1 == runs ? static_cast<std::ptrdiff_t>(stored)
+                                            : std::lround(share * static_cast<double>(stored)));
+    std::fill(next, end, static_cast<std::int8_t>(run));
+    next = end;
   }
   return assigned;
-}
-
-KeySet NameKeys(const Settings& settings, std::vector<std::string>* keys) {
-  KeySet set;
-  set.seed = settings.seed;
-  if (!settings.user_database.empty()) {
-    *keys = SampleKeys(settings.user_database, settings.sampled_keys, settings.seed);
-    std::sort(keys->begin(), keys->end());
-    set.source = settings.user_database;
-  } else if (settings.synthetic_keys > 0) {
-    set.source = fmt::format("synthetic, {} keys", settings.synthetic_keys);
-  } else {
-    set.source = settings.key_file;
-    *keys = ReadKeys(settings.key_file);
-  }
-  return set;
 }
 
 // Moves the keys, which are sorted, to random places, together with their sorted runs: workloads
@@ -76,71 +56,107 @@ void Shuffle(std::vector<std::string> keys, const std::vector<std::int8_t>& assi
              std::mt19937_64& random, KeySet* set) {
   KeySet::Numbers sources(keys.size());
   std::iota(sources.begin(), sources.end(), 0U);
+  KeySet::Numbers places = sources;
   std::shuffle(sources.begin(), sources.end(), random);
-  KeySet::Numbers places(keys.size());
-  std::iota(places.begin(), places.end(), 0U);
   std::shuffle(places.begin(), places.end(), random);
 
-  std::vector<std::string> shuffled(keys.size());
-  KeySet::Numbers in_order(keys.size());
+  set->read.resize(keys.size());
+  set->in_order.resize(keys.size());
   set->sorted_run.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::uint32_t source = sources[places[i]];
-    shuffled[i] = std::move(keys[source]);
-    in_order[source] = static_cast<std::uint32_t>(i);
+    set->read[i] = std::move(keys[source]);
+    set->in_order[source] = static_cast<std::uint32_t>(i);
     set->sorted_run[i] = assigned[places[i]];
   }
-  set->read = std::make_shared<const std::vector<std::string>>(std::move(shuffled));
-  set->in_order = std::make_shared<const KeySet::Numbers>(std::move(in_order));
 }
 
 KeySet::Numbers OrderStored(const KeySet& set) {
   KeySet::Numbers order;
   order.reserve(set.stored);
-  if (set.in_order != nullptr) {
-    std::copy_if(set.in_order->begin(), set.in_order->end(), std::back_inserter(order),
-                 [&](std::uint32_t i) { return set.sorted_run[i] != kAbsent; });
-    return order;
-  }
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> made;
-  made.reserve(set.stored);
   for (std::uint32_t i = 0; i < set.size(); ++i) {
-    if (set.sorted_run[i] != kAbsent) made.emplace_back(MadeNumber(i, set.seed), i);
+    if (set.IsStored(i)) order.push_back(i);
   }
-  std::sort(made.begin(), made.end());
-  for (const auto& [number, i] : made) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&set](std::uint32_t a, std::uint32_t b) {
+    return set.read.empty() ? SyntheticNumber(a, set.seed) < SyntheticNumber(b, set.seed)
+                            : set.read[a] < set.read[b];
+  });
   return order;
 }
 
-bool Asks(const Settings& settings, const std::string& workload) {
-  return std::count(settings.workloads.begin(), settings.workloads.end(), workload) > 0;
+char AnyCharacter(const KeySet& keys, std::mt19937_64& random) {
+  const std::string key = keys.Key(random() % keys.size());
+  return key.empty() ? '\0' : key[random() % key.size()];
+}
+
+// Returns `count` different keys, or as many as are found without trying for long: stored keys with
+// the character at a random place replaced by one of another key. None of them is a key of the set.
+// Equal sets give equal keys.
+std::vector<std::string> MakeNearMisses(const KeySet& keys, std::size_t count) {
+  constexpr int kRounds = 16;  // over the stored keys; the last ones may find nothing new
+  std::mt19937_64 random(keys.seed);
+  std::unordered_set<std::string> used;
+  std::vector<std::string> result;
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < keys.size() && result.size() < count; ++i) {
+      if (!keys.IsStored(i)) continue;
+      std::string key = keys.Key(i);
+      if (key.empty()) continue;
+      key[random() % key.size()] = AnyCharacter(keys, random);
+      if (keys.Find(key) || !used.insert(key).second) continue;
+      result.push_back(std::move(key));
+    }
+  }
+  return result;
 }
 
 }  // namespace
 
 std::string KeySet::Key(std::size_t i) const {
   if (i >= size()) return near_misses[i - size()];
-  return read != nullptr ? (*read)[i] : MakeKey(i, seed);
+  return read.empty() ? SyntheticKey(i, seed) : read[i];
 }
 
 std::optional<std::size_t> KeySet::Find(const std::string& key) const {
   std::size_t found = size();
-  if (read != nullptr) {
-    const auto place = std::lower_bound(
-        in_order->begin(), in_order->end(), key,
-        [this](std::uint32_t i, const std::string& wanted) { return (*read)[i] < wanted; });
-    if (place != in_order->end() && (*read)[*place] == key) found = *place;
+  if (read.empty()) {
+    found = NumberOfSyntheticKey(key, seed).value_or(size());
   } else {
-    found = NumberOfMadeKey(key, seed).value_or(size());
+    const auto place = std::partition_point(in_order.begin(), in_order.end(),
+                                            [&](std::uint32_t i) { return read[i] < key; });
+    if (place != in_order.end() && read[*place] == key) found = *place;
   }
   return found < size() ? std::optional(found) : std::nullopt;
 }
 
-KeySet MakeKeySet(const Settings& settings) {
-  std::vector<std::string> keys;
-  KeySet set = NameKeys(settings, &keys);
-  const bool made = settings.user_database.empty() && settings.synthetic_keys > 0;
-  const std::size_t count = made ? settings.synthetic_keys : keys.size();
+KeySet::Range KeySet::StoredWithPrefix(const std::string& prefix) const {
+  const auto first = stored_in_order.begin();
+  const auto begin = std::partition_point(first, stored_in_order.end(),
+                                          [&](std::uint32_t i) { return Key(i) < prefix; });
+  const auto end = std::partition_point(begin, stored_in_order.end(), [&](std::uint32_t i) {
+    return Key(i).compare(0, prefix.size(), prefix) == 0;
+  });
+  return {static_cast<std::size_t>(begin - first), static_cast<std::size_t>(end - first)};
+}
+
+KeySet MakeKeySet(const ReadampSettings& settings) {
+  KeySet set;
+  set.seed = settings.seed;
+  std::vector<std::string> sorted;
+  std::size_t count = 0;  // of synthetic keys
+  if (!settings.user_database.empty()) {
+    set.source = settings.user_database;
+    sorted = SampleKeys(settings.user_database, settings.sampled_keys, settings.seed);
+    std::sort(sorted.begin(), sorted.end());
+  } else if (settings.synthetic_keys > 0) {
+    set.source = fmt::format("synthetic, {} keys", settings.synthetic_keys);
+    count = settings.synthetic_keys;
+  } else {
+    set.source = settings.key_file;
+    sorted = ReadKeyFile(settings.key_file);
+  }
+  const bool synthetic = count > 0;
+  if (!synthetic) count = sorted.size();
   set.stored =
       static_cast<std::size_t>(std::llround(settings.stored_share * static_cast<double>(count)));
   if (set.stored < 1 || set.stored >= count) {
@@ -150,13 +166,16 @@ KeySet MakeKeySet(const Settings& settings) {
   std::vector<std::int8_t> assigned =
       AssignSortedRuns(count, set.stored, settings.sorted_runs, settings.size_ratio);
   std::mt19937_64 random(settings.seed);
-  if (made) {
+  if (synthetic) {
     std::shuffle(assigned.begin(), assigned.end(), random);
     set.sorted_run = std::move(assigned);
   } else {
-    Shuffle(std::move(keys), assigned, random, &set);
+    Shuffle(std::move(sorted), assigned, random, &set);
   }
-  if (Asks(settings, "near")) set.near_misses = MakeNearMisses(set, settings.lookups);
+  const auto& workloads = settings.workloads;
+  if (std::find(workloads.begin(), workloads.end(), "near") != workloads.end()) {
+    set.near_misses = MakeNearMisses(set, settings.lookups);
+  }
   if (settings.prefix_bytes > 0) set.stored_in_order = OrderStored(set);
   return set;
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,17 +14,17 @@ namespace exactbloom::readamp {
 // A stored key's sorted run, counted from the smallest, or kAbsent.
 inline constexpr int kAbsent = -1;
 
-// Different keys in a random but fixed order. Synthetic keys are computed from their number, so a
-// hundred million of them take no memory except for their sorted runs.
+// Different keys in a random but fixed order. Synthetic keys are computed from their number, so
+// that a hundred million of them take no memory except for their sorted runs.
 struct KeySet {
   using Numbers = std::vector<std::uint32_t>;
 
   std::string source;  // where the keys come from, for the report
   std::size_t stored = 0;
   std::vector<std::int8_t> sorted_run;  // of each key: 0 .. sorted_runs - 1, or kAbsent
-  // Keys that were read, and their numbers in the keys' order; null for synthetic keys.
-  std::shared_ptr<const std::vector<std::string>> read;
-  std::shared_ptr<const Numbers> in_order;
+  // Keys that were read, and their numbers in the keys' order; empty for synthetic keys.
+  std::vector<std::string> read;
+  Numbers in_order;
   std::uint64_t seed = 0;  // of synthetic keys
   // Present keys with one character changed, all of them absent: keys number size() and up.
   std::vector<std::string> near_misses;
@@ -34,16 +33,31 @@ struct KeySet {
   std::size_t size() const { return sorted_run.size(); }
   std::string Key(std::size_t i) const;
   int SortedRun(std::size_t i) const { return i < size() ? sorted_run[i] : kAbsent; }
+  bool IsStored(std::size_t i) const { return SortedRun(i) != kAbsent; }
   // The number of a key; nothing for near misses and unknown keys.
   std::optional<std::size_t> Find(const std::string& key) const;
+
+  // The stored keys with a prefix: a range of stored_in_order.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  Range StoredWithPrefix(const std::string& prefix) const;
 };
 
 // Reads or makes the keys and draws the stored ones, which are spread over the sorted runs in
 // proportion to the runs' sizes. Makes near misses, and orders the stored keys, if the workloads
 // need them. Throws InputError when the keys cannot be read or are too few.
-KeySet MakeKeySet(const Settings& settings);
+KeySet MakeKeySet(const ReadampSettings& settings);
 
 // The value that belongs to a key: `size` bytes, about half of them compressible.
 std::string MakeValue(const std::string& key, std::size_t size);
+
+// Returns at most `limit` keys of the default column family of the user's own database in
+// `directory`, drawn at random (equal seeds give equal keys), unordered. Reads all keys of the
+// family. Nothing, not even an info log, is written into the directory, and the database may be in
+// use. Throws InputError if it cannot be opened or read.
+std::vector<std::string> SampleKeys(const std::string& directory, std::uint64_t limit,
+                                    std::uint64_t seed);
 
 }  // namespace exactbloom::readamp

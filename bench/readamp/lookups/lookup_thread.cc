@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
-#include "lookup_walk.h"
+#include "readamp/tree/counting_file_system.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -25,11 +26,11 @@ class LookupThread {
  public:
   explicit LookupThread(LookupTask& task) : task_(task) {}
 
-  ThreadCounts Run() {
+  void Run() {
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
     rocksdb::get_perf_context()->Reset();
     const bool batches = task_.workload.kind == LookupKind::kMultiGet;
-    const std::size_t chunk = batches ? task_.settings.batch : kChunk;
+    const std::size_t chunk = batches ? settings_.batch : kChunk;
     const std::size_t total = task_.workload.order.size();
     while (!task_.stop && !support::InterruptArrived()) {
       const std::size_t begin = task_.next.fetch_add(chunk);
@@ -39,27 +40,35 @@ class LookupThread {
       task_.done += end - begin;
       task_.progress.Add(end - begin);
     }
-    // Filters and indexes were read when the database was opened; only data blocks are read now.
-    counts_.data_blocks_read = rocksdb::get_perf_context()->block_read_count;
-    counts_.bytes_read = rocksdb::get_perf_context()->block_read_byte;
-    counts_.block_cache_hits = rocksdb::get_perf_context()->block_cache_hit_count;
-    counts_.file = counted_.Reads();
-    return std::move(counts_);
+    AddToResult(*rocksdb::get_perf_context(), counted_.Reads());
   }
 
  private:
+  // Filters and indexes were read when the database was opened; only data blocks are read now.
+  void AddToResult(const rocksdb::PerfContext& counts, const FileReads& reads) {
+    const std::lock_guard<std::mutex> lock(task_.mutex);
+    Measurement& result = task_.result;
+    result.data_blocks_read += counts.block_read_count;
+    result.bytes_read += counts.block_read_byte;
+    result.block_cache_hits += counts.block_cache_hit_count;
+    result.file_reads += reads.Total();
+    result.file_batched_reads += reads.batched_reads;
+    result.file_bytes_read += reads.bytes;
+    task_.microseconds.insert(task_.microseconds.end(), microseconds_.begin(), microseconds_.end());
+    task_.reads.insert(task_.reads.end(), reads_.begin(), reads_.end());
+  }
+
   void LookUpAll(std::size_t begin, std::size_t end) {
-    switch (task_.workload.kind) {
-      case LookupKind::kGet:
-      case LookupKind::kDuringWrites:
-        for (std::size_t i = begin; i < end; ++i) Get(task_.workload.order[i]);
-        break;
-      case LookupKind::kMultiGet:
-        MultiGet(begin, end);
-        break;
-      case LookupKind::kPrefixScan:
-        for (std::size_t i = begin; i < end; ++i) Scan(task_.workload.order[i]);
-        break;
+    if (task_.workload.kind == LookupKind::kMultiGet) {
+      MultiGet(begin, end);
+      return;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      if (task_.workload.kind == LookupKind::kPrefixScan) {
+        Scan(task_.workload.order[i]);
+      } else {
+        Get(task_.workload.order[i]);
+      }
     }
   }
 
@@ -71,28 +80,25 @@ class LookupThread {
     const auto start = std::chrono::steady_clock::now();
     call();
     const auto elapsed = std::chrono::steady_clock::now() - start;
-    counts_.microseconds.push_back(std::chrono::duration<float, std::micro>(elapsed).count());
-    const std::size_t reads = counted_.Reads().Total() - reads_before;
-    if (reads >= counts_.calls_by_reads.size()) counts_.calls_by_reads.resize(reads + 1);
-    ++counts_.calls_by_reads[reads];
+    microseconds_.push_back(std::chrono::duration<float, std::micro>(elapsed).count());
+    reads_.push_back(static_cast<std::uint32_t>(counted_.Reads().Total() - reads_before));
   }
 
   void Get(std::size_t i) {
-    const std::string key = task_.keys.Key(i);
+    const std::string key = keys_.Key(i);
     PinnableSlice value;
     Status status;
     Time([&] {
       status = task_.db.Get(rocksdb::ReadOptions(), task_.db.DefaultColumnFamily(), key, &value);
     });
     CheckAnswer(i, key, status, value);
-    CountWasted([&] { return TableWith(i, key); });
+    CountWasted(&i, &i + 1);
   }
 
   void MultiGet(std::size_t begin, std::size_t end) {
     const std::size_t count = end - begin;
     std::vector<std::string> keys;
-    for (std::size_t i = begin; i < end; ++i)
-      keys.push_back(task_.keys.Key(task_.workload.order[i]));
+    for (std::size_t i = begin; i < end; ++i) keys.push_back(keys_.Key(task_.workload.order[i]));
     const std::vector<Slice> slices(keys.begin(), keys.end());
     std::vector<PinnableSlice> values(count);
     std::vector<Status> statuses(count);
@@ -106,7 +112,7 @@ class LookupThread {
   }
 
   void Scan(std::size_t i) {
-    const std::string prefix = task_.keys.Key(i).substr(0, task_.settings.prefix_bytes);
+    const std::string prefix = keys_.Key(i).substr(0, settings_.prefix_bytes);
     rocksdb::ReadOptions read_options;
     read_options.prefix_same_as_start = true;
     std::vector<std::pair<std::string, std::string>> entries;
@@ -118,80 +124,70 @@ class LookupThread {
       }
       status = iterator->status();
     });
-    const PrefixRange range = FindPrefix(task_.keys, prefix);
+    const auto [begin, end] = keys_.StoredWithPrefix(prefix);
     if (!status.ok()) {
-      Refuse(fmt::format("scanning '{}': {}", prefix, status.ToString()));
-    } else if (entries.size() != range.end - range.begin) {
-      Refuse(fmt::format("a scan of '{}' found {} keys of {}", prefix, entries.size(),
-                         range.end - range.begin));
-    } else {
-      CheckEntries(range, entries);
-      CountWastedScan(range);
+      throw WrongAnswer(fmt::format("scanning '{}': {}", prefix, status.ToString()));
     }
-  }
-
-  void CheckEntries(const PrefixRange& range,
-                    const std::vector<std::pair<std::string, std::string>>& entries) {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const auto& [key, value] = entries[i - range.begin];
-      const std::size_t number = task_.keys.stored_in_order[i];
-      if (key != task_.keys.Key(number)) Refuse(fmt::format("a scan found the key '{}'", key));
-      CheckAnswer(number, key, Status::OK(), value);
+    if (entries.size() != end - begin) {
+      throw WrongAnswer(
+          fmt::format("a scan of '{}' found {} keys of {}", prefix, entries.size(), end - begin));
     }
+    const std::uint32_t* stored = keys_.stored_in_order.data() + begin;
+    for (std::size_t found = 0; found < entries.size(); ++found) {
+      const auto& [key, value] = entries[found];
+      if (key != keys_.Key(stored[found])) {
+        throw WrongAnswer(fmt::format("a scan found the key '{}'", key));
+      }
+      CheckAnswer(stored[found], key, status, value);
+    }
+    CountWasted(stored, stored + entries.size());
   }
 
   void CheckAnswer(std::size_t i, const std::string& key, const Status& status,
-                   const Slice& value) {
-    const bool stored = task_.keys.SortedRun(i) != kAbsent;
+                   const Slice& value) const {
+    const bool stored = keys_.IsStored(i);
     if (!status.ok() && !status.IsNotFound()) {
-      Refuse(fmt::format("reading '{}': {}", key, status.ToString()));
-    } else if (status.ok() != stored) {
-      Refuse(fmt::format(
+      throw WrongAnswer(fmt::format("reading '{}': {}", key, status.ToString()));
+    }
+    if (status.ok() != stored) {
+      throw WrongAnswer(fmt::format(
           stored ? "the stored key '{}' was missed" : "the key '{}' was found but never stored",
           key));
-    } else if (stored && value != MakeValue(key, task_.settings.value_bytes)) {
-      Refuse(fmt::format("the key '{}' has a wrong value", key));
+    }
+    if (stored && value != MakeValue(key, settings_.value_bytes)) {
+      throw WrongAnswer(fmt::format("the key '{}' has a wrong value", key));
     }
   }
 
-  // The number of the table file that has the key; 0 for an absent key.
-  std::uint64_t TableWith(std::size_t i, const std::string& key) const {
-    const int run = task_.tables.SortedRunOf(task_.keys, i);
-    const Table* table = run == kAbsent ? nullptr : task_.tables.Find(run, key);
-    return table == nullptr ? 0 : table->file_number;
-  }
-
-  template <typename Holder>
-  void CountWasted(const Holder& holder) {
-    const auto& read = counted_.Reads().tables;
-    if (read.empty()) return;
-    const std::uint64_t useful = holder();
-    task_.wasted_reads += static_cast<std::uint64_t>(
-        std::count_if(read.begin(), read.end(), [&](std::uint64_t n) { return n != useful; }));
-  }
-
-  void CountWastedScan(const PrefixRange& range) {
+  // Counts the tables that the last call read although they have none of these keys.
+  template <typename Number>
+  void CountWasted(const Number* first, const Number* last) {
     std::vector<std::uint64_t>& read = counted_.Reads().tables;
-    for (std::size_t i = range.begin; i < range.end && !read.empty(); ++i) {
-      const std::size_t number = task_.keys.stored_in_order[i];
-      const std::uint64_t useful = TableWith(number, task_.keys.Key(number));
-      read.erase(std::remove(read.begin(), read.end(), useful), read.end());
+    for (; first != last && !read.empty(); ++first) {
+      const Table* holder = task_.database.Tables().Holder(keys_, *first);
+      if (holder == nullptr) continue;
+      read.erase(std::remove(read.begin(), read.end(), holder->file_number), read.end());
     }
     task_.wasted_reads += read.size();
   }
 
-  void Refuse(const std::string& what) {
-    counts_.wrong_answer = what;
-    task_.stop = true;
-  }
-
   LookupTask& task_;
+  const KeySet& keys_ = task_.database.Keys();
+  const ReadampSettings& settings_ = task_.database.Settings();
   CountedThread counted_;
-  ThreadCounts counts_;
+  std::vector<float> microseconds_;
+  std::vector<std::uint32_t> reads_;
 };
 
 }  // namespace
 
-ThreadCounts LookKeysUp(LookupTask& task) { return LookupThread(task).Run(); }
+void LookKeysUp(LookupTask& task) {
+  try {
+    LookupThread(task).Run();
+  } catch (...) {
+    task.stop = true;
+    throw;
+  }
+}
 
 }  // namespace exactbloom::readamp

@@ -34,7 +34,7 @@ class Walk {
   }
 
   void Scan(const std::string& prefix, std::uint64_t times) {
-    const PrefixRange range = FindPrefix(keys_, prefix);
+    const KeySet::Range range = keys_.StoredWithPrefix(prefix);
     std::vector<bool> holds(static_cast<std::size_t>(tables_.SortedRuns()), false);
     for (std::size_t i = range.begin; i < range.end; ++i) {
       holds[static_cast<std::size_t>(tables_.SortedRunOf(keys_, keys_.stored_in_order[i]))] = true;
@@ -72,27 +72,16 @@ class Walk {
 
 }  // namespace
 
-PrefixRange FindPrefix(const KeySet& keys, const std::string& prefix) {
-  const KeySet::Numbers& order = keys.stored_in_order;
-  const auto begin = std::partition_point(order.begin(), order.end(),
-                                          [&](std::uint32_t i) { return keys.Key(i) < prefix; });
-  const auto end = std::partition_point(begin, order.end(), [&](std::uint32_t i) {
-    return keys.Key(i).compare(0, prefix.size(), prefix) == 0;
-  });
-  return {static_cast<std::size_t>(begin - order.begin()),
-          static_cast<std::size_t>(end - order.begin())};
-}
-
-LookupCounts WalkLookups(const TableList& tables, const KeySet& keys, const Workload& workload,
-                         const Settings& settings) {
+LookupCounts WalkLookups(const Database& database, const Workload& workload) {
+  const KeySet& keys = database.Keys();
   std::vector<std::size_t> order = workload.order;
   std::sort(order.begin(), order.end());
-  Walk walk(tables, keys);
+  Walk walk(database.Tables(), keys);
   for (auto first = order.begin(); first != order.end();) {
     const auto last = std::upper_bound(first, order.end(), *first);
     const auto times = static_cast<std::uint64_t>(last - first);
     if (workload.kind == LookupKind::kPrefixScan) {
-      walk.Scan(keys.Key(*first).substr(0, settings.prefix_bytes), times);
+      walk.Scan(keys.Key(*first).substr(0, database.Settings().prefix_bytes), times);
     } else {
       walk.LookUp(*first, times);
     }

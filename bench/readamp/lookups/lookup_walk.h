@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "readamp/keys/key_set.h"
-#include "readamp/readamp_settings.h"
-#include "readamp/tree/table_list.h"
+#include "readamp/tree/database.h"
 #include "workload.h"
 
 namespace exactbloom::readamp {
@@ -28,14 +26,6 @@ struct LookupCounts {
 // A lookup of a key asks the sorted runs from the newest on, in each the table whose range holds
 // the key, until one has it. A scan of a prefix asks all sorted runs for the first table that may
 // hold keys from the prefix on, and all files of level 0.
-LookupCounts WalkLookups(const TableList& tables, const KeySet& keys, const Workload& workload,
-                         const Settings& settings);
-
-// The stored keys with a prefix: a range of KeySet::stored_in_order.
-struct PrefixRange {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-};
-PrefixRange FindPrefix(const KeySet& keys, const std::string& prefix);
+LookupCounts WalkLookups(const Database& database, const Workload& workload);
 
 }  // namespace exactbloom::readamp

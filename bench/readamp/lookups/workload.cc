@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <random>
 #include <unordered_set>
 
@@ -15,36 +16,36 @@ namespace {
 using Order = std::vector<std::size_t>;
 
 // The first keys of the set, at most settings.lookups, that are stored or that are not.
-Order Take(const KeySet& keys, const Settings& settings, bool stored) {
+Order Take(const KeySet& keys, const ReadampSettings& settings, bool stored) {
   Order order;
   for (std::size_t i = 0; i < keys.size() && order.size() < settings.lookups; ++i) {
-    if ((keys.SortedRun(i) != kAbsent) == stored) order.push_back(i);
+    if (keys.IsStored(i) == stored) order.push_back(i);
   }
   return order;
 }
 
-Order TakeAbsent(const KeySet& keys, const Settings& settings) {
+Order TakeAbsent(const KeySet& keys, const ReadampSettings& settings) {
   return Take(keys, settings, false);
 }
 
-Order TakePresent(const KeySet& keys, const Settings& settings) {
+Order TakePresent(const KeySet& keys, const ReadampSettings& settings) {
   return Take(keys, settings, true);
 }
 
-Order TakeAll(const KeySet& keys, const Settings& /*settings*/) {
+Order TakeAll(const KeySet& keys, const ReadampSettings& /*settings*/) {
   Order order(keys.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   return order;
 }
 
-Order TakeNearMisses(const KeySet& keys, const Settings& /*settings*/) {
+Order TakeNearMisses(const KeySet& keys, const ReadampSettings& /*settings*/) {
   Order order(keys.near_misses.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = keys.size() + i;
+  std::iota(order.begin(), order.end(), keys.size());
   return order;
 }
 
 // Ends when one of the two kinds has no keys left.
-Order TakeMix(const KeySet& keys, const Settings& settings) {
+Order TakeMix(const KeySet& keys, const ReadampSettings& settings) {
   const Order absent = TakeAbsent(keys, settings);
   const Order present = TakePresent(keys, settings);
   std::mt19937_64 random(settings.seed);
@@ -63,7 +64,7 @@ Order TakeMix(const KeySet& keys, const Settings& settings) {
 }
 
 // The set is in random order, so a key's number is its rank.
-Order TakeByZipf(const KeySet& keys, const Settings& settings) {
+Order TakeByZipf(const KeySet& keys, const ReadampSettings& settings) {
   const ZipfRanks ranks(keys.size(), settings.zipf_exponent);
   std::mt19937_64 random(settings.seed);
   Order order(settings.lookups);
@@ -72,7 +73,7 @@ Order TakeByZipf(const KeySet& keys, const Settings& settings) {
 }
 
 // A key for each prefix.
-Order TakePrefixes(const KeySet& keys, const Settings& settings) {
+Order TakePrefixes(const KeySet& keys, const ReadampSettings& settings) {
   if (settings.prefix_bytes == 0) throw InputError("the workload prefix needs --prefix-bytes");
   std::unordered_set<std::string> used;
   Order order;
@@ -82,66 +83,52 @@ Order TakePrefixes(const KeySet& keys, const Settings& settings) {
   return order;
 }
 
-std::string Plain(const Settings& /*settings*/) { return ""; }
-
-std::string DescribeMix(const Settings& settings) {
-  return fmt::format(", {:g}% of them not in the store", 100.0 * settings.absent_share);
-}
-
-std::string DescribeZipf(const Settings& settings) {
-  return fmt::format(" with an exponent of {:g}", settings.zipf_exponent);
-}
-
-std::string DescribeBatches(const Settings& settings) {
-  return fmt::format(" of {} keys{}", settings.batch, DescribeMix(settings));
-}
-
-std::string DescribePrefixes(const Settings& settings) {
-  return fmt::format(" of {} bytes", settings.prefix_bytes);
-}
-
-struct Kind {
+struct WorkloadKind {
   const char* name;
-  const char* description;
-  std::string (*describe)(const Settings&);  // of the parameters
-  Order (*take)(const KeySet&, const Settings&);
-  LookupKind lookups;
+  const char* description;  // with names of settings in braces
+  Order (*take)(const KeySet&, const ReadampSettings&);
+  LookupKind lookups = LookupKind::kGet;
 };
 
-constexpr std::array<Kind, 9> kKinds = {{
-    {"absent", "keys that are not in the store", Plain, TakeAbsent, LookupKind::kGet},
-    {"near", "stored keys with one character changed, not in the store", Plain, TakeNearMisses,
-     LookupKind::kGet},
-    {"present", "keys that are in the store", Plain, TakePresent, LookupKind::kGet},
-    {"mix", "keys in random order", DescribeMix, TakeMix, LookupKind::kGet},
-    {"zipf", "keys drawn by Zipf's law", DescribeZipf, TakeByZipf, LookupKind::kGet},
-    {"multiget", "batches", DescribeBatches, TakeMix, LookupKind::kMultiGet},
-    {"prefix", "scans of prefixes", DescribePrefixes, TakePrefixes, LookupKind::kPrefixScan},
-    {"during-writes", "keys that are not in the store, while all others are written again", Plain,
+constexpr std::array<WorkloadKind, 9> kWorkloadKinds = {{
+    {"absent", "keys that are not in the store", TakeAbsent},
+    {"near", "stored keys with one character changed, not in the store", TakeNearMisses},
+    {"present", "keys that are in the store", TakePresent},
+    {"mix", "keys in random order, {absent:g}% of them not in the store", TakeMix},
+    {"zipf", "keys drawn by Zipf's law with an exponent of {exponent:g}", TakeByZipf},
+    {"multiget", "batches of {batch} keys, {absent:g}% of them not in the store", TakeMix,
+     LookupKind::kMultiGet},
+    {"prefix", "scans of prefixes of {prefix} bytes", TakePrefixes, LookupKind::kPrefixScan},
+    {"during-writes", "keys that are not in the store, while all others are written again",
      TakeAbsent, LookupKind::kDuringWrites},
-    {"hyphenation", "every key once, in the store or not", Plain, TakeAll, LookupKind::kGet},
+    {"hyphenation", "every key once, in the store or not", TakeAll},
 }};
 
 }  // namespace
 
 std::vector<std::string> WorkloadNames() {
   std::vector<std::string> names;
-  names.reserve(kKinds.size());
-  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  names.reserve(kWorkloadKinds.size());
+  for (const WorkloadKind& kind : kWorkloadKinds) names.emplace_back(kind.name);
   return names;
 }
 
-std::vector<Workload> MakeWorkloads(const KeySet& keys, const Settings& settings) {
+std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& settings) {
   std::vector<Workload> workloads;
   for (const std::string& name : settings.workloads) {
-    const auto* kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                    [&](const Kind& any) { return any.name == name; });
-    if (kind == kKinds.end()) {
+    const auto* kind = std::find_if(kWorkloadKinds.begin(), kWorkloadKinds.end(),
+                                    [&](const WorkloadKind& any) { return any.name == name; });
+    if (kind == kWorkloadKinds.end()) {
       throw InputError(
           fmt::format("there is no workload '{}', but {}", name, fmt::join(WorkloadNames(), ", ")));
     }
-    workloads.push_back({name, kind->description + kind->describe(settings),
-                         kind->take(keys, settings), kind->lookups});
+    workloads.push_back(
+        {name,
+         fmt::format(fmt::runtime(kind->description),
+                     fmt::arg("absent", 100.0 * settings.absent_share),
+                     fmt::arg("exponent", settings.zipf_exponent),
+                     fmt::arg("batch", settings.batch), fmt::arg("prefix", settings.prefix_bytes)),
+         kind->lookups, kind->take(keys, settings)});
     if (workloads.back().order.empty()) {
       throw InputError(fmt::format("the workload {} finds no key to ask for", name));
     }

@@ -1,16 +1,12 @@
-// Lookups in an open database, and their cost.
+// Which keys are looked up, and how.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "readamp/keys/key_set.h"
 #include "readamp/readamp_settings.h"
-#include "readamp/tree/database.h"
-#include "support/progress.h"
 
 namespace exactbloom::readamp {
 
@@ -21,66 +17,17 @@ enum class LookupKind {
   kDuringWrites,  // Get, while a thread keeps writing the stored keys
 };
 
-// Which keys are looked up, in this order.
 struct Workload {
-  std::string name;                // as on the command line and in the JSON
-  std::string description;         // for the table
-  std::vector<std::size_t> order;  // numbers of keys
+  std::string name;         // as on the command line and in the JSON
+  std::string description;  // for the table
   LookupKind kind = LookupKind::kGet;
+  std::vector<std::size_t> order;  // numbers of keys
 };
 
 // The names that --workloads takes.
 std::vector<std::string> WorkloadNames();
 
 // The workloads that the settings name. Throws InputError for an unknown name.
-std::vector<Workload> MakeWorkloads(const KeySet& keys, const Settings& settings);
-
-// The cost of the lookups since the previous sample of a run.
-struct TimeSample {
-  double seconds = 0.0;  // since the beginning of the run
-  std::uint64_t lookups = 0;
-  std::uint64_t wasted_reads = 0;
-  std::uint64_t tables = 0;  // at the time of the sample
-  std::uint64_t level0_files = 0;
-};
-
-struct Measurement {
-  std::uint64_t lookups = 0;          // in scans: prefixes
-  std::uint64_t true_negatives = 0;   // filter checks answered "absent"
-  std::uint64_t false_positives = 0;  // checks that let an absent key through
-  std::uint64_t filters_passed = 0;   // all checks answered "may match"
-
-  // As counted by RocksDB.
-  std::uint64_t data_blocks_read = 0;
-  std::uint64_t bytes_read = 0;  // of data blocks
-  std::uint64_t block_cache_hits = 0;
-  std::uint64_t batched_reads = 0;  // that a MultiGet issued at once
-
-  // As counted by the file system.
-  std::uint64_t file_reads = 0;
-  std::uint64_t file_batched_reads = 0;  // those of them that were issued with others at once
-  std::uint64_t file_bytes_read = 0;
-  // Tables that a lookup read from their files although they lack its key; none for MultiGet,
-  // whose reads are for several keys.
-  std::optional<std::uint64_t> wasted_reads;
-  std::uint64_t p50_file_reads = 0;  // per call, like the times below
-  std::uint64_t p99_file_reads = 0;
-
-  std::uint64_t kernel_bytes_read = 0;       // from the storage device, by this process
-  bool kernel_bytes_are_meaningful = false;  // reads were direct, and the kernel counts them
-  bool direct_reads = false;
-  double cpu_us = 0.0;   // processor time per lookup, over all threads
-  double mean_us = 0.0;  // per call, by the clock
-  double p50_us = 0.0;   // per call: a lookup, a batch, a scan
-  double p99_us = 0.0;
-  std::vector<TimeSample> over_time;  // of kDuringWrites
-
-  std::uint64_t AbsentChecks() const { return true_negatives + false_positives; }
-};
-
-// Looks up all keys of the workload with `threads` threads and compares every answer with the
-// store. Throws WrongAnswer if a stored key is missed, or an answer is not what was stored.
-Measurement Run(const Workload& workload, const KeySet& keys, const Database& database,
-                const Settings& settings, Progress& progress);
+std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& settings);
 
 }  // namespace exactbloom::readamp

@@ -1,10 +1,8 @@
-#include "agreement.h"
-
+// CheckAgreement: counts of the same thing, which must agree for a report to appear.
 #include <fmt/format.h>
 
-#include <cstdint>
-
 #include "exactbloom/theory/confidence_interval.h"
+#include "rate_prediction.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -12,94 +10,66 @@ namespace {
 // Two-sided, once in 1.7 million: a sweep measures hundreds of points.
 constexpr double kDeviations = 5.0;
 
-// A direct read fetches whole pages: at most one more at either end of a block.
-constexpr std::uint64_t kPageBytes = 4096;
+// Throws the problem that the arguments fill in, unless the counts agree.
+template <typename... Counts>
+void Require(bool agree, const char* problem, const Counts&... counts) {
+  if (!agree) throw WrongAnswer(fmt::format(fmt::runtime(problem), counts...));
+}
 
-class Comparison {
- public:
-  Comparison(const WorkloadResult& result, const Settings& settings, const std::string& run)
-      : result_(result),
-        measured_(result.measurement),
-        prediction_(result.prediction),
-        settings_(settings),
-        run_(run) {}
+void CompareReads(const Measurement& measured) {
+  Require(measured.file_batched_reads == measured.batched_reads,
+          "RocksDB counts {} reads in batches and the file system {}", measured.batched_reads,
+          measured.file_batched_reads);
+  // In a batch RocksDB merges neighbouring blocks into one read.
+  const bool merged = measured.batched_reads > 0;
+  const std::uint64_t blocks = measured.data_blocks_read;
+  Require(merged ? measured.file_reads <= blocks : measured.file_reads == blocks,
+          "RocksDB counts {} blocks read and the file system {} reads", blocks,
+          measured.file_reads);
+  const std::uint64_t more = measured.direct_reads ? 2 * kPageBytes * blocks : 0;
+  const bool shared_pages = merged && measured.direct_reads;
+  Require(measured.file_bytes_read <= measured.bytes_read + more &&
+              (measured.file_bytes_read >= measured.bytes_read || shared_pages),
+          "RocksDB counts {} bytes read and the file system {}", measured.bytes_read,
+          measured.file_bytes_read);
+}
 
-  void CompareAll() const {
-    CompareReads();
-    if (!prediction_.absent_checks) return;
-    if (measured_.AbsentChecks() != *prediction_.absent_checks) {
-      Refuse(fmt::format("RocksDB counts {} checks of absent keys where the tree has {}",
-                         measured_.AbsentChecks(), *prediction_.absent_checks));
-    }
-    CompareWastedReads();
-    CompareRate();
-  }
+// Every search of a table that lacks the key reads at least one block, from the file or from the
+// cache, unless the table has no key from a scan's prefix on. A scan that reaches the end of a
+// table also reads the next table's first block.
+void CompareWastedReads(const Measurement& measured, const Prediction& prediction, bool scans) {
+  if (!measured.wasted_reads) return;
+  const std::uint64_t searches = measured.false_positives + prediction.unfiltered_searches;
+  const std::uint64_t unread = measured.block_cache_hits + prediction.checks_beyond;
+  Require(
+      *measured.wasted_reads + unread >= searches && (*measured.wasted_reads <= searches || scans),
+      "the file system counts {} wasted reads, with {} blocks in the cache, for {} searches of "
+      "tables that lack the key",
+      *measured.wasted_reads, measured.block_cache_hits, searches);
+}
 
- private:
-  [[noreturn]] void Refuse(const std::string& what) const { throw WrongAnswer(run_ + ": " + what); }
-
-  void CompareReads() const {
-    const std::uint64_t single_reads = measured_.file_reads - measured_.file_batched_reads;
-    if (measured_.file_batched_reads != measured_.batched_reads) {
-      Refuse(fmt::format("RocksDB counts {} reads in batches and the file system {}",
-                         measured_.batched_reads, measured_.file_batched_reads));
-    }
-    // In a batch RocksDB merges neighbouring blocks into one read.
-    const bool merged = measured_.batched_reads > 0;
-    if (merged ? measured_.file_reads > measured_.data_blocks_read
-               : single_reads != measured_.data_blocks_read) {
-      Refuse(fmt::format("RocksDB counts {} blocks read and the file system {} reads",
-                         measured_.data_blocks_read, measured_.file_reads));
-    }
-    const std::uint64_t more =
-        measured_.direct_reads ? 2 * kPageBytes * measured_.data_blocks_read : 0;
-    const bool shared_pages = merged && measured_.direct_reads;
-    if (measured_.file_bytes_read > measured_.bytes_read + more ||
-        (measured_.file_bytes_read < measured_.bytes_read && !shared_pages)) {
-      Refuse(fmt::format("RocksDB counts {} bytes read and the file system {}",
-                         measured_.bytes_read, measured_.file_bytes_read));
-    }
-  }
-
-  // Every search of a table that lacks the key reads at least one block, from the file or from the
-  // cache, unless the table has no key from a scan's prefix on. A scan that reaches the end of a
-  // table also reads the next table's first block.
-  void CompareWastedReads() const {
-    if (!measured_.wasted_reads) return;
-    const std::uint64_t searches = measured_.false_positives + prediction_.unfiltered_searches;
-    const bool scans = result_.kind == LookupKind::kPrefixScan;
-    const std::uint64_t unread = measured_.block_cache_hits + prediction_.checks_beyond;
-    if (*measured_.wasted_reads + unread < searches ||
-        (*measured_.wasted_reads > searches && !scans)) {
-      Refuse(
-          fmt::format("the file system counts {} wasted reads, with {} blocks in the cache, for "
-                      "{} searches of tables that lack the key",
-                      *measured_.wasted_reads, measured_.block_cache_hits, searches));
-    }
-  }
-
-  void CompareRate() const {
-    if (settings_.tree != Tree::kSettled || !prediction_.decides || !prediction_.rate) return;
-    const Interval interval = WilsonInterval(measured_.false_positives, measured_.AbsentChecks(),
-                                             kDeviations, prediction_.dispersion);
-    if (!interval.Contains(*prediction_.rate)) {
-      Refuse(fmt::format("{} false positives in {} checks, where the exact rate is {}",
-                         measured_.false_positives, measured_.AbsentChecks(), *prediction_.rate));
-    }
-  }
-
-  const WorkloadResult& result_;
-  const Measurement& measured_;
-  const Prediction& prediction_;
-  const Settings& settings_;
-  const std::string& run_;
-};
+void CompareRate(const Measurement& measured, const Prediction& prediction) {
+  if (!prediction.decides || !prediction.rate) return;
+  const Interval interval = WilsonInterval(measured.false_positives, measured.AbsentChecks(),
+                                           kDeviations, prediction.dispersion);
+  Require(interval.Contains(*prediction.rate),
+          "{} false positives in {} checks, where the exact rate is {}", measured.false_positives,
+          measured.AbsentChecks(), *prediction.rate);
+}
 
 }  // namespace
 
-void CheckAgreement(const WorkloadResult& result, const Settings& settings,
-                    const std::string& run) {
-  Comparison(result, settings, run).CompareAll();
+void CheckAgreement(const Measurement& measured, const Prediction& prediction, LookupKind kind,
+                    Tree tree, const std::string& run) try {
+  CompareReads(measured);
+  if (!prediction.absent_checks) return;
+  Require(measured.AbsentChecks() == *prediction.absent_checks,
+          "RocksDB counts {} checks of absent keys where the tree has {}", measured.AbsentChecks(),
+          *prediction.absent_checks);
+  CompareWastedReads(measured, prediction, kind == LookupKind::kPrefixScan);
+  if (tree == Tree::kSettled) CompareRate(measured, prediction);
+} catch (const WrongAnswer& problem) {
+  throw WrongAnswer(run + ": " + problem.what());
 }
 
 }  // namespace exactbloom::readamp

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/bloom_filter_policy.h"
@@ -21,34 +17,6 @@ namespace {
 
 // The fill and the rate of a filter of fewer keys are far from normally distributed.
 constexpr std::uint64_t kKeysThatDecide = 200;
-
-// The exact rate of one filter block and its variance over the hash functions.
-struct ExactFilter {
-  double rate = 0.0;
-  double variance = 0.0;
-  bool decides = false;
-};
-
-// Remembers rates by their parameters, since many partitions are alike.
-class ExactRates {
- public:
-  ExactFilter Of(const FilterDescription& filter) {
-    const auto key = std::make_tuple(filter.bits, filter.keys, filter.probes);
-    const auto known = rates_.find(key);
-    if (known != rates_.end()) return known->second;
-    ExactFilter exact;
-    exact.rate = FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
-    const FilterSize size{filter.bits, filter.probes, exact.rate};
-    const double deviation = support::RelativeRateDeviation(filter.layout, size, filter.keys);
-    exact.variance = std::pow(exact.rate * deviation, 2);
-    exact.decides = filter.keys >= kKeysThatDecide;
-    rates_.emplace(key, exact);
-    return exact;
-  }
-
- private:
-  std::map<std::tuple<std::uint64_t, std::uint64_t, int>, ExactFilter> rates_;
-};
 
 // Nothing for a filter that is neither ExactBloom's nor empty.
 std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRates& rates) {
@@ -133,20 +101,35 @@ std::optional<double> Prediction::WastedReads() const {
   return unfiltered + *rate * static_cast<double>(*absent_checks - checks_beyond);
 }
 
-Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& workload,
-                   const Settings& settings, const rocksdb::FilterPolicy* policy) {
+ExactFilter ExactRates::Of(const FilterDescription& filter) {
+  const auto [place, is_new] =
+      rates_.try_emplace({filter.layout, filter.bits, filter.keys, filter.probes});
+  ExactFilter& exact = place->second;
+  if (!is_new) return exact;
+  exact.rate = FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+  const FilterSize size{filter.bits, filter.probes, exact.rate};
+  const double deviation = support::RelativeRateDeviation(filter.layout, size, filter.keys);
+  exact.variance = std::pow(exact.rate * deviation, 2);
+  exact.decides = filter.keys >= kKeysThatDecide;
+  return exact;
+}
+
+Prediction Predict(const Database& database, const Workload& workload) {
   Prediction prediction;
   if (workload.kind == LookupKind::kDuringWrites) return prediction;
-  const LookupCounts counts = WalkLookups(tables, keys, workload, settings);
+  const LookupCounts counts = WalkLookups(database, workload);
   prediction.absent_checks = 0;
   for (const auto& [block, checks] : counts.absent) *prediction.absent_checks += checks.count;
   prediction.present_checks = counts.present;
   prediction.checks_beyond = counts.beyond;
   prediction.unfiltered_searches = counts.unfiltered;
 
-  const auto* ours = dynamic_cast<const BloomFilterPolicy*>(policy);
+  const auto* ours = dynamic_cast<const BloomFilterPolicy*>(database.Policy());
   if (ours == nullptr) return prediction;
-  if (settings.tree == Tree::kSettled && !settings.partitioned_filters) CheckSizes(tables, *ours);
+  const ReadampSettings& settings = database.Settings();
+  if (settings.tree == Tree::kSettled && !settings.partitioned_filters) {
+    CheckSizes(database.Tables(), *ours);
+  }
   if (*prediction.absent_checks > 0) AddRates(counts, &prediction);
   return prediction;
 }

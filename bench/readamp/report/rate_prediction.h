@@ -1,14 +1,15 @@
-// What a workload will measure by the exact rates, computed before any lookup.
+// What a workload will measure by the tree and the exact rates, and whether it measured that.
 #pragma once
 
-#include <rocksdb/filter_policy.h>
-
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <tuple>
 
-#include "readamp/keys/key_set.h"
-#include "readamp/lookups/workload.h"
-#include "readamp/tree/table_list.h"
+#include "exactbloom/bloom_filter.h"
+#include "readamp/lookups/lookup_run.h"
+#include "readamp/tree/database.h"
 
 namespace exactbloom::readamp {
 
@@ -36,9 +37,40 @@ struct Prediction {
   std::optional<double> WastedReads() const;
 };
 
-// Follows every lookup of the workload down the sorted runs of `tables`. Throws WrongAnswer if the
-// size of a filter differs from the one that the policy announces for its number of keys.
-Prediction Predict(const TableList& tables, const KeySet& keys, const Workload& workload,
-                   const Settings& settings, const rocksdb::FilterPolicy* policy);
+// Follows every lookup of the workload down the sorted runs of the database. Throws WrongAnswer if
+// the size of a filter differs from the one that the policy announces for its number of keys.
+Prediction Predict(const Database& database, const Workload& workload);
+
+// The exact rate of one filter and its variance over the hash functions.
+struct ExactFilter {
+  double rate = 0.0;
+  double variance = 0.0;
+  bool decides = false;  // it has enough keys for its fill to be normally distributed
+};
+
+// Remembers exact rates by their parameters, since many partitions are alike.
+class ExactRates {
+ public:
+  ExactFilter Of(const FilterDescription& filter);
+
+ private:
+  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, ExactFilter> rates_;
+};
+
+// Compares what RocksDB counted, what the file system counted and what follows from the tree:
+//   filter checks of absent keys     RocksDB's are the tree's
+//   reads and bytes of table files   RocksDB's are the file system's; direct reads in whole pages
+//   wasted reads                     the file system's are RocksDB's false positives, less those
+//                                    that the block cache answered
+//   false positives                  on a settled tree, where Prediction::decides: their rate is
+//                                    the exact one, unless chance has done what it does once in 1.7
+//                                    million measurements
+// Reads while the tree changes are compared in the second only. Throws WrongAnswer, beginning with
+// `run`.
+void CheckAgreement(const Measurement& measured, const Prediction& prediction, LookupKind kind,
+                    Tree tree, const std::string& run);
+
+// A direct read fetches whole pages: at most one more at either end of a block.
+inline constexpr std::uint64_t kPageBytes = 4096;
 
 }  // namespace exactbloom::readamp

@@ -1,5 +1,4 @@
 // The results as JSON.
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "exactbloom/version.h"
@@ -15,13 +14,8 @@ json Optional(const std::optional<Value>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-const char* NameOf(Tree tree) {
-  constexpr std::array<const char*, 4> kNames = {"settled", "loaded", "level0", "universal"};
-  return kNames[static_cast<std::size_t>(tree)];
-}
-
-json SettingsJson(const Settings& settings) {
-  json tree = {{"kind", NameOf(settings.tree)},
+json SettingsJson(const ReadampSettings& settings) {
+  json tree = {{"kind", kTreeNames[static_cast<std::size_t>(settings.tree)].first},
                {"filters", settings.partitioned_filters ? "partitioned" : "full"},
                {"prefix_bytes", settings.prefix_bytes},
                {"value_bytes", settings.value_bytes}};
@@ -58,7 +52,7 @@ json OverTimeJson(const std::vector<TimeSample>& samples) {
   return result;
 }
 
-json WorkloadJson(const WorkloadResult& result, const WorkloadResult* baseline) {
+json WorkloadJson(const WorkloadResult& result, const std::optional<AvoidedReads>& avoided) {
   const Measurement& measured = result.measurement;
   const Interval interval = result.RateInterval();
   const auto rate = result.MeasuredRate();
@@ -78,10 +72,9 @@ json WorkloadJson(const WorkloadResult& result, const WorkloadResult* baseline) 
           {"wasted_searches", Optional(result.WastedSearches())},
           {"wasted_reads", Optional(measured.wasted_reads)},
           {"predicted_wasted_reads", Optional(result.prediction.WastedReads())},
-          {"kernel_bytes_read",
-           measured.kernel_bytes_are_meaningful ? json(measured.kernel_bytes_read) : json(nullptr)},
-          {"reads_avoided", Optional(ReadsAvoided(result, baseline))},
-          {"reads_avoided_percent", Optional(PercentAvoided(result, baseline))},
+          {"kernel_bytes_read", Optional(measured.kernel_bytes_read)},
+          {"reads_avoided", avoided ? json(avoided->blocks) : json(nullptr)},
+          {"reads_avoided_percent", avoided ? Optional(avoided->percent) : json(nullptr)},
           {"cpu_us", measured.cpu_us},
           {"p50_us", measured.p50_us},
           {"p99_us", measured.p99_us},
@@ -103,7 +96,7 @@ json BloomTableJson(const BloomTableRow& row) {
 
 }  // namespace
 
-json Report::Json(const Settings& settings) const {
+json Report::Json(const ReadampSettings& settings) const {
   json root = {{"exactbloom", EXACTBLOOM_VERSION},
                {"command", command},
                {"keys", keys},
@@ -111,14 +104,14 @@ json Report::Json(const Settings& settings) const {
                {"workload_source", source},
                {"rocksdb", rocksdb},
                {"cpu", cpu},
-               {"direct_reads", direct_reads},
+               {"direct_reads", DirectReads()},
                {"settings", SettingsJson(settings)},
                {"policies", json::array()},
                {"bloom_table_1", json::array()}};
   for (const PolicyResult& policy : policies) {
     json workloads = json::object();
     for (const WorkloadResult& result : policy.workloads) {
-      workloads[result.name] = WorkloadJson(result, Baseline(result.name));
+      workloads[result.name] = WorkloadJson(result, Avoided(result));
     }
     root["policies"].push_back({{"policy", policy.policy},
                                 {"filter_bytes", policy.filter_bytes},

@@ -11,27 +11,14 @@
 namespace exactbloom::readamp {
 namespace {
 
-// A direct read fetches whole pages: at most one more at either end of a block.
-constexpr std::uint64_t kPageBytes = 4096;
-
-// Whether the kernel's bytes are those of the blocks that RocksDB counted, in whole pages.
-bool KernelAgrees(const Measurement& measurement) {
-  const std::uint64_t most = measurement.bytes_read + 2 * kPageBytes * measurement.data_blocks_read;
-  return measurement.kernel_bytes_read >= measurement.bytes_read &&
-         measurement.kernel_bytes_read <= most;
-}
-
 std::string Percent(double rate) { return fmt::format("{:.4f}%", 100.0 * rate); }
 
-double PerLookup(std::uint64_t count, const Measurement& measurement) {
-  return static_cast<double>(count) /
-         static_cast<double>(std::max<std::uint64_t>(1, measurement.lookups));
+double PerLookup(std::uint64_t count, std::uint64_t lookups) {
+  return static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(1, lookups));
 }
 
-// The blocks that the lookups of `result` would have read without filters.
-double BlocksWithoutFilter(const WorkloadResult& result, const WorkloadResult& baseline) {
-  return PerLookup(baseline.measurement.data_blocks_read, baseline.measurement) *
-         static_cast<double>(result.measurement.lookups);
+double ReadLatencyUs(const ReadampSettings& settings) {
+  return std::chrono::duration<double, std::micro>(settings.read_latency).count();
 }
 
 std::vector<std::string> FilterCells(const PolicyResult& policy, const WorkloadResult& result) {
@@ -49,15 +36,13 @@ std::vector<std::string> FilterCells(const PolicyResult& policy, const WorkloadR
           exact ? Percent(*exact) : "-"};
 }
 
-std::vector<std::string> ReadCells(const WorkloadResult& result, const WorkloadResult* baseline) {
-  const Measurement& measured = result.measurement;
-  const auto avoided = ReadsAvoided(result, baseline);
-  const auto percent = PercentAvoided(result, baseline);
+std::vector<std::string> ReadCells(const Measurement& measured,
+                                   const std::optional<AvoidedReads>& avoided) {
   return {fmt::format("{}", measured.data_blocks_read),
-          fmt::format("{:.4f}", PerLookup(measured.data_blocks_read, measured)),
-          fmt::format("{:.0f}", PerLookup(measured.bytes_read, measured)),
-          avoided ? fmt::format("{}", *avoided) : "-",
-          percent ? fmt::format("{:.2f}", *percent) : "-",
+          fmt::format("{:.4f}", PerLookup(measured.data_blocks_read, measured.lookups)),
+          fmt::format("{:.0f}", PerLookup(measured.bytes_read, measured.lookups)),
+          avoided ? fmt::format("{}", avoided->blocks) : "-",
+          avoided && avoided->percent ? fmt::format("{:.2f}", *avoided->percent) : "-",
           fmt::format("{:.2f}", measured.cpu_us),
           fmt::format("{:.1f}", measured.p50_us),
           fmt::format("{:.1f}", measured.p99_us)};
@@ -75,9 +60,7 @@ std::string OverTimeText(const Report& report, std::size_t index) {
     for (const PolicyResult& policy : report.policies) {
       const auto& samples = policy.workloads[index].measurement.over_time;
       const TimeSample& sample = samples[std::min(i, samples.size() - 1)];
-      row.push_back(fmt::format(
-          "{:.4f}", static_cast<double>(sample.wasted_reads) /
-                        static_cast<double>(std::max<std::uint64_t>(1, sample.lookups))));
+      row.push_back(fmt::format("{:.4f}", PerLookup(sample.wasted_reads, sample.lookups)));
       row.push_back(fmt::format("{}", sample.tables));
       row.push_back(fmt::format("{}", sample.level0_files));
     }
@@ -97,7 +80,8 @@ std::string WorkloadText(const Report& report, std::size_t index) {
     const WorkloadResult& result = policy.workloads[index];
     lookups = std::max(lookups, result.measurement.lookups);
     std::vector<std::string> row = FilterCells(policy, result);
-    for (std::string& cell : ReadCells(result, baseline)) row.push_back(std::move(cell));
+    const auto cells = ReadCells(result.measurement, report.Avoided(result));
+    row.insert(row.end(), cells.begin(), cells.end());
     table.AddRow(std::move(row));
   }
   std::string text = fmt::format("{}: {} lookups, {}\n", first.name, lookups, first.description);
@@ -110,94 +94,86 @@ std::string WorkloadText(const Report& report, std::size_t index) {
   return text;
 }
 
-std::string BloomTableText(const Report& report) {
+std::string BloomTableText(const std::vector<BloomTableRow>& rows) {
   support::TextTable table({"allowed error", "hash area 1970", "saved 1970 %", "bits/key",
                             "filter bytes", "saved here %", "exact %"});
-  bool misprint = false;
-  for (const BloomTableRow& row : report.bloom_table) {
-    misprint |= row.misprint;
+  std::string misprints;
+  for (const BloomTableRow& row : rows) {
     table.AddRow({fmt::format("1/{}", 1 << row.halvings),
                   fmt::format("{}{}", row.printed_bits, row.misprint ? "*" : ""),
                   fmt::format("{:.1f}", row.printed_percent),
                   row.policy.substr(row.policy.find(':') + 1), fmt::format("{}", row.filter_bytes),
                   fmt::format("{:.2f}", row.measured_percent),
                   fmt::format("{:.2f}", row.predicted_percent)});
+    if (!row.misprint) continue;
+    const std::uint64_t bits = rows.front().printed_bits;
+    misprints +=
+        fmt::format("* a misprint: {} halvings of {} bits each are {}, which is measured here\n",
+                    row.halvings, bits, bits * static_cast<std::uint64_t>(row.halvings));
   }
-  std::string text =
-      "Bloom 1970, Table I: disk reads saved in hyphenating a dictionary, then and now\n" +
-      table.Format();
-  if (misprint) {
-    const BloomTableRow& first = report.bloom_table.front();
-    const BloomTableRow& last = report.bloom_table.back();
-    text += fmt::format(
-        "* a misprint: {} halvings of {} bits each are {}, which is measured here\n", last.halvings,
-        first.printed_bits, first.printed_bits * static_cast<std::uint64_t>(last.halvings));
-  }
-  return text;
+  return "Bloom 1970, Table I: disk reads saved in hyphenating a dictionary, then and now\n" +
+         table.Format() + misprints + "\n";
 }
 
-std::string TreeText(const PolicyResult& first, const Settings& settings) {
-  switch (settings.tree) {
-    case Tree::kSettled:
-      return fmt::format(" in {} sorted runs (size ratio {})", settings.sorted_runs,
-                         settings.size_ratio);
-    case Tree::kLevel0:
-      return fmt::format(" in {} files of level 0", settings.level0_files);
-    case Tree::kLoaded:
-    case Tree::kUniversal:
-      break;
+std::string TreeText(const PolicyResult& first, const ReadampSettings& settings) {
+  if (settings.tree == Tree::kSettled) {
+    return fmt::format("in {} sorted runs (size ratio {})", settings.sorted_runs,
+                       settings.size_ratio);
+  }
+  if (settings.tree == Tree::kLevel0) {
+    return fmt::format("in {} files of level 0", settings.level0_files);
   }
   return fmt::format(
-      " in {} sorted runs and {} tables (under {}) as {} left them", first.sorted_runs,
-      first.tables, first.policy,
+      "in {} sorted runs and {} tables (under {}) as {} left them", first.sorted_runs, first.tables,
+      first.policy,
       settings.tree == Tree::kUniversal ? "universal compaction" : "compaction by levels");
 }
 
-std::string ReadsText(const Settings& settings) {
-  const std::string cache =
-      settings.block_cache_bytes == kWholeDatabase
-          ? "all blocks in the block cache,"
-          : fmt::format("block cache {} KiB,", settings.block_cache_bytes >> 10);
-  const std::string latency =
-      settings.read_latency.count() == 0
-          ? ""
-          : fmt::format(" {:g} us per read,",
-                        static_cast<double>(settings.read_latency.count()) / 1000.0);
-  return cache + latency + (settings.partitioned_filters ? " partitioned" : "");
+std::string ReadsText(const ReadampSettings& settings) {
+  std::string text = settings.block_cache_bytes == kWholeDatabase
+                         ? "all blocks in the block cache,"
+                         : fmt::format("block cache {} KiB,", settings.block_cache_bytes >> 10);
+  if (settings.read_latency.count() > 0) {
+    text += fmt::format(" {:g} us per read,", ReadLatencyUs(settings));
+  }
+  return text + (settings.partitioned_filters ? " partitioned" : "");
 }
 
-std::string AgreementText(const Report& report) {
+std::string AgreementText(const Report& report, const ReadampSettings& settings) {
+  // The kernel agrees if its bytes are those of the blocks that RocksDB counted, in whole pages.
   std::size_t runs = 0;
-  for (const PolicyResult& policy : report.policies) runs += policy.workloads.size();
-  return fmt::format(
+  std::size_t kernel_counts = 0;
+  std::size_t kernel_agrees = 0;
+  for (const PolicyResult& policy : report.policies) {
+    for (const WorkloadResult& result : policy.workloads) {
+      const Measurement& measured = result.measurement;
+      ++runs;
+      if (!measured.kernel_bytes_read) continue;
+      ++kernel_counts;
+      const std::uint64_t most = measured.bytes_read + 2 * kPageBytes * measured.data_blocks_read;
+      if (measured.bytes_read <= *measured.kernel_bytes_read &&
+          *measured.kernel_bytes_read <= most) {
+        ++kernel_agrees;
+      }
+    }
+  }
+  const std::string text = fmt::format(
       "In all of {} runs RocksDB and the file system counted the same reads, and the checks of "
       "filters\nwere those that follow from the tree.\n",
       runs);
-}
-
-std::string KernelText(const Report& report, const Settings& settings) {
-  if (!settings.direct_reads) {
-    return "Reads went through the page cache, so the kernel's counters do not show the blocks "
-           "read.\n";
+  if (report.DirectReads()) {
+    return text + fmt::format(
+                      "Reads were direct. In {} of {} runs the bytes that the kernel fetched for "
+                      "this process are those of\nthe blocks that RocksDB counted, in whole "
+                      "pages.\n",
+                      kernel_agrees, kernel_counts);
   }
-  if (!report.direct_reads) {
-    return "Reads went through the page cache: this file system has no direct reads, so the "
-           "kernel's\n"
-           "counters do not show the blocks read.\n";
-  }
-  std::size_t agree = 0;
-  std::size_t meaningful = 0;
-  for (const PolicyResult& policy : report.policies) {
-    for (const WorkloadResult& result : policy.workloads) {
-      if (!result.measurement.kernel_bytes_are_meaningful) continue;
-      ++meaningful;
-      agree += KernelAgrees(result.measurement) ? 1U : 0U;
-    }
-  }
-  return fmt::format(
-      "Reads were direct. In {} of {} runs the bytes that the kernel fetched for this "
-      "process are those of\nthe blocks that RocksDB counted, in whole pages.\n",
-      agree, meaningful);
+  return text +
+         (settings.direct_reads
+              ? "Reads went through the page cache: this file system has no direct reads, "
+                "so the kernel's\ncounters do not show the blocks read.\n"
+              : "Reads went through the page cache, so the kernel's counters do not show the "
+                "blocks read.\n");
 }
 
 }  // namespace
@@ -218,6 +194,20 @@ std::optional<std::uint64_t> WorkloadResult::WastedSearches() const {
   return measurement.false_positives + prediction.unfiltered_searches;
 }
 
+double PolicyResult::BitsPerKey() const {
+  if (filter_keys == 0) return 0.0;
+  return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(filter_keys);
+}
+
+bool Report::DirectReads() const {
+  for (const PolicyResult& policy : policies) {
+    for (const WorkloadResult& result : policy.workloads) {
+      if (!result.measurement.direct_reads) return false;
+    }
+  }
+  return true;
+}
+
 const WorkloadResult* Report::Baseline(const std::string& workload) const {
   for (const PolicyResult& policy : policies) {
     if (policy.policy != "none") continue;
@@ -228,27 +218,22 @@ const WorkloadResult* Report::Baseline(const std::string& workload) const {
   return nullptr;
 }
 
-std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
-                                         const WorkloadResult* baseline) {
+std::optional<AvoidedReads> Report::Avoided(const WorkloadResult& result) const {
+  const WorkloadResult* baseline = Baseline(result.name);
   if (baseline == nullptr) return std::nullopt;
-  return std::llround(BlocksWithoutFilter(result, *baseline)) -
-         static_cast<std::int64_t>(result.measurement.data_blocks_read);
+  const Measurement& without = baseline->measurement;
+  const double expected = PerLookup(without.data_blocks_read, without.lookups) *
+                          static_cast<double>(result.measurement.lookups);
+  AvoidedReads avoided;
+  avoided.blocks =
+      std::llround(expected) - static_cast<std::int64_t>(result.measurement.data_blocks_read);
+  if (expected > 0.0) avoided.percent = 100.0 * static_cast<double>(avoided.blocks) / expected;
+  return avoided;
 }
 
-std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline) {
-  const auto avoided = ReadsAvoided(result, baseline);
-  if (!avoided || baseline->measurement.data_blocks_read == 0) return std::nullopt;
-  return 100.0 * static_cast<double>(*avoided) / BlocksWithoutFilter(result, *baseline);
-}
-
-double PolicyResult::BitsPerKey() const {
-  if (filter_keys == 0) return 0.0;
-  return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(filter_keys);
-}
-
-std::string Report::Text(const Settings& settings) const {
+std::string Report::Text(const ReadampSettings& settings) const {
   std::string text = fmt::format(
-      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store{},\n"
+      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store {},\n"
       "{} filters in memory, {} threads\n\n",
       EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored,
       TreeText(policies.front(), settings), ReadsText(settings), settings.threads);
@@ -260,8 +245,8 @@ std::string Report::Text(const Settings& settings) const {
     text += fmt::format(" {} {:.2f}", policy.policy, policy.load_cpu_us);
   }
   text += "\n\n";
-  if (!bloom_table.empty()) text += BloomTableText(*this) + "\n";
-  return text + AgreementText(*this) + KernelText(*this, settings);
+  if (!bloom_table.empty()) text += BloomTableText(bloom_table);
+  return text + AgreementText(*this, settings);
 }
 
 }  // namespace exactbloom::readamp

@@ -9,8 +9,7 @@
 
 #include "exactbloom/theory/confidence_interval.h"
 #include "rate_prediction.h"
-#include "readamp/keys/key_set.h"
-#include "readamp/lookups/workload.h"
+#include "readamp/lookups/lookup_run.h"
 #include "readamp/readamp_settings.h"
 
 namespace exactbloom::readamp {
@@ -18,7 +17,6 @@ namespace exactbloom::readamp {
 struct WorkloadResult {
   std::string name;
   std::string description;
-  LookupKind kind = LookupKind::kGet;
   Measurement measurement;
   Prediction prediction;
 
@@ -38,7 +36,6 @@ struct PolicyResult {
   std::size_t tables = 0;
   double load_cpu_us = 0.0;  // processor time per key
   int sorted_runs = 0;
-  bool direct_reads = true;
   std::vector<WorkloadResult> workloads;
 
   double BitsPerKey() const;
@@ -56,6 +53,12 @@ struct BloomTableRow {
   double predicted_percent = 0.0;  // by the exact rate
 };
 
+// Data blocks that were read without filters and not here.
+struct AvoidedReads {
+  std::int64_t blocks = 0;
+  std::optional<double> percent;  // none where nothing is read without filters
+};
+
 struct Report {
   std::string command;
   std::string source;
@@ -63,22 +66,19 @@ struct Report {
   std::size_t stored = 0;
   std::string rocksdb;
   std::string cpu;
-  bool direct_reads = true;
   std::vector<PolicyResult> policies;
   std::vector<BloomTableRow> bloom_table;
 
+  bool DirectReads() const;  // in all runs
+
   // The result of the same workload under the policy `none`; null if that was not measured.
   const WorkloadResult* Baseline(const std::string& workload) const;
+  // Against the baseline, in proportion if fewer lookups were made there; none without one.
+  std::optional<AvoidedReads> Avoided(const WorkloadResult& result) const;
 
   // The aligned tables.
-  std::string Text(const Settings& settings) const;
-  nlohmann::json Json(const Settings& settings) const;
+  std::string Text(const ReadampSettings& settings) const;
+  nlohmann::json Json(const ReadampSettings& settings) const;
 };
-
-// Data blocks that were read without filters and not here, in proportion if fewer lookups were made
-// without filters; none without a baseline.
-std::optional<std::int64_t> ReadsAvoided(const WorkloadResult& result,
-                                         const WorkloadResult* baseline);
-std::optional<double> PercentAvoided(const WorkloadResult& result, const WorkloadResult* baseline);
 
 }  // namespace exactbloom::readamp

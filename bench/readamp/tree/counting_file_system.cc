@@ -58,31 +58,8 @@ class CountingFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
     IOStatus status = FSRandomAccessFileOwnerWrapper::MultiRead(requests, count, options, debug);
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) bytes += requests[i].len;
-    if (counted != nullptr) {
-      ++counted->batches;
-      counted->batched_reads += count;
-    }
+    if (counted != nullptr) counted->batched_reads += count;
     Count(start, 0, bytes);
-    return status;
-  }
-
-  IOStatus Prefetch(std::uint64_t offset, std::size_t n, const IOOptions& options,
-                    IODebugContext* debug) override {
-    const auto start = Clock::now();
-    IOStatus status = FSRandomAccessFileOwnerWrapper::Prefetch(offset, n, options, debug);
-    Count(start, 1, n);
-    return status;
-  }
-
-  IOStatus ReadAsync(FSReadRequest& request, const IOOptions& options,
-                     std::function<void(const FSReadRequest&, void*)> callback, void* argument,
-                     void** handle, rocksdb::IOHandleDeleter* deleter,
-                     IODebugContext* debug) override {
-    const auto start = Clock::now();
-    const std::size_t n = request.len;
-    IOStatus status = FSRandomAccessFileOwnerWrapper::ReadAsync(
-        request, options, std::move(callback), argument, handle, deleter, debug);
-    Count(start, 1, n);
     return status;
   }
 

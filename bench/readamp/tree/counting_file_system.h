@@ -18,8 +18,7 @@ namespace exactbloom::readamp {
 // What one thread has read of table files since its CountedThread was made.
 struct FileReads {
   std::uint64_t reads = 0;            // single reads
-  std::uint64_t batches = 0;          // calls for several reads at once
-  std::uint64_t batched_reads = 0;    // in them
+  std::uint64_t batched_reads = 0;    // several at once
   std::uint64_t bytes = 0;            // of all, as requested
   std::vector<std::uint64_t> tables;  // file numbers, each once, since the last clear()
 

@@ -8,11 +8,8 @@
 #include <rocksdb/statistics.h>
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "readamp/keys/key_set.h"
 #include "readamp/readamp_settings.h"
@@ -24,13 +21,7 @@ namespace exactbloom::readamp {
 // the policy refuses.
 std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& policy);
 
-// The conditions of the lookups of one run, in the same database.
-struct ReadConditions {
-  std::size_t block_cache_bytes = 0;        // kWholeDatabase: all of it is cached already
-  std::chrono::nanoseconds read_latency{};  // the least time of a read of a table file
-};
-
-// A database that is open for reads.
+// A database that is open for the lookups of one run.
 struct OpenDatabase {
   std::unique_ptr<rocksdb::Env> env;  // with the counting file system; outlives the database
   std::unique_ptr<rocksdb::DB> db;
@@ -45,11 +36,13 @@ class Database {
   // Loads the stored keys into a tree of the kind that the settings name. A settled tree, and one
   // of level-0 files, are the same for each policy and each run of the program; the others depend
   // on the times of RocksDB's compactions. Throws InputError if the directory cannot be written.
-  Database(const Settings& settings, const KeySet& keys,
+  //   settings, keys   must outlive the database
+  Database(const ReadampSettings& settings, const KeySet& keys,
            std::shared_ptr<const rocksdb::FilterPolicy> policy);
-  ~Database();
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
+
+  const ReadampSettings& Settings() const { return settings_; }
+  const KeySet& Keys() const { return keys_; }
+  const rocksdb::FilterPolicy* Policy() const { return policy_.get(); }
 
   // In the order in which a lookup asks them.
   const TableList& Tables() const { return tables_; }
@@ -57,28 +50,48 @@ class Database {
   // Microseconds of processor time that loading took, over all threads and per key.
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
-  // Filters and indexes are held in memory outside the block cache, which is empty at first unless
-  // it is to hold the whole database. Direct reads are used if the settings say so and the file
-  // system has them.
-  OpenDatabase OpenForReads(const ReadConditions& conditions) const;
-
-  // Opens a copy of the database for writes that change its tree. The copy shares the table files
-  // and is removed with the database.
-  OpenDatabase OpenCopyForWrites(const ReadConditions& conditions) const;
+  // Opens it for lookups. Filters and indexes are held in memory outside the block cache, which is
+  // empty at first unless it is to hold the whole database. Direct reads are used if the settings
+  // say so and the file system has them.
+  //   read_latency   the least time of a read of a table file
+  //   for_writes     opens a copy, whose tree writes may change. It shares the table files and is
+  //                  removed with the database.
+  OpenDatabase Open(std::chrono::nanoseconds read_latency, bool for_writes) const;
 
  private:
-  rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
-  OpenDatabase PrepareToOpen(const ReadConditions& conditions, rocksdb::Options* options) const;
-  void OpenWith(rocksdb::Options options, const std::string& path, bool read_only,
-                OpenDatabase* result) const;
-  void PrepareCache(OpenDatabase& open, std::size_t block_cache_bytes) const;
-  void Load(const KeySet& keys);
+  class Directory {
+   public:
+    explicit Directory(const std::string& parent);
+    ~Directory();
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    const std::string& Path() const { return path_; }
 
-  const Settings& settings_;
+   private:
+    std::string path_;
+  };
+
+  rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
+  void Copy(const rocksdb::Options& options, const std::string& copy) const;
+  void Load();
+
+  const ReadampSettings& settings_;
+  const KeySet& keys_;
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
-  std::string path_;
+  Directory directory_;
   TableList tables_;
   double load_cpu_us_ = 0.0;
 };
+
+// The options of a database for the tree that the settings name: compaction, sizes, levels.
+rocksdb::Options TreeOptions(const ReadampSettings& settings);
+
+// Lets RocksDB compact by levels automatically, with its own ratios of write buffer, table and
+// level sizes.
+void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options);
+
+// Writes the stored keys into an empty database and waits until its compactions have ended. Throws
+// InputError if it cannot be written, and Interrupted.
+void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys);
 
 }  // namespace exactbloom::readamp

@@ -12,29 +12,24 @@
 
 #include "plugin/files/table_file.h"
 #include "plugin/files/table_filter_blocks.h"
+#include "readamp/open_rocksdb.h"
+#include "support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
 
-using rocksdb::Status;
-
-void Check(const Status& status, const std::string& path) {
-  if (!status.ok()) {
-    throw InputError(fmt::format("cannot read the table {}: {}", path, status.ToString()));
-  }
-}
-
 // Reads the descriptions of a table's filter blocks.
 std::vector<TableFilterBlock> ReadFilterBlocks(rocksdb::FileSystem& file_system,
                                                const std::string& path) {
+  const std::string problem = "cannot read the table " + path;
   std::unique_ptr<files::TableFile> file;
-  Check(files::TableFile::Open(file_system, path, &file), path);
+  CheckStatus(files::TableFile::Open(file_system, path, &file), problem);
   std::vector<files::IndexEntry> entries;
-  Check(files::ListFilterBlocks(*file, files::FindFilter(*file), &entries), path);
+  CheckStatus(files::ListFilterBlocks(*file, files::FindFilter(*file), &entries), problem);
   std::vector<TableFilterBlock> blocks;
   for (const files::IndexEntry& entry : entries) {
     files::BlockContents contents;
-    Check(file->ReadBlock(entry.handle, &contents), path);
+    CheckStatus(file->ReadBlock(entry.handle, &contents), problem);
     blocks.push_back({entry.key, contents.Bytes().size(), DescribeFilterBlock(contents.Bytes())});
   }
   return blocks;
@@ -43,23 +38,24 @@ std::vector<TableFilterBlock> ReadFilterBlocks(rocksdb::FileSystem& file_system,
 // Calls `use` for each key of a table.
 template <typename Use>
 void VisitKeys(const rocksdb::Options& options, const std::string& path, const Use& use) {
+  const std::string problem = "cannot read the table " + path;
   rocksdb::SstFileReader reader(options);
-  Check(reader.Open(path), path);
+  CheckStatus(reader.Open(path), problem);
   rocksdb::ReadOptions read_options;
   read_options.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> iterator(reader.NewIterator(read_options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     use(iterator->key().ToString());
   }
-  Check(iterator->status(), path);
+  CheckStatus(iterator->status(), problem);
 }
 
 }  // namespace
 
-TableList::TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settings) {
+TableList::TableList(rocksdb::DB& db, const KeySet& keys, const ReadampSettings& settings) {
   const rocksdb::Options options = db.GetOptions();
   rocksdb::TablePropertiesCollection all_properties;
-  Check(db.GetPropertiesOfAllTables(&all_properties), db.GetName());
+  CheckStatus(db.GetPropertiesOfAllTables(&all_properties), "cannot read " + db.GetName());
   rocksdb::ColumnFamilyMetaData tree;
   db.GetColumnFamilyMetaData(&tree);
   levels_ = static_cast<int>(tree.levels.size());
@@ -96,9 +92,26 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settin
   });
 }
 
+std::uint64_t TableList::FilterBytes() const {
+  std::uint64_t bytes = 0;
+  for (const Table& table : tables_) bytes += table.filter_bytes;
+  return bytes;
+}
+
+std::uint64_t TableList::FilterKeys() const {
+  std::uint64_t keys = 0;
+  for (const Table& table : tables_) keys += table.keys;
+  return keys;
+}
+
 int TableList::SortedRunOf(const KeySet& keys, std::size_t i) const {
   if (sorted_run_of_key_.empty() || i >= keys.size()) return keys.SortedRun(i);
   return sorted_run_of_key_[i];
+}
+
+const Table* TableList::Holder(const KeySet& keys, std::size_t i) const {
+  const int run = SortedRunOf(keys, i);
+  return run == kAbsent ? nullptr : Find(run, keys.Key(i));
 }
 
 const Table* TableList::Level0File(int sorted_run) const {

@@ -41,7 +41,7 @@ class TableList {
   // Lists the tables of `db`. A file of level 0 is a sorted run, and so is a level below.
   // Determines which table each stored key is in: from the key set for a settled tree, otherwise by
   // reading the tables. Throws InputError if the tables cannot be read.
-  TableList(rocksdb::DB& db, const KeySet& keys, const Settings& settings);
+  TableList(rocksdb::DB& db, const KeySet& keys, const ReadampSettings& settings);
 
   std::size_t size() const { return tables_.size(); }
   bool empty() const { return tables_.empty(); }
@@ -49,11 +49,18 @@ class TableList {
   auto begin() const { return tables_.begin(); }
   auto end() const { return tables_.end(); }
 
+  // Of all filter blocks.
+  std::uint64_t FilterBytes() const;
+  std::uint64_t FilterKeys() const;
+
   int SortedRuns() const { return empty() ? 0 : tables_.back().sorted_run + 1; }
   int Levels() const { return levels_; }
 
   // The sorted run that holds key number `i` of the key set, or kAbsent.
   int SortedRunOf(const KeySet& keys, std::size_t i) const;
+
+  // The table that has key number `i` of the key set, or null.
+  const Table* Holder(const KeySet& keys, std::size_t i) const;
 
   // The table of a sorted run whose key range holds `key`, as RocksDB finds it, or null.
   const Table* Find(int sorted_run, const std::string& key) const;

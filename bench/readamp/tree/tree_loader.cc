@@ -1,15 +1,16 @@
-#include "tree_loader.h"
-
-#include <fmt/format.h>
+// Makes a tree of sorted runs from the stored keys.
 #include <rocksdb/metadata.h>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "database.h"
+#include "readamp/open_rocksdb.h"
 #include "support/progress.h"
 
 namespace exactbloom::readamp {
@@ -19,27 +20,28 @@ namespace {
 int LevelOf(int sorted_run) { return sorted_run + 1; }
 
 // For a settled tree: a sorted run of up to some ten million keys is one flush.
-constexpr std::size_t kWriteBufferBytes = std::size_t{2} << 30;
+constexpr std::size_t kSettledBufferBytes = std::size_t{2} << 30;
 
 class Loader {
  public:
-  Loader(rocksdb::DB& db, const Settings& settings, const KeySet& keys)
+  Loader(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys)
       : db_(db), settings_(settings), keys_(keys) {
     write_options_.disableWAL = true;
   }
 
   void Load() {
+    const auto level0_files = static_cast<std::size_t>(settings_.level0_files);
     switch (settings_.tree) {
       case Tree::kSettled:
         for (int run = settings_.sorted_runs - 1; run >= 0; --run) LoadSortedRun(run);
         break;
       case Tree::kLevel0:
-        LoadLevel0();
+        // Every file gets an equal part of the keys.
+        Put(std::nullopt, (keys_.stored + level0_files - 1) / level0_files);
         break;
       case Tree::kLoaded:
       case Tree::kUniversal:
-        PutIf([](std::size_t) { return true; });
-        Flush();
+        Put(std::nullopt, keys_.stored);
         WaitForCompactions();
         break;
     }
@@ -47,27 +49,27 @@ class Loader {
 
  private:
   void Check(const rocksdb::Status& status) const {
-    if (status.ok()) return;
-    throw InputError(
-        fmt::format("cannot load the database {}: {}", db_.GetName(), status.ToString()));
-  }
-
-  // Writes the stored keys for whose number `wanted` is true. The order of the set is random.
-  template <typename Wanted>
-  void PutIf(const Wanted& wanted) {
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (keys_.SortedRun(i) == kAbsent || !wanted(i)) continue;
-      support::CheckForInterrupts();
-      const std::string key = keys_.Key(i);
-      Check(db_.Put(write_options_, key, MakeValue(key, settings_.value_bytes)));
-    }
+    if (!status.ok()) CheckStatus(status, "cannot load the database " + db_.GetName());
   }
 
   void Flush() { Check(db_.Flush(rocksdb::FlushOptions())); }
 
-  void LoadSortedRun(int run) {
-    PutIf([&](std::size_t i) { return keys_.SortedRun(i) == run; });
+  // Writes the stored keys, or those of one sorted run, in the set's order, which is random.
+  // Flushes whenever `part` of them are written, and at the end.
+  void Put(std::optional<int> run, std::size_t part) {
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (!keys_.IsStored(i) || keys_.SortedRun(i) != run.value_or(keys_.SortedRun(i))) continue;
+      support::CheckForInterrupts();
+      const std::string key = keys_.Key(i);
+      Check(db_.Put(write_options_, key, MakeValue(key, settings_.value_bytes)));
+      if (++written % part == 0) Flush();
+    }
     Flush();
+  }
+
+  void LoadSortedRun(int run) {
+    Put(run, keys_.stored);
     rocksdb::ColumnFamilyMetaData tree;
     db_.GetColumnFamilyMetaData(&tree);
     std::vector<std::string> flushed;
@@ -77,21 +79,6 @@ class Loader {
     compaction.compression = rocksdb::kSnappyCompression;
     compaction.output_file_size_limit = settings_.table_bytes;
     Check(db_.CompactFiles(compaction, flushed, LevelOf(run)));
-  }
-
-  // Every file gets an equal part of the keys.
-  void LoadLevel0() {
-    const auto files = static_cast<std::size_t>(settings_.level0_files);
-    const std::size_t part = (keys_.stored + files - 1) / files;
-    std::size_t written = 0;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (keys_.SortedRun(i) == kAbsent) continue;
-      support::CheckForInterrupts();
-      const std::string key = keys_.Key(i);
-      Check(db_.Put(write_options_, key, MakeValue(key, settings_.value_bytes)));
-      if (++written % part == 0) Flush();
-    }
-    Flush();
   }
 
   bool Is(const std::string& property) const {
@@ -118,14 +105,14 @@ class Loader {
   }
 
   rocksdb::DB& db_;
-  const Settings& settings_;
+  const ReadampSettings& settings_;
   const KeySet& keys_;
   rocksdb::WriteOptions write_options_;
 };
 
 }  // namespace
 
-rocksdb::Options TreeOptions(const Settings& settings) {
+rocksdb::Options TreeOptions(const ReadampSettings& settings) {
   rocksdb::Options options;
   switch (settings.tree) {
     case Tree::kSettled:
@@ -133,7 +120,7 @@ rocksdb::Options TreeOptions(const Settings& settings) {
       [[fallthrough]];
     case Tree::kLevel0:
       options.disable_auto_compactions = true;
-      options.write_buffer_size = kWriteBufferBytes;
+      options.write_buffer_size = kSettledBufferBytes;
       options.arena_block_size = std::size_t{8} << 20;
       break;
     case Tree::kUniversal:
@@ -147,7 +134,7 @@ rocksdb::Options TreeOptions(const Settings& settings) {
   return options;
 }
 
-void CompactByLevels(const Settings& settings, rocksdb::Options* options) {
+void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options) {
   const rocksdb::Options defaults;
   const auto scaled = [&](std::uint64_t bytes) {
     return static_cast<std::uint64_t>(static_cast<double>(bytes) /
@@ -161,7 +148,7 @@ void CompactByLevels(const Settings& settings, rocksdb::Options* options) {
   options->max_bytes_for_level_base = scaled(defaults.max_bytes_for_level_base);
 }
 
-void LoadTree(rocksdb::DB& db, const Settings& settings, const KeySet& keys) {
+void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys) {
   Loader(db, settings, keys).Load();
 }
 

@@ -1,0 +1,41 @@
+// RocksDB's errors as ours, and the one place where a database is opened.
+#pragma once
+
+#include <fmt/format.h>
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/errors.h"
+
+namespace exactbloom::readamp {
+
+// Throws InputError, beginning with `what`, for a status that is not OK.
+inline void CheckStatus(const rocksdb::Status& status, const std::string& what) {
+  if (!status.ok()) throw support::InputError(fmt::format("{}: {}", what, status.ToString()));
+}
+
+enum class Access { kRead, kWrite };
+
+// Opens the default column family of a database.
+inline rocksdb::Status OpenRocksDB(const rocksdb::Options& options, const std::string& path,
+                                   Access access, std::unique_ptr<rocksdb::DB>* db) {
+  rocksdb::DB* opened = nullptr;
+  rocksdb::Status status;
+  if (access == Access::kWrite) {
+    status = rocksdb::DB::Open(options, path, &opened);
+  } else {
+    // By its name, since otherwise RocksDB opens a database of one sorted run in a way of its own,
+    // which asks the last table's filter for keys beyond the table as well.
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    status = rocksdb::DB::OpenForReadOnly(
+        options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, &opened);
+    for (auto* handle : handles) opened->DestroyColumnFamilyHandle(handle);
+  }
+  db->reset(opened);
+  return status;
+}
+
+}  // namespace exactbloom::readamp
