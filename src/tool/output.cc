@@ -20,6 +20,10 @@ std::string PolicyString(Layout layout, double bits_per_key) {
   return FormatPolicy(layout.kind, options);
 }
 
+std::string Counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string FormatRate(double rate) {
   constexpr double kLeastPercentage = 1e-4;
   return rate >= kLeastPercentage || rate == 0.0 ? fmt::format("{:.5g}%", 100.0 * rate)
@@ -28,6 +32,10 @@ std::string FormatRate(double rate) {
 
 nlohmann::json Number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json Number(const std::optional<double>& value) {
+  return value ? Number(*value) : nlohmann::json(nullptr);
 }
 
 void PrintJson(const nlohmann::json& document) { fmt::print("{}\n", document.dump(2)); }

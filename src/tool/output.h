@@ -1,7 +1,9 @@
 // How the subcommands write layouts, policies, rates and JSON.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "exactbloom/layout.h"
@@ -14,11 +16,15 @@ std::string Describe(Layout layout);
 // The string that configures this layout in RocksDB, such as classic_bloom:10.
 std::string PolicyString(Layout layout, double bits_per_key);
 
+// "1 table", "2 tables".
+std::string Counted(std::uint64_t count, const std::string& noun);
+
 // A rate in five digits, as a percentage while that is easy to read.
 std::string FormatRate(double rate);
 
-// JSON knows no NaN or infinity: they become null.
+// JSON has no NaN or infinity: they become null, as do values that are not known.
 nlohmann::json Number(double value);
+nlohmann::json Number(const std::optional<double>& value);
 
 // Prints the document on standard output.
 void PrintJson(const nlohmann::json& document);

@@ -1,10 +1,9 @@
-#include "filter_use.h"
-
 #include <fmt/format.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
 #include "plugin/bloom_filter_policy.h"
+#include "table_report.h"
 
 namespace exactbloom::tool {
 namespace {

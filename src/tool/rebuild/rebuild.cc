@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "exactbloom/rebuild_filters.h"
+#include "open_database.h"
 #include "support/errors.h"
 #include "support/progress.h"
 #include "tool/database/database_files.h"
-#include "tool/database/open_database.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 

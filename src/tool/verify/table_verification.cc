@@ -4,11 +4,21 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/slice_transform.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
+#include <random>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
 
-#include "absent_keys.h"
-#include "filter_walk.h"
-#include "key_batch.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter_policy.h"
+#include "plugin/block_description.h"
+#include "plugin/files/table_filter_blocks.h"
+#include "plugin/filter_bits_interface.h"
+#include "support/rate_deviation.h"
 #include "table_keys.h"
 #include "tool/database/filter_fill.h"
 
@@ -19,6 +29,103 @@ using rocksdb::Slice;
 using rocksdb::SliceTransform;
 using rocksdb::Status;
 
+// The filter of an SSTable, asked in the order of the keys: of each key the block that RocksDB
+// would ask. One block is in memory at a time.
+class FilterWalk {
+ public:
+  // The walk must not outlive `order`, the table's.
+  // Errors: NotSupported for filters of other policies; those of reading.
+  Status Open(const std::string& path, const rocksdb::Comparator& order) {
+    constexpr double kAnyBitsPerKey = 10.0;  // of a policy that only reads
+    policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
+    order_ = &order;
+    Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file_);
+    if (!status.ok()) return status;
+    const files::FilterLocation location = files::FindFilter(*file_);
+    if (location.compatibility_name != policy_->CompatibilityName()) {
+      return Status::NotSupported("a filter of the policy", location.compatibility_name);
+    }
+    return files::ListFilterBlocks(*file_, location, &blocks_);
+  }
+
+  // Whether the current block is the one that is asked of a key not before those asked until now.
+  bool IsFor(const Slice& key) const {
+    return next_ == blocks_.size() ||
+           (next_ > 0 && order_->Compare(key, blocks_[next_ - 1].key) <= 0);
+  }
+
+  // Reads the block that is asked of such a key.
+  Status MoveTo(const Slice& key) {
+    std::size_t block = next_;
+    while (block + 1 < blocks_.size() && order_->Compare(key, blocks_[block].key) > 0) ++block;
+    reader_.reset();
+    Status status = file_->ReadBlock(blocks_[block].handle, &contents_);
+    if (!status.ok()) return status;
+    next_ = block + 1;
+    reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
+    return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
+  }
+
+  // Of the current block.
+  bool HasBlock() const { return reader_ != nullptr; }
+  Slice Contents() const { return contents_.Bytes(); }
+  bool MayMatch(const Slice& key) const { return reader_->MayMatch(key); }
+
+ private:
+  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // reads our blocks and built-in ones
+  const rocksdb::Comparator* order_ = nullptr;
+  std::unique_ptr<files::TableFile> file_;
+  std::vector<files::IndexEntry> blocks_;
+  std::size_t next_ = 0;  // the one after the current
+  files::BlockContents contents_;
+  std::unique_ptr<rocksdb::FilterBitsReader> reader_;
+};
+
+// Draws keys that a table most likely lacks, spread over its keys. Equal seeds draw equal keys.
+class AbsentKeys {
+ public:
+  AbsentKeys(std::uint64_t count, std::uint64_t present, std::uint64_t seed)
+      : count_(count),
+        distance_(static_cast<double>(present) / static_cast<double>(count)),
+        random_(seed) {}
+
+  // To be called for each present key; calls `use` for the absent ones that are due at it: by turns
+  // the present key with one byte changed, and random bytes of its length. Some may be present
+  // after all.
+  template <typename Use>
+  void DrawAt(const Slice& present, const Use& use) {
+    ++seen_;
+    if (!IsDue()) return;
+    const std::string base = present.ToString();
+    for (; IsDue(); ++drawn_) {
+      if (!base.empty()) use(Changed(base));
+    }
+  }
+
+ private:
+  bool IsDue() const {
+    return drawn_<count_&& static_cast<double>(seen_)> static_cast<double>(drawn_) * distance_;
+  }
+
+  std::string Changed(std::string key) {
+    constexpr std::uint64_t kByteValues = 256;
+    if (drawn_ % 2 == 0) {
+      const std::uint64_t change = 1 + random_() % (kByteValues - 1);
+      char& byte = key[random_() % key.size()];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) ^ change);
+    } else {
+      for (char& byte : key) byte = static_cast<char>(random_() % kByteValues);
+    }
+    return key;
+  }
+
+  std::uint64_t count_;
+  double distance_;  // from one to the next, in present keys
+  std::uint64_t seen_ = 0;
+  std::uint64_t drawn_ = 0;
+  std::mt19937_64 random_;
+};
+
 class Verification {
  public:
   Verification(const TableLocation& table, std::uint64_t absent, std::uint64_t seed)
@@ -26,20 +133,26 @@ class Verification {
 
   TableVerification Run() {
     result_.status = ReadTableFilter(*rocksdb::FileSystem::Default(), path_, &result_.filter);
-    if (result_.status.ok() && result_.filter.blocks != 0) result_.status = Verify();
+    if (!result_.status.ok() || result_.filter.blocks == 0) return std::move(result_);
+    result_.status = Open();
+    if (result_.status.IsNotSupported()) {
+      result_.unchecked = result_.status.getState();
+      result_.status = Status::OK();
+    } else if (result_.status.ok()) {
+      result_.status = Verify();
+    }
     return std::move(result_);
   }
 
  private:
   Status Open();
   Status Verify();
-  void AddPresent(const Slice& key);
-  void AddAbsent(const Slice& key);
-  // These ask for the keys of a batch and clear it.
-  void AskPresent(KeyBatch& batch, bool prefixes);
-  void AskAbsent();
+  void AskPresent(const Slice& key);
+  void Expect(const Slice& key, bool is_prefix);
+  void AskAbsent(const Slice& key);
   bool IsPresent(const Slice& key);
   void FinishBlock();
+  const FilterRate& RateOf(const FilterDescription& filter);
 
   const std::string path_;
   const std::uint64_t wanted_absent_;
@@ -47,110 +160,75 @@ class Verification {
   TableVerification result_;
 
   std::unique_ptr<TableKeys> keys_;
-  std::unique_ptr<FilterWalk> filter_;
+  FilterWalk filter_;
   std::shared_ptr<const SliceTransform> prefix_;  // if prefixes are in the filter
-  std::unique_ptr<AbsentKeys> absent_keys_;
-  ExactRates rates_;
+  bool searchable_ = true;                        // whether it can be seen that a key is absent
+  // Most partitions of a table have equal parameters.
+  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, FilterRate> rates_;
 
-  KeyBatch whole_keys_;
-  KeyBatch prefixes_;
-  KeyBatch absent_;
-  std::uint64_t asked_ = 0;  // for absent keys, by the current block
+  // Absent keys.
+  std::unordered_set<std::size_t> used_;  // by their hash: one asked twice tells nothing new
+  std::uint64_t asked_ = 0;               // of the current block
   std::uint64_t positives_ = 0;
 };
 
 Status Verification::Open() {
   Status status = TableKeys::Open(path_, &keys_);
-  if (status.ok()) status = FilterWalk::Open(path_, keys_->Order(), &filter_);
-  if (!status.ok()) return status;
-  const TableFilter& filter = result_.filter;
-  if (filter.prefix_filtering) {
-    const Status known = SliceTransform::CreateFromString(rocksdb::ConfigOptions(),
-                                                          filter.prefix_extractor, &prefix_);
-    if (!known.ok() || prefix_ == nullptr) {
-      result_.unchecked = "prefixes by " + filter.prefix_extractor + ", which is not known here";
-      prefix_.reset();
-    }
-  }
-  // A search in bytewise order shows whether a prefix is absent.
-  const bool searchable = !filter.prefix_filtering ||
-                          (prefix_ != nullptr && &keys_->Order() == rocksdb::BytewiseComparator());
-  absent_keys_ = std::make_unique<AbsentKeys>(searchable ? wanted_absent_ : 0,
-                                              filter.entries - filter.range_deletes, seed_);
+  if (status.ok()) status = filter_.Open(path_, keys_->Order());
+  if (!status.ok() || !result_.filter.prefix_filtering) return status;
+  const std::string& name = result_.filter.prefix_extractor;
+  const Status known = SliceTransform::CreateFromString(rocksdb::ConfigOptions(), name, &prefix_);
+  if (!known.ok()) prefix_.reset();
+  if (prefix_ == nullptr) result_.unchecked = "prefixes by " + name + ", which is not known here";
+  // Whether a prefix is absent is seen where a search for it leads, in the order of the bytes.
+  searchable_ = prefix_ != nullptr && &keys_->Order() == rocksdb::BytewiseComparator();
   return Status::OK();
 }
 
 Status Verification::Verify() {
-  Status status = Open();
-  if (status.IsNotSupported()) {
-    result_.unchecked = status.getState();
-    return Status::OK();
-  }
-  if (!status.ok()) return status;
+  AbsentKeys absent(searchable_ ? wanted_absent_ : 0,
+                    result_.filter.entries - result_.filter.range_deletes, seed_);
   for (; keys_->Valid(); keys_->Next()) {
     const Slice key = keys_->Key();
-    if (!filter_->IsFor(key)) {
+    if (!filter_.IsFor(key)) {
       FinishBlock();
-      status = filter_->MoveTo(key);
+      const Status status = filter_.MoveTo(key);
       if (!status.ok()) return status;
     }
-    AddPresent(key);
-    if (!absent_keys_->AreDue()) continue;
-    absent_keys_->Draw(key, [this](const Slice& absent) { AddAbsent(absent); });
+    AskPresent(key);
+    absent.DrawAt(key, [this](const Slice& other) { AskAbsent(other); });
   }
   FinishBlock();
   return keys_->status();
 }
 
-void Verification::AddPresent(const Slice& key) {
+void Verification::AskPresent(const Slice& key) {
   const bool has_prefix = prefix_ != nullptr && prefix_->InDomain(key);
-  if (!result_.filter.whole_key_filtering && !has_prefix) return;
-  result_.keys_checked += 1;
-  if (result_.filter.whole_key_filtering) {
-    whole_keys_.Add(key);
-    if (whole_keys_.IsFull()) AskPresent(whole_keys_, false);
-  }
-  if (has_prefix) {
-    prefixes_.Add(prefix_->Transform(key));
-    if (prefixes_.IsFull()) AskPresent(prefixes_, true);
-  }
+  const bool whole_key = result_.filter.whole_key_filtering;
+  if (whole_key || has_prefix) result_.keys_checked += 1;
+  if (whole_key) Expect(key, false);
+  if (has_prefix) Expect(prefix_->Transform(key), true);
 }
 
-void Verification::AddAbsent(const Slice& key) {
+void Verification::Expect(const Slice& key, bool is_prefix) {
+  if (filter_.MayMatch(key)) return;
+  result_.false_negatives += 1;
+  if (result_.named.size() == TableVerification::kMostNamed) return;
+  result_.named.push_back({key.ToString(), is_prefix});
+}
+
+void Verification::AskAbsent(const Slice& key) {
   Slice asked = key;
   if (!result_.filter.whole_key_filtering) {
     if (!prefix_->InDomain(key)) return;
     asked = prefix_->Transform(key);
   }
-  if (!absent_keys_->IsNew(asked)) return;
-  absent_.Add(asked);
-  if (absent_.IsFull()) AskAbsent();
-}
-
-void Verification::AskPresent(KeyBatch& batch, bool prefixes) {
-  if (batch.IsEmpty()) return;
-  const bool* answers = batch.Ask(filter_->Reader());
-  for (std::size_t i = 0; i < batch.Size(); ++i) {
-    if (answers[i]) continue;
-    result_.false_negatives += 1;
-    if (result_.named.size() < TableVerification::kMostNamed) {
-      result_.named.push_back({batch[i].ToString(), prefixes});
-    }
-  }
-  batch.Clear();
-}
-
-void Verification::AskAbsent() {
-  if (absent_.IsEmpty()) return;
-  const bool* answers = absent_.Ask(filter_->Reader());
-  for (std::size_t i = 0; i < absent_.Size(); ++i) {
-    // A key that the filter denies need not be searched for: each present key is checked
-    // separately.
-    if (answers[i] && IsPresent(absent_[i])) continue;
-    asked_ += 1;
-    if (answers[i]) positives_ += 1;
-  }
-  absent_.Clear();
+  if (!used_.insert(std::hash<std::string_view>{}(asked.ToStringView())).second) return;
+  const bool passes = filter_.MayMatch(asked);
+  // A key that the filter denies need not be looked for: each present key is asked by itself.
+  if (passes && IsPresent(asked)) return;
+  asked_ += 1;
+  if (passes) positives_ += 1;
 }
 
 bool Verification::IsPresent(const Slice& key) {
@@ -161,26 +239,66 @@ bool Verification::IsPresent(const Slice& key) {
 }
 
 void Verification::FinishBlock() {
-  if (!filter_->HasBlock()) return;
-  AskPresent(whole_keys_, false);
-  AskPresent(prefixes_, true);
-  AskAbsent();
-  const FilterBlockDescription& block = filter_->Description();
+  if (!filter_.HasBlock()) return;
+  const FilterBlockDescription block = DescribeFilterBlock(filter_.Contents());
   if (block.family == FilterFamily::kUnknown) {
     result_.unchecked = block.reason;  // it lets all keys pass
   } else if (block.family == FilterFamily::kExactBloom) {
-    result_.absent.Add(RateTally::OfExact(asked_, positives_, rates_.Of(block.ours)));
+    result_.absent.Add(asked_, positives_, RateOf(block.ours));
   } else if (block.family == FilterFamily::kEmpty) {
-    result_.absent.Add(RateTally::OfExact(asked_, positives_, FilterRate()));
+    result_.absent.Add(asked_, positives_, FilterRate());
   } else {
-    result_.absent.Add(
-        RateTally::OfApproximate(asked_, positives_, MeasureBlock(filter_->Contents()).rate));
+    const double by_fill = MeasureBlock(filter_.Contents()).rate;
+    result_.absent.Add(asked_, positives_, {by_fill, std::nullopt});
   }
   asked_ = 0;
   positives_ = 0;
 }
 
+const FilterRate& Verification::RateOf(const FilterDescription& filter) {
+  const auto [place, is_new] =
+      rates_.try_emplace({filter.layout, filter.bits, filter.keys, filter.probes});
+  if (is_new) {
+    const FilterSize size{filter.bits, filter.probes};
+    place->second = {FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes),
+                     support::RelativeRateDeviation(filter.layout, size, filter.keys)};
+  }
+  return place->second;
+}
+
 }  // namespace
+
+void RateTally::Add(std::uint64_t keys, std::uint64_t passed, const FilterRate& rate) {
+  const double mean = static_cast<double>(keys) * rate.mean;
+  asked += keys;
+  positives += passed;
+  expected += mean;
+  exact = exact && (keys == 0 || rate.relative_deviation);
+  const double of_fill = mean * rate.relative_deviation.value_or(0.0);
+  variance += mean * (1.0 - rate.mean) + of_fill * of_fill;
+}
+
+void RateTally::Add(const RateTally& other) {
+  asked += other.asked;
+  positives += other.positives;
+  expected += other.expected;
+  exact = exact && other.exact;
+  variance += other.variance;
+}
+
+std::optional<Interval> RateTally::MeasuredInterval() const {
+  if (!exact || asked == 0) return std::nullopt;
+  const double rate = expected / static_cast<double>(asked);
+  const double binomial = expected * (1.0 - rate);
+  const double dispersion = binomial > 0.0 ? std::max(1.0, variance / binomial) : 1.0;
+  return WilsonInterval(positives, asked, kZ999, dispersion);
+}
+
+std::optional<bool> RateTally::WithinInterval() const {
+  const std::optional<Interval> interval = MeasuredInterval();
+  if (!interval) return std::nullopt;
+  return interval->Contains(expected / static_cast<double>(asked));
+}
 
 TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent,
                               std::uint64_t seed) {

@@ -5,16 +5,44 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exactbloom/table_filters.h"
-#include "rate_tally.h"
+#include "exactbloom/theory/confidence_interval.h"
 #include "tool/database/database_files.h"
 
 namespace exactbloom::tool {
 
-// A key that the filter denies, although it should have been added.
+// The rate of filters of one geometry, over hash functions.
+struct FilterRate {
+  double mean = 0.0;
+  // How far one filter's own rate lies from it: a part of the chance in a measurement. None where
+  // the rate is not exact.
+  std::optional<double> relative_deviation = 0.0;
+};
+
+// Absent keys that filters were asked for, and what their rates predict.
+struct RateTally {
+  std::uint64_t asked = 0;
+  std::uint64_t positives = 0;
+  double expected = 0.0;  // positives
+  double variance = 0.0;  // of the positives, including that of the filters' fill
+  bool exact = true;      // whether these two are
+
+  // Adds the keys that one filter was asked for.
+  void Add(std::uint64_t keys, std::uint64_t passed, const FilterRate& rate);
+  void Add(const RateTally& other);
+
+  // The measured rate with its confidence of 99.9%, for the chance in the keys that were drawn and
+  // that in each filter's fill; none without exact rates.
+  std::optional<Interval> MeasuredInterval() const;
+  // Whether it holds the expected rate.
+  std::optional<bool> WithinInterval() const;
+};
+
+// A key that the filter denies, though it was to be added.
 struct FalseNegative {
   std::string key;
   bool is_prefix = false;
@@ -33,11 +61,10 @@ struct TableVerification {
   RateTally absent;
 };
 
-// Reads the table once. Each key is looked up in the block, or partition, that a lookup of its
-// latest version asks: as the key, as its prefix, or as both, depending on how the table was
-// written.
-//   absent  the number of absent keys to ask for. A key is looked up in the partition of the
-//           present key that it was made from. Fewer are asked for if some turn out to be present
+// Reads the table once. Each key is asked of the block, or partition, that a lookup of its latest
+// version asks, as the key, as its prefix, or as both, as the table was written.
+//   absent  the number of absent keys to ask for. A key is asked of the partition of the present
+//           key that it was made of. Fewer are asked where some of them turn out to be present
 //   seed    of these keys
 TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent, std::uint64_t seed);
 

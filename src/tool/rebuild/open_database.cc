@@ -7,10 +7,10 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/options_util.h>
 
-#include "database_files.h"
-#include "database_options.h"
 #include "exactbloom/filter_policy.h"
 #include "support/errors.h"
+#include "tool/database/database_files.h"
+#include "tool/database/database_options.h"
 
 namespace exactbloom::tool {
 namespace {
