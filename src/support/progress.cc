@@ -63,7 +63,7 @@ void WatchForInterrupts() {
   std::signal(SIGTERM, OnSignal);
 }
 
-bool InterruptArrived() { return interrupt_arrived; }
+const std::atomic<bool>& InterruptFlag() { return interrupt_arrived; }
 
 void CheckForInterrupts() {
   if (InterruptArrived()) throw Interrupted();

@@ -46,6 +46,7 @@ void WatchForInterrupts();
 void CheckForInterrupts();
 
 // Whether one arrived, for threads that must not throw.
-bool InterruptArrived();
+const std::atomic<bool>& InterruptFlag();
+inline bool InterruptArrived() { return InterruptFlag(); }
 
 }  // namespace exactbloom::support

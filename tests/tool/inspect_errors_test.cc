@@ -99,8 +99,9 @@ TEST_F(InspectErrors, WhatIsNoDatabaseIsRefused) {
   const std::string empty = directory_.path();
   testing::ExpectRefusal(testing::AskTool("inspect " + empty), "not a RocksDB database");
   testing::ExpectRefusal(testing::AskTool("inspect " + empty + "/nowhere"), "No such file");
-  testing::ExpectRefusal(testing::AskTool(fmt::format("inspect {} {}", empty, empty)),
-                         "is a directory");
+  std::ofstream(directory_.path("file"));
+  testing::ExpectRefusal(testing::AskTool(fmt::format("inspect {0} {0}/file", empty)),
+                         "give one database, or table files");
   testing::ExpectRefusal(testing::AskTool("inspect"), "PATH");
   std::ofstream(directory_.path("CURRENT")) << "nonsense\n";
   testing::ExpectRefusal(testing::AskTool("inspect " + empty), "CURRENT");

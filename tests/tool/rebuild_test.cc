@@ -73,7 +73,7 @@ TEST_F(RebuildCommand, StopsAtAnInterruptAndGoesOn) {
               "timeout --preserve-status -s INT 2");
   EXPECT_EQ(stopped.status, 130) << stopped.err;
   EXPECT_NE(stopped.err.find("rewritten: 1 table, "), std::string::npos) << stopped.err;
-  EXPECT_NE(stopped.out.find("The same command goes on"), std::string::npos) << stopped.out;
+  EXPECT_NE(stopped.out.find("The same command continues"), std::string::npos) << stopped.out;
   const json rest = Rebuild("");
   EXPECT_EQ(rest.at("lacking_tables"), kTables - 1);
   EXPECT_EQ(rest.at("rewritten_tables"), kTables - 1);

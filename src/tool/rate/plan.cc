@@ -1,15 +1,16 @@
-// exactbloom plan: the filter for a number of keys.
-#include "plan.h"
-
+// exactbloom plan: which filter for so many keys, or for the levels of a tree?
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
+#include "filter/block_format.h"
+#include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "support/text_table.h"
 #include "tool/output.h"
@@ -20,8 +21,76 @@ namespace {
 
 constexpr double kMostKeys = 1e12;
 
-std::string PolicyOf(Layout layout, const FilterPlan& plan) {
-  return plan.bits == 0 ? "none" : PolicyString(layout, ConfiguredBitsPerKey(plan));
+struct FilterPlan {
+  std::uint64_t keys = 0;
+  std::uint64_t bits = 0;  // 0: no filter
+  int probes = 0;          // 0: a Ribbon filter
+  double rate = 1.0;
+
+  double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
+  std::uint64_t MemoryBytes() const {
+    if (bits == 0) return 0;
+    return filter::ArrayBytes(bits) + (probes == 0 ? kRibbonMetadataBytes : filter::kTrailerBytes);
+  }
+};
+
+[[noreturn]] void RefusePlan(const std::string& what) { throw support::InputError(what); }
+
+void CheckBitsPerKey(double bits_per_key) {
+  if (bits_per_key >= kMinBitsPerKey && bits_per_key <= kMaxBitsPerKey) return;
+  RefusePlan(fmt::format("{:g} bits per key are outside the range of {:g} to {:g}", bits_per_key,
+                         kMinBitsPerKey, kMaxBitsPerKey));
+}
+
+void CheckKeys(std::uint64_t keys) {
+  if (keys >= 1 && static_cast<double>(keys) <= kMostKeys) return;
+  RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
+}
+
+FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits) {
+  const int probes = bits == 0 ? 0 : OptimalProbes(layout, bits, keys);
+  if (probes == 0) return {keys, 0, 0, 1.0};
+  return {keys, bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
+}
+
+// Whole bytes, or whole lines, as a builder makes them, but without the limit of one block: a plan
+// may be for the keys of many tables.
+std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
+  const double grain = static_cast<double>(std::max<std::uint64_t>(8, layout.Granularity()));
+  const double grains = std::ceil(static_cast<double>(keys) * bits_per_key / grain);
+  const double least = static_cast<double>(layout.ProbeStep());
+  return static_cast<std::uint64_t>(std::max(grains, least) * grain);
+}
+
+// The bits of the arrays of so many filters in the memory that was asked about.
+std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters) {
+  const std::uint64_t trailers = filters * filter::kTrailerBytes;
+  if (*arguments.memory_bytes <= trailers) {
+    RefusePlan(fmt::format("--memory {} is no more than the trailers of {} take, {} bytes",
+                           *arguments.memory_bytes, Counted(filters, "filter"), trailers));
+  }
+  return (*arguments.memory_bytes - trailers) * 8;
+}
+
+// The bits per key to configure so that a table of these keys gets at least the planned bits: fewer
+// digits are easier to read, and a thousandth of a bit is nothing.
+double ConfiguredBitsPerKey(const FilterPlan& plan) {
+  constexpr double kSteps = 1000.0;
+  return std::min(kMaxBitsPerKey, std::ceil(plan.BitsPerKey() * kSteps - 1e-9) / kSteps);
+}
+
+nlohmann::json PlanJson(const FilterPlan& plan) {
+  return {{"keys", plan.keys},          {"m", plan.bits},
+          {"k", plan.probes},           {"bits_per_key", plan.BitsPerKey()},
+          {"exact", Number(plan.rate)}, {"memory_bytes", plan.MemoryBytes()}};
+}
+
+// The columns that the plans for one filter and for levels share.
+std::vector<std::string> PlanCells(const FilterPlan& plan) {
+  const bool ribbon = plan.bits > 0 && plan.probes == 0;
+  return {fmt::format("{:.4f}", plan.BitsPerKey()),
+          ribbon ? "ribbon" : fmt::format("{}", plan.probes), FormatRate(plan.rate),
+          fmt::format("{}", plan.MemoryBytes())};
 }
 
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
@@ -34,12 +103,13 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
     return bits - bits % arguments.layout.Granularity();
   }
   const auto size = SmallestFilter(arguments.layout, *arguments.keys, *arguments.rate);
-  if (!size)
-    Refuse(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
+  if (!size) {
+    RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
+  }
   return size->bits;
 }
 
-// The usual formula's plan for the same arguments.
+// What the textbook answers to the same question.
 FilterPlan UsualPlan(const PlanArguments& arguments, const FilterPlan& plan) {
   FilterPlan usual = plan;
   if (arguments.rate) {
@@ -52,13 +122,11 @@ FilterPlan UsualPlan(const PlanArguments& arguments, const FilterPlan& plan) {
   return usual;
 }
 
-void PrintText(const PlanArguments& arguments, const FilterPlan& plan) {
+void PrintPlan(const PlanArguments& arguments, const FilterPlan& plan, const std::string& policy) {
   const Layout layout = arguments.layout;
   support::TextTable table({"", "bits", "bits/key", "k", "false-positive rate", "bytes"});
   const auto add = [&](const std::string& name, const FilterPlan& row) {
-    table.AddRow({name, fmt::format("{}", row.bits), fmt::format("{:.4f}", row.BitsPerKey()),
-                  fmt::format("{}", row.probes), FormatRate(row.rate),
-                  fmt::format("{}", row.MemoryBytes())});
+    table.AddRow({name, fmt::format("{}", row.bits)}, PlanCells(row));
   };
   const double bits_per_key = plan.BitsPerKey();
   if (bits_per_key > 1.0) {
@@ -75,7 +143,7 @@ void PrintText(const PlanArguments& arguments, const FilterPlan& plan) {
     fmt::print("{:<20}  its exact rate is {}\n", "",
                FormatRate(FalsePositiveRate(layout, usual.bits, usual.keys, usual.probes)));
   }
-  fmt::print("\nfilter_policy={}\n", PolicyOf(layout, plan));
+  fmt::print("\nfilter_policy={}\n", policy);
   if (plan.MemoryBytes() >= kBlockBytesLimit) {
     fmt::print(
         "One block cannot be that large (limit {} bytes): spread the keys over more tables.\n",
@@ -83,77 +151,112 @@ void PrintText(const PlanArguments& arguments, const FilterPlan& plan) {
   }
 }
 
-void RunOneFilter(const PlanArguments& arguments) {
+void PlanOneFilter(const PlanArguments& arguments) {
   CheckKeys(*arguments.keys);
   const FilterPlan plan = PlanOf(arguments.layout, *arguments.keys, BitsAskedFor(arguments));
-  if (plan.bits == 0) Refuse("no filter is that small");
-  if (arguments.json) {
-    nlohmann::json document = JsonOf(plan);
-    document["policy"] = PolicyOf(arguments.layout, plan);
-    return PrintJson(document);
+  if (plan.bits == 0) RefusePlan("no filter is that small");
+  const std::string policy = PolicyString(arguments.layout, ConfiguredBitsPerKey(plan));
+  if (!arguments.json) return PrintPlan(arguments, plan, policy);
+  nlohmann::json document = PlanJson(plan);
+  document["policy"] = policy;
+  PrintJson(document);
+}
+
+LevelPlan PlanTree(const PlanArguments& arguments) {
+  const auto& levels = arguments.levels;
+  std::optional<LevelPlan> plan;
+  if (arguments.wasted_reads || arguments.rate) {
+    const auto runs = static_cast<double>(levels.size());
+    const double target = arguments.wasted_reads ? *arguments.wasted_reads : *arguments.rate * runs;
+    plan = PlanLevelsForTarget(arguments.layout, levels, target, arguments.bottommost);
+    if (!plan) {
+      RefusePlan(fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels",
+                             target, levels.size()));
+    }
+    return *plan;
   }
-  PrintText(arguments, plan);
+  std::uint64_t total_bits = 0;
+  if (arguments.memory_bytes) {
+    total_bits = BitsInMemory(arguments, levels.size());
+  } else {
+    CheckBitsPerKey(*arguments.bits_per_key);
+    const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
+    total_bits = BitsAt({arguments.layout.kind, 0}, keys, *arguments.bits_per_key);
+  }
+  plan = PlanLevels(arguments.layout, levels, total_bits, arguments.bottommost);
+  if (!plan) RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
+  return *plan;
+}
+
+// The option string for the whole tree. Level 0, and every level above the first that was given,
+// gets the bits of that one.
+std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+  const auto given = static_cast<int>(levels.size());
+  const int last = arguments.last_level.value_or(given);
+  if (last < given - 1) {
+    RefusePlan(fmt::format("--last-level {} is too small for {} levels", last, given));
+  }
+  BloomFilterPolicyOptions options;
+  options.lines = arguments.layout.Lines();
+  options.bottommost = arguments.bottommost;
+  for (int level = 0; level <= last; ++level) {
+    const int index = std::max(0, level - (last - given + 1));
+    const FilterPlan& plan = levels[static_cast<std::size_t>(index)];
+    options.level_bits.push_back(ConfiguredBitsPerKey(plan));
+  }
+  return FormatPolicy(arguments.layout.kind, options);
+}
+
+void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+               double wasted_reads, const std::string& policy) {
+  support::TextTable table({"level", "keys", "bits/key", "k", "false-positive rate", "bytes"});
+  FilterPlan total;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const FilterPlan& plan = levels[i];
+    total.keys += plan.keys;
+    total.bits += plan.bits;
+    bytes += plan.MemoryBytes();
+    table.AddRow({fmt::format("{}", i + 1), fmt::format("{}", plan.keys)}, PlanCells(plan));
+  }
+  double equal = 0.0;
+  for (const auto& [keys, bits, probes, rate] : levels) {
+    equal +=
+        PlanOf(arguments.layout, keys, BitsAt(arguments.layout, keys, total.BitsPerKey())).rate;
+  }
+  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(arguments.layout),
+             levels.size(), total.keys, table.Format());
+  fmt::print("{:.4f} bits per key in all, {} bytes\n", total.BitsPerKey(), bytes);
+  fmt::print(
+      "{:.6f} wasted reads for each lookup of an absent key; {:.6f} with equal bits per key\n",
+      wasted_reads, equal);
+  fmt::print("\nfilter_policy={}\n", policy);
+}
+
+void PlanLevelsOfTree(const PlanArguments& arguments) {
+  for (const std::uint64_t keys : arguments.levels) CheckKeys(keys);
+  const LevelPlan tree = PlanTree(arguments);
+  std::vector<FilterPlan> levels;
+  nlohmann::json rows = nlohmann::json::array();
+  for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
+    const FilterSize& size = tree.filters[i];
+    levels.push_back({arguments.levels[i], size.bits, size.probes, size.false_positive_rate});
+    rows.push_back(PlanJson(levels.back()));
+  }
+  const std::string policy = PolicyOfTree(arguments, levels);
+  if (arguments.json) {
+    return PrintJson(
+        {{"levels", rows}, {"wasted_reads", Number(tree.wasted_reads)}, {"policy", policy}});
+  }
+  PrintTree(arguments, levels, tree.wasted_reads, policy);
 }
 
 }  // namespace
 
-std::uint64_t FilterPlan::MemoryBytes() const {
-  if (bits == 0) return 0;
-  return filter::ArrayBytes(bits) + (probes == 0 ? kRibbonMetadataBytes : filter::kTrailerBytes);
-}
-
-void Refuse(const std::string& what) { throw support::InputError(what); }
-
-void CheckBitsPerKey(double bits_per_key) {
-  if (!(bits_per_key >= kMinBitsPerKey && bits_per_key <= kMaxBitsPerKey)) {
-    Refuse(fmt::format("{:g} bits per key are outside the range of {:g} to {:g}", bits_per_key,
-                       kMinBitsPerKey, kMaxBitsPerKey));
-  }
-}
-
-void CheckKeys(std::uint64_t keys) {
-  if (keys < 1 || static_cast<double>(keys) > kMostKeys) {
-    Refuse(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
-  }
-}
-
-FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits) {
-  const int probes = bits == 0 ? 0 : OptimalProbes(layout, bits, keys);
-  if (probes == 0) return {keys, 0, 0, 1.0};
-  return {keys, bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
-}
-
-std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
-  const double grain = static_cast<double>(std::max<std::uint64_t>(8, layout.Granularity()));
-  const double grains = std::ceil(static_cast<double>(keys) * bits_per_key / grain);
-  const double least = static_cast<double>(layout.ProbeStep());
-  return static_cast<std::uint64_t>(std::max(grains, least) * grain);
-}
-
-std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters) {
-  const std::uint64_t trailers = filters * filter::kTrailerBytes;
-  if (*arguments.memory_bytes <= trailers) {
-    Refuse(fmt::format("--memory {} is no more than the trailers of {} filter{} take, {} bytes",
-                       *arguments.memory_bytes, filters, filters == 1 ? "" : "s", trailers));
-  }
-  return (*arguments.memory_bytes - trailers) * 8;
-}
-
-double ConfiguredBitsPerKey(const FilterPlan& plan) {
-  constexpr double kSteps = 1000.0;
-  return std::min(kMaxBitsPerKey, std::ceil(plan.BitsPerKey() * kSteps - 1e-9) / kSteps);
-}
-
-nlohmann::json JsonOf(const FilterPlan& plan) {
-  return {{"keys", plan.keys},          {"m", plan.bits},
-          {"k", plan.probes},           {"bits_per_key", plan.BitsPerKey()},
-          {"exact", Number(plan.rate)}, {"memory_bytes", plan.MemoryBytes()}};
-}
-
 void RunPlan(const PlanArguments& arguments) {
-  if (!arguments.levels.empty()) return RunLevels(arguments);
-  if (!arguments.keys) Refuse("plan: --keys or --levels is required");
-  RunOneFilter(arguments);
+  if (!arguments.levels.empty()) return PlanLevelsOfTree(arguments);
+  if (!arguments.keys) RefusePlan("plan: --keys or --levels is required");
+  PlanOneFilter(arguments);
 }
 
 }  // namespace exactbloom::tool

@@ -1,12 +1,9 @@
 // exactbloom rebuild: gives the tables the filters that the current policy would build.
 #include <fmt/format.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <thread>
 
 #include "exactbloom/rebuild_filters.h"
 #include "open_database.h"
@@ -19,37 +16,11 @@
 namespace exactbloom::tool {
 namespace {
 
-// Sets a flag when the user asks to stop, while this object lives.
-class StopWatch {
- public:
-  StopWatch() {
-    watcher_ = std::thread([this] {
-      constexpr auto kInterval = std::chrono::milliseconds(50);
-      for (; !done_; std::this_thread::sleep_for(kInterval)) {
-        if (support::InterruptArrived()) stop_ = true;
-      }
-    });
-  }
-  ~StopWatch() {
-    done_ = true;
-    watcher_.join();
-  }
-  StopWatch(const StopWatch&) = delete;
-  StopWatch& operator=(const StopWatch&) = delete;
-
-  const std::atomic<bool>& stop() const { return stop_; }
-
- private:
-  std::atomic<bool> stop_{false};
-  std::atomic<bool> done_{false};
-  std::thread watcher_;
-};
-
-std::string Tables(std::uint64_t tables, std::uint64_t bytes) {
-  return fmt::format("{} table{}, {} bytes", tables, tables == 1 ? "" : "s", bytes);
+std::string TablesOf(std::uint64_t tables, std::uint64_t bytes) {
+  return fmt::format("{}, {} bytes", Counted(tables, "table"), bytes);
 }
 
-// A bar on a terminal, otherwise one line per step.
+// A bar on a terminal, a line for each step elsewhere.
 class RebuildProgress {
  public:
   RebuildProgress() { bar_.Begin("reading filters", 0); }
@@ -61,8 +32,8 @@ class RebuildProgress {
     rewritten_tables_ = result.rewritten_tables;
     rewritten_bytes_ = result.rewritten_bytes;
     if (bar_.IsOnTerminal()) return;
-    fmt::print(stderr, "rewritten: {}, of {}\n", Tables(rewritten_tables_, rewritten_bytes_),
-               Tables(result.lacking_tables, result.lacking_bytes));
+    fmt::print(stderr, "rewritten: {}, of {}\n", TablesOf(rewritten_tables_, rewritten_bytes_),
+               TablesOf(result.lacking_tables, result.lacking_bytes));
   }
 
  private:
@@ -94,13 +65,13 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   const auto line = [](const char* what, const std::string& tables) {
     fmt::print("{:<12}{}\n", what, tables);
   };
-  line("looked at", Tables(result.tables, result.bytes));
-  line("to rewrite", Tables(result.lacking_tables, result.lacking_bytes));
+  line("looked at", TablesOf(result.tables, result.bytes));
+  line("to rewrite", TablesOf(result.lacking_tables, result.lacking_bytes));
   if (!dry_run) {
     line("rewritten",
-         fmt::format("{}, now {} bytes", Tables(result.rewritten_tables, result.rewritten_bytes),
+         fmt::format("{}, now {} bytes", TablesOf(result.rewritten_tables, result.rewritten_bytes),
                      result.written_bytes));
-    line("remaining", Tables(result.remaining_tables, result.remaining_bytes));
+    line("remaining", TablesOf(result.remaining_tables, result.remaining_bytes));
   }
   const auto say = [](std::uint64_t tables, const char* what) {
     if (tables != 0) fmt::print("{} {}\n", tables, what);
@@ -112,27 +83,21 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   if (interrupted) fmt::print("Interrupted. The same command continues with what remains.\n");
 }
 
-void Report(const RebuildArguments& arguments, const RebuildResult& result, bool interrupted) {
-  if (arguments.json) return PrintJson(JsonOf(result, arguments.dry_run, interrupted));
-  PrintText(result, arguments.dry_run, interrupted);
-}
-
 RebuildResult Rebuild(const RebuildArguments& arguments) {
   OpenDatabase database(arguments.path, arguments.policy, arguments.dry_run);
-  const StopWatch watch;
   RebuildProgress progress;
   RebuildOptions options;
   options.column_families = database.families();
   options.max_bytes = arguments.max_bytes;
   options.bytes_per_second = arguments.bytes_per_second;
   options.dry_run = arguments.dry_run;
-  options.cancel = &watch.stop();
+  options.cancel = &support::InterruptFlag();
   options.progress = [&progress](const RebuildResult& result) { progress.Show(result); };
   RebuildResult result;
   const rocksdb::Status status = RebuildFilters(database.db(), options, &result);
   if (!status.ok()) {
     throw support::InputError(fmt::format("stopped after {}: {}",
-                                          Tables(result.rewritten_tables, result.rewritten_bytes),
+                                          TablesOf(result.rewritten_tables, result.rewritten_bytes),
                                           tool::Describe(status)));
   }
   return result;
@@ -143,7 +108,11 @@ RebuildResult Rebuild(const RebuildArguments& arguments) {
 void RunRebuild(const RebuildArguments& arguments) {
   const RebuildResult result = Rebuild(arguments);
   const bool interrupted = support::InterruptArrived();
-  Report(arguments, result, interrupted);
+  if (arguments.json) {
+    PrintJson(JsonOf(result, arguments.dry_run, interrupted));
+  } else {
+    PrintText(result, arguments.dry_run, interrupted);
+  }
   std::fflush(stdout);
   if (interrupted) throw support::Interrupted();
   if (!result.damaged_files.empty()) {

@@ -14,7 +14,7 @@
 namespace exactbloom::tool {
 namespace {
 
-struct Row {
+struct RateRow {
   double bits_per_key = 0.0;
   std::uint64_t bits = 0;
   int optimal_probes = 0;
@@ -23,7 +23,7 @@ struct Row {
 
 constexpr double kMostCells = 1e6;
 
-void Check(const RateTableArguments& arguments) {
+void CheckTable(const RateTableArguments& arguments) {
   const auto refuse = [](const std::string& what) { throw support::InputError(what); };
   if (arguments.keys < 1) refuse("--keys is 0, but a table needs at least one key");
   if (!(arguments.step > 0.0))
@@ -46,11 +46,11 @@ void Check(const RateTableArguments& arguments) {
   }
 }
 
-std::vector<Row> MakeRows(const RateTableArguments& arguments) {
-  std::vector<Row> rows;
+std::vector<RateRow> MakeRows(const RateTableArguments& arguments) {
+  std::vector<RateRow> rows;
   constexpr double kRounding = 1e-9;  // steps such as 0.1 do not add up to the end exactly
   for (int i = 0;; ++i) {
-    Row row;
+    RateRow row;
     row.bits_per_key = arguments.least_bits_per_key + i * arguments.step;
     if (row.bits_per_key > arguments.most_bits_per_key + kRounding) return rows;
     const auto grain = static_cast<double>(arguments.layout.Granularity());
@@ -64,13 +64,13 @@ std::vector<Row> MakeRows(const RateTableArguments& arguments) {
   }
 }
 
-void PrintText(const RateTableArguments& arguments, const std::vector<Row>& rows) {
+void PrintRatesAsText(const RateTableArguments& arguments, const std::vector<RateRow>& rows) {
   std::vector<std::string> header = {"bits/key", "best k", "at best k"};
   for (int k = arguments.least_probes; k <= arguments.most_probes; ++k) {
     header.push_back(fmt::format("k={}", k));
   }
   support::TextTable table(header);
-  for (const Row& row : rows) {
+  for (const RateRow& row : rows) {
     const double best =
         FalsePositiveRate(arguments.layout, row.bits, arguments.keys, row.optimal_probes);
     std::vector<std::string> cells = {fmt::format("{:g}", row.bits_per_key),
@@ -85,9 +85,9 @@ void PrintText(const RateTableArguments& arguments, const std::vector<Row>& rows
              arguments.keys, table.Format());
 }
 
-void PrintCsv(const RateTableArguments& arguments, const std::vector<Row>& rows) {
+void PrintRatesAsCsv(const RateTableArguments& arguments, const std::vector<RateRow>& rows) {
   fmt::print("bits_per_key,m,n,k,rate,optimal_k\n");
-  for (const Row& row : rows) {
+  for (const RateRow& row : rows) {
     for (std::size_t i = 0; i < row.rates.size(); ++i) {
       if (std::isnan(row.rates[i])) continue;
       fmt::print("{:g},{},{},{},{:.17g},{}\n", row.bits_per_key, row.bits, arguments.keys,
@@ -96,9 +96,9 @@ void PrintCsv(const RateTableArguments& arguments, const std::vector<Row>& rows)
   }
 }
 
-void PrintRowsAsJson(const RateTableArguments& arguments, const std::vector<Row>& rows) {
+void PrintRatesAsJson(const RateTableArguments& arguments, const std::vector<RateRow>& rows) {
   nlohmann::json document = nlohmann::json::array();
-  for (const Row& row : rows) {
+  for (const RateRow& row : rows) {
     nlohmann::json rates = nlohmann::json::object();
     for (std::size_t i = 0; i < row.rates.size(); ++i) {
       rates[std::to_string(arguments.least_probes + static_cast<int>(i))] = Number(row.rates[i]);
@@ -115,11 +115,11 @@ void PrintRowsAsJson(const RateTableArguments& arguments, const std::vector<Row>
 }  // namespace
 
 void RunRateTable(const RateTableArguments& arguments) {
-  Check(arguments);
-  const std::vector<Row> rows = MakeRows(arguments);
-  if (arguments.json) return PrintRowsAsJson(arguments, rows);
-  if (arguments.csv) return PrintCsv(arguments, rows);
-  PrintText(arguments, rows);
+  CheckTable(arguments);
+  const std::vector<RateRow> rows = MakeRows(arguments);
+  if (arguments.json) return PrintRatesAsJson(arguments, rows);
+  if (arguments.csv) return PrintRatesAsCsv(arguments, rows);
+  PrintRatesAsText(arguments, rows);
 }
 
 }  // namespace exactbloom::tool
