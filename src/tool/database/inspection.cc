@@ -9,7 +9,7 @@
 namespace exactbloom::tool {
 namespace {
 
-// A mean by weights, of those values that are known.
+// A weighted mean of the known values.
 class Mean {
  public:
   void Add(double weight, const std::optional<double>& value) {

@@ -12,8 +12,8 @@
 
 namespace exactbloom::tool {
 
-// Sums over tables. Rates are means over the tables' keys: an absent key that lies as near to
-// others as the stored ones do meets a table of a level in proportion to its keys.
+// Sums over tables. Rates are means over the tables' keys: an absent key that is distributed as the
+// stored ones falls into a table of a level in proportion to its keys.
 struct FilterSummary {
   std::string column_family;
   int level = -1;
@@ -33,8 +33,8 @@ struct FilterSummary {
   std::optional<double> efficiency;
   std::optional<double> estimated_keys;
 
-  // Of a level: tables that are read on average for an absent key which lies in their ranges: one
-  // of a level below 0 may hold it, and all of level 0.
+  // For a level: how many tables are read on average for an absent key in their ranges: one table
+  // of a level below 0 may hold it, and all tables of level 0.
   double wasted_reads = 0.0;
 };
 

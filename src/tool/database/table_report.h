@@ -20,8 +20,8 @@ struct FilterUseFinding {
   std::string reason;  // why not, or why not for prefixes; else empty
 };
 
-// Says whether a lookup of a key (Get, not an iterator) asks the filter of `table`, which has one
-// and was readable.
+// Returns whether a lookup of a key (Get, not an iterator) asks the filter of `table`, which must
+// have one and be readable.
 //   options   its column family's
 //   deepest   whether no level of the column family below this one has tables
 // Source: how RocksDB 7.8 finds a table's filter and decides to ask it.
@@ -31,32 +31,33 @@ struct TableReport {
   TableFilter filter;
   rocksdb::Status status;  // the filter's
 
-  // Of the filter. Where it has partitions, rates are means over these by their keys.
+  // The filter. If it has partitions, rates are means weighted by their keys.
   std::uint64_t keys = 0;            // the table's own count
   std::uint64_t bits = 0;            // without trailers
-  std::optional<double> fill;        // share of ones; of Bloom filters
+  std::optional<double> fill;        // share of ones; for Bloom filters
   std::optional<double> exact_rate;  // from bits, keys and probes
   std::optional<double> fill_rate;   // from the bits that are set
   std::optional<double> efficiency;  // by the exact rate
 
-  // Keys by the fill, the standard deviation of that number, and whether the table's own count lies
-  // so far off that chance does not explain it. Infinite for a filter without zeros.
+  // Keys by the fill, the standard deviation of that number, and whether the table's own count
+  // differs by more than chance explains. Infinite for a filter without zeros.
   std::optional<double> estimated_keys;
   double estimated_keys_deviation = 0.0;
   bool wide_gap = false;
 
   std::optional<FilterUseFinding>
-      use;  // known if there is an OPTIONS file; of tables with a filter
+      use;  // known if there is an OPTIONS file; for tables with a filter
 
   bool HasFilter() const { return status.ok() && filter.family != FilterFamily::kNone; }
-  // The share of absent keys for which the table is read; 1 where its filter is not asked.
+  // The share of absent keys for which the table is read; 1 if its filter is not asked.
   double PassRate() const;
 };
 
 // A gap between two counts of keys is wide beyond this many standard deviations, and one key for
 // small filters: by chance in fewer than one filter of a million.
 inline constexpr double kWideGapDeviations = 5.0;
-// And of RocksDB's own filters, which the formulas follow only closely, beyond this share.
+// For RocksDB's own filters, which follow the formulas only approximately, it must also exceed this
+// share.
 inline constexpr double kWideGapShare = 0.02;
 
 class TableReader {
@@ -67,7 +68,7 @@ class TableReader {
  private:
   double ExactRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
-  // Thousands of partitions have but a few geometries, whose rates take up to a millisecond.
+  // Thousands of partitions have only a few geometries, whose rates take up to a millisecond each.
   std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, double> rates_;
 };
 

@@ -62,7 +62,7 @@ std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
   return static_cast<std::uint64_t>(std::max(grains, least) * grain);
 }
 
-// The bits of the arrays of so many filters in the memory that was asked about.
+// The bits of the arrays of `filters` filters in the given memory.
 std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters) {
   const std::uint64_t trailers = filters * filter::kTrailerBytes;
   if (*arguments.memory_bytes <= trailers) {
@@ -73,7 +73,7 @@ std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters) 
 }
 
 // The bits per key to configure so that a table of these keys gets at least the planned bits: fewer
-// digits are easier to read, and a thousandth of a bit is nothing.
+// digits are easier to read, and a thousandth of a bit is negligible.
 double ConfiguredBitsPerKey(const FilterPlan& plan) {
   constexpr double kSteps = 1000.0;
   return std::min(kMaxBitsPerKey, std::ceil(plan.BitsPerKey() * kSteps - 1e-9) / kSteps);
@@ -109,7 +109,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   return size->bits;
 }
 
-// What the textbook answers to the same question.
+// The plan of the usual formula for the same question.
 FilterPlan UsualPlan(const PlanArguments& arguments, const FilterPlan& plan) {
   FilterPlan usual = plan;
   if (arguments.rate) {
@@ -189,7 +189,7 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
 }
 
 // The option string for the whole tree. Level 0, and every level above the first that was given,
-// gets the bits of that one.
+// gets the bits of the first given one.
 std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
   const auto given = static_cast<int>(levels.size());
   const int last = arguments.last_level.value_or(given);

@@ -1,4 +1,4 @@
-// exactbloom rate: what does a filter of m bits, n keys and k probes let through?
+// exactbloom rate: the rate of a filter of m bits, n keys and k probes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@
 namespace exactbloom::tool {
 namespace {
 
-// Why the rate of this geometry does not exist.
+// Why there is no filter of this geometry; empty if there is one.
 std::string RateRefusal(const RateArguments& arguments) {
   if (arguments.probes < 1 || arguments.probes > kMaxProbes) {
     return fmt::format("--k is {}, but must be from 1 to {}", arguments.probes, kMaxProbes);

@@ -20,7 +20,7 @@ std::string TablesOf(std::uint64_t tables, std::uint64_t bytes) {
   return fmt::format("{}, {} bytes", Counted(tables, "table"), bytes);
 }
 
-// A bar on a terminal, a line for each step elsewhere.
+// A bar on a terminal, otherwise one line per step.
 class RebuildProgress {
  public:
   RebuildProgress() { bar_.Begin("reading filters", 0); }

@@ -29,14 +29,14 @@ using rocksdb::Slice;
 using rocksdb::SliceTransform;
 using rocksdb::Status;
 
-// The filter of an SSTable, asked in the order of the keys: of each key the block that RocksDB
+// Asks the filter of an SSTable in the order of the keys: for each key, the block that RocksDB
 // would ask. One block is in memory at a time.
 class FilterWalk {
  public:
   // The walk must not outlive `order`, the table's.
   // Errors: NotSupported for filters of other policies; those of reading.
   Status Open(const std::string& path, const rocksdb::Comparator& order) {
-    constexpr double kAnyBitsPerKey = 10.0;  // of a policy that only reads
+    constexpr double kAnyBitsPerKey = 10.0;  // for a policy that only reads
     policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
     order_ = &order;
     Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file_);
@@ -48,13 +48,13 @@ class FilterWalk {
     return files::ListFilterBlocks(*file_, location, &blocks_);
   }
 
-  // Whether the current block is the one that is asked of a key not before those asked until now.
+  // Whether the current block is the one for `key`, which must not be before the earlier ones.
   bool IsFor(const Slice& key) const {
     return next_ == blocks_.size() ||
            (next_ > 0 && order_->Compare(key, blocks_[next_ - 1].key) <= 0);
   }
 
-  // Reads the block that is asked of such a key.
+  // Reads the block for such a key.
   Status MoveTo(const Slice& key) {
     std::size_t block = next_;
     while (block + 1 < blocks_.size() && order_->Compare(key, blocks_[block].key) > 0) ++block;
@@ -66,13 +66,13 @@ class FilterWalk {
     return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
   }
 
-  // Of the current block.
+  // The contents of the current block.
   bool HasBlock() const { return reader_ != nullptr; }
   Slice Contents() const { return contents_.Bytes(); }
   bool MayMatch(const Slice& key) const { return reader_->MayMatch(key); }
 
  private:
-  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // reads our blocks and built-in ones
+  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
   const rocksdb::Comparator* order_ = nullptr;
   std::unique_ptr<files::TableFile> file_;
   std::vector<files::IndexEntry> blocks_;
@@ -89,9 +89,9 @@ class AbsentKeys {
         distance_(static_cast<double>(present) / static_cast<double>(count)),
         random_(seed) {}
 
-  // To be called for each present key; calls `use` for the absent ones that are due at it: by turns
-  // the present key with one byte changed, and random bytes of its length. Some may be present
-  // after all.
+  // To be called for each present key; calls `use` for the absent ones that are due at it:
+  // alternately the present key with one byte changed, and random bytes of its length. Some may be
+  // present after all.
   template <typename Use>
   void DrawAt(const Slice& present, const Use& use) {
     ++seen_;
@@ -180,7 +180,7 @@ Status Verification::Open() {
   const Status known = SliceTransform::CreateFromString(rocksdb::ConfigOptions(), name, &prefix_);
   if (!known.ok()) prefix_.reset();
   if (prefix_ == nullptr) result_.unchecked = "prefixes by " + name + ", which is not known here";
-  // Whether a prefix is absent is seen where a search for it leads, in the order of the bytes.
+  // A search in bytewise order shows whether a prefix is absent.
   searchable_ = prefix_ != nullptr && &keys_->Order() == rocksdb::BytewiseComparator();
   return Status::OK();
 }
@@ -225,7 +225,7 @@ void Verification::AskAbsent(const Slice& key) {
   }
   if (!used_.insert(std::hash<std::string_view>{}(asked.ToStringView())).second) return;
   const bool passes = filter_.MayMatch(asked);
-  // A key that the filter denies need not be looked for: each present key is asked by itself.
+  // A key that the filter denies need not be searched for: each present key is checked separately.
   if (passes && IsPresent(asked)) return;
   asked_ += 1;
   if (passes) positives_ += 1;

@@ -35,14 +35,14 @@ struct RateTally {
   void Add(std::uint64_t keys, std::uint64_t passed, const FilterRate& rate);
   void Add(const RateTally& other);
 
-  // The measured rate with its confidence of 99.9%, for the chance in the keys that were drawn and
-  // that in each filter's fill; none without exact rates.
+  // The 99.9% interval of the measured rate, which allows for chance in the choice of keys and in
+  // each filter's fill; none without exact rates.
   std::optional<Interval> MeasuredInterval() const;
-  // Whether it holds the expected rate.
+  // Whether it contains the expected rate.
   std::optional<bool> WithinInterval() const;
 };
 
-// A key that the filter denies, though it was to be added.
+// A key that the filter denies, although it should have been added.
 struct FalseNegative {
   std::string key;
   bool is_prefix = false;
@@ -61,10 +61,11 @@ struct TableVerification {
   RateTally absent;
 };
 
-// Reads the table once. Each key is asked of the block, or partition, that a lookup of its latest
-// version asks, as the key, as its prefix, or as both, as the table was written.
-//   absent  the number of absent keys to ask for. A key is asked of the partition of the present
-//           key that it was made of. Fewer are asked where some of them turn out to be present
+// Reads the table once. Each key is looked up in the block, or partition, that a lookup of its
+// latest version asks: as the key, as its prefix, or as both, depending on how the table was
+// written.
+//   absent  the number of absent keys to ask for. A key is looked up in the partition of the
+//           present key that it was made from. Fewer are asked for if some turn out to be present
 //   seed    of these keys
 TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent, std::uint64_t seed);
 
