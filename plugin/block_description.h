@@ -19,7 +19,7 @@ struct FilterBlockDescription {
   FilterDescription ours;
 };
 
-// Takes any bytes.
+// Accepts any bytes.
 FilterBlockDescription DescribeFilterBlock(const rocksdb::Slice& block);
 
 }  // namespace exactbloom

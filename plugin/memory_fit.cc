@@ -22,7 +22,7 @@ namespace {
 // RocksDB reads a block together with its type and checksum, into one piece of memory.
 constexpr std::size_t kBytesBehindBlock = 5;
 
-// Sizes stay within these factors of the one that was meant; beyond them the waste costs less.
+// Sizes stay within these factors of the intended one; beyond them the waste costs less.
 constexpr double kLeastFactor = 3.0 / 4;
 constexpr double kMostFactor = 4.0 / 3;
 

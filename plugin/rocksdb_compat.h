@@ -1,4 +1,4 @@
-// What differs between the versions of RocksDB, the filter interfaces apart: those are in
+// The differences between versions of RocksDB, except the filter interfaces, which are in
 // filter_bits_interface.h.
 #pragma once
 
@@ -6,8 +6,8 @@
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 #include <rocksdb/version.h>
-// RocksDB 8.0 moved class Cache there. Asked for by its name, so that this header fits every
-// version.h: tests put others before the installed one.
+// RocksDB 8.0 moved class Cache there. The test is for the file, not for the version, because tests
+// put another version.h before the installed one.
 #if __has_include(<rocksdb/advanced_cache.h>)
 #include <rocksdb/advanced_cache.h>
 #define EXACTBLOOM_HAS_ADVANCED_CACHE 1
@@ -20,8 +20,8 @@
 
 namespace exactbloom {
 
-// Inserts an entry without a value, which stands for `bytes` of filter construction. From 8.0 on an
-// entry says its role.
+// Inserts an entry without a value, which stands for `bytes` of filter construction. From 8.0 on,
+// an entry has a role.
 inline rocksdb::Status InsertCharge(rocksdb::Cache& cache, const rocksdb::Slice& key,
                                     std::size_t bytes, rocksdb::Cache::Handle** handle) {
 #ifdef EXACTBLOOM_HAS_ADVANCED_CACHE

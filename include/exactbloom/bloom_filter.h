@@ -1,6 +1,6 @@
-// A Bloom filter in a block of bytes, with no database around it: build one from keys, keep the
-// bytes wherever you like, and ask a view on them. This is the same block that the RocksDB policy
-// puts into an SSTable; docs/format.md describes every byte.
+// A Bloom filter in a block of bytes, without a database: build a block from keys, store its bytes
+// anywhere, and query them through a view. The RocksDB policy puts the same block into an SSTable;
+// docs/format.md describes every byte.
 //
 //   BloomFilterBuilder builder = *BloomFilterBuilder::Create({});
 //   builder.AddKey("apple");
@@ -35,7 +35,7 @@ inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 inline constexpr double kMinTargetRate = 1e-9;
 inline constexpr double kMaxTargetRate = 0.5;
 
-// What a block says of itself.
+// The description in a block's trailer.
 struct FilterDescription {
   Layout layout;
   int probes = 0;
@@ -51,21 +51,21 @@ struct FilterDescription {
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
 FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
 
-// What a builder makes of a number of keys: worked out once, and then handed to Finish.
+// The filter that a builder makes for a number of keys: computed once, and then handed to Finish.
 class BlockPlan {
  public:
-  // What the block will say of itself: m, k and the rest.
+  // The description that the block will have: m, k and the rest.
   const FilterDescription& Description() const { return description_; }
 
   // The size of the block.
   std::size_t BlockBytes() const { return block_bytes_; }
 
-  // Whether the keys want a larger block than Options::block_bytes_limit allows, so that they get
-  // fewer bits. Only a plan for the builder's own sizes says so.
+  // Whether the keys need a larger block than Options::block_bytes_limit allows, so that they get
+  // fewer bits. Only for plans of Plan, not of PlanWithin.
   bool IsCut() const { return is_cut_; }
 
-  // Returns the exact rate. Works it out at every call: exactbloom::FalsePositiveRate has the time
-  // and the precision. Throws std::bad_alloc when memory is short.
+  // Returns the exact rate. Computes it at every call; exactbloom::FalsePositiveRate states the
+  // time and the precision. Throws std::bad_alloc when memory is short.
   double FalsePositiveRate() const;
 
  private:
@@ -85,7 +85,7 @@ struct FilterBlock {
   std::string_view bytes() const { return {data.get(), size}; }
 };
 
-// What faulty memory or a faulty processor did to a filter while it was built.
+// The fault of memory or of the processor that damaged a filter during construction.
 enum class ConstructionFault {
   kNone,
   kHashes,      // the hash of a key changed while it was kept
@@ -93,8 +93,8 @@ enum class ConstructionFault {
   kMissingKey,  // the block was built without a key's bits
 };
 
-// Collects keys and makes filters of them, one after the other. Not for use by several threads at
-// once.
+// Collects keys and makes filters from them, one after the other. Must not be used by several
+// threads at once.
 class BloomFilterBuilder {
  public:
   struct Options {
@@ -106,12 +106,12 @@ class BloomFilterBuilder {
     double false_positive_rate = 0.0;
     // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and a trailer.
     std::uint64_t block_bytes_limit = kBlockBytesLimit;
-    // Prepares CheckHashes and CheckBlock: Finish keeps its hashes, and takes that much longer.
+    // Required by CheckHashes and CheckBlock: Finish then keeps the hashes, which takes longer.
     bool detect_faults = false;
   };
 
-  // Returns nothing when an option is outside its range; then `error`, unless null, gets the name
-  // of the option, its value and the range. Throws std::bad_alloc when memory is short.
+  // Returns nothing if an option is outside its range; then `error`, unless null, gets the name of
+  // the option, its value and the range. Throws std::bad_alloc when memory is short.
   static std::optional<BloomFilterBuilder> Create(const Options& options,
                                                   std::string* error = nullptr);
 
@@ -119,24 +119,24 @@ class BloomFilterBuilder {
   BloomFilterBuilder& operator=(BloomFilterBuilder&&) noexcept;
   ~BloomFilterBuilder();
 
-  // Memory per key, in bytes: of keys that were added, and what Finish takes beside at most.
+  // Memory per key, in bytes: kept for the keys added, and taken in addition by Finish at most.
   static constexpr std::uint64_t kBytesPerKey = 8;
   static constexpr std::uint64_t kFinishBytesPerKey = 4;
 
-  // Adds a key of any bytes, the empty one included; the bytes may go when the call returns. A key
-  // equal to the one before is counted once. Keeps kBytesPerKey, and no more than a few kilobytes
-  // beside.
-  // Throws std::bad_alloc when memory is short; the builder can then only be cleared or destroyed.
+  // Adds a key of any bytes, which may be empty and are not needed after the call. A key equal to
+  // the one before is not counted again. Keeps kBytesPerKey, and at most a few kilobytes in all
+  // besides. Throws std::bad_alloc when memory is short; the builder can then only be cleared or
+  // destroyed.
   void AddKey(std::string_view key);
 
-  // Adds an entry that a key shares with its neighbours, such as its prefix, and then the key. What
-  // is equal to the key or the alternate before is counted once. Errors as above.
+  // Adds an entry that a key shares with its neighbours, such as its prefix, and then the key.
+  // Neither is counted again if it equals the key or the alternate before. Errors as above.
   void AddKeyAndAlternate(std::string_view key, std::string_view alternate);
 
   std::uint64_t KeyCount() const;
 
-  // Returns the plan of a filter of the keys that were added, or of `keys` keys, 0 .. 2^53: m as
-  // the options say, and the exact k* for it. Throws std::bad_alloc when memory is short.
+  // Returns the plan of a filter of the keys that were added, or of `keys` keys, 0 .. 2^53: m by
+  // the options, and the exact k* for it. Throws std::bad_alloc when memory is short.
   BlockPlan Plan() const { return Plan(KeyCount()); }
   BlockPlan Plan(std::uint64_t keys) const;
 
@@ -149,11 +149,11 @@ class BloomFilterBuilder {
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
-  // With no keys it is a filter that contains nothing. Beyond the block it takes at most
-  // kFinishBytesPerKey in addition to what is kept, and frees that as it goes. Throws
-  // std::bad_alloc when memory is short; no key is forgotten then.
-  //   plan   of this builder. One for another number of keys gives a filter that has all keys, but
-  //          not the exact k* for them.
+  // Without keys it is a filter that contains nothing. Besides the block it takes at most
+  // kFinishBytesPerKey more memory per key, and frees memory as it proceeds. Throws std::bad_alloc
+  // when memory is short; no key is forgotten then.
+  //   plan   of this builder. A plan for another number of keys gives a filter that has all keys,
+  //          but not the exact k* for them.
   FilterBlock Finish() { return Finish(Plan()); }
   FilterBlock Finish(const BlockPlan& plan);
 
@@ -162,8 +162,8 @@ class BloomFilterBuilder {
   ConstructionFault CheckHashes() const;
 
   // With detect_faults: checks `block`, which the last Finish returned. Asks it for every key, and
-  // frees what was kept for that. Finds every change of a bit since the keys were added. Once a
-  // block; a second call returns kNone.
+  // frees the hashes kept for that. Finds every change of a bit since the keys were added. To be
+  // called once per block; a second call returns kNone.
   ConstructionFault CheckBlock(std::string_view block);
 
   // Forgets all keys.
@@ -187,14 +187,14 @@ enum class BlockStatus {
   kUsable,
   kForeign,         // not a block of this format: its last bytes lack the mark
   kUnknownVersion,  // of another version of the format
-  kDamaged,         // the trailer's checksum does not fit, or a field has a reserved value
+  kDamaged,         // the trailer's checksum is wrong, or a field has a reserved value
   kWrongSize,       // the trailer describes a filter of another size than the block's
 };
 
-// A reader of a block that lies elsewhere and must outlive the view. It takes any bytes: where the
-// block is not usable, every key may be contained, since nothing else is safe. It never reads
-// outside the block. A view may be asked by several threads at once. It needs no memory of its own,
-// and nothing of it throws.
+// A reader of a block, which must outlive the view. It accepts any bytes: if the block is not
+// usable, every key may be contained, since no other answer is safe. It never reads outside the
+// block. A view may be used by several threads at once. It allocates no memory, and no function of
+// it throws.
 class BloomFilterView {
  public:
   explicit BloomFilterView(std::string_view block);
@@ -208,9 +208,9 @@ class BloomFilterView {
   // false-positive rate of the description, or always if the block is not usable.
   bool MayContain(std::string_view key) const { return may_contain_(array_, description_, key); }
 
-  // The same for `count` keys at once, in results[0 .. count - 1]. Keys are hashed, and their
-  // memory is fetched, before the first of them is tested, in groups of a few dozen: a filter that
-  // is not in the processor's caches answers many times faster so.
+  // The same for `count` keys at once, in results[0 .. count - 1]. In groups of a few dozen, keys
+  // are hashed and their memory is fetched before the first of them is tested. A filter that is not
+  // in the processor's caches answers many times faster in this way.
   void MayContain(const std::string_view* keys, std::size_t count, bool* results) const;
 
   // Returns how many bits of the filter are set, 0 if the block is not usable. Reads all of it.
@@ -231,8 +231,8 @@ class BloomFilterView {
 
 // Returns the name of the instruction set that builders and views use: the best one of the
 // processor among "avx512", "avx2", "neon" and "scalar", or the one that the environment variable
-// EXACTBLOOM_KERNEL named when it was first needed. A name that is unknown, or of a set that the
-// machine lacks, is ignored. All of them build the same bytes and give the same answers.
+// EXACTBLOOM_KERNEL named when it was first needed. An unknown name, and that of a set that the
+// machine lacks, is ignored. All sets build the same bytes and give the same answers.
 std::string_view KernelName();
 
 }  // namespace exactbloom

@@ -21,17 +21,17 @@
 namespace exactbloom {
 
 // May be used by several threads at once, which do not wait for each other's evaluations of the
-// rate; it is best kept for as long as filters are built.
+// rate. Keep one for as long as filters are built.
 class FilterSizer {
  public:
   explicit FilterSizer(Layout layout) : layout_(layout) {}
 
-  // The same answers as exactbloom::OptimalProbes.
+  // Returns the same as exactbloom::OptimalProbes.
   int OptimalProbes(std::uint64_t bits, std::uint64_t keys);
 
-  // The same answers as exactbloom::SmallestFilter. Answers are remembered, and a new one is found
-  // from its neighbours with a few evaluations of the exact rate.
-  // Throws std::bad_alloc when memory is short.
+  // Returns the same as exactbloom::SmallestFilter. Answers are remembered, and a new one is found
+  // from its neighbours with a few evaluations of the exact rate. Throws std::bad_alloc when memory
+  // is short.
   std::optional<FilterSize> SmallestFilter(std::uint64_t keys, double target);
 
  private:

@@ -1,7 +1,7 @@
-// Which bits of a filter a key may touch.
+// The layouts of filters: which bits a key may touch.
 //
 // A filter is an array of m bits, all zero at first. Adding a key sets the key's k bits; a key may
-// be in the filter when all of its k bits are set. The layouts differ in how the k bits are drawn:
+// be in the filter if all of its k bits are set. The layouts differ in how the k bits are drawn:
 //
 //   classic    k distinct bits, every k-subset equally likely (Bloom 1970)
 //   standard   k independent bits, each uniform; two may fall together (Knuth 1973)
@@ -17,7 +17,7 @@
 //              of the filter, the second uniform over the other lines of the same page, so the two
 //              are distinct. k is even, and k/2 bits are drawn within each.
 //
-// "Drawn within a line" means as the kind says: distinct bits for classic, independent ones for
+// Bits are drawn within a line by the kind: distinct ones for classic, independent ones for
 // standard. All draws of a key are independent of each other, and of those of all other keys.
 #pragma once
 
@@ -54,8 +54,7 @@ struct Layout {
   constexpr Layout() = default;
   constexpr Layout(FilterKind k, BitPlacement p = BitPlacement::kAnywhere)  // NOLINT: implicit
       : kind(k), placement(p) {}
-  // By the value of the option `lines`. Any other value than 0, 1 and 2 makes a layout that is not
-  // valid.
+  // By the value of the option `lines`. A value other than 0, 1 and 2 makes an invalid layout.
   constexpr Layout(FilterKind k, int lines) : kind(k), placement(BitPlacement{lines}) {}
 
   constexpr bool IsValid() const { return Lines() >= 0 && Lines() <= kMaxLines; }
@@ -78,7 +77,7 @@ struct Layout {
   // k is a multiple of it.
   constexpr int ProbeStep() const { return static_cast<int>(Parts()); }
 
-  // How many of a key's k bits lie in each of its lines; k with the bits anywhere.
+  // How many of a key's k bits lie in each of its lines; k if the bits lie anywhere.
   constexpr int ProbesPerLine(int probes) const { return probes / ProbeStep(); }
 
   // The largest k of a filter of m bits; a multiple of ProbeStep().
@@ -106,7 +105,7 @@ struct Layout {
   BitPlacement placement = BitPlacement::kAnywhere;
 
  private:
-  // In how many parts of the array a key's bits lie.
+  // The number of parts of the array that a key's bits lie in.
   constexpr std::uint64_t Parts() const { return placement == BitPlacement::kTwoLines ? 2 : 1; }
 };
 

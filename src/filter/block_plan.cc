@@ -26,7 +26,7 @@ FilterSizer& SizerOf(Layout layout) {
 
 std::uint64_t LeastBits(Layout layout) { return filter::ArrayBytes(layout.LeastBits()) * 8; }
 
-// The m that the options ask for, as a real number: it may be beyond all limits.
+// The m that the options ask for; a real number, since it may exceed all limits.
 double WantedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
   const double target = options.false_positive_rate;
   if (target > 0.0 && keys > 0) {

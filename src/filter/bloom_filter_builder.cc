@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kLeastBlockBytesLimit =
     kLineBits / 8 * kMaxLines + filter::kTrailerBytes + 1;
 
-// Writes what is wrong with an option to `error`, unless that is null, and returns false. NaN lies
-// in no range.
+// If an option is out of range, describes that in `error`, unless that is null, and returns false.
+// NaN lies in no range.
 bool IsWithin(const char* name, double value, double least, double most, std::string* error) {
   if (value >= least && value <= most) return true;
   if (error != nullptr) {

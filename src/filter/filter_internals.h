@@ -1,5 +1,5 @@
-// Not for users: what plugin/ and the tests need of filters beyond exactbloom/bloom_filter.h. It is
-// the only header of src/filter that plugin/ includes; it is not installed and may change.
+// Internal: what plugin/ and the tests need of filters besides exactbloom/bloom_filter.h. It is the
+// only header of src/filter that plugin/ includes. It is not installed and may change.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct FilterInternals {
   static void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
                              bool* results);
 
-  // The hashes that a builder keeps, for tests that damage them. They stay where they are when the
-  // builder is moved.
+  // The hashes that a builder keeps, for tests that damage them. Moving the builder does not move
+  // them.
   static HashStore& HashesOf(BloomFilterBuilder& builder);
 
  private:

@@ -1,4 +1,4 @@
-// What the kernels share where many keys are asked at once.
+// Parts of the kernels' batched queries.
 #pragma once
 
 #include <algorithm>
