@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "advise/advice.h"
 #include "exactbloom/version.h"
 #include "subcommands.h"
 #include "support/run_program.h"
@@ -238,31 +237,40 @@ CLI::Validator Latency() {
   return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED).description("");
 }
 
-void AddAdvise(CLI::App& app, AdviceQuestion& question) {
+void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
   CLI::App* advise = app.add_subcommand(
       "advise", "The best filter setting for a database, what it would change, and diagnostics");
-  AddDatabase(*advise, question.path);
+  AddDatabase(*advise, arguments.path);
   auto* wanted = advise->add_option_group("wanted", "What the filters may cost, or must achieve");
-  AddBytes(*wanted, "--memory", question.memory_bytes, "Filter bytes in all, such as 64MB");
-  wanted->add_option("--fpr", question.rate, "The largest false-positive rate of any table")
+  AddBytes(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB");
+  wanted->add_option("--fpr", arguments.rate, "The largest false-positive rate of any table")
       ->type_name("RATE");
   wanted
-      ->add_option("--wasted-reads", question.wasted_reads,
+      ->add_option("--wasted-reads", arguments.wasted_reads,
                    "The wasted reads of an absent key's lookup")
       ->type_name("READS");
   wanted->require_option(0, 1);
-  question.read_nanoseconds = 100e3;
   advise
-      ->add_option("--read-latency", question.read_nanoseconds,
+      ->add_option("--read-latency", arguments.read_nanoseconds,
                    "What a wasted read takes, in ns, us, ms or s")
       ->transform(Latency())
       ->default_str("100us")
       ->type_name("TIME");
   advise
-      ->add_option("--statistics", question.statistics_file,
+      ->add_option("--statistics", arguments.statistics_file,
                    "A file with the text of Statistics::ToString()")
       ->type_name("FILE");
-  AddJson(*advise, question.json);
+  advise
+      ->add_option_function<std::string>(
+          "--check-costs",
+          [&arguments](const std::string& costs) {
+            arguments.fixed_check_costs = costs == "fixed";
+          },
+          "What checks of filters take: measured now, or the fixed figures of one processor")
+      ->check(CLI::IsMember({"measured", "fixed"}))
+      ->type_name("COSTS")
+      ->default_str("measured");
+  AddJson(*advise, arguments.json);
   advise->footer(
       R"(A lookup of an absent key asks the filter of every sorted run (each table of level 0, each
 level below it), and reads a block for each filter that lets it pass: its wasted reads are the
@@ -274,17 +282,18 @@ that sum for the settings that the policy offers, and adds the time that asking 
   --wasted-reads   the setting of the fewest bytes whose sum is this
 The simplest setting within 2% of the best is advised. Then come the diagnostics: settings under
 which filters save less than they could.
-Nothing is written, and the database may be in use. Counters come from its info log
-(Options::statistics), or from a file with what Statistics::ToString() says.
+Nothing is written, and the database may be in use. How long checks of filters take is measured on
+this processor, in a tenth of a second; --check-costs fixed gives the same advice in each run.
 
 Examples:
   exactbloom advise /var/lib/service/db
   exactbloom advise --memory 2G --read-latency 5ms /var/lib/service/db
   exactbloom advise --wasted-reads 0.01 --json /var/lib/service/db
+  exactbloom advise --statistics statistics.txt /var/lib/service/db
 
 Exit status: 0; 1, some tables cannot be read, and the rest was counted; 2, no database, or no
 setting answers the question.)");
-  advise->callback([&question] { RunAdvise(question); });
+  advise->callback([&arguments] { RunAdvise(arguments); });
 }
 
 void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
@@ -330,7 +339,7 @@ has no answer or is not understood; 130, interrupted.)");
   InspectArguments inspect;
   OverlapArguments overlap;
   VerifyArguments verify;
-  AdviceQuestion advise;
+  AdviseArguments advise;
   RebuildArguments rebuild;
   AddRate(app, rate);
   AddPlan(app, plan);

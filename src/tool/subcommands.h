@@ -81,8 +81,18 @@ struct VerifyArguments {
 void RunVerify(const VerifyArguments& arguments);
 
 // The best filter policy for a database.
-struct AdviceQuestion;  // advise/advice.h
-void RunAdvise(const AdviceQuestion& question);
+struct AdviseArguments {
+  std::string path;
+  // At most one of three targets.
+  std::optional<std::uint64_t> memory_bytes;  // of all column families
+  std::optional<double> rate;
+  std::optional<double> wasted_reads;  // of each column family
+  double read_nanoseconds = 100e3;
+  bool fixed_check_costs = false;
+  std::string statistics_file;
+  bool json = false;
+};
+void RunAdvise(const AdviseArguments& arguments);
 
 // Gives the tables of a database the filters that its policy would build now.
 struct RebuildArguments {

@@ -1,7 +1,6 @@
-// Each trap is named where it is, and not where it is not.
+// Each diagnostic is given where its cause is, and not where it is not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rocksdb/cache.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/slice_transform.h>
 
@@ -29,7 +28,7 @@ TableOptions Ours() {
   return options;
 }
 
-class Traps : public ::testing::Test {
+class AdviseDiagnostics : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kKeys = 500;
 
@@ -46,18 +45,17 @@ class Traps : public ::testing::Test {
 
   void Reopen(const rocksdb::Options& options) const { Open(options, directory_.path()); }
 
-  // The names of the traps, with what was seen; with the counters of a text.
+  // The names of the diagnostics, with what was seen; with the counters of a text.
   std::map<std::string, std::string> Found(const std::string& counters = "") const {
     const tool::Inspection inspection = tool::Inspect({directory_.path()});
-    tool::LogFindings log = tool::ReadDatabaseLog(directory_.path());
     std::istringstream text(counters);
-    log.counters = tool::ReadLog(text).counters;
-    const std::vector<tool::TreeShape> trees = tool::ShapesOf(inspection);
+    const std::vector<tool::Tree> trees = tool::TreesOf(inspection);
     EXPECT_EQ(trees.size(), 1U);
     std::map<std::string, std::string> found;
-    for (const tool::Trap& trap : FindTraps(FindingsOf(trees.at(0), inspection, log))) {
-      found[trap.name] = trap.seen;
-      EXPECT_FALSE(trap.remedy.empty());
+    for (const tool::Diagnostic& diagnostic :
+         Diagnose(FindingsOf(trees.at(0), inspection, tool::ReadStatistics(text)))) {
+      found[diagnostic.name] = diagnostic.seen;
+      EXPECT_FALSE(diagnostic.remedy.empty());
     }
     return found;
   }
@@ -97,18 +95,18 @@ class Traps : public ::testing::Test {
   }
 };
 
-TEST_F(Traps, NoneInASoundDatabase) {
+TEST_F(AdviseDiagnostics, NoneInASoundDatabase) {
   Make(Ours());
   ExpectNone();
 }
 
-TEST_F(Traps, TablesWithoutFilter) {
+TEST_F(AdviseDiagnostics, TablesWithoutFilter) {
   Make(TableOptions());
   Reopen(OptionsWith(Ours()));
   ExpectOnly("tables_without_filter", "2 tables of 2 have no filter");
 }
 
-TEST_F(Traps, FiltersThatAreNotAsked) {
+TEST_F(AdviseDiagnostics, FiltersThatAreNotAsked) {
   Make(Ours());
   TableOptions built_in;
   built_in.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -116,7 +114,7 @@ TEST_F(Traps, FiltersThatAreNotAsked) {
   ExpectOnly("filters_not_used", "always match");
 }
 
-TEST_F(Traps, PartitionsWithoutTheirIndex) {
+TEST_F(AdviseDiagnostics, PartitionsWithoutTheirIndex) {
   Make(Ours());
   std::string text = testing::ReadFile(OptionsFile());
   const std::string off = "partition_filters=false";
@@ -127,7 +125,7 @@ TEST_F(Traps, PartitionsWithoutTheirIndex) {
   ExpectOnly("partition_filters_without_two_level_index", "kTwoLevelIndexSearch");
 }
 
-TEST_F(Traps, NotPartitionsWithTheirIndex) {
+TEST_F(AdviseDiagnostics, NotPartitionsWithTheirIndex) {
   TableOptions options = Ours();
   options.partition_filters = true;
   options.index_type = TableOptions::kTwoLevelIndexSearch;
@@ -135,7 +133,7 @@ TEST_F(Traps, NotPartitionsWithTheirIndex) {
   ExpectNone();
 }
 
-TEST_F(Traps, FiltersForHits) {
+TEST_F(AdviseDiagnostics, FiltersForHits) {
   rocksdb::Options options = OptionsWith(Ours());
   options.optimize_filters_for_hits = true;
   Make(options);
@@ -156,7 +154,7 @@ class ForeignOrder : public rocksdb::Comparator {
   }
 };
 
-TEST_F(Traps, CustomComparators) {
+TEST_F(AdviseDiagnostics, CustomComparators) {
   const ForeignOrder order;
   rocksdb::Options options = OptionsWith(Ours());
   options.comparator = &order;
@@ -164,14 +162,14 @@ TEST_F(Traps, CustomComparators) {
   ExpectOnly("custom_comparator", "test.ForeignOrder");
 }
 
-TEST_F(Traps, NotRocksDbsOwnOrders) {
+TEST_F(AdviseDiagnostics, NotRocksDbsOwnOrders) {
   rocksdb::Options options = OptionsWith(Ours());
   options.comparator = rocksdb::ReverseBytewiseComparator();
   Make(options);
   ExpectNone();
 }
 
-TEST_F(Traps, OldFormats) {
+TEST_F(AdviseDiagnostics, OldFormats) {
   TableOptions built_in;
   built_in.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   built_in.format_version = 4;
@@ -179,7 +177,7 @@ TEST_F(Traps, OldFormats) {
   ExpectOnly("old_format_version", "format_version is 4, and 2 tables");
 }
 
-TEST_F(Traps, SizeRatiosThatDoNotFit) {
+TEST_F(AdviseDiagnostics, SizeRatiosThatDoNotFit) {
   BloomFilterPolicyOptions policy;
   policy.size_ratio = 50;
   TableOptions table_options;
@@ -204,59 +202,37 @@ rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {
 
 constexpr std::size_t kAllButOneByte = 11;  // fifty prefixes or more in five hundred keys
 
-TEST_F(Traps, PrefixesOnly) {
+TEST_F(AdviseDiagnostics, PrefixesOnly) {
   Make(WithPrefixes(kAllButOneByte, false));
   const auto found = Found();
   EXPECT_EQ(found.count("prefixes_only"), 1U);
   EXPECT_EQ(found.count("few_prefixes"), 0U) << found.at("few_prefixes");
 }
 
-TEST_F(Traps, NotPrefixesBesideWholeKeys) {
+TEST_F(AdviseDiagnostics, NotPrefixesBesideWholeKeys) {
   Make(WithPrefixes(kAllButOneByte, true));
   ExpectNone();
 }
 
-TEST_F(Traps, FewPrefixes) {
+TEST_F(AdviseDiagnostics, FewPrefixes) {
   Make(WithPrefixes(3, true));
   ExpectOnly("few_prefixes", "hold 1.0 prefixes on average, of 275 keys");
 }
 
-TEST_F(Traps, ChangedExtractors) {
+TEST_F(AdviseDiagnostics, ChangedExtractors) {
   Make(WithPrefixes(kAllButOneByte, true));
   Reopen(WithPrefixes(kAllButOneByte + 1, true));
   ExpectOnly("changed_prefix_extractor", "2 of 2 tables hold prefixes of rocksdb.FixedPrefix.11");
 }
 
-TEST_F(Traps, NoKeysAndNoPrefixes) {
+TEST_F(AdviseDiagnostics, NoKeysAndNoPrefixes) {
   TableOptions options = Ours();
   options.whole_key_filtering = false;
   Make(options);
   EXPECT_EQ(Found().count("no_keys_in_filters"), 1U);
 }
 
-// Caches.
-
-rocksdb::Options WithCache(std::size_t bytes, bool pinned = false) {
-  TableOptions options = Ours();
-  options.cache_index_and_filter_blocks = true;
-  options.block_cache = rocksdb::NewLRUCache(bytes);
-  if (pinned) options.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
-  return OptionsWith(options);
-}
-
-TEST_F(Traps, BlockCachesSmallerThanFilters) {
-  Make(WithCache(500));
-  ExpectOnly("block_cache_too_small", "block cache of 500 bytes");
-}
-
-TEST_F(Traps, NotLargeOrPinnedBlockCaches) {
-  Make(WithCache(1 << 20));
-  ExpectNone();
-  Reopen(WithCache(500, true));
-  ExpectNone();
-}
-
-TEST_F(Traps, EvictedFiltersByTheCounters) {
+TEST_F(AdviseDiagnostics, EvictedFiltersByTheCounters) {
   Make(Ours());
   const std::string format =
       "rocksdb.block.cache.filter.miss COUNT : {}\nrocksdb.block.cache.filter.hit COUNT : {}\n";

@@ -44,7 +44,8 @@ TEST(AdviseEndToEnd, CutsWastedReadsAsPredictedAtEqualMemory) {
   LevelTree tree(OptionsWith(bloom), 3);
   const double before = MeasureWastedReads(tree.db(), kRoundsBefore);
 
-  const json family = AskToolForJson("advise " + tree.path()).at("column_families").at(0);
+  const json family =
+      AskToolForJson("advise --check-costs fixed " + tree.path()).at("column_families").at(0);
   const json& now = family.at("now");
   const json& advice = family.at("advice");
   ASSERT_FALSE(advice.is_null()) << family;
@@ -55,7 +56,8 @@ TEST(AdviseEndToEnd, CutsWastedReadsAsPredictedAtEqualMemory) {
   const json rebuilt =
       AskToolForJson("rebuild --policy '" + advice.at("policy").get<std::string>() + "' " + copy);
   EXPECT_EQ(rebuilt.at("rewritten_tables"), LevelTree::kRuns);
-  const json followed = AskToolForJson("advise " + copy).at("column_families").at(0);
+  const json followed =
+      AskToolForJson("advise --check-costs fixed " + copy).at("column_families").at(0);
   // This policy reads what any of ours wrote.
   const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), copy);
   const double after = MeasureWastedReads(*db, kRoundsAfter);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sample_database.h"
-#include "tool/advise/database_log.h"
+#include "tool/advise/diagnostics.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -33,7 +33,9 @@ class AdviseCommand : public ::testing::Test {
   std::string path() const { return directory_.path("db"); }
 
   json Family(const std::string& arguments = "") const {
-    return AskToolForJson("advise " + path() + " " + arguments).at("column_families").at(0);
+    return AskToolForJson("advise --check-costs fixed " + path() + " " + arguments)
+        .at("column_families")
+        .at(0);
   }
 
   std::string Write(const std::string& name, const std::string& text) const {
@@ -94,21 +96,40 @@ TEST_F(AdviseCommand, MeetsWhatIsWanted) {
 
 TEST_F(AdviseCommand, TakesTheLatencyOfAReadInUnits) {
   for (const char* latency : {"2ms", "2000us", "2000000ns"}) {
-    const json report = AskToolForJson(fmt::format("advise --read-latency {} {}", latency, path()));
-    EXPECT_EQ(report.at("read_nanoseconds"), 2e6);
+    const json report = AskToolForJson(
+        fmt::format("advise --check-costs fixed --read-latency {} {}", latency, path()));
+    EXPECT_EQ(report.at("cost_model").at("read_nanoseconds"), 2e6);
     const json& now = report.at("column_families").at(0).at("now");
     EXPECT_DOUBLE_EQ(now.at("lookup_nanoseconds"), now.at("wasted_reads").get<double>() * 2e6 +
                                                        now.at("check_nanoseconds").get<double>());
   }
 }
 
+TEST_F(AdviseCommand, SaysWhatChecksCostAndWhetherThatWasMeasured) {
+  const auto costs = [this](const std::string& arguments) {
+    return AskToolForJson("advise " + path() + arguments).at("cost_model");
+  };
+  EXPECT_EQ(costs(" --check-costs measured").at("check_costs"), "measured");
+  const json measured = costs("");
+  EXPECT_EQ(measured.at("check_costs"), "measured");
+  ASSERT_EQ(measured.at("check_nanoseconds").size(), 5U);
+  for (const auto& [filter, cost] : measured.at("check_nanoseconds").items()) {
+    EXPECT_GT(cost.at("in_cache"), 0.0) << filter;
+    EXPECT_GT(cost.at("in_memory"), 0.0) << filter;
+  }
+  const json fixed = costs(" --check-costs fixed");
+  EXPECT_EQ(fixed.at("check_costs"), "fixed");
+  EXPECT_EQ(fixed.at("check_nanoseconds").at("bloom"), json({{"in_cache", 39}, {"in_memory", 83}}));
+  EXPECT_NE(AskTool("advise " + path()).out.find("measured now"), std::string::npos);
+}
+
 TEST_F(AdviseCommand, SaysTheSameInText) {
   const json advice = Family().at("advice");
-  const testing::Outcome text = AskTool("advise " + path());
+  const testing::Outcome text = AskTool("advise --check-costs fixed " + path());
   EXPECT_EQ(text.status, 0) << text.err;
   for (const std::string& words :
        {"filter_policy=" + advice.at("policy").get<std::string>(),
-        advice.at("rebuild").get<std::string>(), std::string("No trap was found."),
+        advice.at("rebuild").get<std::string>(), std::string("Diagnostics: none."),
         fmt::format("-> {}", advice.at("filter_bytes").get<std::uint64_t>())}) {
     EXPECT_NE(text.out.find(words), std::string::npos) << words << "\n" << text.out;
   }
@@ -118,7 +139,8 @@ TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
   const std::string policy = Family().at("advice").at("policy");
   AskToolForJson("rebuild --policy '" + policy + "' " + path());
   EXPECT_TRUE(Family().at("advice").is_null()) << Family();
-  EXPECT_NE(AskTool("advise " + path()).out.find("Leave it"), std::string::npos);
+  EXPECT_NE(AskTool("advise --check-costs fixed " + path()).out.find("Leave it"),
+            std::string::npos);
   // More memory: the filters are of that kind already, so rebuild would leave them.
   EXPECT_EQ(Family("--memory 14KB").at("advice").at("tables_left_by_rebuild"), 3);
 }
@@ -131,7 +153,7 @@ TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
     PutAndFlush(*db, kKeys, "value", 0, other);
     db->DestroyColumnFamilyHandle(other);
   }
-  const json report = AskToolForJson("advise --memory 40000b " + path());
+  const json report = AskToolForJson("advise --check-costs fixed --memory 40000b " + path());
   const json& families = report.at("column_families");
   ASSERT_EQ(families.size(), 2U);
   EXPECT_EQ(families[0].at("constraint").at("value"), 30000);
@@ -186,6 +208,7 @@ TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
   ExpectRefusal(ask("--memory 1M --fpr 0.01"), "at most 1 options");
   ExpectRefusal(ask("--read-latency 5"), "--read-latency");
   ExpectRefusal(ask("--read-latency 5min"), "--read-latency");
+  ExpectRefusal(ask("--check-costs guessed"), "--check-costs");
   ExpectRefusal(ask("--read-latency -5ms"), "--read-latency must not be below zero");
   ExpectRefusal(ask("--statistics " + directory_.path("none")), "cannot be read");
   ExpectRefusal(ask("--statistics " + Write("empty", "nothing\n")), "has no counters");
@@ -213,40 +236,20 @@ TEST_F(AdviseCommand, TakesCountersFromAFile) {
                                          {"false_positives", 10},
                                          {"cache_hits", 1000},
                                          {"cache_misses", 3}}));
-  EXPECT_EQ(report.at("counters_source"), directory_.path("statistics"));
+  EXPECT_TRUE(AskToolForJson("advise " + path()).at("counters").is_null());
 }
 
-TEST_F(AdviseCommand, SaysWhereThereAreNoCounters) {
-  const json report = AskToolForJson("advise " + path());
-  EXPECT_TRUE(report.at("counters").is_null());
-  EXPECT_NE(report.at("counters_source").get<std::string>().find("LOG has none"),
-            std::string::npos);
-}
-
-TEST(DatabaseLog, HasTheLastCountersAndTheCacheOfEachFamily) {
-  std::istringstream log(
-      "2026/11/21-12:35:48.797997 13584 [db/column_family.cc:630] --------------- Options for "
-      "column family [default]:\n"
-      "  block_cache_options:\n    capacity : 123456\n"
-      "  block_cache_compressed_options:\n    capacity : 99\n"
-      "... Options for column family [a]b]:\n    capacity : 7\n"
-      "2026/11/21-12:35:49.0 1 [db/db_impl/db_impl.cc:788] STATISTICS:\n "
-      "rocksdb.block.cache.miss COUNT : 1\nrocksdb.bloom.filter.useful COUNT : 5\n"
-      "rocksdb.bloom.filter.useful COUNT : 8\nrocksdb.bloom.filter.useful.ness COUNT : 9\n"
-      "rocksdb.number.keys.read COUNT : many\n");
-  const tool::LogFindings findings = tool::ReadLog(log);
-  ASSERT_TRUE(findings.counters);
-  EXPECT_EQ(findings.counters->useful, 8U);
-  EXPECT_EQ(findings.counters->lookups, 0U);
-  EXPECT_EQ(findings.block_caches,
-            (std::map<std::string, std::uint64_t>{{"default", 123456}, {"a]b", 7}}));
-}
-
-TEST(DatabaseLog, HasNothingInOtherText) {
-  std::istringstream empty("");
-  EXPECT_FALSE(tool::ReadLog(empty).counters);
-  std::istringstream other("    capacity : 5\nOptions for column family [\n  capacity\n");
-  EXPECT_TRUE(tool::ReadLog(other).block_caches.empty());
+TEST(Statistics, HaveTheLastNumberOfEachCounter) {
+  std::istringstream text(
+      "2026/11/21-12:35:49.0 1 STATISTICS:\n rocksdb.block.cache.miss COUNT : 1\n"
+      "rocksdb.bloom.filter.useful COUNT : 5\nrocksdb.bloom.filter.useful COUNT : 8\n"
+      "rocksdb.bloom.filter.useful.ness COUNT : 9\nrocksdb.number.keys.read COUNT : many\n");
+  const auto counters = tool::ReadStatistics(text);
+  ASSERT_TRUE(counters);
+  EXPECT_EQ(counters->useful, 8U);
+  EXPECT_EQ(counters->lookups, 0U);
+  std::istringstream other("nothing\n");
+  EXPECT_FALSE(tool::ReadStatistics(other));
 }
 
 }  // namespace

@@ -1,39 +1,34 @@
-#include <nlohmann/json.hpp>
-
-#include "advice.h"
+#include "advise.h"
 
 namespace exactbloom::tool {
 namespace {
 
 using nlohmann::json;
 
-json CountersJson(const Advice& advice) {
-  if (!advice.counters) return nullptr;
-  const FilterCounters& counters = *advice.counters;
-  return {{"lookups", counters.lookups},
-          {"absent_checks", counters.AbsentChecks()},
-          {"false_positives", counters.FalsePositives()},
-          {"cache_hits", counters.cache_hits},
-          {"cache_misses", counters.cache_misses}};
+json CountersJson(const std::optional<FilterCounters>& counters) {
+  if (!counters) return nullptr;
+  return {{"lookups", counters->lookups},
+          {"absent_checks", counters->AbsentChecks()},
+          {"false_positives", counters->FalsePositives()},
+          {"cache_hits", counters->cache_hits},
+          {"cache_misses", counters->cache_misses}};
 }
 
-json CostModelJson() {
+json CostModelJson(const LookupCosts& costs) {
   json nanoseconds = json::object();
-  for (const CheckCost& cost : kCheckCosts) {
-    if (cost.filter == CheckedFilter::kNone) continue;
-    nanoseconds[cost.name] = {{"in_cache", cost.in_cache}, {"in_memory", cost.in_memory}};
+  for (const CheckedFilter filter : kCheckedFilters) {
+    const CheckCost& cost = costs.Of(filter);
+    nanoseconds[NameOf(filter)] = {{"in_cache", cost.in_cache}, {"in_memory", cost.in_memory}};
   }
-  return {{"source", "docs/performance.md"},
+  return {{"check_costs", costs.measured ? "measured" : "fixed"},
+          {"check_nanoseconds", nanoseconds},
           {"cached_filter_bytes", kCachedFilterBytes},
-          {"check_nanoseconds", nanoseconds}};
+          {"read_nanoseconds", costs.read_nanoseconds}};
 }
 
-json LevelJson(const LevelShape& level) {
+json LevelJson(const TreeLevel& level) {
   json filters = json::object();
-  for (const CheckCost& cost : kCheckCosts) {
-    const auto filter = level.filters.find(cost.filter);
-    if (filter != level.filters.end()) filters[cost.name] = filter->second;
-  }
+  for (const auto& [filter, share] : level.filters) filters[NameOf(filter)] = share;
   return {{"level", level.level},
           {"sorted_runs", level.runs},
           {"tables", level.tables},
@@ -48,55 +43,64 @@ json CandidateJson(const Candidate& candidate) {
           {"filter_bytes", candidate.filters.bytes},
           {"wasted_reads", candidate.filters.wasted_reads},
           {"worst_rate", candidate.filters.worst_rate},
-          {"check_nanoseconds", candidate.filters.nanoseconds},
-          {"lookup_nanoseconds", candidate.nanoseconds}};
+          {"check_nanoseconds", candidate.filters.check_nanoseconds},
+          {"lookup_nanoseconds", candidate.filters.lookup_nanoseconds}};
 }
 
-json FamilyJson(const Advice& advice, const FamilyAdvice& family) {
+json AdviceJson(const FamilyAdvice& family) {
+  if (family.best == 0) return nullptr;
+  json advice = CandidateJson(family.candidates[family.best]);
+  advice.update({{"options", family.options_lines},
+                 {"code", family.code_lines},
+                 {"rebuild", family.rebuild_command},
+                 {"tables_left_by_rebuild", family.left_by_rebuild}});
+  return advice;
+}
+
+json ConstraintJson(Constraint constraint) {
+  switch (constraint.goal) {
+    case Goal::kMemory:
+      return {{"goal", "memory"}, {"value", constraint.value}};
+    case Goal::kRate:
+      return {{"goal", "fpr"}, {"value", constraint.value}};
+    case Goal::kWastedReads:
+      return {{"goal", "wasted_reads"}, {"value", constraint.value}};
+  }
+  return nullptr;
+}
+
+json FamilyJson(const FamilyAdvice& family) {
   json levels = json::array();
-  for (const LevelShape& level : family.tree.levels) levels.push_back(LevelJson(level));
+  for (const TreeLevel& level : family.tree.levels) levels.push_back(LevelJson(level));
   json candidates = json::array();
   for (std::size_t i = 1; i < family.candidates.size(); ++i) {
     candidates.push_back(CandidateJson(family.candidates[i]));
   }
-  json traps = json::array();
-  for (const Trap& trap : family.traps) {
-    traps.push_back({{"name", trap.name}, {"seen", trap.seen}, {"remedy", trap.remedy}});
+  json diagnostics = json::array();
+  for (const Diagnostic& found : family.diagnostics) {
+    diagnostics.push_back({{"name", found.name}, {"seen", found.seen}, {"remedy", found.remedy}});
   }
-  json document{{"column_family", family.tree.column_family},
-                {"keys", family.tree.Keys()},
-                {"sorted_runs", family.tree.Runs()},
-                {"levels", levels},
-                {"constraint",
-                 {{"goal", NameOf(family.constraint.goal)}, {"value", family.constraint.value}}},
-                {"now", CandidateJson(family.candidates.front())},
-                {"candidates", candidates},
-                {"advice", nullptr},
-                {"traps", traps}};
-  if (family.best != 0) {
-    document["advice"] = CandidateJson(family.candidates[family.best]);
-    document["advice"].update({{"options", OptionsLines(family)},
-                               {"code", CodeLines(family)},
-                               {"rebuild", RebuildCommand(advice, family)},
-                               {"tables_left_by_rebuild", family.left_by_rebuild}});
-  }
-  return document;
+  return {{"column_family", family.tree.column_family},
+          {"keys", family.tree.Keys()},
+          {"sorted_runs", family.tree.Runs()},
+          {"levels", levels},
+          {"constraint", ConstraintJson(family.constraint)},
+          {"now", CandidateJson(family.candidates.front())},
+          {"candidates", candidates},
+          {"advice", AdviceJson(family)},
+          {"diagnostics", diagnostics}};
 }
 
 }  // namespace
 
 json ToJson(const Advice& advice) {
   json families = json::array();
-  for (const FamilyAdvice& family : advice.families) {
-    families.push_back(FamilyJson(advice, family));
-  }
+  for (const FamilyAdvice& family : advice.families) families.push_back(FamilyJson(family));
   return {{"database", advice.database},
           {"options_file", advice.options_file.empty() ? json(nullptr) : json(advice.options_file)},
-          {"read_nanoseconds", advice.question.read_nanoseconds},
           {"worthwhile_gain", kWorthwhileGain},
-          {"counters", CountersJson(advice)},
-          {"counters_source", advice.counters_source},
-          {"cost_model", CostModelJson()},
+          {"counters", CountersJson(advice.counters)},
+          {"cost_model", CostModelJson(advice.costs)},
           {"column_families", families},
           {"unreadable_tables", advice.unreadable}};
 }

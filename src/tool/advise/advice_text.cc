@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "advice.h"
+#include "advise.h"
 #include "support/text_table.h"
 #include "tool/output.h"
 
@@ -26,69 +26,68 @@ std::string Indented(const std::string& lines, const std::string& indent) {
   return text;
 }
 
-std::string Filters(const LevelShape& level) {
+std::string FilterNames(const TreeLevel& level) {
   std::string text;
-  for (const CheckCost& cost : kCheckCosts) {
-    const auto filter = level.filters.find(cost.filter);
-    if (filter == level.filters.end()) continue;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", cost.name);
+  for (const auto& [filter, share] : level.filters) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", NameOf(filter));
   }
   return text;
 }
 
 std::string FormatTree(const FamilyAdvice& family) {
-  const TreeShape& tree = family.tree;
+  const Tree& tree = family.tree;
   support::TextTable table({"level", "sorted runs", "tables", "keys", "filters", "bits/key",
                             "filter bytes", "wasted reads"});
-  for (const LevelShape& level : tree.levels) {
+  for (const TreeLevel& level : tree.levels) {
     const double bits = 8.0 * static_cast<double>(level.filter_bytes) /
                         static_cast<double>(std::max<std::uint64_t>(1, level.keys));
     table.AddRow({fmt::format("{}", level.level), fmt::format("{}", level.runs),
-                  fmt::format("{}", level.tables), fmt::format("{}", level.keys), Filters(level),
-                  fmt::format("{:.3f}", bits), fmt::format("{}", level.filter_bytes),
-                  Reads(level.wasted_reads)});
+                  fmt::format("{}", level.tables), fmt::format("{}", level.keys),
+                  FilterNames(level), fmt::format("{:.3f}", bits),
+                  fmt::format("{}", level.filter_bytes), Reads(level.wasted_reads)});
   }
   const Candidate& now = family.candidates.front();
   return fmt::format(
       "Column family {}, now {}\n\n{}\nThe filters take {} bytes. A lookup of an absent key wastes "
       "{} reads, of {} without filters,\nand {:.0f} ns on checks of filters.\n",
       tree.column_family, now.policy, table.Format(), now.filters.bytes,
-      Reads(now.filters.wasted_reads), tree.Runs(), now.filters.nanoseconds);
+      Reads(now.filters.wasted_reads), tree.Runs(), now.filters.check_nanoseconds);
 }
 
-std::string FormatConstraint(const FamilyAdvice& family) {
-  switch (family.constraint.goal) {
+std::string FormatConstraint(Constraint constraint) {
+  switch (constraint.goal) {
     case Goal::kMemory:
-      return fmt::format("at most {:.0f} bytes, for the least time", family.constraint.value);
+      return fmt::format("at most {:.0f} bytes, for the least time", constraint.value);
     case Goal::kRate:
       return fmt::format("a rate of at most {} in every table, for the fewest bytes",
-                         FormatRate(family.constraint.value));
+                         FormatRate(constraint.value));
     case Goal::kWastedReads:
-      return fmt::format("at most {:g} wasted reads a lookup, for the fewest bytes",
-                         family.constraint.value);
+      return fmt::format("at most {:g} wasted reads per lookup, for the fewest bytes",
+                         constraint.value);
   }
   return "";
 }
 
 std::string FormatCandidates(const FamilyAdvice& family, double read_nanoseconds) {
-  support::TextTable table({"setting", "bytes", "wasted reads", "check ns", "us a lookup"});
+  support::TextTable table({"setting", "bytes", "wasted reads", "check ns", "us per lookup"});
   for (std::size_t i = 0; i < family.candidates.size(); ++i) {
     const Candidate& candidate = family.candidates[i];
     table.AddRow({std::string(i == family.best ? "* " : "  ") + (i == 0 ? "now" : candidate.policy),
                   fmt::format("{}", candidate.filters.bytes), Reads(candidate.filters.wasted_reads),
-                  fmt::format("{:.0f}", candidate.filters.nanoseconds),
-                  Microseconds(candidate.nanoseconds)});
+                  fmt::format("{:.0f}", candidate.filters.check_nanoseconds),
+                  Microseconds(candidate.filters.lookup_nanoseconds)});
   }
-  return fmt::format("\nCompared: {}; a read takes {:g} us.\n\n{}", FormatConstraint(family),
-                     read_nanoseconds / 1000.0, table.Format());
+  return fmt::format("\nCompared: {}; a read takes {:g} us.\n\n{}",
+                     FormatConstraint(family.constraint), read_nanoseconds / 1000.0,
+                     table.Format());
 }
 
-std::string FormatChange(const Advice& advice, const FamilyAdvice& family) {
+std::string FormatChange(const FamilyAdvice& family) {
   if (family.best == 0) {
     return fmt::format("\nLeave it: no setting is better by {:g}%.\n", 100.0 * kWorthwhileGain);
   }
-  const PredictedFilters& now = family.candidates.front().filters;
-  const PredictedFilters& best = family.candidates[family.best].filters;
+  const TreeFilters& now = family.candidates.front().filters;
+  const TreeFilters& best = family.candidates[family.best].filters;
   std::string text = fmt::format(
       "\nAdvice: the simplest setting within {:g}% of the best, marked *.\n"
       "  filter bytes  {} -> {}{}\n  wasted reads  {} -> {}{}\n",
@@ -99,10 +98,10 @@ std::string FormatChange(const Advice& advice, const FamilyAdvice& family) {
   if (family.candidates[family.best].options.bottommost == BottommostFilter::kRibbon) {
     text += "Ribbon filters cost more time to build: compactions into the deepest level pay it.\n";
   }
-  text += "\nIn the OPTIONS file:\n" + Indented(OptionsLines(family), "  ");
-  text += "In C++:\n" + Indented(CodeLines(family), "  ");
+  text += "\nIn the OPTIONS file:\n" + Indented(family.options_lines, "  ");
+  text += "In C++:\n" + Indented(family.code_lines, "  ");
   text += fmt::format("Then new tables get it; the present ones follow with\n  {}\n",
-                      RebuildCommand(advice, family));
+                      family.rebuild_command);
   if (family.left_by_rebuild != 0) {
     text += fmt::format(
         "which leaves {} of {} tables: their filter is of this kind already, whatever its bits. "
@@ -112,21 +111,19 @@ std::string FormatChange(const Advice& advice, const FamilyAdvice& family) {
   return text;
 }
 
-std::string FormatTraps(const FamilyAdvice& family) {
-  if (family.traps.empty()) return "\nNo trap was found.\n";
-  std::string text = "\nTraps:\n";
-  for (const Trap& trap : family.traps) {
-    text += fmt::format("! {}\n  {}.\n  To do: {}.\n", trap.name, trap.seen, trap.remedy);
+std::string FormatDiagnostics(const FamilyAdvice& family) {
+  if (family.diagnostics.empty()) return "\nDiagnostics: none.\n";
+  std::string text = "\nDiagnostics:\n";
+  for (const Diagnostic& found : family.diagnostics) {
+    text += fmt::format("! {}\n  {}.\n  To do: {}.\n", found.name, found.seen, found.remedy);
   }
   return text;
 }
 
-std::string FormatCounters(const Advice& advice) {
-  if (!advice.counters) return fmt::format("Counters: {}.\n", advice.counters_source);
-  const FilterCounters& counters = *advice.counters;
-  std::string text = fmt::format(
-      "Counters of {}: {} lookups; {} checks of filters for absent keys, {} passed",
-      advice.counters_source, counters.lookups, counters.AbsentChecks(), counters.FalsePositives());
+std::string FormatCounters(const FilterCounters& counters, const std::string& file) {
+  std::string text =
+      fmt::format("Counters of {}: {} lookups; {} checks of filters for absent keys, {} passed",
+                  file, counters.lookups, counters.AbsentChecks(), counters.FalsePositives());
   if (counters.AbsentChecks() != 0) {
     text += fmt::format(" ({})", FormatRate(static_cast<double>(counters.FalsePositives()) /
                                             static_cast<double>(counters.AbsentChecks())));
@@ -139,6 +136,18 @@ std::string FormatCounters(const Advice& advice) {
   return text + ".\n";
 }
 
+std::string FormatCheckCosts(const LookupCosts& costs) {
+  std::string text =
+      fmt::format("\nNanoseconds per check of a filter, {}; filters up to {} MiB / larger:\n ",
+                  costs.measured ? "measured now on this processor" : "fixed (docs/performance.md)",
+                  kCachedFilterBytes >> 20);
+  for (const CheckedFilter filter : kCheckedFilters) {
+    const CheckCost& cost = costs.Of(filter);
+    text += fmt::format(" {} {:.0f}/{:.0f}", NameOf(filter), cost.in_cache, cost.in_memory);
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string FormatAdvice(const Advice& advice) {
@@ -146,19 +155,12 @@ std::string FormatAdvice(const Advice& advice) {
                          ? fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}\n",
                                        advice.no_options_reason)
                          : fmt::format("Options: {}\n", advice.options_file);
-  text += FormatCounters(advice);
+  if (advice.counters) text += FormatCounters(*advice.counters, advice.statistics_file);
   for (const FamilyAdvice& family : advice.families) {
-    text += "\n" + FormatTree(family) + FormatCandidates(family, advice.question.read_nanoseconds) +
-            FormatChange(advice, family) + FormatTraps(family);
+    text += "\n" + FormatTree(family) + FormatCandidates(family, advice.costs.read_nanoseconds) +
+            FormatChange(family) + FormatDiagnostics(family);
   }
-  text += fmt::format(
-      "\nNanoseconds of a check, measured (docs/performance.md), filters up to {} MiB / larger:\n ",
-      kCachedFilterBytes >> 20);
-  for (const CheckCost& cost : kCheckCosts) {
-    if (cost.filter == CheckedFilter::kNone) continue;
-    text += fmt::format(" {} {:g}/{:g}", cost.name, cost.in_cache, cost.in_memory);
-  }
-  return text + "\n";
+  return text + FormatCheckCosts(advice.costs);
 }
 
 }  // namespace exactbloom::tool

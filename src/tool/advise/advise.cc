@@ -1,23 +1,192 @@
-// exactbloom advise: what should a database's filter policy be set to?
+#include "advise.h"
+
 #include <fmt/format.h>
 
-#include "advice.h"
+#include <algorithm>
+#include <fstream>
+
+#include "exactbloom/bloom_filter.h"
+#include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
 namespace exactbloom::tool {
+namespace {
 
-void RunAdvise(const AdviceQuestion& question) {
-  const Advice advice = Advise(question);
-  if (question.json) {
+using support::InputError;
+
+void CheckArguments(const AdviseArguments& arguments) {
+  if (arguments.rate && !(*arguments.rate >= kMinTargetRate && *arguments.rate <= kMaxTargetRate)) {
+    throw InputError(fmt::format("--fpr {:g} is outside the range of {:g} to {:g}", *arguments.rate,
+                                 kMinTargetRate, kMaxTargetRate));
+  }
+  if (arguments.wasted_reads && !(*arguments.wasted_reads > 0.0)) {
+    throw InputError(
+        fmt::format("--wasted-reads {:g} must be above zero", *arguments.wasted_reads));
+  }
+  if (!(arguments.read_nanoseconds >= 0.0)) {
+    throw InputError("--read-latency must not be below zero");
+  }
+}
+
+std::optional<FilterCounters> ReadStatisticsFile(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{} cannot be read", path));
+  const auto counters = ReadStatistics(file);
+  if (!counters) {
+    throw InputError(fmt::format("{} has no counters as Statistics::ToString() writes them", path));
+  }
+  return counters;
+}
+
+Constraint ConstraintOf(const Tree& tree, const std::vector<Tree>& trees,
+                        const AdviseArguments& arguments) {
+  if (arguments.rate) return {Goal::kRate, *arguments.rate};
+  if (arguments.wasted_reads) return {Goal::kWastedReads, *arguments.wasted_reads};
+  const auto keys = static_cast<double>(tree.Keys());
+  if (arguments.memory_bytes) {
+    double all_keys = 0.0;
+    for (const Tree& other : trees) all_keys += static_cast<double>(other.Keys());
+    return {Goal::kMemory, static_cast<double>(*arguments.memory_bytes) * keys / all_keys};
+  }
+  const auto now = static_cast<double>(FiltersOf(tree, {}).bytes);
+  return {Goal::kMemory, now > 0.0 ? now : BloomFilterPolicyOptions().bits_per_key / 8.0 * keys};
+}
+
+[[noreturn]] void RefuseConstraint(const Constraint& constraint, const Tree& tree) {
+  if (constraint.goal == Goal::kMemory) {
+    throw InputError(
+        fmt::format("--memory: {:.0f} bytes are no filter for the {} keys of column family {}",
+                    constraint.value, tree.Keys(), tree.column_family));
+  }
+  throw InputError(fmt::format("no setting keeps column family {} to {:g}", tree.column_family,
+                               constraint.value));
+}
+
+std::string PolicyNow(const FamilyFindings& findings) {
+  if (findings.options == nullptr) return "not known";
+  return findings.options->NamesFilterPolicy() ? findings.options->filter_policy : "none";
+}
+
+std::string CodeLines(const BloomFilterPolicyOptions& options) {
+  std::string lines = "exactbloom::BloomFilterPolicyOptions options;\n";
+  const auto set = [&lines](const std::string& name, const std::string& value) {
+    lines += fmt::format("options.{} = {};\n", name, value);
+  };
+  if (options.fpr != 0.0) {
+    set("fpr", FormatNumber(options.fpr));
+  } else if (options.level_bits.empty()) {
+    set("bits_per_key", FormatNumber(options.bits_per_key));
+  } else {
+    set("level_bits", fmt::format("{{{}}}", fmt::join(options.level_bits, ", ")));
+  }
+  if (options.lines != 0) set("lines", fmt::format("{}", options.lines));
+  if (options.size_ratio != 0.0) set("size_ratio", FormatNumber(options.size_ratio));
+  if (options.bottommost == BottommostFilter::kRibbon) {
+    set("bottommost", "exactbloom::BottommostFilter::kRibbon");
+  }
+  return lines +
+         "table_options.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(options));\n";
+}
+
+std::uint64_t LeftByRebuild(const FamilyFindings& findings, const BloomFilterPolicyOptions& best) {
+  const TreeLevel& last = findings.tree->levels.back();
+  std::uint64_t left = 0;
+  for (const TableReport* table : findings.tables) {
+    const TableFilter& filter = table->filter;
+    const bool ribbon =
+        best.bottommost == BottommostFilter::kRibbon && last.deepest && filter.level == last.level;
+    const bool same = filter.family == FilterFamily::kExactBloom &&
+                      filter.layout == Layout(FilterKind::kClassic, best.lines);
+    if (ribbon ? filter.family == FilterFamily::kRibbon : same) ++left;
+  }
+  return left;
+}
+
+FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint,
+                          const LookupCosts& costs) {
+  const Tree& tree = *findings.tree;
+  if (constraint.goal == Goal::kWastedReads &&
+      constraint.value >= static_cast<double>(tree.Runs())) {
+    throw InputError(
+        fmt::format("--wasted-reads {:g} needs no filter: column family {} has {} sorted runs",
+                    constraint.value, tree.column_family, tree.Runs()));
+  }
+  const std::vector<Candidate> found = FindCandidates(tree, constraint, costs);
+  if (found.empty()) RefuseConstraint(constraint, tree);
+  const Candidate& best = found[Choose(found, constraint)];
+  const TreeFilters now = FiltersOf(tree, costs);
+  const bool keep =
+      constraint.IsMetBy(now) &&
+      constraint.CostOf(now) <= constraint.CostOf(best.filters) * (1.0 + kWorthwhileGain);
+  FamilyAdvice advice;
+  advice.tree = tree;
+  advice.constraint = constraint;
+  advice.candidates.push_back({PolicyNow(findings), {}, now});
+  advice.candidates.insert(advice.candidates.end(), found.begin(), found.end());
+  advice.best = keep ? 0 : Choose(found, constraint) + 1;
+  advice.options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
+                                     tree.column_family, best.policy);
+  advice.code_lines = CodeLines(best.options);
+  advice.left_by_rebuild = LeftByRebuild(findings, best.options);
+  advice.tables = findings.tables.size();
+  advice.diagnostics = Diagnose(findings);
+  return advice;
+}
+
+// One policy for all column families is no answer where they were advised apart.
+void SetRebuildCommands(Advice* advice) {
+  for (FamilyAdvice& family : advice->families) {
+    const std::string policy =
+        advice->families.size() > 1
+            ? ""
+            : fmt::format("--policy '{}' ", family.candidates[family.best].policy);
+    family.rebuild_command = fmt::format("exactbloom rebuild {}{}", policy, advice->database);
+  }
+}
+
+}  // namespace
+
+Advice Advise(const AdviseArguments& arguments) {
+  CheckArguments(arguments);
+  const Inspection inspection = Inspect({arguments.path});
+  if (inspection.database.empty()) {
+    throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
+  }
+  Advice advice;
+  advice.database = inspection.database;
+  advice.no_options_reason = inspection.no_options_reason;
+  if (inspection.options) advice.options_file = inspection.options->file;
+  advice.unreadable = inspection.totals.unreadable;
+  advice.statistics_file = arguments.statistics_file;
+  advice.counters = ReadStatisticsFile(arguments.statistics_file);
+  advice.costs = arguments.fixed_check_costs ? FixedCosts(arguments.read_nanoseconds)
+                                             : MeasureCosts(arguments.read_nanoseconds);
+  const std::vector<Tree> trees = TreesOf(inspection);
+  for (const Tree& tree : trees) {
+    if (tree.Keys() == 0) continue;
+    advice.families.push_back(AdviseFamily(FindingsOf(tree, inspection, advice.counters),
+                                           ConstraintOf(tree, trees, arguments), advice.costs));
+  }
+  if (advice.families.empty() && advice.unreadable == 0) {
+    throw InputError(fmt::format("{} has no keys in tables yet", advice.database));
+  }
+  SetRebuildCommands(&advice);
+  return advice;
+}
+
+void RunAdvise(const AdviseArguments& arguments) {
+  const Advice advice = Advise(arguments);
+  if (arguments.json) {
     PrintJson(ToJson(advice));
   } else {
     fmt::print("{}", FormatAdvice(advice));
   }
   if (advice.unreadable != 0) {
-    throw support::Findings(fmt::format("{} table{} cannot be read and counted for nothing",
-                                        advice.unreadable, advice.unreadable == 1 ? "" : "s"));
+    throw support::Findings(fmt::format("{} table{} cannot be read and left out", advice.unreadable,
+                                        advice.unreadable == 1 ? "" : "s"));
   }
 }
 

@@ -1,137 +1,278 @@
 #include "diagnostics.h"
 
 #include <fmt/format.h>
+#include <rocksdb/slice_transform.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "plugin/bloom_filter_policy.h"
 
 namespace exactbloom::tool {
 namespace {
 
-std::string Tables(std::uint64_t count) {
+using Seen = std::vector<std::string>;  // what a diagnostic found, once for each cause
+
+std::string CountOfTables(std::uint64_t count) {
   return fmt::format("{} table{}", count, count == 1 ? "" : "s");
 }
 
-bool IsByteOrder(const std::string& comparator) {
-  static const std::set<std::string> known = {"",
-                                              "nullptr",
-                                              "leveldb.BytewiseComparator",
-                                              "leveldb.BytewiseComparator.u64ts",
-                                              "rocksdb.ReverseBytewiseComparator",
-                                              "rocksdb.ReverseBytewiseComparator.u64ts"};
-  return known.count(comparator) != 0;
+bool IsFilteredForHits(const FamilyFindings& family) {
+  return family.options != nullptr && family.options->options.optimize_filters_for_hits &&
+         family.tree->levels.back().deepest;
 }
 
-void CheckComparator(const FamilyOptions& options, std::vector<Trap>* traps) {
-  if (IsByteOrder(options.comparator)) return;
-  traps->push_back({"custom_comparator",
-                    fmt::format("the comparator is {}; filters hash the bytes of keys, whatever "
-                                "their order",
-                                options.comparator),
-                    "make sure that keys which it calls equal have equal bytes: a lookup by other "
-                    "bytes is answered \"absent\""});
+// Whether optimize_filters_for_hits is why a table's filter is not there, or not asked.
+bool NeedsNoFilter(const FamilyFindings& family, const TableReport& table) {
+  return IsFilteredForHits(family) && table.filter.level == family.tree->levels.back().level;
 }
 
-void CheckPartitions(const FamilyOptions& options, std::vector<Trap>* traps) {
-  using TableOptions = rocksdb::BlockBasedTableOptions;
-  if (!options.partition_filters || options.table->index_type == TableOptions::kTwoLevelIndexSearch)
-    return;
-  traps->push_back({"partition_filters_without_two_level_index",
-                    "partition_filters is set, but index_type is not kTwoLevelIndexSearch: RocksDB "
-                    "builds whole filters without a word",
-                    "set index_type=kTwoLevelIndexSearch"});
+// The tables.
+
+Seen TablesWithoutFilter(const FamilyFindings& family) {
+  const auto without = std::count_if(family.tables.begin(), family.tables.end(),
+                                     [&family](const TableReport* table) {
+                                       return !table->HasFilter() && !NeedsNoFilter(family, *table);
+                                     });
+  if (without == 0) return {};
+  return {fmt::format("{} of {} have no filter: each in whose range an absent key lies is read",
+                      CountOfTables(static_cast<std::uint64_t>(without)), family.tables.size())};
 }
 
-void CheckHits(const FamilyFindings& family, std::vector<Trap>* traps) {
-  if (!family.options->options.optimize_filters_for_hits || !family.tree->levels.back().deepest)
-    return;
-  traps->push_back({"optimize_filters_for_hits",
-                    fmt::format("optimize_filters_for_hits is set: the tables of level {} get no "
-                                "filter and none is asked there, so an absent key costs a read",
-                                family.tree->levels.back().level),
-                    "unset it unless nearly all lookups find their key, and rebuild"});
+Seen FiltersNotUsed(const FamilyFindings& family) {
+  std::map<std::string, std::uint64_t> tables_by_reason;
+  for (const TableReport* table : family.tables) {
+    const bool unused = table->use && table->use->use == FilterUse::kUnused;
+    if (unused && !NeedsNoFilter(family, *table)) tables_by_reason[table->use->reason] += 1;
+  }
+  Seen seen;
+  for (const auto& [reason, tables] : tables_by_reason) {
+    seen.push_back(fmt::format("the filter of {} is not asked: {}", CountOfTables(tables), reason));
+  }
+  return seen;
 }
 
-void CheckSizeRatio(const FamilyFindings& family, std::vector<Trap>* traps) {
-  const auto* policy =
-      dynamic_cast<const BloomFilterPolicy*>(family.options->table->filter_policy.get());
-  if (policy == nullptr || policy->Options().size_ratio == 0.0) return;
+Seen OldFormatVersion(const FamilyFindings& family) {
+  constexpr std::uint32_t kNewBloomFilter = 5;
+  const auto legacy = std::count_if(
+      family.tables.begin(), family.tables.end(),
+      [](const TableReport* table) { return table->filter.family == FilterFamily::kLegacyBloom; });
+  const auto* options = family.TableOptions();
+  const bool old_format = options != nullptr && options->format_version < kNewBloomFilter;
+  if (legacy == 0 && !old_format) return {};
+  return {fmt::format("{}, and {} have RocksDB's older Bloom filter, whose rate is higher",
+                      old_format ? fmt::format("format_version is {}", options->format_version)
+                                 : "format_version was below 5",
+                      CountOfTables(static_cast<std::uint64_t>(legacy)))};
+}
+
+// The options.
+
+Seen OptimizedForHits(const FamilyFindings& family) {
+  if (!IsFilteredForHits(family)) return {};
+  return {
+      fmt::format("optimize_filters_for_hits is set: the tables of level {} get no filter and "
+                  "none is asked there, so an absent key costs a read",
+                  family.tree->levels.back().level)};
+}
+
+Seen PartitionsWithoutIndex(const FamilyFindings& family) {
+  using rocksdb::BlockBasedTableOptions;
+  const auto* options = family.TableOptions();
+  if (options == nullptr || !family.options->partition_filters ||
+      options->index_type == BlockBasedTableOptions::kTwoLevelIndexSearch) {
+    return {};
+  }
+  return {
+      "partition_filters is set, but index_type is not kTwoLevelIndexSearch: RocksDB builds "
+      "whole filters and reports nothing"};
+}
+
+Seen CustomComparator(const FamilyFindings& family) {
+  static const std::set<std::string> byte_orders = {"",
+                                                    "nullptr",
+                                                    "leveldb.BytewiseComparator",
+                                                    "leveldb.BytewiseComparator.u64ts",
+                                                    "rocksdb.ReverseBytewiseComparator",
+                                                    "rocksdb.ReverseBytewiseComparator.u64ts"};
+  if (family.options == nullptr || byte_orders.count(family.options->comparator) != 0) return {};
+  return {fmt::format("the comparator is {}; filters hash the bytes of keys, whatever their order",
+                      family.options->comparator)};
+}
+
+Seen SizeRatioMisfit(const FamilyFindings& family) {
+  const auto* options = family.TableOptions();
+  const auto* policy = options == nullptr
+                           ? nullptr
+                           : dynamic_cast<const BloomFilterPolicy*>(options->filter_policy.get());
+  if (policy == nullptr || policy->Options().size_ratio == 0.0) return {};
   const auto& levels = family.tree->levels;
-  if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return;
-  const double above = static_cast<double>(levels[levels.size() - 2].keys);
-  const double real = static_cast<double>(levels.back().keys) / std::max(1.0, above);
+  if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return {};
+  const TreeLevel& above = levels[levels.size() - 2];
+  const double real =
+      static_cast<double>(levels.back().keys) / std::max(1.0, static_cast<double>(above.keys));
   const double told = policy->Options().size_ratio;
-  if (real >= told / kSizeRatioTolerance && real <= told * kSizeRatioTolerance) return;
-  traps->push_back({"size_ratio_misfit",
-                    fmt::format("size_ratio is {:g}, but level {} has {:.2g} times the keys of "
-                                "level {}: the filters take other memory than bits_per_key says",
-                                told, levels.back().level, real, levels[levels.size() - 2].level),
-                    "set size_ratio to what the tree settles at (max_bytes_for_level_multiplier), "
-                    "or use level_bits"});
+  if (real >= told / kSizeRatioTolerance && real <= told * kSizeRatioTolerance) return {};
+  return {
+      fmt::format("size_ratio is {:g}, but level {} has {:.2g} times the keys of level {}: the "
+                  "filters take other memory than bits_per_key says",
+                  told, levels.back().level, real, above.level)};
 }
+
+// Prefixes.
+
+bool HasExtractor(const FamilyOptions& options) {
+  return !options.prefix_extractor.empty() && options.prefix_extractor != "nullptr";
+}
+
+bool LacksWholeKeys(const FamilyFindings& family) {
+  return family.TableOptions() != nullptr && !family.TableOptions()->whole_key_filtering;
+}
+
+Seen NoKeysInFilters(const FamilyFindings& family) {
+  if (!LacksWholeKeys(family) || HasExtractor(*family.options)) return {};
+  return {"whole_key_filtering is off and there is no prefix_extractor: nothing goes into filters"};
+}
+
+Seen PrefixesOnly(const FamilyFindings& family) {
+  if (!LacksWholeKeys(family) || !HasExtractor(*family.options)) return {};
+  return {
+      "whole_key_filtering is off: Get asks for the key's prefix only, and reads a table for "
+      "every absent key whose prefix is there; the rates here are those of absent prefixes"};
+}
+
+// Prefixes in a table's filter, from the number of what went into it.
+double PrefixesOf(const TableFilter& filter) {
+  const auto added = static_cast<double>(filter.filter_keys);
+  const auto keys =
+      static_cast<double>(filter.entries - std::min(filter.entries, filter.range_deletes));
+  return filter.whole_key_filtering ? std::max(0.0, added - keys) : added;
+}
+
+Seen FewPrefixes(const FamilyFindings& family) {
+  std::uint64_t tables = 0;
+  double prefixes = 0.0;
+  std::uint64_t keys = 0;
+  for (const TableReport* table : family.tables) {
+    if (!table->HasFilter() || !table->filter.prefix_filtering) continue;
+    tables += 1;
+    prefixes += PrefixesOf(table->filter);
+    keys += table->filter.entries;
+  }
+  if (tables == 0) return {};
+  const double mean = prefixes / static_cast<double>(tables);
+  const double mean_keys = static_cast<double>(keys) / static_cast<double>(tables);
+  if (mean >= kFewPrefixes || mean >= mean_keys) return {};
+  return {
+      fmt::format("the tables' filters hold {:.1f} prefixes on average, of {} keys: a seek "
+                  "nearly always finds its prefix there, and reads",
+                  mean, keys / tables)};
+}
+
+Seen ChangedPrefixExtractor(const FamilyFindings& family) {
+  if (family.options == nullptr) return {};
+  const rocksdb::SliceTransform* extractor = family.options->options.prefix_extractor.get();
+  if (HasExtractor(*family.options) && extractor == nullptr) return {};  // not known here
+  const std::string now = extractor == nullptr ? "none" : extractor->AsString();
+  std::map<std::string, std::uint64_t> tables_by_extractor;
+  for (const TableReport* table : family.tables) {
+    const TableFilter& filter = table->filter;
+    if (!table->HasFilter() || !filter.prefix_filtering || filter.prefix_extractor == now) continue;
+    tables_by_extractor[filter.prefix_extractor] += 1;
+  }
+  Seen seen;
+  for (const auto& [other, tables] : tables_by_extractor) {
+    seen.push_back(fmt::format(
+        "prefix_extractor is {}, but the filters of {} of {} tables hold prefixes of {}: no seek "
+        "asks them",
+        now, tables, family.tables.size(), other));
+  }
+  return seen;
+}
+
+// The block cache.
+
+Seen FiltersEvicted(const FamilyFindings& family) {
+  if (!family.counters) return {};
+  const std::uint64_t misses = family.counters->cache_misses;
+  const std::uint64_t asked = family.counters->cache_hits + misses;
+  // Each block is missed once, when it is read for the first time.
+  std::uint64_t first_reads = 0;
+  for (const TableReport* table : family.tables) first_reads += table->filter.blocks;
+  const double share = static_cast<double>(misses) / std::max(1.0, static_cast<double>(asked));
+  if (misses <= first_reads || share <= kManyFilterMisses) return {};
+  return {fmt::format("{} of {} lookups of a filter in the block cache did not find it ({:.1f}%)",
+                      misses, asked, 100.0 * share)};
+}
+
+struct DiagnosticRule {
+  const char* name;
+  Seen (*find)(const FamilyFindings& family);
+  const char* remedy;
+};
+
+constexpr DiagnosticRule kDiagnosticRules[] = {
+    {"tables_without_filter", TablesWithoutFilter, "set a filter policy and rebuild"},
+    {"filters_not_used", FiltersNotUsed, "undo the change of options, or rebuild"},
+    {"old_format_version", OldFormatVersion,
+     "set format_version=5 for the built-in filters; ExactBloom's are the same in each"},
+    {"custom_comparator", CustomComparator,
+     "make sure that keys which it calls equal have equal bytes: a lookup by other bytes is "
+     "answered \"absent\""},
+    {"optimize_filters_for_hits", OptimizedForHits,
+     "unset it unless nearly all lookups find their key, and rebuild"},
+    {"partition_filters_without_two_level_index", PartitionsWithoutIndex,
+     "set index_type=kTwoLevelIndexSearch"},
+    {"size_ratio_misfit", SizeRatioMisfit,
+     "set size_ratio to what the tree settles at (max_bytes_for_level_multiplier), or use "
+     "level_bits"},
+    {"no_keys_in_filters", NoKeysInFilters, "set whole_key_filtering=true"},
+    {"prefixes_only", PrefixesOnly,
+     "set whole_key_filtering=true if Get and MultiGet are used, and rebuild"},
+    {"few_prefixes", FewPrefixes, "set a prefix_extractor that takes in more of the key"},
+    {"changed_prefix_extractor", ChangedPrefixExtractor,
+     "set the former one, or let compaction rewrite these tables"},
+    {"filters_evicted", FiltersEvicted,
+     "enlarge the block cache, pin filters (metadata_cache_options), or set "
+     "cache_index_and_filter_blocks=false"},
+};
 
 }  // namespace
 
-void FindTableTraps(const FamilyFindings& family, std::vector<Trap>* traps) {
-  std::uint64_t without = 0;
-  std::uint64_t legacy = 0;
-  std::map<std::string, std::uint64_t> unused;  // by the reason
-  for (const TableReport* table : family.tables) {
-    const bool bottom = family.tree->levels.back().deepest &&
-                        table->filter.level == family.tree->levels.back().level;
-    const bool expected =
-        family.options != nullptr && family.options->options.optimize_filters_for_hits && bottom;
-    if (!table->HasFilter() && !expected) ++without;
-    if (table->filter.family == FilterFamily::kLegacyBloom) ++legacy;
-    if (table->use && table->use->use == FilterUse::kUnused && !expected) {
-      unused[table->use->reason] += 1;
-    }
-  }
-  if (without != 0) {
-    traps->push_back({"tables_without_filter",
-                      fmt::format("{} of {} have no filter: each in whose range an absent key lies "
-                                  "is read",
-                                  Tables(without), family.tables.size()),
-                      "set a filter policy and rebuild"});
-  }
-  for (const auto& [reason, tables] : unused) {
-    traps->push_back({"filters_not_used",
-                      fmt::format("the filter of {} is not asked: {}", Tables(tables), reason),
-                      "undo the change of options, or rebuild"});
-  }
-  const bool old_format = family.options != nullptr && family.options->table != nullptr &&
-                          family.options->table->format_version < 5;
-  if (legacy != 0 || old_format) {
-    const std::string format =
-        old_format ? fmt::format("format_version is {}", family.options->table->format_version)
-                   : "format_version was below 5";
-    traps->push_back({"old_format_version",
-                      fmt::format("{}, and {} have RocksDB's older Bloom filter, whose rate is "
-                                  "higher",
-                                  format, Tables(legacy)),
-                      "set format_version=5 for the built-in filters; ExactBloom's are the same in "
-                      "each"});
-  }
+std::uint64_t FilterCounters::FalsePositives() const {
+  return positives - std::min(positives, true_positives);
 }
 
-void FindOptionTraps(const FamilyFindings& family, std::vector<Trap>* traps) {
-  if (family.options == nullptr) return;
-  CheckComparator(*family.options, traps);
-  CheckHits(family, traps);
-  if (family.options->table == nullptr) return;
-  CheckPartitions(*family.options, traps);
-  CheckSizeRatio(family, traps);
+std::optional<FilterCounters> ReadStatistics(std::istream& text) {
+  static const std::map<std::string, std::uint64_t FilterCounters::*> members = {
+      {"rocksdb.number.keys.read", &FilterCounters::lookups},
+      {"rocksdb.bloom.filter.useful", &FilterCounters::useful},
+      {"rocksdb.bloom.filter.full.positive", &FilterCounters::positives},
+      {"rocksdb.bloom.filter.full.true.positive", &FilterCounters::true_positives},
+      {"rocksdb.block.cache.filter.hit", &FilterCounters::cache_hits},
+      {"rocksdb.block.cache.filter.miss", &FilterCounters::cache_misses},
+  };
+  std::optional<FilterCounters> counters;
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    std::string name, count, colon;
+    std::uint64_t number = 0;
+    const auto member =
+        words >> name >> count >> colon >> number ? members.find(name) : members.end();
+    if (member == members.end() || count != "COUNT" || colon != ":") continue;
+    if (!counters) counters.emplace();
+    (*counters).*(member->second) = number;
+  }
+  return counters;
 }
 
-FamilyFindings FindingsOf(const TreeShape& tree, const Inspection& inspection,
-                          const LogFindings& log) {
+FamilyFindings FindingsOf(const Tree& tree, const Inspection& inspection,
+                          const std::optional<FilterCounters>& counters) {
   FamilyFindings findings;
   findings.tree = &tree;
-  findings.counters = log.counters;
+  findings.counters = counters;
   for (const TableReport& table : inspection.tables) {
     const bool here = table.filter.column_family == tree.column_family;
     if (here && table.status.ok()) findings.tables.push_back(&table);
@@ -139,18 +280,17 @@ FamilyFindings FindingsOf(const TreeShape& tree, const Inspection& inspection,
   if (inspection.options && inspection.options->families.count(tree.column_family) != 0) {
     findings.options = &inspection.options->families.at(tree.column_family);
   }
-  const auto cache = log.block_caches.find(tree.column_family);
-  if (cache != log.block_caches.end()) findings.block_cache_bytes = cache->second;
   return findings;
 }
 
-std::vector<Trap> FindTraps(const FamilyFindings& family) {
-  std::vector<Trap> traps;
-  FindTableTraps(family, &traps);
-  FindOptionTraps(family, &traps);
-  FindPrefixTraps(family, &traps);
-  FindCacheTraps(family, &traps);
-  return traps;
+std::vector<Diagnostic> Diagnose(const FamilyFindings& family) {
+  std::vector<Diagnostic> diagnostics;
+  for (const DiagnosticRule& rule : kDiagnosticRules) {
+    for (const std::string& seen : rule.find(family)) {
+      diagnostics.push_back({rule.name, seen, rule.remedy});
+    }
+  }
+  return diagnostics;
 }
 
 }  // namespace exactbloom::tool

@@ -2,19 +2,37 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "database_log.h"
 #include "tool/database/database_options.h"
 #include "tool/database/inspection.h"
 #include "tool/database/table_report.h"
-#include "tree_shape.h"
+#include "tree_filters.h"
 
 namespace exactbloom::tool {
 
-struct Trap {
+// RocksDB's counters, of all column families since the statistics were made.
+struct FilterCounters {
+  std::uint64_t lookups = 0;         // keys that were asked for
+  std::uint64_t useful = 0;          // filters that answered "absent"
+  std::uint64_t positives = 0;       // and "may be contained"
+  std::uint64_t true_positives = 0;  // and it was
+  // Filter blocks in the block cache; zero where filters are kept outside of it.
+  std::uint64_t cache_hits = 0;
+  std::uint64_t cache_misses = 0;
+
+  std::uint64_t FalsePositives() const;
+  std::uint64_t AbsentChecks() const { return useful + FalsePositives(); }
+};
+
+// Reads the text of rocksdb::Statistics::ToString(). Takes any text; of a counter that is written
+// repeatedly the last number counts. Returns nothing for a text without any of these counters.
+std::optional<FilterCounters> ReadStatistics(std::istream& text);
+
+struct Diagnostic {
   std::string name;    // for programs, such as "tables_without_filter"
   std::string seen;    // what was found, with its figures
   std::string remedy;  // what to do
@@ -22,16 +40,20 @@ struct Trap {
 
 // All that is known of a column family.
 struct FamilyFindings {
-  const TreeShape* tree = nullptr;
+  const Tree* tree = nullptr;
   std::vector<const TableReport*> tables;  // those that could be read
   const FamilyOptions* options = nullptr;  // null without an OPTIONS file
   std::optional<FilterCounters> counters;  // of the whole database
-  std::optional<std::uint64_t> block_cache_bytes;
+
+  // The table options of the OPTIONS file, or null.
+  const rocksdb::BlockBasedTableOptions* TableOptions() const {
+    return options == nullptr ? nullptr : options->table;
+  }
 };
 
-// The tree, the inspection and the log must outlive the result.
-FamilyFindings FindingsOf(const TreeShape& tree, const Inspection& inspection,
-                          const LogFindings& log);
+// The tree and the inspection must outlive the result.
+FamilyFindings FindingsOf(const Tree& tree, const Inspection& inspection,
+                          const std::optional<FilterCounters>& counters);
 
 // A prefix that so few keys share on average tells nothing apart within a table.
 inline constexpr double kFewPrefixes = 16.0;
@@ -40,12 +62,6 @@ inline constexpr double kManyFilterMisses = 0.01;
 // How far, as a factor, the size ratio that a policy is told may lie from the tree's own.
 inline constexpr double kSizeRatioTolerance = 2.0;
 
-std::vector<Trap> FindTraps(const FamilyFindings& family);
-
-// Parts of it, by what they look at.
-void FindTableTraps(const FamilyFindings& family, std::vector<Trap>* traps);
-void FindPrefixTraps(const FamilyFindings& family, std::vector<Trap>* traps);
-void FindCacheTraps(const FamilyFindings& family, std::vector<Trap>* traps);
-void FindOptionTraps(const FamilyFindings& family, std::vector<Trap>* traps);
+std::vector<Diagnostic> Diagnose(const FamilyFindings& family);
 
 }  // namespace exactbloom::tool

@@ -1,200 +1,230 @@
 #include "setting_search.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "exactbloom/levels.h"
 #include "plugin/policy_options.h"
-#include "setting_shapes.h"
-#include "support/progress.h"
 
 namespace exactbloom::tool {
 namespace {
 
-// A Bloom filter's rate falls by the factor e with every 1 / (ln 2)^2 bits per key.
-constexpr double kBitsPerFactorE = 2.0813689810056077;
+constexpr double kStepsPerBit = 1000.0;  // more digits of bits per key say nothing
 
-// Above zero where a setting has more bits than the constraint calls for.
-double Excess(const PredictedFilters& filters, Constraint constraint) {
-  if (constraint.goal == Goal::kMemory) {
-    return std::log(static_cast<double>(std::max<std::uint64_t>(1, filters.bytes)) /
-                    constraint.value);
+double RoundedBits(double bits) {
+  return std::clamp(std::round(bits * kStepsPerBit) / kStepsPerBit, 0.0, kMaxBitsPerKey);
+}
+
+// The least bits per key, in whole steps, that are enough; where some are, more are, too.
+template <typename IsEnough>
+double LeastBits(IsEnough is_enough) {
+  int low = 0;
+  int high = static_cast<int>(kMaxBitsPerKey * kStepsPerBit);
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (is_enough(RoundedBits(middle / kStepsPerBit)) ? high : low) = middle;
   }
-  return std::log(constraint.value / filters.wasted_reads);
+  return RoundedBits(high / kStepsPerBit);
 }
 
-struct Answer {
-  BloomFilterPolicyOptions options;
-  PredictedFilters filters;
-};
+class SettingSearch {
+ public:
+  SettingSearch(const Tree& tree, Constraint constraint, const LookupCosts& costs)
+      : tree_(tree), constraint_(constraint), costs_(costs) {}
 
-// Finds the bits per key at which the excess is next to zero, on the side that the constraint
-// allows: steps that are right for large filters, within bounds that close in.
-std::optional<Answer> Solve(FilterPrediction& prediction, const SettingShape& shape,
-                            Constraint constraint, double bits) {
-  constexpr int kMostSteps = 16;
-  // Tables of few lines have the same sizes over a range of bits: then near is good enough.
-  constexpr int kEnoughSteps = 6;
-  const bool memory = constraint.goal == Goal::kMemory;
-  double low = 0.0;
-  double high = kMaxBitsPerKey;
-  std::optional<Answer> best;
-  for (int step = 0; step < kMostSteps && high - low > kSearchTolerance; ++step) {
-    bits = std::clamp(bits, kSearchTolerance, kMaxBitsPerKey);
-    const BloomFilterPolicyOptions options = shape(bits);
-    const PredictedFilters filters = prediction.Predict(options);
-    const double excess = Excess(filters, constraint);
-    (excess > 0.0 ? high : low) = bits;
-    const bool allowed = memory ? excess <= 0.0 : excess >= 0.0;
-    if (allowed) best = Answer{options, filters};
-    if (allowed && std::abs(excess) < kSearchTolerance) break;
-    if (best && step >= kEnoughSteps) break;
-    // Half of the tolerance on the allowed side.
-    const double aim = (memory ? -0.5 : 0.5) * kSearchTolerance;
-    bits = memory ? bits * std::exp(aim - excess) : bits + (aim - excess) * kBitsPerFactorE;
-    if (!(bits > low && bits < high)) bits = (low + high) / 2.0;
+  std::vector<Candidate> Run() {
+    if (constraint_.goal == Goal::kRate) {
+      AddSettingsAtRate();
+    } else {
+      AddSettings();
+    }
+    std::sort(candidates_.begin(), candidates_.end(), [this](const auto& a, const auto& b) {
+      return constraint_.CostOf(a.filters) < constraint_.CostOf(b.filters);
+    });
+    return std::move(candidates_);
   }
-  return best;
-}
 
-Candidate CandidateOf(const Answer& answer, double read_nanoseconds) {
-  Candidate candidate;
-  candidate.options = answer.options;
-  candidate.policy = FormatPolicy(FilterKind::kClassic, answer.options);
-  candidate.filters = answer.filters;
-  candidate.nanoseconds =
-      answer.filters.wasted_reads * read_nanoseconds + answer.filters.nanoseconds;
-  candidate.complexity = ComplexityOf(answer.options);
-  return candidate;
-}
+ private:
+  bool FiltersTheDeepest() const {
+    return tree_.levels.back().deepest && !tree_.deepest_unfiltered;
+  }
 
-bool HasFilters(const Answer& answer, const TreeShape& tree) {
-  return answer.filters.wasted_reads < static_cast<double>(tree.Runs());
-}
-
-// Whether a layout of faster checks, whose rates are never lower than those of lines = 0, may gain
-// as much as is worthwhile over the best setting of that.
-bool MayBeWorthwhile(const TreeShape& tree, int lines, Goal goal,
-                     const std::vector<Candidate>& candidates) {
-  if (lines == 0) return true;
-  if (goal != Goal::kMemory || candidates.empty()) return false;
-  double least = candidates.front().nanoseconds;
-  for (const Candidate& candidate : candidates) least = std::min(least, candidate.nanoseconds);
-  const std::uint64_t bytes = candidates.front().filters.bytes;
-  const double saving =
-      CheckNanoseconds(CheckedFilter::kAnywhere, bytes) -
-      CheckNanoseconds(CheckedFilterOf(Layout{FilterKind::kClassic, lines}), bytes);
-  return static_cast<double>(tree.Runs()) * saving > kWorthwhileGain * least;
-}
-
-double LeastBitsPerKey(const TreeShape& tree, const std::vector<Candidate>& candidates) {
-  std::uint64_t bytes = candidates.front().filters.bytes;
-  for (const Candidate& candidate : candidates) bytes = std::min(bytes, candidate.filters.bytes);
-  return 8.0 * static_cast<double>(bytes) / static_cast<double>(tree.Keys());
-}
-
-// The filters of every table at one rate.
-std::vector<Candidate> CandidatesAtRate(FilterPrediction& prediction, double rate,
-                                        double read_nanoseconds) {
-  std::vector<Candidate> candidates;
-  for (int lines = 0; lines <= kMaxLines; ++lines) {
-    for (const BloomFilterPolicyOptions& options : SettingsAtRate(prediction, lines, rate)) {
-      const Answer answer{options, prediction.Predict(options)};
-      candidates.push_back(CandidateOf(answer, read_nanoseconds));
+  void AddSettings() {
+    BloomFilterPolicyOptions flat;
+    if (!AddAtBestBits(flat)) return;
+    const double bits = candidates_.back().options.bits_per_key;
+    AddOtherSettings(bits, BottommostFilter::kBloom);
+    if (FiltersTheDeepest()) AddOtherSettings(bits, BottommostFilter::kRibbon);
+    if (constraint_.goal != Goal::kMemory) return;  // lines need more bits
+    BloomFilterPolicyOptions best = candidates_[Choose(candidates_, constraint_)].options;
+    const bool best_is_flat = ComplexityOf(best) == 0;
+    for (const int lines : {1, kMaxLines}) {
+      flat.lines = best.lines = lines;
+      AddAtBestBits(flat);
+      if (!best_is_flat) AddAtBestBits(best);
     }
   }
-  return candidates;
-}
+
+  // But for the flat setting of Bloom filters; with about `bits_per_key` on average.
+  void AddOtherSettings(double bits_per_key, BottommostFilter bottommost) {
+    const double ratio = tree_.size_multiplier;
+    BloomFilterPolicyOptions options;
+    options.bottommost = bottommost;
+    if (bottommost == BottommostFilter::kRibbon) AddAtBestBits(options);
+    if (tree_.levels.size() < 2) return;
+    options.level_bits = DividedBits(bottommost, bits_per_key);
+    if (!options.level_bits.empty()) AddAtBestBits(options);
+    options.level_bits.clear();
+    options.size_ratio = ratio;
+    const bool ratio_known = tree_.compaction_style == rocksdb::kCompactionStyleLevel &&
+                             ratio > 1.0 && ratio <= kMaxSizeRatio;
+    if (ratio_known) AddAtBestBits(options);
+  }
+
+  // All tables at one rate; Ribbon filters are sized by bits alone.
+  void AddSettingsAtRate() {
+    BloomFilterPolicyOptions options;
+    options.fpr = constraint_.value;
+    Add(options);
+    if (!FiltersTheDeepest()) return;
+    options.fpr = 0.0;
+    options.bottommost = BottommostFilter::kRibbon;
+    std::vector<double> bits;
+    for (const TreeLevel& level : tree_.levels) {
+      Tree alone = tree_;
+      alone.levels = {level};
+      bits.push_back(LeastBits([&](double bits_per_key) {
+        BloomFilterPolicyOptions tried = options;
+        tried.bits_per_key = bits_per_key;
+        return constraint_.IsMetBy(FiltersOf(WithFiltersOf(tried, alone), costs_));
+      }));
+    }
+    options.level_bits = BitsByLevel(bits);
+    Add(options);
+  }
+
+  // The division that wastes the fewest reads, with a level's runs in equal parts; nothing for more
+  // runs than can be planned.
+  std::vector<double> DividedBits(BottommostFilter bottommost, double bits_per_key) const {
+    std::vector<std::uint64_t> keys;
+    double total = 0.0;
+    double reads = constraint_.value;
+    for (const TreeLevel& level : tree_.levels) {
+      if (level.deepest && tree_.deepest_unfiltered) {
+        reads -= 1.0;
+        continue;
+      }
+      const std::uint64_t of_run = std::max<std::uint64_t>(1, level.keys / level.runs);
+      keys.insert(keys.end(), level.runs, of_run);
+      total += static_cast<double>(of_run * level.runs) * bits_per_key;
+    }
+    const auto plan = constraint_.goal == Goal::kWastedReads
+                          ? PlanLevelsForTarget({}, keys, reads, bottommost)
+                          : PlanLevels({}, keys, static_cast<std::uint64_t>(total), bottommost);
+    if (!plan) return {};
+    std::vector<double> bits;
+    std::size_t run = 0;
+    for (const TreeLevel& level : tree_.levels) {
+      double level_bits = 0.0;
+      for (std::uint64_t i = 0; i < level.runs && run < keys.size(); ++i, ++run) {
+        level_bits += static_cast<double>(plan->filters[run].bits);
+      }
+      bits.push_back(level_bits / std::max(1.0, static_cast<double>(level.keys)));
+    }
+    return BitsByLevel(bits);
+  }
+
+  // From the bits per key of the levels that have tables: a level without takes those of the next
+  // below it.
+  std::vector<double> BitsByLevel(const std::vector<double>& bits) const {
+    std::vector<double> by_level;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      by_level.resize(static_cast<std::size_t>(tree_.levels[i].level) + 1, RoundedBits(bits[i]));
+    }
+    return by_level;
+  }
+
+  // Adds the setting with the most bits per key that the memory allows, or the fewest that the
+  // wanted reads need. Returns whether there is such a number, and a filter.
+  bool AddAtBestBits(const BloomFilterPolicyOptions& setting) {
+    const bool memory = constraint_.goal == Goal::kMemory;
+    const double bits = LeastBits([&](double bits_per_key) {
+      const Tree tree = WithFiltersOf(WithBits(setting, bits_per_key), tree_);
+      return constraint_.IsMetBy(FiltersOf(tree, costs_)) != memory;
+    });
+    return Add(WithBits(setting, memory ? bits - 1.0 / kStepsPerBit : bits));
+  }
+
+  // The setting with other bits per key. Added to all levels alike, they keep the levels' rates in
+  // proportion; then `bits_per_key` says nothing but how many are added.
+  static BloomFilterPolicyOptions WithBits(BloomFilterPolicyOptions setting, double bits_per_key) {
+    for (double& bits : setting.level_bits) {
+      if (bits != 0.0) bits = RoundedBits(bits + bits_per_key - kMaxBitsPerKey / 2.0);
+    }
+    if (setting.level_bits.empty()) setting.bits_per_key = RoundedBits(bits_per_key);
+    return setting;
+  }
+
+  bool Add(const BloomFilterPolicyOptions& setting) {
+    const TreeFilters filters = FiltersOf(WithFiltersOf(setting, tree_), costs_);
+    const bool useful = filters.wasted_reads < static_cast<double>(tree_.Runs());
+    if (!useful || !constraint_.IsMetBy(filters)) return false;
+    candidates_.push_back({FormatPolicy(FilterKind::kClassic, setting), setting, filters});
+    return true;
+  }
+
+  const Tree& tree_;
+  const Constraint constraint_;
+  const LookupCosts& costs_;
+  std::vector<Candidate> candidates_;
+};
 
 }  // namespace
 
-std::vector<Candidate> FindCandidates(const TreeShape& tree, Constraint constraint,
-                                      double read_nanoseconds) {
-  FilterPrediction prediction(tree);
-  if (constraint.goal == Goal::kRate) {
-    return CandidatesAtRate(prediction, constraint.value, read_nanoseconds);
-  }
-  support::Progress progress;
-  progress.Begin("comparing settings", kMaxLines + 1);
-  std::vector<Candidate> candidates;
-  for (int lines = 0; lines <= kMaxLines; ++lines) {
-    double bits = constraint.goal == Goal::kMemory
-                      ? 8.0 * constraint.value / static_cast<double>(tree.Keys())
-                      : kDefaultBitsPerKey;
-    const auto add = [&](const SettingShape& shape) {
-      const auto answer = Solve(prediction, shape, constraint, bits);
-      if (!answer || !HasFilters(*answer, tree)) return false;
-      candidates.push_back(CandidateOf(*answer, read_nanoseconds));
-      return true;
-    };
-    // All shapes start from the bits per key of the flat setting.
-    if (!add(FlatShape(lines, BottommostFilter::kBloom))) continue;
-    bits = candidates.back().options.bits_per_key;
-    progress.Add(1);
-    if (!MayBeWorthwhile(tree, lines, constraint.goal, candidates)) continue;
-    for (const SettingShape& shape : OtherShapes(tree, lines, bits)) add(shape);
-    if (constraint.goal != Goal::kWastedReads || candidates.size() == 1) continue;
-    // Other shapes need fewer bits than the flat one, and are divided anew at about their number.
-    bits = LeastBitsPerKey(tree, candidates);
-    candidates.resize(1);
-    for (const SettingShape& shape : OtherShapes(tree, lines, bits)) add(shape);
-  }
-  progress.End();
-  return candidates;
-}
-
-Candidate CandidateOfNow(const TreeShape& tree, const std::string& policy,
-                         double read_nanoseconds) {
-  Candidate now;
-  now.policy = policy;
-  now.filters.bytes = tree.FilterBytes();
-  now.filters.wasted_reads = tree.WastedReads();
-  for (const LevelShape& level : tree.levels) {
-    now.filters.worst_rate =
-        std::max(now.filters.worst_rate, level.wasted_reads / static_cast<double>(level.runs));
-  }
-  now.filters.nanoseconds = tree.CheckNanoseconds();
-  now.nanoseconds = now.filters.wasted_reads * read_nanoseconds + now.filters.nanoseconds;
-  return now;
-}
-
-double CostOf(const Candidate& candidate, Goal goal) {
-  return goal == Goal::kMemory ? candidate.nanoseconds
-                               : static_cast<double>(candidate.filters.bytes);
-}
-
-bool Meets(const Candidate& candidate, Constraint constraint) {
-  switch (constraint.goal) {
+bool Constraint::IsMetBy(const TreeFilters& filters) const {
+  switch (goal) {
     case Goal::kMemory:
-      return static_cast<double>(candidate.filters.bytes) <= constraint.value;
+      return static_cast<double>(filters.bytes) <= value;
     case Goal::kRate:
-      return candidate.filters.worst_rate <= constraint.value;
+      return filters.worst_rate <= value;
     case Goal::kWastedReads:
-      return candidate.filters.wasted_reads <= constraint.value;
+      return filters.wasted_reads <= value;
   }
   return false;
 }
 
-std::size_t Choose(const std::vector<Candidate>& candidates, Goal goal) {
-  const auto cost = [goal](const Candidate& candidate) { return CostOf(candidate, goal); };
-  double least = cost(candidates.front());
-  for (const Candidate& candidate : candidates) least = std::min(least, cost(candidate));
-  std::size_t best = candidates.size();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Candidate& candidate = candidates[i];
-    if (cost(candidate) > least * (1.0 + kWorthwhileGain)) continue;
-    if (best == candidates.size() || candidate.complexity < candidates[best].complexity ||
-        (candidate.complexity == candidates[best].complexity &&
-         cost(candidate) < cost(candidates[best]))) {
-      best = i;
-    }
+double Constraint::CostOf(const TreeFilters& filters) const {
+  return goal == Goal::kMemory ? filters.lookup_nanoseconds : static_cast<double>(filters.bytes);
+}
+
+std::vector<Candidate> FindCandidates(const Tree& tree, Constraint constraint,
+                                      const LookupCosts& costs) {
+  return SettingSearch(tree, constraint, costs).Run();
+}
+
+std::size_t Choose(const std::vector<Candidate>& candidates, Constraint constraint) {
+  std::vector<double> costs;
+  for (const Candidate& candidate : candidates) {
+    costs.push_back(constraint.CostOf(candidate.filters));
+  }
+  const double least = *std::min_element(costs.begin(), costs.end());
+  const auto rank = [&](std::size_t i) {
+    const bool close = costs[i] <= least * (1.0 + kWorthwhileGain);
+    return std::tuple(!close, ComplexityOf(candidates[i].options), costs[i]);
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (rank(i) < rank(best)) best = i;
   }
   return best;
+}
+
+int ComplexityOf(const BloomFilterPolicyOptions& options) {
+  return (options.lines != 0 ? 1 : 0) + (options.size_ratio != 0.0 ? 1 : 0) +
+         (options.level_bits.empty() ? 0 : 2) +
+         (options.bottommost == BottommostFilter::kRibbon ? 1 : 0);
 }
 
 }  // namespace exactbloom::tool

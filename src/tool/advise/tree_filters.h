@@ -1,5 +1,5 @@
-// The shape of a column family's tree: what its sorted runs hold, and what their filters take and
-// let through now.
+// The filters of a column family's tree: what they take and let through now, and what those of a
+// setting would, before any is built.
 #pragma once
 
 #include <rocksdb/advanced_options.h>
@@ -10,14 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "filter_cost.h"
+#include "check_costs.h"
+#include "exactbloom/filter_policy.h"
 #include "tool/database/inspection.h"
 
 namespace exactbloom::tool {
 
 // A level: one sorted run, or as many as it has tables if it is level 0. A lookup of an absent key
 // that lies within their ranges asks each run once.
-struct LevelShape {
+struct TreeLevel {
   int level = 0;
   bool deepest = false;  // below level 0, and no level beneath it has tables
   std::uint64_t runs = 1;
@@ -29,9 +30,9 @@ struct LevelShape {
   std::map<CheckedFilter, double> filters;
 };
 
-struct TreeShape {
+struct Tree {
   std::string column_family;
-  std::vector<LevelShape> levels;  // those that have tables, level 0 first
+  std::vector<TreeLevel> levels;  // those that have tables, level 0 first
 
   // Of the options, or RocksDB's defaults where they are not known.
   int num_levels = 7;
@@ -42,13 +43,27 @@ struct TreeShape {
 
   std::uint64_t Keys() const;
   std::uint64_t Runs() const;
-  std::uint64_t FilterBytes() const;
-  double WastedReads() const;
-  // Of the filter checks of one lookup.
-  double CheckNanoseconds() const;
 };
 
 // The column families that have readable tables, by their names.
-std::vector<TreeShape> ShapesOf(const Inspection& inspection);
+std::vector<Tree> TreesOf(const Inspection& inspection);
+
+// Returns the tree with the filters that the classic policy of these options, which must be valid,
+// would give it. The plugin itself says which filter a level's tables get. Their rates are exact
+// for the level's mean number of keys per filter; of Ribbon filters they are those of
+// ribbon_rate.h, at the bytes that RocksDB's builder takes. A table counts as bottommost where its
+// level is the deepest.
+Tree WithFiltersOf(const BloomFilterPolicyOptions& options, Tree tree);
+
+// The sums over a tree.
+struct TreeFilters {
+  std::uint64_t bytes = 0;
+  double wasted_reads = 0.0;        // of a lookup of an absent key
+  double worst_rate = 0.0;          // of a level's tables
+  double check_nanoseconds = 0.0;   // processor time of a lookup's checks
+  double lookup_nanoseconds = 0.0;  // of its wasted reads and its checks
+};
+
+TreeFilters FiltersOf(const Tree& tree, const LookupCosts& costs);
 
 }  // namespace exactbloom::tool
