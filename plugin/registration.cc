@@ -1,13 +1,17 @@
-#include "registration.h"
-
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/utilities/object_registry.h>
 
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 
 #include "bloom_filter_policy.h"
 #include "exactbloom/filter_policy.h"
+
+// Adds the policies to `library` and returns how many factories were added. RocksDB calls it by
+// this name, outside any namespace and declared as C, when ExactBloom is built into it as a plugin.
+extern "C" int RegisterExactBloom(rocksdb::ObjectLibrary& library, const std::string& argument);
 
 namespace exactbloom {
 namespace {

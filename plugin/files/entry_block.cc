@@ -43,6 +43,22 @@ bool TakeNextHandle(Slice* input, BlockHandle* handle) {
   return true;
 }
 
+// The part of an entry that every block has: its key, given the one of the entry before it, and, if
+// the block has values of their own size, their bytes. `shared` bytes are those of the key before.
+bool TakeKey(Slice* input, bool has_value_bytes, std::string* key, std::uint64_t* shared,
+             std::uint64_t* value_bytes) {
+  std::uint64_t unshared = 0;
+  Slice suffix;
+  if (!TakeVarint(input, shared) || !TakeVarint(input, &unshared) ||
+      (has_value_bytes && !TakeVarint(input, value_bytes)) || *shared > key->size() ||
+      !TakeBytes(input, unshared, &suffix)) {
+    return false;
+  }
+  key->resize(static_cast<std::size_t>(*shared));
+  key->append(suffix.data(), suffix.size());
+  return true;
+}
+
 }  // namespace
 
 Status VisitEntries(const Slice& block,
@@ -52,17 +68,12 @@ Status VisitEntries(const Slice& block,
   std::string key;
   while (!rest.empty()) {
     std::uint64_t shared = 0;
-    std::uint64_t unshared = 0;
     std::uint64_t value_bytes = 0;
-    Slice suffix;
     Slice value;
-    if (!TakeVarint(&rest, &shared) || !TakeVarint(&rest, &unshared) ||
-        !TakeVarint(&rest, &value_bytes) || shared > key.size() ||
-        !TakeBytes(&rest, unshared, &suffix) || !TakeBytes(&rest, value_bytes, &value)) {
+    if (!TakeKey(&rest, true, &key, &shared, &value_bytes) ||
+        !TakeBytes(&rest, value_bytes, &value)) {
       return Damaged("an entry");
     }
-    key.resize(static_cast<std::size_t>(shared));
-    key.append(suffix.data(), suffix.size());
     visit(key, value);
   }
   return Status::OK();
@@ -75,20 +86,15 @@ Status ReadIndex(const Slice& block, bool delta_encoded, std::vector<IndexEntry>
   IndexEntry entry;
   while (!rest.empty()) {
     std::uint64_t shared = 0;
-    std::uint64_t unshared = 0;
     std::uint64_t value_bytes = 0;
-    Slice bytes;
-    if (!TakeVarint(&rest, &shared) || !TakeVarint(&rest, &unshared) ||
-        (!delta_encoded && !TakeVarint(&rest, &value_bytes)) || shared > entry.key.size() ||
-        !TakeBytes(&rest, unshared, &bytes)) {
+    Slice value;
+    if (!TakeKey(&rest, !delta_encoded, &entry.key, &shared, &value_bytes)) {
       return Damaged("an entry");
     }
-    entry.key.resize(static_cast<std::size_t>(shared));
-    entry.key.append(bytes.data(), bytes.size());
     const bool whole =
         delta_encoded ? (shared == 0 ? TakeHandle(&rest, &entry.handle)
                                      : TakeNextHandle(&rest, &entry.handle))
-                      : TakeBytes(&rest, value_bytes, &bytes) && TakeHandle(&bytes, &entry.handle);
+                      : TakeBytes(&rest, value_bytes, &value) && TakeHandle(&value, &entry.handle);
     if (!whole) return Damaged("a handle");
     entries->push_back(entry);
   }

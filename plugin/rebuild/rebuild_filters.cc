@@ -1,6 +1,10 @@
 #include "exactbloom/rebuild_filters.h"
 
+#include <rocksdb/env.h>
+
+#include <algorithm>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +13,6 @@
 
 #include "exactbloom/table_filters.h"
 #include "level_compaction.h"
-#include "pacer.h"
 #include "wanted_filter.h"
 
 namespace exactbloom {
@@ -27,6 +30,31 @@ struct LackingTable {
   const Family* family = nullptr;
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;
+};
+
+// Keeps work to a rate, by the clock of `env`.
+class Pacer {
+ public:
+  // `bytes_per_second` 0: no limit.
+  Pacer(rocksdb::Env& env, std::uint64_t bytes_per_second)
+      : env_(env), bytes_per_second_(bytes_per_second), start_(env.NowMicros()) {}
+
+  // Sleeps until `bytes` since the start are within the rate, or `cancelled` returns true.
+  void WaitFor(std::uint64_t bytes, const std::function<bool()>& cancelled) const {
+    if (bytes_per_second_ == 0) return;
+    constexpr double kMicrosPerSecond = 1e6;
+    constexpr std::uint64_t kNapMicros = 50000;  // how often a cancellation is checked for
+    const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_second_);
+    const auto due = start_ + static_cast<std::uint64_t>(seconds * kMicrosPerSecond);
+    for (std::uint64_t now = env_.NowMicros(); now < due && !cancelled(); now = env_.NowMicros()) {
+      env_.SleepForMicroseconds(static_cast<int>(std::min(due - now, kNapMicros)));
+    }
+  }
+
+ private:
+  rocksdb::Env& env_;
+  std::uint64_t bytes_per_second_;
+  std::uint64_t start_;
 };
 
 // RocksDB's message does not always name a file.

@@ -3,13 +3,9 @@
 #include "plugin/cache_charge.h"
 
 #include <gtest/gtest.h>
-#include <rocksdb/sst_file_writer.h>
-#include <rocksdb/table_properties.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "bits_builder_fixture.h"
 #include "sample_database.h"
@@ -166,60 +162,6 @@ TEST_P(ChargedBuilder, BuildsTheSameFilterInAFullCache) {
   AddNumbers(*plain, kKeys);
   EXPECT_EQ(table_options_.block_cache->GetPinnedUsage(), 2 * kEntry);
   EXPECT_TRUE(FinishAndVerify(*charged).contents == FinishAndVerify(*plain).contents);
-}
-
-// Asks the cache for its usage while a table is built.
-class UsageProbe : public rocksdb::TablePropertiesCollectorFactory {
- public:
-  UsageProbe(const Cache& cache, std::size_t& most) : cache_(cache), most_(most) {}
-
-  rocksdb::TablePropertiesCollector* CreateTablePropertiesCollector(Context) override {
-    return new Collector(cache_, most_);
-  }
-  const char* Name() const override { return "UsageProbe"; }
-
- private:
-  class Collector : public rocksdb::TablePropertiesCollector {
-   public:
-    Collector(const Cache& cache, std::size_t& most) : cache_(cache), most_(most) {}
-
-    rocksdb::Status AddUserKey(const rocksdb::Slice&, const rocksdb::Slice&, rocksdb::EntryType,
-                               rocksdb::SequenceNumber, std::uint64_t) override {
-      most_ = std::max(most_, cache_.GetPinnedUsage());
-      return rocksdb::Status::OK();
-    }
-    rocksdb::Status Finish(rocksdb::UserCollectedProperties*) override {
-      return rocksdb::Status::OK();
-    }
-    rocksdb::UserCollectedProperties GetReadableProperties() const override { return {}; }
-    const char* Name() const override { return "UsageProbe"; }
-
-   private:
-    const Cache& cache_;
-    std::size_t& most_;
-  };
-
-  const Cache& cache_;
-  std::size_t& most_;
-};
-
-TEST(CacheCharge, IsSeenWhileATableIsBuiltAndGoneAfterwards) {
-  constexpr std::uint64_t kKeys = 150000;
-  const auto cache = NewCache(std::size_t{64} << 20);
-  BlockBasedTableOptions table_options = OptionsThatCharge(cache);
-  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
-  rocksdb::Options options = OptionsWith(table_options);
-  std::size_t most = 0;
-  options.table_properties_collector_factories.push_back(
-      std::make_shared<UsageProbe>(*cache, most));
-  const TemporaryDirectory directory;
-  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
-  ASSERT_TRUE(writer.Open(directory.path("table.sst")).ok());
-  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(i), "v").ok());
-  ASSERT_TRUE(writer.Finish().ok());
-  EXPECT_GE(most + kEntry, kKeys * 8);
-  EXPECT_LE(most, kKeys * 8 + kEntry);
-  EXPECT_EQ(cache->GetPinnedUsage(), 0U);
 }
 
 }  // namespace

@@ -54,18 +54,6 @@ TEST(Configuration, OptionStringsMakePolicies) {
   EXPECT_EQ(IdOf("classic_bloom:3.3333333333333335"), "classic_bloom:3.3333333333333335");
 }
 
-TEST(Configuration, PoliciesFromOptionStringsFilter) {
-  for (const char* policy : {"classic_bloom:10", "{id=standard_bloom;bits_per_key=10}"}) {
-    BlockBasedTableOptions table_options;
-    ASSERT_TRUE(ReadTableOptions(std::string("filter_policy=") + policy, &table_options).ok());
-    const TemporaryDirectory directory;
-    const Database db = Open(OptionsWith(table_options), directory.path("db"));
-    PutAndFlush(*db, kKeys);
-    ExpectPresent(*db, kKeys);
-    ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
-  }
-}
-
 // OPTIONS files.
 
 class OptionsFile : public testing::TestWithParam<const char*> {
@@ -88,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, OptionsFile,
                          testing::Values("classic_bloom:10", "standard_bloom:10",
                                          "classic_bloom:9.87654321", "standard_bloom:0"));
 
-TEST_P(OptionsFile, RoundTripKeepsThePolicy) {
-  Open(OptionsOfPolicy(), path_);
+TEST_P(OptionsFile, RoundTripKeepsThePolicyAndItFilters) {
+  PutAndFlush(*Open(OptionsOfPolicy(), path_), kKeys);
   rocksdb::DBOptions db_options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   const Status status = rocksdb::LoadLatestOptions({}, path_, &db_options, &families);
@@ -98,13 +86,6 @@ TEST_P(OptionsFile, RoundTripKeepsThePolicy) {
   ASSERT_NE(PolicyOf(families[0].options), nullptr);
   EXPECT_EQ(PolicyOf(families[0].options)->GetId(), GetParam());
   EXPECT_TRUE(rocksdb::CheckOptionsCompatibility({}, path_, db_options, families).ok());
-}
-
-TEST_P(OptionsFile, LoadedPolicyFilters) {
-  PutAndFlush(*Open(OptionsOfPolicy(), path_), kKeys);
-  rocksdb::DBOptions db_options;
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, path_, &db_options, &families).ok());
   rocksdb::Options options(db_options, families[0].options);
   options.statistics = rocksdb::CreateDBStatistics();
   const Database db = Open(options, path_);
@@ -114,46 +95,6 @@ TEST_P(OptionsFile, LoadedPolicyFilters) {
     ExpectFiltering(counts, kKeys - 1);
   } else {
     EXPECT_EQ(counts.useful, 0U);
-  }
-}
-
-// The option `lines`.
-
-class Lines : public testing::TestWithParam<int> {
- protected:
-  Lines() { RegisterFilterPolicies(); }
-};
-
-INSTANTIATE_TEST_SUITE_P(Layouts, Lines, testing::Values(1, 2));
-
-// The OPTIONS file keeps it, and tables get such filters: a whole number of cache lines.
-TEST_P(Lines, RoundTripKeepsTheLayoutAndItFilters) {
-  const TemporaryDirectory directory;
-  const std::string lines = std::to_string(GetParam());
-  BlockBasedTableOptions table_options;
-  ASSERT_TRUE(
-      ReadTableOptions("filter_policy={id=classic_bloom;bits_per_key=10;lines=" + lines + "}",
-                       &table_options)
-          .ok());
-  PutAndFlush(*Open(OptionsWith(table_options), directory.path("db")), kKeys);
-
-  rocksdb::DBOptions db_options;
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory.path("db"), &db_options, &families).ok());
-  std::string loaded;
-  ASSERT_TRUE(PolicyOf(families[0].options)->GetOption({}, "lines", &loaded).ok());
-  EXPECT_EQ(loaded, lines);
-  EXPECT_EQ(PolicyOf(families[0].options)->GetId(), "classic_bloom:10");
-
-  rocksdb::Options options(db_options, families[0].options);
-  options.statistics = rocksdb::CreateDBStatistics();
-  const Database db = Open(options, directory.path("db"));
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
-  rocksdb::TablePropertiesCollection tables;
-  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
-  for (const auto& [name, properties] : tables) {
-    EXPECT_EQ(properties->filter_size % (kLineBits / 8), 40U) << name;  // the trailer
   }
 }
 
@@ -213,23 +154,6 @@ TEST_P(BadBitsPerKey, IsRefusedInAnOptionsFile) {
 TEST(Configuration, EmptyBitsPerKeyIsRefused) {
   BlockBasedTableOptions table_options;
   ExpectRefusal(ReadTableOptions("filter_policy=classic_bloom:", &table_options), "");
-}
-
-TEST(Configuration, BadLinesAreRefused) {
-  BlockBasedTableOptions table_options;
-  for (const char* lines : {"3", "-1", "1.5", "two", "99999999999"}) {
-    const std::string text = std::string("{id=classic_bloom;lines=") + lines + "}";
-    ExpectRefusal(ReadTableOptions("filter_policy=" + text, &table_options), lines, "lines",
-                  "from 0 to 2");
-  }
-  const TemporaryDirectory directory;
-  rocksdb::DB* db = nullptr;
-  BloomFilterPolicyOptions options;
-  options.lines = 3;
-  const PolicyPointer policy(NewClassicBloomFilterPolicy(options));
-  const Status status = rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), &db);
-  const Database owner(db);
-  ExpectRefusal(status, "3", "lines", "from 0 to 2");
 }
 
 TEST(Configuration, UnknownOptionIsRefused) {

@@ -28,13 +28,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, DatabaseTest,
                            return test.param == FilterKind::kClassic ? "Classic" : "Standard";
                          });
 
-TEST_P(DatabaseTest, FlushedTablesFilter) {
-  const Database db = Open(options_, path_);
-  PutAndFlush(*db, kKeys);
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
-}
-
 TEST_P(DatabaseTest, TablesNameTheirPolicyAndCountTheirKeys) {
   const Database db = Open(options_, path_);
   PutAndFlush(*db, kKeys);
@@ -151,14 +144,6 @@ TEST_P(DatabaseTest, SecondaryInstancesFilter) {
   const Database db(opened);
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
-}
-
-TEST_P(DatabaseTest, MultiGetFilters) {
-  const Database db = Open(options_, path_);
-  PutAndFlush(*db, kKeys);
-  const FilterCounts counts = MultiGetAll(*db, kKeys);
-  EXPECT_EQ(counts.true_positive, kKeys);
-  ExpectFiltering(counts, kKeys - 1);
 }
 
 }  // namespace

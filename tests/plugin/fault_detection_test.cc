@@ -94,23 +94,12 @@ TEST_P(FaultDetection, AFlushThatMeetsAFaultFails) {
   for (const bool partitioned : {false, true}) {
     table_options_.filter_policy = std::make_shared<ObservedPolicy>(
         policy_, [](char* block, std::size_t size) { FlipBit(block[size / 2]); });
-    table_options_.partition_filters = partitioned;
-    table_options_.index_type = partitioned ? rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch
-                                            : rocksdb::BlockBasedTableOptions::kBinarySearch;
+    if (partitioned) PartitionFilters(512, &table_options_);
     const TemporaryDirectory directory;
     const Database db = Open(OptionsWith(table_options_), directory.path("db"));
     for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(db->Put({}, KeyOf(i), "value").ok());
     ExpectCorruption(db->Flush({}), "filter block changed");
   }
-}
-
-TEST_P(FaultDetection, SoundFiltersFilter) {
-  table_options_.filter_policy = policy_;
-  const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(table_options_), directory.path("db"));
-  PutAndFlush(*db, kKeys);
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
 }
 
 }  // namespace

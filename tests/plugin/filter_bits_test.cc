@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
@@ -25,19 +26,9 @@ using rocksdb::Status;
 // The longest batch that RocksDB asks for.
 constexpr int kMostInBatch = 32;
 
-struct Filter {
-  std::unique_ptr<const char[]> buffer;
-  Slice contents;
-};
-
 class FilterBits : public testing::TestWithParam<FilterKind> {
  protected:
-  std::unique_ptr<FilterBitsBuilder> NewBuilder() const {
-    const rocksdb::BlockBasedTableOptions table_options;
-    // As SstFileWriter fills it in: no level, no reason, no log.
-    const rocksdb::FilterBuildingContext context(table_options);
-    return std::unique_ptr<FilterBitsBuilder>(policy_->GetBuilderWithContext(context));
-  }
+  std::unique_ptr<FilterBitsBuilder> NewBuilder() const { return exactbloom::NewBuilder(*policy_); }
 
   std::unique_ptr<FilterBitsReader> NewReader(const Slice& contents) const {
     return std::unique_ptr<FilterBitsReader>(policy_->GetFilterBitsReader(contents));
@@ -45,15 +36,6 @@ class FilterBits : public testing::TestWithParam<FilterKind> {
 
   static void AddKeys(FilterBitsBuilder& builder, std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) builder.AddKey(KeyOf(first + i));
-  }
-
-  static Filter Finish(FilterBitsBuilder& builder) {
-    Filter filter;
-    Status status;
-    filter.contents = builder.Finish(&filter.buffer, &status);
-    EXPECT_TRUE(status.ok());
-    EXPECT_TRUE(builder.MaybePostVerify(filter.contents).ok());
-    return filter;
   }
 
   PolicyPointer policy_ = NewPolicy(GetParam());
@@ -68,16 +50,17 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FilterBits,
 TEST_P(FilterBits, ReusedBuilderEqualsAFreshOne) {
   const auto used = NewBuilder();
   AddKeys(*used, 0, 700);
-  Finish(*used);
-  Finish(*used);  // a partition of no keys
+  FinishAndVerify(*used);
+  FinishAndVerify(*used);  // a partition of no keys
   AddKeys(*used, 5000, 300);
   const auto fresh = NewBuilder();
   AddKeys(*fresh, 5000, 300);
-  EXPECT_EQ(Finish(*used).contents.ToString(), Finish(*fresh).contents.ToString());
+  EXPECT_EQ(FinishAndVerify(*used).contents.ToString(),
+            FinishAndVerify(*fresh).contents.ToString());
 }
 
 TEST_P(FilterBits, FilterOfNoKeysAnswersAbsent) {
-  const Filter filter = Finish(*NewBuilder());
+  const Filter filter = FinishAndVerify(*NewBuilder());
   EXPECT_GT(filter.contents.size(), 5U);
   const auto reader = NewReader(filter.contents);
   for (std::uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(reader->MayMatch(KeyOf(i)));
@@ -105,7 +88,7 @@ TEST_P(FilterBits, EntriesAreCountedBeforeFinishWithoutAdjacentDuplicates) {
   EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
   for (const char* key : {"key", "key", "prefix", "", "", "key"}) builder->AddKey(key);
   EXPECT_EQ(builder->EstimateEntriesAdded(), 4U);
-  const Filter filter = Finish(*builder);
+  const Filter filter = FinishAndVerify(*builder);
   EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
   const auto reader = NewReader(filter.contents);
   for (const char* key : {"key", "prefix", ""}) EXPECT_TRUE(reader->MayMatch(key));
@@ -118,7 +101,7 @@ TEST_P(FilterBits, KeyMayDieAfterAddKey) {
     builder->AddKey(key);
     std::fill(key.begin(), key.end(), '?');
   }
-  const Filter filter = Finish(*builder);
+  const Filter filter = FinishAndVerify(*builder);
   const auto reader = NewReader(filter.contents);
   for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(reader->MayMatch(KeyOf(i)));
 }
@@ -132,7 +115,7 @@ TEST_P(FilterBits, ApproximateNumEntriesIsAskedBeforeAnyKeyAndNotTooLarge) {
       continue;
     }
     AddKeys(*builder, 0, entries);
-    const std::size_t size = Finish(*builder).contents.size();
+    const std::size_t size = FinishAndVerify(*builder).contents.size();
     EXPECT_LE(size, bytes);
     EXPECT_GT(size + 2, bytes) << "the estimate wastes space";
   }
@@ -141,7 +124,7 @@ TEST_P(FilterBits, ApproximateNumEntriesIsAskedBeforeAnyKeyAndNotTooLarge) {
 TEST_P(FilterBits, BatchesOfEverySizeAreAnsweredWholly) {
   const auto builder = NewBuilder();
   AddKeys(*builder, 0, 1000);
-  const Filter filter = Finish(*builder);
+  const Filter filter = FinishAndVerify(*builder);
   const auto reader = NewReader(filter.contents);
   for (int count = 1; count <= kMostInBatch; ++count) {
     std::vector<std::string> texts;
@@ -170,7 +153,7 @@ TEST_P(FilterBits, BatchesOfEverySizeAreAnsweredWholly) {
 TEST_P(FilterBits, ContentsMayLieAtAnyAlignment) {
   const auto builder = NewBuilder();
   AddKeys(*builder, 0, 1000);
-  const Filter filter = Finish(*builder);
+  const Filter filter = FinishAndVerify(*builder);
   const std::string bytes = filter.contents.ToString();
   for (std::size_t shift = 0; shift < 64; ++shift) {
     const std::unique_ptr<char[]> moved(new char[shift + bytes.size()]);
@@ -182,49 +165,6 @@ TEST_P(FilterBits, ContentsMayLieAtAnyAlignment) {
       refused += reader->MayMatch(KeyOf(1000 + i)) ? 0U : 1U;
     }
     ASSERT_GT(refused, 950U);
-  }
-}
-
-// An ExactBloom block with a wrong bit in its trailer is never handed to the built-in reader, which
-// might lose keys.
-TEST_P(FilterBits, EverySingleBitErrorOfTheTrailerMatchesEverything) {
-  const auto builder = NewBuilder();
-  AddKeys(*builder, 0, 1000);
-  const std::string bytes = Finish(*builder).contents.ToString();
-  constexpr std::size_t kTrailerBits = 8 * 40;
-  for (std::size_t bit = 0; bit < kTrailerBits; ++bit) {
-    std::string damaged = bytes;
-    char& byte = damaged[damaged.size() - 1 - bit / 8];
-    byte = static_cast<char>(byte ^ (1 << (bit % 8)));
-    const auto reader = NewReader(damaged);
-    for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(reader->MayMatch(KeyOf(900 + i))) << bit;
-  }
-}
-
-TEST_P(FilterBits, BuiltInReadersTakeOurBlocksAsAlwaysMatch) {
-  const auto builder = NewBuilder();
-  AddKeys(*builder, 0, 1000);
-  const Filter filter = Finish(*builder);
-  const PolicyPointer stock(rocksdb::NewBloomFilterPolicy(10));
-  const std::unique_ptr<FilterBitsReader> reader(stock->GetFilterBitsReader(filter.contents));
-  for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(reader->MayMatch(KeyOf(i)));
-}
-
-TEST_P(FilterBits, BuiltInFiltersAreReadByTheBuiltInReader) {
-  for (const PolicyPointer& stock : {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)),
-                                     PolicyPointer(rocksdb::NewRibbonFilterPolicy(10))}) {
-    const rocksdb::BlockBasedTableOptions table_options;
-    const std::unique_ptr<FilterBitsBuilder> builder(
-        stock->GetBuilderWithContext(rocksdb::FilterBuildingContext(table_options)));
-    AddKeys(*builder, 0, 1000);
-    const Filter filter = Finish(*builder);
-    const auto reader = NewReader(filter.contents);
-    std::uint64_t refused = 0;
-    for (std::uint64_t i = 0; i < 1000; ++i) {
-      ASSERT_TRUE(reader->MayMatch(KeyOf(i)));
-      refused += reader->MayMatch(KeyOf(1000 + i)) ? 0U : 1U;
-    }
-    EXPECT_GT(refused, 950U);
   }
 }
 

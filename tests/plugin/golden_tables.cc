@@ -10,11 +10,7 @@ rocksdb::Options GoldenTable::OptionsWith(const PolicyPointer& policy) const {
   table_options.filter_policy = policy;
   table_options.block_size = 512;
   table_options.no_block_cache = true;
-  if (partitioned) {
-    table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-    table_options.partition_filters = true;
-    table_options.metadata_block_size = 192;
-  }
+  if (partitioned) PartitionFilters(192, &table_options);
   rocksdb::Options options = exactbloom::OptionsWith(table_options);
   options.compression = rocksdb::kNoCompression;
   options.db_host_id = "host";

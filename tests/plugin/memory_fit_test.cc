@@ -186,17 +186,5 @@ TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
   }
 }
 
-TEST_P(OptimizedFilters, FilterInADatabase) {
-  rocksdb::BlockBasedTableOptions table_options = table_options_;
-  table_options.filter_policy = policy_;
-  const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(table_options), directory.path("db"));
-  for (std::uint64_t i = 1; i <= 4; ++i) {
-    PutAndFlush(*db, 3000 + 101 * i);
-    ExpectPresent(*db, 3000);
-  }
-  ExpectFiltering(AskAbsent(*db, 2999), 4 * 2999);
-}
-
 }  // namespace
 }  // namespace exactbloom

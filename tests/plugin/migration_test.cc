@@ -30,11 +30,7 @@ class Migration : public testing::TestWithParam<std::tuple<FilterKind, Stock, bo
   static rocksdb::Options OptionsOf(PolicyPointer policy) {
     rocksdb::BlockBasedTableOptions table_options;
     table_options.filter_policy = std::move(policy);
-    if (std::get<2>(GetParam())) {
-      table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-      table_options.partition_filters = true;
-      table_options.metadata_block_size = 512;
-    }
+    if (std::get<2>(GetParam())) PartitionFilters(512, &table_options);
     return OptionsWith(table_options);
   }
 
@@ -77,15 +73,6 @@ TEST_P(Migration, MixedTablesAllFilterWithOurs) {
   ExpectFiltering(AskAbsent(*db, kAsked), kAsked);
 }
 
-TEST_P(Migration, StockReadsOurTablesWithoutFiltering) {
-  PutAndFlush(*OpenWithOurs(), kKeys);
-  const Database db = OpenWithStock();
-  ExpectPresent(*db, kKeys);
-  const FilterCounts counts = AskAbsent(*db, kAsked);
-  EXPECT_EQ(counts.useful, 0U);
-  EXPECT_EQ(counts.FalsePositives(), kAsked) << "our block was not found, or not as always-match";
-}
-
 TEST_P(Migration, StockFiltersItsOwnOfMixedTables) {
   PutAndFlush(*OpenWithOurs(), kKeys, "old");
   const Database db = OpenWithStock();
@@ -98,14 +85,6 @@ TEST_P(Migration, StockFiltersItsOwnOfMixedTables) {
   // Compaction replaces our blocks, and all of the table filters again.
   ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
   ExpectPresent(*db, kKeys, "value");
-  ExpectFiltering(AskAbsent(*db, kAsked), kAsked);
-}
-
-TEST_P(Migration, OnOffAndOnAgain) {
-  PutAndFlush(*OpenWithOurs(), kKeys);
-  ExpectPresent(*OpenWithStock(), kKeys);
-  const Database db = OpenWithOurs();
-  ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kAsked), kAsked);
 }
 
@@ -159,8 +138,7 @@ class Transition : public testing::Test {
       for (std::uint64_t i = 0; i < kTables; ++i) blocks += AskTable(db, i).data_blocks;
       EXPECT_EQ(blocks / kAskedOfTable, unfiltered);
       EXPECT_LT(blocks % kAskedOfTable, kAskedOfTable / 10);
-      RebuildResult result;
-      ASSERT_TRUE(RebuildFilters(db, portion, &result).ok());
+      RebuildResult result = Rebuild(db, portion);
       EXPECT_EQ(result.rewritten_tables, 1U);
       EXPECT_EQ(result.remaining_tables, calls - 1);
       std::uint64_t now = 0;

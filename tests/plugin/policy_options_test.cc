@@ -133,7 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"bottommost", "1"}, BadValue{"bottommost", ""},
                     BadValue{"hash_seed", "-1"}, BadValue{"hash_seed", "1.5"},
                     BadValue{"hash_seed", "18446744073709551616"}, BadValue{"hash_seed", "0x1"},
-                    BadValue{"lines", ""}));
+                    BadValue{"lines", ""}, BadValue{"lines", "3"}, BadValue{"lines", "-1"},
+                    BadValue{"lines", "1.5"}, BadValue{"lines", "99999999999"}));
 
 TEST_P(BadValues, AreRefusedWithOptionValueAndRange) {
   const auto [option, value] = GetParam();

@@ -25,11 +25,7 @@ using rocksdb::BlockBasedTableOptions;
 BlockBasedTableOptions TableOptions(PolicyPointer policy, std::uint64_t metadata_block_size = 0) {
   BlockBasedTableOptions options;
   options.filter_policy = std::move(policy);
-  if (metadata_block_size != 0) {
-    options.partition_filters = true;
-    options.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
-    options.metadata_block_size = metadata_block_size;
-  }
+  if (metadata_block_size != 0) PartitionFilters(metadata_block_size, &options);
   return options;
 }
 

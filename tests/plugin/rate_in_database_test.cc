@@ -49,9 +49,7 @@ TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
   table_options.filter_policy.reset(GetParam() == FilterKind::kClassic
                                         ? NewClassicBloomFilterPolicy(policy_options)
                                         : NewStandardBloomFilterPolicy(policy_options));
-  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table_options.partition_filters = true;
-  table_options.metadata_block_size = kPartitionBytes;
+  PartitionFilters(kPartitionBytes, &table_options);
   const TemporaryDirectory directory;
   const Database db = Open(OptionsWith(table_options), directory.path("db"));
   PutAndFlush(*db, kKeys);

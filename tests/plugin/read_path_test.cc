@@ -33,12 +33,6 @@ class ReadPath : public testing::TestWithParam<int> {
     return db;
   }
 
-  void PartitionFilters() {
-    table_options_.partition_filters = true;
-    table_options_.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
-    table_options_.metadata_block_size = 512;
-  }
-
   static std::uint64_t Count(const rocksdb::DB& db, rocksdb::Tickers ticker) {
     return db.GetDBOptions().statistics->getTickerCount(ticker);
   }
@@ -97,7 +91,7 @@ TEST_P(ReadPath, MappedFiles) {
 TEST_P(ReadPath, FiltersInTheBlockCache) { ExpectFilteringFromTheBlockCache(); }
 
 TEST_P(ReadPath, PartitionsInTheBlockCache) {
-  PartitionFilters();
+  PartitionFilters(512, &table_options_);
   ExpectFilteringFromTheBlockCache();
 }
 
@@ -129,7 +123,7 @@ TEST_P(ReadPath, MultiGetWithEveryOption) {
 }
 
 TEST_P(ReadPath, MultiGetWithEveryOptionAndPartitions) {
-  PartitionFilters();
+  PartitionFilters(512, &table_options_);
   const Database db = OpenAndFill(Options());
   ExpectFilteredMultiGets(*db);
 }

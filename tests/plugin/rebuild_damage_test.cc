@@ -53,9 +53,7 @@ class RebuildDamage : public testing::Test {
 
 TEST_F(RebuildDamage, WithoutChecksumsItIsFoundByDecoding) {
   OpenDamaged();
-  RebuildResult result;
-  const rocksdb::Status status = RebuildFilters(*db_, {}, &result);
-  ASSERT_TRUE(status.ok()) << status.ToString();
+  const RebuildResult result = Rebuild(*db_);
   EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
   EXPECT_EQ(result.lacking_tables, kTables);
   EXPECT_EQ(result.rewritten_tables, kTables - 1);
@@ -83,9 +81,7 @@ TEST_F(RebuildDamage, WithoutChecksumsOperandsAreTakenAsTheyAre) {
   }
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);
   const Database db = open();
-  RebuildResult result;
-  const rocksdb::Status status = RebuildFilters(*db, {}, &result);
-  ASSERT_TRUE(status.ok()) << status.ToString();
+  const RebuildResult result = Rebuild(*db);
   EXPECT_EQ(result.rewritten_tables, 2U);
   EXPECT_TRUE(result.damaged_files.empty());
   ExpectPresent(*db, kKeys, "value,more");
@@ -101,9 +97,7 @@ TEST_F(RebuildDamage, ATableWithoutAFooterIsNamedAndLeft) {
   db_ = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path);
   damaged_ = TableFilesIn(path).at(1);
   std::filesystem::resize_file(damaged_, std::filesystem::file_size(damaged_) - 1);
-  RebuildResult result;
-  const rocksdb::Status status = RebuildFilters(*db_, {}, &result);
-  ASSERT_TRUE(status.ok()) << status.ToString();
+  const RebuildResult result = Rebuild(*db_);
   EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
   EXPECT_EQ(result.tables, kTables);
   EXPECT_EQ(result.lacking_tables, kTables - 1);

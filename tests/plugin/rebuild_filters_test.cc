@@ -20,13 +20,6 @@
 namespace exactbloom {
 namespace {
 
-RebuildResult Rebuild(rocksdb::DB& db, const RebuildOptions& options = {}) {
-  RebuildResult result;
-  const rocksdb::Status status = RebuildFilters(db, options, &result);
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  return result;
-}
-
 // The database is in memory.
 class RebuildTest : public testing::TestWithParam<rocksdb::CompactionStyle> {
  protected:

@@ -68,8 +68,7 @@ TEST(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
   options.listeners = {photographer};
   {
     const Database db = Open(options, directory.path("db"));
-    RebuildResult result;
-    ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+    RebuildResult result = Rebuild(*db);
     ASSERT_EQ(result.rewritten_tables, result.lacking_tables);
   }
   ASSERT_GE(photographer->pictures, 9);
@@ -79,8 +78,7 @@ TEST(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
   for (int i = 0; i < photographer->pictures; ++i) {
     const Database db = Open(options, directory.path("crash" + std::to_string(i)));
     ExpectPresent(*db, kTables * kKeys);
-    RebuildResult result;
-    ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+    RebuildResult result = Rebuild(*db);
     EXPECT_EQ(result.remaining_tables, 0U);
     most = std::max(most, result.lacking_tables);
     fewest = std::min(fewest, result.lacking_tables);
@@ -98,8 +96,7 @@ TEST(RebuildSafety, ADamagedTableIsNamedAndLeft) {
   const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
   const std::string damaged = ListTableFilters(*db).front().path;
   std::fstream(damaged).seekp(100).put('!');  // in a block of data
-  RebuildResult result;
-  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  RebuildResult result = Rebuild(*db);
   EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged});
   EXPECT_EQ(result.remaining_tables, 1U);
   EXPECT_EQ(result.rewritten_tables, result.lacking_tables - 1);
@@ -134,11 +131,10 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
   const Database db = Open(options, directory.path("db"));
   RebuildOptions bounded;
   bounded.max_tables = 2;
-  RebuildResult result;
-  ASSERT_TRUE(RebuildFilters(*db, bounded, &result).ok());
+  RebuildResult result = Rebuild(*db, bounded);
   EXPECT_EQ(result.lacking_tables, tables);
   EXPECT_LE(result.rewritten_tables, 2U);
-  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  result = Rebuild(*db);
   EXPECT_EQ(result.remaining_tables, 0U);
   EXPECT_EQ(result.rewritten_tables, result.lacking_tables);
   EXPECT_GT(result.gone_tables, 0U) << "no table came along with another";
@@ -165,8 +161,7 @@ TEST(RebuildSafety, AMiddleLevelStaysAboveTheOneBelow) {
     ASSERT_TRUE(db->CompactFiles({}, {newer}, 1).ok());
   }
   const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
-  RebuildResult result;
-  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  RebuildResult result = Rebuild(*db);
   EXPECT_EQ(result.rewritten_tables, 2U);
   const std::vector<TableFilter> tables = ListTableFilters(*db);
   ASSERT_EQ(tables.size(), 2U);
@@ -190,8 +185,7 @@ TEST(RebuildSafety, SnapshotsAndBlobsStay) {
   rocksdb::ReadOptions before;
   before.snapshot = db->GetSnapshot();
   PutAndFlush(*db, kKeys, "new");
-  RebuildResult result;
-  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  RebuildResult result = Rebuild(*db);
   EXPECT_EQ(result.lacking_tables, 1U);
   EXPECT_EQ(result.rewritten_tables, 1U);
   EXPECT_EQ(result.still_lacking_tables, 0U);
@@ -225,8 +219,7 @@ TEST(RebuildSafety, VersionsWithTimestampsStay) {
   }
   options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
   const Database db = Open(options, directory.path("db"));
-  RebuildResult result;
-  ASSERT_TRUE(RebuildFilters(*db, {}, &result).ok());
+  RebuildResult result = Rebuild(*db);
   EXPECT_GE(result.rewritten_tables, 2U);
   EXPECT_EQ(result.remaining_tables, 0U);
   for (const std::string& time : times) {
@@ -262,7 +255,7 @@ TEST(RebuildSafety, WritesAndCompactionsGoOnBesideIt) {
   });
   RebuildResult result;
   for (int call = 0; call < 20 || result.remaining_tables > 0; ++call) {
-    EXPECT_TRUE(RebuildFilters(*db, {}, &result).ok());
+    result = Rebuild(*db);
     EXPECT_EQ(result.still_lacking_tables, 0U);
   }
   stop = true;

@@ -59,6 +59,13 @@ rocksdb::Options OptionsWith(PolicyPointer policy) {
   return OptionsWith(table_options);
 }
 
+void PartitionFilters(std::uint64_t metadata_block_size,
+                      rocksdb::BlockBasedTableOptions* table_options) {
+  table_options->partition_filters = true;
+  table_options->index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options->metadata_block_size = metadata_block_size;
+}
+
 const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& options) {
   const auto* table = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   return table == nullptr ? nullptr : table->filter_policy.get();
@@ -139,6 +146,13 @@ std::vector<std::filesystem::path> TableFilesIn(const std::string& directory) {
   }
   std::sort(tables.begin(), tables.end());
   return tables;
+}
+
+RebuildResult Rebuild(rocksdb::DB& db, const RebuildOptions& options) {
+  RebuildResult result;
+  const rocksdb::Status status = RebuildFilters(db, options, &result);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return result;
 }
 
 FilterCounts TakeCounts(rocksdb::DB& db) {

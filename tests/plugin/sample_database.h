@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exactbloom/layout.h"
+#include "exactbloom/rebuild_filters.h"
 
 namespace exactbloom {
 
@@ -38,6 +39,10 @@ PolicyPointer NewPolicy(Layout layout, double bits_per_key = 10);
 // Options of a database that creates itself, counts, and compacts only when told to.
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options);
 rocksdb::Options OptionsWith(PolicyPointer policy);
+
+// Makes the filters partitioned, for partitions of about this size.
+void PartitionFilters(std::uint64_t metadata_block_size,
+                      rocksdb::BlockBasedTableOptions* table_options);
 
 // The policy that the options of a table factory hold.
 const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& options);
@@ -86,6 +91,9 @@ FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
 // exactly the even ones are found, and returns the filters' counters.
 FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
                          const rocksdb::ReadOptions& read_options = {});
+
+// Calls RebuildFilters, and expects success.
+RebuildResult Rebuild(rocksdb::DB& db, const RebuildOptions& options = {});
 
 // Reads the counters and sets them to zero.
 FilterCounts TakeCounts(rocksdb::DB& db);

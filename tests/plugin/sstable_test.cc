@@ -249,9 +249,7 @@ TEST_F(TableFileTest, HostileBytesAreRefusedOrRead) {
   rocksdb::BlockBasedTableOptions table_options;
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);
   table_options.checksum = rocksdb::kNoChecksum;
-  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table_options.partition_filters = true;
-  table_options.metadata_block_size = 64;
+  PartitionFilters(64, &table_options);
   table_options.block_size = 256;
   const std::string bytes = WrittenTable(table_options);
   ASSERT_GT(Read(bytes).blocks, 5U);

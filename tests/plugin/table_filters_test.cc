@@ -46,9 +46,7 @@ class TableFilters : public testing::Test {
 };
 
 rocksdb::BlockBasedTableOptions Partitioned(rocksdb::BlockBasedTableOptions table_options) {
-  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table_options.partition_filters = true;
-  table_options.metadata_block_size = 512;
+  PartitionFilters(512, &table_options);
   return table_options;
 }
 

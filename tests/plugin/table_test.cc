@@ -27,11 +27,7 @@ class TableTest : public testing::TestWithParam<Shape> {
     table_options.filter_policy = NewPolicy(kind);
     table_options.format_version = format_version;
     table_options.whole_key_filtering = content != Content::kPrefixes;
-    if (partitioned) {
-      table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-      table_options.partition_filters = true;
-      table_options.metadata_block_size = 512;
-    }
+    if (partitioned) PartitionFilters(512, &table_options);
     rocksdb::Options options = OptionsWith(table_options);
     if (content != Content::kWholeKeys) {
       options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));

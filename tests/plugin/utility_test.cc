@@ -2,6 +2,7 @@
 // and the filters filter.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/utilities/backup_engine.h>
 #include <rocksdb/utilities/checkpoint.h>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sample_database.h"
 
@@ -43,20 +45,9 @@ class Utility : public testing::TestWithParam<int> {
 
 INSTANTIATE_TEST_SUITE_P(Lines, Utility, testing::Values(0, 1, 2));
 
-// Appends the operands with commas.
-class Append : public rocksdb::AssociativeMergeOperator {
- public:
-  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value,
-             std::string* merged, rocksdb::Logger*) const override {
-    *merged = existing == nullptr ? "" : existing->ToString() + ",";
-    merged->append(value.data(), value.size());
-    return true;
-  }
-  const char* Name() const override { return "Append"; }
-};
-
 TEST_P(Utility, MergesAreFoundInAllTables) {
-  options_.merge_operator = std::make_shared<Append>();
+  ASSERT_TRUE(
+      rocksdb::MergeOperator::CreateFromString({}, "stringappend", &options_.merge_operator).ok());
   const Database db = Open(options_, Path());
   PutAndFlush(*db, kKeys, "a");
   for (const char* operand : {"b", "c"}) {
@@ -95,52 +86,15 @@ TEST_P(Utility, DeletedRangesAreGoneAndTheRestIsFound) {
 }
 
 // Keys end in eight bytes of time, the latest first; filters hold what is before them.
-class TimestampComparator : public rocksdb::Comparator {
- public:
-  TimestampComparator() : Comparator(sizeof(std::uint64_t)) {}
-
-  static std::string Timestamp(std::uint64_t time) {
-    std::string bytes(sizeof(time), '\0');
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = static_cast<char>(time >> (8 * (bytes.size() - 1 - i)));
-    }
-    return bytes;
-  }
-
-  const char* Name() const override { return "TimestampComparator"; }
-  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
-    const int keys = CompareWithoutTimestamp(a, true, b, true);
-    return keys != 0 ? keys : -CompareTimestamp(TimeOf(a), TimeOf(b));
-  }
-  using Comparator::CompareWithoutTimestamp;
-  int CompareWithoutTimestamp(const rocksdb::Slice& a, bool a_has, const rocksdb::Slice& b,
-                              bool b_has) const override {
-    return KeyPart(a, a_has).compare(KeyPart(b, b_has));
-  }
-  int CompareTimestamp(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
-    return a.compare(b);
-  }
-  void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-
- private:
-  rocksdb::Slice TimeOf(const rocksdb::Slice& key) const {
-    return {key.data() + key.size() - timestamp_size(), timestamp_size()};
-  }
-  rocksdb::Slice KeyPart(const rocksdb::Slice& key, bool has_timestamp) const {
-    return {key.data(), key.size() - (has_timestamp ? timestamp_size() : 0)};
-  }
-};
-
 TEST_P(Utility, UserDefinedTimestampsStayOutOfTheFilter) {
-  const TimestampComparator comparator;
-  options_.comparator = &comparator;
+  ASSERT_TRUE(rocksdb::Comparator::CreateFromString({}, "leveldb.BytewiseComparator.u64ts",
+                                                    &options_.comparator)
+                  .ok());
   const Database db = Open(options_, Path());
-  for (const std::uint64_t time : {10U, 20U}) {
+  const std::vector<std::string> times = {std::string(8, '\1'), std::string(8, '\2')};
+  for (const std::string& time : times) {
     for (std::uint64_t i = 0; i < kKeys; ++i) {
-      ASSERT_TRUE(
-          db->Put({}, KeyOf(2 * i), TimestampComparator::Timestamp(time), std::to_string(time))
-              .ok());
+      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), time, time).ok());
     }
   }
   ASSERT_TRUE(db->Flush({}).ok());
@@ -148,16 +102,15 @@ TEST_P(Utility, UserDefinedTimestampsStayOutOfTheFilter) {
   ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
   EXPECT_EQ(tables.begin()->second->num_filter_entries, kKeys);
 
-  for (const auto& [time, expected] : {std::pair(15, "10"), std::pair(25, "20")}) {
-    const std::string timestamp = TimestampComparator::Timestamp(static_cast<std::uint64_t>(time));
-    const rocksdb::Slice timestamp_slice(timestamp);
+  for (const std::string& time : times) {
+    const rocksdb::Slice time_slice(time);
     rocksdb::ReadOptions read_options;
-    read_options.timestamp = &timestamp_slice;
+    read_options.timestamp = &time_slice;
     TakeCounts(*db);
     for (std::uint64_t i = 0; i < kAbsent; ++i) {
       std::string value;
       ASSERT_TRUE(db->Get(read_options, KeyOf(2 * i), &value).ok());
-      ASSERT_EQ(value, expected);
+      ASSERT_EQ(value, time);
       ASSERT_TRUE(db->Get(read_options, KeyOf(2 * i + 1), &value).IsNotFound());
     }
     const FilterCounts counts = TakeCounts(*db);
@@ -243,36 +196,6 @@ TEST_P(Utility, OptimisticTransactionDatabase) {
   PutAndFlush(*db, kKeys);
   const std::unique_ptr<rocksdb::Transaction> transaction(db->BeginTransaction({}));
   RunTransaction(*db, *transaction);
-}
-
-TEST_P(Utility, ColumnFamiliesShareOnePolicy) {
-  const Database db = Open(options_, Path());
-  rocksdb::BlockBasedTableOptions partitioned;
-  partitioned.filter_policy = policy_;
-  partitioned.partition_filters = true;
-  partitioned.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  partitioned.metadata_block_size = 512;
-  partitioned.optimize_filters_for_memory = true;
-  rocksdb::ColumnFamilyHandle* other = nullptr;
-  ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(partitioned), "other", &other).ok());
-  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), other}) {
-    PutAndFlush(*db, kKeys, family->GetName(), 0, family);
-  }
-  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), other}) {
-    ExpectPresent(*db, kKeys, family->GetName(), 0, family);
-    ExpectFiltering(AskAbsent(*db, kAbsent, family), kAbsent);
-  }
-  ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
-}
-
-// Read-only and secondary instances, and ingested files, are in database_test.cc for lines = 0.
-TEST_P(Utility, ReadOnlyInstance) {
-  PutAndFlush(*Open(options_, Path()), kKeys);
-  rocksdb::DB* opened = nullptr;
-  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, Path(), &opened).ok());
-  const Database db(opened);
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
 }
 
 }  // namespace

@@ -31,10 +31,8 @@ class WantedFilterTest : public testing::Test {
   // The number of tables that lack the policy's filter. After a rebuild none does.
   std::uint64_t Lacking(PolicyPointer policy) {
     const Database db = OpenWith(std::move(policy));
-    RebuildResult first;
-    RebuildResult second;
-    EXPECT_TRUE(RebuildFilters(*db, {}, &first).ok());
-    EXPECT_TRUE(RebuildFilters(*db, {}, &second).ok());
+    const RebuildResult first = Rebuild(*db);
+    const RebuildResult second = Rebuild(*db);
     EXPECT_EQ(first.rewritten_tables, first.lacking_tables);
     EXPECT_EQ(first.still_lacking_tables, 0U);
     EXPECT_EQ(second.lacking_tables, 0U);
@@ -69,8 +67,7 @@ TEST_F(WantedFilterTest, BuiltInFamilies) {
 
 TEST_F(WantedFilterTest, PartitioningDoesNotCount) {
   PutAndFlush(*OpenWith(NewPolicy(FilterKind::kClassic)), kKeys);
-  table_options_.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table_options_.partition_filters = true;
+  PartitionFilters(4096, &table_options_);
   EXPECT_EQ(Lacking(NewPolicy(FilterKind::kClassic)), 0U);
 }
 
