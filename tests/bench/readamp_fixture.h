@@ -24,33 +24,41 @@ class ReadampTest : public ::testing::Test {
   std::filesystem::path Databases() const { return directory_ / "databases"; }
   std::filesystem::path Json() const { return directory_ / "result.json"; }
 
-  Outcome Run(const std::string& arguments) const { return RunIn(Databases(), arguments); }
-
-  Outcome RunIn(const std::filesystem::path& databases, const std::string& arguments,
-                const std::string& under = "") const {
-    return RunCommand(
-        fmt::format("{} {} --directory {} {}", under, READAMP, databases.string(), arguments),
+  // Runs readamp `under` another command, or with its environment, and expects no database left.
+  Outcome Run(const std::string& arguments, const std::string& under = "") const {
+    Outcome outcome = RunCommand(
+        fmt::format("{} {} --directory {} {}", under, READAMP, Databases().string(), arguments),
         directory_);
+    EXPECT_TRUE(std::filesystem::is_empty(Databases()));
+    return outcome;
   }
 
-  // The results of a run that has to succeed and to leave no database.
-  nlohmann::json Measure(const std::string& arguments, const std::string& under = "") const {
-    const Outcome outcome =
-        RunIn(Databases(), fmt::format("{} --no-bloom-table --json {}", arguments, Json().string()),
-              under);
+  // The results of a run that has to succeed, and its text in out_.
+  nlohmann::json Measure(const std::string& arguments, const std::string& under = "") {
+    const Outcome outcome = Run(arguments + " --json " + Json().string(), under);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_TRUE(std::filesystem::is_empty(Databases()));
+    out_ = outcome.out;
     return outcome.status == 0 ? nlohmann::json::parse(ReadFile(Json())) : nlohmann::json();
   }
 
-  // One line on stderr that contains `words`, status 2, nothing on stdout and no database left.
+  // One line on stderr that contains `words`, status 2 and nothing on stdout.
   void ExpectRefusal(const std::string& arguments, const std::string& words) const {
     SCOPED_TRACE(arguments);
     testing::ExpectRefusal(Run(arguments), words);
-    EXPECT_TRUE(std::filesystem::is_empty(Databases()));
+  }
+
+  static const nlohmann::json& Result(const nlohmann::json& report, std::size_t policy,
+                                      const std::string& workload) {
+    return report.at("policies").at(policy).at("workloads").at(workload);
+  }
+
+  static void ExpectExactRateInInterval(const nlohmann::json& result) {
+    EXPECT_LE(result.at("interval").at(0), result.at("exact_rate"));
+    EXPECT_GE(result.at("interval").at(1), result.at("exact_rate"));
   }
 
   std::filesystem::path directory_;
+  std::string out_;
 };
 
 }  // namespace exactbloom::testing
