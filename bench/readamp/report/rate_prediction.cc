@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/bloom_filter_policy.h"
-#include "readamp/lookups/lookup_walk.h"
 #include "support/rate_deviation.h"
 
 namespace exactbloom::readamp {
@@ -17,6 +17,101 @@ namespace {
 
 // The fill and the rate of a filter of fewer keys are far from normally distributed.
 constexpr std::uint64_t kKeysThatDecide = 200;
+
+// The block of the table's filter that answers for `key`; as in RocksDB, the last one for keys
+// beyond all partitions.
+const TableFilterBlock* BlockOf(const Table& table, const std::string& key) {
+  const auto& blocks = table.filter_blocks;
+  if (blocks.size() == 1) return &blocks.front();
+  const auto found = std::lower_bound(blocks.begin(), blocks.end(), key,
+                                      [](const TableFilterBlock& block, const std::string& wanted) {
+                                        return block.last_key < wanted;
+                                      });
+  return found != blocks.end() ? &*found : &blocks.back();
+}
+
+// The checks of one filter block whose table lacks the keys, or the prefixes.
+struct BlockChecks {
+  std::uint64_t count = 0;
+  std::uint64_t squares = 0;  // sum over the keys of the squared number of their lookups
+};
+
+// Which filters a workload's lookups ask, from the tree alone.
+class LookupWalk {
+ public:
+  LookupWalk(const Database& database, Prediction* prediction)
+      : tables_(database.Tables()), keys_(database.Keys()), prediction_(*prediction) {
+    prediction_.absent_checks = 0;
+  }
+
+  // A lookup of a key asks the sorted runs from the newest on, in each the table whose range holds
+  // the key, until one has it.
+  void LookUp(std::size_t i, std::uint64_t times) {
+    const std::string key = keys_.Key(i);
+    const int holder = tables_.SortedRunOf(keys_, i);
+    for (int run = 0; run < tables_.SortedRuns(); ++run) {
+      const Table* table = tables_.Find(run, key);
+      if (table != nullptr) Ask(*table, key, run == holder, times);
+      if (run == holder) break;
+    }
+  }
+
+  // A scan of a prefix asks all sorted runs for the first table that may hold keys from the prefix
+  // on, and all files of level 0.
+  void Scan(const std::string& prefix, std::uint64_t times) {
+    const auto [begin, end] = keys_.StoredWithPrefix(prefix);
+    std::vector<bool> holds(static_cast<std::size_t>(tables_.SortedRuns()), false);
+    for (std::size_t i = begin; i < end; ++i) {
+      holds[static_cast<std::size_t>(tables_.SortedRunOf(keys_, keys_.stored_in_order[i]))] = true;
+    }
+    for (int run = 0; run < tables_.SortedRuns(); ++run) {
+      const Table* table = tables_.FindFrom(run, prefix);
+      if (table != nullptr) {
+        Ask(*table, prefix, holds[static_cast<std::size_t>(run)], times);
+      } else if (table = tables_.Level0File(run); table != nullptr && table->HasFilter()) {
+        Ask(*table, prefix, false, times);
+        prediction_.checks_beyond += times;
+      }
+    }
+  }
+
+  const std::unordered_map<const TableFilterBlock*, BlockChecks>& Absent() const { return absent_; }
+
+ private:
+  void Ask(const Table& table, const std::string& key, bool holds, std::uint64_t times) {
+    if (!table.HasFilter()) {
+      if (!holds) prediction_.unfiltered_searches += times;
+    } else if (holds) {
+      prediction_.present_checks += times;
+    } else {
+      *prediction_.absent_checks += times;
+      BlockChecks& checks = absent_[BlockOf(table, key)];
+      checks.count += times;
+      checks.squares += times * times;
+    }
+  }
+
+  const TableList& tables_;
+  const KeySet& keys_;
+  Prediction& prediction_;
+  std::unordered_map<const TableFilterBlock*, BlockChecks> absent_;
+};
+
+void FollowLookups(const Workload& workload, const Database& database, LookupWalk* walk) {
+  std::vector<std::size_t> order = workload.order;
+  std::sort(order.begin(), order.end());
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last = std::upper_bound(first, order.end(), *first);
+    const auto times = static_cast<std::uint64_t>(last - first);
+    if (workload.kind == LookupKind::kPrefixScan) {
+      const std::string key = database.Keys().Key(*first);
+      walk->Scan(key.substr(0, database.Settings().prefix_bytes), times);
+    } else {
+      walk->LookUp(*first, times);
+    }
+    first = last;
+  }
+}
 
 // Nothing for a filter that is neither ExactBloom's nor empty.
 std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRates& rates) {
@@ -34,14 +129,14 @@ std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRa
   }
 }
 
-void AddRates(const LookupCounts& counts, Prediction* prediction) {
+void AddRates(const LookupWalk& walk, Prediction* prediction) {
   ExactRates rates;
   double expected = 0.0;
   double repeated_variance = 0.0;  // binomial, except for lookups that repeat another
   double binomial_variance = 0.0;
   double fill_variance = 0.0;
   bool decides = true;
-  for (const auto& [block, checks] : counts.absent) {
+  for (const auto& [block, checks] : walk.Absent()) {
     const auto filter = DescribeFilter(*block, rates);
     if (!filter) return;
     decides &= filter->decides && checks.squares == checks.count;
@@ -117,12 +212,8 @@ ExactFilter ExactRates::Of(const FilterDescription& filter) {
 Prediction Predict(const Database& database, const Workload& workload) {
   Prediction prediction;
   if (workload.kind == LookupKind::kDuringWrites) return prediction;
-  const LookupCounts counts = WalkLookups(database, workload);
-  prediction.absent_checks = 0;
-  for (const auto& [block, checks] : counts.absent) *prediction.absent_checks += checks.count;
-  prediction.present_checks = counts.present;
-  prediction.checks_beyond = counts.beyond;
-  prediction.unfiltered_searches = counts.unfiltered;
+  LookupWalk walk(database, &prediction);
+  FollowLookups(workload, database, &walk);
 
   const auto* ours = dynamic_cast<const BloomFilterPolicy*>(database.Policy());
   if (ours == nullptr) return prediction;
@@ -130,7 +221,7 @@ Prediction Predict(const Database& database, const Workload& workload) {
   if (settings.tree == Tree::kSettled && !settings.partitioned_filters) {
     CheckSizes(database.Tables(), *ours);
   }
-  if (*prediction.absent_checks > 0) AddRates(counts, &prediction);
+  if (*prediction.absent_checks > 0) AddRates(walk, &prediction);
   return prediction;
 }
 
