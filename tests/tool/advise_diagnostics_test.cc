@@ -103,7 +103,7 @@ TEST_F(AdviseDiagnostics, NoneInASoundDatabase) {
 TEST_F(AdviseDiagnostics, TablesWithoutFilter) {
   Make(TableOptions());
   Reopen(OptionsWith(Ours()));
-  ExpectOnly("tables_without_filter", "2 tables of 2 have no filter");
+  ExpectOnly("tables_without_filter", "2 tables of 2 without a filter");
 }
 
 TEST_F(AdviseDiagnostics, FiltersThatAreNotAsked) {

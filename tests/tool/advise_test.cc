@@ -139,7 +139,7 @@ TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
   const std::string policy = Family().at("advice").at("policy");
   AskToolForJson("rebuild --policy '" + policy + "' " + path());
   EXPECT_TRUE(Family().at("advice").is_null()) << Family();
-  EXPECT_NE(AskTool("advise --check-costs fixed " + path()).out.find("Leave it"),
+  EXPECT_NE(AskTool("advise --check-costs fixed " + path()).out.find("Keep the present setting"),
             std::string::npos);
   // More memory: the filters are of that kind already, so rebuild would leave them.
   EXPECT_EQ(Family("--memory 14KB").at("advice").at("tables_left_by_rebuild"), 3);
@@ -201,7 +201,8 @@ TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
   const auto ask = [this](const std::string& arguments) {
     return AskTool("advise " + path() + " " + arguments);
   };
-  ExpectRefusal(ask("--memory 10b"), "--memory: 10 bytes are no filter for the 9000 keys");
+  ExpectRefusal(ask("--memory 10b"),
+                "--memory: 10 bytes are too few for a filter of the 9000 keys");
   ExpectRefusal(ask("--fpr 0.7"), "--fpr 0.7 is outside the range");
   ExpectRefusal(ask("--wasted-reads 0"), "--wasted-reads 0 must be above zero");
   ExpectRefusal(ask("--wasted-reads 3"), "needs no filter");

@@ -49,7 +49,7 @@ std::string FormatTree(const FamilyAdvice& family) {
   const Candidate& now = family.candidates.front();
   return fmt::format(
       "Column family {}, now {}\n\n{}\nThe filters take {} bytes. A lookup of an absent key wastes "
-      "{} reads, of {} without filters,\nand {:.0f} ns on checks of filters.\n",
+      "{} reads ({} without filters)\nand takes {:.0f} ns for checks of filters.\n",
       tree.column_family, now.policy, table.Format(), now.filters.bytes,
       Reads(now.filters.wasted_reads), tree.Runs(), now.filters.check_nanoseconds);
 }
@@ -84,7 +84,8 @@ std::string FormatCandidates(const FamilyAdvice& family, double read_nanoseconds
 
 std::string FormatChange(const FamilyAdvice& family) {
   if (family.best == 0) {
-    return fmt::format("\nLeave it: no setting is better by {:g}%.\n", 100.0 * kWorthwhileGain);
+    return fmt::format("\nKeep the present setting: no other is better by {:g}%.\n",
+                       100.0 * kWorthwhileGain);
   }
   const TreeFilters& now = family.candidates.front().filters;
   const TreeFilters& best = family.candidates[family.best].filters;
@@ -96,16 +97,17 @@ std::string FormatChange(const FamilyAdvice& family) {
       Reads(now.wasted_reads), Reads(best.wasted_reads),
       Share(best.wasted_reads, now.wasted_reads));
   if (family.candidates[family.best].options.bottommost == BottommostFilter::kRibbon) {
-    text += "Ribbon filters cost more time to build: compactions into the deepest level pay it.\n";
+    text +=
+        "Ribbon filters cost more time to build: compactions into the deepest level take longer.\n";
   }
   text += "\nIn the OPTIONS file:\n" + Indented(family.options_lines, "  ");
   text += "In C++:\n" + Indented(family.code_lines, "  ");
-  text += fmt::format("Then new tables get it; the present ones follow with\n  {}\n",
+  text += fmt::format("New tables then get it; the present ones get it with\n  {}\n",
                       family.rebuild_command);
   if (family.left_by_rebuild != 0) {
     text += fmt::format(
         "which leaves {} of {} tables: their filter is of this kind already, whatever its bits. "
-        "They follow\nwhen compaction rewrites them (CompactRange with kForce rewrites all).\n",
+        "They get it\nwhen compaction rewrites them (CompactRange with kForce rewrites all).\n",
         family.left_by_rebuild, family.tables);
   }
   return text;

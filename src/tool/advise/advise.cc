@@ -57,9 +57,9 @@ Constraint ConstraintOf(const Tree& tree, const std::vector<Tree>& trees,
 
 [[noreturn]] void RefuseConstraint(const Constraint& constraint, const Tree& tree) {
   if (constraint.goal == Goal::kMemory) {
-    throw InputError(
-        fmt::format("--memory: {:.0f} bytes are no filter for the {} keys of column family {}",
-                    constraint.value, tree.Keys(), tree.column_family));
+    throw InputError(fmt::format(
+        "--memory: {:.0f} bytes are too few for a filter of the {} keys of column family {}",
+        constraint.value, tree.Keys(), tree.column_family));
   }
   throw InputError(fmt::format("no setting keeps column family {} to {:g}", tree.column_family,
                                constraint.value));
@@ -185,8 +185,8 @@ void RunAdvise(const AdviseArguments& arguments) {
     fmt::print("{}", FormatAdvice(advice));
   }
   if (advice.unreadable != 0) {
-    throw support::Findings(fmt::format("{} table{} cannot be read and left out", advice.unreadable,
-                                        advice.unreadable == 1 ? "" : "s"));
+    throw support::Findings(fmt::format("left out: {} table{} that cannot be read",
+                                        advice.unreadable, advice.unreadable == 1 ? "" : "s"));
   }
 }
 

@@ -37,7 +37,7 @@ Seen TablesWithoutFilter(const FamilyFindings& family) {
                                        return !table->HasFilter() && !NeedsNoFilter(family, *table);
                                      });
   if (without == 0) return {};
-  return {fmt::format("{} of {} have no filter: each in whose range an absent key lies is read",
+  return {fmt::format("{} of {} without a filter: each is read for every absent key in its range",
                       CountOfTables(static_cast<std::uint64_t>(without)), family.tables.size())};
 }
 
@@ -117,7 +117,7 @@ Seen SizeRatioMisfit(const FamilyFindings& family) {
   if (real >= told / kSizeRatioTolerance && real <= told * kSizeRatioTolerance) return {};
   return {
       fmt::format("size_ratio is {:g}, but level {} has {:.2g} times the keys of level {}: the "
-                  "filters take other memory than bits_per_key says",
+                  "filters take more or less memory than bits_per_key says",
                   told, levels.back().level, real, above.level)};
 }
 
@@ -140,7 +140,7 @@ Seen PrefixesOnly(const FamilyFindings& family) {
   if (!LacksWholeKeys(family) || !HasExtractor(*family.options)) return {};
   return {
       "whole_key_filtering is off: Get asks for the key's prefix only, and reads a table for "
-      "every absent key whose prefix is there; the rates here are those of absent prefixes"};
+      "every absent key whose prefix is present; the rates here are those of absent prefixes"};
 }
 
 // Prefixes in a table's filter, from the number of what went into it.
@@ -231,7 +231,7 @@ constexpr DiagnosticRule kDiagnosticRules[] = {
     {"no_keys_in_filters", NoKeysInFilters, "set whole_key_filtering=true"},
     {"prefixes_only", PrefixesOnly,
      "set whole_key_filtering=true if Get and MultiGet are used, and rebuild"},
-    {"few_prefixes", FewPrefixes, "set a prefix_extractor that takes in more of the key"},
+    {"few_prefixes", FewPrefixes, "set a prefix_extractor with longer prefixes"},
     {"changed_prefix_extractor", ChangedPrefixExtractor,
      "set the former one, or let compaction rewrite these tables"},
     {"filters_evicted", FiltersEvicted,
