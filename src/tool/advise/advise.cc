@@ -136,7 +136,8 @@ FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint,
   return advice;
 }
 
-// One policy for all column families is no answer where they were advised apart.
+// A rebuild sets one policy for all column families, so there is no command if their advice
+// differs.
 void SetRebuildCommands(Advice* advice) {
   for (FamilyAdvice& family : advice->families) {
     const std::string policy =

@@ -1,4 +1,4 @@
-// What `exactbloom advise` has to say: what should a database's filter policy be set to?
+// The answer of `exactbloom advise`: the best setting of a database's filter policy.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,17 @@ namespace exactbloom::tool {
 struct FamilyAdvice {
   Tree tree;
   Constraint constraint;
-  // What the tables have now, and then the settings that meet the constraint, the cheapest first.
+  // The present filters, and then the settings that meet the constraint, the cheapest first.
   std::vector<Candidate> candidates;
-  std::size_t best = 0;  // of the candidates; 0: nothing is gained by a change
+  std::size_t best = 0;  // index of a candidate; 0: a change gains nothing
 
-  // The lines that set the best one: in an OPTIONS file, in C++, and what rewrites the tables.
+  // The lines that set the best one, in an OPTIONS file and in C++, and the command that rewrites
+  // the tables.
   std::string options_lines;
   std::string code_lines;
   std::string rebuild_command;
-  // Tables that have a filter of the best setting's kind and lines already, which rebuild leaves.
+  // Tables that already have a filter of the best setting's kind and lines, so that rebuild leaves
+  // them.
   std::uint64_t left_by_rebuild = 0;
   std::uint64_t tables = 0;
 
@@ -33,7 +35,7 @@ struct FamilyAdvice {
 
 struct Advice {
   std::string database;
-  std::string options_file;       // empty where there is none,
+  std::string options_file;       // empty if there is none,
   std::string no_options_reason;  // and why
   std::optional<FilterCounters> counters;
   std::string statistics_file;  // empty: no counters

@@ -58,7 +58,7 @@ std::string BuildFilter(const rocksdb::FilterPolicy& policy) {
   return builder->Finish(&buffer).ToString();
 }
 
-// Lets no check begin before the one before has ended: a lookup waits for each answer.
+// No check begins before the one before has ended, since a lookup waits for each answer.
 inline void WaitForAnswer() {
 #if defined(__x86_64__)
   asm volatile("lfence" ::: "memory");
@@ -67,7 +67,7 @@ inline void WaitForAnswer() {
 #endif
 }
 
-// Asks many filters, each with its reader, as a database has them.
+// Queries many filters, each with its own reader, as in a database.
 double NanosecondsPerCheck(const rocksdb::FilterPolicy& policy,
                            const std::vector<std::string>& filters) {
   constexpr int kPasses = 5;

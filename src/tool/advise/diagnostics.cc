@@ -13,7 +13,7 @@
 namespace exactbloom::tool {
 namespace {
 
-using Seen = std::vector<std::string>;  // what a diagnostic found, once for each cause
+using Seen = std::vector<std::string>;  // what a diagnostic found, one text per cause
 
 std::string CountOfTables(std::uint64_t count) {
   return fmt::format("{} table{}", count, count == 1 ? "" : "s");
@@ -24,7 +24,7 @@ bool IsFilteredForHits(const FamilyFindings& family) {
          family.tree->levels.back().deepest;
 }
 
-// Whether optimize_filters_for_hits is why a table's filter is not there, or not asked.
+// Whether optimize_filters_for_hits is the reason why a table has no filter, or it is not used.
 bool NeedsNoFilter(const FamilyFindings& family, const TableReport& table) {
   return IsFilteredForHits(family) && table.filter.level == family.tree->levels.back().level;
 }
@@ -143,7 +143,7 @@ Seen PrefixesOnly(const FamilyFindings& family) {
       "every absent key whose prefix is present; the rates here are those of absent prefixes"};
 }
 
-// Prefixes in a table's filter, from the number of what went into it.
+// The number of prefixes in a table's filter, from the number of its entries.
 double PrefixesOf(const TableFilter& filter) {
   const auto added = static_cast<double>(filter.filter_keys);
   const auto keys =

@@ -19,8 +19,8 @@ struct FilterCounters {
   std::uint64_t lookups = 0;         // keys that were asked for
   std::uint64_t useful = 0;          // filters that answered "absent"
   std::uint64_t positives = 0;       // and "may be contained"
-  std::uint64_t true_positives = 0;  // and it was
-  // Filter blocks in the block cache; zero where filters are kept outside of it.
+  std::uint64_t true_positives = 0;  // and it was contained
+  // Filter blocks in the block cache; zero if filters are kept outside of it.
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_misses = 0;
 
@@ -28,8 +28,8 @@ struct FilterCounters {
   std::uint64_t AbsentChecks() const { return useful + FalsePositives(); }
 };
 
-// Reads the text of rocksdb::Statistics::ToString(). Takes any text; of a counter that is written
-// repeatedly the last number counts. Returns nothing for a text without any of these counters.
+// Reads the text of rocksdb::Statistics::ToString(). Accepts any text; of repeated lines of a
+// counter the last one counts. Returns nothing for a text without any of these counters.
 std::optional<FilterCounters> ReadStatistics(std::istream& text);
 
 struct Diagnostic {
@@ -38,7 +38,7 @@ struct Diagnostic {
   std::string remedy;  // what to do
 };
 
-// All that is known of a column family.
+// All that is known about a column family.
 struct FamilyFindings {
   const Tree* tree = nullptr;
   std::vector<const TableReport*> tables;  // those that could be read
@@ -55,11 +55,11 @@ struct FamilyFindings {
 FamilyFindings FindingsOf(const Tree& tree, const Inspection& inspection,
                           const std::optional<FilterCounters>& counters);
 
-// A prefix that so few keys share on average tells nothing apart within a table.
+// With fewer prefixes per table on average, a filter distinguishes almost nothing.
 inline constexpr double kFewPrefixes = 16.0;
-// The share of lookups of filters in the block cache that find them gone.
+// The share of lookups of filters in the block cache that do not find them.
 inline constexpr double kManyFilterMisses = 0.01;
-// How far, as a factor, the size ratio that a policy is told may lie from the tree's own.
+// The largest factor between a policy's size ratio and the tree's own.
 inline constexpr double kSizeRatioTolerance = 2.0;
 
 std::vector<Diagnostic> Diagnose(const FamilyFindings& family);

@@ -11,13 +11,14 @@
 namespace exactbloom::tool {
 namespace {
 
-constexpr double kStepsPerBit = 1000.0;  // more digits of bits per key say nothing
+constexpr double kStepsPerBit = 1000.0;  // more digits of bits per key are useless
 
 double RoundedBits(double bits) {
   return std::clamp(std::round(bits * kStepsPerBit) / kStepsPerBit, 0.0, kMaxBitsPerKey);
 }
 
-// The least bits per key, in whole steps, that are enough; where some are, more are, too.
+// The least bits per key, in whole steps, that are enough. If some number is enough, so is any
+// larger one.
 template <typename IsEnough>
 double LeastBits(IsEnough is_enough) {
   int low = 0;
@@ -67,7 +68,7 @@ class SettingSearch {
     }
   }
 
-  // But for the flat setting of Bloom filters; with about `bits_per_key` on average.
+  // Adds all settings but the flat one of Bloom filters, with about `bits_per_key` on average.
   void AddOtherSettings(double bits_per_key, BottommostFilter bottommost) {
     const double ratio = tree_.size_multiplier;
     BloomFilterPolicyOptions options;
@@ -136,8 +137,8 @@ class SettingSearch {
     return BitsByLevel(bits);
   }
 
-  // From the bits per key of the levels that have tables: a level without takes those of the next
-  // below it.
+  // From the bits per key of the levels that have tables: a level without tables takes those of the
+  // next level below it.
   std::vector<double> BitsByLevel(const std::vector<double>& bits) const {
     std::vector<double> by_level;
     for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -158,7 +159,7 @@ class SettingSearch {
   }
 
   // The setting with other bits per key. Added to all levels alike, they keep the levels' rates in
-  // proportion; then `bits_per_key` says nothing but how many are added.
+  // proportion; then `bits_per_key` only says how many are added.
   static BloomFilterPolicyOptions WithBits(BloomFilterPolicyOptions setting, double bits_per_key) {
     for (double& bits : setting.level_bits) {
       if (bits != 0.0) bits = RoundedBits(bits + bits_per_key - kMaxBitsPerKey / 2.0);

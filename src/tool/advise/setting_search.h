@@ -1,11 +1,11 @@
 // The best setting of the policy for a tree under a constraint.
 //
 // Each kind of setting (flat, by size ratio, by level; with and without Ribbon filters at the
-// bottom) has one number, the bits per key, and both what its filters take and what they keep away
-// grow with it. So each is brought to its best number first: as much as the memory allows, or as
-// little as the wanted rate needs. Within a memory the flat and the best setting are tried in the
-// cache-line layouts, too. Then these candidates are compared, by the expected time of an absent
-// key's lookup within a memory, else by the bytes.
+// bottom) has one number, the bits per key, and both the memory of its filters and the reads that
+// they save grow with it. So the best number for each kind is found first: as much as the memory
+// allows, or as little as the wanted rate needs. Within a memory the flat and the best setting are
+// tried in the cache-line layouts, too. Then these candidates are compared, within a memory by the
+// expected time of an absent key's lookup, otherwise by the bytes.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ enum class Goal : std::uint8_t { kMemory, kRate, kWastedReads };
 
 struct Constraint {
   Goal goal = Goal::kMemory;
-  double value = 0.0;  // bytes at most, or every table's rate, or the sum of the runs' rates
+  double value = 0.0;  // the most bytes, or every table's rate, or the sum of the runs' rates
 
   bool IsMetBy(const TreeFilters& filters) const;
-  // What is to be small: nanoseconds within a memory, bytes otherwise.
+  // The cost to minimise: nanoseconds within a memory, bytes otherwise.
   double CostOf(const TreeFilters& filters) const;
 };
 
 struct Candidate {
-  std::string policy;  // as filter_policy names it; of the present one what the OPTIONS file says
+  std::string policy;  // as filter_policy names it; for the present one as the OPTIONS file has it
   BloomFilterPolicyOptions options;
   TreeFilters filters;
 };
@@ -46,8 +46,8 @@ std::vector<Candidate> FindCandidates(const Tree& tree, Constraint constraint,
 // among equally simple ones the cheapest. `candidates` must not be empty.
 std::size_t Choose(const std::vector<Candidate>& candidates, Constraint constraint);
 
-// How many ideas a setting takes to explain: lines, a size ratio, bits by level (which are right
-// for one tree only, and count twice), Ribbon filters. Zero for bits_per_key alone.
+// How complex a setting is, by the number of ideas in it: lines, a size ratio, bits by level (which
+// are right for one tree only, and count twice), Ribbon filters. Zero for bits_per_key alone.
 int ComplexityOf(const BloomFilterPolicyOptions& options);
 
 }  // namespace exactbloom::tool

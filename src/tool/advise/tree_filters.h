@@ -1,5 +1,5 @@
-// The filters of a column family's tree: what they take and let through now, and what those of a
-// setting would, before any is built.
+// The filters of a column family's tree: their memory and rates now, and those that a setting would
+// have, before any is built.
 #pragma once
 
 #include <rocksdb/advanced_options.h>
@@ -20,13 +20,13 @@ namespace exactbloom::tool {
 // that lies within their ranges asks each run once.
 struct TreeLevel {
   int level = 0;
-  bool deepest = false;  // below level 0, and no level beneath it has tables
+  bool deepest = false;  // below level 0, and no level below it has tables
   std::uint64_t runs = 1;
   std::uint64_t tables = 0;
-  std::uint64_t keys = 0;  // that go into filters: prefixes count, range deletions do not
+  std::uint64_t keys = 0;  // that go into filters: with prefixes, without range deletions
   std::uint64_t filter_bytes = 0;
-  double wasted_reads = 0.0;  // of a lookup, 0 .. runs
-  // Of the run's keys, the share that lies in tables with such a filter.
+  double wasted_reads = 0.0;  // per lookup, 0 .. runs
+  // By kind of filter, the share of the run's keys in tables with it.
   std::map<CheckedFilter, double> filters;
 };
 
@@ -34,7 +34,7 @@ struct Tree {
   std::string column_family;
   std::vector<TreeLevel> levels;  // those that have tables, level 0 first
 
-  // Of the options, or RocksDB's defaults where they are not known.
+  // From the options, or RocksDB's defaults if they are not known.
   int num_levels = 7;
   double size_multiplier = 10.0;  // max_bytes_for_level_multiplier
   rocksdb::CompactionStyle compaction_style = rocksdb::kCompactionStyleLevel;
@@ -49,19 +49,19 @@ struct Tree {
 std::vector<Tree> TreesOf(const Inspection& inspection);
 
 // Returns the tree with the filters that the classic policy of these options, which must be valid,
-// would give it. The plugin itself says which filter a level's tables get. Their rates are exact
-// for the level's mean number of keys per filter; of Ribbon filters they are those of
-// ribbon_rate.h, at the bytes that RocksDB's builder takes. A table counts as bottommost where its
+// would give it. The plugin itself determines which filter a level's tables get. Their rates are
+// exact for the level's mean number of keys per filter; for Ribbon filters they are those of
+// ribbon_rate.h, at the bytes that RocksDB's builder takes. A table counts as bottommost if its
 // level is the deepest.
 Tree WithFiltersOf(const BloomFilterPolicyOptions& options, Tree tree);
 
 // The sums over a tree.
 struct TreeFilters {
   std::uint64_t bytes = 0;
-  double wasted_reads = 0.0;        // of a lookup of an absent key
+  double wasted_reads = 0.0;        // per lookup of an absent key
   double worst_rate = 0.0;          // of a level's tables
-  double check_nanoseconds = 0.0;   // processor time of a lookup's checks
-  double lookup_nanoseconds = 0.0;  // of its wasted reads and its checks
+  double check_nanoseconds = 0.0;   // processor time of the checks of a lookup
+  double lookup_nanoseconds = 0.0;  // time of its wasted reads and its checks
 };
 
 TreeFilters FiltersOf(const Tree& tree, const LookupCosts& costs);
