@@ -115,7 +115,7 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
   AddBytes(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB");
   wanted
       ->add_option("--wasted-reads", arguments.wasted_reads,
-                   "For levels: the wasted reads of an absent key's lookup")
+                   "For levels: the wasted reads per lookup of an absent key")
       ->needs(levels);
   wanted->require_option(1);
   plan->add_option_function<std::string>(
@@ -247,12 +247,12 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
       ->type_name("RATE");
   wanted
       ->add_option("--wasted-reads", arguments.wasted_reads,
-                   "The wasted reads of an absent key's lookup")
+                   "The wasted reads per lookup of an absent key")
       ->type_name("READS");
   wanted->require_option(0, 1);
   advise
       ->add_option("--read-latency", arguments.read_nanoseconds,
-                   "What a wasted read takes, in ns, us, ms or s")
+                   "The time of a wasted read, in ns, us, ms or s")
       ->transform(Latency())
       ->default_str("100us")
       ->type_name("TIME");
@@ -266,23 +266,23 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
           [&arguments](const std::string& costs) {
             arguments.fixed_check_costs = costs == "fixed";
           },
-          "What checks of filters take: measured now, or the fixed figures of one processor")
+          "The time of checks of filters: measured now, or the fixed figures of one processor")
       ->check(CLI::IsMember({"measured", "fixed"}))
       ->type_name("COSTS")
       ->default_str("measured");
   AddJson(*advise, arguments.json);
   advise->footer(
-      R"(A lookup of an absent key asks the filter of every sorted run (each table of level 0, each
+      R"(A lookup of an absent key asks the filter of every sorted run (each table of level 0, and each
 level below it), and reads a block for each filter that lets it pass: its wasted reads are the
-sum of their rates. advise takes the tree's shape and today's filters from the tables, works out
-that sum for the settings that the policy offers, and adds the time that asking them takes.
-  --memory         the setting of the least time per lookup in these bytes. The default: in those
-                   that the filters take now, or 10 bits per key where there are none
+sum of their rates. advise reads the tree's shape and its present filters from the tables, computes
+that sum for the settings that the policy offers, and adds the time of the checks of filters.
+  --memory         the setting of the least time per lookup in these bytes; by default the bytes
+                   of the present filters, or 10 bits per key if there are none
   --fpr            the setting of the fewest bytes whose tables all have this rate
   --wasted-reads   the setting of the fewest bytes whose sum is this
 The simplest setting within 2% of the best is advised. Then come the diagnostics: settings under
 which filters save less than they could.
-Nothing is written, and the database may be in use. How long checks of filters take is measured on
+Nothing is written, and the database may be in use. The time of checks of filters is measured on
 this processor, in a tenth of a second; --check-costs fixed gives the same advice in each run.
 
 Examples:
@@ -291,7 +291,7 @@ Examples:
   exactbloom advise --wasted-reads 0.01 --json /var/lib/service/db
   exactbloom advise --statistics statistics.txt /var/lib/service/db
 
-Exit status: 0; 1, some tables cannot be read, and the rest was counted; 2, no database, or no
+Exit status: 0; 1, some tables cannot be read, and were left out; 2, no database, or no
 setting answers the question.)");
   advise->callback([&arguments] { RunAdvise(arguments); });
 }
