@@ -1,4 +1,4 @@
-// RocksDB's errors as ours, and the one place where a database is opened.
+// Turns RocksDB's errors into InputError, and opens databases.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ inline rocksdb::Status OpenRocksDB(const rocksdb::Options& options, const std::s
   if (access == Access::kWrite) {
     status = rocksdb::DB::Open(options, path, &opened);
   } else {
-    // By its name, since otherwise RocksDB opens a database of one sorted run in a way of its own,
-    // which asks the last table's filter for keys beyond the table as well.
+    // The family is opened by its name: otherwise RocksDB opens a database of one sorted run in a
+    // special way, which asks the last table's filter also for keys beyond the table.
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     status = rocksdb::DB::OpenForReadOnly(
         options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, &opened);

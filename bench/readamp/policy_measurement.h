@@ -13,8 +13,8 @@
 
 namespace exactbloom::readamp {
 
-// Makes the workload's lookups in the database and predicts what they see. Throws WrongAnswer where
-// an answer is wrong or counts that must agree do not (CheckAgreement).
+// Makes the workload's lookups in the database and predicts what they see. Throws WrongAnswer if an
+// answer is wrong or counts that must agree do not (CheckAgreement).
 //   step   the name of the run in the line of progress and in errors
 WorkloadResult MeasureWorkload(const Workload& workload, const Database& database,
                                const std::string& step, Progress& progress);

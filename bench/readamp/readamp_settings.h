@@ -1,4 +1,4 @@
-// What a run of readamp measures, as the command line gives it.
+// The settings of a run of readamp, from the command line.
 #pragma once
 
 #include <array>

@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of a run of kDuringWrites.
+// The samples over time in a run of kDuringWrites.
 constexpr std::size_t kTimeSamples = 20;
 
 // Bytes that this process had the storage layer fetch (proc(5)), or 0 if the kernel does not tell.
@@ -70,7 +70,7 @@ class Rewriter {
   }
 
   std::atomic<bool> stop_{false};
-  std::future<rocksdb::Status> written_;  // waits for the thread when it goes
+  std::future<rocksdb::Status> written_;  // its destructor waits for the thread
 };
 
 void TakeSample(Clock::time_point start, LookupTask& task) {
@@ -90,8 +90,8 @@ void TakeSample(Clock::time_point start, LookupTask& task) {
   samples.push_back(sample);
 }
 
-// Makes the lookups, and with a `rewriter` samples at equal numbers of lookups from one to the
-// next: kTimeSamples, or fewer if the lookups are over before they can be taken.
+// Makes the lookups. With a `rewriter`, takes samples at equal numbers of lookups: kTimeSamples, or
+// fewer if the lookups end first.
 void RunThreads(LookupTask& task, Rewriter* rewriter) {
   constexpr auto kInterval = std::chrono::milliseconds(1);
   const std::size_t step = task.workload.order.size() / kTimeSamples;

@@ -36,7 +36,7 @@ struct LookupTask {
 };
 
 // Takes lookups of the task until there are none left. Throws WrongAnswer, and stops the other
-// threads, where an answer was wrong.
+// threads, if an answer is wrong.
 void LookKeysUp(LookupTask& task);
 
 }  // namespace exactbloom::readamp

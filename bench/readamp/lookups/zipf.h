@@ -38,7 +38,7 @@ class ZipfRanks {
   }
 
  private:
-  // Of the density x^-exponent, up to a constant.
+  // The integral of the density x^-exponent, up to a constant.
   double Integral(double x) const {
     const double power = 1.0 - exponent_;
     return power == 0.0 ? std::log(x) : std::expm1(power * std::log(x)) / power;

@@ -1,4 +1,5 @@
-// What a workload will measure by the tree and the exact rates, and whether it measured that.
+// Predicts what a workload will measure, from the tree and the exact rates, and checks what it
+// measured.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ struct BloomTableRow {
 // Data blocks that were read without filters and not here.
 struct AvoidedReads {
   std::int64_t blocks = 0;
-  std::optional<double> percent;  // none where nothing is read without filters
+  std::optional<double> percent;  // none if nothing is read without filters
 };
 
 struct Report {

@@ -49,7 +49,7 @@ class TableList {
   auto begin() const { return tables_.begin(); }
   auto end() const { return tables_.end(); }
 
-  // Of all filter blocks.
+  // The sum over all filter blocks.
   std::uint64_t FilterBytes() const;
   std::uint64_t FilterKeys() const;
 
