@@ -19,6 +19,16 @@ namespace exactbloom {
 using rocksdb::Slice;
 using rocksdb::Status;
 
+namespace {
+
+PolicyOptions OptionsOfBits(double bits_per_key) {
+  PolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  return options;
+}
+
+}  // namespace
+
 BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
                                      const Status& configuration)
     : kind_(kind),
@@ -30,9 +40,7 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
 }
 
 std::string BloomFilterPolicy::GetId() const {
-  PolicyOptions bits_alone;
-  bits_alone.bits_per_key = options_.bits_per_key;
-  return FormatPolicy(kind_, bits_alone);
+  return FormatPolicy(kind_, OptionsOfBits(options_.bits_per_key));
 }
 
 const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->CompatibilityName(); }
@@ -127,9 +135,7 @@ const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const PolicyOptions& op
 }
 
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key) {
-  PolicyOptions options;
-  options.bits_per_key = bits_per_key;
-  return NewClassicBloomFilterPolicy(options);
+  return NewClassicBloomFilterPolicy(OptionsOfBits(bits_per_key));
 }
 
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const PolicyOptions& options) {
@@ -137,9 +143,7 @@ const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const PolicyOptions& o
 }
 
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
-  PolicyOptions options;
-  options.bits_per_key = bits_per_key;
-  return NewStandardBloomFilterPolicy(options);
+  return NewStandardBloomFilterPolicy(OptionsOfBits(bits_per_key));
 }
 
 }  // namespace exactbloom

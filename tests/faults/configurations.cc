@@ -19,9 +19,7 @@ rocksdb::Options Configuration::Options() const {
   table.filter_policy =
       layout ? NewPolicy(*layout) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
   table.detect_filter_construct_corruption = detects_faults;
-  table.partition_filters = partitioned;
-  if (partitioned) table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-  table.metadata_block_size = 256;
+  if (partitioned) PartitionFilters(256, &table);
   table.block_size = 1024;
   table.cache_index_and_filter_blocks = partitioned || detects_faults;
   table.block_cache = rocksdb::NewLRUCache(64 << 10, 0);

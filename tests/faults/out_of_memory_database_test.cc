@@ -89,12 +89,8 @@ TEST_P(OutOfMemoryInDatabase, ADatabaseWithoutMemoryForFiltersFindsAllKeys) {
       BlockBasedTableOptions table_options;
       table_options.filter_policy =
           std::make_shared<StarvedPolicy>(NewPolicy(GetParam()), readers_only);
-      table_options.partition_filters = partitioned;
-      table_options.metadata_block_size = 512;
       table_options.detect_filter_construct_corruption = true;
-      if (partitioned) {
-        table_options.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
-      }
+      if (partitioned) PartitionFilters(512, &table_options);
       const TemporaryDirectory directory;
       const Database db = Open(OptionsWith(table_options), directory.path("db"));
       PutAndFlush(*db, kKeys, "old");

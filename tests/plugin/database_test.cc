@@ -1,7 +1,6 @@
 // The ways in which tables are made and read.
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
-#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table_properties.h>
 
 #include <cstdint>
@@ -87,18 +86,6 @@ TEST_P(DatabaseTest, OverwritesAndDeletionsAreAnsweredRight) {
   EXPECT_TRUE(db->Get({}, KeyOf(0), &value).IsNotFound());
   ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
   db->ReleaseSnapshot(snapshot);
-}
-
-TEST_P(DatabaseTest, IngestedFilesFilter) {
-  const std::string file = directory_.path("ingested.sst");
-  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options_);
-  ASSERT_TRUE(writer.Open(file).ok());
-  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(2 * i), "value").ok());
-  ASSERT_TRUE(writer.Finish().ok());
-  const Database db = Open(options_, path_);
-  ASSERT_TRUE(db->IngestExternalFile({file}, rocksdb::IngestExternalFileOptions()).ok());
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
 }
 
 TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
