@@ -24,20 +24,16 @@ struct LevelPlan {
   double wasted_reads = 0.0;        // the sum of the rates
 };
 
-// Up to this many bits, or lines, PlanLevels compares all divisions.
-inline constexpr std::uint64_t kMaxEnumeratedUnits = 512;
-
 // Divides `total_bits` among runs of `keys[i]` keys each so that the expected wasted reads of an
 // absent-key lookup are least, by the exact rates with their own k*.
 //   keys         n_i, each 1 .. 1e12; 1 .. 64 runs
 //   total_bits   0 .. 2^53; in the cache-line layouts whole lines of it are used
 //   bottommost   with kRibbon the last run has a Ribbon filter, at the rate of ribbon_rate.h and
 //                with probes = 0 in the plan
-// Up to kMaxEnumeratedUnits bits (or lines) the division is the best of all. Beyond that it is a
-// local optimum, within a thousandth of the best: the search starts from rates in proportion to the
-// sizes, and ends when no move of a power-of-two amount from one run to another helps. Time: some
-// thousands of evaluations of the exact rate. Errors: nothing is returned for parameters outside
-// these ranges.
+// The division is a local optimum, from some hundred bits (or lines) on within a thousandth of the
+// best: the search starts from rates in proportion to the sizes, and ends when no move of a
+// power-of-two amount from one run to another helps. Time: some thousands of evaluations of the
+// exact rate. Errors: nothing is returned for parameters outside these ranges.
 std::optional<LevelPlan> PlanLevels(Layout layout, const std::vector<std::uint64_t>& keys,
                                     std::uint64_t total_bits,
                                     BottommostFilter bottommost = BottommostFilter::kBloom);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "line_rate.h"
 #include "rate_chain.h"
 #include "scaled_rate.h"
 

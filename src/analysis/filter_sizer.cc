@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "exactbloom/false_positive_rate.h"
-#include "probe_search.h"
 #include "sizing_search.h"
 
 namespace exactbloom {

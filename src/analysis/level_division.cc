@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
-#include <utility>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
@@ -60,32 +57,6 @@ Division::Division(Layout layout, const std::vector<std::uint64_t>& keys, std::u
   const auto largest = std::max_element(keys.begin(), keys.end()) - keys.begin();
   units_[static_cast<std::size_t>(largest)] += left;
   for (std::size_t i = 0; i < keys.size(); ++i) rates_.push_back(Rate(i, units_[i]));
-}
-
-void Division::Enumerate() {
-  const std::uint64_t total = std::accumulate(units_.begin(), units_.end(), std::uint64_t{0});
-  std::vector<double> best(total + 1, 0.0);
-  std::vector<std::vector<std::uint64_t>> share(keys_.size());
-  for (std::size_t run = 0; run < keys_.size(); ++run) {
-    std::vector<double> rates;
-    for (std::uint64_t u = 0; u <= total; ++u) rates.push_back(Rate(run, u));
-    std::vector<double> next(total + 1, std::numeric_limits<double>::infinity());
-    share[run].resize(total + 1);
-    for (std::uint64_t amount = 0; amount <= total; ++amount) {
-      for (std::uint64_t u = 0; u <= amount; ++u) {
-        if (best[amount - u] + rates[u] >= next[amount]) continue;
-        next[amount] = best[amount - u] + rates[u];
-        share[run][amount] = u;
-      }
-    }
-    best = std::move(next);
-  }
-  std::uint64_t left = total;
-  for (std::size_t run = keys_.size(); run-- > 0;) {
-    units_[run] = share[run][left];
-    left -= units_[run];
-    rates_[run] = Rate(run, units_[run]);
-  }
 }
 
 void Division::Improve(std::uint64_t least_bits) {

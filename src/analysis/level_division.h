@@ -18,9 +18,6 @@ class Division {
   Division(Layout layout, const std::vector<std::uint64_t>& keys, std::uint64_t total_bits,
            BottommostFilter bottommost);
 
-  // Run by run, the best division of every amount among the runs so far.
-  void Enumerate();
-
   // Moves ever smaller amounts between any two runs, down to `least_bits`, for as long as that
   // helps.
   void Improve(std::uint64_t least_bits = 1);

@@ -32,11 +32,7 @@ std::optional<LevelPlan> PlanLevels(Layout layout, const std::vector<std::uint64
                                     std::uint64_t total_bits, BottommostFilter bottommost) {
   if (!AreRuns(layout, keys) || total_bits > analysis::kMaxCount) return std::nullopt;
   analysis::Division division(layout, keys, total_bits, bottommost);
-  if (total_bits / layout.Granularity() <= kMaxEnumeratedUnits) {
-    division.Enumerate();
-  } else {
-    division.Improve();
-  }
+  division.Improve();
   return division.Plan();
 }
 

@@ -1,10 +1,10 @@
-#include "line_rate.h"
-
+// The exact rates of the cache-line layouts.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "rate_chain.h"
+#include "scaled_rate.h"
 
 namespace exactbloom::analysis {
 namespace {

@@ -1,10 +1,10 @@
-#include "probe_search.h"
-
+// The search for the best number of probes.
 #include <algorithm>
 #include <cmath>
 
 #include "exactbloom/rate_bounds.h"
 #include "scaled_rate.h"
+#include "sizing_search.h"
 
 namespace exactbloom::analysis {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "probe_search.h"
 #include "sizing_search.h"
 
 namespace exactbloom {

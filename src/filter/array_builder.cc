@@ -4,7 +4,6 @@
 
 #include "block_format.h"
 #include "kernels/kernel_table.h"
-#include "range_builder.h"
 
 namespace exactbloom::filter {
 

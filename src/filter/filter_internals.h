@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "exactbloom/bloom_filter.h"
-#include "kernels/batch.h"
 #include "kernels/code_word.h"
 #include "kernels/kernel.h"
 #include "kernels/key_hash.h"
+#include "kernels/line_fields.h"
 
 namespace exactbloom::filter {
 

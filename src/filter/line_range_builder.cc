@@ -12,7 +12,6 @@
 #include "kernels/code_word.h"
 #include "kernels/kernel_table.h"
 #include "kernels/line_fields.h"
-#include "range_builder.h"
 
 namespace exactbloom::filter {
 namespace {

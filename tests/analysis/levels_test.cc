@@ -17,33 +17,6 @@ double BestRate(Layout layout, std::uint64_t bits, std::uint64_t keys) {
   return probes == 0 ? 1.0 : FalsePositiveRate(layout, bits, keys, probes);
 }
 
-TEST(PlanLevels, IsTheBestOfAllDivisionsOfSmallMemory) {
-  const std::vector<std::vector<std::uint64_t>> cases = {
-      {1, 4, 16}, {2, 2, 2}, {3, 20, 7}, {1, 1, 40}, {5, 10, 10}};
-  for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
-    for (const auto& keys : cases) {
-      for (const std::uint64_t total : {0, 7, 30, 64, 150}) {
-        std::vector<std::vector<double>> rates(3);
-        for (std::size_t run = 0; run < 3; ++run) {
-          for (std::uint64_t u = 0; u <= total; ++u) {
-            rates[run].push_back(BestRate(kind, u, keys[run]));
-          }
-        }
-        double best = std::numeric_limits<double>::infinity();
-        for (std::uint64_t a = 0; a <= total; ++a) {
-          for (std::uint64_t b = 0; a + b <= total; ++b) {
-            best = std::min(best, rates[0][a] + rates[1][b] + rates[2][total - a - b]);
-          }
-        }
-        const auto plan = PlanLevels(kind, keys, total);
-        ASSERT_TRUE(plan);
-        EXPECT_NEAR(plan->wasted_reads / best, 1.0, 1e-9)
-            << keys[0] << " " << keys[1] << " " << keys[2] << " in " << total;
-      }
-    }
-  }
-}
-
 TEST(PlanLevels, IsWithinAThousandthOfTheBestDivisionOfMoreMemory) {
   for (const std::uint64_t total : {600, 1000, 3000}) {
     const std::vector<std::uint64_t> keys = {20, 130};

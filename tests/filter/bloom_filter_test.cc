@@ -275,17 +275,6 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
   }
 }
 
-TEST_P(BloomFilter, KeysThatFitAgreesWithFinish) {
-  for (const std::uint64_t bytes : {100, 1000, 4096}) {
-    BloomFilterBuilder builder = Builder(9.9);
-    const std::uint64_t keys = builder.KeysThatFit(bytes);
-    AddNumbers(builder, 0, keys);
-    EXPECT_LE(builder.Finish().size, bytes);
-    AddNumbers(builder, 0, keys + 1);
-    EXPECT_GT(builder.Finish().size, bytes);
-  }
-}
-
 TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
   const BloomFilterBuilder builder = Builder();
   EXPECT_EQ(builder.KeysThatFit(0), 0U);

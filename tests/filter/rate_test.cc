@@ -13,9 +13,7 @@
 // 99.9% intervals of the rate with probability 1 - 0.999^N, which is 27% for all grids of this file
 // together. The seeds are fixed and were not chosen, so a failure is always a change of the code.
 // The other two comparisons are made at Bonferroni's level, jointly wrong in 0.1% of all cases. A
-// deviation too small for a single geometry shows in the grid as a whole: the sum of the N standard
-// scores is normal, the sum of their squares chi-square, both two-sided, and all of these sums
-// together are again wrong in 0.1% of all cases.
+// deviation too small for a single geometry shows in joint_rate_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,9 +44,6 @@ namespace {
 
 // The joint 99.9% level shared by up to 400 comparisons: the quantile of 0.001 / 400.
 constexpr double kZJoint = 4.71;
-
-// The same level shared by the two sums of each of the ten grids.
-constexpr double kZGrid = 3.94;
 
 constexpr double kWantedFalsePositives = 4000;
 constexpr double kFewestQueries = 4e5;
@@ -161,35 +156,8 @@ void ExpectFill(const Geometry& geometry, const Measurement& measurement) {
               kZJoint * std::sqrt(std::max(0.0, ones.variance) / filters) + rounding);
 }
 
-double StandardScore(const Geometry& geometry, const Measurement& measurement) {
-  const auto queries = static_cast<double>(measurement.Queries());
-  const double rate = RateOf(geometry);
-  const double variance = queries * rate * (1 - rate) * Dispersion(geometry, measurement);
-  return (static_cast<double>(measurement.false_positives) - queries * rate) / std::sqrt(variance);
-}
-
-void ExpectNormal(const std::vector<double>& scores) {
-  const auto count = static_cast<double>(scores.size());
-  double sum = 0.0;
-  double squares = 0.0;
-  double largest = 0.0;
-  for (const double score : scores) {
-    sum += score;
-    squares += score * score;
-    largest = std::max(largest, std::abs(score));
-  }
-  EXPECT_LE(std::abs(sum), kZGrid * std::sqrt(count));
-  const Interval interval = ChiSquareInterval(count, kZGrid);
-  EXPECT_GE(squares, interval.low);
-  EXPECT_LE(squares, interval.high);
-  testing::Test::RecordProperty("geometries", static_cast<int>(scores.size()));
-  testing::Test::RecordProperty("largest_score", std::to_string(largest));
-  testing::Test::RecordProperty("sum_of_scores_over_sigma", std::to_string(sum / std::sqrt(count)));
-}
-
 void ProveRates(const std::vector<Geometry>& grid, std::uint64_t seed) {
   std::mt19937_64 salts(seed);
-  std::vector<double> scores;
   for (const Geometry& geometry : grid) {
     SCOPED_TRACE(testing::Message() << geometry);
     const Measurement measurement = Measure(geometry, salts);
@@ -197,9 +165,7 @@ void ProveRates(const std::vector<Geometry>& grid, std::uint64_t seed) {
     ExpectRate(geometry, measurement);
     ExpectRateGivenFill(measurement);
     ExpectFill(geometry, measurement);
-    scores.push_back(StandardScore(geometry, measurement));
   }
-  ExpectNormal(scores);
 }
 
 // Filters at their best k, as they are used.

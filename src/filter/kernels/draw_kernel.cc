@@ -1,9 +1,9 @@
-#include "draw_kernel.h"
-
+// The kernels for lines = 0, in portable code.
 #include <algorithm>
 #include <array>
 
 #include "code_word.h"
+#include "kernel.h"
 #include "key_hash.h"
 
 namespace exactbloom::filter {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "batch.h"
 #include "code_word.h"
-#include "draw_kernel.h"
+#include "kernel.h"
 #include "key_hash.h"
+#include "line_fields.h"
 
 #define EXACTBLOOM_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,bmi,bmi2")))
 #define EXACTBLOOM_INLINE EXACTBLOOM_TARGET __attribute__((always_inline)) inline

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "batch.h"
 #include "equal_fields.h"
 #include "kernel.h"
 #include "key_hash.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "batch.h"
 #include "kernel.h"
 #include "key_hash.h"
 #include "line_fields.h"

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "batch.h"
-#include "draw_kernel.h"
 #include "equal_fields.h"
 #include "kernel.h"
 #include "key_hash.h"
