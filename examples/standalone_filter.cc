@@ -19,8 +19,12 @@ bool WriteFilter(const std::string& path) {
   exactbloom::BloomFilterBuilder::Options options;
   options.layout.kind = exactbloom::FilterKind::kClassic;
   options.bits_per_key = 10;
-  auto builder = exactbloom::BloomFilterBuilder::Create(options);
-  if (!builder) return false;  // bits_per_key out of range
+  std::string error;
+  auto builder = exactbloom::BloomFilterBuilder::Create(options, &error);
+  if (!builder) {  // an option out of its range
+    std::cerr << error << '\n';
+    return false;
+  }
   for (int i = 0; i < kWords; ++i) builder->AddKey(Word(i));
   const exactbloom::FilterBlock block = builder->Finish();
   std::ofstream file(path, std::ios::binary);

@@ -43,8 +43,8 @@ bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
 
 struct BloomFilterBuilder::State {
   filter::HashStore hashes;
-  std::optional<filter::ConstructionCheck> check;  // nothing: no faults are looked for
-  std::uint64_t last_hash = 0;                     // of the entries, where there are any
+  std::unique_ptr<filter::ConstructionCheck> check;  // null: no faults are looked for
+  std::uint64_t last_hash = 0;                       // of the entries, where there are any
   std::optional<std::uint64_t> last_alternate_hash;
 };
 
@@ -54,7 +54,7 @@ std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& opti
   auto state = std::make_unique<State>();
   if (options.detect_faults) {
     state->hashes = filter::HashStore(filter::Consumed::kKept);
-    state->check.emplace();
+    state->check = std::make_unique<filter::ConstructionCheck>();
   }
   return BloomFilterBuilder(options, std::move(state));
 }
@@ -68,10 +68,11 @@ BloomFilterBuilder::~BloomFilterBuilder() = default;
 
 void BloomFilterBuilder::AddHash(std::uint64_t hash) {
   // Hardly ever equal, so the second comparison is hardly ever made.
-  if (hash == state_->last_hash && !state_->hashes.empty()) return;
-  state_->hashes.Append(hash);
-  state_->last_hash = hash;
-  if (state_->check) state_->check->Note(hash);
+  State& state = *state_;
+  if (hash == state.last_hash && !state.hashes.empty()) return;
+  state.hashes.Append(hash);
+  state.last_hash = hash;
+  if (state.check != nullptr) state.check->Note(hash);
 }
 
 __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
