@@ -44,7 +44,7 @@ void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore
 void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 
-// Before a range is filled: clears it the first time, and fetches it later.
+// To be called before a range is filled. Clears it the first time, and fetches it later.
 inline void PrepareRange(unsigned char* begin, const unsigned char* end, bool is_cleared) {
   if (!is_cleared) {
     std::memset(begin, 0, static_cast<std::size_t>(end - begin));
@@ -55,8 +55,8 @@ inline void PrepareRange(unsigned char* begin, const unsigned char* end, bool is
   }
 }
 
-// Return false, with nothing done, if there is no memory for the first entries. The filter's layout
-// has lines, or has none.
+// One for layouts with lines, one for lines = 0. Return false, with nothing done, if there is no
+// memory for the first entries.
 bool BuildLinesByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 bool BuildDrawsByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 

@@ -79,7 +79,7 @@ TEST(ZipfRanks, HaveTheirProbabilities) {
   }
 }
 
-// Of filters that differ in their layout alone.
+// Filters that differ only in their layout.
 TEST(ExactRates, KeepLayoutsApart) {
   ExactRates rates;
   for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {

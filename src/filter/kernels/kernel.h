@@ -43,14 +43,14 @@ struct Kernel {
                  std::uint64_t* positions);
 };
 
-// Draws that a query makes before it looks at any: with a filter half full, seven absent keys of
-// eight are refused by the one well-predicted branch behind them.
+// Draws that a query makes before it looks at any: with a filter half full, the one well-predicted
+// branch after them refuses seven absent keys of eight.
 inline constexpr int kDrawsAtOnce = 3;
 
 using LocateFunction = decltype(Kernel::locate);
 
-// Sets all bits of the keys, a few keys behind their location: where the array does not fit into
-// the second-level cache, its memory is fetched meanwhile.
+// Sets all bits of the keys. Each key is located a few keys ahead; if the array is larger than the
+// second-level cache, its memory is fetched meanwhile.
 void AddDraws(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
               std::size_t count, LocateFunction locate);
 
