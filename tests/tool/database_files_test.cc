@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "exactbloom/filter_policy.h"
+#include "faulty_policy.h"
 #include "sample_database.h"
 #include "support/errors.h"
 #include "tool/database/database_options.h"
@@ -163,18 +164,6 @@ TEST(ListTables, TakesOneDatabase) {
   EXPECT_THROW(ListTables({first.path(), ListTables({second.path()}).tables[0].path}),
                support::InputError);
 }
-
-// Like bytewise, under a name that only its own program knows.
-class ForeignComparator : public rocksdb::Comparator {
- public:
-  const char* Name() const override { return "test.ForeignComparator"; }
-  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
-    return b.compare(a);
-  }
-  void FindShortestSeparator(std::string* /*start*/,
-                             const rocksdb::Slice& /*limit*/) const override {}
-  void FindShortSuccessor(std::string* /*key*/) const override {}
-};
 
 TEST(LoadDatabaseOptions, KeepsTheNamesThatThisProgramDoesNotKnow) {
   const TemporaryDirectory directory;

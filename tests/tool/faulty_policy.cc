@@ -52,7 +52,8 @@ class FaultyBuilder : public rocksdb::FilterBitsBuilder {
 
 class FaultyPolicy : public rocksdb::FilterPolicy {
  public:
-  explicit FaultyPolicy(Fault fault) : fault_(std::move(fault)) {}
+  explicit FaultyPolicy(Fault fault, PolicyPointer policy = NewPolicy(FilterKind::kClassic))
+      : policy_(std::move(policy)), fault_(std::move(fault)) {}
 
   const char* Name() const override { return "faulty"; }
   const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
@@ -65,7 +66,7 @@ class FaultyPolicy : public rocksdb::FilterPolicy {
   }
 
  private:
-  PolicyPointer policy_ = NewPolicy(FilterKind::kClassic);
+  PolicyPointer policy_;
   Fault fault_;
 };
 
@@ -101,6 +102,13 @@ PolicyPointer PolicyThatPassesAll() {
   return std::make_shared<FaultyPolicy>([](std::string* block, const Keys& /*keys*/) {
     std::fill(block->begin(), block->end() - filter::kTrailerBytes, '\xff');
   });
+}
+
+PolicyPointer PolicyThatLosesBits(const PolicyPointer& policy) {
+  const auto fault = [](std::string* block, const Keys& /*keys*/) {
+    std::fill_n(block->begin(), block->size() / 2, '\0');
+  };
+  return std::make_shared<FaultyPolicy>(fault, policy);
 }
 
 }  // namespace exactbloom

@@ -1,6 +1,8 @@
 // Policies that make wrong filters.
 #pragma once
 
+#include <rocksdb/comparator.h>
+
 #include <string>
 
 #include "sample_database.h"
@@ -13,5 +15,20 @@ PolicyPointer PolicyThatForgets(const std::string& key);
 
 // Builds the same filters, but sets all their bits.
 PolicyPointer PolicyThatPassesAll();
+
+// Builds the filters of `policy`, but clears half of their bits.
+PolicyPointer PolicyThatLosesBits(const PolicyPointer& policy);
+
+// Like bytewise order, under a name that only its own program knows.
+class ForeignComparator : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "test.ForeignComparator"; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string* /*start*/,
+                             const rocksdb::Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+};
 
 }  // namespace exactbloom

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "exactbloom/filter_policy.h"
+#include "faulty_policy.h"
 #include "sample_database.h"
 #include "tool_command.h"
 
@@ -87,20 +88,8 @@ TEST(Overlap, SaysWhyPairsCannotBeCompared) {
   EXPECT_NE(text.out.find("filters of different sizes (m)"), std::string::npos) << text.out;
 }
 
-// Bytewise, under a name that only its own program knows.
-class ForeignOrder : public rocksdb::Comparator {
- public:
-  const char* Name() const override { return "test.ForeignOrder"; }
-  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
-    return a.compare(b);
-  }
-  void FindShortestSeparator(std::string* /*start*/,
-                             const rocksdb::Slice& /*limit*/) const override {}
-  void FindShortSuccessor(std::string* /*key*/) const override {}
-};
-
 TEST(Overlap, LeavesPairsWithDisjointRangesOut) {
-  const ForeignOrder foreign;
+  const ForeignComparator foreign;
   for (const rocksdb::Comparator* order :
        {rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator(),
         static_cast<const rocksdb::Comparator*>(&foreign)}) {

@@ -128,15 +128,6 @@ TEST(Plan, LevelsKnowARibbonAtTheBottom) {
   EXPECT_NE(policy.find(";bottommost=ribbon}"), std::string::npos) << policy;
 }
 
-TEST(Plan, ShowsOneBitMoreAndLessAndTheUsualAnswer) {
-  const Outcome outcome = Ask("plan --keys 1e6 --fpr 0.01");
-  EXPECT_EQ(outcome.status, 0);
-  for (const auto* words : {"one bit per key less", "one bit per key more", "usual formula",
-                            "9585059", "filter_policy=classic_bloom:9.593"}) {
-    EXPECT_NE(outcome.out.find(words), std::string::npos) << words;
-  }
-}
-
 TEST(Table, TextCsvAndJsonHoldTheSameRates) {
   const std::string question =
       "table --keys 1000 --from 8 --to 10 --step 0.5 --least-k 5 --most-k 7";

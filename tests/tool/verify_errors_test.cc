@@ -56,17 +56,6 @@ TEST_F(DatabaseErrors, VerifyNamesADamagedTableAndGoesOn) {
   EXPECT_EQ(AskTool("verify " + directory_.path()).err, "exactbloom: 1 table could not be read\n");
 }
 
-TEST_F(DatabaseErrors, RebuildNamesADamagedTableAndGoesOn) {
-  Make(nullptr);
-  const std::string damaged = DamageSecond();
-  const json report = AskToolForJson("rebuild --policy classic_bloom:10 " + directory_.path(), 1);
-  EXPECT_EQ(report.at("lacking_tables"), kTables);
-  EXPECT_EQ(report.at("rewritten_tables"), kTables - 1);
-  EXPECT_EQ(report.at("remaining_tables"), 1);
-  ASSERT_EQ(report.at("damaged_files").size(), 1U);
-  EXPECT_NE(report["damaged_files"][0].get<std::string>().find(damaged), std::string::npos);
-}
-
 TEST_F(DatabaseErrors, ADatabaseInUseIsVerifiedButNotRebuilt) {
   const Database db = Make(NewPolicy(FilterKind::kClassic));
   EXPECT_EQ(AskToolForJson("verify " + directory_.path()).at("keys_checked"), kTables * kKeys);

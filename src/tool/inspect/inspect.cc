@@ -100,31 +100,9 @@ std::string FormatLevels(const Inspection& inspection) {
   return text.Format();
 }
 
-// The findings that share a reason, as one paragraph each.
-class Notes {
- public:
-  void Add(const std::string& heading, const std::string& name) {
-    tables_[heading].push_back(name);
-  }
-
-  std::string Format() const {
-    constexpr std::size_t kMostNames = 8;
-    std::string text;
-    for (const auto& [heading, names] : tables_) {
-      text += fmt::format("\n{}: {}\n ", heading, Counted(names.size(), "table"));
-      for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += " " + names[i];
-      if (names.size() > kMostNames) text += " ... (--json has all)";
-      text += "\n";
-    }
-    return text;
-  }
-
- private:
-  std::map<std::string, std::vector<std::string>> tables_;
-};
-
+// The findings, one paragraph for those that share a reason.
 std::string FormatNotes(const Inspection& inspection) {
-  Notes notes;
+  std::map<std::string, std::vector<std::string>> notes;  // tables by heading
   std::string text;
   for (const TableReport& table : inspection.tables) {
     const std::string name = NameOfTable(table.filter);
@@ -132,14 +110,21 @@ std::string FormatNotes(const Inspection& inspection) {
       text += fmt::format("\n{} cannot be read: {}\n", name, Describe(table.status));
       continue;
     }
-    if (table.wide_gap) notes.Add("! the filter's bits do not match its count of keys", name);
+    if (table.wide_gap) notes["! the filter's bits do not match its count of keys"].push_back(name);
     if (!table.use || table.use->reason.empty()) continue;
     const char* verdict = table.use->use == FilterUse::kUnused ? "filter not used"
                           : table.use->use == FilterUse::kUsed ? "filter used"
                                                                : "not known whether it is used";
-    notes.Add(fmt::format("{}: {}", verdict, table.use->reason), name);
+    notes[fmt::format("{}: {}", verdict, table.use->reason)].push_back(name);
   }
-  return text + notes.Format();
+  constexpr std::size_t kMostNames = 8;
+  for (auto& [heading, names] : notes) {
+    text += fmt::format("\n{}: {}\n ", heading, Counted(names.size(), "table"));
+    const bool all = names.size() <= kMostNames;
+    if (!all) names.resize(kMostNames);
+    text += fmt::format(" {}{}\n", fmt::join(names, " "), all ? "" : " ... (--json has all)");
+  }
+  return text;
 }
 
 std::string FormatInspection(const Inspection& inspection, bool with_tables) {

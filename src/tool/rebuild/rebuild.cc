@@ -1,20 +1,133 @@
 // exactbloom rebuild: gives the tables the filters that the current policy would build.
 #include <fmt/format.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/options_util.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "exactbloom/filter_policy.h"
 #include "exactbloom/rebuild_filters.h"
-#include "open_database.h"
 #include "support/errors.h"
 #include "support/progress.h"
 #include "tool/database/database_files.h"
+#include "tool/database/database_options.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
 namespace exactbloom::tool {
 namespace {
+
+using rocksdb::ColumnFamilyDescriptor;
+using rocksdb::Status;
+
+using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
+
+PolicyPointer PolicyNamed(const std::string& text) {
+  RegisterFilterPolicies();
+  PolicyPointer policy;
+  rocksdb::ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  const Status status = rocksdb::FilterPolicy::CreateFromString(config, text, &policy);
+  if (!status.ok() || policy == nullptr) {
+    throw support::InputError(fmt::format("--policy {} is not understood{}", text,
+                                          status.ok() ? "" : ": " + Describe(status)));
+  }
+  return policy;
+}
+
+void SetPolicy(const PolicyPointer& policy, std::vector<ColumnFamilyDescriptor>& families) {
+  for (ColumnFamilyDescriptor& family : families) {
+    const auto* table = family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    if (table == nullptr) continue;
+    rocksdb::BlockBasedTableOptions changed = *table;
+    changed.filter_policy = policy;
+    family.options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(changed));
+  }
+}
+
+// Opening the database rewrites its options, so none may be lost: unlike elsewhere in this program,
+// unknown options are errors. RocksDB drops unknown filter policies all the same.
+std::vector<ColumnFamilyDescriptor> LoadOptions(const std::string& directory, bool needs_policy,
+                                                rocksdb::DBOptions* options) {
+  std::vector<ColumnFamilyDescriptor> families;
+  rocksdb::ConfigOptions strict;
+  strict.ignore_unknown_options = false;
+  strict.ignore_unsupported_options = false;
+  const Status status = rocksdb::LoadLatestOptions(strict, directory, options, &families);
+  if (!status.ok()) {
+    throw support::InputError(fmt::format(
+        "{} cannot be opened with its own options: {}. Its own program can call RebuildFilters",
+        directory, Describe(status)));
+  }
+  DatabaseOptions written;
+  if (needs_policy && LoadDatabaseOptions(directory, &written).ok()) {
+    for (const auto& [name, family] : written.families) {
+      if (!family.NamesFilterPolicy() || family.table == nullptr ||
+          family.table->filter_policy != nullptr) {
+        continue;
+      }
+      throw support::InputError(
+          fmt::format("the options of {} name the filter policy {}, which is not known here: give "
+                      "another one with --policy",
+                      directory, family.filter_policy));
+    }
+  }
+  return families;
+}
+
+[[noreturn]] void RefuseToOpen(const std::string& directory, const Status& status) {
+  const std::string reason = Describe(status);
+  const bool locked = status.IsIOError() && reason.find("/LOCK") != std::string::npos;
+  throw support::InputError(
+      fmt::format("{} {}: {}", directory,
+                  locked ? "is in use by another process" : "cannot be opened", reason));
+}
+
+// A database opened with the options that it was last opened with, all its column families.
+class OpenDatabase {
+ public:
+  // Opens the database in a directory; to write to it, unless `read_only`.
+  //   policy  a filter policy as in option strings, which replaces that of every column family; if
+  //           empty, the one of the options is used
+  // Throws support::InputError where there is no database, another process has it open, this
+  // program does not know all that the options name, or the policy is not understood.
+  OpenDatabase(const std::string& directory, const std::string& policy, bool read_only) {
+    if (ListTables({directory}).database.empty()) {
+      throw support::InputError(fmt::format("{} is not a directory", directory));
+    }
+    RegisterFilterPolicies();
+    rocksdb::DBOptions options;
+    std::vector<ColumnFamilyDescriptor> families = LoadOptions(directory, policy.empty(), &options);
+    if (!policy.empty()) SetPolicy(PolicyNamed(policy), families);
+    options.create_if_missing = false;
+    rocksdb::DB* db = nullptr;
+    const Status status =
+        read_only ? rocksdb::DB::OpenForReadOnly(options, directory, families, &families_, &db)
+                  : rocksdb::DB::Open(options, directory, families, &families_, &db);
+    db_.reset(db);
+    if (!status.ok()) RefuseToOpen(directory, status);
+  }
+  ~OpenDatabase() {
+    for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+  }
+  OpenDatabase(const OpenDatabase&) = delete;
+  OpenDatabase& operator=(const OpenDatabase&) = delete;
+
+  rocksdb::DB& db() { return *db_; }
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
+
+ private:
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+};
 
 std::string TablesOf(std::uint64_t tables, std::uint64_t bytes) {
   return fmt::format("{}, {} bytes", Counted(tables, "table"), bytes);
