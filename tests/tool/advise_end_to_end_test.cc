@@ -64,9 +64,9 @@ TEST(AdviseEndToEnd, CutsWastedReadsAsPredictedAtEqualMemory) {
 
   const double predicted_before = now.at("wasted_reads");
   const double predicted_after = advice.at("wasted_reads");
-  fmt::print("{}\nwasted reads per lookup: {:.6f} (predicted {:.6f}) -> {:.6f} (predicted {:.6f})\n",
-             advice.at("policy").get<std::string>(), before, predicted_before, after,
-             predicted_after);
+  fmt::print(
+      "{}\nwasted reads per lookup: {:.6f} (predicted {:.6f}) -> {:.6f} (predicted {:.6f})\n",
+      advice.at("policy").get<std::string>(), before, predicted_before, after, predicted_after);
   fmt::print("cut by {:.6f} (predicted {:.6f}); filter bytes {} -> {} (predicted {})\n",
              before - after, predicted_before - predicted_after,
              now.at("filter_bytes").get<std::uint64_t>(),
