@@ -5,6 +5,7 @@
 #include "code_word.h"
 #include "kernel.h"
 #include "key_hash.h"
+#include "line_fields.h"
 
 namespace exactbloom::filter {
 namespace {
@@ -77,10 +78,8 @@ struct DrawKernel {
     for (int i = kAtOnce; i < filter.probes; ++i) {
       if (!TestBit(array, DrawOf(hash, i, first_range))) return false;
     }
-    if (!kClassic || !HasEqualDraws(filter, first_range, hash)) return true;
-    const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
-    return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
-                       [&](std::uint64_t position) { return TestBit(array, position); });
+    return !kClassic || !HasEqualDraws(filter, first_range, hash) ||
+           CodeWordSet(array, filter, hash);
   }
 
   static bool MayContainHash(const unsigned char* array, const FilterDescription& filter,

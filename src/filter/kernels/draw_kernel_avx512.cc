@@ -140,16 +140,6 @@ struct BatchDraws {
                         Broadcast(kClassic ? first_range + i : first_range));
   }
 
-  __attribute__((noinline)) static bool DefinitionSet(const unsigned char* array,
-                                                      const FilterDescription& filter,
-                                                      std::uint64_t hash) {
-    const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
-    for (int i = 0; i < word.size; ++i) {
-      if (!TestBit(array, word.positions[static_cast<std::size_t>(i)])) return false;
-    }
-    return true;
-  }
-
   // Which of eight keys have all bits set, of those whose first draws hit.
   EXACTBLOOM_TARGET static unsigned RestSet(const unsigned char* array,
                                             const FilterDescription& filter,
@@ -166,7 +156,7 @@ struct BatchDraws {
     for (std::size_t i = 0; i < first; ++i) draws[i] = Low(DrawOf(keys, i, first_range));
     for (unsigned equal = EqualLanes(draws, probes) & lanes; equal != 0; equal &= equal - 1) {
       const unsigned lane = equal & -equal;
-      if (!DefinitionSet(array, filter, hashes[__builtin_ctz(equal)])) lanes &= ~lane;
+      if (!CodeWordSet(array, filter, hashes[__builtin_ctz(equal)])) lanes &= ~lane;
     }
     return lanes;
   }
@@ -298,11 +288,11 @@ struct BatchDraws {
     const unsigned used = (1U << filter.probes) - 1;
     if (!LanesSet<kReading>(array, draws, used & kAllLanes)) return false;
     if (kVectors == 1) {
-      return !kClassic || !MayHaveEqual(draws) || DefinitionSet(array, filter, hash);
+      return !kClassic || !MayHaveEqual(draws) || CodeWordSet(array, filter, hash);
     }
     const __m256i more = KeyDraws(hash, kLanes, first_range);
     if (!LanesSet<kReading>(array, more, used >> kLanes)) return false;
-    return !kClassic || !MayHaveEqual(draws, more) || DefinitionSet(array, filter, hash);
+    return !kClassic || !MayHaveEqual(draws, more) || CodeWordSet(array, filter, hash);
   }
 
   EXACTBLOOM_TARGET __attribute__((noinline)) static bool MayContainLongKey(

@@ -31,4 +31,10 @@ void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind ki
   }
 }
 
+bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {
+  const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
+  return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
+                     [array](std::uint64_t position) { return TestBit(array, position); });
+}
+
 }  // namespace exactbloom::filter

@@ -1,5 +1,6 @@
-// The parts of kernels that work on one field at a time. Those of all instruction sets are out of
-// line: they are rarely called, and would take registers from the fast code.
+// The parts that kernels share: those that work on one field or position at a time, and those of
+// batches. The former are out of line, since they are rarely called and would take registers from
+// the fast code.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 
 #include "code_word.h"
+#include "exactbloom/bloom_filter.h"
 
 namespace exactbloom::filter {
 
@@ -20,6 +22,9 @@ bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines,
 
 // Sets the bits of a line's part of a code word.
 void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count);
+
+// Whether all bits of a key are set, by the definition.
+bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash);
 
 // Sets the bits of a word's first fields, equal ones included.
 inline void SetEachField(unsigned char* line, std::uint64_t word, int used) {
