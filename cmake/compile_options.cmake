@@ -6,14 +6,9 @@ if(EXACTBLOOM_WARNINGS_AS_ERRORS)
   target_compile_options(exactbloom_compile_options INTERFACE -Werror)
 endif()
 
-# For sources that read command lines: most of their code is CLI11's templates, which take long to compile.
-function(exactbloom_command_line_sources)
-  set(options $<$<CONFIG:RelWithDebInfo>:-O1>)
-  if(EXACTBLOOM_SANITIZE MATCHES "undefined")
-    list(APPEND options -fno-sanitize=undefined)
-  endif()
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
-endfunction()
+# For programs: filters are asked and built in the library; what takes time here is compiling the templates of CLI11, JSON
+# and fmt.
+set(program_optimisation $<$<CONFIG:Debug>:-O0> $<$<CONFIG:RelWithDebInfo>:-O1>)
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
