@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
+.PHONY: readamp report figures test check stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -27,9 +27,13 @@ figures: configure
 test: build
 	ctest --preset $(PRESET)
 
+# What `make test` leaves out: the benchmarks, and tests that try all cases.
+check: configure
+	cmake --build --preset $(PRESET) --target check_programs analysis_test filter_rate_test
+	ctest --preset check
+
 # Faults of disks and a hundred kills, for some minutes; prints what was injected and survived.
 stress: build
-	EXACTBLOOM_TEST_LARGE=1 build/bin/kill_test
 	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test
 
 # The libraries without RocksDB for 64-bit ARM, tested under qemu.
@@ -54,7 +58,8 @@ build: configure
 # Without the source that the script fetches one peer is missing, and the benchmark says so.
 bench: configure
 	-scripts/fetch_rocksdb_source
-	$(MAKE) build
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --target filter_benchmark
 	build/bin/filter_benchmark --json build/bench.json
 
 bench-rocksdb: build

@@ -49,7 +49,7 @@ struct Geometry {
   int probes;
 };
 
-TEST(FalsePositiveRate, EqualsTheOracleUpToTheLargestFilters) {
+TEST(FalsePositiveRateExhaustive, EqualsTheOracleUpToTheLargestFilters) {
   std::vector<Geometry> geometries;
   for (const std::uint64_t bits : {64ULL, 512ULL, 10'000ULL, 10'000'000ULL, 1'000'000'000'000ULL}) {
     for (const int probes : {1, 2, 7, 23, 64}) {

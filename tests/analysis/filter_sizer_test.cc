@@ -62,7 +62,7 @@ TEST(FilterSizer, AgreesWithTheStatelessSearchForTwoLines) {
 }
 
 // The ground of the boxes: k* does not fall with bits nor rise with keys.
-TEST(FilterSizer, OptimalProbesAreMonotone) {
+TEST(FilterSizerExhaustive, OptimalProbesAreMonotone) {
   for (const FilterKind kind : kKinds) {
     for (std::uint64_t keys = 1; keys <= 16; ++keys) {
       for (std::uint64_t bits = 1; bits <= 160; ++bits) {

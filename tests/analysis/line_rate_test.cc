@@ -131,11 +131,11 @@ void ExpectRateInInterval(const Simulation& s) {
   EXPECT_NEAR(mean, exact, half) << "relative distance " << mean / exact - 1.0;
 }
 
-TEST(LineRate, AgreesWithAHundredMillionSimulatedQueriesInOneLine) {
+TEST(LineRateExhaustive, AgreesWithAHundredMillionSimulatedQueriesInOneLine) {
   ExpectRateInInterval({{FilterKind::kClassic, 1}, 300, 15'360, 6, 500, 200'000});
 }
 
-TEST(LineRate, AgreesWithAHundredMillionSimulatedQueriesInTwoLines) {
+TEST(LineRateExhaustive, AgreesWithAHundredMillionSimulatedQueriesInTwoLines) {
   ExpectRateInInterval({{FilterKind::kClassic, 2}, 300, 15'360, 6, 500, 200'000});
 }
 
