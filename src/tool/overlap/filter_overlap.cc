@@ -14,7 +14,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-constexpr std::size_t kBuiltInTrailerBytes = 5;
+constexpr std::size_t kBuiltInFilterTrailerBytes = 5;
 
 std::uint64_t Ones(const std::string& first, const std::string& second) {
   std::uint64_t ones = 0;
@@ -58,9 +58,9 @@ std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string*
     geometry.layout = filter.layout;
     geometry.bits = filter.bits;
     geometry.hash_seed = filter.hash_seed;
-  } else if (filter.family == FilterFamily::kBloom && filter.bytes > kBuiltInTrailerBytes) {
+  } else if (filter.family == FilterFamily::kBloom && filter.bytes > kBuiltInFilterTrailerBytes) {
     geometry.layout = {FilterKind::kStandard, 1};
-    geometry.bits = (filter.bytes - kBuiltInTrailerBytes) * 8;
+    geometry.bits = (filter.bytes - kBuiltInFilterTrailerBytes) * 8;
   } else {
     *why_not = ReasonOf(filter.family);
   }
@@ -90,7 +90,7 @@ Status ReadFilterArray(const std::string& path, const FilterGeometry& geometry,
       array->assign(reinterpret_cast<const char*>(decoded.array),
                     filter::ArrayBytes(decoded.description.bits));
     } else {
-      array->assign(block.data(), block.size() - std::min(block.size(), kBuiltInTrailerBytes));
+      array->assign(block.data(), block.size() - std::min(block.size(), kBuiltInFilterTrailerBytes));
     }
     return Status::OK();
   });
