@@ -90,7 +90,8 @@ Status ReadFilterArray(const std::string& path, const FilterGeometry& geometry,
       array->assign(reinterpret_cast<const char*>(decoded.array),
                     filter::ArrayBytes(decoded.description.bits));
     } else {
-      array->assign(block.data(), block.size() - std::min(block.size(), kBuiltInFilterTrailerBytes));
+      array->assign(block.data(),
+                    block.size() - std::min(block.size(), kBuiltInFilterTrailerBytes));
     }
     return Status::OK();
   });
