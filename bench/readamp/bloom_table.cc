@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 
 #include "policy_measurement.h"
 
@@ -63,6 +64,7 @@ std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, KeySet ke
   for (std::int8_t& run : keys.sorted_run) run = std::min<std::int8_t>(run, 0);
   const Workload all = MakeWorkloads(keys, settings).front();
   std::vector<BloomTableRow> rows;
+  rows.reserve(std::size(kPrinted));
   for (const PrintedRow& printed : kPrinted) {
     rows.push_back(MeasureRow(printed, settings, keys, all, progress));
   }

@@ -20,8 +20,8 @@ FilterSizer& SizerOf(Layout layout) {
       *new Sizers{FilterSizer({FilterKind::kStandard, 0}), FilterSizer({FilterKind::kClassic, 0}),
                   FilterSizer({FilterKind::kStandard, 1}), FilterSizer({FilterKind::kClassic, 1}),
                   FilterSizer({FilterKind::kStandard, 2}), FilterSizer({FilterKind::kClassic, 2})};
-  const int kind = layout.kind == FilterKind::kClassic ? 1 : 0;
-  return sizers[static_cast<std::size_t>(2 * layout.Lines() + kind)];
+  const auto lines = static_cast<std::size_t>(layout.Lines());
+  return sizers[2 * lines + (layout.kind == FilterKind::kClassic ? 1 : 0)];
 }
 
 std::uint64_t LeastBits(Layout layout) { return filter::ArrayBytes(layout.LeastBits()) * 8; }

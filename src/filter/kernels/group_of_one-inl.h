@@ -1,7 +1,7 @@
 // Groups of one key, for instruction sets that gain nothing from searching the fields of several
 // keys at once: the functions that line_kernel-inl.h needs, for one key.
 
-constexpr std::size_t kGroupKeys = 1;
+inline constexpr std::size_t kGroupKeys = 1;
 
 // A word of each key.
 using GroupWords = std::uint64_t;

@@ -1,6 +1,8 @@
 #include "kernel_table.h"
 
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 
 namespace exactbloom {
 namespace filter {
@@ -51,13 +53,13 @@ std::vector<InstructionSet> AvailableInstructionSets() {
 }
 
 InstructionSet ChooseInstructionSet(std::string_view name) {
-  const InstructionSet* best = nullptr;
-  for (const InstructionSet& set : kInstructionSets) {
-    if (!set.is_available()) continue;
-    if (set.name == name) return set;
-    if (best == nullptr) best = &set;
+  std::size_t best = std::size(kInstructionSets) - 1;  // scalar, which all have
+  for (std::size_t i = best + 1; i-- > 0;) {
+    if (!kInstructionSets[i].is_available()) continue;
+    if (kInstructionSets[i].name == name) return kInstructionSets[i];
+    best = i;
   }
-  return *best;  // scalar at the latest
+  return kInstructionSets[best];
 }
 
 void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set; }

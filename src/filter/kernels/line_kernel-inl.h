@@ -23,7 +23,7 @@ inline std::size_t LowestBit(std::uint32_t bits) {
 }
 
 // All keys of a group.
-constexpr std::uint32_t kAllKeys = (1U << kGroupKeys) - 1;
+inline constexpr std::uint32_t kAllKeys = (1U << kGroupKeys) - 1;
 
 // What the code of a filter depends on. `words` is how many words of hash bits the fields of one
 // line take: 1, 2, or 0 for more.
@@ -253,7 +253,7 @@ const Kernel& LineKernelFor(int probes) {
 }
 
 // Requires lines 1 or 2.
-const Kernel& LineKernelFor(const FilterDescription& filter) {
+inline const Kernel& LineKernelFor(const FilterDescription& filter) {
   const bool classic = filter.layout.kind == FilterKind::kClassic;
   if (filter.layout.placement == BitPlacement::kOneLine) {
     return classic ? LineKernelFor<FilterKind::kClassic, 1>(filter.probes)

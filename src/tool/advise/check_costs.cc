@@ -73,6 +73,7 @@ double NanosecondsPerCheck(const rocksdb::FilterPolicy& policy,
   constexpr int kPasses = 5;
   constexpr int kChecks = 6000;
   std::vector<std::unique_ptr<rocksdb::FilterBitsReader>> readers;
+  readers.reserve(filters.size());
   for (const std::string& filter : filters)
     readers.emplace_back(policy.GetFilterBitsReader(filter));
   double least = std::numeric_limits<double>::infinity();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "exactbloom/layout.h"
@@ -38,7 +39,9 @@ struct LookupCosts {
   std::array<CheckCost, kCheckedFilters.size() + 1> checks = {};  // by CheckedFilter
   double read_nanoseconds = 0.0;                                  // per wasted read
 
-  const CheckCost& Of(CheckedFilter filter) const { return checks[static_cast<int>(filter)]; }
+  const CheckCost& Of(CheckedFilter filter) const {
+    return checks[static_cast<std::size_t>(filter)];
+  }
 };
 
 // The costs of docs/performance.md, "What a check costs", the same on each machine. Other

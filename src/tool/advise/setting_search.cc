@@ -207,6 +207,7 @@ std::vector<Candidate> FindCandidates(const Tree& tree, Constraint constraint,
 
 std::size_t Choose(const std::vector<Candidate>& candidates, Constraint constraint) {
   std::vector<double> costs;
+  costs.reserve(candidates.size());
   for (const Candidate& candidate : candidates) {
     costs.push_back(constraint.CostOf(candidate.filters));
   }

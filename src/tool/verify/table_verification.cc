@@ -192,7 +192,7 @@ Status Verification::Verify() {
     const Slice key = keys_->Key();
     if (!filter_.IsFor(key)) {
       FinishBlock();
-      const Status status = filter_.MoveTo(key);
+      Status status = filter_.MoveTo(key);
       if (!status.ok()) return status;
     }
     AskPresent(key);
