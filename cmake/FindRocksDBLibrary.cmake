@@ -28,4 +28,7 @@ if(RocksDBLibrary_FOUND AND NOT TARGET RocksDB::library)
   set_target_properties(RocksDB::library PROPERTIES
     IMPORTED_LOCATION "${RocksDBLibrary_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${RocksDBLibrary_INCLUDE_DIR}")
+  if(RocksDBLibrary_VERSION VERSION_GREATER_EQUAL 10.7)
+    set_target_properties(RocksDB::library PROPERTIES INTERFACE_COMPILE_FEATURES cxx_std_20)  # its headers need it
+  endif()
 endif()
