@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "open_database.h"
+
 namespace {
 
 constexpr std::uint64_t kKeys = 20000;
@@ -58,9 +60,8 @@ int main(int argc, char** argv) {
 
   rocksdb::Options options(db_options, families[0].options);
   options.statistics = rocksdb::CreateDBStatistics();
-  rocksdb::DB* opened = nullptr;
-  Require(rocksdb::DB::Open(options, argv[2], &opened));
-  std::unique_ptr<rocksdb::DB> db(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  Require(OpenDatabase(options, argv[2], &db));
   for (std::uint64_t i = 0; i < kKeys; ++i)
     Require(db->Put({}, "user" + std::to_string(i), "a value"));
   Require(db->Flush({}));

@@ -13,6 +13,8 @@
 #include <memory>
 #include <string>
 
+#include "open_database.h"
+
 namespace {
 
 constexpr std::uint64_t kKeys = 20000;
@@ -42,9 +44,8 @@ int main(int argc, char** argv) {
   options.statistics = rocksdb::CreateDBStatistics();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
 
-  rocksdb::DB* opened = nullptr;
-  Require(rocksdb::DB::Open(options, argv[1], &opened));
-  const std::unique_ptr<rocksdb::DB> db(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  Require(OpenDatabase(options, argv[1], &db));
 
   for (std::uint64_t i = 0; i < kKeys; ++i)
     Require(db->Put({}, "user" + std::to_string(i), "a value"));

@@ -17,6 +17,8 @@
 #include <memory>
 #include <string>
 
+#include "open_database.h"
+
 namespace {
 
 constexpr int kTables = 4;
@@ -39,9 +41,9 @@ std::unique_ptr<rocksdb::DB> Open(const std::string& path, const rocksdb::Filter
   options.disable_auto_compactions = true;  // a compaction would do the work of this program
   options.statistics = rocksdb::CreateDBStatistics();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
-  rocksdb::DB* opened = nullptr;
-  Require(rocksdb::DB::Open(options, path, &opened));
-  return std::unique_ptr<rocksdb::DB>(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  Require(OpenDatabase(options, path, &db));
+  return db;
 }
 
 std::string Key(int table, int number) {

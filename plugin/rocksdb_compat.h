@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rocksdb/cache.h>
+#include <rocksdb/db.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 #include <rocksdb/version.h>
@@ -14,6 +15,7 @@
 #endif
 
 #include <cstddef>
+#include <memory>
 
 #define EXACTBLOOM_ROCKSDB_SINCE(major, minor) \
   (ROCKSDB_MAJOR > (major) || (ROCKSDB_MAJOR == (major) && ROCKSDB_MINOR >= (minor)))
@@ -34,5 +36,30 @@ inline rocksdb::Status InsertCharge(rocksdb::Cache& cache, const rocksdb::Slice&
   return cache.Insert(key, nullptr, bytes, kDeleteNothing, handle);
 #endif
 }
+
+#if EXACTBLOOM_ROCKSDB_SINCE(11, 0)
+
+// DB::Open(options, path, Receive(&db)) puts the database into `db`.
+inline std::unique_ptr<rocksdb::DB>* Receive(std::unique_ptr<rocksdb::DB>* db) { return db; }
+
+#else
+
+// Receives the database that DB::Open and its kin hand out by a plain pointer, as they did before
+// 11.0, and gives it to its owner when the call is over.
+class Receive {
+ public:
+  explicit Receive(std::unique_ptr<rocksdb::DB>* owner) : owner_(owner) {}
+  ~Receive() { owner_->reset(opened_); }
+  Receive(const Receive&) = delete;
+  Receive& operator=(const Receive&) = delete;
+
+  operator rocksdb::DB**() { return &opened_; }  // NOLINT(google-explicit-constructor): its purpose
+
+ private:
+  std::unique_ptr<rocksdb::DB>* owner_;
+  rocksdb::DB* opened_ = nullptr;
+};
+
+#endif
 
 }  // namespace exactbloom

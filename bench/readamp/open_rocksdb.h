@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/rocksdb_compat.h"
 #include "support/errors.h"
 
 namespace exactbloom::readamp {
@@ -22,19 +23,17 @@ enum class Access { kRead, kWrite };
 // Opens the default column family of a database.
 inline rocksdb::Status OpenRocksDB(const rocksdb::Options& options, const std::string& path,
                                    Access access, std::unique_ptr<rocksdb::DB>* db) {
-  rocksdb::DB* opened = nullptr;
   rocksdb::Status status;
   if (access == Access::kWrite) {
-    status = rocksdb::DB::Open(options, path, &opened);
+    status = rocksdb::DB::Open(options, path, Receive(db));
   } else {
     // The family is opened by its name: otherwise RocksDB opens a database of one sorted run in a
     // special way, which asks the last table's filter also for keys beyond the table.
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     status = rocksdb::DB::OpenForReadOnly(
-        options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, &opened);
-    for (auto* handle : handles) opened->DestroyColumnFamilyHandle(handle);
+        options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, Receive(db));
+    for (auto* handle : handles) (*db)->DestroyColumnFamilyHandle(handle);
   }
-  db->reset(opened);
   return status;
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "plugin/rocksdb_compat.h"
 #include "readamp_fixture.h"
 
 namespace {
@@ -154,9 +155,8 @@ TEST_F(ReadampTest, TakesTheKeysOfADatabaseAndWritesNothingIntoIt) {
   const fs::path own = directory_ / "own";
   rocksdb::Options options;
   options.create_if_missing = true;
-  rocksdb::DB* opened = nullptr;
-  ASSERT_TRUE(rocksdb::DB::Open(options, own.string(), &opened).ok());
-  std::unique_ptr<rocksdb::DB> db(opened);
+  std::unique_ptr<rocksdb::DB> db;
+  ASSERT_TRUE(rocksdb::DB::Open(options, own.string(), exactbloom::Receive(&db)).ok());
   const auto put = [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       ASSERT_TRUE(db->Put({}, "key " + std::to_string(i), "value").ok());

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "exactbloom/rebuild_filters.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "written_sequence.h"
 
@@ -112,8 +113,8 @@ int main(int argc, char** argv) {
   rocksdb::Options options = OptionsOf(std::strtoull(argv[2], nullptr, 10));
   options.listeners = {std::make_shared<PhaseListener>(pipe)};
   pipe.Begin(Phase::kOpening);
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(options, argv[1], &db);
+  std::unique_ptr<rocksdb::DB> db;
+  const rocksdb::Status status = rocksdb::DB::Open(options, argv[1], Receive(&db));
   if (!status.ok()) Fail("open", status);
   pipe.End(Phase::kOpening);
   std::thread([&] { Maintain(*db, static_cast<Phase>(std::atoi(argv[4])), pipe); }).detach();

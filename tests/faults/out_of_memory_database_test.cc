@@ -13,7 +13,7 @@
 
 #include "allocation_failure.h"
 #include "exactbloom/filter_policy.h"
-#include "plugin/filter_bits_interface.h"
+#include "forwarding_builder.h"
 #include "sample_database.h"
 #include "sample_filters.h"
 
@@ -52,26 +52,26 @@ class StarvedPolicy : public rocksdb::FilterPolicy {
   }
 
  private:
-  class StarvedBuilder : public FilterBitsBuilder {
+  class StarvedBuilder : public ForwardingBuilder {
    public:
-    explicit StarvedBuilder(FilterBitsBuilder* builder) : builder_(builder) {}
+    using ForwardingBuilder::ForwardingBuilder;
+
     void AddKey(const Slice& key) override {
-      Starve([&] { builder_->AddKey(key); });
+      Starve([&] { ForwardingBuilder::AddKey(key); });
     }
-    std::size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
-    Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+    void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
+      Starve([&] { ForwardingBuilder::AddKeyAndAlt(key, alt); });
+    }
+    using ForwardingBuilder::Finish;
     Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-      return Starve([&] { return builder_->Finish(buffer, status); });
+      return Starve([&] { return ForwardingBuilder::Finish(buffer, status); });
     }
     Status MaybePostVerify(const Slice& filter) override {
-      return Starve([&] { return builder_->MaybePostVerify(filter); });
+      return Starve([&] { return ForwardingBuilder::MaybePostVerify(filter); });
     }
     std::size_t ApproximateNumEntries(std::size_t bytes) override {
-      return Starve([&] { return builder_->ApproximateNumEntries(bytes); });
+      return Starve([&] { return ForwardingBuilder::ApproximateNumEntries(bytes); });
     }
-
-   private:
-    std::unique_ptr<FilterBitsBuilder> builder_;
   };
 
   PolicyPointer policy_;

@@ -18,6 +18,7 @@
 #include "expected_contents.h"
 #include "fault_source.h"
 #include "faulty_file_system.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom::faults {
@@ -123,9 +124,7 @@ bool RandomFaults::Reopen() {
   db_.reset();
   for (int opening = 0; db_ == nullptr; ++opening) {
     if (opening == kMostOpenings) faults_.Switch(false);
-    rocksdb::DB* db = nullptr;
-    const Status status = rocksdb::DB::Open(options_, directory_.path("db"), &db);
-    db_.reset(db);
+    const Status status = rocksdb::DB::Open(options_, directory_.path("db"), Receive(&db_));
     totals.Add(status.ok() ? "openings" : "openings that failed", 1);
     if (!status.ok() && opening == kMostOpenings) {
       ADD_FAILURE() << "cannot be opened again: " << status.ToString();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "input.h"
+#include "plugin/rocksdb_compat.h"
 
 namespace exactbloom::fuzz {
 
@@ -81,15 +82,13 @@ HostileDatabase::HostileDatabase(rocksdb::BlockBasedTableOptions table_options)
 void HostileDatabase::Write() {
   static int databases = 0;
   const std::string directory = "/db" + std::to_string(databases++);
-  rocksdb::DB* db = nullptr;
-  Require(rocksdb::DB::Open(options_, directory, &db).ok(), "the database is not opened");
-  db_.reset(db);
+  Require(rocksdb::DB::Open(options_, directory, Receive(&db_)).ok(), "the database is not opened");
   for (int number = 0; number < kKeys; number += 2) {
-    Require(db->Put({}, KeyOf(number), ValueOf(number)).ok(), "a key is not written");
+    Require(db_->Put({}, KeyOf(number), ValueOf(number)).ok(), "a key is not written");
   }
-  Require(db->Flush({}).ok(), "the table is not written");
+  Require(db_->Flush({}).ok(), "the table is not written");
   std::vector<rocksdb::LiveFileMetaData> tables;
-  db->GetLiveFilesMetaData(&tables);
+  db_->GetLiveFilesMetaData(&tables);
   ReadMap(directory + tables.at(0).name);
 }
 
@@ -110,9 +109,9 @@ void HostileDatabase::Replace(std::string bytes) {
 }
 
 std::unique_ptr<rocksdb::DB> HostileDatabase::OpenAgain() const {
-  rocksdb::DB* db = nullptr;
-  rocksdb::DB::OpenForReadOnly(options_, db_->GetName(), &db).PermitUncheckedError();
-  return std::unique_ptr<rocksdb::DB>(db);
+  std::unique_ptr<rocksdb::DB> db;
+  rocksdb::DB::OpenForReadOnly(options_, db_->GetName(), Receive(&db)).PermitUncheckedError();
+  return db;
 }
 
 }  // namespace exactbloom::fuzz

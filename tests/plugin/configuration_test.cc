@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -174,10 +175,9 @@ TEST(Configuration, BadFactoryArgumentsAreRefusedByOpen) {
         Case{std::numeric_limits<double>::infinity(), "inf"}}) {
     for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
       const TemporaryDirectory directory;
-      rocksdb::DB* db = nullptr;
-      const Status status =
-          rocksdb::DB::Open(OptionsWith(NewPolicy(kind, bits_per_key)), directory.path("db"), &db);
-      const Database owner(db);
+      Database db;
+      const Status status = rocksdb::DB::Open(OptionsWith(NewPolicy(kind, bits_per_key)),
+                                              directory.path("db"), Receive(&db));
       ExpectRefusal(status, text);
       EXPECT_FALSE(std::filesystem::exists(directory.path("db/CURRENT")));
     }

@@ -18,6 +18,7 @@
 #include "plugin/files/table_file.h"
 #include "plugin/files/table_filter_blocks.h"
 #include "plugin/filter_bits_interface.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -72,9 +73,8 @@ class Corruption : public testing::TestWithParam<GoldenTable> {
   // missed or invented.
   Outcome OutcomeOf(const std::string& bytes) {
     EXPECT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes, table_).ok());
-    rocksdb::DB* opened = nullptr;
-    if (!rocksdb::DB::OpenForReadOnly(options_, "/db", &opened).ok()) return kNotOpened;
-    const Database db(opened);
+    Database db;
+    if (!rocksdb::DB::OpenForReadOnly(options_, "/db", Receive(&db)).ok()) return kNotOpened;
     TakeCounts(*db);
     std::uint64_t failed = 0;
     for (std::uint64_t number = 0; number < kGoldenKeys + kAbsent; ++number) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -114,9 +115,8 @@ TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
 
 TEST_P(DatabaseTest, ReadOnlyInstancesFilter) {
   PutAndFlush(*Open(options_, path_), kKeys);
-  rocksdb::DB* opened = nullptr;
-  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, path_, &opened).ok());
-  const Database db(opened);
+  Database db;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, path_, Receive(&db)).ok());
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
 }
@@ -125,10 +125,10 @@ TEST_P(DatabaseTest, SecondaryInstancesFilter) {
   const Database primary = Open(options_, path_);
   PutAndFlush(*primary, kKeys);
   options_.statistics = rocksdb::CreateDBStatistics();
-  rocksdb::DB* opened = nullptr;
+  Database db;
   ASSERT_TRUE(
-      rocksdb::DB::OpenAsSecondary(options_, path_, directory_.path("secondary"), &opened).ok());
-  const Database db(opened);
+      rocksdb::DB::OpenAsSecondary(options_, path_, directory_.path("secondary"), Receive(&db))
+          .ok());
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
 }

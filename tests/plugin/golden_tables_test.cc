@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "bits_builder_fixture.h"
@@ -49,8 +50,8 @@ void ExpectOursFilters(rocksdb::DB& db) {
 
 TEST_P(GoldenTableTest, IsReadByUsByStockRocksDbAndByUsAgain) {
   ExpectOursFilters(*OpenWith(NewPolicy(GetParam().layout)));
-  for (const auto* stock :
-       {rocksdb::NewBloomFilterPolicy(10), rocksdb::NewRibbonFilterPolicy(10)}) {
+  for (const rocksdb::FilterPolicy* stock : std::initializer_list<const rocksdb::FilterPolicy*>{
+           rocksdb::NewBloomFilterPolicy(10), rocksdb::NewRibbonFilterPolicy(10)}) {
     const Database db = OpenWith(PolicyPointer(stock));
     ExpectPresent(*db, kGoldenKeys);
     const FilterCounts counts = AskAbsent(*db, kAsked);

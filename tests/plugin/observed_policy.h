@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "plugin/filter_bits_interface.h"
+#include "forwarding_builder.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -32,30 +32,19 @@ class ObservedPolicy : public rocksdb::FilterPolicy {
   }
 
  private:
-  class Builder : public rocksdb::FilterBitsBuilder {
+  class Builder : public ForwardingBuilder {
    public:
     Builder(rocksdb::FilterBitsBuilder* builder, const Observe& observe)
-        : builder_(builder), observe_(observe) {}
+        : ForwardingBuilder(builder), observe_(observe) {}
 
-    void AddKey(const rocksdb::Slice& key) override { builder_->AddKey(key); }
-    size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
-    rocksdb::Slice Finish(std::unique_ptr<const char[]>* buffer) override {
-      return Finish(buffer, nullptr);
-    }
+    using ForwardingBuilder::Finish;
     rocksdb::Slice Finish(std::unique_ptr<const char[]>* buffer, rocksdb::Status* status) override {
-      const rocksdb::Slice contents = builder_->Finish(buffer, status);
+      const rocksdb::Slice contents = ForwardingBuilder::Finish(buffer, status);
       observe_(const_cast<char*>(buffer->get()), contents.size());
       return contents;
     }
-    rocksdb::Status MaybePostVerify(const rocksdb::Slice& contents) override {
-      return builder_->MaybePostVerify(contents);
-    }
-    size_t ApproximateNumEntries(size_t bytes) override {
-      return builder_->ApproximateNumEntries(bytes);
-    }
 
    private:
-    std::unique_ptr<rocksdb::FilterBitsBuilder> builder_;
     const Observe& observe_;
   };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -164,11 +165,10 @@ TEST(PolicyOptions, ContradictionsAreRefusedByNameAndByOpen) {
   options.fpr = 0.01;
   options.size_ratio = 10;
   const TemporaryDirectory directory;
-  rocksdb::DB* opened = nullptr;
+  Database db;
   ExpectWords(rocksdb::DB::Open(OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(options))),
-                                directory.path("db"), &opened),
+                                directory.path("db"), Receive(&db)),
               {"fpr '0.01' and size_ratio '10' exclude each other"});
-  const Database owner(opened);
 }
 
 // The document's table.

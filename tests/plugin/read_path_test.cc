@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -69,11 +70,10 @@ TEST_P(ReadPath, DirectReads) {
   options.use_direct_reads = true;
   options.use_direct_io_for_flush_and_compaction = true;
   const TemporaryDirectory directory;
-  rocksdb::DB* opened = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(options, directory.path("db"), &opened);
+  Database db;
+  const rocksdb::Status status = rocksdb::DB::Open(options, directory.path("db"), Receive(&db));
   if (!status.ok())
     GTEST_SKIP() << "the file system of " << directory.path() << " has no direct IO";
-  const Database db(opened);
   PutAndFlush(*db, kKeys);
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "exactbloom/filter_policy.h"
+#include "plugin/rocksdb_compat.h"
 
 namespace exactbloom {
 namespace {
@@ -78,10 +79,10 @@ std::string KeyOf(std::uint64_t number) {
 }
 
 Database Open(const rocksdb::Options& options, const std::string& path) {
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(options, path, &db);
+  Database db;
+  const rocksdb::Status status = rocksdb::DB::Open(options, path, Receive(&db));
   EXPECT_TRUE(status.ok()) << status.ToString();
-  return Database(db);
+  return db;
 }
 
 void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value,

@@ -10,7 +10,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "filter/block_format.h"
-#include "plugin/filter_bits_interface.h"
+#include "forwarding_builder.h"
 
 namespace exactbloom {
 namespace {
@@ -20,19 +20,18 @@ using rocksdb::Slice;
 using Keys = std::vector<std::string>;
 using Fault = std::function<void(std::string* block, const Keys& keys)>;
 
-class FaultyBuilder : public rocksdb::FilterBitsBuilder {
+class FaultyBuilder : public ForwardingBuilder {
  public:
   FaultyBuilder(rocksdb::FilterBitsBuilder* builder, Fault fault)
-      : builder_(builder), fault_(std::move(fault)) {}
+      : ForwardingBuilder(builder), fault_(std::move(fault)) {}
 
   void AddKey(const Slice& key) override {
     keys_.push_back(key.ToString());
-    builder_->AddKey(key);
+    ForwardingBuilder::AddKey(key);
   }
-  std::size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
-  Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+  using ForwardingBuilder::Finish;
   Slice Finish(std::unique_ptr<const char[]>* buffer, rocksdb::Status* status) override {
-    std::string block = builder_->Finish(buffer, status).ToString();
+    std::string block = ForwardingBuilder::Finish(buffer, status).ToString();
     fault_(&block, keys_);
     keys_.clear();
     auto* bytes = new char[block.size()];
@@ -40,12 +39,8 @@ class FaultyBuilder : public rocksdb::FilterBitsBuilder {
     buffer->reset(bytes);
     return {bytes, block.size()};
   }
-  std::size_t ApproximateNumEntries(std::size_t bytes) override {
-    return builder_->ApproximateNumEntries(bytes);
-  }
 
  private:
-  std::unique_ptr<rocksdb::FilterBitsBuilder> builder_;
   Fault fault_;
   Keys keys_;
 };

@@ -150,9 +150,8 @@ class LookupThread {
       throw WrongAnswer(fmt::format("reading '{}': {}", key, status.ToString()));
     }
     if (status.ok() != stored) {
-      throw WrongAnswer(fmt::format(
-          stored ? "the stored key '{}' was missed" : "the key '{}' was found but never stored",
-          key));
+      throw WrongAnswer(stored ? fmt::format("the stored key '{}' was missed", key)
+                               : fmt::format("the key '{}' was found but never stored", key));
     }
     if (stored && value != MakeValue(key, settings_.value_bytes)) {
       throw WrongAnswer(fmt::format("the key '{}' has a wrong value", key));

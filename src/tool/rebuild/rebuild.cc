@@ -15,6 +15,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/rebuild_filters.h"
+#include "plugin/rocksdb_compat.h"
 #include "support/errors.h"
 #include "support/progress.h"
 #include "tool/database/database_files.h"
@@ -108,11 +109,10 @@ class OpenDatabase {
     std::vector<ColumnFamilyDescriptor> families = LoadOptions(directory, policy.empty(), &options);
     if (!policy.empty()) SetPolicy(PolicyNamed(policy), families);
     options.create_if_missing = false;
-    rocksdb::DB* db = nullptr;
     const Status status =
-        read_only ? rocksdb::DB::OpenForReadOnly(options, directory, families, &families_, &db)
-                  : rocksdb::DB::Open(options, directory, families, &families_, &db);
-    db_.reset(db);
+        read_only
+            ? rocksdb::DB::OpenForReadOnly(options, directory, families, &families_, Receive(&db_))
+            : rocksdb::DB::Open(options, directory, families, &families_, Receive(&db_));
     if (!status.ok()) RefuseToOpen(directory, status);
   }
   ~OpenDatabase() {
