@@ -1,7 +1,5 @@
 #include "equal_memory.h"
 
-#include <rocksdb/table.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +15,7 @@ constexpr double kSettingResolution = 0.001;
 // The keys that a filter in a table of the last level takes: a policy may choose another kind of
 // filter for flushes.
 std::uint64_t KeysOfBytes(const rocksdb::FilterPolicy& policy, std::size_t bytes) {
-  const rocksdb::BlockBasedTableOptions options;
+  const rocksdb::BlockBasedTableOptions options = EqualMemoryTableOptions();
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
       policy.GetBuilderWithContext(CompactionContext(options, 2, 1, /*bottommost=*/true)));
   return builder == nullptr ? 0 : builder->ApproximateNumEntries(bytes);

@@ -2,12 +2,21 @@
 #pragma once
 
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 
 namespace exactbloom {
+
+// Table options under which a filter takes the memory that its policy is configured for. From 9.2
+// on, RocksDB would have filters grow and shrink to what its allocator hands out.
+inline rocksdb::BlockBasedTableOptions EqualMemoryTableOptions() {
+  rocksdb::BlockBasedTableOptions options;
+  options.optimize_filters_for_memory = false;
+  return options;
+}
 
 using MakePolicyOfSetting =
     std::function<std::shared_ptr<const rocksdb::FilterPolicy>(double setting)>;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <locale>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
@@ -122,7 +123,7 @@ Status Parse(const Rule& rule, const std::string& text, PolicyOptions* options) 
   return Status::OK();
 }
 
-const Rule& RuleOf(const std::string& name) {
+const Rule& RuleOf(std::string_view name) {
   return *std::find_if(Rules().begin(), Rules().end(),
                        [&](const Rule& rule) { return rule.name == name; });
 }

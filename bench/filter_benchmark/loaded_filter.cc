@@ -1,12 +1,12 @@
 #include "loaded_filter.h"
 
 #include <fmt/format.h>
-#include <rocksdb/table.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 
+#include "equal_memory.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "key_block.h"
@@ -105,7 +105,7 @@ double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
   using Clock = std::chrono::steady_clock;
   Clock::duration elapsed{0};
   KeyBlock block(kKeysAtOnce);
-  const rocksdb::BlockBasedTableOptions options;
+  const rocksdb::BlockBasedTableOptions options = EqualMemoryTableOptions();
   const rocksdb::FilterBuildingContext context(options);
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
   for (std::uint64_t first = 0; first < keys; first += block.size()) {

@@ -1,13 +1,12 @@
 #include "build_time.h"
 
-#include <rocksdb/table.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "equal_memory.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/level_allocation.h"
 #include "support/machine.h"
@@ -37,7 +36,7 @@ void BuildFilter(const std::vector<std::string>& keys, const std::string& last, 
 
 void BuildFilters(const rocksdb::FilterPolicy& policy, const readamp::TableList& tables,
                   const SortedRuns& runs) {
-  const rocksdb::BlockBasedTableOptions options;
+  const rocksdb::BlockBasedTableOptions options = EqualMemoryTableOptions();
   int run = -1;
   std::size_t next = 0;
   for (const readamp::Table& table : tables) {

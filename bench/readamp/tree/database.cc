@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "counting_file_system.h"
+#include "equal_memory.h"
 #include "readamp/open_rocksdb.h"
 #include "support/machine.h"
 #include "support/progress.h"
@@ -81,7 +82,7 @@ Database::Database(const ReadampSettings& settings, const KeySet& keys,
 }
 
 rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = EqualMemoryTableOptions();
   table_options.filter_policy = policy_;
   table_options.block_cache = block_cache;
   table_options.no_block_cache = block_cache == nullptr;
