@@ -1,6 +1,6 @@
-# Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 machine `make readamp`
+# Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test check stress aarch64 fuzz build bench bench-rocksdb in-tree package mutation coverage configure clean
+.PHONY: readamp report figures test check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -64,6 +64,12 @@ bench: configure
 
 bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
+
+# Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/building.md.
+matrix:
+	@scripts/install_packages
+	@scripts/install_packages scripts/packages_matrix.txt
+	scripts/matrix $(VERSION) --table docs/building.md
 
 # Compiles the plugin in RocksDB's source by both of its builds, and tests the objects.
 in-tree:
