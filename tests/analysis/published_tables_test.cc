@@ -26,9 +26,11 @@ std::vector<PrintedRate> SummaryCacheTables() {
   for (std::string line; std::getline(file, line);) {
     std::replace(line.begin(), line.end(), ',', ' ');
     std::istringstream fields(line);
-    PrintedRate rate{};
-    if (fields >> rate.bits_per_key >> rate.probes >> rate.rate >> rate.misprint) {
-      rates.push_back(rate);
+    int bits_per_key = 0;
+    if (!(fields >> bits_per_key)) continue;
+    std::string rate;
+    for (int probes = 1; fields >> rate; ++probes) {
+      rates.push_back({bits_per_key, probes, std::stod(rate), rate.back() == '!'});
     }
   }
   return rates;

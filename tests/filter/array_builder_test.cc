@@ -74,21 +74,16 @@ TEST_P(ArrayBuilder, MakesTheSameBytesByRange) {
 }
 
 // So few keys that some ranges have none when the second pass begins and clears the array.
-TEST_P(ArrayBuilder, RangesWithoutKeysAreCleared) {
-  for (const std::size_t keys : {1, 8, 14, 30}) {
-    ExpectSameBytes(FilterOf(kManyRanges, 2), RandomHashes(keys));
+TEST_P(ArrayBuilder, MakesTheSameBytesOfFewKeys) {
+  for (const std::size_t keys : {0, 1, 2, 3, 8, 14, 30, 100}) {
+    for (const int probes : {2, 6})
+      ExpectSameBytes(FilterOf(kManyRanges, probes), RandomHashes(keys));
   }
 }
 
 TEST_P(ArrayBuilder, MakesTheSameBytesOfOneRange) {
   for (const std::uint64_t bytes : {std::uint64_t{128}, std::uint64_t{1} << 16}) {
     ExpectSameBytes(FilterOf(bytes, 6), RandomHashes(bytes));
-  }
-}
-
-TEST_P(ArrayBuilder, MakesTheSameBytesOfFewKeys) {
-  for (const std::size_t keys : {0, 1, 2, 3, 100}) {
-    ExpectSameBytes(FilterOf(kManyRanges, 6), RandomHashes(keys));
   }
 }
 

@@ -151,16 +151,6 @@ TEST_P(BloomFilter, KeyBytesMayGoAfterAddKey) {
   EXPECT_TRUE(BloomFilterView(block.bytes()).MayContain("first"));
 }
 
-TEST_P(BloomFilter, SaltsDiffer) {
-  BloomFilterBuilder plain = *BloomFilterBuilder::Create({GetParam(), 10, 0});
-  BloomFilterBuilder salted = *BloomFilterBuilder::Create({GetParam(), 10, 1});
-  AddNumbers(plain, 0, 100);
-  AddNumbers(salted, 0, 100);
-  const FilterBlock a = plain.Finish();
-  const FilterBlock b = salted.Finish();
-  EXPECT_NE(a.bytes().substr(0, 100), b.bytes().substr(0, 100));
-}
-
 TEST_P(BloomFilter, NoFalseNegativeAtAnyBitsPerKey) {
   for (const double bits_per_key : {0.5, 0.7, 1.0, 1.5, 3.0, 9.9, 33.3, 64.0, 100.0}) {
     for (const std::uint64_t count : {1, 2, 3, 7, 100, 3000}) {
