@@ -28,18 +28,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, DatabaseTest,
                            return test.param == FilterKind::kClassic ? "Classic" : "Standard";
                          });
 
-TEST_P(DatabaseTest, TablesNameTheirPolicyAndCountTheirKeys) {
-  const Database db = Open(options_, path_);
-  PutAndFlush(*db, kKeys);
-  rocksdb::TablePropertiesCollection tables;
-  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
-  ASSERT_EQ(tables.size(), 1U);
-  const rocksdb::TableProperties& table = *tables.begin()->second;
-  EXPECT_EQ(table.filter_policy_name, NewPolicy(GetParam())->Name());
-  EXPECT_EQ(table.num_filter_entries, kKeys);
-  EXPECT_EQ(table.filter_size, kKeys * 10 / 8 + 40);
-}
-
 TEST_P(DatabaseTest, ZeroBitsPerKeyMeansNoFilter) {
   const Database db = Open(OptionsWith(NewPolicy(GetParam(), 0.4)), path_);
   PutAndFlush(*db, kKeys);
@@ -111,14 +99,6 @@ TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
   EXPECT_EQ(none.useful + none.positive, 0U);
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(wide).ok());
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(bare).ok());
-}
-
-TEST_P(DatabaseTest, ReadOnlyInstancesFilter) {
-  PutAndFlush(*Open(options_, path_), kKeys);
-  Database db;
-  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, path_, Receive(&db)).ok());
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
 }
 
 TEST_P(DatabaseTest, SecondaryInstancesFilter) {

@@ -55,13 +55,6 @@ INSTANTIATE_TEST_SUITE_P(
       return name + (std::get<2>(test.param) ? "Partitioned" : "Full");
     });
 
-TEST_P(Migration, StockTablesKeepFilteringWithOurs) {
-  PutAndFlush(*OpenWithStock(), kKeys);
-  const Database db = OpenWithOurs();
-  ExpectPresent(*db, kKeys);
-  ExpectFiltering(AskAbsent(*db, kAsked), kAsked);
-}
-
 TEST_P(Migration, MixedTablesAllFilterWithOurs) {
   PutAndFlush(*OpenWithStock(), kKeys, "old");
   const Database db = OpenWithOurs();

@@ -97,18 +97,6 @@ TEST_P(PolicyConcurrent, OneReaderIsAskedByManyThreads) {
   EXPECT_EQ(found, kThreads * kKeys);
 }
 
-TEST_P(PolicyConcurrent, ReadersAreMadeInParallel) {
-  const std::string contents = BuildWith(*policy_);
-  std::atomic<int> refused{0};
-  RunInThreads([&](int) {
-    const std::unique_ptr<rocksdb::FilterBitsReader> reader(policy_->GetFilterBitsReader(contents));
-    for (std::uint64_t i = 0; i < 1000; ++i) {
-      refused += reader->MayMatch(KeyOf(kKeys + i)) ? 0 : 1;
-    }
-  });
-  EXPECT_GT(refused, kThreads * 950);
-}
-
 // What a policy computes on first use, and remembers: the division among the levels, the size of
 // Ribbon filters and a rate's sizes.
 TEST(PolicyMemory, FirstTablesMayBeBuiltInParallel) {

@@ -1,5 +1,5 @@
-// Every option of the policies: its text forms, its range, OPTIONS files, and the table in
-// docs/configuration.md.
+// Every option of the policies: its text forms, its range, factories, OPTIONS files, and the table
+// in docs/configuration.md.
 #include "plugin/policy_options.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,10 @@
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -32,9 +35,32 @@ Status MakePolicy(const std::string& text, PolicyPointer* policy) {
   return status;
 }
 
-Status Refusal(const std::string& options) {
+std::string IdOf(const std::string& text) {
   PolicyPointer policy;
-  return MakePolicy("{id=classic_bloom;" + options + "}", &policy);
+  const Status status = MakePolicy(text, &policy);
+  EXPECT_TRUE(status.ok()) << text << ": " << status.ToString();
+  return policy == nullptr ? "" : policy->GetId();
+}
+
+Status RefusalOf(const std::string& text) {
+  PolicyPointer policy;
+  return MakePolicy(text, &policy);
+}
+
+Status Refusal(const std::string& options) {
+  return RefusalOf("{id=classic_bloom;" + options + "}");
+}
+
+// The options in the OPTIONS file of a database.
+rocksdb::Options LoadOptions(const std::string& path) {
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  Status status = rocksdb::LoadLatestOptions({}, path, &db_options, &families);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(families.size(), 1U);
+  status = rocksdb::CheckOptionsCompatibility({}, path, db_options, families);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return {db_options, families.at(0).options};
 }
 
 std::string ValueOf(const rocksdb::FilterPolicy& policy, const std::string& option) {
@@ -49,6 +75,26 @@ void ExpectWords(const Status& status, const std::vector<std::string>& words) {
     EXPECT_NE(status.ToString().find(word), std::string::npos)
         << word << " not in: " << status.ToString();
   }
+}
+
+TEST(PolicyOptions, FactoriesNameTheirPolicies) {
+  EXPECT_EQ(NewPolicy(FilterKind::kClassic)->GetId(), "classic_bloom:10");
+  EXPECT_EQ(NewPolicy(FilterKind::kStandard, 9.9)->GetId(), "standard_bloom:9.9");
+  EXPECT_STREQ(NewPolicy(FilterKind::kClassic)->Name(), "classic_bloom");
+  EXPECT_STREQ(NewPolicy(FilterKind::kClassic)->CompatibilityName(),
+               PolicyPointer(rocksdb::NewBloomFilterPolicy(10))->CompatibilityName());
+}
+
+TEST(PolicyOptions, StringsMakePolicies) {
+  EXPECT_EQ(IdOf("classic_bloom:10"), "classic_bloom:10");
+  EXPECT_EQ(IdOf("standard_bloom:9.9"), "standard_bloom:9.9");
+  EXPECT_EQ(IdOf("classic_bloom"), "classic_bloom:10");
+  EXPECT_EQ(IdOf("{id=classic_bloom;bits_per_key=12.5}"), "classic_bloom:12.5");
+  EXPECT_EQ(IdOf("{id=standard_bloom;bits_per_key=100}"), "standard_bloom:100");
+  EXPECT_EQ(IdOf("{id=classic_bloom:7;bits_per_key=8}"), "classic_bloom:8");
+  EXPECT_EQ(IdOf("classic_bloom:0"), "classic_bloom:0");
+  EXPECT_EQ(IdOf("classic_bloom:0.1"), "classic_bloom:0.1");
+  EXPECT_EQ(IdOf("classic_bloom:3.3333333333333335"), "classic_bloom:3.3333333333333335");
 }
 
 class ValidOptions : public testing::TestWithParam<const char*> {};
@@ -72,18 +118,37 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
 
   const TemporaryDirectory directory;
   Open(OptionsWith(policy), directory.path("db"));
-  rocksdb::DBOptions db_options;
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  const Status status =
-      rocksdb::LoadLatestOptions({}, directory.path("db"), &db_options, &families);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  const rocksdb::FilterPolicy* loaded = PolicyOf(families[0].options);
+  const rocksdb::Options options = LoadOptions(directory.path("db"));
+  const rocksdb::FilterPolicy* loaded = PolicyOf(options);
   ASSERT_NE(loaded, nullptr);
   EXPECT_EQ(loaded->ToString(semicolons), policy->ToString(semicolons));
   std::string mismatch;
   rocksdb::ConfigOptions exact;
   exact.sanity_level = rocksdb::ConfigOptions::kSanityLevelExactMatch;
   EXPECT_TRUE(loaded->AreEquivalent(exact, policy.get(), &mismatch)) << mismatch;
+}
+
+TEST(PolicyOptions, OfAnOptionsFileMakeADatabaseFilter) {
+  constexpr std::uint64_t kKeys = 4000;
+  for (const char* id : {"classic_bloom:10", "standard_bloom:9.87654321"}) {
+    PolicyPointer policy;
+    ASSERT_TRUE(MakePolicy(id, &policy).ok());
+    const TemporaryDirectory directory;
+    PutAndFlush(*Open(OptionsWith(policy), directory.path("db")), kKeys);
+    rocksdb::Options options = LoadOptions(directory.path("db"));
+    ASSERT_NE(PolicyOf(options), nullptr);
+    EXPECT_EQ(PolicyOf(options)->GetId(), id);
+    options.statistics = rocksdb::CreateDBStatistics();
+    const Database db = Open(options, directory.path("db"));
+    ExpectPresent(*db, kKeys);
+    ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+  }
+}
+
+TEST(PolicyOptions, OfDefaultsHaveTheShortForm) {
+  PolicyPointer policy;
+  ASSERT_TRUE(MakePolicy("{id=classic_bloom;lines=0}", &policy).ok());
+  EXPECT_EQ(policy->ToString({}), "classic_bloom:10");
 }
 
 TEST(PolicyOptions, AreTheFieldsOfTheStruct) {
@@ -137,11 +202,57 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"lines", ""}, BadValue{"lines", "3"}, BadValue{"lines", "-1"},
                     BadValue{"lines", "1.5"}, BadValue{"lines", "99999999999"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    BitsPerKey, BadValues,
+    testing::Values(BadValue{"bits_per_key", "abc"}, BadValue{"bits_per_key", "-1"},
+                    BadValue{"bits_per_key", "101"}, BadValue{"bits_per_key", "nan"},
+                    BadValue{"bits_per_key", "inf"}, BadValue{"bits_per_key", "1e400"},
+                    BadValue{"bits_per_key", "10x"}, BadValue{"bits_per_key", "10 10"},
+                    BadValue{"bits_per_key", "0x10"}, BadValue{"bits_per_key", "1,5"},
+                    BadValue{"bits_per_key", "10:2"}, BadValue{"bits_per_key", ""}));
+
 TEST_P(BadValues, AreRefusedWithOptionValueAndRange) {
-  const auto [option, value] = GetParam();
-  ExpectWords(Refusal(std::string(option) + "=" + value),
-              {std::string(option) + " is ", "'" + std::string(value) + "'", "but must be "});
+  const std::string option = GetParam().option;
+  const std::string value = GetParam().value;
+  const std::vector<std::string> words = {option + " is ", "'" + value + "'", "but must be "};
+  ExpectWords(Refusal(option + "=" + value), words);
+  if (option != "bits_per_key") return;
+  ExpectWords(RefusalOf("classic_bloom:" + value), words);
+  ExpectWords(RefusalOf("standard_bloom:" + value), words);
 }
+
+TEST(PolicyOptions, BadValuesOfAnOptionsFileAreRefused) {
+  RegisterFilterPolicies();
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("options.ini");
+  std::ofstream(path) << "[Version]\nrocksdb_version=7.8.3\noptions_file_version=1.1\n"
+                         "[DBOptions]\n[CFOptions \"default\"]\n"
+                         "[TableOptions/BlockBasedTable \"default\"]\n"
+                         "filter_policy=classic_bloom:10x\n";
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  ExpectWords(rocksdb::LoadOptionsFromFile({}, path, &db_options, &families),
+              {"bits_per_key is '10x'"});
+}
+
+TEST(PolicyOptions, BadFactoryArgumentsAreRefusedByOpen) {
+  const std::map<std::string, double> bad = {{"-1", -1},
+                                             {"100.5", 100.5},
+                                             {"nan", std::nan("")},
+                                             {"inf", std::numeric_limits<double>::infinity()}};
+  for (const auto& [text, bits_per_key] : bad) {
+    for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+      const TemporaryDirectory directory;
+      Database db;
+      const Status status = rocksdb::DB::Open(OptionsWith(NewPolicy(kind, bits_per_key)),
+                                              directory.path("db"), Receive(&db));
+      ExpectWords(status, {"bits_per_key is '" + text + "', but must be a number from 0 to 100"});
+      EXPECT_FALSE(std::filesystem::exists(directory.path("db/CURRENT")));
+    }
+  }
+}
+
+TEST(PolicyOptions, AnUnknownNameIsRefused) { ExpectWords(Refusal("bits=10"), {"bits"}); }
 
 TEST(PolicyOptions, TooManyLevelsAreRefused) {
   std::string bits = "1";

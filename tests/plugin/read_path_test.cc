@@ -58,8 +58,6 @@ class ReadPath : public testing::TestWithParam<int> {
   }
 
   BlockBasedTableOptions table_options_;
-
- private:
   TemporaryDirectory directory_;
 };
 
@@ -69,11 +67,10 @@ TEST_P(ReadPath, DirectReads) {
   rocksdb::Options options = Options();
   options.use_direct_reads = true;
   options.use_direct_io_for_flush_and_compaction = true;
-  const TemporaryDirectory directory;
   Database db;
-  const rocksdb::Status status = rocksdb::DB::Open(options, directory.path("db"), Receive(&db));
+  const rocksdb::Status status = rocksdb::DB::Open(options, directory_.path("db"), Receive(&db));
   if (!status.ok())
-    GTEST_SKIP() << "the file system of " << directory.path() << " has no direct IO";
+    GTEST_SKIP() << "the file system of " << directory_.path() << " has no direct IO";
   PutAndFlush(*db, kKeys);
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
@@ -93,15 +90,6 @@ TEST_P(ReadPath, FiltersInTheBlockCache) { ExpectFilteringFromTheBlockCache(); }
 TEST_P(ReadPath, PartitionsInTheBlockCache) {
   PartitionFilters(512, &table_options_);
   ExpectFilteringFromTheBlockCache();
-}
-
-// With a filter in its place, a lookup of an absent key reads no data block.
-TEST_P(ReadPath, AbsentKeysReadNoDataBlocks) {
-  const Database db = OpenAndFill(Options());
-  const std::uint64_t reads = Count(*db, rocksdb::BLOCK_CACHE_DATA_MISS);
-  const FilterCounts counts = AskAbsent(*db, kAbsent);
-  EXPECT_LE(Count(*db, rocksdb::BLOCK_CACHE_DATA_MISS) - reads, counts.FalsePositives());
-  EXPECT_LT(counts.FalsePositives(), kAbsent / 30);
 }
 
 // The last level has no filters, and all others keep theirs.
@@ -161,8 +149,7 @@ class IteratorPath : public ReadPath {
            iterator->Next()) {
         ++found;
       }
-      const bool reaches_on = !bounded && !read_options.prefix_same_as_start;
-      EXPECT_EQ(found, hundred % 2 == 0 || reaches_on ? 50U : 0U) << hundred;
+      EXPECT_EQ(found, hundred % 2 == 0 || !bounded ? 50U : 0U) << hundred;
       EXPECT_TRUE(iterator->status().ok());
     }
     return TakeCounts(db);
@@ -173,19 +160,9 @@ class IteratorPath : public ReadPath {
     EXPECT_GE(counts.prefix_useful, kHundreds / 2 - 3);
     EXPECT_LE(counts.prefix_useful, kHundreds / 2);
   }
-
- private:
-  TemporaryDirectory directory_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Lines, IteratorPath, testing::Values(0, 1, 2));
-
-TEST_P(IteratorPath, PrefixSameAsStart) {
-  const Database db = FillHundreds();
-  rocksdb::ReadOptions read_options;
-  read_options.prefix_same_as_start = true;
-  ExpectFilteredSeeks(SeekAll(*db, read_options, false));
-}
 
 TEST_P(IteratorPath, UpperBound) {
   const Database db = FillHundreds();

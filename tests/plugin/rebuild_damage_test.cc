@@ -1,4 +1,4 @@
-// Damaged tables without checksums, and compactions that fail.
+// Damaged tables, with checksums and without, and compactions that fail.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/merge_operator.h>
@@ -20,10 +20,10 @@ constexpr std::uint64_t kTables = 4;  // with fewer, lookups ignore the tables' 
 
 class RebuildDamage : public testing::Test {
  protected:
-  // Opens tables of compressed blocks without checksums, one of which cannot be decompressed.
-  void OpenDamaged() {
+  // Opens tables of compressed blocks, one of which cannot be decompressed.
+  void OpenDamaged(rocksdb::ChecksumType checksum) {
     rocksdb::BlockBasedTableOptions table_options;
-    table_options.checksum = rocksdb::kNoChecksum;
+    table_options.checksum = checksum;
     const auto open = [&] {
       rocksdb::Options options = OptionsWith(table_options);
       options.compression = rocksdb::kSnappyCompression;
@@ -51,8 +51,14 @@ class RebuildDamage : public testing::Test {
   std::string damaged_;
 };
 
-TEST_F(RebuildDamage, WithoutChecksumsItIsFoundByDecoding) {
-  OpenDamaged();
+class RebuildDamagedBlock : public RebuildDamage,
+                            public testing::WithParamInterface<rocksdb::ChecksumType> {};
+
+INSTANTIATE_TEST_SUITE_P(Checksums, RebuildDamagedBlock,
+                         testing::Values(rocksdb::kCRC32c, rocksdb::kNoChecksum));
+
+TEST_P(RebuildDamagedBlock, IsFoundByItsChecksumOrByDecoding) {
+  OpenDamaged(GetParam());
   const RebuildResult result = Rebuild(*db_);
   EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
   EXPECT_EQ(result.lacking_tables, kTables);
@@ -105,8 +111,8 @@ TEST_F(RebuildDamage, ATableWithoutAFooterIsNamedAndLeft) {
   ExpectTheOthersPresent();
 }
 
-TEST_F(RebuildDamage, AFailingCompactionNamesItsTable) {
-  OpenDamaged();
+TEST_P(RebuildDamagedBlock, FailsACompactionThatNamesItsTable) {
+  OpenDamaged(GetParam());
   RebuildOptions careless;
   careless.verify_checksums = false;
   RebuildResult result;

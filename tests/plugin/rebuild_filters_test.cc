@@ -82,13 +82,6 @@ TEST_P(RebuildTest, OnlyWhatLacksOurs) {
   mixed_.ExpectIntact(*db);
 }
 
-TEST_P(RebuildTest, ReopensWithAllData) {
-  Rebuild(*mixed_.Build(NewPolicy(FilterKind::kStandard)));
-  const Database db = mixed_.Reopen(NewPolicy(FilterKind::kStandard));
-  mixed_.ExpectIntact(*db);
-  EXPECT_EQ(Rebuild(*db).lacking_tables, 0U);
-}
-
 TEST_P(RebuildTest, GoesOnWhereItWasStopped) {
   Database db = mixed_.Build(NewPolicy(FilterKind::kClassic));
   RebuildOptions look;

@@ -1,4 +1,4 @@
-// A rebuild loses nothing, with crashes, damage, ranges that meet, and concurrent writes.
+// A rebuild loses nothing, with crashes, ranges that meet, and concurrent writes.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -88,25 +87,6 @@ TEST(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
     }
   }
   EXPECT_GT(most, fewest);  // some crashes came early, some late
-}
-
-TEST(RebuildSafety, ADamagedTableIsNamedAndLeft) {
-  const TemporaryDirectory directory;
-  Build(directory.path("db"));
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
-  const std::string damaged = ListTableFilters(*db).front().path;
-  std::fstream(damaged).seekp(100).put('!');  // in a block of data
-  RebuildResult result = Rebuild(*db);
-  EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged});
-  EXPECT_EQ(result.remaining_tables, 1U);
-  EXPECT_EQ(result.rewritten_tables, result.lacking_tables - 1);
-  EXPECT_TRUE(db->Put({}, "still", "writable").ok());
-  EXPECT_TRUE(db->Flush({}).ok());
-
-  RebuildOptions careless;
-  careless.verify_checksums = false;
-  EXPECT_TRUE(RebuildFilters(*db, careless, &result).IsCorruption());
-  EXPECT_EQ(result.remaining_tables, 1U);
 }
 
 // A range deletion that a snapshot keeps is cut at the bounds of tables, which therefore meet.
