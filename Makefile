@@ -55,10 +55,9 @@ fuzz:
 build: configure
 	cmake --build --preset $(PRESET)
 
-# Without the source that the script fetches one peer is missing, and the benchmark says so.
+# Without RocksDB's source one peer is missing, and the benchmark says so.
 bench: configure
-	-scripts/fetch_rocksdb_source
-	cmake --preset $(PRESET)
+	cmake --preset $(PRESET) -DROCKSDB_SOURCE="$$(scripts/rocksdb_source)"
 	cmake --build --preset $(PRESET) --target filter_benchmark
 	build/bin/filter_benchmark --json build/bench.json
 
