@@ -48,7 +48,7 @@ class ReadampTest : public ::testing::Test {
   }
 
   static const nlohmann::json& Result(const nlohmann::json& report, std::size_t policy,
-                                      const std::string& workload) {
+                                      const char* workload) {
     return report.at("policies").at(policy).at("workloads").at(workload);
   }
 
