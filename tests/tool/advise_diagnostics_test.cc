@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "faulty_policy.h"
 #include "run_command.h"
 #include "sample_database.h"
 #include "tool/advise/diagnostics.h"
@@ -140,26 +141,12 @@ TEST_F(AdviseDiagnostics, FiltersForHits) {
   ExpectOnly("optimize_filters_for_hits", "level 2");
 }
 
-class ForeignOrder : public rocksdb::Comparator {
- public:
-  const char* Name() const override { return "test.ForeignOrder"; }
-  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
-    return rocksdb::BytewiseComparator()->Compare(a, b);
-  }
-  void FindShortestSeparator(std::string* start, const rocksdb::Slice& limit) const override {
-    rocksdb::BytewiseComparator()->FindShortestSeparator(start, limit);
-  }
-  void FindShortSuccessor(std::string* key) const override {
-    rocksdb::BytewiseComparator()->FindShortSuccessor(key);
-  }
-};
-
 TEST_F(AdviseDiagnostics, CustomComparators) {
-  const ForeignOrder order;
+  const ForeignComparator order;
   rocksdb::Options options = OptionsWith(Ours());
   options.comparator = &order;
   Make(options);
-  ExpectOnly("custom_comparator", "test.ForeignOrder");
+  ExpectOnly("custom_comparator", "test.ForeignComparator");
 }
 
 TEST_F(AdviseDiagnostics, NotRocksDbsOwnOrders) {

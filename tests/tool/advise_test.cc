@@ -172,20 +172,6 @@ TEST_F(AdviseCommand, AssumesDefaultsWithoutOptions) {
   EXPECT_NE(AskTool("advise " + path()).out.find("No OPTIONS file"), std::string::npos);
 }
 
-TEST_F(AdviseCommand, WritesNothing) {
-  const auto listing = [this] {
-    std::ostringstream text;
-    for (const auto& file : fs::directory_iterator(path())) {
-      text << file.path() << file.file_size() << file.last_write_time().time_since_epoch().count();
-    }
-    return text.str();
-  };
-  const Database in_use = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
-  const std::string before = listing();
-  AskToolForJson("advise " + path());
-  EXPECT_EQ(listing(), before);
-}
-
 TEST_F(AdviseCommand, CountsReadableTablesWhereOneIsNot) {
   fs::path table;
   for (const auto& file : fs::directory_iterator(path())) {

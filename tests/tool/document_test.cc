@@ -4,11 +4,13 @@
 // print the indented lines that follow it, errors included. "..." in a line matches any text; a
 // line of "..." alone matches any lines. Every section has a fresh copy of the document's database
 // as `db` in the current directory. After a change of the tool,
-//   UPDATE_DOCUMENT=docs/tool.md build/dev/bin/tool_document_test
+//   UPDATE_DOCUMENT=docs/tool.md build/dev/bin/tool_test --gtest_filter='Document.*'
 // writes what the commands print into the document; then look at the difference.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rocksdb/db.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "document_database.h"
 #include "sample_database.h"
 #include "tool_command.h"
 
@@ -128,6 +129,49 @@ void Write(const std::vector<Part>& parts, const std::string& path) {
       document << (line.empty() ? "" : kIndent) << line << "\n";
     }
   }
+}
+
+Database OpenWith(const PolicyPointer& policy, const std::string& directory) {
+  rocksdb::Options options = OptionsWith(policy);
+  options.compression = rocksdb::kNoCompression;
+  options.db_host_id = "host";  // it is written into tables, which are as long as its name is
+  return Open(options, directory);
+}
+
+void MoveTo(int level, rocksdb::DB& db) {
+  rocksdb::CompactionOptions options;
+  options.compression = rocksdb::kNoCompression;
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  for (const auto& table : tables) {
+    if (table.level != 0) continue;
+    ASSERT_TRUE(db.CompactFiles(options, {table.relative_filename}, level).ok());
+  }
+}
+
+// Makes the document's database in a new directory. The same bytes come out each time, but for
+// times and identities.
+//
+//   level 2   bloomfilter:10      8,000 keys, from before
+//   level 1   no filter           2,000 keys
+//   level 0   classic_bloom:10    twice 1,000 keys, of which 300 are in both
+//
+// It is set to classic_bloom:10.
+void MakeDocumentDatabase(const std::string& directory) {
+  const std::string value(100, 'v');
+  {
+    Database db = OpenWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), directory);
+    PutAndFlush(*db, 8000, value);
+    MoveTo(2, *db);
+  }
+  {
+    Database db = OpenWith(nullptr, directory);
+    PutAndFlush(*db, 2000, value, 3000);
+    MoveTo(1, *db);
+  }
+  Database db = OpenWith(NewPolicy(FilterKind::kClassic), directory);
+  PutAndFlush(*db, 1000, value, 1000);
+  PutAndFlush(*db, 1000, value, 1700);
 }
 
 TEST(Document, ShowsWhatItsCommandsPrint) {

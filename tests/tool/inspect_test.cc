@@ -47,11 +47,7 @@ class InspectFilters : public ::testing::TestWithParam<Sample> {
               .ok());
     }
     table_options.format_version = static_cast<std::uint32_t>(sample.format_version);
-    if (sample.partitioned) {
-      table_options.partition_filters = true;
-      table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
-      table_options.metadata_block_size = 512;
-    }
+    if (sample.partitioned) PartitionFilters(512, &table_options);
     rocksdb::Options options = OptionsWith(table_options);
     options.compression = sample.snappy ? rocksdb::kSnappyCompression : rocksdb::kNoCompression;
     PutAndFlush(*Open(options, directory_.path()), kKeys, std::string(100, 'v'));

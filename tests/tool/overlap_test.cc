@@ -3,8 +3,8 @@
 #include <rocksdb/comparator.h>
 
 #include <string>
+#include <utility>
 
-#include "exactbloom/filter_policy.h"
 #include "faulty_policy.h"
 #include "sample_database.h"
 #include "tool_command.h"
@@ -28,12 +28,6 @@ json OverlapsOf(const PolicyPointer& policy, std::uint64_t shared) {
   return testing::AskToolForJson("overlap " + directory.path());
 }
 
-PolicyPointer OfLines(int lines) {
-  BloomFilterPolicyOptions options;
-  options.lines = lines;
-  return PolicyPointer(NewClassicBloomFilterPolicy(options));
-}
-
 void ExpectShared(const json& pair, double shared) {
   EXPECT_LE(pair.at("low"), shared) << pair;
   EXPECT_GE(pair.at("high"), shared) << pair;
@@ -41,9 +35,10 @@ void ExpectShared(const json& pair, double shared) {
 }
 
 TEST(Overlap, IsEstimatedForEveryLayoutAndTheBuiltInFilter) {
-  const PolicyPointer policies[] = {PolicyPointer(NewClassicBloomFilterPolicy(10)),
-                                    PolicyPointer(NewStandardBloomFilterPolicy(10)), OfLines(1),
-                                    OfLines(2), PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
+  const PolicyPointer policies[] = {
+      NewPolicy(FilterKind::kClassic), NewPolicy(FilterKind::kStandard),
+      NewPolicy({FilterKind::kClassic, 1}), NewPolicy({FilterKind::kClassic, 2}),
+      PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
   for (const PolicyPointer& policy : policies) {
     SCOPED_TRACE(policy->Name());
     const json overlaps = OverlapsOf(policy, kKeys / 4);
@@ -86,6 +81,25 @@ TEST(Overlap, SaysWhyPairsCannotBeCompared) {
   const testing::Outcome text = testing::AskTool("overlap --tables " + directory.path());
   EXPECT_EQ(text.status, 0);
   EXPECT_NE(text.out.find("filters of different sizes (m)"), std::string::npos) << text.out;
+}
+
+TEST(Overlap, OfFiltersThatStoreOtherBitsIsNotEstimated) {
+  rocksdb::BlockBasedTableOptions partitioned;
+  partitioned.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  rocksdb::BlockBasedTableOptions older = partitioned;
+  PartitionFilters(512, &partitioned);
+  older.format_version = 4;
+  const std::pair<rocksdb::BlockBasedTableOptions, std::string> cases[] = {
+      {partitioned, "partitions have no counterpart in another table"},
+      {older, "Bloom filters of RocksDB's older format repeat their bits"}};
+  for (const auto& [table_options, reason] : cases) {
+    const TemporaryDirectory directory;
+    const Database db = Open(OptionsWith(table_options), directory.path());
+    for (int table = 0; table < 2; ++table) PutAndFlush(*db, kKeys);
+    const json overlaps = testing::AskToolForJson("overlap " + directory.path());
+    EXPECT_TRUE(overlaps.at("pairs").empty());
+    EXPECT_EQ(overlaps.at("not_compared"), json({{reason, 1}}));
+  }
 }
 
 TEST(Overlap, LeavesPairsWithDisjointRangesOut) {

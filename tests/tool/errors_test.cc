@@ -1,0 +1,193 @@
+// inspect, verify and rebuild on databases that are damaged, forbidden, in use, or cannot be
+// opened, and on files that are no database.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rocksdb/merge_operator.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sample_database.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AskTool;
+using testing::AskToolForJson;
+using testing::ExpectRefusal;
+
+constexpr std::uint64_t kKeys = 400;
+constexpr std::uint64_t kTables = 3;
+
+class DatabaseErrors : public ::testing::Test {
+ protected:
+  Database Make() const {
+    Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path());
+    for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);
+    return db;
+  }
+
+  fs::path SecondTable() const { return TableFilesIn(directory_.path()).at(1); }
+
+  // Expects inspect to name the second table with these words, and to report the others.
+  void ExpectSecondUnreadable(const std::string& words) const {
+    const json report = AskToolForJson("inspect " + directory_.path(), 1);
+    EXPECT_EQ(report.at("totals").at("tables"), kTables);
+    EXPECT_EQ(report["totals"].at("unreadable"), 1);
+    EXPECT_EQ(report["totals"].at("keys"), kKeys * (kTables - 1));
+    const std::string error = report.at("files")[1].at("error");
+    EXPECT_NE(error.find(words), std::string::npos) << error;
+    EXPECT_NE(error.find(SecondTable().filename()), std::string::npos) << error;
+    const testing::Outcome text = AskTool("inspect " + directory_.path());
+    EXPECT_EQ(text.status, 1);
+    EXPECT_EQ(text.err, "exactbloom: 1 of 3 tables cannot be read\n");
+    EXPECT_NE(text.out.find("cannot be read: "), std::string::npos) << text.out;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(DatabaseErrors, InspectNamesACorruptTableAndGoesOn) {
+  Make();
+  // The metaindex comes just before the footer.
+  std::fstream file(SecondTable(), std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(fs::file_size(SecondTable())) - 80);
+  file.write("damaged!", 8);
+  file.close();
+  ExpectSecondUnreadable("Corruption");
+}
+
+TEST_F(DatabaseErrors, SoItDoesATruncatedAndAnEmptyAndAMissingOne) {
+  Make();
+  const fs::path table = SecondTable();
+  fs::resize_file(table, fs::file_size(table) / 2);
+  ExpectSecondUnreadable("");
+  fs::resize_file(table, 0);
+  ExpectSecondUnreadable("Corruption");
+  fs::rename(table, table.string() + ".away");
+  const json report = AskToolForJson("inspect " + directory_.path(), 1);
+  EXPECT_NE(report.at("files")[1].at("error").get<std::string>().find("No such file"),
+            std::string::npos);
+}
+
+TEST_F(DatabaseErrors, VerifyNamesADamagedTableAndGoesOn) {
+  Make();
+  std::fstream(SecondTable()).seekp(100).write("damaged!", 8);  // in a block of data
+  const json report = AskToolForJson("verify " + directory_.path(), 1);
+  EXPECT_EQ(report.at("tables"), kTables);
+  EXPECT_EQ(report.at("keys_checked"), (kTables - 1) * kKeys);
+  EXPECT_EQ(report.at("false_negatives"), 0);
+  ASSERT_EQ(report.at("unreadable").size(), 1U);
+  const std::string table = report["unreadable"][0].at("table");
+  EXPECT_NE(table.find(SecondTable().filename()), std::string::npos) << table;
+  const std::string reason = report["unreadable"][0].at("reason");
+  EXPECT_NE(reason.find("Corruption"), std::string::npos) << reason;
+  EXPECT_EQ(AskTool("verify " + directory_.path()).err, "exactbloom: 1 table could not be read\n");
+}
+
+TEST_F(DatabaseErrors, WithoutPermissionTheTableOrTheDatabaseIsNamed) {
+  // Root may read and write everything, so another user asks.
+  const std::string nobody =
+      geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "";
+  if (AskTool("--version", nobody).status != 0) {
+    GTEST_SKIP() << "another user cannot run the tool";
+  }
+  Make();
+  constexpr fs::perms kNobodyWrites{0555};
+  fs::permissions(directory_.path(), kNobodyWrites);
+  ExpectRefusal(AskTool("rebuild " + directory_.path(), nobody), "Permission denied");
+  fs::permissions(SecondTable(), fs::perms::none);
+  const testing::Outcome outcome = AskTool("inspect " + directory_.path(), nobody);
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_NE(outcome.out.find("Permission denied"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("800"), std::string::npos) << outcome.out;  // keys of the others
+  fs::permissions(directory_.path("CURRENT"), fs::perms::none);
+  for (const char* subcommand : {"inspect ", "verify "}) {
+    ExpectRefusal(AskTool(subcommand + directory_.path(), nobody), "Permission denied");
+  }
+  fs::permissions(directory_.path(), fs::perms::owner_all);
+}
+
+// Names, sizes and times of all files.
+std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> FilesOf(
+    const std::string& directory) {
+  std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> files;
+  for (const auto& file : fs::directory_iterator(directory)) {
+    files[file.path().filename()] = {file.file_size(), file.last_write_time()};
+  }
+  return files;
+}
+
+TEST_F(DatabaseErrors, ADatabaseInUseIsReadButNotWritten) {
+  const Database db = Make();
+  const auto before = FilesOf(directory_.path());
+  for (const char* subcommand : {"advise ", "inspect ", "overlap ", "verify "}) {
+    const testing::Outcome outcome = AskTool(subcommand + directory_.path());
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+  }
+  EXPECT_EQ(FilesOf(directory_.path()), before);
+  const std::string rebuild = "rebuild --policy standard_bloom:10 " + directory_.path();
+  ExpectRefusal(AskTool(rebuild), "is in use by another process");
+  EXPECT_EQ(AskToolForJson(rebuild + " --dry-run").at("lacking_tables"), kTables);
+  ExpectPresent(*db, kTables * kKeys);
+}
+
+TEST_F(DatabaseErrors, RebuildRefusesWhatItCannotOpenUnchanged) {
+  class Sum : public rocksdb::AssociativeMergeOperator {
+   public:
+    bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* /*existing*/,
+               const rocksdb::Slice& /*value*/, std::string* /*result*/,
+               rocksdb::Logger* /*logger*/) const override {
+      return true;
+    }
+    const char* Name() const override { return "Sum"; }
+  };
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.merge_operator = std::make_shared<Sum>();
+  PutAndFlush(*Open(options, directory_.path()), kKeys);
+  ExpectRefusal(AskTool("rebuild " + directory_.path()), "Could not load MergeOperator: Sum");
+  ExpectRefusal(AskTool("rebuild --dry-run " + directory_.path()), "MergeOperator: Sum");
+  EXPECT_EQ(AskToolForJson("verify " + directory_.path()).at("keys_checked"), kKeys);
+}
+
+TEST_F(DatabaseErrors, RebuildRefusesBadQuestions) {
+  ExpectRefusal(AskTool("rebuild " + directory_.path()), "not a RocksDB database");
+  ExpectRefusal(AskTool("rebuild " + directory_.path("nowhere")), "No such file");
+  Make();
+  ExpectRefusal(AskTool("rebuild --policy quotient:3 " + directory_.path()), "quotient:3");
+  ExpectRefusal(AskTool("rebuild --policy classic_bloom:1000 " + directory_.path()), "1000");
+  ExpectRefusal(AskTool("rebuild --rate fast " + directory_.path()), "--rate");
+  ExpectRefusal(AskTool("rebuild"), "PATH");
+}
+
+TEST_F(DatabaseErrors, WhatIsNoDatabaseIsRefused) {
+  const std::string empty = directory_.path();
+  ExpectRefusal(AskTool("inspect " + empty), "not a RocksDB database");
+  ExpectRefusal(AskTool("inspect " + empty + "/nowhere"), "No such file");
+  std::ofstream(directory_.path("file"));
+  ExpectRefusal(AskTool(fmt::format("inspect {0} {0}/file", empty)),
+                "give one database, or table files");
+  ExpectRefusal(AskTool("inspect"), "PATH");
+  std::ofstream(directory_.path("CURRENT")) << "nonsense\n";
+  ExpectRefusal(AskTool("inspect " + empty), "CURRENT");
+  std::ofstream(directory_.path("CURRENT")) << "MANIFEST-000001\n";
+  ExpectRefusal(AskTool("inspect " + empty), "MANIFEST-000001");
+}
+
+TEST_F(DatabaseErrors, AFileThatIsNoTableIsNamed) {
+  std::ofstream(directory_.path("text.sst")) << std::string(1000, 'x');
+  const json report = AskToolForJson("inspect " + directory_.path("text.sst"), 1);
+  const std::string error = report.at("files")[0].at("error");
+  EXPECT_NE(error.find("not a block-based table"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace exactbloom
