@@ -15,6 +15,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #define EXACTBLOOM_ROCKSDB_SINCE(major, minor) \
@@ -35,6 +36,16 @@ inline rocksdb::Status InsertCharge(rocksdb::Cache& cache, const rocksdb::Slice&
   constexpr auto kDeleteNothing = [](const rocksdb::Slice& /*key*/, void* /*value*/) {};
   return cache.Insert(key, nullptr, bytes, kDeleteNothing, handle);
 #endif
+}
+
+// Returns the first RocksDB that reads tables of this kind if it is later than this one, and null
+// otherwise.
+//   keys_apart  whether data blocks hold keys and values apart (separate_key_value_in_data_block)
+inline const char* RocksDBNeededFor(std::uint32_t format_version, bool keys_apart) {
+  if (keys_apart && !EXACTBLOOM_ROCKSDB_SINCE(11, 0)) return "11.0";
+  if (format_version >= 7 && !EXACTBLOOM_ROCKSDB_SINCE(10, 4)) return "10.4";
+  if (format_version >= 6 && !EXACTBLOOM_ROCKSDB_SINCE(8, 6)) return "8.6";
+  return nullptr;
 }
 
 #if EXACTBLOOM_ROCKSDB_SINCE(11, 0)

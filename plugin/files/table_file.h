@@ -44,6 +44,8 @@ class TableFile {
 
   std::uint64_t FileBytes() const { return file_bytes_; }
 
+  std::uint32_t FormatVersion() const { return footer_.format_version; }
+
   bool HasChecksums() const { return footer_.checksum != rocksdb::kNoChecksum; }
 
   // The blocks that do not hold data, by name.

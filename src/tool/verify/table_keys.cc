@@ -1,10 +1,16 @@
 #include "table_keys.h"
 
 #include <rocksdb/convenience.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/perf_level.h>
 #include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
+
+#include <map>
+
+#include "plugin/files/table_file.h"
+#include "plugin/rocksdb_compat.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -25,6 +31,32 @@ class AnyOperands : public rocksdb::MergeOperator {
   const char* Name() const override { return "exactbloom.AnyOperands"; }
 };
 
+Status NeedsRocksDB(const std::string& what, const std::string& version) {
+  return Status::NotSupported(what, "use a build with RocksDB " + version + " or later");
+}
+
+// Reads whether the file keeps the timestamps of its keys, if they have any.
+// Errors: NotSupported, with the version that could, if this RocksDB cannot read such tables.
+Status ReadForm(const std::string& path, bool* keeps_timestamps) {
+  std::unique_ptr<files::TableFile> file;
+  Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file);
+  if (!status.ok()) return status;
+  std::map<std::string, std::string> properties;
+  status = file->ReadProperties(&properties);
+  if (!status.ok()) return status;
+  const std::string off(1, '\0');
+  const auto kept = properties.find("rocksdb.user.defined.timestamps.persisted");
+  *keeps_timestamps = kept == properties.end() || kept->second != off;
+  const auto apart = properties.find("rocksdb.separate.key.value.in.data.block");
+  const bool keys_apart = apart != properties.end() && apart->second != off;
+  const char* needed = RocksDBNeededFor(file->FormatVersion(), keys_apart);
+  if (needed == nullptr) return status;
+  const std::string version = std::to_string(file->FormatVersion());
+  return NeedsRocksDB("this table has format_version " + version +
+                          (keys_apart ? " and keys apart from values" : ""),
+                      needed);
+}
+
 }  // namespace
 
 Status TableKeys::Open(const std::string& path, std::unique_ptr<TableKeys>* keys) {
@@ -39,8 +71,11 @@ Status TableKeys::Open(const std::string& path, std::unique_ptr<TableKeys>* keys
 }
 
 Status TableKeys::Read(const std::string& path) {
+  bool keeps_timestamps = true;
+  Status status = ReadForm(path, &keeps_timestamps);
+  if (!status.ok()) return status;
   reader_ = std::make_unique<rocksdb::SstFileReader>(options_);
-  Status status = reader_->Open(path);
+  status = reader_->Open(path);
   if (!status.ok()) return status;
   const auto properties = reader_->GetTableProperties();
   merges_ = properties->num_merge_operands != 0;
@@ -49,17 +84,21 @@ Status TableKeys::Read(const std::string& path) {
     const Status known = rocksdb::Comparator::CreateFromString(rocksdb::ConfigOptions(), order,
                                                                &options_.comparator);
     if (!known.ok()) return Status::NotSupported("the order of the keys is not known here", order);
+    status = SetTimestampForm(keeps_timestamps);
+    if (!status.ok()) return status;
     reader_ = std::make_unique<rocksdb::SstFileReader>(options_);
     status = reader_->Open(path);
     if (!status.ok()) return status;
   }
-  if (options_.comparator->timestamp_size() != 0) {
-    return Status::NotSupported("the keys have timestamps", order);
-  }
   read_options_.verify_checksums = true;
   read_options_.fill_cache = false;
   read_options_.total_order_seek = true;
-  read_options_.iter_start_ts = &all_timestamps_;
+  oldest_.assign(timestamp_bytes_, '\0');
+  newest_.assign(timestamp_bytes_, '\xff');
+  from_ = oldest_;
+  to_ = newest_;
+  read_options_.iter_start_ts = &from_;
+  if (timestamp_bytes_ != 0) read_options_.timestamp = &to_;
   // To count the bytes read, a search calls key(): see KeyAt.
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
   search_.reset(reader_->NewIterator(read_options_));
@@ -69,17 +108,40 @@ Status TableKeys::Read(const std::string& path) {
   return Status::OK();
 }
 
+// Where timestamps are kept in memory only, the reader has to be told, and gives the keys the
+// oldest timestamp.
+Status TableKeys::SetTimestampForm(bool kept) {
+  timestamp_bytes_ = options_.comparator->timestamp_size();
+  have_timestamps_ = kept && timestamp_bytes_ != 0;
+  if (kept) return Status::OK();
+  const Status status = rocksdb::GetColumnFamilyOptionsFromString(
+      rocksdb::ConfigOptions(), options_, "persist_user_defined_timestamps=false", &options_);
+  return status.ok() ? status
+                     : NeedsRocksDB("the timestamps of the keys are not in the table", "8.4");
+}
+
 Slice TableKeys::KeyAt(rocksdb::Iterator& iterator) {
-  if (!merges_) {
-    Slice key = iterator.key();  // with its sequence number, for the sake of timestamps
+  Slice key;
+  if (merges_) {
+    // A merged key has no sequence number, and key() would abort in a RocksDB with assertions.
+    // This property is the user key of either kind.
+    key_.clear();
+    iterator.GetProperty("rocksdb.iterator.internal-key", &key_);
+    key = key_;
+  } else {
+    key = iterator.key();  // with its sequence number, for the sake of timestamps
     key.remove_suffix(kSequenceBytes);
-    return key;
   }
-  // A merged key has no sequence number, and key() would abort in a RocksDB with assertions.
-  // This property is the user key of either kind.
-  key_.clear();
-  iterator.GetProperty("rocksdb.iterator.internal-key", &key_);
-  return key_;
+  key.remove_suffix(timestamp_bytes_);
+  return key;
+}
+
+void TableKeys::Next() {
+  if (timestamp_bytes_ == 0) return walk_->Next();
+  const std::string last = Key().ToString();
+  do {
+    walk_->Next();
+  } while (walk_->Valid() && Key() == last);
 }
 
 bool TableKeys::Find(const Slice& target, Slice* key) {

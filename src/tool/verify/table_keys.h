@@ -2,8 +2,8 @@
 //
 // RocksDB's SstFileReader hides deleted keys, but these are in the filter, too: a lookup that
 // misses a deletion finds the deleted value. The reader's iterator shows them when it is asked for
-// all timestamps of a table without timestamps. Each user key appears once, however many versions
-// it has; range deletions, which are in no filter, are left out.
+// all timestamps, also of a table without timestamps. Each user key appears once, without a
+// timestamp, however many versions it has; range deletions, which are in no filter, are left out.
 #pragma once
 
 #include <rocksdb/comparator.h>
@@ -13,6 +13,7 @@
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/status.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -23,7 +24,7 @@ class TableKeys {
   // Only the calling thread may use the keys; RocksDB's performance counters are switched off in
   // it.
   // Errors: NotSupported if the table's keys are in an order that RocksDB does not know by itself,
-  // or carry timestamps; those of reading.
+  // or this RocksDB is too old for it; those of reading.
   static rocksdb::Status Open(const std::string& path, std::unique_ptr<TableKeys>* keys);
 
   TableKeys(const TableKeys&) = delete;
@@ -31,11 +32,14 @@ class TableKeys {
 
   const rocksdb::Comparator& Order() const { return *options_.comparator; }
 
+  // Whether the keys in the file end in timestamps.
+  bool HaveTimestamps() const { return have_timestamps_; }
+
   // While it is valid there is a key, which is valid until Next. Afterwards the status tells
   // whether the end or an error was reached.
   bool Valid() const { return walk_->Valid(); }
   rocksdb::Slice Key() { return KeyAt(*walk_); }
-  void Next() { walk_->Next(); }
+  void Next();
   rocksdb::Status status() const { return walk_->status(); }
 
   // Goes to the first key not before `target` and returns it in `key`; false if there is none.
@@ -45,11 +49,18 @@ class TableKeys {
  private:
   TableKeys() = default;
   rocksdb::Status Read(const std::string& path);
+  rocksdb::Status SetTimestampForm(bool kept);
   rocksdb::Slice KeyAt(rocksdb::Iterator& iterator);
 
   rocksdb::Options options_;
   rocksdb::ReadOptions read_options_;
-  rocksdb::Slice all_timestamps_;  // which read_options_ refers to
+  std::size_t timestamp_bytes_ = 0;  // of each key
+  bool have_timestamps_ = false;
+  // The range of all timestamps, which read_options_ refers to.
+  std::string oldest_;
+  std::string newest_;
+  rocksdb::Slice from_;
+  rocksdb::Slice to_;
   std::unique_ptr<rocksdb::SstFileReader> reader_;
   bool merges_ = false;
   std::string key_;
