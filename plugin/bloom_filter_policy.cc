@@ -80,11 +80,11 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& context) const {
-  // A null builder means a table without a filter. SstFileWriter does not ask whether the options
-  // are valid.
-  if (!configuration_.ok()) return nullptr;
+  // A null builder means a table without a filter. SstFileWriter and DB::SetOptions do not ask
+  // whether the options are valid.
   try {
     Announce(context);
+    if (!configuration_.ok()) return nullptr;
     const AllocatedFilter filter = FilterOf(context);
     if (filter.ribbon && filter.bits_per_key >= kMinBitsPerKey) {
       return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
@@ -118,6 +118,11 @@ void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) 
   if (context.info_log == nullptr) return;
   const std::lock_guard<std::mutex> lock(announced_mutex_);
   if (!announced_.emplace(context.info_log, context.column_family_name).second) return;
+  if (!configuration_.ok()) {
+    rocksdb::Error(context.info_log, "exactbloom: column family [%s]: no filters, because of %s",
+                   context.column_family_name.c_str(), configuration_.ToString().c_str());
+    return;
+  }
   rocksdb::Info(context.info_log, "exactbloom: column family [%s]: %s",
                 context.column_family_name.c_str(), Describe().c_str());
 }

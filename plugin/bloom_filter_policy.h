@@ -61,7 +61,8 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
                                const std::string& header) const override;
 
  private:
-  // Writes into the info log what a column family's tables get, before the first of them is built.
+  // Writes into the info log what a column family's tables get, before the first of them is built:
+  // these filters, or none because of an error.
   void Announce(const rocksdb::FilterBuildingContext& context) const;
   std::string Describe() const;
 
