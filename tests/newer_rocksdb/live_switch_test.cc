@@ -1,0 +1,274 @@
+// From RocksDB 9.8 on, DB::SetOptions changes the filter policy of an open database.
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
+#include <rocksdb/utilities/options_util.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/rebuild_filters.h"
+#include "exactbloom/table_filters.h"
+#include "rocksdb_version.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::ColumnFamilyHandle;
+
+constexpr Version kChangesPolicies{9, 8};
+constexpr std::uint64_t kKeysOfTable = 500;
+
+struct Step {
+  std::string policy;  // as SetOptions takes it
+  std::string name;    // in the properties of tables
+  FilterFamily family;
+  int lines;
+  double bits_per_key;  // 0: not compared
+};
+
+const Step kOurs{"classic_bloom:10", "classic_bloom", FilterFamily::kExactBloom, 0, 10.0};
+const Step kBuiltIn{"bloomfilter:10", "bloomfilter", FilterFamily::kBloom, 0, 10.0};
+
+rocksdb::Status SetPolicy(rocksdb::DB& db, ColumnFamilyHandle* family, const std::string& policy) {
+  return db.SetOptions(family, {{"block_based_table_factory", "{filter_policy=" + policy + ";}"}});
+}
+
+TableFilter NewestTable(rocksdb::DB& db) {
+  const std::vector<TableFilter> tables = ListTableFilters(db);
+  TableFilter newest;
+  for (const TableFilter& table : tables) {
+    const bool is_default = table.column_family == rocksdb::kDefaultColumnFamilyName;
+    if (is_default && table.number > newest.number) newest = table;
+  }
+  return newest;
+}
+
+// The policy in the OPTIONS file that RocksDB wrote last.
+std::string WrittenPolicy(const std::string& path) {
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  EXPECT_TRUE(rocksdb::LoadLatestOptions({}, path, &db_options, &families).ok());
+  const rocksdb::FilterPolicy* policy = PolicyOf(families[0].options);
+  return policy == nullptr ? "none" : policy->GetId();
+}
+
+class LiveSwitch : public testing::Test {
+ protected:
+  LiveSwitch() { RegisterFilterPolicies(); }
+
+  void SetUp() override {
+    EXACTBLOOM_SKIP_BEFORE(kChangesPolicies, "filter_policy in SetOptions");
+    Reopen(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)));
+  }
+
+  void Reopen(const PolicyPointer& policy) {
+    db_.reset();
+    db_ = Open(OptionsWith(policy), path_);
+  }
+
+  // Expects the keys of all tables so far.
+  void ExpectNothingLost() { ExpectPresent(*db_, written_); }
+
+  // Writes one more table, and expects its filter to be that of the step.
+  void ExpectNewTable(const Step& step) {
+    const std::uint64_t first = written_;
+    PutAndFlush(*db_, kKeysOfTable, "value", first);
+    written_ += kKeysOfTable;
+    const TableFilter table = NewestTable(*db_);
+    EXPECT_EQ(table.family, step.family) << table.reason;
+    EXPECT_EQ(table.policy, step.name);
+    EXPECT_EQ(table.layout.Lines(), step.lines);
+    if (step.bits_per_key != 0.0) {
+      EXPECT_NEAR(8.0 * static_cast<double>(table.bytes) / kKeysOfTable, step.bits_per_key, 1.0);
+    }
+    ExpectAbsent(step.family != FilterFamily::kNone, first);
+  }
+
+  // Asks for absent keys within the range of the table that begins with this key. The counters are
+  // those of this thread: others read at the same time.
+  void ExpectAbsent(bool filtered, std::uint64_t first) {
+    constexpr std::uint64_t kAbsent = kKeysOfTable - 1;
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    rocksdb::get_perf_context()->Reset();
+    AskAbsent(*db_, kAbsent, nullptr, first);
+    const std::uint64_t stopped = rocksdb::get_perf_context()->bloom_sst_miss_count;
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+    if (filtered) {
+      EXPECT_GT(stopped, kAbsent * 97 / 100);
+    } else {
+      EXPECT_EQ(stopped, 0U);
+    }
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.path("db");
+  Database db_;
+  std::atomic<std::uint64_t> written_{0};  // keys of the default column family
+};
+
+// Threads that write, flush and compact one column family, and read both, while this object lives.
+class Traffic {
+ public:
+  Traffic(rocksdb::DB& db, ColumnFamilyHandle* busy, const std::atomic<std::uint64_t>& written)
+      : db_(db), busy_(busy) {
+    threads_.emplace_back([this] { Write(); });
+    threads_.emplace_back([this] { Read(busy_, busy_written_); });
+    threads_.emplace_back([this, &written] { Read(db_.DefaultColumnFamily(), written); });
+  }
+
+  ~Traffic() { Stop(); }
+
+  // Returns how many keys the busy family holds.
+  std::uint64_t Stop() {
+    stopped_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    return busy_written_;
+  }
+
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  void Write() {
+    while (!stopped_) {
+      PutAndFlush(db_, kKeysOfTable, "value", busy_written_, busy_);
+      busy_written_ += kKeysOfTable;
+    }
+  }
+
+  void Read(ColumnFamilyHandle* family, const std::atomic<std::uint64_t>& written) {
+    std::string value;
+    std::uint64_t key = 0;
+    while (!stopped_) {
+      constexpr std::uint64_t kStride = 7919;  // all keys have their turn, in no order
+      key += kStride;
+      if (written == 0) continue;
+      if (!db_.Get({}, family, KeyOf(2 * (key % written)), &value).ok()) ++lost_;
+      EXPECT_TRUE(db_.Get({}, family, KeyOf(2 * (key % written) + 1), &value).IsNotFound());
+    }
+  }
+
+  rocksdb::DB& db_;
+  ColumnFamilyHandle* busy_;
+  std::atomic<bool> stopped_{false};
+  std::atomic<std::uint64_t> busy_written_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
+  const std::vector<Step> steps = {
+      kOurs,
+      {"{id=classic_bloom;bits_per_key=14;lines=1}", kOurs.name, kOurs.family, 1, 14.0},
+      {"{id=standard_bloom;fpr=0.001;lines=2}", "standard_bloom", kOurs.family, 2, 0.0},
+      kBuiltIn,
+      {"{id=classic_bloom;size_ratio=10}", kOurs.name, kOurs.family, 0, 17.2},
+      {"ribbonfilter:10:-1", "ribbonfilter", FilterFamily::kRibbon, 0, 0.0},
+      {"nullptr", "", FilterFamily::kNone, 0, 0.0},
+      kOurs,
+  };
+  rocksdb::Options options = db_->GetOptions();
+  options.disable_auto_compactions = false;
+  options.level0_file_num_compaction_trigger = 2;
+  ColumnFamilyHandle* busy = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options, "busy", &busy).ok());
+  ExpectNewTable(kBuiltIn);
+  {
+    Traffic traffic(*db_, busy, written_);
+    for (const Step& step : steps) {
+      SCOPED_TRACE(step.policy);
+      for (ColumnFamilyHandle* family : {db_->DefaultColumnFamily(), busy}) {
+        const rocksdb::Status status = SetPolicy(*db_, family, step.policy);
+        ASSERT_TRUE(status.ok()) << status.ToString();
+      }
+      ExpectNewTable(step);
+      ExpectNothingLost();
+      const auto policy =
+          PolicyPointer(db_->GetOptions()
+                            .table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()
+                            ->filter_policy);
+      EXPECT_EQ(WrittenPolicy(path_), policy == nullptr ? "none" : policy->GetId());
+    }
+    const std::uint64_t written_by_traffic = traffic.Stop();
+    EXPECT_EQ(traffic.lost(), 0U);
+    EXPECT_GT(written_by_traffic, 0U);
+    ExpectPresent(*db_, written_by_traffic, "value", 0, busy);
+  }
+
+  // The tables get the filters of the policy that is set now, without reopening.
+  for (const Step& step : {kOurs, kBuiltIn}) {
+    SCOPED_TRACE(step.policy);
+    RebuildOptions rebuild;
+    rebuild.column_families = {db_->DefaultColumnFamily(), busy};
+    for (ColumnFamilyHandle* family : rebuild.column_families) {
+      ASSERT_TRUE(SetPolicy(*db_, family, step.policy).ok());
+    }
+    EXPECT_GT(Rebuild(*db_, rebuild).rewritten_tables, 0U);
+    EXPECT_EQ(Rebuild(*db_, rebuild).lacking_tables, 0U);
+    for (const TableFilter& table : ListTableFilters(*db_)) EXPECT_EQ(table.family, step.family);
+    ExpectNothingLost();
+    ExpectAbsent(true, 0);
+  }
+  EXPECT_TRUE(db_->DestroyColumnFamilyHandle(busy).ok());
+}
+
+// A switch changes nothing for the tables that are open, whether they filter or not.
+TEST_F(LiveSwitch, OpenTablesKeepTheReaderThatTheyWereOpenedWith) {
+  ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), kOurs.policy).ok());
+  ExpectNewTable(kOurs);
+  for (const bool filtered : {true, false}) {
+    if (!filtered) Reopen(nullptr);
+    for (const std::string& policy : {kBuiltIn.policy, std::string("nullptr"), kOurs.policy}) {
+      ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), policy).ok());
+      ExpectAbsent(filtered, 0);
+    }
+  }
+  Reopen(NewPolicy(FilterKind::kClassic));
+  ExpectAbsent(true, 0);
+}
+
+TEST_F(LiveSwitch, AnUnknownNameChangesNothing) {
+  ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), kOurs.policy).ok());
+  const rocksdb::FilterPolicy* before = PolicyOf(db_->GetOptions());
+  EXPECT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), "classic_blom:12").ok());
+  EXPECT_EQ(PolicyOf(db_->GetOptions()), before);
+  EXPECT_EQ(WrittenPolicy(path_), kOurs.policy);
+  ExpectNewTable(kOurs);
+}
+
+TEST_F(LiveSwitch, OptionsThatAreLeftOutKeepTheirValuesInTheLongFormOnly) {
+  ColumnFamilyHandle* family = db_->DefaultColumnFamily();
+  ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=14;lines=1}").ok());
+  ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=12}").ok());
+  EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}),
+            "{id=classic_bloom;bits_per_key=12;lines=1}");
+  ASSERT_TRUE(SetPolicy(*db_, family, "classic_bloom:11").ok());
+  EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}), "classic_bloom:11");
+}
+
+// SetOptions, unlike DB::Open, does not ask whether the options are valid.
+TEST_F(LiveSwitch, ABadValueMeansNoFilterAndTheLogSaysSo) {
+  const Step none{"classic_bloom:-3", "classic_bloom", FilterFamily::kNone, 0, 0.0};
+  ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), none.policy).ok());
+  ExpectNewTable(none);
+  const rocksdb::Options now = db_->GetOptions();
+  const rocksdb::Status status = now.table_factory->ValidateOptions(now, now);
+  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+  std::ifstream log(path_ + "/LOG");
+  const std::string text{std::istreambuf_iterator<char>(log), {}};
+  EXPECT_NE(text.find("no filters, because of " + status.ToString()), std::string::npos);
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,265 @@
+// Filters in tables that newer versions of RocksDB write: a lookup loses no key and asks the
+// filter, and the tool reads the table.
+#include <gtest/gtest.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/slice_transform.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rocksdb_version.h"
+#include "sample_database.h"
+#include "tool/verify/table_verification.h"
+#if __has_include(<rocksdb/advanced_compression.h>)
+#include <rocksdb/advanced_compression.h>
+#endif
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::BlockBasedTableOptions;
+
+constexpr std::uint64_t kKeys = 1500;
+constexpr std::uint64_t kPrefixes = kKeys / 50;  // kPrefixLength
+constexpr std::uint64_t kMetadataBlockSize = 512;
+
+void UseHyperClockCache(BlockBasedTableOptions* tables) {
+  constexpr std::size_t kCapacity = std::size_t{8} << 20;
+  constexpr std::size_t kEntryCharge = 4096;
+  tables->block_cache = rocksdb::HyperClockCacheOptions(kCapacity, kEntryCharge).MakeSharedCache();
+  tables->cache_index_and_filter_blocks = true;
+}
+
+// What tables can be made with: option strings, and what no string says.
+struct Feature {
+  const char* name;
+  Version since;
+  std::string of_tables;
+  std::string of_family;
+  bool may_be_partitioned = true;
+  std::function<void(BlockBasedTableOptions*)> change = nullptr;
+};
+
+std::vector<Feature> Features() {
+  return {
+      {"FormatVersion5", {7, 8}, "format_version=5", ""},
+      {"FormatVersion6", {8, 6}, "format_version=6", ""},
+      {"FormatVersion7", {10, 4}, "format_version=7", ""},
+      {"CompressionManager", {10, 6}, "format_version=7", "compression_manager=BuiltinV2"},
+      {"ParallelCompression", {7, 8}, "", "compression_opts={parallel_threads=4}"},
+      {"BlockAlignment", {7, 8}, "block_align=true", "compression=kNoCompression"},
+      {"SuperBlockAlignment",
+       {10, 8},
+       "super_block_alignment_size=4096;super_block_alignment_space_overhead_ratio=4",
+       ""},
+      {"KeysApartFromValues", {11, 0}, "separate_key_value_in_data_block=true", ""},
+      {"InterpolationSearch", {11, 0}, "index_block_search_type=kInterpolation", ""},
+      {"UniformIndexBlocks", {11, 1}, "index_block_search_type=kAuto;uniform_cv_threshold=1", ""},
+      {"UserDefinedIndex", {11, 8}, "user_defined_index_factory=trie_index", ""},
+      {"UserDefinedIndexAlone",
+       {11, 8},
+       "user_defined_index_factory=trie_index;use_udi_as_primary_index=true",
+       "",
+       /*may_be_partitioned=*/false},
+      {"PartitionsOfTheirOwn", {9, 6}, "decouple_partitioned_filters=true", ""},
+      {"PartitionsOfTheIndex", {9, 6}, "decouple_partitioned_filters=false", ""},
+      {"HyperClockCache", {7, 8}, "", "", true, UseHyperClockCache},
+  };
+}
+
+struct Case {
+  Feature feature;
+  bool partitioned;  // and with prefixes beside the keys
+};
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const Feature& feature : Features()) {
+    cases.push_back({feature, false});
+    if (feature.may_be_partitioned) cases.push_back({feature, true});
+  }
+  return cases;
+}
+
+class TableFeature : public testing::TestWithParam<Case> {
+ protected:
+  rocksdb::Options Options() const {
+    const Feature& feature = GetParam().feature;
+    BlockBasedTableOptions tables;
+    tables.filter_policy = NewPolicy(FilterKind::kClassic);
+    tables.block_size = 1024;
+    tables.detect_filter_construct_corruption = true;
+    tables.optimize_filters_for_memory = false;
+    if (GetParam().partitioned) PartitionFilters(kMetadataBlockSize, &tables);
+    rocksdb::Status status = rocksdb::GetBlockBasedTableOptionsFromString(
+        rocksdb::ConfigOptions(), tables, feature.of_tables, &tables);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    if (feature.change != nullptr) feature.change(&tables);
+    rocksdb::Options options = OptionsWith(tables);
+    if (GetParam().partitioned) {
+      options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
+    }
+    status = rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), options,
+                                                       feature.of_family, &options);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return options;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Features, TableFeature, testing::ValuesIn(Cases()), [](const auto& test) {
+  return std::string(test.param.feature.name) + (test.param.partitioned ? "Partitioned" : "");
+});
+
+// Expects one table with the filter of all keys, and that every key is found in it by a reader of
+// files.
+void ExpectReadable(rocksdb::DB& db, std::uint64_t filter_keys, bool partitioned) {
+  const std::vector<TableFilter> tables = ListTableFilters(db);
+  ASSERT_EQ(tables.size(), 1U);
+  const TableFilter& table = tables[0];
+  EXPECT_TRUE(table.status.ok()) << table.status.ToString();
+  EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.reason;
+  EXPECT_EQ(table.partitioned, partitioned);
+  EXPECT_EQ(table.blocks > 1, partitioned);
+  EXPECT_EQ(table.policy, "classic_bloom");
+  EXPECT_EQ(table.keys, table.filter_keys);
+  if (!partitioned) {
+    EXPECT_EQ(table.keys, filter_keys);
+  } else {
+    EXPECT_GE(table.keys, filter_keys);  // a prefix at a border is in both partitions
+    EXPECT_LE(table.keys, filter_keys + 2 * table.blocks);
+  }
+  const tool::TableVerification verified =
+      tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, kKeys, 1);
+  EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
+  EXPECT_EQ(verified.unchecked, "");
+  EXPECT_EQ(verified.keys_checked, kKeys);
+  EXPECT_EQ(verified.false_negatives, 0U);
+  EXPECT_GT(verified.absent.asked, kKeys / 4);
+  EXPECT_LT(verified.absent.positives, verified.absent.asked / 20);
+}
+
+TEST_P(TableFeature, FiltersHoldAndTheToolReadsTheTable) {
+  EXACTBLOOM_SKIP_BEFORE(GetParam().feature.since, GetParam().feature.name);
+  const bool partitioned = GetParam().partitioned;
+  const std::string path = directory_.path("db");
+  PutAndFlush(*Open(Options(), path), kKeys, "older");
+  const Database db = Open(Options(), path);
+  for (const bool compacted : {false, true}) {
+    SCOPED_TRACE(compacted ? "compacted" : "flushed");
+    if (compacted) {
+      PutAndFlush(*db, kKeys, "newer");
+      ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+    }
+    ExpectPresent(*db, kKeys, compacted ? "newer" : "older");
+    ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+    ExpectFiltering(MultiGetAll(*db, kKeys), kKeys - 1);
+    ExpectReadable(*db, partitioned ? kKeys + kPrefixes : kKeys, partitioned);
+  }
+}
+
+// Tables that the SstFileWriter of RocksDB 11.8.1 wrote, with the keys of kGoldenKeys even numbers.
+// The filter of each is read, and the keys, too, or the version is named that could.
+TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
+  constexpr std::uint64_t kGoldenKeys = 200;
+  const std::vector<std::pair<std::string, Version>> tables = {
+      {"format_version_6", {8, 6}}, {"format_version_7", {10, 4}}, {"keys_apart", {11, 0}}};
+  for (const auto& [name, since] : tables) {
+    SCOPED_TRACE(name);
+    const std::string path = std::string(EXACTBLOOM_NEWER_TABLES) + "/" + name + ".sst";
+    const tool::TableVerification verified =
+        tool::VerifyTable({path, 0, 0, "", "", "", ""}, kGoldenKeys, 1);
+    EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
+    EXPECT_EQ(verified.filter.family, FilterFamily::kExactBloom) << verified.filter.reason;
+    EXPECT_EQ(verified.filter.keys, kGoldenKeys);
+    EXPECT_EQ(verified.false_negatives, 0U);
+    EXPECT_EQ(verified.keys_checked, since.IsHere() ? kGoldenKeys : 0);
+    const std::string needed = "use a build with RocksDB " + since.Text() + " or later";
+    EXPECT_EQ(verified.unchecked.find(needed) != std::string::npos, !since.IsHere())
+        << verified.unchecked;
+  }
+}
+
+// User-defined timestamps. The latest version of a key comes first, and filters hold none of them.
+class Timestamps : public testing::TestWithParam<std::tuple<bool, bool>> {};
+
+INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), testing::Bool()),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param) ? "Kept" : "Dropped") +
+                                  (std::get<1>(test.param) ? "Partitioned" : "");
+                         });
+
+TEST_P(Timestamps, TheToolFindsEveryKeyOnce) {
+  const auto [kept, partitioned] = GetParam();
+  if (!kept) EXACTBLOOM_SKIP_BEFORE((Version{8, 4}), "persist_user_defined_timestamps=false");
+  BlockBasedTableOptions tables;
+  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  if (partitioned) PartitionFilters(kMetadataBlockSize, &tables);
+  rocksdb::Options options = OptionsWith(tables);
+  const std::string order = "leveldb.BytewiseComparator.u64ts";
+  ASSERT_TRUE(rocksdb::Comparator::CreateFromString({}, order, &options.comparator).ok());
+  if (!kept) {
+    options.allow_concurrent_memtable_write = false;  // RocksDB's condition
+    ASSERT_TRUE(rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), options,
+                                                          "persist_user_defined_timestamps=false",
+                                                          &options)
+                    .ok());
+  }
+  const TemporaryDirectory directory;
+  const Database db = Open(options, directory.path());
+  for (const char time : {'\1', '\2', '\3'}) {
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), std::string(8, time), "value").ok());
+    }
+  }
+  ASSERT_TRUE(db->Flush({}).ok());
+  ExpectReadable(*db, kKeys, partitioned);
+}
+
+#if __has_include(<rocksdb/advanced_compression.h>)
+
+class OwnCompression : public rocksdb::CompressionManagerWrapper {
+ public:
+  using CompressionManagerWrapper::CompressionManagerWrapper;
+  const char* Name() const override { return "OwnCompression"; }
+  const char* CompatibilityName() const override { return "exactbloom.OwnCompression"; }
+  std::shared_ptr<CompressionManager> FindCompatibleCompressionManager(
+      rocksdb::Slice name) override {
+    return name == CompatibilityName()
+               ? shared_from_this()
+               : CompressionManagerWrapper::FindCompatibleCompressionManager(name);
+  }
+};
+
+// The filter is not compressed, so it can be read without that manager; the keys cannot.
+TEST(CustomCompressionManager, FiltersHoldAndTheToolSaysWhatItLacks) {
+  BlockBasedTableOptions tables;
+  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  tables.format_version = 7;
+  rocksdb::Options options = OptionsWith(tables);
+  options.compression_manager =
+      std::make_shared<OwnCompression>(rocksdb::GetBuiltinV2CompressionManager());
+  const TemporaryDirectory directory;
+  const Database db = Open(options, directory.path());
+  PutAndFlush(*db, kKeys);
+  ExpectPresent(*db, kKeys);
+  ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
+  const TableFilter table = ListTableFilters(*db).at(0);
+  EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.status.ToString();
+  EXPECT_EQ(table.keys, kKeys);
+  const tool::TableVerification verified =
+      tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, kKeys, 1);
+  EXPECT_EQ(verified.false_negatives, 0U);
+  EXPECT_NE(verified.unchecked.find("exactbloom.OwnCompression"), std::string::npos)
+      << verified.unchecked << verified.status.ToString();
+}
+
+#endif
+
+}  // namespace
+}  // namespace exactbloom
