@@ -1,5 +1,5 @@
-// Opens a database. RocksDB 11 does that into a unique_ptr, earlier ones into a plain pointer: a
-// program needs only the line for its own RocksDB.
+// Opens a database. RocksDB 9.11 and later do that into a unique_ptr, versions before 11.0 into a
+// plain pointer: a program needs only the lines for its own RocksDB.
 #pragma once
 
 #include <rocksdb/db.h>
