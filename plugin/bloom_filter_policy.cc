@@ -39,9 +39,7 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
   RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes());
 }
 
-std::string BloomFilterPolicy::GetId() const {
-  return FormatPolicy(kind_, OptionsOfBits(options_.bits_per_key));
-}
+std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(kind_, options_); }
 
 const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->CompatibilityName(); }
 

@@ -18,6 +18,7 @@ using rocksdb::Status;
 
 constexpr std::size_t kMostLevels = 64;
 constexpr char kLevelSeparator = ':';
+constexpr char kIdSeparator = '/';
 
 // The whole text must be one number, in C's notation whatever the process's locale is.
 template <typename Number>
@@ -123,13 +124,30 @@ Status Parse(const Rule& rule, const std::string& text, PolicyOptions* options) 
   return Status::OK();
 }
 
-const Rule& RuleOf(std::string_view name) {
-  return *std::find_if(Rules().begin(), Rules().end(),
-                       [&](const Rule& rule) { return rule.name == name; });
+// Null if there is no such option.
+const Rule* FindRule(std::string_view name) {
+  const auto rule = std::find_if(Rules().begin(), Rules().end(),
+                                 [&](const Rule& known) { return known.name == name; });
+  return rule == Rules().end() ? nullptr : &*rule;
 }
+
+const Rule& RuleOf(std::string_view name) { return *FindRule(name); }
 
 bool IsChanged(const Rule& rule, const PolicyOptions& options) {
   return rule.format(options) != rule.format(PolicyOptions());
+}
+
+// The options that name a policy: those that have not their defaults, and bits_per_key, unless it
+// is the default and others replace it.
+std::vector<const Rule*> NamingRules(const PolicyOptions& options) {
+  const Rule& bits = RuleOf("bits_per_key");
+  const bool is_replaced = options.fpr != 0.0 || !options.level_bits.empty();
+  std::vector<const Rule*> rules;
+  for (const Rule& rule : Rules()) {
+    const bool is_wanted = &rule == &bits && !is_replaced;
+    if (is_wanted || IsChanged(rule, options)) rules.push_back(&rule);
+  }
+  return rules;
 }
 
 // Two options that exclude each other, and why.
@@ -184,8 +202,34 @@ std::string FormatNumber(double value) {
   }
 }
 
-Status ParseBitsPerKey(const std::string& text, PolicyOptions* options) {
-  return Parse(RuleOf("bits_per_key"), text, options);
+std::string FormatPolicyId(FilterKind kind, const PolicyOptions& options) {
+  std::string id = PolicyName(kind);
+  char separator = ':';
+  for (const Rule* rule : NamingRules(options)) {
+    id += separator;
+    if (rule != &RuleOf("bits_per_key")) id.append(rule->name).append(":");
+    id += rule->format(options);
+    separator = kIdSeparator;
+  }
+  return id;
+}
+
+Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
+  Status status;
+  bool is_first = true;
+  std::size_t begin = 0;
+  while (status.ok() && begin != std::string::npos) {
+    const std::size_t end = text.find(kIdSeparator, begin);
+    const std::string item = text.substr(begin, end - begin);
+    begin = end == std::string::npos ? end : end + 1;
+    const std::size_t colon = item.find(':');
+    const Rule* named = colon == std::string::npos ? nullptr : FindRule(item.substr(0, colon));
+    // Without a name it is bits_per_key, which only the first can be.
+    status = named != nullptr ? Parse(*named, item.substr(colon + 1), options)
+                              : Parse(RuleOf("bits_per_key"), is_first ? item : text, options);
+    is_first = false;
+  }
+  return status;
 }
 
 Status ValidatePolicyOptions(const PolicyOptions& options) {
@@ -218,26 +262,19 @@ const char* PolicyName(FilterKind kind) {
 
 std::string FormatPolicy(FilterKind kind, const PolicyOptions& options) {
   const std::string fields = FormatPolicyFields(kind, options, ";");
-  if (!fields.empty()) return "{" + fields + "}";
-  return std::string(PolicyName(kind)).append(":").append(FormatNumber(options.bits_per_key));
+  return fields.empty() ? FormatPolicyId(kind, options) : "{" + fields + "}";
 }
 
 std::string FormatPolicyFields(FilterKind kind, const PolicyOptions& options,
                                const std::string& delimiter) {
-  const auto append = [&](const Rule& rule, std::string* text) {
-    text->append(delimiter).append(rule.name).append("=").append(rule.format(options));
-  };
-  const Rule& bits = RuleOf("bits_per_key");
-  std::string others;
-  for (const Rule& rule : Rules()) {
-    if (&rule != &bits && IsChanged(rule, options)) append(rule, &others);
-  }
-  if (others.empty()) return "";
+  const std::vector<const Rule*> rules = NamingRules(options);
+  if (rules.size() == 1 && rules.front() == &RuleOf("bits_per_key")) return "";
   std::string text = "id=";
   text += PolicyName(kind);
-  const bool is_replaced = options.fpr != 0.0 || !options.level_bits.empty();
-  if (!is_replaced || IsChanged(bits, options)) append(bits, &text);
-  return text + others;
+  for (const Rule* rule : rules) {
+    text.append(delimiter).append(rule->name).append("=").append(rule->format(options));
+  }
+  return text;
 }
 
 const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes() {

@@ -18,8 +18,13 @@ using PolicyOptions = BloomFilterPolicyOptions;
 // For Configurable::RegisterOptions, with a PolicyOptions.
 const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes();
 
-// Reads the part of `classic_bloom:10` behind the colon.
-rocksdb::Status ParseBitsPerKey(const std::string& text, PolicyOptions* options);
+// Returns `classic_bloom:10`, or where other options are set `classic_bloom:10/lines:1`: the
+// options of FormatPolicyFields, bits_per_key without its name. RocksDB makes a policy from it as
+// from a name alone, so it contains none of the characters that separate options.
+std::string FormatPolicyId(FilterKind kind, const PolicyOptions& options);
+
+// Reads the part behind the first colon. The options that come before an error are changed.
+rocksdb::Status ParsePolicyId(const std::string& text, PolicyOptions* options);
 
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);

@@ -19,16 +19,16 @@ namespace {
 using rocksdb::FilterPolicy;
 using rocksdb::ObjectLibrary;
 
-// Makes a policy from the text that the pattern matched: the name alone or name:bits_per_key. A bad
-// number makes a policy that reports it, because RocksDB would drop the error of a factory. Throws
-// std::bad_alloc.
+// Makes a policy from the text that the pattern matched: the name alone, or what GetId returned. A
+// bad number makes a policy that reports it, because RocksDB would drop the error of a factory.
+// Throws std::bad_alloc.
 const FilterPolicy* Create(FilterKind kind, const std::string& id,
                            std::unique_ptr<const FilterPolicy>* guard) {
   PolicyOptions options;
   rocksdb::Status status;
   const std::size_t colon = id.find(':');
   if (colon != std::string::npos) {
-    status = ParseBitsPerKey(id.substr(colon + 1), &options);
+    status = ParsePolicyId(id.substr(colon + 1), &options);
   }
   guard->reset(new BloomFilterPolicy(kind, options, status));
   return guard->get();

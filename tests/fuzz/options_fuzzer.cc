@@ -75,16 +75,17 @@ bool AreSame(const BloomFilterPolicyOptions& a, const BloomFilterPolicyOptions& 
 }
 
 void CheckRoundTrip(const BloomFilterPolicy& policy) {
-  const std::string text = policy.ToString(Config());
-  PolicyPointer again;
-  const Status status = FilterPolicy::CreateFromString(Config(), text, &again);
-  Require(status.ok() && Ours(again) != nullptr, "a policy's own text is not read: " + text);
-  Require(Validate(*again).ok(), "a policy's own text is refused: " + text);
-  Require(again->GetId() == policy.GetId(), "another id is read: " + text);
-  std::string difference;
-  Require(again->AreEquivalent(Config(), &policy, &difference),
-          "another policy is read: " + text + " differs in " + difference);
-  Require(AreSame(Ours(again)->Options(), policy.Options()), "other numbers are read: " + text);
+  for (const std::string& text : {policy.ToString(Config()), policy.GetId()}) {
+    PolicyPointer again;
+    const Status status = FilterPolicy::CreateFromString(Config(), text, &again);
+    Require(status.ok() && Ours(again) != nullptr, "a policy's own text is not read: " + text);
+    Require(Validate(*again).ok(), "a policy's own text is refused: " + text);
+    Require(again->GetId() == policy.GetId(), "another id is read: " + text);
+    std::string difference;
+    Require(again->AreEquivalent(Config(), &policy, &difference),
+            "another policy is read: " + text + " differs in " + difference);
+    Require(AreSame(Ours(again)->Options(), policy.Options()), "other numbers are read: " + text);
+  }
 }
 
 void CheckPolicy(const BloomFilterPolicy& policy) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "forwarding_builder.h"
@@ -22,6 +23,8 @@ class ObservedPolicy : public rocksdb::FilterPolicy {
       : policy_(std::move(policy)), observe_(std::move(observe)) {}
 
   const char* Name() const override { return policy_->Name(); }
+  // Newer versions compare it with that of the policy that they read from the OPTIONS file.
+  std::string GetId() const override { return policy_->GetId(); }
   const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {

@@ -114,7 +114,16 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   rocksdb::ConfigOptions semicolons;
   semicolons.delimiter = ";";
   EXPECT_EQ(policy->ToString(semicolons), text);
-  EXPECT_EQ(policy->GetId(), "classic_bloom:12");
+
+  PolicyPointer named;
+  ASSERT_TRUE(MakePolicy(policy->GetId(), &named).ok()) << policy->GetId();
+  EXPECT_EQ(named->ToString(semicolons), text);
+  EXPECT_EQ(named->GetId(), policy->GetId());
+  // A change without a name is one of the policy that is there.
+  ASSERT_TRUE(
+      rocksdb::FilterPolicy::CreateFromString({}, "{bits_per_key=12;hash_seed=0}", &named).ok());
+  EXPECT_EQ(named->GetId().find("hash_seed"), std::string::npos);
+  EXPECT_EQ(ValueOf(*named, "lines"), ValueOf(*policy, "lines"));
 
   const TemporaryDirectory directory;
   Open(OptionsWith(policy), directory.path("db"));
@@ -162,8 +171,40 @@ TEST(PolicyOptions, AreTheFieldsOfTheStruct) {
   ASSERT_TRUE(
       MakePolicy("{id=classic_bloom:12;lines=1;level_bits=14:9.5;hash_seed=3}", &parsed).ok());
   EXPECT_EQ(policy->ToString({}), parsed->ToString({}));
-  EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(options))->GetId(), "standard_bloom:12");
+}
+
+TEST(PolicyOptions, IdsNameWhatWasMade) {
+  PolicyOptions options;
+  options.lines = 1;
+  EXPECT_EQ(PolicyPointer(NewClassicBloomFilterPolicy(options))->GetId(),
+            "classic_bloom:10/lines:1");
+  options.bits_per_key = 12;
+  options.level_bits = {14, 9.5};
+  options.hash_seed = 3;
+  EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(options))->GetId(),
+            "standard_bloom:12/lines:1/level_bits:14:9.5/hash_seed:3");
   EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(12))->GetId(), "standard_bloom:12");
+  options = {};
+  options.fpr = 0.01;
+  EXPECT_EQ(PolicyPointer(NewClassicBloomFilterPolicy(options))->GetId(), "classic_bloom:fpr:0.01");
+}
+
+TEST(PolicyOptions, BadIdsAreRefusedByTheirOption) {
+  struct {
+    const char* id;
+    const char* option;
+    const char* value;
+  } constexpr kBad[] = {{"classic_bloom:10/lines:3", "lines", "'3'"},
+                        {"classic_bloom:10/20", "bits_per_key", "'10/20'"},
+                        {"classic_bloom:10/", "bits_per_key", "'10/'"},
+                        {"classic_bloom:linse:1", "bits_per_key", "'linse:1'"},
+                        {"classic_bloom:fpr:", "fpr", "''"}};
+  for (const auto& bad : kBad) {
+    PolicyPointer policy;
+    Status status = MakePolicy(bad.id, &policy);
+    if (status.ok()) status = policy->ValidateOptions({}, {});
+    ExpectWords(status, {bad.option, bad.value});
+  }
 }
 
 TEST(PolicyOptions, DifferentValuesAreNotEquivalent) {
