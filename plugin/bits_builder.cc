@@ -3,16 +3,19 @@
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <string_view>
 #include <utility>
 
+#include "../src/filter/filter_internals.h"
 #include "cache_charge.h"
 
 namespace exactbloom {
 namespace {
 
+using filter::FilterInternals;
 using rocksdb::Slice;
 using rocksdb::Status;
 
@@ -54,6 +57,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
       : builder_(std::move(builder)),
         info_log_(context.info_log),
         memory_fit_(context.table_options.optimize_filters_for_memory ? &memory_fit : nullptr),
+        sized_by_rate_(FilterInternals::IsSizedByRate(builder_)),
         detects_faults_(context.table_options.detect_filter_construct_corruption),
         charge_(CacheToCharge(context.table_options)) {}
 
@@ -90,19 +94,30 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     return status;
   }
 
-  // Too many would make partitions too large.
+  // Too many would make partitions too large. Zero says that partitions of this size make no sense,
+  // and RocksDB takes the least size that does. The built-in filter says so below a cache line; a
+  // smaller array would be mostly trailer.
   size_t ApproximateNumEntries(size_t bytes) override {
     return Unless<size_t>(static_cast<size_t>(8.0 * static_cast<double>(bytes) / kMaxBitsPerKey),
-                          [&] { return static_cast<size_t>(builder_.KeysThatFit(bytes)); });
+                          [&]() -> size_t {
+                            const auto empty = builder_.PlanWithin(0, bytes);
+                            if (!empty || empty->Description().bits < kLineBits) return 0;
+                            return static_cast<size_t>(builder_.KeysThatFit(bytes));
+                          });
   }
 
+  // From 10.9 on, RocksDB asks at every data block.
   size_t CalculateSpace(size_t num_entries) override {
+    if (num_entries == 0) return 0;
     return Unless<size_t>(kAlwaysMatch.size(), [&] {
-      return static_cast<size_t>(builder_.Plan(num_entries).BlockBytes());
+      return static_cast<size_t>(sized_by_rate_
+                                     ? SpaceBetweenPowers(num_entries)
+                                     : FilterInternals::BlockBytes(builder_, num_entries));
     });
   }
 
   double EstimatedFpRate(size_t num_entries, size_t bytes) override {
+    if (num_entries == 0) return 0.0;
     return Unless<double>(1.0, [&] {
       const auto plan = builder_.PlanWithin(num_entries, bytes);
       return plan ? plan->FalsePositiveRate() : 1.0;
@@ -136,7 +151,27 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     }
   }
 
+  // The size of a filter that is sized by its rate takes evaluations of exact rates, up to some
+  // milliseconds. So it is found for powers of two of keys, and interpolated between them.
+  std::uint64_t SpaceBetweenPowers(std::uint64_t keys) {
+    std::uint64_t below = std::uint64_t{1} << 52;
+    while (below > keys) below /= 2;
+    if (below != power_.keys) {
+      power_ = {below, FilterInternals::BlockBytes(builder_, below),
+                FilterInternals::BlockBytes(builder_, 2 * below)};
+    }
+    const double share = static_cast<double>(keys - below) / static_cast<double>(below);
+    const auto more = static_cast<double>(power_.bytes_of_twice - power_.bytes);
+    return power_.bytes + static_cast<std::uint64_t>(std::min(share, 1.0) * more);
+  }
+
   Slice FinishFilter(std::unique_ptr<const char[]>* buffer) {
+    // The built-in filter's block of no keys, too, is empty. Readers of all versions take it as one
+    // that contains nothing.
+    if (builder_.KeyCount() == 0) {
+      Clear();
+      return {};
+    }
     BlockPlan plan = builder_.Plan();
     if (plan.IsCut()) WarnOfTheBlockLimit();
     if (memory_fit_ != nullptr) plan = memory_fit_->Fit(builder_, plan);
@@ -178,12 +213,19 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   BloomFilterBuilder builder_;
   rocksdb::Logger* info_log_;
   MemoryFit* memory_fit_;  // null: blocks have the size that the builder plans
+  bool sized_by_rate_;
   bool detects_faults_;
   bool out_of_memory_ = false;
   CacheCharge charge_;
   std::uint64_t keys_until_charge_ = kKeysPerCharge;
   // RocksDB writes the filters of all partitions at the end, and then destroys the builder.
   std::size_t finished_bytes_ = 0;
+  // The sizes that were found last: of the blocks of a power of two of keys, and of the next.
+  struct {
+    std::uint64_t keys = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t bytes_of_twice = 0;
+  } power_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_sizer.h"
+#include "filter_internals.h"
 
 namespace exactbloom {
 namespace {
@@ -84,6 +85,18 @@ std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
     return MostKeys(options_.layout, bits, options_.false_positive_rate).value_or(0);
   }
   return static_cast<std::uint64_t>(static_cast<double>(bits) / options_.bits_per_key);
+}
+
+std::uint64_t filter::FilterInternals::BlockBytes(const BloomFilterBuilder& builder,
+                                                  std::uint64_t keys) {
+  const BloomFilterBuilder::Options& options = builder.options_;
+  const auto most = static_cast<double>(BitsThatFit(options, kBlockBytesLimit));
+  const auto bits = static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
+  return ArrayBytes(bits) + kTrailerBytes;
+}
+
+bool filter::FilterInternals::IsSizedByRate(const BloomFilterBuilder& builder) {
+  return builder.options_.false_positive_rate > 0.0;
 }
 
 FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {

@@ -23,6 +23,12 @@ struct FilterInternals {
   static void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
                              bool* results);
 
+  // Returns builder.Plan(keys).BlockBytes(), without looking for k*: in some nanoseconds, unless
+  // filters are sized by their rate, which takes evaluations of the exact rate, up to some
+  // milliseconds. Throws std::bad_alloc when memory is short.
+  static std::uint64_t BlockBytes(const BloomFilterBuilder& builder, std::uint64_t keys);
+  static bool IsSizedByRate(const BloomFilterBuilder& builder);
+
   // The hashes that a builder keeps, for tests that damage them. Moving the builder does not move
   // them.
   static HashStore& HashesOf(BloomFilterBuilder& builder);

@@ -15,7 +15,7 @@ namespace exactbloom {
 
 inline std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(
     const rocksdb::FilterPolicy& policy,
-    const rocksdb::BlockBasedTableOptions& table_options = {}) {
+    const rocksdb::BlockBasedTableOptions& table_options = PlannedSizes()) {
   // As SstFileWriter fills it in: no level, no reason, no log.
   const rocksdb::FilterBuildingContext context(table_options);
   return std::unique_ptr<rocksdb::FilterBitsBuilder>(policy.GetBuilderWithContext(context));

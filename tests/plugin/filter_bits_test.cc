@@ -33,6 +33,7 @@ class FilterBits : public testing::TestWithParam<FilterKind> {
   }
 
   PolicyPointer policy_ = NewPolicy(GetParam());
+  PolicyPointer stock_{rocksdb::NewBloomFilterPolicy(10)};
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FilterBits,
@@ -40,6 +41,23 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FilterBits,
                          [](const auto& test) {
                            return test.param == FilterKind::kClassic ? "Classic" : "Standard";
                          });
+
+// As the built-in filter does it: RocksDB writes an empty block for a partition that got no key.
+TEST_P(FilterBits, FilterOfNoKeysIsEmptyAndAnswersAbsent) {
+  const Filter filter = FinishAndVerify(*NewBuilder());
+  EXPECT_TRUE(filter.contents.empty());
+  EXPECT_TRUE(FinishAndVerify(*exactbloom::NewBuilder(*stock_)).contents.empty());
+  for (const rocksdb::FilterPolicy* policy : {policy_.get(), stock_.get()}) {
+    const std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(filter.contents));
+    for (std::uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(reader->MayMatch(KeyOf(i)));
+  }
+}
+
+TEST_P(FilterBits, FilterOfOneKeyIsLongerThanWhatReadersTakeAsEmpty) {
+  const auto builder = NewBuilder();
+  builder->AddKey("");
+  EXPECT_GT(FinishAndVerify(*builder).contents.size(), 5U);
+}
 
 TEST_P(FilterBits, FinishSetsTheStatusToOk) {
   const auto builder = NewBuilder();
@@ -58,6 +76,13 @@ TEST_P(FilterBits, EntriesAreCountedBeforeFinishWithoutAdjacentDuplicates) {
   EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
   const auto reader = NewReader(filter.contents);
   for (const char* key : {"key", "prefix", ""}) EXPECT_TRUE(reader->MayMatch(key));
+}
+
+TEST_P(FilterBits, NothingFitsBelowATrailerAndACacheLine) {
+  constexpr std::size_t kLeast = 40 + 64;
+  EXPECT_EQ(NewBuilder()->ApproximateNumEntries(0), 0U);
+  EXPECT_EQ(NewBuilder()->ApproximateNumEntries(kLeast - 1), 0U);
+  EXPECT_GT(NewBuilder()->ApproximateNumEntries(kLeast), 1U);
 }
 
 TEST_P(FilterBits, BatchesOfEverySizeAreAnsweredWholly) {

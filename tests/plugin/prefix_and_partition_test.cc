@@ -23,7 +23,7 @@ namespace {
 using rocksdb::BlockBasedTableOptions;
 
 BlockBasedTableOptions TableOptions(PolicyPointer policy, std::uint64_t metadata_block_size = 0) {
-  BlockBasedTableOptions options;
+  BlockBasedTableOptions options = PlannedSizes();
   options.filter_policy = std::move(policy);
   if (metadata_block_size != 0) PartitionFilters(metadata_block_size, &options);
   return options;
@@ -138,6 +138,27 @@ TEST_P(PartitionSize, BuildersFillWhatTheyAnnounce) {
       EXPECT_LE(size, bytes);
       EXPECT_GE(size, 0.98 * static_cast<double>(bytes)) << bits_per_key << ' ' << bytes;
     }
+  }
+}
+
+// Below a cache line nothing fits, as with the built-in filter, and RocksDB looks for the least
+// size where something does.
+TEST_P(PartitionSize, ATinyMetadataBlockSizeGivesPartitionsOfACacheLine) {
+  for (const std::uint64_t metadata_block_size : {1U, 48U, 60U, 100U}) {
+    std::vector<std::size_t> sizes;
+    BlockBasedTableOptions table_options = TableOptions(
+        std::make_shared<ObservedPolicy>(NewPolicy(GetParam()),
+                                         [&](char*, std::size_t size) { sizes.push_back(size); }),
+        metadata_block_size);
+    table_options.block_size = 100;  // partitions end with data blocks
+    const TemporaryDirectory directory;
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), OptionsWith(table_options));
+    ASSERT_TRUE(writer.Open(directory.path("table.sst")).ok());
+    for (std::uint64_t i = 0; i < 3000; ++i) ASSERT_TRUE(writer.Put(KeyOf(i), "value").ok());
+    ASSERT_TRUE(writer.Finish().ok());
+    ASSERT_GT(sizes.size(), 10U);
+    sizes.pop_back();  // the rest
+    for (const std::size_t size : sizes) EXPECT_GE(size, 64U) << metadata_block_size;
   }
 }
 

@@ -54,8 +54,14 @@ rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_option
   return options;
 }
 
-rocksdb::Options OptionsWith(PolicyPointer policy) {
+rocksdb::BlockBasedTableOptions PlannedSizes() {
   rocksdb::BlockBasedTableOptions table_options;
+  table_options.optimize_filters_for_memory = false;
+  return table_options;
+}
+
+rocksdb::Options OptionsWith(PolicyPointer policy) {
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = std::move(policy);
   return OptionsWith(table_options);
 }

@@ -36,6 +36,10 @@ class TemporaryDirectory {
 
 PolicyPointer NewPolicy(Layout layout, double bits_per_key = 10);
 
+// Table options under which filters have the sizes that their policies plan. From 9.2 on, RocksDB's
+// defaults fit them to the allocator.
+rocksdb::BlockBasedTableOptions PlannedSizes();
+
 // Options of a database that creates itself, counts, and compacts only when told to.
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options);
 rocksdb::Options OptionsWith(PolicyPointer policy);
