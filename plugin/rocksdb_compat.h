@@ -48,6 +48,9 @@ inline const char* RocksDBNeededFor(std::uint32_t format_version, bool keys_apar
   return nullptr;
 }
 
+// Whether SstFileReader gives keys timestamps whose tables were written without them.
+inline constexpr bool kReadsKeysWithoutTimestamps = EXACTBLOOM_ROCKSDB_SINCE(9, 0);
+
 #if EXACTBLOOM_ROCKSDB_SINCE(11, 0)
 
 // DB::Open(options, path, Receive(&db)) puts the database into `db`.

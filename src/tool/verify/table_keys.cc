@@ -113,11 +113,12 @@ Status TableKeys::Read(const std::string& path) {
 Status TableKeys::SetTimestampForm(bool kept) {
   timestamp_bytes_ = options_.comparator->timestamp_size();
   have_timestamps_ = kept && timestamp_bytes_ != 0;
-  if (kept) return Status::OK();
-  const Status status = rocksdb::GetColumnFamilyOptionsFromString(
+  if (kept || timestamp_bytes_ == 0) return Status::OK();
+  if (!kReadsKeysWithoutTimestamps) {
+    return NeedsRocksDB("the timestamps of the keys are not in the table", "9.0");
+  }
+  return rocksdb::GetColumnFamilyOptionsFromString(
       rocksdb::ConfigOptions(), options_, "persist_user_defined_timestamps=false", &options_);
-  return status.ok() ? status
-                     : NeedsRocksDB("the timestamps of the keys are not in the table", "8.4");
 }
 
 Slice TableKeys::KeyAt(rocksdb::Iterator& iterator) {
