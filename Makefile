@@ -61,8 +61,15 @@ bench: configure
 	cmake --build --preset $(PRESET) --target filter_benchmark
 	build/bin/filter_benchmark --json build/bench.json
 
+# With VERSION=11.8.1 by a db_bench of that version, built with ExactBloom in it for this processor, which takes long.
+ifdef VERSION
+bench-rocksdb: configure
+	@scripts/install_packages scripts/packages_matrix.txt
+	scripts/bench_rocksdb --in-tree --db-bench "$$(scripts/in_tree --db-bench $(VERSION))" --json build/bench-rocksdb.json
+else
 bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
+endif
 
 # Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/building.md.
 matrix:
@@ -70,10 +77,13 @@ matrix:
 	@scripts/install_packages scripts/packages_matrix.txt
 	scripts/matrix $(VERSION) --table docs/building.md
 
-# Compiles the plugin in RocksDB's source by both of its builds, and tests the objects.
+# Compiles the plugin in RocksDB's source by both of its builds, and tests the objects; with VERSION=11.8.1 also the whole
+# library, which takes long.
 in-tree:
 	@scripts/install_packages
-	scripts/in_tree
+	@$(if $(VERSION),scripts/install_packages scripts/packages_matrix.txt)
+	@$(if $(VERSION),scripts/install_packages scripts/packages_lint.txt)
+	scripts/in_tree $(VERSION)
 
 # The Debian package, tested outside the tree.
 package:
