@@ -38,13 +38,14 @@ inline rocksdb::Status InsertCharge(rocksdb::Cache& cache, const rocksdb::Slice&
 #endif
 }
 
-// Returns the first RocksDB that reads tables of this kind if it is later than this one, and null
+// Returns which versions of RocksDB read tables of this kind if this one does not, and null
 // otherwise.
 //   keys_apart  whether data blocks hold keys and values apart (separate_key_value_in_data_block)
 inline const char* RocksDBNeededFor(std::uint32_t format_version, bool keys_apart) {
-  if (keys_apart && !EXACTBLOOM_ROCKSDB_SINCE(11, 0)) return "11.0";
-  if (format_version >= 7 && !EXACTBLOOM_ROCKSDB_SINCE(10, 4)) return "10.4";
-  if (format_version >= 6 && !EXACTBLOOM_ROCKSDB_SINCE(8, 6)) return "8.6";
+  if (keys_apart && !EXACTBLOOM_ROCKSDB_SINCE(11, 0)) return "11.0 or later";
+  if (format_version >= 7 && !EXACTBLOOM_ROCKSDB_SINCE(10, 4)) return "10.4 or later";
+  if (format_version >= 6 && !EXACTBLOOM_ROCKSDB_SINCE(8, 6)) return "8.6 or later";
+  if (format_version < 2 && EXACTBLOOM_ROCKSDB_SINCE(11, 0)) return "before 11.0";
   return nullptr;
 }
 

@@ -76,8 +76,9 @@ Status DecodeFooter(Slice tail, std::uint64_t file_bytes, Footer* footer) {
              0,
              {}};
   if (footer->format_version > kLatestVersion) {
-    return Status::NotSupported("a table of format version " +
-                                std::to_string(footer->format_version));
+    return Status::NotSupported("this table has format_version " +
+                                std::to_string(footer->format_version) +
+                                ", which is not known here");
   }
   if (!IsKnownChecksum(footer->checksum)) return Damaged("checksum type");
   if (footer->format_version >= kVersionWithChecksum) {

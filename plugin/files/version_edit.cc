@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "coding.h"
@@ -112,7 +113,8 @@ Status TakeAddedTable(std::uint64_t tag, Fields* fields, VersionEdit* edit) {
     if (attribute == kTableEnd) break;
     fields->Bytes();
     if ((attribute & kMustBeKnown) != 0 && attribute != kPathAttribute) {
-      return Status::NotSupported("a table with an attribute of a later RocksDB");
+      return Status::NotSupported("a table has an attribute of a later RocksDB",
+                                  std::to_string(attribute));
     }
   }
   edit->added.emplace_back(number, std::move(table));
@@ -125,7 +127,9 @@ Status SkipField(std::uint64_t tag, Fields* fields) {
     fields->Skip(field.form);
     return Status::OK();
   }
-  if ((tag & kIgnorable) == 0) return Status::NotSupported("a field of a later RocksDB");
+  if ((tag & kIgnorable) == 0) {
+    return Status::NotSupported("a field of a later RocksDB", std::to_string(tag));
+  }
   fields->Bytes();
   return Status::OK();
 }

@@ -31,8 +31,8 @@ class AnyOperands : public rocksdb::MergeOperator {
   const char* Name() const override { return "exactbloom.AnyOperands"; }
 };
 
-Status NeedsRocksDB(const std::string& what, const std::string& version) {
-  return Status::NotSupported(what, "use a build with RocksDB " + version + " or later");
+Status NeedsRocksDB(const std::string& what, const std::string& versions) {
+  return Status::NotSupported(what, "use a build with RocksDB " + versions);
 }
 
 // Reads whether the file keeps the timestamps of its keys, if they have any.
@@ -115,7 +115,7 @@ Status TableKeys::SetTimestampForm(bool kept) {
   have_timestamps_ = kept && timestamp_bytes_ != 0;
   if (kept || timestamp_bytes_ == 0) return Status::OK();
   if (!kReadsKeysWithoutTimestamps) {
-    return NeedsRocksDB("the timestamps of the keys are not in the table", "9.0");
+    return NeedsRocksDB("the timestamps of the keys are not in the table", "9.0 or later");
   }
   return rocksdb::GetColumnFamilyOptionsFromString(
       rocksdb::ConfigOptions(), options_, "persist_user_defined_timestamps=false", &options_);
