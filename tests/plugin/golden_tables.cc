@@ -2,6 +2,7 @@
 
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 namespace exactbloom {
 
@@ -10,6 +11,7 @@ rocksdb::Options GoldenTable::OptionsWith(const PolicyPointer& policy) const {
   table_options.filter_policy = policy;
   table_options.block_size = 512;
   table_options.no_block_cache = true;
+  table_options.optimize_filters_for_memory = false;  // sizes would depend on the allocator
   if (partitioned) PartitionFilters(192, &table_options);
   rocksdb::Options options = exactbloom::OptionsWith(table_options);
   options.compression = rocksdb::kNoCompression;
@@ -25,6 +27,8 @@ rocksdb::Status GoldenTable::Write(const std::string& path) const {
   }
   return status.ok() ? writer.Finish() : status;
 }
+
+std::string GoldenVersion() { return rocksdb::GetRocksVersionAsString(/*with_patch=*/true); }
 
 std::vector<GoldenTable> GoldenTables() {
   std::vector<GoldenTable> tables;

@@ -1,4 +1,5 @@
-// The SSTables in tests/golden/sstables. They must stay readable for ever.
+// The SSTables in tests/golden/sstables, in a folder for each RocksDB that wrote them. They must
+// stay readable for ever.
 #pragma once
 
 #include <rocksdb/options.h>
@@ -22,9 +23,12 @@ struct GoldenTable {
   // Options of such tables, with another policy. Every lookup reads its blocks from the file.
   rocksdb::Options OptionsWith(const PolicyPointer& policy) const;
 
-  // Writes the table that the present code makes.
+  // Writes the table that the present code makes, with the present RocksDB.
   rocksdb::Status Write(const std::string& path) const;
 };
+
+// The name of the present RocksDB's folder, such as "7.8.3".
+std::string GoldenVersion();
 
 // Each holds KeyOf() of as many even numbers, from 0 on, with the value of PutAndFlush.
 inline constexpr std::uint64_t kGoldenKeys = 300;

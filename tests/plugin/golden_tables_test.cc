@@ -1,16 +1,24 @@
-// The golden SSTables: ExactBloom reads them and filters, stock RocksDB reads them without
-// ExactBloom, and the writer still makes the bytes of their filters.
+// The golden SSTables of all versions that the present RocksDB reads: ExactBloom reads them and
+// filters, stock RocksDB reads them without ExactBloom. The filters of all others are described,
+// too, and the writer still makes their bytes.
 #include "golden_tables.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/table_filters.h"
+#include "plugin/files/table_file.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -18,27 +26,52 @@ namespace {
 
 constexpr std::uint64_t kAsked = kGoldenKeys - 1;
 
-class GoldenTableTest : public testing::TestWithParam<GoldenTable> {
+// The versions of RocksDB that have a folder.
+std::vector<std::string> GoldenVersions() {
+  std::vector<std::string> versions;
+  for (const auto& folder : std::filesystem::directory_iterator(EXACTBLOOM_GOLDEN_TABLES)) {
+    versions.push_back(folder.path().filename());
+  }
+  std::sort(versions.begin(), versions.end());
+  return versions;
+}
+
+class GoldenTableTest : public testing::TestWithParam<std::tuple<std::string, GoldenTable>> {
  protected:
   // A database whose only table is a copy of the golden one.
-  void SetUp() override {
-    const Database db = OpenWith(NewPolicy(GetParam().layout));
+  void Ingest() {
+    const Database db = OpenWith(NewPolicy(golden_.layout));
     const rocksdb::Status status = db->IngestExternalFile({path_}, {});
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
 
   Database OpenWith(const PolicyPointer& policy) const {
-    return Open(GetParam().OptionsWith(policy), directory_.path("db"));
+    return Open(golden_.OptionsWith(policy), directory_.path("db"));
   }
 
-  const std::string path_ = EXACTBLOOM_GOLDEN_TABLES + ("/" + GetParam().file);
+  const GoldenTable golden_ = std::get<GoldenTable>(GetParam());
+  const std::string path_ =
+      EXACTBLOOM_GOLDEN_TABLES + ("/" + std::get<std::string>(GetParam()) + "/" + golden_.file);
   TemporaryDirectory directory_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Files, GoldenTableTest, testing::ValuesIn(GoldenTables()),
+INSTANTIATE_TEST_SUITE_P(Files, GoldenTableTest,
+                         testing::Combine(testing::ValuesIn(GoldenVersions()),
+                                          testing::ValuesIn(GoldenTables())),
                          [](const auto& test) {
-                           return test.param.file.substr(0, test.param.file.find('.'));
+                           const std::string& file = std::get<GoldenTable>(test.param).file;
+                           std::string name = file.substr(0, file.find('.'));
+                           name += "_of_" + std::get<std::string>(test.param);
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
                          });
+
+TEST(GoldenTables, AreThereForTheVersionsWithOtherFormats) {
+  const std::vector<std::string> versions = GoldenVersions();
+  for (const char* version : {"7.8.3", "11.8.1"}) {
+    EXPECT_EQ(std::count(versions.begin(), versions.end(), version), 1) << version;
+  }
+}
 
 void ExpectOursFilters(rocksdb::DB& db) {
   ExpectPresent(db, kGoldenKeys);
@@ -49,7 +82,13 @@ void ExpectOursFilters(rocksdb::DB& db) {
 }
 
 TEST_P(GoldenTableTest, IsReadByUsByStockRocksDbAndByUsAgain) {
-  ExpectOursFilters(*OpenWith(NewPolicy(GetParam().layout)));
+  std::unique_ptr<files::TableFile> file;
+  ASSERT_TRUE(files::TableFile::Open(*rocksdb::FileSystem::Default(), path_, &file).ok());
+  if (const char* versions = RocksDBNeededFor(file->FormatVersion(), false); versions != nullptr) {
+    GTEST_SKIP() << "format_version " << file->FormatVersion() << " needs RocksDB " << versions;
+  }
+  Ingest();
+  ExpectOursFilters(*OpenWith(NewPolicy(golden_.layout)));
   for (const rocksdb::FilterPolicy* stock : std::initializer_list<const rocksdb::FilterPolicy*>{
            rocksdb::NewBloomFilterPolicy(10), rocksdb::NewRibbonFilterPolicy(10)}) {
     const Database db = OpenWith(PolicyPointer(stock));
@@ -66,17 +105,17 @@ TEST_P(GoldenTableTest, SaysWhatItsFilterIs) {
   TableFilter filter;
   ASSERT_TRUE(ReadTableFilter(*rocksdb::FileSystem::Default(), path_, &filter).ok());
   EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
-  EXPECT_EQ(filter.layout.kind, GetParam().layout.kind);
-  EXPECT_EQ(filter.layout.Lines(), GetParam().layout.Lines());
-  EXPECT_EQ(filter.partitioned, GetParam().partitioned);
-  EXPECT_EQ(filter.blocks > 1, GetParam().partitioned);
+  EXPECT_EQ(filter.layout.kind, golden_.layout.kind);
+  EXPECT_EQ(filter.layout.Lines(), golden_.layout.Lines());
+  EXPECT_EQ(filter.partitioned, golden_.partitioned);
+  EXPECT_EQ(filter.blocks > 1, golden_.partitioned);
   EXPECT_EQ(filter.keys, kGoldenKeys);
-  EXPECT_EQ(filter.format_version, GetParam().layout.Lines() == 0 ? 1 : 2);
+  EXPECT_EQ(filter.format_version, golden_.layout.Lines() == 0 ? 1 : 2);
 }
 
 // Other bytes need a new version of the format, with its own golden tables.
 TEST_P(GoldenTableTest, WriterMakesTheSameFilters) {
-  const PolicyPointer policy = NewPolicy(GetParam().layout);
+  const PolicyPointer policy = NewPolicy(golden_.layout);
   const auto builder = NewBuilder(*policy);
   std::uint64_t number = 0;
   const rocksdb::Status status =

@@ -1,5 +1,6 @@
-// Writes golden SSTables into the directory that is its argument. Only for tables that are added to
-// the list: existing files are left alone, because they must stay readable for ever.
+// Writes golden SSTables into a folder for the present RocksDB, in the directory that is its
+// argument. Only for tables or versions that are added: existing files are left alone, because they
+// must stay readable for ever.
 #include <filesystem>
 #include <iostream>
 
@@ -10,8 +11,10 @@ int main(int argc, char** argv) {
     std::cerr << "usage: write_golden_tables DIRECTORY\n";
     return 2;
   }
+  const std::filesystem::path folder = std::filesystem::path(argv[1]) / exactbloom::GoldenVersion();
+  std::filesystem::create_directory(folder);
   for (const exactbloom::GoldenTable& golden : exactbloom::GoldenTables()) {
-    const std::filesystem::path path = std::filesystem::path(argv[1]) / golden.file;
+    const std::filesystem::path path = folder / golden.file;
     if (std::filesystem::exists(path)) continue;
     const rocksdb::Status status = golden.Write(path);
     if (!status.ok()) {

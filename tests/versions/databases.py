@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Databases of every RocksDB, and whether the tool reads them.
 
-  databases.py make DIRECTORY             writes databases with the db_bench and ldb that are on PATH
-  databases.py read DIRECTORY... --tool EXACTBLOOM
-                                          asks the tool about them, and checks its answers
+  databases.py make DIRECTORY                         writes databases with the db_bench and ldb on PATH
+  databases.py read DIRECTORY... --tool EXACTBLOOM    asks the tool about them, and checks its answers
 
 make needs Python and RocksDB's tools only. It adds a file that says what was written, so that the
 databases of one machine can be read on another. read takes the RocksDB that the tool is linked with
@@ -14,6 +13,7 @@ import collections
 import json
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -34,7 +34,6 @@ FAMILIES = {"bloom": 2}
 #   keys           in the filters, each table's; 0: there are none
 #   entries        of the tables, without range deletions
 #   filters        how many tables have which
-#   unchecked      why verify cannot check the tables, whatever it is linked with
 #   written_before the first RocksDB that no longer writes such tables
 DB_BENCH = {
     "plain": ("", {}),
@@ -50,7 +49,7 @@ DB_BENCH = {
     "zstd": ("--compression_type=zstd --compression_max_dict_bytes=4096", {}),
     "two_families": ("--num_column_families=2", {"filters": {"bloom": 3}}),
     "version_0": ("--format_version=0 --checksum_type=1", {"filters": {"legacy bloom": 2}, "written_before": (10, 0)}),
-    "timestamps": ("--user_timestamp_size=8", {"unchecked": "the keys have timestamps"}),
+    "timestamps": ("--user_timestamp_size=8", {}),
 }
 
 
@@ -114,14 +113,17 @@ def describe(path, differences):
     if len(versions) != 1:
         raise Wrong(f"{path}: format versions {versions}")
     description = {"keys": 2 * KEYS, "entries": 2 * KEYS, "range_deletions": 0, "partitioned": False,
-                   "prefix_extractor": "", "unchecked": ""}
+                   "prefix_extractor": ""}
     return description | differences | {"filters": filters, "tables": [table.name for table in tables],
                                         "format_version": versions.pop()}
 
 
 def make(directory):
     version = re.search(r"[\d.]+", must_run("db_bench", "--version"))[0]
+    if (directory / WRITTEN).exists():
+        shutil.rmtree(directory)
     directory.mkdir(parents=True)
+    (directory / WRITTEN).write_text("{}\n")
     databases = {}
     for name, (flags, differences) in DB_BENCH.items():
         if numbers(version) >= differences.get("written_before", (1000,)):
@@ -200,7 +202,7 @@ class Reading:
         version = self.written["format_version"]
         first, end = FIRST_READER.get(version, (0, 0)), READERS_END.get(version, (1000, 0))
         if first <= self.linked < end:
-            return self.written["unchecked"]
+            return ""
         readers = f"{first[0]}.{first[1]} or later" if self.linked < first else f"before {end[0]}.{end[1]}"
         return f"this table has format_version {version}: use a build with RocksDB {readers}"
 
@@ -256,7 +258,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(dest="action", required=True)
     maker = actions.add_parser("make")
-    maker.add_argument("directory", type=pathlib.Path, help="is made, and must not exist")
+    maker.add_argument("directory", type=pathlib.Path, help="is made; databases of an earlier call are replaced")
     reader = actions.add_parser("read")
     reader.add_argument("directories", type=pathlib.Path, nargs="+", metavar="DIRECTORY")
     reader.add_argument("--tool", type=pathlib.Path, required=True)

@@ -1,0 +1,145 @@
+// The records of a MANIFEST, with every field that RocksDB up to 11.8 writes, and later ones.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <string>
+
+#include "plugin/files/manifest.h"
+
+namespace exactbloom::files {
+namespace {
+
+using rocksdb::Status;
+
+constexpr std::uint64_t kIgnorable = 1 << 13;
+constexpr std::uint64_t kUnknown = 900;
+constexpr std::uint64_t kAddedTable4 = 103;
+constexpr std::uint64_t kTableEnd = 1;
+
+std::string Varint(std::uint64_t value) {
+  constexpr unsigned kBits = 7;
+  std::string bytes;
+  for (; value >> kBits != 0; value >>= kBits) {
+    bytes.push_back(static_cast<char>((value & 0x7F) | 0x80));
+  }
+  bytes.push_back(static_cast<char>(value));
+  return bytes;
+}
+
+std::string Varints(std::initializer_list<std::uint64_t> values) {
+  std::string bytes;
+  for (const std::uint64_t value : values) bytes += Varint(value);
+  return bytes;
+}
+
+std::string Bytes(const std::string& bytes) { return Varint(bytes.size()) + bytes; }
+
+std::string InternalKey(const std::string& user_key) { return Bytes(user_key + "sequence"); }
+
+// A table of level 2 with the number 77 and attributes, by any tag that adds one.
+std::string AddedTable(std::uint64_t tag = kAddedTable4, const std::string& attributes = "") {
+  std::string bytes = Varints({tag, 2, 77});
+  if (tag == 102) bytes += Varint(1);  // path
+  bytes += Varint(4096) + InternalKey("a") + InternalKey("z");
+  if (tag != 7) bytes += Varints({10, 20});
+  return tag == kAddedTable4 ? bytes + attributes + Varint(kTableEnd) : bytes;
+}
+
+struct Field {
+  std::string name;
+  std::string bytes;
+};
+
+std::ostream& operator<<(std::ostream& out, const Field& field) { return out << field.name; }
+
+class PassedOver : public testing::TestWithParam<Field> {};
+
+const std::string kBlob = Varints({8, 10, 1000}) + Bytes("method") + Bytes("checksum") + Varint(2) +
+                          Bytes("of a later version") + Varint(0);
+const std::string kGarbage = Varints({8, 3, 300, 0});
+const std::string kLog = Varints({5, 2, 1234, 1});
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, PassedOver,
+    testing::Values(
+        Field{"LogNumber", Varints({2, 5})}, Field{"NextFileNumber", Varints({3, 9})},
+        Field{"LastSequence", Varints({4, 1000000})},
+        Field{"CompactCursor", Varints({5, 1}) + InternalKey("k")},
+        Field{"PrevLogNumber", Varints({9, 0})}, Field{"MinLogNumberToKeep", Varints({10, 4})},
+        Field{"MaxColumnFamily", Varints({203, 3})}, Field{"BlobFileAddition", Varint(400) + kBlob},
+        Field{"BlobFileGarbage", Varint(401) + kGarbage},
+        Field{"DbId", Varint(kIgnorable + 1) + Bytes("id")},
+        Field{"BlobFileAdditionDeprecated", Varint(kIgnorable + 2) + kBlob},
+        Field{"BlobFileGarbageDeprecated", Varint(kIgnorable + 3) + kGarbage},
+        Field{"WalAddition", Varint(kIgnorable + 4) + kLog},
+        Field{"WalDeletion", Varints({kIgnorable + 5, 5})},
+        Field{"FullHistoryTsLow", Varint(kIgnorable + 6) + Bytes("8 bytes.")},
+        Field{"WalAddition2", Varint(kIgnorable + 7) + Bytes(kLog)},
+        Field{"WalDeletion2", Varint(kIgnorable + 8) + Bytes(Varint(5))},
+        Field{"PersistUserDefinedTimestamps", Varint(kIgnorable + 9) + Bytes("1")},
+        Field{"SubcompactionProgress", Varint(kIgnorable + 10) + Bytes(Varint(1))},
+        Field{"LastCompactedManifestFileSize", Varint(kIgnorable + 11) + Bytes(Varint(70000))},
+        Field{"LaterIgnorable", Varint(kIgnorable + kUnknown) + Bytes("anything")},
+        Field{"LaterIgnorableEmpty", Varint(kIgnorable + kUnknown) + Bytes("")}),
+    [](const auto& test) { return test.param.name; });
+
+// What follows the field is read in its right place.
+TEST_P(PassedOver, BeforeATable) {
+  VersionEdit edit;
+  const Status status = DecodeVersionEdit(GetParam().bytes + AddedTable(), &edit);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(edit.added.size(), 1U);
+  EXPECT_EQ(edit.added[0].first, 77U);
+  EXPECT_EQ(edit.added[0].second.level, 2);
+  EXPECT_EQ(edit.added[0].second.largest, "z");
+  EXPECT_TRUE(edit.deleted.empty());
+}
+
+TEST_P(PassedOver, ATruncatedOneIsCorruption) {
+  const std::string& whole = GetParam().bytes;
+  VersionEdit edit;
+  EXPECT_TRUE(DecodeVersionEdit({whole.data(), whole.size() - 1}, &edit).IsCorruption());
+}
+
+TEST(VersionEdit, AddsTablesOfEveryForm) {
+  for (const std::uint64_t tag : {7U, 100U, 102U, 103U}) {
+    VersionEdit edit;
+    const Status status = DecodeVersionEdit(AddedTable(tag) + Varints({6, 3, 55}), &edit);
+    ASSERT_TRUE(status.ok()) << tag << ": " << status.ToString();
+    ASSERT_EQ(edit.added.size(), 1U) << tag;
+    EXPECT_EQ(edit.added[0].second.smallest, "a") << tag;
+    ASSERT_EQ(edit.deleted.size(), 1U) << tag;
+    EXPECT_EQ(edit.deleted[0].second, 55U) << tag;
+  }
+}
+
+TEST(VersionEdit, PassesOverATablesAttributes) {
+  constexpr std::uint64_t kLatest = 17;  // metadata for opening it fast, from 11.2 on
+  std::string attributes;
+  for (std::uint64_t attribute = 2; attribute <= kLatest + 1; ++attribute) {
+    attributes += Varint(attribute) + Bytes("value");
+  }
+  attributes += Varint(65) + Bytes(Varint(1));  // its path, which must be known
+  VersionEdit edit;
+  const Status status = DecodeVersionEdit(AddedTable(kAddedTable4, attributes), &edit);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(edit.added.size(), 1U);
+}
+
+void ExpectRefused(const std::string& bytes, const std::string& number) {
+  VersionEdit edit;
+  const Status status = DecodeVersionEdit(bytes, &edit);
+  EXPECT_TRUE(status.IsNotSupported()) << status.ToString();
+  EXPECT_NE(status.ToString().find("of a later RocksDB: " + number), std::string::npos)
+      << status.ToString();
+}
+
+TEST(VersionEdit, NamesWhatMustBeKnown) {
+  ExpectRefused(AddedTable() + Varint(kUnknown) + Bytes("anything"), "900");
+  ExpectRefused(AddedTable(kAddedTable4, Varint(66) + Bytes("anything")), "66");
+}
+
+}  // namespace
+}  // namespace exactbloom::files
