@@ -99,6 +99,11 @@ class Database:
         self.expect_tables(answer)
 
 
+    def compact(self, build, policy):
+        answer = self.turn(build, "compact", policy)
+        self.tables = collections.Counter({policy: 1})
+        self.expect_tables(answer)
+
     def check_by_ldb(self, build):
         """By a program that was built without ExactBloom, which reads the OPTIONS file first."""
         print(f"  {build.version:8} {'-':10} ldb dump")
@@ -145,7 +150,8 @@ def go_back_and_forth(database, older, newer):
 
 
 def refuse_later_tables(database, older, newer):
-    """What the newer version writes by default. Where the older one cannot read it, it says so and changes nothing."""
+    """What the newer version writes by default. Where the older one cannot read it, it says so and changes nothing; and
+    reads it when the newer one has compacted it into the shared format."""
     shared, database.table_options = database.table_options, ""
     database.write(newer, "exactbloom")
     database.check(newer, "exactbloom")
@@ -162,6 +168,8 @@ def refuse_later_tables(database, older, newer):
     else:
         raise Wrong(f"{older.version} opened tables of format_version {version}")
     database.check(newer, "exactbloom")
+    database.compact(newer, "exactbloom")
+    database.check(older, "exactbloom")
 
 
 def main():
