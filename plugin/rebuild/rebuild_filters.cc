@@ -44,8 +44,10 @@ class Pacer {
     if (bytes_per_second_ == 0) return;
     constexpr double kMicrosPerSecond = 1e6;
     constexpr std::uint64_t kNapMicros = 50000;  // how often a cancellation is checked for
-    const double seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_second_);
-    const auto due = start_ + static_cast<std::uint64_t>(seconds * kMicrosPerSecond);
+    // Divided last, so that a whole number of microseconds is exact.
+    const double micros =
+        static_cast<double>(bytes) * kMicrosPerSecond / static_cast<double>(bytes_per_second_);
+    const auto due = start_ + static_cast<std::uint64_t>(micros);
     for (std::uint64_t now = env_.NowMicros(); now < due && !cancelled(); now = env_.NowMicros()) {
       env_.SleepForMicroseconds(static_cast<int>(std::min(due - now, kNapMicros)));
     }

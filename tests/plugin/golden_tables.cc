@@ -7,7 +7,7 @@
 namespace exactbloom {
 
 rocksdb::Options GoldenTable::OptionsWith(const PolicyPointer& policy) const {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = policy;
   table_options.block_size = 512;
   table_options.no_block_cache = true;

@@ -39,7 +39,7 @@ MixedDatabase::MixedDatabase(rocksdb::CompactionStyle style)
 }
 
 Database MixedDatabase::Reopen(const PolicyPointer& policy) {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = policy;
   options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   options_.statistics = rocksdb::CreateDBStatistics();

@@ -45,7 +45,7 @@ TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
   constexpr std::uint64_t kPartitionBytes = 1024;
   BloomFilterPolicyOptions policy_options;
   policy_options.fpr = kRate;
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy.reset(GetParam() == FilterKind::kClassic
                                         ? NewClassicBloomFilterPolicy(policy_options)
                                         : NewStandardBloomFilterPolicy(policy_options));

@@ -18,6 +18,14 @@ std::uint64_t Take(rocksdb::DB& db, rocksdb::Tickers ticker) {
   return db.GetDBOptions().statistics->getAndResetTickerCount(ticker);
 }
 
+// 0 where this RocksDB has no such ticker.
+std::uint64_t Take(rocksdb::DB& db, const std::string& name) {
+  for (const auto& [ticker, known] : rocksdb::TickersNameMap) {
+    if (known == name) return Take(db, static_cast<rocksdb::Tickers>(ticker));
+  }
+  return 0;
+}
+
 rocksdb::ColumnFamilyHandle* FamilyOrDefault(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
   return family != nullptr ? family : db.DefaultColumnFamily();
 }
@@ -169,6 +177,12 @@ FilterCounts TakeCounts(rocksdb::DB& db) {
   counts.true_positive = Take(db, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
   counts.prefix_checked = Take(db, rocksdb::BLOOM_FILTER_PREFIX_CHECKED);
   counts.prefix_useful = Take(db, rocksdb::BLOOM_FILTER_PREFIX_USEFUL);
+  // Where iterators count by level, they do not count as prefixes.
+  for (const std::string level : {"last.level", "non.last.level"}) {
+    const std::uint64_t useful = Take(db, "rocksdb." + level + ".seek.filtered");
+    counts.prefix_useful += useful;
+    counts.prefix_checked += useful + Take(db, "rocksdb." + level + ".seek.filter.match");
+  }
   counts.data_blocks =
       Take(db, rocksdb::BLOCK_CACHE_DATA_HIT) + Take(db, rocksdb::BLOCK_CACHE_DATA_MISS);
   return counts;

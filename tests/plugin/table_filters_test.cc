@@ -67,14 +67,14 @@ TEST_F(TableFilters, OfEveryFamilyAndFormat) {
   for (const Writer& writer : writers) {
     for (const std::uint32_t version : {2U, 3U, 4U, 5U}) {
       for (const bool partitioned : {false, true}) {
-        rocksdb::BlockBasedTableOptions table_options;
+        rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
         table_options.filter_policy = writer.policy;
         table_options.format_version = version;
         if (partitioned) table_options = Partitioned(table_options);
         const TableFilter filter = FilterOf(table_options);
         SCOPED_TRACE(filter.policy + ", format version " + std::to_string(version));
-        EXPECT_EQ(NameOf(filter.family),
-                  NameOf(version < 5 ? writer.family_before_version_5 : writer.family));
+        EXPECT_STREQ(NameOf(filter.family),
+                     NameOf(version < 5 ? writer.family_before_version_5 : writer.family));
         EXPECT_EQ(filter.entries, kKeys);
         EXPECT_EQ(filter.level, 0);
         EXPECT_EQ(filter.column_family, "default");
@@ -94,7 +94,7 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
                               rocksdb::kxxHash64, rocksdb::kXXH3}) {
     for (const std::uint32_t version : {3U, 5U}) {  // without and with delta-encoded handles
       for (const int interval : {1, 4, 100}) {
-        rocksdb::BlockBasedTableOptions table_options;
+        rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
         table_options.filter_policy = NewPolicy(FilterKind::kClassic);
         table_options.checksum = checksum;
         table_options.format_version = version;
@@ -109,7 +109,7 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
 
 TEST_F(TableFilters, OursIsDescribedInFull) {
   for (const int lines : {0, 1, 2}) {
-    rocksdb::BlockBasedTableOptions table_options;
+    rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
     table_options.filter_policy = NewPolicy({FilterKind::kStandard, lines}, 12.5);
     const TableFilter filter = FilterOf(table_options);
     const Layout layout(FilterKind::kStandard, lines);
@@ -127,7 +127,7 @@ TEST_F(TableFilters, OursIsDescribedInFull) {
 }
 
 TEST_F(TableFilters, OfBuiltInFiltersWhatTheySay) {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   const TableFilter bloom = FilterOf(table_options);
   EXPECT_EQ(bloom.min_probes, 6);  // of RocksDB's Bloom filter at 10 bits per key
@@ -140,7 +140,7 @@ TEST_F(TableFilters, OfBuiltInFiltersWhatTheySay) {
 }
 
 TEST_F(TableFilters, OfAFileAlone) {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);
   const std::string path = "/alone.sst";
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), OptionsOf(table_options));
@@ -186,7 +186,7 @@ TEST_F(TableFilters, OfAnEncryptedDatabase) {
 }
 
 TEST_F(TableFilters, OfADamagedTableItsError) {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);
   const Database db = Open(OptionsOf(table_options), "/damaged");
   PutAndFlush(*db, kKeys);
@@ -222,7 +222,7 @@ TEST_F(TableFilters, OfSeveralColumnFamilies) {
 }
 
 TEST_F(TableFilters, BlocksAreHandedOutForAView) {
-  rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);
   const TableFilter filter = FilterOf(Partitioned(table_options));
   std::vector<std::uint64_t> found(kKeys);
