@@ -253,8 +253,11 @@ TEST_F(LiveSwitch, OptionsThatAreLeftOutKeepTheirValuesInTheLongFormOnly) {
   ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=12}").ok());
   EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}),
             "{id=classic_bloom;bits_per_key=12;lines=1}");
-  ASSERT_TRUE(SetPolicy(*db_, family, "classic_bloom:11").ok());
-  EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}), "classic_bloom:11");
+  for (const char* one_word : {"classic_bloom:11/lines:2", "classic_bloom:11"}) {
+    ASSERT_TRUE(SetPolicy(*db_, family, one_word).ok());
+    EXPECT_EQ(PolicyOf(db_->GetOptions())->GetId(), one_word);
+    EXPECT_EQ(WrittenPolicy(path_), one_word);
+  }
 }
 
 // SetOptions, unlike DB::Open, does not ask whether the options are valid.
