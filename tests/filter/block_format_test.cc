@@ -213,16 +213,6 @@ TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
   EXPECT_EQ(StatusOf(one_line), lines == 2 ? BlockStatus::kDamaged : BlockStatus::kUsable);
 }
 
-TEST_P(BlockFormat, OtherVersionsAreUnknown) {
-  for (const int version : {0, 1, 2, 3, 255}) {
-    if (version == VersionOf(GetParam())) continue;
-    std::string block = block_;
-    block.back() = static_cast<char>(version);
-    EXPECT_EQ(StatusOf(block), BlockStatus::kUnknownVersion);
-    EXPECT_TRUE(MatchesEverything(block));
-  }
-}
-
 // Every readable number of pad bytes moves the array, and only that.
 TEST_P(BlockFormat, PaddedBlocksAnswerTheSame) {
   const BloomFilterView plain(block_);

@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
 #include "filter/block_format.h"
+#include "filter/kernels/kernel.h"
 #include "sample_filters.h"
 
 namespace exactbloom {
@@ -34,9 +38,7 @@ class BloomFilter : public testing::TestWithParam<FilterKind> {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BloomFilter,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
-                         [](const auto& test) {
-                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
-                         });
+                         [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(BloomFilter, RefusesBitsPerKeyOutOfRange) {
   const double inf = std::numeric_limits<double>::infinity();
@@ -262,14 +264,8 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
          {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
       ASSERT_LE(builder.Plan(builder.KeysThatFit(bytes)).BlockBytes(), bytes);
     }
+    EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
   }
-}
-
-TEST_P(BloomFilter, KeysThatFitKnowsTheLimit) {
-  const BloomFilterBuilder builder = Builder();
-  EXPECT_EQ(builder.KeysThatFit(0), 0U);
-  EXPECT_EQ(builder.KeysThatFit(filter::kTrailerBytes), 0U);
-  EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
 }
 
 TEST_P(BloomFilter, PlansWithinABlockHaveTheBestProbes) {
@@ -310,6 +306,48 @@ TEST_P(BloomFilter, AlternatesAreForgottenWithTheKeys) {
     EXPECT_TRUE(view.MayContain("x") && view.MayContain("ac") && view.MayContain("a"));
     EXPECT_FALSE(view.MayContain("ab"));
   }
+}
+
+// Batches of the view answer as single calls do, whatever their size and the filter's seed.
+
+constexpr std::size_t kMostKeys = 3 * filter::kBatchKeys + 5;
+
+using Parameters = std::tuple<Layout, std::uint64_t>;
+
+class BloomFilterBatches : public testing::TestWithParam<Parameters> {};
+
+INSTANTIATE_TEST_SUITE_P(LayoutsAndSeeds, BloomFilterBatches,
+                         testing::Combine(testing::ValuesIn(AllLayouts()),
+                                          testing::Values(0, 77, ~std::uint64_t{0})),
+                         [](const auto& test) {
+                           return NameOf(std::get<0>(test.param)) + "_" +
+                                  std::to_string(std::get<1>(test.param));
+                         });
+
+// Few bits per key, so that absent keys pass, too; every third key was added.
+TEST_P(BloomFilterBatches, AnswerAsSingleCallsDo) {
+  const auto [layout, seed] = GetParam();
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 3.0, seed});
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < kMostKeys; ++i) {
+    keys.emplace_back(NumberKey(i).text());
+    if (i % 3 == 0) builder.AddKey(keys.back());
+  }
+  const FilterBlock block = builder.Finish();
+  const BloomFilterView view(block.bytes());
+  const std::vector<std::string_view> texts(keys.begin(), keys.end());
+  std::size_t denied = 0;
+  for (std::size_t count = 0; count <= kMostKeys; ++count) {
+    std::array<bool, kMostKeys + 1> answers{};
+    view.MayContain(texts.data(), count, answers.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(answers[i], view.MayContain(keys[i])) << "key " << i << " of " << count;
+      ASSERT_TRUE(answers[i] || i % 3 != 0) << "key " << i << " of " << count;
+      denied += answers[i] ? 0U : 1U;
+    }
+    ASSERT_FALSE(answers[count]) << "behind " << count;
+  }
+  EXPECT_GT(denied, kMostKeys * kMostKeys / 6);  // of half as many answers for absent keys
 }
 
 }  // namespace

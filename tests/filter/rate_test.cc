@@ -29,8 +29,10 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/confidence_interval.h"
+#include "exactbloom/theory/occupancy.h"
 #include "sample_filters.h"
 #include "statistics.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom {
 
@@ -65,6 +67,11 @@ struct Sample {
     squares += number * number;
   }
   double Variance() const { return (squares - sum * sum / count) / (count - 1); }
+};
+
+struct Moments {
+  double mean = 0.0;
+  double variance = 0.0;
 };
 
 struct Measurement {
@@ -120,17 +127,17 @@ Measurement Measure(const Geometry& geometry, std::mt19937_64& salts) {
   return measurement;
 }
 
-// The variance, over hash functions, of one filter's rate given its fill: derived for lines = 0,
-// measured where lines have loads of their own.
-double VarianceOfRate(const Geometry& geometry, const Measurement& measurement) {
-  return geometry.layout.InLines() ? measurement.rates.Variance() : RateVariance(geometry);
-}
-
-// Queries of one filter share its fill: the variance of their count over the binomial variance.
+// Queries of one filter share its fill: the variance of their count over the binomial variance. The
+// deviation of a filter's rate is derived for lines = 0, and measured where lines have loads of
+// their own.
 double Dispersion(const Geometry& geometry, const Measurement& measurement) {
   const double rate = RateOf(geometry);
-  return 1 + static_cast<double>(measurement.queries_a_filter - 1) *
-                 VarianceOfRate(geometry, measurement) / (rate * (1 - rate));
+  const FilterSize size{geometry.bits, geometry.probes, rate};
+  const double deviation =
+      geometry.layout.InLines()
+          ? std::sqrt(std::max(0.0, measurement.rates.Variance())) / rate
+          : support::RelativeRateDeviation(geometry.layout, size, geometry.keys);
+  return support::Dispersion(rate, deviation, measurement.queries_a_filter);
 }
 
 void ExpectRate(const Geometry& geometry, const Measurement& measurement) {
@@ -145,6 +152,26 @@ void ExpectRateGivenFill(const Measurement& measurement) {
   const double spread = std::sqrt(measurement.given_fill.variance);
   EXPECT_NEAR(static_cast<double>(measurement.false_positives), measurement.given_fill.mean,
               kZJoint * spread);
+}
+
+// The moments of the number of one-bits of a filter, over hash functions; with lines only the mean.
+Moments OnesMoments(const Geometry& geometry) {
+  const Layout layout = geometry.layout;
+  if (!layout.InLines()) {
+    const auto ones =
+        Occupancy::OfFilter(layout.kind, geometry.bits, geometry.keys, geometry.probes);
+    return {ones->Mean(), ones->Variance()};
+  }
+  // A key touches a line with probability lines / L, and then each bit of it with that of a word.
+  const auto line_bits = static_cast<double>(kLineBits);
+  const double lines = static_cast<double>(geometry.bits) / line_bits;
+  const double probes = layout.ProbesPerLine(geometry.probes);
+  const double touched = layout.kind == FilterKind::kClassic
+                             ? probes / line_bits
+                             : -std::expm1(probes * std::log1p(-1 / line_bits));
+  const double zero = static_cast<double>(geometry.keys) *
+                      std::log1p(-layout.Lines() / lines * touched);  // its logarithm
+  return {static_cast<double>(geometry.bits) * -std::expm1(zero), 0.0};
 }
 
 void ExpectFill(const Geometry& geometry, const Measurement& measurement) {

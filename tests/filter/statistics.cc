@@ -1,5 +1,7 @@
 #include "statistics.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,34 +10,10 @@
 #include "exactbloom/false_positive_rate.h"
 #include "filter/block_format.h"
 #include "filter/kernels/code_word.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom {
 namespace {
-
-// The logarithms of V_1, the probability that a given bit stays zero, and of V_2 / V_1^2, by which
-// two bits depend on each other.
-struct ZeroLogarithms {
-  double one = 0.0;
-  double dependence = 0.0;
-};
-
-ZeroLogarithms LogarithmsOf(const Geometry& geometry) {
-  const auto m = static_cast<double>(geometry.bits);
-  const auto n = static_cast<double>(geometry.keys);
-  const auto k = static_cast<double>(geometry.probes);
-  if (geometry.layout.kind == FilterKind::kClassic) {
-    return {n * std::log1p(-k / m), n * std::log1p(-k / ((m - 1) * (m - k)))};
-  }
-  if (geometry.layout.InLines()) {
-    // A key touches a line with probability lines / L, and then a bit of it with one of k / lines
-    // independent draws.
-    const double lines = geometry.layout.Lines();
-    const auto line_bits = static_cast<double>(kLineBits);
-    const double touched = -std::expm1(k / lines * std::log1p(-1 / line_bits));
-    return {n * std::log1p(-lines * line_bits / m * touched), 0.0};
-  }
-  return {n * k * std::log1p(-1 / m), n * k * std::log1p(-1 / ((m - 1) * (m - 1)))};
-}
 
 std::uint64_t CountOnes(const unsigned char* bytes, std::uint64_t bits) {
   std::uint64_t ones = 0;
@@ -71,26 +49,14 @@ double PairRate(const std::vector<double>& rates) {
 
 }  // namespace
 
-Moments OnesMoments(const Geometry& geometry) {
-  const auto m = static_cast<double>(geometry.bits);
-  const ZeroLogarithms logarithms = LogarithmsOf(geometry);
-  const double zero = std::exp(logarithms.one);
-  const double one = -std::expm1(logarithms.one);
-  return {m * one, m * zero * one + m * (m - 1) * zero * zero * std::expm1(logarithms.dependence)};
-}
-
-double RateVariance(const Geometry& geometry) {
-  const auto m = static_cast<double>(geometry.bits);
-  const Moments ones = OnesMoments(geometry);
-  double rate = 1.0;
-  double logarithmic_slope = 0.0;
-  for (int i = 0; i < geometry.probes; ++i) {
-    const double taken = geometry.layout.kind == FilterKind::kClassic ? i : 0;
-    rate *= (ones.mean - taken) / (m - taken);
-    logarithmic_slope += 1 / (ones.mean - taken);
-  }
-  const double slope = rate * logarithmic_slope;
-  return slope * slope * ones.variance;
+void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, Layout layout,
+                     const FilterSize& size, std::uint64_t keys) {
+  const double rate = size.false_positive_rate;
+  const double dispersion =
+      support::Dispersion(rate, support::RelativeRateDeviation(layout, size, keys), asked);
+  const Interval interval = WilsonInterval(false_positives, asked, kZ999, dispersion);
+  EXPECT_TRUE(interval.Contains(rate))
+      << rate << " outside " << interval.low << " .. " << interval.high;
 }
 
 double RateGivenArray(std::string_view block) {

@@ -10,19 +10,10 @@
 
 namespace exactbloom {
 
-struct Moments {
-  double mean = 0.0;
-  double variance = 0.0;
-};
-
-// The moments of the number of one-bits of a filter, over hash functions; for lines > 0 only the
-// mean. Source: Burns 2019, (42)-(45) and (16), with the variance's two large terms subtracted on
-// paper.
-Moments OnesMoments(const Geometry& geometry);
-
-// The variance, over hash functions, of the rate that one filter has given its fill; to first order
-// in the spread of the fill.
-double RateVariance(const Geometry& geometry);
+// Expects that a filter of `keys` distinct keys gave `false_positives` in `asked` questions: within
+// the interval of 99.9% around its exact rate, the deviations of one filter's fill included.
+void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, Layout layout,
+                     const FilterSize& size, std::uint64_t keys);
 
 // The exact rate of one usable filter block given its array, over the keys' hashes alone.
 double RateGivenArray(std::string_view block);

@@ -9,6 +9,7 @@
 
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
+#include "sample_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -24,9 +25,7 @@ class DatabaseTest : public testing::TestWithParam<FilterKind> {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DatabaseTest,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
-                         [](const auto& test) {
-                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
-                         });
+                         [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(DatabaseTest, ZeroBitsPerKeyMeansNoFilter) {
   const Database db = Open(OptionsWith(NewPolicy(GetParam(), 0.4)), path_);
@@ -34,23 +33,6 @@ TEST_P(DatabaseTest, ZeroBitsPerKeyMeansNoFilter) {
   ExpectPresent(*db, kKeys);
   const FilterCounts counts = AskAbsent(*db, kKeys);
   EXPECT_EQ(counts.useful + counts.positive, 0U);
-}
-
-TEST_P(DatabaseTest, CompactedTablesFilter) {
-  options_.target_file_size_base = 20000;
-  options_.compression = rocksdb::kNoCompression;
-  const Database db = Open(options_, path_);
-  PutAndFlush(*db, kKeys, "old");
-  PutAndFlush(*db, kKeys, "value");
-  ExpectFiltering(AskAbsent(*db, kKeys - 1), 2 * (kKeys - 1));
-  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  std::string files;
-  ASSERT_TRUE(db->GetProperty("rocksdb.num-files-at-level1", &files));
-  EXPECT_GT(std::stoi(files), 1);
-  ExpectPresent(*db, kKeys);
-  const FilterCounts counts = AskAbsent(*db, kKeys - 1);
-  // An absent key between two files is in the range of neither.
-  ExpectFiltering(counts, kKeys - static_cast<std::uint64_t>(std::stoi(files)));
 }
 
 TEST_P(DatabaseTest, OverwritesAndDeletionsAreAnsweredRight) {

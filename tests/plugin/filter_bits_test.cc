@@ -12,6 +12,7 @@
 #include "bits_builder_fixture.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
+#include "sample_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -38,9 +39,7 @@ class FilterBits : public testing::TestWithParam<FilterKind> {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FilterBits,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
-                         [](const auto& test) {
-                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
-                         });
+                         [](const auto& test) { return NameOf(test.param); });
 
 // As the built-in filter does it: RocksDB writes an empty block for a partition that got no key.
 TEST_P(FilterBits, FilterOfNoKeysIsEmptyAndAnswersAbsent) {

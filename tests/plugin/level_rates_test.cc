@@ -121,24 +121,20 @@ TEST_P(LevelRates, AndSizesAreThosePromisedAndNoKeyIsLost) {
     // The smallest run ends one of its distances before the largest does.
     EXPECT_GE(asked, LevelTree::kAllKeys - LevelTree::kAllKeys / LevelTree::kKeys[0] - 1);
     const std::uint64_t bytes = tree_.FilterBytes(run);
-    double rate = 0.0;
-    double dispersion = 1.0;
     if (IsRibbon(run)) {
       const double wanted = BitsPerKey(run) * static_cast<double>(LevelTree::kKeys[run]) / 8.0;
       EXPECT_NEAR(static_cast<double>(bytes) / wanted, 1.0, 0.02);
-      rate = RibbonFalsePositiveRate(LevelTree::kKeys[run], (bytes - kRibbonMetadataBytes) * 8);
+      const double rate =
+          RibbonFalsePositiveRate(LevelTree::kKeys[run], (bytes - kRibbonMetadataBytes) * 8);
+      const Interval interval = WilsonInterval(counts[run].FalsePositives(), asked, kZ999);
+      EXPECT_TRUE(interval.Contains(rate))
+          << rate << " outside " << interval.low << " .. " << interval.high;
     } else {
       const FilterSize size = SizeOf(run);
       EXPECT_EQ(bytes, filter::ArrayBytes(size.bits) + filter::kTrailerBytes);
-      rate = size.false_positive_rate;
-      const double variance =
-          RateVariance({TheLayout(), size.bits, LevelTree::kKeys[run], size.probes});
-      dispersion += static_cast<double>(asked - 1) * variance / (rate * (1 - rate));
+      ExpectExactRate(counts[run].FalsePositives(), asked, TheLayout(), size,
+                      LevelTree::kKeys[run]);
     }
-    const Interval interval =
-        WilsonInterval(counts[run].FalsePositives(), asked, kZ999, dispersion);
-    EXPECT_TRUE(interval.Contains(rate))
-        << rate << " outside " << interval.low << " .. " << interval.high;
   }
   if (GetParam().keeps_memory) {
     const double bits_per_key =

@@ -6,9 +6,6 @@
 #include <rocksdb/perf_level.h>
 #include <rocksdb/table_properties.h>
 
-#include <numeric>
-#include <vector>
-
 namespace exactbloom {
 namespace {
 
@@ -34,11 +31,7 @@ void LevelTree::LoadRun(std::size_t run) {
   }
   ASSERT_EQ(keys, kKeys[run]);
   ASSERT_TRUE(db_->Flush({}).ok());
-  rocksdb::ColumnFamilyMetaData tree;
-  db_->GetColumnFamilyMetaData(&tree);
-  std::vector<std::string> flushed;
-  for (const auto& file : tree.levels.front().files) flushed.push_back(file.name);
-  ASSERT_TRUE(db_->CompactFiles({}, flushed, LevelOf(run)).ok());
+  MoveDown(*db_, LevelOf(run));
 }
 
 std::uint64_t LevelTree::FilterBytes(std::size_t run) {

@@ -15,23 +15,18 @@
 
 namespace exactbloom {
 
-class ObservedPolicy : public rocksdb::FilterPolicy {
+class ObservedPolicy : public ForwardingPolicy {
  public:
   using Observe = std::function<void(char* block, std::size_t size)>;
 
   ObservedPolicy(PolicyPointer policy, Observe observe)
-      : policy_(std::move(policy)), observe_(std::move(observe)) {}
+      : ForwardingPolicy(std::move(policy)), observe_(std::move(observe)) {}
 
-  const char* Name() const override { return policy_->Name(); }
   // Newer versions compare it with that of the policy that they read from the OPTIONS file.
-  std::string GetId() const override { return policy_->GetId(); }
-  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
+  std::string GetId() const override { return Target().GetId(); }
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
-    return new Builder(policy_->GetBuilderWithContext(context), observe_);
-  }
-  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
-    return policy_->GetFilterBitsReader(contents);
+    return new Builder(ForwardingPolicy::GetBuilderWithContext(context), observe_);
   }
 
  private:
@@ -51,7 +46,6 @@ class ObservedPolicy : public rocksdb::FilterPolicy {
     const Observe& observe_;
   };
 
-  PolicyPointer policy_;
   Observe observe_;
 };
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "bits_builder_fixture.h"
-#include "exact_rate.h"
 #include "observed_policy.h"
 #include "sample_database.h"
 #include "sample_filters.h"
+#include "statistics.h"
 
 namespace exactbloom {
 namespace {
@@ -82,6 +82,7 @@ TEST_P(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
   EXPECT_EQ(table.num_filter_entries, kKeys + kPrefixes);
   EXPECT_EQ(table.filter_size, (kKeys + kPrefixes) * 10 / 8 + 40);
 
+  const FilterSize size = SizeAtBitsPerKey(GetParam(), kKeys + kPrefixes, 10);
   TakeCounts(*db);
   for (std::uint64_t i = 0; i + 1 < kKeys; ++i) {
     std::string value;
@@ -89,7 +90,7 @@ TEST_P(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
   }
   const FilterCounts keys = TakeCounts(*db);
   ASSERT_EQ(keys.useful + keys.FalsePositives(), kKeys - 1);
-  ExpectExactRate(keys.FalsePositives(), kKeys - 1, GetParam(), kKeys + kPrefixes, 10);
+  ExpectExactRate(keys.FalsePositives(), kKeys - 1, GetParam(), size, kKeys + kPrefixes);
 
   rocksdb::ReadOptions read_options;
   read_options.prefix_same_as_start = true;
@@ -100,8 +101,8 @@ TEST_P(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
   }
   const FilterCounts prefixes = TakeCounts(*db);
   ASSERT_EQ(prefixes.prefix_checked, kPrefixes - 1);
-  ExpectExactRate(prefixes.prefix_checked - prefixes.prefix_useful, kPrefixes - 1, GetParam(),
-                  kKeys + kPrefixes, 10);
+  ExpectExactRate(prefixes.prefix_checked - prefixes.prefix_useful, kPrefixes - 1, GetParam(), size,
+                  kKeys + kPrefixes);
 }
 
 // RocksDB 7.8 adds an empty key, too, between the first prefix and its repetition.

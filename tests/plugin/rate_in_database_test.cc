@@ -4,12 +4,18 @@
 #include <rocksdb/table_properties.h>
 
 #include <cstdint>
+#include <memory>
+#include <tuple>
 
-#include "exact_rate.h"
+#include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/theory/confidence_interval.h"
+#include "plugin/block_description.h"
 #include "sample_database.h"
+#include "sample_filters.h"
+#include "statistics.h"
 
 namespace exactbloom {
 namespace {
@@ -29,14 +35,13 @@ class RateInDatabase : public testing::TestWithParam<FilterKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
-                         [](const auto& test) {
-                           return test.param == FilterKind::kClassic ? "Classic" : "Standard";
-                         });
+                         [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(RateInDatabase, LiesInTheIntervalOfTheExactRate) {
   const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
   ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
-  ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(), kKeys, kBitsPerKey);
+  ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(),
+                  SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey), kKeys);
 }
 
 // Partitions are cut by the number of keys that fit at the rate, and none exceeds it.
@@ -70,6 +75,40 @@ TEST_P(RateInDatabase, IsBelowTheBuiltInFilters) {
   const FilterCounts ours = Measure(NewPolicy(GetParam(), kBitsPerKey));
   const FilterCounts stock = Measure(PolicyPointer(rocksdb::NewBloomFilterPolicy(kBitsPerKey)));
   EXPECT_LT(ours.FalsePositives(), stock.FalsePositives());
+}
+
+// The measured rate of RocksDB's own Ribbon filters is the one computed from their slots.
+
+// Keys, and the bits per key of a Bloom filter of the same rate.
+class RibbonRate : public testing::TestWithParam<std::tuple<std::uint64_t, double>> {};
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RibbonRate,
+                         testing::Combine(testing::Values(1500, 20'000, 100'000),
+                                          testing::Values(2.5, 5.0, 7.3, 10.0, 12.5)));
+
+TEST_P(RibbonRate, OfSlotsIsTheMeasuredOne) {
+  const auto [keys, bloom_bits] = GetParam();
+  const PolicyPointer policy(rocksdb::NewRibbonFilterPolicy(bloom_bits, /*bloom_before_level=*/-1));
+  const auto builder = NewBuilder(*policy);
+  AddNumbers(*builder, keys);
+  const Filter filter = FinishAndVerify(*builder);
+  const FilterBlockDescription block = DescribeFilterBlock(filter.contents);
+  ASSERT_EQ(block.family, FilterFamily::kRibbon);
+
+  const std::unique_ptr<rocksdb::FilterBitsReader> reader(
+      policy->GetFilterBitsReader(filter.contents));
+  constexpr std::uint64_t kAskedOfRibbon = 400'000;
+  std::uint64_t passed = 0;
+  for (std::uint64_t i = keys; i < keys + kAskedOfRibbon; ++i) {
+    const rocksdb::Slice key(reinterpret_cast<const char*>(&i), sizeof i);
+    passed += reader->MayMatch(key) ? 1 : 0;
+  }
+  const double rate = RibbonFalsePositiveRateOfSlots(
+      block.ribbon_slots, (filter.contents.size() - kRibbonMetadataBytes) * 8);
+  const Interval measured = WilsonInterval(passed, kAskedOfRibbon, kZ999);
+  EXPECT_TRUE(measured.Contains(rate))
+      << rate << " outside " << measured.low << " .. " << measured.high;
+  EXPECT_LT(measured.high - measured.low, 0.5 * rate);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
@@ -18,10 +19,13 @@ using rocksdb::BlockBasedTableOptions;
 constexpr std::uint64_t kKeys = 2000;
 constexpr std::uint64_t kAbsent = kKeys - 1;
 
-class ReadPath : public testing::TestWithParam<int> {
+// The number of lines, and whether filters are partitioned.
+class ReadPath : public testing::TestWithParam<std::tuple<int, bool>> {
  protected:
   ReadPath() {
-    table_options_.filter_policy = NewPolicy({FilterKind::kClassic, GetParam()});
+    const auto [lines, partitioned] = GetParam();
+    table_options_.filter_policy = NewPolicy({FilterKind::kClassic, lines});
+    if (partitioned) PartitionFilters(512, &table_options_);
     // A block cache that holds almost nothing.
     table_options_.block_cache = rocksdb::NewLRUCache(std::size_t{1} << 10, 0);
   }
@@ -38,30 +42,12 @@ class ReadPath : public testing::TestWithParam<int> {
     return db.GetDBOptions().statistics->getTickerCount(ticker);
   }
 
-  void ExpectFilteringFromTheBlockCache() {
-    table_options_.cache_index_and_filter_blocks = true;
-    const Database db = OpenAndFill(Options());
-    ExpectPresent(*db, kKeys);
-    const std::uint64_t misses = Count(*db, rocksdb::BLOCK_CACHE_FILTER_MISS);
-    ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
-    // Each filter is loaded repeatedly.
-    EXPECT_GT(Count(*db, rocksdb::BLOCK_CACHE_FILTER_MISS), misses + 10);
-  }
-
-  static void ExpectFilteredMultiGets(rocksdb::DB& db) {
-    for (const bool async : {false, true}) {
-      rocksdb::ReadOptions read_options;
-      read_options.async_io = async;
-      read_options.optimize_multiget_for_io = async;
-      ExpectFiltering(MultiGetAll(db, kKeys, read_options), kKeys - 1);
-    }
-  }
-
   BlockBasedTableOptions table_options_;
   TemporaryDirectory directory_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Lines, ReadPath, testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(All, ReadPath,
+                         testing::Combine(testing::Values(0, 1, 2), testing::Bool()));
 
 TEST_P(ReadPath, DirectReads) {
   rocksdb::Options options = Options();
@@ -85,11 +71,14 @@ TEST_P(ReadPath, MappedFiles) {
   ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
 }
 
-TEST_P(ReadPath, FiltersInTheBlockCache) { ExpectFilteringFromTheBlockCache(); }
-
-TEST_P(ReadPath, PartitionsInTheBlockCache) {
-  PartitionFilters(512, &table_options_);
-  ExpectFilteringFromTheBlockCache();
+TEST_P(ReadPath, FiltersInTheBlockCache) {
+  table_options_.cache_index_and_filter_blocks = true;
+  const Database db = OpenAndFill(Options());
+  ExpectPresent(*db, kKeys);
+  const std::uint64_t misses = Count(*db, rocksdb::BLOCK_CACHE_FILTER_MISS);
+  ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
+  // Each filter is loaded repeatedly.
+  EXPECT_GT(Count(*db, rocksdb::BLOCK_CACHE_FILTER_MISS), misses + 10);
 }
 
 // The last level has no filters, and all others keep theirs.
@@ -107,13 +96,12 @@ TEST_P(ReadPath, OptimizeFiltersForHits) {
 
 TEST_P(ReadPath, MultiGetWithEveryOption) {
   const Database db = OpenAndFill(Options());
-  ExpectFilteredMultiGets(*db);
-}
-
-TEST_P(ReadPath, MultiGetWithEveryOptionAndPartitions) {
-  PartitionFilters(512, &table_options_);
-  const Database db = OpenAndFill(Options());
-  ExpectFilteredMultiGets(*db);
+  for (const bool async : {false, true}) {
+    rocksdb::ReadOptions read_options;
+    read_options.async_io = async;
+    read_options.optimize_multiget_for_io = async;
+    ExpectFiltering(MultiGetAll(*db, kKeys, read_options), kKeys - 1);
+  }
 }
 
 // Iterators. Every other hundred of numbers is present; a prefix is a hundred.
@@ -162,7 +150,8 @@ class IteratorPath : public ReadPath {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Lines, IteratorPath, testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(Full, IteratorPath,
+                         testing::Combine(testing::Values(0, 1, 2), testing::Values(false)));
 
 TEST_P(IteratorPath, UpperBound) {
   const Database db = FillHundreds();

@@ -108,6 +108,17 @@ void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value,
   ASSERT_TRUE(db.Flush({}, family).ok());
 }
 
+void MoveDown(rocksdb::DB& db, int level) {
+  rocksdb::CompactionOptions options;
+  options.compression = rocksdb::kDisableCompressionOption;  // that of the database
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  for (const auto& table : tables) {
+    if (table.level != 0) continue;
+    ASSERT_TRUE(db.CompactFiles(options, {table.relative_filename}, level).ok());
+  }
+}
+
 void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& value,
                    std::uint64_t first, rocksdb::ColumnFamilyHandle* family) {
   family = FamilyOrDefault(db, family);

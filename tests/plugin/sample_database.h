@@ -82,6 +82,9 @@ Database Open(const rocksdb::Options& options, const std::string& path);
 void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value = "value",
                  std::uint64_t first = 0, rocksdb::ColumnFamilyHandle* family = nullptr);
 
+// Moves each table of level 0 to `level`.
+void MoveDown(rocksdb::DB& db, int level);
+
 // Expects the keys of `count` even numbers to be found with `value`.
 void ExpectPresent(rocksdb::DB& db, std::uint64_t count, const std::string& value = "value",
                    std::uint64_t first = 0, rocksdb::ColumnFamilyHandle* family = nullptr);

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -219,25 +218,6 @@ TEST_F(TableFilters, OfSeveralColumnFamilies) {
               filter.column_family == "filtered" ? FilterFamily::kExactBloom : FilterFamily::kNone);
   }
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
-}
-
-TEST_F(TableFilters, BlocksAreHandedOutForAView) {
-  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
-  const TableFilter filter = FilterOf(Partitioned(table_options));
-  std::vector<std::uint64_t> found(kKeys);
-  const rocksdb::Status status =
-      VisitFilterBlocks(*env_->GetFileSystem(), filter.path, [&found](const rocksdb::Slice& block) {
-        const BloomFilterView view({block.data(), block.size()});
-        EXPECT_EQ(view.Status(), BlockStatus::kUsable);
-        for (std::uint64_t i = 0; i < kKeys; ++i) found[i] += view.MayContain(KeyOf(2 * i)) ? 1 : 0;
-        return rocksdb::Status::OK();
-      });
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  for (const std::uint64_t count : found) ASSERT_GE(count, 1U);
-  // Each key is in one partition, and in another one only by chance.
-  EXPECT_LT(std::accumulate(found.begin(), found.end(), std::uint64_t{0}),
-            kKeys + kKeys * filter.blocks / 50);
 }
 
 }  // namespace

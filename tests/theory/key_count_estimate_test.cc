@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <vector>
 
 #include "exactbloom/theory/occupancy.h"
+#include "simulated_filter.h"
 
 namespace exactbloom {
 namespace {
@@ -138,40 +137,8 @@ TEST_F(SharedKeys, OfEqualFiltersAreAllKeys) {
   EXPECT_NEAR(estimate->keys, EstimateKeys(FilterKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
 }
 
-// Filters of whole lines, drawn as layout.h says.
-class LineFilters : public testing::Test {
- protected:
-  std::size_t Below(std::size_t limit) {
-    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_);
-  }
-
-  void AddWord(Layout layout, std::size_t line, int probes, std::vector<char>& filter) {
-    std::vector<std::size_t> drawn;
-    while (static_cast<int>(drawn.size()) < probes) {
-      const std::size_t bit = line * kLineBits + Below(kLineBits);
-      const bool again = std::find(drawn.begin(), drawn.end(), bit) != drawn.end();
-      if (layout.kind == FilterKind::kStandard || !again) drawn.push_back(bit);
-    }
-    for (const std::size_t bit : drawn) filter[bit] = 1;
-  }
-
-  void AddKey(Layout layout, int probes, std::vector<char>& filter) {
-    const std::size_t lines = filter.size() / kLineBits;
-    const std::size_t first = Below(lines);
-    AddWord(layout, first, layout.ProbesPerLine(probes), filter);
-    if (layout.placement == BitPlacement::kOneLine) return;
-    const std::size_t last_page = std::max<std::size_t>(lines / kPageLines, 1) - 1;
-    const std::size_t page = std::min(first / kPageLines, last_page);
-    const std::size_t begin = page * kPageLines;
-    const std::size_t size = page == last_page ? lines - begin : kPageLines;
-    const std::size_t other = begin + Below(size - 1);
-    AddWord(layout, other + (other >= first ? 1 : 0), probes / 2, filter);
-  }
-
-  std::mt19937_64 random_{20190814};
-};
-
-TEST_F(LineFilters, AreEstimatedAsWellAsPromised) {
+TEST(LineFilters, AreEstimatedAsWellAsPromised) {
+  Random random(20190814);
   constexpr int kTrials = 300;
   constexpr int kProbes = 6;
   constexpr double kZ95 = 1.959963984540054;
@@ -187,11 +154,9 @@ TEST_F(LineFilters, AreEstimatedAsWellAsPromised) {
       double squares = 0.0;
       double width = 0.0;
       for (int trial = 0; trial < kTrials; ++trial) {
-        std::vector<char> filter(lines * kLineBits);
-        for (std::size_t i = 0; i < keys; ++i) AddKey(layout, kProbes, filter);
-        const auto ones =
-            static_cast<std::uint64_t>(std::accumulate(filter.begin(), filter.end(), 0));
-        const auto estimate = EstimateKeys(layout, filter.size(), ones, kProbes, kZ95);
+        SimulatedFilter filter(layout, lines * kLineBits, kProbes, random);
+        for (std::size_t i = 0; i < keys; ++i) filter.AddKey();
+        const auto estimate = EstimateKeys(layout, filter.Bits(), filter.Ones(), kProbes, kZ95);
         ASSERT_TRUE(estimate);
         covered += estimate->interval.Contains(static_cast<double>(keys)) ? 1 : 0;
         sum += estimate->keys;

@@ -37,9 +37,9 @@ class AdviseDiagnostics : public ::testing::Test {
   void Make(const rocksdb::Options& options) const {
     Database db = Open(options, directory_.path());
     PutAndFlush(*db, kKeys);
-    MoveTo(2, *db);
+    MoveDown(*db, 2);
     PutAndFlush(*db, kKeys / 10);
-    MoveTo(1, *db);
+    MoveDown(*db, 1);
   }
 
   void Make(const TableOptions& table_options) const { Make(OptionsWith(table_options)); }
@@ -84,16 +84,6 @@ class AdviseDiagnostics : public ::testing::Test {
   }
 
   TemporaryDirectory directory_;
-
- private:
-  static void MoveTo(int level, rocksdb::DB& db) {
-    std::vector<rocksdb::LiveFileMetaData> tables;
-    db.GetLiveFilesMetaData(&tables);
-    for (const auto& table : tables) {
-      if (table.level != 0) continue;
-      ASSERT_TRUE(db.CompactFiles({}, {table.relative_filename}, level).ok());
-    }
-  }
 };
 
 TEST_F(AdviseDiagnostics, NoneInASoundDatabase) {

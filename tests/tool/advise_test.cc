@@ -173,11 +173,7 @@ TEST_F(AdviseCommand, AssumesDefaultsWithoutOptions) {
 }
 
 TEST_F(AdviseCommand, CountsReadableTablesWhereOneIsNot) {
-  fs::path table;
-  for (const auto& file : fs::directory_iterator(path())) {
-    if (file.path().extension() == ".sst") table = file.path();
-  }
-  fs::resize_file(table, 100);
+  fs::resize_file(TableFilesIn(path()).back(), 100);
   const json report = AskToolForJson("advise " + path(), 1);
   EXPECT_EQ(report.at("unreadable_tables"), 1);
   EXPECT_EQ(report.at("column_families").at(0).at("keys"), 2 * kKeys);

@@ -8,7 +8,6 @@
 // writes what the commands print into the document; then look at the difference.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rocksdb/db.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -138,17 +137,6 @@ Database OpenWith(const PolicyPointer& policy, const std::string& directory) {
   return Open(options, directory);
 }
 
-void MoveTo(int level, rocksdb::DB& db) {
-  rocksdb::CompactionOptions options;
-  options.compression = rocksdb::kNoCompression;
-  std::vector<rocksdb::LiveFileMetaData> tables;
-  db.GetLiveFilesMetaData(&tables);
-  for (const auto& table : tables) {
-    if (table.level != 0) continue;
-    ASSERT_TRUE(db.CompactFiles(options, {table.relative_filename}, level).ok());
-  }
-}
-
 // Makes the document's database in a new directory. The same bytes come out each time, but for
 // times and identities.
 //
@@ -162,12 +150,12 @@ void MakeDocumentDatabase(const std::string& directory) {
   {
     Database db = OpenWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), directory);
     PutAndFlush(*db, 8000, value);
-    MoveTo(2, *db);
+    MoveDown(*db, 2);
   }
   {
     Database db = OpenWith(nullptr, directory);
     PutAndFlush(*db, 2000, value, 3000);
-    MoveTo(1, *db);
+    MoveDown(*db, 1);
   }
   Database db = OpenWith(NewPolicy(FilterKind::kClassic), directory);
   PutAndFlush(*db, 1000, value, 1000);

@@ -45,23 +45,18 @@ class FaultyBuilder : public ForwardingBuilder {
   Keys keys_;
 };
 
-class FaultyPolicy : public rocksdb::FilterPolicy {
+class FaultyPolicy : public ForwardingPolicy {
  public:
   explicit FaultyPolicy(Fault fault, PolicyPointer policy = NewPolicy(FilterKind::kClassic))
-      : policy_(std::move(policy)), fault_(std::move(fault)) {}
+      : ForwardingPolicy(std::move(policy)), fault_(std::move(fault)) {}
 
   const char* Name() const override { return "faulty"; }
-  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
-    return new FaultyBuilder(policy_->GetBuilderWithContext(context), fault_);
-  }
-  rocksdb::FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
-    return policy_->GetFilterBitsReader(contents);
+    return new FaultyBuilder(ForwardingPolicy::GetBuilderWithContext(context), fault_);
   }
 
  private:
-  PolicyPointer policy_;
   Fault fault_;
 };
 

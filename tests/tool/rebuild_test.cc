@@ -2,17 +2,25 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
 #include <string>
 
+#include "plugin/files/table_file.h"
 #include "sample_database.h"
 #include "tool_command.h"
 
 namespace exactbloom {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::AskTool;
 using testing::AskToolForJson;
+using testing::ReadFile;
 
 constexpr std::uint64_t kKeys = 2000;
 constexpr std::uint64_t kTables = 4;
@@ -77,6 +85,104 @@ TEST_F(RebuildCommand, StopsAtAnInterruptAndGoesOn) {
   const json rest = Rebuild("");
   EXPECT_EQ(rest.at("lacking_tables"), kTables - 1);
   EXPECT_EQ(rest.at("rewritten_tables"), kTables - 1);
+}
+
+// One of the tables is damaged: it is named, nothing is lost, and if RocksDB opens such a database,
+// the other tables are rewritten.
+class RebuildOfDamage : public RebuildCommand {
+ protected:
+  RebuildOfDamage()
+      : damaged_(TableFilesIn(directory_.path()).at(1)), sound_bytes_(ReadFile(damaged_)) {}
+
+  std::map<fs::path, std::string> Contents() const {
+    std::map<fs::path, std::string> contents;
+    for (const fs::path& table : TableFilesIn(directory_.path())) contents[table] = ReadFile(table);
+    return contents;
+  }
+
+  std::uint64_t OffsetOf(const std::string& block) const {
+    std::unique_ptr<files::TableFile> file;
+    EXPECT_TRUE(files::TableFile::Open(*rocksdb::FileSystem::Default(), damaged_, &file).ok());
+    return file->MetaBlocks().at(block).offset;
+  }
+
+  void DamageAt(std::uint64_t offset) const {
+    std::fstream file(damaged_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file << "damaged!";
+  }
+
+  std::string Command(const std::string& arguments = "") const {
+    return fmt::format("rebuild --policy classic_bloom:10 {} {}", arguments, directory_.path());
+  }
+
+  // Expects the damaged table to be named and to keep these bytes.
+  void ExpectTheOthersRewritten(const std::string& damaged_bytes) const {
+    const json report = AskToolForJson(Command(), 1);
+    EXPECT_EQ(report.at("tables"), kTables);
+    EXPECT_EQ(report.at("rewritten_tables"), kTables - 1);
+    ASSERT_EQ(report.at("damaged_files").size(), 1U);
+    const std::string named = report["damaged_files"][0];
+    EXPECT_NE(named.find(damaged_.filename()), std::string::npos) << named;
+    EXPECT_EQ(ReadFile(damaged_), damaged_bytes);
+    const testing::Outcome again = AskTool(Command());
+    EXPECT_EQ(again.status, 1);
+    EXPECT_NE(again.out.find("damaged: "), std::string::npos) << again.out;
+    EXPECT_EQ(again.err, "exactbloom: 1 damaged file is left as it is\n");
+  }
+
+  // With the original bytes restored, the database has all its keys.
+  void ExpectAllWithSoundBytes() const {
+    std::ofstream(damaged_, std::ios::binary) << sound_bytes_;
+    ExpectPresent(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()),
+                  kTables * kKeys);
+  }
+
+  fs::path damaged_;
+  std::string sound_bytes_;
+};
+
+TEST_F(RebuildOfDamage, OfAFilterIsFoundAndItsTableLeft) {
+  DamageAt(OffsetOf("fullfilter.rocksdb.BuiltinBloomFilter"));
+  EXPECT_EQ(AskToolForJson(Command("--dry-run"), 1).at("rewritten_tables"), 0);
+  ExpectTheOthersRewritten(ReadFile(damaged_));
+  ExpectAllWithSoundBytes();
+}
+
+TEST_F(RebuildOfDamage, ATableThatRocksDbDoesNotOpenIsNamedAndAllTablesStay) {
+  const auto expect_refusal = [this](const char* what) {
+    SCOPED_TRACE(what);
+    const auto before = Contents();
+    for (const char* arguments : {"--dry-run", ""}) {
+      const testing::Outcome outcome = AskTool(Command(arguments));
+      testing::ExpectRefusal(outcome, "cannot be opened: Corruption");
+      EXPECT_NE(outcome.err.find(damaged_.stem()), std::string::npos) << outcome.err;
+    }
+    EXPECT_EQ(Contents(), before);
+  };
+  DamageAt(OffsetOf("rocksdb.properties") - 20);  // in the index, just before them
+  expect_refusal("index");
+  std::ofstream(damaged_, std::ios::binary) << sound_bytes_;
+  DamageAt(sound_bytes_.size() - 80);  // in the metaindex, just before the footer
+  expect_refusal("metaindex");
+  for (const std::uintmax_t bytes : {sound_bytes_.size() / 2, std::uintmax_t{0}}) {
+    fs::resize_file(damaged_, bytes);
+    expect_refusal("truncated");
+  }
+  fs::remove(damaged_);
+  expect_refusal("missing");
+  ExpectAllWithSoundBytes();
+}
+
+TEST_F(RebuildOfDamage, ATruncatedTableOfADatabaseThatOpensNeverthelessIsNamedAndLeft) {
+  {
+    rocksdb::Options options = OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)));
+    options.paranoid_checks = false;
+    Open(options, directory_.path());
+  }
+  fs::resize_file(damaged_, sound_bytes_.size() - 100);
+  ExpectTheOthersRewritten(ReadFile(damaged_));
+  ExpectAllWithSoundBytes();
 }
 
 }  // namespace
