@@ -13,7 +13,6 @@
 #include "operation.h"
 #include "support/errors.h"
 #include "support/progress.h"
-#include "support/rate_deviation.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {

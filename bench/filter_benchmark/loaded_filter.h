@@ -13,14 +13,11 @@
 
 #include "filter_design.h"
 #include "plugin/filter_bits_interface.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::filter_benchmark {
 
-// The exact rate of a filter.
-struct ExactRate {
-  double mean = 0.0;                // over hash functions
-  double relative_deviation = 0.0;  // of one filter's own rate
-};
+using support::ExactRate;
 
 struct RateMeasurement {
   std::uint64_t keys_missed = 0;

@@ -82,6 +82,24 @@ double RelativeRateDeviation(Layout layout, const FilterSize& size, std::uint64_
                                                 layout.ProbesPerLine(size.probes));
 }
 
+ExactRate ExactRates::Of(const FilterDescription& filter) {
+  Known& rate = Find(filter);
+  if (!rate.relative_deviation) {
+    const FilterSize size{filter.bits, filter.probes, rate.mean};
+    rate.relative_deviation = RelativeRateDeviation(filter.layout, size, filter.keys);
+  }
+  return {rate.mean, *rate.relative_deviation};
+}
+
+ExactRates::Known& ExactRates::Find(const FilterDescription& filter) {
+  const auto [place, is_new] =
+      known_.try_emplace({filter.layout, filter.bits, filter.keys, filter.probes});
+  if (is_new) {
+    place->second.mean = FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+  }
+  return place->second;
+}
+
 double Dispersion(double rate, double deviation, std::uint64_t queries) {
   if (rate <= 0.0 || rate >= 1.0) return 1.0;
   const double of_filter = rate * deviation;

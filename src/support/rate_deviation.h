@@ -1,11 +1,16 @@
-// How far one filter's own false-positive rate lies from the rate averaged over hash functions.
+// Exact rates, and how far one filter's own false-positive rate lies from the rate averaged over
+// hash functions.
 //
 // All queries of one filter share its fill, so a measurement of one filter has a source of chance
 // besides the binomial one. Its variance enters an interval as the dispersion of WilsonInterval.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
 
+#include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/sizing.h"
 
@@ -20,6 +25,29 @@ namespace exactbloom::support {
 //   lines = 2   the product of two such means over the same lines, each with half of the probes
 // Precision: first order in the deviation, which is enough to widen an interval.
 double RelativeRateDeviation(Layout layout, const FilterSize& size, std::uint64_t keys);
+
+struct ExactRate {
+  double mean = 0.0;                // over hash functions
+  double relative_deviation = 0.0;  // of one filter's own rate
+};
+
+// Remembers exact rates by their parameters: thousands of partitions have only a few geometries,
+// whose rates take up to a millisecond each.
+class ExactRates {
+ public:
+  ExactRate Of(const FilterDescription& filter);
+  // Without the deviation, which takes as long again.
+  double MeanOf(const FilterDescription& filter) { return Find(filter).mean; }
+
+ private:
+  struct Known {
+    double mean = 0.0;
+    std::optional<double> relative_deviation;
+  };
+  Known& Find(const FilterDescription& filter);
+
+  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, Known> known_;
+};
 
 // Returns the variance of the number of false positives over its binomial variance when `queries`
 // absent keys are asked of one filter of mean rate `rate`, whose own rate has the relative

@@ -20,9 +20,9 @@
 #include "readamp/keys/key_set.h"
 #include "readamp/keys/synthetic_key.h"
 #include "readamp/lookups/zipf.h"
-#include "readamp/report/rate_prediction.h"
 #include "readamp/tree/counting_file_system.h"
 #include "run_command.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -81,15 +81,15 @@ TEST(ZipfRanks, HaveTheirProbabilities) {
 
 // Filters that differ only in their layout.
 TEST(ExactRates, KeepLayoutsApart) {
-  ExactRates rates;
+  support::ExactRates rates;
   for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
     for (const int lines : {0, 1, 2}) {
       const FilterDescription filter{Layout(kind, lines), 6, 8192, 800, 0};
       const double exact =
           FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
-      EXPECT_EQ(rates.Of(filter).rate, exact);
-      EXPECT_EQ(rates.Of(filter).rate, exact);  // from memory
-      EXPECT_GT(rates.Of(filter).variance, 0.0);
+      EXPECT_EQ(rates.Of(filter).mean, exact);
+      EXPECT_EQ(rates.MeanOf(filter), exact);  // from memory
+      EXPECT_GT(rates.Of(filter).relative_deviation, 0.0);
     }
   }
 }

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/bloom_filter_policy.h"
 #include "support/rate_deviation.h"
@@ -48,7 +47,7 @@ class LookupWalk {
   // the key, until one has it.
   void LookUp(std::size_t i, std::uint64_t times) {
     const std::string key = keys_.Key(i);
-    const int holder = tables_.SortedRunOf(keys_, i);
+    const int holder = tables_.SortedRunOf(i);
     for (int run = 0; run < tables_.SortedRuns(); ++run) {
       const Table* table = tables_.Find(run, key);
       if (table != nullptr) Ask(*table, key, run == holder, times);
@@ -62,7 +61,7 @@ class LookupWalk {
     const auto [begin, end] = keys_.StoredWithPrefix(prefix);
     std::vector<bool> holds(static_cast<std::size_t>(tables_.SortedRuns()), false);
     for (std::size_t i = begin; i < end; ++i) {
-      holds[static_cast<std::size_t>(tables_.SortedRunOf(keys_, keys_.stored_in_order[i]))] = true;
+      holds[static_cast<std::size_t>(tables_.SortedRunOf(keys_.stored_in_order[i]))] = true;
     }
     for (int run = 0; run < tables_.SortedRuns(); ++run) {
       const Table* table = tables_.FindFrom(run, prefix);
@@ -113,39 +112,43 @@ void FollowLookups(const Workload& workload, const Database& database, LookupWal
   }
 }
 
-// Nothing for a filter that is neither ExactBloom's nor empty.
-std::optional<ExactFilter> DescribeFilter(const TableFilterBlock& block, ExactRates& rates) {
+// Nothing for a filter without an exact rate or a model.
+std::optional<support::ExactRate> RateOf(const TableFilterBlock& block,
+                                         support::ExactRates& rates) {
   switch (block.description.family) {
     case FilterFamily::kExactBloom:
       return rates.Of(block.description.ours);
     case FilterFamily::kRibbon:
-      return ExactFilter{RibbonFalsePositiveRateOfSlots(block.description.ribbon_slots,
-                                                        (block.bytes - kRibbonMetadataBytes) * 8),
-                         0.0, true};
+      return support::ExactRate{RibbonFalsePositiveRateOfSlots(
+          block.description.ribbon_slots, (block.bytes - kRibbonMetadataBytes) * 8)};
     case FilterFamily::kEmpty:
-      return ExactFilter();
+      return support::ExactRate();
     default:
       return std::nullopt;
   }
 }
 
 void AddRates(const LookupWalk& walk, Prediction* prediction) {
-  ExactRates rates;
+  support::ExactRates rates;
   double expected = 0.0;
   double repeated_variance = 0.0;  // binomial, except for lookups that repeat another
   double binomial_variance = 0.0;
   double fill_variance = 0.0;
   bool decides = true;
   for (const auto& [block, checks] : walk.Absent()) {
-    const auto filter = DescribeFilter(*block, rates);
-    if (!filter) return;
-    decides &= filter->decides && checks.squares == checks.count;
+    const auto rate = RateOf(*block, rates);
+    if (!rate) return;
+    const FilterBlockDescription& filter = block->description;
+    const bool is_large =
+        filter.family == FilterFamily::kRibbon ||
+        (filter.family == FilterFamily::kExactBloom && filter.ours.keys >= kKeysThatDecide);
+    decides &= is_large && checks.squares == checks.count;
     const auto count = static_cast<double>(checks.count);
-    const double variance = filter->rate * (1.0 - filter->rate);
-    expected += count * filter->rate;
+    const double variance = rate->mean * (1.0 - rate->mean);
+    expected += count * rate->mean;
     binomial_variance += count * variance;
     repeated_variance += static_cast<double>(checks.squares) * variance;
-    fill_variance += count * count * filter->variance;
+    fill_variance += std::pow(count * rate->mean * rate->relative_deviation, 2);
   }
   prediction->decides = decides;
   prediction->rate = expected / static_cast<double>(*prediction->absent_checks);
@@ -194,19 +197,6 @@ std::optional<double> Prediction::WastedReads() const {
   if (*absent_checks == 0) return unfiltered;
   if (!rate) return std::nullopt;
   return unfiltered + *rate * static_cast<double>(*absent_checks - checks_beyond);
-}
-
-ExactFilter ExactRates::Of(const FilterDescription& filter) {
-  const auto [place, is_new] =
-      rates_.try_emplace({filter.layout, filter.bits, filter.keys, filter.probes});
-  ExactFilter& exact = place->second;
-  if (!is_new) return exact;
-  exact.rate = FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
-  const FilterSize size{filter.bits, filter.probes, exact.rate};
-  const double deviation = support::RelativeRateDeviation(filter.layout, size, filter.keys);
-  exact.variance = std::pow(exact.rate * deviation, 2);
-  exact.decides = filter.keys >= kKeysThatDecide;
-  return exact;
 }
 
 Prediction Predict(const Database& database, const Workload& workload) {

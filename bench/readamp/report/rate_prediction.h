@@ -3,12 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
-#include "exactbloom/bloom_filter.h"
 #include "readamp/lookups/lookup_run.h"
 #include "readamp/tree/database.h"
 
@@ -41,22 +38,6 @@ struct Prediction {
 // Follows every lookup of the workload down the sorted runs of the database. Throws WrongAnswer if
 // the size of a filter differs from the one that the policy announces for its number of keys.
 Prediction Predict(const Database& database, const Workload& workload);
-
-// The exact rate of one filter and its variance over the hash functions.
-struct ExactFilter {
-  double rate = 0.0;
-  double variance = 0.0;
-  bool decides = false;  // it has enough keys for its fill to be normally distributed
-};
-
-// Remembers exact rates by their parameters, since many partitions are alike.
-class ExactRates {
- public:
-  ExactFilter Of(const FilterDescription& filter);
-
- private:
-  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, ExactFilter> rates_;
-};
 
 // Compares what RocksDB counted, what the file system counted and what follows from the tree:
 //   filter checks of absent keys     RocksDB's are the tree's

@@ -114,7 +114,7 @@ void Database::Load() {
   LoadTree(*db, settings_, keys_);
   load_cpu_us_ =
       (support::ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys_.stored);
-  tables_ = TableList(*db, keys_, settings_);
+  tables_ = TableList(*db, keys_);
 }
 
 void Database::Copy(const rocksdb::Options& options, const std::string& copy) const {

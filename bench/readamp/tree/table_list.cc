@@ -52,20 +52,17 @@ void VisitKeys(const rocksdb::Options& options, const std::string& path, const U
 
 }  // namespace
 
-TableList::TableList(rocksdb::DB& db, const KeySet& keys, const ReadampSettings& settings) {
+TableList::TableList(rocksdb::DB& db, const KeySet& keys)
+    : sorted_run_of_key_(keys.size(), static_cast<std::int16_t>(kAbsent)) {
   const rocksdb::Options options = db.GetOptions();
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(db.GetPropertiesOfAllTables(&all_properties), "cannot read " + db.GetName());
   rocksdb::ColumnFamilyMetaData tree;
   db.GetColumnFamilyMetaData(&tree);
   levels_ = static_cast<int>(tree.levels.size());
-  const bool settled = settings.tree == Tree::kSettled;
-  if (!settled) sorted_run_of_key_.assign(keys.size(), static_cast<std::int16_t>(kAbsent));
-
-  int next_run = 0;
+  int run = 0;
   for (const rocksdb::LevelMetaData& level : tree.levels) {
     // RocksDB lists the files of level 0 in the order in which lookups ask them, the newest first.
-    if (level.files.empty() && !settled) continue;
     for (const rocksdb::SstFileMetaData& file : level.files) {
       support::CheckForInterrupts();
       const std::string path = file.db_path + file.name;
@@ -73,19 +70,17 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys, const ReadampSettings&
       if (properties == all_properties.end()) {
         throw InputError(fmt::format("no properties of table {}", path));
       }
-      const int run = settled ? level.level - 1 : next_run;
       tables_.push_back({run, level.level, file.file_number, file.smallestkey, file.largestkey,
                          properties->second->num_filter_entries, properties->second->filter_size,
                          ReadFilterBlocks(*db.GetFileSystem(), path)});
-      if (level.level == 0) ++next_run;
-      if (settled) continue;
       VisitKeys(options, path, [&](const std::string& key) {
         const auto found = keys.Find(key);
         if (!found) throw WrongAnswer(fmt::format("the table {} has the key '{}'", path, key));
         sorted_run_of_key_[*found] = static_cast<std::int16_t>(run);
       });
+      if (level.level == 0) ++run;
     }
-    if (level.level > 0) ++next_run;
+    if (level.level > 0 && !level.files.empty()) ++run;
   }
   std::stable_sort(tables_.begin(), tables_.end(), [](const Table& a, const Table& b) {
     return std::tie(a.sorted_run, a.smallest) < std::tie(b.sorted_run, b.smallest);
@@ -104,13 +99,8 @@ std::uint64_t TableList::FilterKeys() const {
   return keys;
 }
 
-int TableList::SortedRunOf(const KeySet& keys, std::size_t i) const {
-  if (sorted_run_of_key_.empty() || i >= keys.size()) return keys.SortedRun(i);
-  return sorted_run_of_key_[i];
-}
-
 const Table* TableList::Holder(const KeySet& keys, std::size_t i) const {
-  const int run = SortedRunOf(keys, i);
+  const int run = SortedRunOf(i);
   return run == kAbsent ? nullptr : Find(run, keys.Key(i));
 }
 

@@ -10,7 +10,6 @@
 
 #include "plugin/block_description.h"
 #include "readamp/keys/key_set.h"
-#include "readamp/readamp_settings.h"
 
 namespace exactbloom::readamp {
 
@@ -38,10 +37,9 @@ struct Table {
 class TableList {
  public:
   TableList() = default;
-  // Lists the tables of `db`. A file of level 0 is a sorted run, and so is a level below.
-  // Determines which table each stored key is in: from the key set for a settled tree, otherwise by
-  // reading the tables. Throws InputError if the tables cannot be read.
-  TableList(rocksdb::DB& db, const KeySet& keys, const ReadampSettings& settings);
+  // Lists the tables of `db`, and reads which of them each stored key is in. A file of level 0 is a
+  // sorted run, and so is a level below. Throws InputError if the tables cannot be read.
+  TableList(rocksdb::DB& db, const KeySet& keys);
 
   std::size_t size() const { return tables_.size(); }
   bool empty() const { return tables_.empty(); }
@@ -57,7 +55,9 @@ class TableList {
   int Levels() const { return levels_; }
 
   // The sorted run that holds key number `i` of the key set, or kAbsent.
-  int SortedRunOf(const KeySet& keys, std::size_t i) const;
+  int SortedRunOf(std::size_t i) const {
+    return i < sorted_run_of_key_.size() ? sorted_run_of_key_[i] : kAbsent;
+  }
 
   // The table that has key number `i` of the key set, or null.
   const Table* Holder(const KeySet& keys, std::size_t i) const;
@@ -73,7 +73,7 @@ class TableList {
 
  private:
   std::vector<Table> tables_;
-  std::vector<std::int16_t> sorted_run_of_key_;  // empty for a settled tree
+  std::vector<std::int16_t> sorted_run_of_key_;  // or kAbsent
   int levels_ = 0;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/theory/key_count_estimate.h"
 #include "filter_fill.h"
 
@@ -84,12 +83,6 @@ double TableReport::PassRate() const {
   return fill_rate.value_or(exact_rate.value_or(1.0));
 }
 
-double TableReader::ExactRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  const auto [rate, is_new] = rates_.try_emplace({layout, bits, keys, probes}, 0.0);
-  if (is_new) rate->second = FalsePositiveRate(layout, bits, keys, probes);
-  return rate->second;
-}
-
 TableReport TableReader::Read(const TableLocation& table) {
   TableReport report;
   std::vector<MeasuredBlock> blocks;
@@ -113,8 +106,9 @@ TableReport TableReader::Read(const TableLocation& table) {
     const auto whole = static_cast<std::uint64_t>(std::llround(keys[i]));
     all_keys += keys[i];
     by_fill += keys[i] * fill.rate;
-    exact += keys[i] *
-             (fill.IsBloom() ? ExactRate(fill.layout, fill.bits, whole, fill.probes) : fill.rate);
+    exact +=
+        keys[i] * (fill.IsBloom() ? rates_.MeanOf({fill.layout, fill.probes, fill.bits, whole, 0})
+                                  : fill.rate);
   }
   if (all_keys == 0.0) return report;
   report.fill_rate = by_fill / all_keys;

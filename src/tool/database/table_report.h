@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "database_files.h"
 #include "database_options.h"
 #include "exactbloom/table_filters.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::tool {
 
@@ -66,10 +65,7 @@ class TableReader {
   TableReport Read(const TableLocation& table);
 
  private:
-  double ExactRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
-
-  // Thousands of partitions have only a few geometries, whose rates take up to a millisecond each.
-  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, double> rates_;
+  support::ExactRates rates_;
 };
 
 }  // namespace exactbloom::tool

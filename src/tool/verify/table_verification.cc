@@ -6,19 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <random>
 #include <string_view>
-#include <tuple>
 #include <unordered_set>
 
-#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_policy.h"
 #include "plugin/block_description.h"
 #include "plugin/files/table_filter_blocks.h"
 #include "plugin/filter_bits_interface.h"
-#include "support/rate_deviation.h"
 #include "table_keys.h"
 #include "tool/database/filter_fill.h"
 
@@ -165,7 +161,6 @@ class Verification {
   void AskAbsent(const Slice& key);
   bool IsPresent(const Slice& key);
   void FinishBlock();
-  const FilterRate& RateOf(const FilterDescription& filter);
 
   const std::string path_;
   const std::uint64_t wanted_absent_;
@@ -176,8 +171,7 @@ class Verification {
   FilterWalk filter_;
   std::shared_ptr<const SliceTransform> prefix_;  // if prefixes are in the filter
   bool searchable_ = true;                        // whether it can be seen that a key is absent
-  // Most partitions of a table have equal parameters.
-  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, FilterRate> rates_;
+  support::ExactRates rates_;
 
   // Absent keys.
   std::unordered_set<std::size_t> used_;  // by their hash: one asked twice tells nothing new
@@ -257,37 +251,27 @@ void Verification::FinishBlock() {
   if (block.family == FilterFamily::kUnknown) {
     result_.unchecked = block.reason;  // it lets all keys pass
   } else if (block.family == FilterFamily::kExactBloom) {
-    result_.absent.Add(asked_, positives_, RateOf(block.ours));
+    result_.absent.Add(asked_, positives_, rates_.Of(block.ours));
   } else if (block.family == FilterFamily::kEmpty) {
-    result_.absent.Add(asked_, positives_, FilterRate());
+    result_.absent.Add(asked_, positives_, {});
   } else {
     const double by_fill = MeasureBlock(filter_.Contents()).rate;
-    result_.absent.Add(asked_, positives_, {by_fill, std::nullopt});
+    result_.absent.Add(asked_, positives_, {by_fill, 0.0}, /*is_exact=*/false);
   }
   asked_ = 0;
   positives_ = 0;
 }
 
-const FilterRate& Verification::RateOf(const FilterDescription& filter) {
-  const auto [place, is_new] =
-      rates_.try_emplace({filter.layout, filter.bits, filter.keys, filter.probes});
-  if (is_new) {
-    const FilterSize size{filter.bits, filter.probes};
-    place->second = {FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes),
-                     support::RelativeRateDeviation(filter.layout, size, filter.keys)};
-  }
-  return place->second;
-}
-
 }  // namespace
 
-void RateTally::Add(std::uint64_t keys, std::uint64_t passed, const FilterRate& rate) {
+void RateTally::Add(std::uint64_t keys, std::uint64_t passed, const support::ExactRate& rate,
+                    bool is_exact) {
   const double mean = static_cast<double>(keys) * rate.mean;
   asked += keys;
   positives += passed;
   expected += mean;
-  exact = exact && (keys == 0 || rate.relative_deviation);
-  const double of_fill = mean * rate.relative_deviation.value_or(0.0);
+  exact = exact && (keys == 0 || is_exact);
+  const double of_fill = mean * rate.relative_deviation;
   variance += mean * (1.0 - rate.mean) + of_fill * of_fill;
 }
 

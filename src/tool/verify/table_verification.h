@@ -11,17 +11,10 @@
 
 #include "exactbloom/table_filters.h"
 #include "exactbloom/theory/confidence_interval.h"
+#include "support/rate_deviation.h"
 #include "tool/database/database_files.h"
 
 namespace exactbloom::tool {
-
-// The rate of filters of one geometry, over hash functions.
-struct FilterRate {
-  double mean = 0.0;
-  // How far one filter's own rate lies from it: a part of the chance in a measurement. None where
-  // the rate is not exact.
-  std::optional<double> relative_deviation = 0.0;
-};
 
 // Absent keys that filters were asked for, and what their rates predict.
 struct RateTally {
@@ -32,7 +25,8 @@ struct RateTally {
   bool exact = true;      // whether these two are
 
   // Adds the keys that one filter was asked for.
-  void Add(std::uint64_t keys, std::uint64_t passed, const FilterRate& rate);
+  void Add(std::uint64_t keys, std::uint64_t passed, const support::ExactRate& rate,
+           bool is_exact = true);
   void Add(const RateTally& other);
 
   // The 99.9% interval of the measured rate, which allows for chance in the choice of keys and in
