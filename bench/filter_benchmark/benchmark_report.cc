@@ -12,6 +12,7 @@
 namespace exactbloom::filter_benchmark {
 namespace {
 
+using support::Cells;
 using support::TextTable;
 
 std::string Percent(double rate) { return fmt::format("{:.4g}%", 100.0 * rate); }
@@ -23,8 +24,8 @@ std::string RatioCell(const std::optional<Comparison>& measured) {
 }
 
 std::string RatioTable(const PeerTable& table, const std::vector<Operation>& operations) {
-  std::vector<std::string> header = {"layout", "kernel"};
-  std::vector<std::string> peer_cells = {table.peer, "ns/key"};
+  Cells header = {"layout", "kernel"};
+  Cells peer_cells = {table.peer, "ns/key"};
   for (std::size_t i = 0; i < operations.size(); ++i) {
     header.push_back(fmt::format("{} ", operations[i].name));
     const auto& measured = table.rows.front().comparisons[i];
@@ -35,7 +36,7 @@ std::string RatioTable(const PeerTable& table, const std::vector<Operation>& ope
   TextTable text(header);
   text.AddRow(peer_cells);
   for (const ComparisonRow& row : table.rows) {
-    std::vector<std::string> cells = {row.layout, row.kernel};
+    Cells cells = {row.layout, row.kernel};
     for (const auto& comparison : row.comparisons) cells.push_back(RatioCell(comparison));
     cells.insert(
         cells.end(),
@@ -51,11 +52,10 @@ std::string RateTable(const std::vector<RateRow>& rates) {
   TextTable table({"filter", "keys", "bits/key", "bytes*8/key", "absent queries", "false pos.",
                    "measured", "exact"});
   for (const RateRow& row : rates) {
-    table.AddRow({row.design, fmt::format("{}", row.keys), fmt::format("{:g}", row.bits_per_key),
+    table.AddRow({row.design, row.keys, fmt::format("{:g}", row.bits_per_key),
                   fmt::format("{:.3f}",
                               8.0 * static_cast<double>(row.bytes) / static_cast<double>(row.keys)),
-                  fmt::format("{}", row.rate.absent_queries),
-                  fmt::format("{}", row.rate.false_positives), Percent(row.rate.Rate()),
+                  row.rate.absent_queries, row.rate.false_positives, Percent(row.rate.Rate()),
                   row.rate.exact ? Percent(row.rate.exact->mean) : "-"});
   }
   return "False-positive rates; every exact one lies in the 99.9% interval of the measured one\n" +

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -128,15 +127,12 @@ class BenchmarkRun {
 void RunBenchmark(BenchmarkSettings settings, const std::string& command) {
   if (settings.full) settings.keys.push_back(kKeysOfFullRun);
   BenchmarkRun run(settings, command);
-  std::unique_ptr<support::OutputFile> json_file;
-  if (!settings.json_file.empty()) {
-    json_file = std::make_unique<support::OutputFile>(settings.json_file);
-  }
+  support::OutputFile json_file(settings.json_file);
   for (const std::uint64_t keys : settings.keys) {
     for (const double bits_per_key : settings.bits_per_key) run.MeasureSize(keys, bits_per_key);
   }
   fmt::print("{}", run.report().Text());
-  if (json_file) json_file->Commit(run.report().Json().dump(2) + "\n");
+  json_file.Commit(run.report().Json().dump(2) + "\n");
 }
 
 }  // namespace exactbloom::filter_benchmark

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -102,10 +101,7 @@ void DescribeReads(CLI::App& app, ReadampSettings& settings) {
 
 void Measure(const ReadampSettings& settings, const std::string& command) {
   for (const std::string& policy : settings.policies) MakePolicy(policy);  // before any work
-  std::unique_ptr<support::OutputFile> json_file;
-  if (!settings.json_file.empty())
-    json_file = std::make_unique<support::OutputFile>(settings.json_file);
-
+  support::OutputFile json_file(settings.json_file);
   Progress progress;
   KeySet keys = MakeKeySet(settings);
   const std::vector<Workload> workloads = MakeWorkloads(keys, settings);
@@ -125,7 +121,7 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
   progress.End();
 
   fmt::print("{}", report.Text(settings));
-  if (json_file) json_file->Commit(report.Json(settings).dump(2) + "\n");
+  json_file.Commit(report.Json(settings).dump(2) + "\n");
 }
 
 int Main(int argc, char** argv) {

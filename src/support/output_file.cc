@@ -21,6 +21,7 @@ namespace {
 
 OutputFile::OutputFile(const std::string& path)
     : path_(path), unfinished_path_(fmt::format("{}.unfinished-{}", path, getpid())) {
+  if (path.empty()) return;
   errno = 0;
   if (std::filesystem::is_directory(path)) {
     errno = EISDIR;
@@ -36,6 +37,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::Commit(const std::string& text) {
+  if (path_.empty()) return;
   errno = 0;
   file_ << text;
   file_.close();

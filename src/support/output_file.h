@@ -9,7 +9,7 @@ namespace exactbloom::support {
 class OutputFile {
  public:
   // Opens a file next to `path` for writing, so that an unwritable place is found before the work
-  // is done. Throws InputError naming the path.
+  // is done. With an empty path nothing is written. Throws InputError naming the path.
   explicit OutputFile(const std::string& path);
   // Removes that file unless Commit was called.
   ~OutputFile();

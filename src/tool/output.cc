@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <filesystem>
 
 #include "plugin/policy_options.h"
 
@@ -30,12 +30,10 @@ std::string FormatRate(double rate) {
                                                  : fmt::format("{:.4e}", rate);
 }
 
-nlohmann::json Number(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
+std::string LevelName(int level) { return level < 0 ? "-" : fmt::format("{}", level); }
 
-nlohmann::json Number(const std::optional<double>& value) {
-  return value ? Number(*value) : nlohmann::json(nullptr);
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
 }
 
 void PrintJson(const nlohmann::json& document) { fmt::print("{}\n", document.dump(2)); }

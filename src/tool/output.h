@@ -1,12 +1,12 @@
-// How the subcommands write layouts, policies, rates and JSON.
+// How the subcommands write layouts, policies, rates, names and JSON.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "exactbloom/layout.h"
+#include "support/optional_json.h"
 
 namespace exactbloom::tool {
 
@@ -22,11 +22,13 @@ std::string Counted(std::uint64_t count, const std::string& noun);
 // A rate in five digits, as a percentage while that is easy to read.
 std::string FormatRate(double rate);
 
-// JSON has no NaN or infinity: they become null, as do values that are not known.
-nlohmann::json Number(double value);
-nlohmann::json Number(const std::optional<double>& value);
+// The number of a level of RocksDB; "-" if it is not known.
+std::string LevelName(int level);
 
-// Prints the document on standard output.
+// The last part of a path.
+std::string FileName(const std::string& path);
+
+// Prints the document on standard output. JSON has no NaN or infinity: they become null.
 void PrintJson(const nlohmann::json& document);
 
 }  // namespace exactbloom::tool

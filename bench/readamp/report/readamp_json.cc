@@ -3,16 +3,15 @@
 
 #include "exactbloom/version.h"
 #include "readamp_report.h"
+#include "support/optional_json.h"
 
 namespace exactbloom::readamp {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeSample, seconds, lookups, wasted_reads, tables, level0_files)
+
 namespace {
 
 using nlohmann::json;
-
-template <typename Value>
-json Optional(const std::optional<Value>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 json SettingsJson(const ReadampSettings& settings) {
   json tree = {{"kind", kTreeNames[static_cast<std::size_t>(settings.tree)].first},
@@ -39,19 +38,6 @@ json SettingsJson(const ReadampSettings& settings) {
           {"seed", settings.seed}};
 }
 
-json OverTimeJson(const std::vector<TimeSample>& samples) {
-  if (samples.empty()) return nullptr;
-  json result = json::array();
-  for (const TimeSample& sample : samples) {
-    result.push_back({{"seconds", sample.seconds},
-                      {"lookups", sample.lookups},
-                      {"wasted_reads", sample.wasted_reads},
-                      {"tables", sample.tables},
-                      {"level0_files", sample.level0_files}});
-  }
-  return result;
-}
-
 json WorkloadJson(const WorkloadResult& result, const std::optional<AvoidedReads>& avoided) {
   const Measurement& measured = result.measurement;
   const Interval interval = result.RateInterval();
@@ -59,28 +45,28 @@ json WorkloadJson(const WorkloadResult& result, const std::optional<AvoidedReads
   return {{"lookups", measured.lookups},
           {"filter_checks", measured.true_negatives + measured.filters_passed},
           {"absent_checks", measured.AbsentChecks()},
-          {"derived_absent_checks", Optional(result.prediction.absent_checks)},
+          {"derived_absent_checks", result.prediction.absent_checks},
           {"false_positives", measured.false_positives},
-          {"measured_rate", Optional(rate)},
+          {"measured_rate", rate},
           {"interval", rate ? json{interval.low, interval.high} : json(nullptr)},
-          {"exact_rate", Optional(result.prediction.rate)},
+          {"exact_rate", result.prediction.rate},
           {"data_blocks_read", measured.data_blocks_read},
           {"bytes_read", measured.bytes_read},
           {"block_cache_hits", measured.block_cache_hits},
           {"file_reads", measured.file_reads},
           {"file_bytes_read", measured.file_bytes_read},
-          {"wasted_searches", Optional(result.WastedSearches())},
-          {"wasted_reads", Optional(measured.wasted_reads)},
-          {"predicted_wasted_reads", Optional(result.prediction.WastedReads())},
-          {"kernel_bytes_read", Optional(measured.kernel_bytes_read)},
+          {"wasted_searches", result.WastedSearches()},
+          {"wasted_reads", measured.wasted_reads},
+          {"predicted_wasted_reads", result.prediction.WastedReads()},
+          {"kernel_bytes_read", measured.kernel_bytes_read},
           {"reads_avoided", avoided ? json(avoided->blocks) : json(nullptr)},
-          {"reads_avoided_percent", avoided ? Optional(avoided->percent) : json(nullptr)},
+          {"reads_avoided_percent", avoided ? json(avoided->percent) : json(nullptr)},
           {"cpu_us", measured.cpu_us},
           {"p50_us", measured.p50_us},
           {"p99_us", measured.p99_us},
           {"p50_file_reads", measured.p50_file_reads},
           {"p99_file_reads", measured.p99_file_reads},
-          {"over_time", OverTimeJson(measured.over_time)}};
+          {"over_time", measured.over_time.empty() ? json(nullptr) : json(measured.over_time)}};
 }
 
 json BloomTableJson(const BloomTableRow& row) {

@@ -21,27 +21,26 @@ double ReadLatencyUs(const ReadampSettings& settings) {
   return std::chrono::duration<double, std::micro>(settings.read_latency).count();
 }
 
-std::vector<std::string> FilterCells(const PolicyResult& policy, const WorkloadResult& result) {
+support::Cells FilterCells(const PolicyResult& policy, const WorkloadResult& result) {
   if (policy.filter_bytes == 0) return {policy.policy, "0", "-", "-", "-", "-", "-", "-"};
   const auto rate = result.MeasuredRate();
   const Interval interval = result.RateInterval();
   const auto& exact = result.prediction.rate;
   return {policy.policy,
-          fmt::format("{}", policy.filter_bytes),
+          policy.filter_bytes,
           fmt::format("{:.3f}", policy.BitsPerKey()),
-          fmt::format("{}", result.measurement.AbsentChecks()),
-          fmt::format("{}", result.measurement.false_positives),
+          result.measurement.AbsentChecks(),
+          result.measurement.false_positives,
           rate ? Percent(*rate) : "-",
           rate ? fmt::format("{} .. {}", Percent(interval.low), Percent(interval.high)) : "-",
           exact ? Percent(*exact) : "-"};
 }
 
-std::vector<std::string> ReadCells(const Measurement& measured,
-                                   const std::optional<AvoidedReads>& avoided) {
-  return {fmt::format("{}", measured.data_blocks_read),
+support::Cells ReadCells(const Measurement& measured, const std::optional<AvoidedReads>& avoided) {
+  return {measured.data_blocks_read,
           fmt::format("{:.4f}", PerLookup(measured.data_blocks_read, measured.lookups)),
           fmt::format("{:.0f}", PerLookup(measured.bytes_read, measured.lookups)),
-          avoided ? fmt::format("{}", avoided->blocks) : "-",
+          avoided ? std::to_string(avoided->blocks) : "-",
           avoided && avoided->percent ? fmt::format("{:.2f}", *avoided->percent) : "-",
           fmt::format("{:.2f}", measured.cpu_us),
           fmt::format("{:.1f}", measured.p50_us),
@@ -49,20 +48,20 @@ std::vector<std::string> ReadCells(const Measurement& measured,
 }
 
 std::string OverTimeText(const Report& report, std::size_t index) {
-  std::vector<std::string> header = {"seconds"};
+  support::Cells header = {"seconds"};
   for (const PolicyResult& policy : report.policies) {
     header.insert(header.end(), {policy.policy, "tables", "in level 0"});
   }
   support::TextTable table(std::move(header));
   const auto& first = report.policies.front().workloads[index].measurement.over_time;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    std::vector<std::string> row = {fmt::format("{:.2f}", first[i].seconds)};
+    support::Cells row = {fmt::format("{:.2f}", first[i].seconds)};
     for (const PolicyResult& policy : report.policies) {
       const auto& samples = policy.workloads[index].measurement.over_time;
       const TimeSample& sample = samples[std::min(i, samples.size() - 1)];
       row.push_back(fmt::format("{:.4f}", PerLookup(sample.wasted_reads, sample.lookups)));
-      row.push_back(fmt::format("{}", sample.tables));
-      row.push_back(fmt::format("{}", sample.level0_files));
+      row.push_back(sample.tables);
+      row.push_back(sample.level0_files);
     }
     table.AddRow(std::move(row));
   }
@@ -79,10 +78,8 @@ std::string WorkloadText(const Report& report, std::size_t index) {
   for (const PolicyResult& policy : report.policies) {
     const WorkloadResult& result = policy.workloads[index];
     lookups = std::max(lookups, result.measurement.lookups);
-    std::vector<std::string> row = FilterCells(policy, result);
-    const auto cells = ReadCells(result.measurement, report.Avoided(result));
-    row.insert(row.end(), cells.begin(), cells.end());
-    table.AddRow(std::move(row));
+    table.AddRow(FilterCells(policy, result),
+                 ReadCells(result.measurement, report.Avoided(result)));
   }
   std::string text = fmt::format("{}: {} lookups, {}\n", first.name, lookups, first.description);
   if (baseline != nullptr && baseline->measurement.lookups < lookups) {
@@ -102,7 +99,7 @@ std::string BloomTableText(const std::vector<BloomTableRow>& rows) {
     table.AddRow({fmt::format("1/{}", 1 << row.halvings),
                   fmt::format("{}{}", row.printed_bits, row.misprint ? "*" : ""),
                   fmt::format("{:.1f}", row.printed_percent),
-                  row.policy.substr(row.policy.find(':') + 1), fmt::format("{}", row.filter_bytes),
+                  row.policy.substr(row.policy.find(':') + 1), row.filter_bytes,
                   fmt::format("{:.2f}", row.measured_percent),
                   fmt::format("{:.2f}", row.predicted_percent)});
     if (!row.misprint) continue;

@@ -1,6 +1,10 @@
 #include "advise.h"
 
 namespace exactbloom::tool {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckCost, in_cache, in_memory)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, name, seen, remedy)
+
 namespace {
 
 using nlohmann::json;
@@ -17,8 +21,7 @@ json CountersJson(const std::optional<FilterCounters>& counters) {
 json CostModelJson(const LookupCosts& costs) {
   json nanoseconds = json::object();
   for (const CheckedFilter filter : kCheckedFilters) {
-    const CheckCost& cost = costs.Of(filter);
-    nanoseconds[NameOf(filter)] = {{"in_cache", cost.in_cache}, {"in_memory", cost.in_memory}};
+    nanoseconds[NameOf(filter)] = costs.Of(filter);
   }
   return {{"check_costs", costs.measured ? "measured" : "fixed"},
           {"check_nanoseconds", nanoseconds},
@@ -76,10 +79,6 @@ json FamilyJson(const FamilyAdvice& family) {
   for (std::size_t i = 1; i < family.candidates.size(); ++i) {
     candidates.push_back(CandidateJson(family.candidates[i]));
   }
-  json diagnostics = json::array();
-  for (const Diagnostic& found : family.diagnostics) {
-    diagnostics.push_back({{"name", found.name}, {"seen", found.seen}, {"remedy", found.remedy}});
-  }
   return {{"column_family", family.tree.column_family},
           {"keys", family.tree.Keys()},
           {"sorted_runs", family.tree.Runs()},
@@ -88,7 +87,7 @@ json FamilyJson(const FamilyAdvice& family) {
           {"now", CandidateJson(family.candidates.front())},
           {"candidates", candidates},
           {"advice", AdviceJson(family)},
-          {"diagnostics", diagnostics}};
+          {"diagnostics", family.diagnostics}};
 }
 
 }  // namespace

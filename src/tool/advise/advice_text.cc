@@ -41,10 +41,8 @@ std::string FormatTree(const FamilyAdvice& family) {
   for (const TreeLevel& level : tree.levels) {
     const double bits = 8.0 * static_cast<double>(level.filter_bytes) /
                         static_cast<double>(std::max<std::uint64_t>(1, level.keys));
-    table.AddRow({fmt::format("{}", level.level), fmt::format("{}", level.runs),
-                  fmt::format("{}", level.tables), fmt::format("{}", level.keys),
-                  FilterNames(level), fmt::format("{:.3f}", bits),
-                  fmt::format("{}", level.filter_bytes), Reads(level.wasted_reads)});
+    table.AddRow({level.level, level.runs, level.tables, level.keys, FilterNames(level),
+                  fmt::format("{:.3f}", bits), level.filter_bytes, Reads(level.wasted_reads)});
   }
   const Candidate& now = family.candidates.front();
   return fmt::format(
@@ -73,7 +71,7 @@ std::string FormatCandidates(const FamilyAdvice& family, double read_nanoseconds
   for (std::size_t i = 0; i < family.candidates.size(); ++i) {
     const Candidate& candidate = family.candidates[i];
     table.AddRow({std::string(i == family.best ? "* " : "  ") + (i == 0 ? "now" : candidate.policy),
-                  fmt::format("{}", candidate.filters.bytes), Reads(candidate.filters.wasted_reads),
+                  candidate.filters.bytes, Reads(candidate.filters.wasted_reads),
                   fmt::format("{:.0f}", candidate.filters.check_nanoseconds),
                   Microseconds(candidate.filters.lookup_nanoseconds)});
   }

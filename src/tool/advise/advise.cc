@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "exactbloom/bloom_filter.h"
-#include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
@@ -70,27 +69,6 @@ std::string PolicyNow(const FamilyFindings& findings) {
   return findings.options->NamesFilterPolicy() ? findings.options->filter_policy : "none";
 }
 
-std::string CodeLines(const BloomFilterPolicyOptions& options) {
-  std::string lines = "exactbloom::BloomFilterPolicyOptions options;\n";
-  const auto set = [&lines](const std::string& name, const std::string& value) {
-    lines += fmt::format("options.{} = {};\n", name, value);
-  };
-  if (options.fpr != 0.0) {
-    set("fpr", FormatNumber(options.fpr));
-  } else if (options.level_bits.empty()) {
-    set("bits_per_key", FormatNumber(options.bits_per_key));
-  } else {
-    set("level_bits", fmt::format("{{{}}}", fmt::join(options.level_bits, ", ")));
-  }
-  if (options.lines != 0) set("lines", fmt::format("{}", options.lines));
-  if (options.size_ratio != 0.0) set("size_ratio", FormatNumber(options.size_ratio));
-  if (options.bottommost == BottommostFilter::kRibbon) {
-    set("bottommost", "exactbloom::BottommostFilter::kRibbon");
-  }
-  return lines +
-         "table_options.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(options));\n";
-}
-
 std::uint64_t LeftByRebuild(const FamilyFindings& findings, const BloomFilterPolicyOptions& best) {
   const TreeLevel& last = findings.tree->levels.back();
   std::uint64_t left = 0;
@@ -129,7 +107,10 @@ FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint,
   advice.best = keep ? 0 : Choose(found, constraint) + 1;
   advice.options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                                      tree.column_family, best.policy);
-  advice.code_lines = CodeLines(best.options);
+  advice.code_lines = fmt::format(
+      "exactbloom::RegisterFilterPolicies();\n"
+      "rocksdb::FilterPolicy::CreateFromString({{}}, \"{}\", &table_options.filter_policy);\n",
+      best.policy);
   advice.left_by_rebuild = LeftByRebuild(findings, best.options);
   advice.tables = findings.tables.size();
   advice.diagnostics = Diagnose(findings);
@@ -186,8 +167,8 @@ void RunAdvise(const AdviseArguments& arguments) {
     fmt::print("{}", FormatAdvice(advice));
   }
   if (advice.unreadable != 0) {
-    throw support::Findings(fmt::format("left out: {} table{} that cannot be read",
-                                        advice.unreadable, advice.unreadable == 1 ? "" : "s"));
+    throw support::Findings(
+        fmt::format("left out: {} that cannot be read", Counted(advice.unreadable, "table")));
   }
 }
 

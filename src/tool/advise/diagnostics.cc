@@ -9,15 +9,12 @@
 #include <sstream>
 
 #include "plugin/bloom_filter_policy.h"
+#include "tool/output.h"
 
 namespace exactbloom::tool {
 namespace {
 
 using Seen = std::vector<std::string>;  // what a diagnostic found, one text per cause
-
-std::string CountOfTables(std::uint64_t count) {
-  return fmt::format("{} table{}", count, count == 1 ? "" : "s");
-}
 
 bool IsFilteredForHits(const FamilyFindings& family) {
   return family.options != nullptr && family.options->options.optimize_filters_for_hits &&
@@ -38,7 +35,7 @@ Seen TablesWithoutFilter(const FamilyFindings& family) {
                                      });
   if (without == 0) return {};
   return {fmt::format("{} of {} without a filter: each is read for every absent key in its range",
-                      CountOfTables(static_cast<std::uint64_t>(without)), family.tables.size())};
+                      Counted(static_cast<std::uint64_t>(without), "table"), family.tables.size())};
 }
 
 Seen FiltersNotUsed(const FamilyFindings& family) {
@@ -49,7 +46,8 @@ Seen FiltersNotUsed(const FamilyFindings& family) {
   }
   Seen seen;
   for (const auto& [reason, tables] : tables_by_reason) {
-    seen.push_back(fmt::format("the filter of {} is not asked: {}", CountOfTables(tables), reason));
+    seen.push_back(
+        fmt::format("the filter of {} is not asked: {}", Counted(tables, "table"), reason));
   }
   return seen;
 }
@@ -65,7 +63,7 @@ Seen OldFormatVersion(const FamilyFindings& family) {
   return {fmt::format("{}, and {} have RocksDB's older Bloom filter, whose rate is higher",
                       old_format ? fmt::format("format_version is {}", options->format_version)
                                  : "format_version was below 5",
-                      CountOfTables(static_cast<std::uint64_t>(legacy)))};
+                      Counted(static_cast<std::uint64_t>(legacy), "table"))};
 }
 
 // The options.

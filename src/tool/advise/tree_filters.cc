@@ -141,7 +141,7 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     for (const FilterSummary& summary : inspection.levels) {
       for (TreeLevel& level : tree.levels) {
         const bool same = summary.column_family == name && summary.level == level.level;
-        if (same) level.wasted_reads = summary.wasted_reads;
+        if (same) level.wasted_reads = summary.WastedReads();
       }
     }
   }

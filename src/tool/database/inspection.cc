@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "database_files.h"
@@ -9,82 +10,16 @@
 namespace exactbloom::tool {
 namespace {
 
-// A weighted mean of the known values.
-class Mean {
- public:
-  void Add(double weight, const std::optional<double>& value) {
-    if (!value) return;
-    weights_ += weight;
-    sum_ += weight * *value;
-  }
-  std::optional<double> Value() const {
-    return weights_ > 0.0 ? std::optional(sum_ / weights_) : std::nullopt;
-  }
-
- private:
-  double weights_ = 0.0;
-  double sum_ = 0.0;
-};
-
-class Summation {
- public:
-  void Add(const TableReport& table) {
-    ++sums_.tables;
-    if (!table.status.ok()) {
-      ++sums_.unreadable;
-      return;
-    }
-    ++sums_.families[NameOf(table.filter.family)];
-    sums_.file_bytes += table.filter.file_bytes;
-    sums_.entries += table.filter.entries;
-    sums_.filter_bytes += table.filter.bytes;
-    sums_.keys += table.keys;
-    sums_.bits += table.bits;
-    const auto keys = static_cast<double>(table.keys);
-    fill_.Add(static_cast<double>(table.bits), table.fill);
-    exact_rate_.Add(keys, table.exact_rate);
-    fill_rate_.Add(keys, table.fill_rate);
-    efficiency_.Add(static_cast<double>(table.bits), table.efficiency);
-    passes_.Add(static_cast<double>(table.filter.entries), table.PassRate());
-    pass_sum_ += table.PassRate();
-    if (table.estimated_keys) {
-      sums_.estimated_keys = sums_.estimated_keys.value_or(0.0) + *table.estimated_keys;
-    }
-  }
-
-  FilterSummary Result(const std::string& family, int level) const {
-    FilterSummary summary = sums_;
-    summary.column_family = family;
-    summary.level = level;
-    summary.fill = fill_.Value();
-    summary.exact_rate = exact_rate_.Value();
-    summary.fill_rate = fill_rate_.Value();
-    summary.efficiency = efficiency_.Value();
-    summary.wasted_reads = level > 0 ? passes_.Value().value_or(0.0) : pass_sum_;
-    return summary;
-  }
-
- private:
-  FilterSummary sums_;
-  Mean fill_;
-  Mean exact_rate_;
-  Mean fill_rate_;
-  Mean efficiency_;
-  Mean passes_;
-  double pass_sum_ = 0.0;
-};
-
 void Summarize(Inspection& inspection) {
-  std::map<std::pair<std::string, int>, Summation> levels;
-  Summation all;
+  std::map<std::pair<std::string, int>, FilterSummary> levels;
   for (const TableReport& table : inspection.tables) {
     levels[{table.filter.column_family, table.filter.level}].Add(table);
-    all.Add(table);
+    inspection.totals.Add(table);
   }
-  for (const auto& [place, level] : levels) {
-    inspection.levels.push_back(level.Result(place.first, place.second));
+  for (auto& [place, level] : levels) {
+    std::tie(level.column_family, level.level) = place;
+    inspection.levels.push_back(level);
   }
-  inspection.totals = all.Result("", -1);
 }
 
 void JudgeUse(Inspection& inspection) {
@@ -112,6 +47,27 @@ void JudgeUse(Inspection& inspection) {
 
 }  // namespace
 
+void FilterSummary::Add(const TableReport& table) {
+  ++tables;
+  if (!table.status.ok()) {
+    ++unreadable;
+    return;
+  }
+  ++families[NameOf(table.filter.family)];
+  file_bytes += table.filter.file_bytes;
+  entries += table.filter.entries;
+  filter_bytes += table.filter.bytes;
+  keys += table.keys;
+  bits += table.bits;
+  fill.Add(static_cast<double>(table.bits), table.fill);
+  exact_rate.Add(static_cast<double>(table.keys), table.exact_rate);
+  fill_rate.Add(static_cast<double>(table.keys), table.fill_rate);
+  efficiency.Add(static_cast<double>(table.bits), table.efficiency);
+  if (table.estimated_keys) estimated_keys = estimated_keys.value_or(0.0) + *table.estimated_keys;
+  pass_rate.Add(static_cast<double>(table.filter.entries), table.PassRate());
+  pass_rates += table.PassRate();
+}
+
 Inspection Inspect(const std::vector<std::string>& paths) {
   Inspection inspection;
   TableReader reader;
@@ -129,7 +85,7 @@ Inspection Inspect(const std::vector<std::string>& paths) {
 
 std::map<std::string, double> WastedReads(const std::vector<FilterSummary>& levels) {
   std::map<std::string, double> reads;
-  for (const FilterSummary& level : levels) reads[level.column_family] += level.wasted_reads;
+  for (const FilterSummary& level : levels) reads[level.column_family] += level.WastedReads();
   return reads;
 }
 

@@ -12,6 +12,23 @@
 
 namespace exactbloom::tool {
 
+// A weighted mean of the known values.
+class Mean {
+ public:
+  void Add(double weight, const std::optional<double>& value) {
+    if (!value) return;
+    weights_ += weight;
+    sum_ += weight * *value;
+  }
+  std::optional<double> Value() const {
+    return weights_ > 0.0 ? std::optional(sum_ / weights_) : std::nullopt;
+  }
+
+ private:
+  double weights_ = 0.0;
+  double sum_ = 0.0;
+};
+
 // Sums over tables. Rates are means over the tables' keys: an absent key that is distributed as the
 // stored ones falls into a table of a level in proportion to its keys.
 struct FilterSummary {
@@ -27,15 +44,18 @@ struct FilterSummary {
 
   std::uint64_t keys = 0;  // in filters
   std::uint64_t bits = 0;  // of filters
-  std::optional<double> fill;
-  std::optional<double> exact_rate;  // of the tables that have one
-  std::optional<double> fill_rate;
-  std::optional<double> efficiency;
+  Mean fill;
+  Mean exact_rate;  // of the tables that have one
+  Mean fill_rate;
+  Mean efficiency;
   std::optional<double> estimated_keys;
+  Mean pass_rate;  // by entries
+  double pass_rates = 0.0;
 
+  void Add(const TableReport& table);
   // For a level: how many tables are read on average for an absent key in their ranges: one table
   // of a level below 0 may hold it, and all tables of level 0.
-  double wasted_reads = 0.0;
+  double WastedReads() const { return level > 0 ? pass_rate.Value().value_or(0.0) : pass_rates; }
 };
 
 // The sums over the levels of each column family: what a lookup of an absent key costs there.

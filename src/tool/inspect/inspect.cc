@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "support/errors.h"
@@ -39,14 +38,10 @@ std::string NameOfFilter(const TableReport& table) {
   return name;
 }
 
-std::string NameOfTable(const TableFilter& filter) {
-  return std::filesystem::path(filter.path).filename().string();
-}
-
 std::string Probes(const TableFilter& filter) {
   if (filter.max_probes == 0) return kNothing;
   if (filter.min_probes == filter.max_probes || filter.min_probes == 0) {
-    return fmt::format("{}", filter.max_probes);
+    return std::to_string(filter.max_probes);
   }
   return fmt::format("{}-{}", filter.min_probes, filter.max_probes);
 }
@@ -56,12 +51,12 @@ std::string FormatTables(const Inspection& inspection) {
                            "fill", "exact rate", "given fill", "efficiency", "filter bytes"});
   for (const TableReport& table : inspection.tables) {
     const TableFilter& filter = table.filter;
-    text.AddRow({NameOfTable(filter), filter.level < 0 ? kNothing : fmt::format("{}", filter.level),
-                 NameOfFilter(table), table.HasFilter() ? fmt::format("{}", table.keys) : kNothing,
+    text.AddRow({FileName(filter.path), LevelName(filter.level), NameOfFilter(table),
+                 table.HasFilter() ? std::to_string(table.keys) : kNothing,
                  Fixed(table.estimated_keys, 0) + (table.wide_gap ? " !" : ""),
                  BitsPerKey(table.bits, table.keys), Probes(filter), Fixed(table.fill, 4),
                  Rate(table.exact_rate), Rate(table.fill_rate), Fixed(table.efficiency, 4),
-                 fmt::format("{}", filter.bytes)});
+                 filter.bytes});
   }
   return text.Format() + "\n";
 }
@@ -81,18 +76,18 @@ std::string FormatLevels(const Inspection& inspection) {
                            "wasted reads"});
   const auto add = [&](const std::string& name, const FilterSummary& sums,
                        const std::string& wasted_reads) {
-    text.AddRow({name, fmt::format("{}", sums.tables), fmt::format("{}", sums.file_bytes),
-                 Families(sums), fmt::format("{}", sums.keys), BitsPerKey(sums.bits, sums.keys),
-                 Fixed(sums.fill, 4), Rate(sums.exact_rate), Rate(sums.fill_rate),
-                 Fixed(sums.efficiency, 4), fmt::format("{}", sums.filter_bytes), wasted_reads});
+    text.AddRow({name, sums.tables, sums.file_bytes, Families(sums), sums.keys,
+                 BitsPerKey(sums.bits, sums.keys), Fixed(sums.fill.Value(), 4),
+                 Rate(sums.exact_rate.Value()), Rate(sums.fill_rate.Value()),
+                 Fixed(sums.efficiency.Value(), 4), sums.filter_bytes, wasted_reads});
   };
   const std::map<std::string, double> wasted_reads = WastedReads(inspection.levels);
   for (const FilterSummary& level : inspection.levels) {
     if (!in_database) break;
     const std::string name = wasted_reads.size() == 1
-                                 ? fmt::format("{}", level.level)
+                                 ? LevelName(level.level)
                                  : fmt::format("{} {}", level.column_family, level.level);
-    add(name, level, fmt::format("{:.6f}", level.wasted_reads));
+    add(name, level, fmt::format("{:.6f}", level.WastedReads()));
   }
   const bool one_family = in_database && wasted_reads.size() == 1;
   add("all", inspection.totals,
@@ -105,7 +100,7 @@ std::string FormatNotes(const Inspection& inspection) {
   std::map<std::string, std::vector<std::string>> notes;  // tables by heading
   std::string text;
   for (const TableReport& table : inspection.tables) {
-    const std::string name = NameOfTable(table.filter);
+    const std::string name = FileName(table.filter.path);
     if (!table.status.ok()) {
       text += fmt::format("\n{} cannot be read: {}\n", name, Describe(table.status));
       continue;
@@ -167,13 +162,13 @@ json FilterJson(const TableReport& table) {
        {"prefix_extractor", filter.prefix_extractor},
        {"m", table.bits},
        {"keys", table.keys},
-       {"bits_per_key", Number(static_cast<double>(table.bits) / static_cast<double>(table.keys))},
-       {"fill", Number(table.fill)},
-       {"exact_rate", Number(table.exact_rate)},
-       {"rate_given_fill", Number(table.fill_rate)},
-       {"efficiency", Number(table.efficiency)},
-       {"estimated_keys", Number(table.estimated_keys)},
-       {"estimated_keys_deviation", Number(table.estimated_keys_deviation)},
+       {"bits_per_key", static_cast<double>(table.bits) / static_cast<double>(table.keys)},
+       {"fill", table.fill},
+       {"exact_rate", table.exact_rate},
+       {"rate_given_fill", table.fill_rate},
+       {"efficiency", table.efficiency},
+       {"estimated_keys", table.estimated_keys},
+       {"estimated_keys_deviation", table.estimated_keys_deviation},
        {"wide_gap", table.wide_gap}});
   if (!filter.reason.empty()) document["unknown_because"] = filter.reason;
   document["used"] = nullptr;
@@ -208,13 +203,12 @@ json SummaryJson(const FilterSummary& summary) {
           {"filter_bytes", summary.filter_bytes},
           {"m", summary.bits},
           {"keys", summary.keys},
-          {"bits_per_key",
-           Number(static_cast<double>(summary.bits) / static_cast<double>(summary.keys))},
-          {"fill", Number(summary.fill)},
-          {"exact_rate", Number(summary.exact_rate)},
-          {"rate_given_fill", Number(summary.fill_rate)},
-          {"efficiency", Number(summary.efficiency)},
-          {"estimated_keys", Number(summary.estimated_keys)}};
+          {"bits_per_key", static_cast<double>(summary.bits) / static_cast<double>(summary.keys)},
+          {"fill", summary.fill.Value()},
+          {"exact_rate", summary.exact_rate.Value()},
+          {"rate_given_fill", summary.fill_rate.Value()},
+          {"efficiency", summary.efficiency.Value()},
+          {"estimated_keys", summary.estimated_keys}};
 }
 
 json ToJson(const Inspection& inspection) {
@@ -225,7 +219,7 @@ json ToJson(const Inspection& inspection) {
     if (level.level < 0) continue;
     json document{{"column_family", level.column_family}, {"level", level.level}};
     document.update(SummaryJson(level));
-    document["wasted_reads"] = level.wasted_reads;
+    document["wasted_reads"] = level.WastedReads();
     levels.push_back(document);
   }
   json totals = SummaryJson(inspection.totals);

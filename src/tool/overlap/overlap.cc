@@ -1,15 +1,26 @@
 // exactbloom overlap: the keys that tables of different levels share, estimated from their filters.
+//
+// Two filters that set the same bits for the same key can be laid over each other: the OR of their
+// bits is the filter of the union of their keys, and the ones of both and of the union give the
+// number of shared keys (key_count_estimate.h). This requires the same family, layout, number of
+// bits, probes and hash seed, and one block each. Filters of different sizes set unrelated bits for
+// a key, and Ribbon filters store no bits of a key, so neither can be compared.
 #include <fmt/format.h>
 #include <rocksdb/file_system.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
-#include <filesystem>
+#include <cstring>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
-#include "filter_overlap.h"
+#include "exactbloom/table_filters.h"
+#include "exactbloom/theory/key_count_estimate.h"
+#include "filter/block_format.h"
 #include "support/errors.h"
 #include "support/text_table.h"
 #include "tool/database/database_files.h"
@@ -20,6 +31,104 @@ namespace exactbloom::tool {
 namespace {
 
 using nlohmann::json;
+using rocksdb::Slice;
+using rocksdb::Status;
+
+// What determines the bits of a filter's keys.
+struct FilterGeometry {
+  FilterFamily family = FilterFamily::kNone;
+  Layout layout;  // for RocksDB's own Bloom filter, the one that describes it
+  std::uint64_t bits = 0;
+  int probes = 0;
+  std::uint64_t hash_seed = 0;
+};
+
+constexpr std::size_t kBuiltInFilterTrailerBytes = 5;
+
+std::uint64_t Ones(const std::string& first, const std::string& second) {
+  std::uint64_t ones = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= first.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    std::memcpy(&a, first.data() + at, sizeof(a));
+    std::memcpy(&b, second.data() + at, sizeof(b));
+    ones += std::bitset<64>(a | b).count();
+  }
+  for (; at < first.size(); ++at) {
+    ones += std::bitset<8>(static_cast<unsigned char>(first[at] | second[at])).count();
+  }
+  return ones;
+}
+
+// Why filters of a family cannot be compared.
+const char* ReasonOf(FilterFamily family) {
+  switch (family) {
+    case FilterFamily::kNone:
+      return "there is no filter";
+    case FilterFamily::kRibbon:
+      return "Ribbon filters store no bits of a key";
+    case FilterFamily::kLegacyBloom:
+      return "Bloom filters of RocksDB's older format repeat their bits";
+    default:
+      return "the filter is empty or of an unknown format";
+  }
+}
+
+// The geometry of a table's filter, or nothing with the reason why it cannot be compared.
+std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string* why_not) {
+  FilterGeometry geometry;
+  geometry.family = filter.family;
+  geometry.probes = filter.max_probes;
+  if (!filter.status.ok()) {
+    *why_not = "the table cannot be read";
+  } else if (filter.family == FilterFamily::kExactBloom) {
+    geometry.layout = filter.layout;
+    geometry.bits = filter.bits;
+    geometry.hash_seed = filter.hash_seed;
+  } else if (filter.family == FilterFamily::kBloom && filter.bytes > kBuiltInFilterTrailerBytes) {
+    geometry.layout = {FilterKind::kStandard, 1};
+    geometry.bits = (filter.bytes - kBuiltInFilterTrailerBytes) * 8;
+  } else {
+    *why_not = ReasonOf(filter.family);
+  }
+  if (geometry.bits == 0) return std::nullopt;
+  if (filter.blocks == 1) return geometry;
+  *why_not = "partitions have no counterpart in another table";
+  return std::nullopt;
+}
+
+// Why filters of these geometries cannot be laid over each other; empty if they can.
+std::string WhyNotComparable(const FilterGeometry& first, const FilterGeometry& second) {
+  if (first.family != second.family) return "filters of different families";
+  if (first.layout != second.layout) return "filters of different layouts";
+  if (first.bits != second.bits) return "filters of different sizes (m)";
+  if (first.probes != second.probes) return "different numbers of probes (k)";
+  return first.hash_seed == second.hash_seed ? "" : "different hash seeds";
+}
+
+// Reads the bits of a table's filter, without the trailer.
+// Errors: Corruption where the filter has not this geometry; those of reading.
+Status ReadFilterArray(const std::string& path, const FilterGeometry& geometry,
+                       std::string* array) {
+  array->clear();
+  Status status = VisitFilterBlocks(*rocksdb::FileSystem::Default(), path, [&](const Slice& block) {
+    if (geometry.family == FilterFamily::kExactBloom) {
+      const filter::DecodedBlock decoded = filter::DecodeBlock({block.data(), block.size()});
+      if (decoded.array == nullptr) return Status::Corruption(path, "the filter has changed");
+      array->assign(reinterpret_cast<const char*>(decoded.array),
+                    filter::ArrayBytes(decoded.description.bits));
+    } else {
+      array->assign(block.data(),
+                    block.size() - std::min(block.size(), kBuiltInFilterTrailerBytes));
+    }
+    return Status::OK();
+  });
+  if (!status.ok()) return status;
+  return array->size() == filter::ArrayBytes(geometry.bits)
+             ? Status::OK()
+             : Status::Corruption(path, "the filter has changed");
+}
 
 struct PairOverlap {
   std::string first;
@@ -103,7 +212,7 @@ class Comparison {
 
   void Compare(const std::string& first, const std::string& second, const FilterGeometry& geometry,
                LevelOverlap* level) {
-    rocksdb::Status status;
+    Status status;
     if (first_array_.empty()) status = ReadFilterArray(first, geometry, &first_array_);
     std::string second_array;
     if (status.ok()) status = ReadFilterArray(second, geometry, &second_array);
@@ -111,7 +220,9 @@ class Comparison {
       ++overlaps_.not_compared["a table was removed or damaged in the meantime"];
       return;
     }
-    const auto shared = EstimateShared(geometry, first_array_, second_array, kZ999);
+    const auto shared = EstimateSharedKeys(
+        geometry.layout, geometry.bits, Ones(first_array_, first_array_),
+        Ones(second_array, second_array), Ones(first_array_, second_array), geometry.probes, kZ999);
     if (!shared) {
       ++overlaps_.not_compared["all bits are set"];
       return;
@@ -136,14 +247,8 @@ Overlaps FindOverlaps(const std::vector<std::string>& paths) {
   return Comparison(read).Run();
 }
 
-std::string LevelName(int level) { return level < 0 ? "-" : fmt::format("{}", level); }
-
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 // Estimated keys, and the interval of their number.
-std::vector<std::string> CellsOf(double keys, const Interval& interval) {
+support::Cells CellsOf(double keys, const Interval& interval) {
   return {fmt::format("{:.0f}", keys), fmt::format("{:.0f}", interval.low),
           fmt::format("{:.0f}", interval.high)};
 }
@@ -160,11 +265,10 @@ void PrintText(const OverlapArguments& arguments, const Overlaps& overlaps) {
     const auto& [family, first, second] = place;
     disjoint += level.disjoint;
     const std::string name = fmt::format("{} and {}", LevelName(first), LevelName(second));
-    levels.AddRow({family == "default" ? name : fmt::format("{} {}", family, name),
-                   fmt::format("{}", level.pairs), fmt::format("{}", level.disjoint),
-                   fmt::format("{}", level.compared)},
+    levels.AddRow({family == "default" ? name : fmt::format("{} {}", family, name), level.pairs,
+                   level.disjoint, level.compared},
                   level.IsKnown() ? CellsOf(level.SharedKeys(), level.SharedInterval())
-                                  : std::vector<std::string>(3, "-"));
+                                  : support::Cells(3, "-"));
   }
   fmt::print("{}", levels.Format());
   if (arguments.tables) {

@@ -80,17 +80,16 @@ double ConfiguredBitsPerKey(const FilterPlan& plan) {
 }
 
 nlohmann::json PlanJson(const FilterPlan& plan) {
-  return {{"keys", plan.keys},          {"m", plan.bits},
-          {"k", plan.probes},           {"bits_per_key", plan.BitsPerKey()},
-          {"exact", Number(plan.rate)}, {"memory_bytes", plan.MemoryBytes()}};
+  return {{"keys", plan.keys},  {"m", plan.bits},
+          {"k", plan.probes},   {"bits_per_key", plan.BitsPerKey()},
+          {"exact", plan.rate}, {"memory_bytes", plan.MemoryBytes()}};
 }
 
 // The columns that the plans for one filter and for levels share.
-std::vector<std::string> PlanCells(const FilterPlan& plan) {
+support::Cells PlanCells(const FilterPlan& plan) {
   const bool ribbon = plan.bits > 0 && plan.probes == 0;
-  return {fmt::format("{:.4f}", plan.BitsPerKey()),
-          ribbon ? "ribbon" : fmt::format("{}", plan.probes), FormatRate(plan.rate),
-          fmt::format("{}", plan.MemoryBytes())};
+  return {fmt::format("{:.4f}", plan.BitsPerKey()), ribbon ? "ribbon" : std::to_string(plan.probes),
+          FormatRate(plan.rate), plan.MemoryBytes()};
 }
 
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
@@ -126,7 +125,7 @@ void PrintPlan(const PlanArguments& arguments, const FilterPlan& plan, const std
   const Layout layout = arguments.layout;
   support::TextTable table({"", "bits", "bits/key", "k", "false-positive rate", "bytes"});
   const auto add = [&](const std::string& name, const FilterPlan& row) {
-    table.AddRow({name, fmt::format("{}", row.bits)}, PlanCells(row));
+    table.AddRow({name, row.bits}, PlanCells(row));
   };
   const double bits_per_key = plan.BitsPerKey();
   if (bits_per_key > 1.0) {
@@ -217,7 +216,7 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
     total.keys += plan.keys;
     total.bits += plan.bits;
     bytes += plan.MemoryBytes();
-    table.AddRow({fmt::format("{}", i + 1), fmt::format("{}", plan.keys)}, PlanCells(plan));
+    table.AddRow({i + 1, plan.keys}, PlanCells(plan));
   }
   double equal = 0.0;
   for (const auto& [keys, bits, probes, rate] : levels) {
@@ -245,8 +244,7 @@ void PlanLevelsOfTree(const PlanArguments& arguments) {
   }
   const std::string policy = PolicyOfTree(arguments, levels);
   if (arguments.json) {
-    return PrintJson(
-        {{"levels", rows}, {"wasted_reads", Number(tree.wasted_reads)}, {"policy", policy}});
+    return PrintJson({{"levels", rows}, {"wasted_reads", tree.wasted_reads}, {"policy", policy}});
   }
   PrintTree(arguments, levels, tree.wasted_reads, policy);
 }

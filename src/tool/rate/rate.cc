@@ -48,13 +48,13 @@ void RunRate(const RateArguments& arguments) {
   const double best_rate = FalsePositiveRate(layout, bits, keys, best_probes);
   const double efficiency = Efficiency(layout, bits, keys, probes);
   if (json) {
-    return PrintJson({{"exact", Number(exact)},
-                      {"asymptotic", Number(asymptotic)},
-                      {"lower", Number(bounds.lower)},
-                      {"upper", Number(bounds.upper)},
+    return PrintJson({{"exact", exact},
+                      {"asymptotic", asymptotic},
+                      {"lower", bounds.lower},
+                      {"upper", bounds.upper},
                       {"optimal_k", best_probes},
-                      {"rate_at_optimal_k", Number(best_rate)},
-                      {"efficiency", Number(efficiency)}});
+                      {"rate_at_optimal_k", best_rate},
+                      {"efficiency", efficiency}});
   }
   fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(layout), bits, keys,
              probes);

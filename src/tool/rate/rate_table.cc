@@ -65,7 +65,7 @@ std::vector<RateRow> MakeRows(const RateTableArguments& arguments) {
 }
 
 void PrintRatesAsText(const RateTableArguments& arguments, const std::vector<RateRow>& rows) {
-  std::vector<std::string> header = {"bits/key", "best k", "at best k"};
+  support::Cells header = {"bits/key", "best k", "at best k"};
   for (int k = arguments.least_probes; k <= arguments.most_probes; ++k) {
     header.push_back(fmt::format("k={}", k));
   }
@@ -73,9 +73,8 @@ void PrintRatesAsText(const RateTableArguments& arguments, const std::vector<Rat
   for (const RateRow& row : rows) {
     const double best =
         FalsePositiveRate(arguments.layout, row.bits, arguments.keys, row.optimal_probes);
-    std::vector<std::string> cells = {fmt::format("{:g}", row.bits_per_key),
-                                      fmt::format("{}", row.optimal_probes),
-                                      fmt::format("{:.3e}", best)};
+    support::Cells cells = {fmt::format("{:g}", row.bits_per_key), row.optimal_probes,
+                            fmt::format("{:.3e}", best)};
     for (const double rate : row.rates) {
       cells.push_back(std::isnan(rate) ? "-" : fmt::format("{:.3e}", rate));
     }
@@ -101,7 +100,7 @@ void PrintRatesAsJson(const RateTableArguments& arguments, const std::vector<Rat
   for (const RateRow& row : rows) {
     nlohmann::json rates = nlohmann::json::object();
     for (std::size_t i = 0; i < row.rates.size(); ++i) {
-      rates[std::to_string(arguments.least_probes + static_cast<int>(i))] = Number(row.rates[i]);
+      rates[std::to_string(arguments.least_probes + static_cast<int>(i))] = row.rates[i];
     }
     document.push_back({{"bits_per_key", row.bits_per_key},
                         {"m", row.bits},

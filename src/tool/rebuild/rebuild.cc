@@ -23,7 +23,14 @@
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
-namespace exactbloom::tool {
+namespace exactbloom {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RebuildResult, tables, bytes, lacking_tables, lacking_bytes,
+                                   rewritten_tables, rewritten_bytes, written_bytes, gone_tables,
+                                   still_lacking_tables, remaining_tables, remaining_bytes,
+                                   busy_tables, too_large_tables, damaged_files)
+
+namespace tool {
 namespace {
 
 using rocksdb::ColumnFamilyDescriptor;
@@ -155,25 +162,6 @@ class RebuildProgress {
   std::uint64_t rewritten_bytes_ = 0;
 };
 
-nlohmann::json JsonOf(const RebuildResult& result, bool dry_run, bool interrupted) {
-  return {{"dry_run", dry_run},
-          {"interrupted", interrupted},
-          {"tables", result.tables},
-          {"bytes", result.bytes},
-          {"lacking_tables", result.lacking_tables},
-          {"lacking_bytes", result.lacking_bytes},
-          {"rewritten_tables", result.rewritten_tables},
-          {"rewritten_bytes", result.rewritten_bytes},
-          {"written_bytes", result.written_bytes},
-          {"gone_tables", result.gone_tables},
-          {"still_lacking_tables", result.still_lacking_tables},
-          {"remaining_tables", result.remaining_tables},
-          {"remaining_bytes", result.remaining_bytes},
-          {"busy_tables", result.busy_tables},
-          {"too_large_tables", result.too_large_tables},
-          {"damaged_files", result.damaged_files}};
-}
-
 void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   const auto line = [](const char* what, const std::string& tables) {
     fmt::print("{:<12}{}\n", what, tables);
@@ -222,7 +210,9 @@ void RunRebuild(const RebuildArguments& arguments) {
   const RebuildResult result = Rebuild(arguments);
   const bool interrupted = support::InterruptArrived();
   if (arguments.json) {
-    PrintJson(JsonOf(result, arguments.dry_run, interrupted));
+    nlohmann::json document = result;
+    document.update({{"dry_run", arguments.dry_run}, {"interrupted", interrupted}});
+    PrintJson(document);
   } else {
     PrintText(result, arguments.dry_run, interrupted);
   }
@@ -240,4 +230,5 @@ void RunRebuild(const RebuildArguments& arguments) {
   }
 }
 
-}  // namespace exactbloom::tool
+}  // namespace tool
+}  // namespace exactbloom

@@ -22,6 +22,9 @@ using VerifiedTables = std::vector<std::pair<TableLocation, TableVerification>>;
 // only.
 struct VerificationTally {
   std::uint64_t tables = 0;
+  std::uint64_t with_false_negatives = 0;  // of the tables
+  std::uint64_t unreadable = 0;
+  std::uint64_t unchecked = 0;
   std::uint64_t keys_checked = 0;
   std::uint64_t false_negatives = 0;
   RateTally absent;
@@ -30,7 +33,12 @@ struct VerificationTally {
   void Add(const TableVerification& table) {
     tables += 1;
     false_negatives += table.false_negatives;
-    if (!table.status.ok()) return;
+    if (table.false_negatives != 0) ++with_false_negatives;
+    if (!table.unchecked.empty()) ++unchecked;
+    if (!table.status.ok()) {
+      ++unreadable;
+      return;
+    }
     keys_checked += table.keys_checked;
     absent.Add(table.absent);
     if (table.absent.exact) exact.Add(table.absent);
@@ -79,30 +87,29 @@ std::string Share(double part, std::uint64_t whole) {
   return whole == 0 ? "-" : FormatRate(part / static_cast<double>(whole));
 }
 
-std::vector<std::string> CellsOf(const VerificationTally& tally) {
+support::Cells CellsOf(const VerificationTally& tally) {
   const RateTally& absent = tally.absent;
   std::string interval = "-";
   if (const auto measured = tally.exact.MeasuredInterval()) {
     interval = fmt::format("{} - {}{}", FormatRate(measured->low), FormatRate(measured->high),
                            *tally.exact.WithinInterval() ? "" : "  OUTSIDE");
   }
-  return {fmt::format("{}", tally.tables),
-          fmt::format("{}", tally.keys_checked),
-          fmt::format("{}", tally.false_negatives),
-          fmt::format("{}", absent.asked),
-          fmt::format("{}", absent.positives),
+  return {tally.tables,
+          tally.keys_checked,
+          tally.false_negatives,
+          absent.asked,
+          absent.positives,
           Share(static_cast<double>(absent.positives), absent.asked),
           (absent.exact ? "" : "~") + Share(absent.expected, absent.asked),
           interval};
 }
 
-void PrintText(const VerifiedTables& tables) {
-  const VerificationSummary summary = SummaryOf(tables);
+void PrintText(const VerifiedTables& tables, const VerificationSummary& summary) {
   support::TextTable text({"column family", "level", "filter", "tables", "keys", "missed", "absent",
                            "passed", "measured", "expected", "99.9% interval"});
   for (const auto& [row, tally] : summary.rows) {
     const auto& [family, level, filter] = row;
-    text.AddRow({family, level < 0 ? "-" : fmt::format("{}", level), filter}, CellsOf(tally));
+    text.AddRow({family, LevelName(level), filter}, CellsOf(tally));
   }
   text.AddRow({"all", "", ""}, CellsOf(summary.total));
   fmt::print("{}", text.Format());
@@ -137,8 +144,7 @@ json JsonOf(const VerificationTally& tally) {
   return result;
 }
 
-json JsonOf(const VerifiedTables& tables) {
-  const VerificationSummary summary = SummaryOf(tables);
+json JsonOf(const VerifiedTables& tables, const VerificationSummary& summary) {
   json result = JsonOf(summary.total);
   for (const char* list : {"levels", "missed", "unreadable", "unchecked"}) {
     result[list] = json::array();
@@ -168,25 +174,17 @@ json JsonOf(const VerifiedTables& tables) {
 
 // What is wrong, in a line: false negatives, and tables that could not be read or checked. Empty if
 // nothing is.
-std::string FindingsIn(const VerifiedTables& tables) {
-  std::uint64_t false_negatives = 0;
-  std::uint64_t missing = 0;
-  std::uint64_t unreadable = 0;
-  std::uint64_t unchecked = 0;
-  for (const auto& [location, table] : tables) {
-    false_negatives += table.false_negatives;
-    if (table.false_negatives != 0) ++missing;
-    if (!table.status.ok()) ++unreadable;
-    if (!table.unchecked.empty()) ++unchecked;
-  }
+std::string FindingsIn(const VerificationTally& total) {
   std::vector<std::string> findings;
-  if (false_negatives != 0) {
-    findings.push_back(fmt::format("{} in {}", Counted(false_negatives, "false negative"),
-                                   Counted(missing, "table")));
+  if (total.false_negatives != 0) {
+    findings.push_back(fmt::format("{} in {}", Counted(total.false_negatives, "false negative"),
+                                   Counted(total.with_false_negatives, "table")));
   }
-  if (unreadable != 0) findings.push_back(Counted(unreadable, "table") + " could not be read");
-  if (unchecked != 0) {
-    findings.push_back(Counted(unchecked, "table") + " could not be checked in full");
+  if (total.unreadable != 0) {
+    findings.push_back(Counted(total.unreadable, "table") + " could not be read");
+  }
+  if (total.unchecked != 0) {
+    findings.push_back(Counted(total.unchecked, "table") + " could not be checked in full");
   }
   return fmt::format("{}", fmt::join(findings, "; "));
 }
@@ -201,12 +199,13 @@ void RunVerify(const VerifyArguments& arguments) {
                                     },
                                     arguments.threads)
                                     .tables;
+  const VerificationSummary summary = SummaryOf(tables);
   if (arguments.json) {
-    PrintJson(JsonOf(tables));
+    PrintJson(JsonOf(tables, summary));
   } else {
-    PrintText(tables);
+    PrintText(tables, summary);
   }
-  const std::string findings = FindingsIn(tables);
+  const std::string findings = FindingsIn(summary.total);
   if (!findings.empty()) throw support::Findings(findings);
 }
 
