@@ -28,6 +28,11 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.add_option("--repetitions", settings.repetitions,
                  "Repetitions of the lookups; the least processor time counts")
       ->check(CLI::Range(1, 100));
+  app.add_option("--read-latencies", settings.read_latencies_us,
+                 "Also look up with reads delayed by this many microseconds, to check the model")
+      ->delimiter(',');
+  app.add_option("--sizing-queries", settings.sizing_queries,
+                 "Queries per point for the value of exact sizing; 0: leave this out");
 }
 
 void DescribeWorkload(CLI::App& app, readamp::ReadampSettings& readamp) {

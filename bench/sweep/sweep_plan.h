@@ -35,6 +35,11 @@ struct SweepSettings {
   double step = 2.0;
 
   int repetitions = 2;  // of the lookups; the least processor time counts
+  // Some of the lookups are made again with reads delayed by these microseconds.
+  std::vector<double> read_latencies_us = {100.0, 1000.0};
+
+  // Queries of filters per point for the value of exact sizing; 0: leave it out.
+  std::uint64_t sizing_queries = 4'000'000;
   std::string results = "sweep.jsonl";
 };
 

@@ -34,8 +34,8 @@ class SweepTest(unittest.TestCase):
         cls.directory = pathlib.Path(cls.temporary.name)
         (cls.directory / "databases").mkdir()
         cls.results = cls.directory / "sweep.jsonl"
-        done = run(*cls.command(cls.results, "--trees", "large,small_partitions", "--least-bits", 6,
-                                "--most-bits", 10, "--step", 4))
+        done = run(*cls.command(cls.results, "--trees", "large,small_partitions", "--sizing-queries", 40_000,
+                                "--read-latencies", 100, "--least-bits", 6, "--most-bits", 10, "--step", 4))
         assert done.returncode == 0, done.stderr
 
     @classmethod
@@ -61,16 +61,27 @@ class SweepTest(unittest.TestCase):
                 ribbon = "ribbon" in point["family"]
                 self.assertAlmostEqual(point["bits_per_key"], point["bits"],
                                        delta=0.3 if point["tree"] == "large" else 6 if ribbon else 2)
+                delayed = point["delayed"][0]  # a delayed read takes at least its time
+                self.assertGreaterEqual(delayed["mean_us"] * delayed["lookups"], 100 * delayed["reads"])
                 self.assertGreaterEqual(point["blocks_read"], point["false_positives"])
+                self.assertGreater(point["build_ns"], 0)
                 self.assertEqual(point["exact_wasted_reads"] is not None, "classic" in point["family"])
                 if point["exact_wasted_reads"] is not None:
                     self.assertLessEqual(point["interval"][0], point["exact_wasted_reads"])
                     self.assertGreaterEqual(point["interval"][1], point["exact_wasted_reads"])
+        sizing = read(self.results, "sizing")
+        self.assertEqual(len(sizing), 72)
+        for point in sizing:
+            with self.subTest(point=point):
+                for k in ("usual", "exact"):
+                    low, high = point[k]["interval"]
+                    self.assertTrue(low <= point[k]["exact_rate"] <= high)
+                self.assertLessEqual(point["exact"]["exact_rate"], point["usual"]["exact_rate"])
 
     def test_goes_on_where_it_was_stopped(self):
         """An interrupted sweep leaves its points and no database; a torn line does no harm."""
         results = self.directory / "stopped.jsonl"
-        bits = ["--least-bits", 10, "--most-bits", 10]
+        bits = ["--sizing-queries", 0, "--least-bits", 10, "--most-bits", 10]
         with subprocess.Popen(self.command(results, *bits, keys=1_000_000), stdout=subprocess.DEVNULL) as stopped:
             time.sleep(1)
             stopped.send_signal(signal.SIGINT)

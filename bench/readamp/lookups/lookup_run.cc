@@ -11,6 +11,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "readamp/open_rocksdb.h"
@@ -315,6 +316,10 @@ void RunThreads(LookupTask& task, Rewriter* rewriter) {
 
 void SetCallFigures(LookupTask& task) {
   Measurement& result = task.result;
+  if (!task.microseconds.empty()) {
+    result.mean_us = std::accumulate(task.microseconds.begin(), task.microseconds.end(), 0.0) /
+                     static_cast<double>(task.microseconds.size());
+  }
   result.p50_us = Quantile(task.microseconds, 0.50);
   result.p99_us = Quantile(task.microseconds, 0.99);
   result.p50_file_reads = Quantile(task.reads, 0.50);

@@ -48,8 +48,9 @@ struct Measurement {
   // them.
   std::optional<std::uint64_t> kernel_bytes_read;
   bool direct_reads = false;
-  double cpu_us = 0.0;  // processor time per lookup, over all threads
-  double p50_us = 0.0;  // by the clock, per call: a lookup, a batch, a scan
+  double cpu_us = 0.0;   // processor time per lookup, over all threads
+  double mean_us = 0.0;  // by the clock, per call: a lookup, a batch, a scan
+  double p50_us = 0.0;
   double p99_us = 0.0;
   std::vector<TimeSample> over_time;  // of kDuringWrites
 
