@@ -54,6 +54,12 @@ void SetUnknown(const std::string& reason, TableFilter* filter) {
   filter->reason = reason;
 }
 
+// RocksDB's Ribbon policy builds a Bloom filter for a partition with too few keys for a Ribbon filter.
+bool AreRibbonPartitions(FilterFamily one, FilterFamily other) {
+  return (one == FilterFamily::kRibbon && other == FilterFamily::kBloom) ||
+         (one == FilterFamily::kBloom && other == FilterFamily::kRibbon);
+}
+
 // Adds one more block to the description of the filter.
 void AddBlock(const Slice& block, TableFilter* filter) {
   const FilterBlockDescription description = DescribeFilterBlock(block);
@@ -65,6 +71,8 @@ void AddBlock(const Slice& block, TableFilter* filter) {
     filter->family = description.family;
     filter->reason = description.reason;
     filter->min_probes = description.probes;
+  } else if (AreRibbonPartitions(filter->family, description.family)) {
+    filter->family = FilterFamily::kRibbon;
   } else if (filter->family != description.family) {
     return SetUnknown("partitions of several kinds", filter);
   }

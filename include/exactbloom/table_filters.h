@@ -27,7 +27,7 @@ enum class FilterFamily : std::uint8_t {
   kExactBloom,   // ExactBloom's
   kBloom,        // RocksDB's Bloom filter of format version 5 and later
   kLegacyBloom,  // the one of earlier format versions
-  kRibbon,       // RocksDB's Ribbon filter
+  kRibbon,       // RocksDB's Ribbon filter; partitions with few keys may have a Bloom filter
   kEmpty,        // RocksDB's filter of no keys, which answers "absent" to all
   kBlockBased,   // RocksDB's filters per data block, which 7.4 and later no longer read
   kUnknown,      // damaged, of a later version, or of another policy: it lets all keys pass
