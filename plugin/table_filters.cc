@@ -54,7 +54,8 @@ void SetUnknown(const std::string& reason, TableFilter* filter) {
   filter->reason = reason;
 }
 
-// RocksDB's Ribbon policy builds a Bloom filter for a partition with too few keys for a Ribbon filter.
+// RocksDB's Ribbon policy builds a Bloom filter for a partition with too few keys for a Ribbon
+// filter.
 bool AreRibbonPartitions(FilterFamily one, FilterFamily other) {
   return (one == FilterFamily::kRibbon && other == FilterFamily::kBloom) ||
          (one == FilterFamily::kBloom && other == FilterFamily::kRibbon);
