@@ -110,7 +110,7 @@ class OutOfMemory : public testing::TestWithParam<Parameters> {
   }
 
   BloomFilterPolicyOptions policy_options_;
-  BlockBasedTableOptions table_options_;
+  BlockBasedTableOptions table_options_ = PlannedSizes();
 };
 
 INSTANTIATE_TEST_SUITE_P(
@@ -246,9 +246,10 @@ TEST_P(OutOfMemoryByLayout, AReaderThatCannotBeHadLetsAllKeysPass) {
 
 // At least the kind of a corruption that was found is reported.
 TEST_P(OutOfMemoryByLayout, AFaultIsReportedWithoutMemory) {
-  BlockBasedTableOptions table_options;
+  BlockBasedTableOptions table_options = PlannedSizes();
   table_options.detect_filter_construct_corruption = true;
-  const auto builder = NewBuilder(*NewPolicy(GetParam()), table_options);
+  const PolicyPointer policy = NewPolicy(GetParam());
+  const auto builder = NewBuilder(*policy, table_options);
   AddNumbers(*builder, kKeys);
   std::unique_ptr<const char[]> buffer;
   const Slice contents = builder->Finish(&buffer, nullptr);

@@ -30,7 +30,7 @@ std::shared_ptr<Cache> NewCache(std::size_t capacity, bool is_strict = false) {
 }
 
 BlockBasedTableOptions OptionsThatCharge(std::shared_ptr<Cache> cache) {
-  BlockBasedTableOptions options;
+  BlockBasedTableOptions options = PlannedSizes();
   options.block_cache = std::move(cache);
   options.cache_usage_options.options_overrides[CacheEntryRole::kFilterConstruction].charged =
       Decision::kEnabled;
@@ -91,7 +91,7 @@ TEST(CacheCharge, WorksWithAHyperClockCache) {
 }
 
 TEST(CacheCharge, FollowsTheOptions) {
-  BlockBasedTableOptions options;
+  BlockBasedTableOptions options = PlannedSizes();
   options.block_cache = NewCache(kEntry);
   EXPECT_EQ(CacheToCharge(options), nullptr);
   options.cache_usage_options.options.charged = Decision::kEnabled;

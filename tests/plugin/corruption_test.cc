@@ -53,7 +53,7 @@ void FitChecksum(std::string& file, const files::BlockHandle& block) {
 class Corruption : public testing::TestWithParam<GoldenTable> {
  protected:
   void SetUp() override {
-    const std::string golden = EXACTBLOOM_GOLDEN_TABLES + ("/" + GetParam().file);
+    const std::string golden = EXACTBLOOM_GOLDEN_TABLES + ("/7.8.3/" + GetParam().file);
     ASSERT_TRUE(rocksdb::ReadFileToString(rocksdb::Env::Default(), golden, &bytes_).ok());
     ASSERT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes_, kPath).ok());
     options_.env = env_.get();

@@ -33,7 +33,7 @@ class FaultDetection : public testing::TestWithParam<FilterKind> {
  protected:
   FaultDetection() { table_options_.detect_filter_construct_corruption = true; }
 
-  rocksdb::BlockBasedTableOptions table_options_;
+  rocksdb::BlockBasedTableOptions table_options_ = PlannedSizes();
   PolicyPointer policy_ = NewPolicy(GetParam());
 };
 

@@ -33,7 +33,8 @@ void RunInThreads(Work work) {
 }
 
 std::string BuildWith(const rocksdb::FilterPolicy& policy,
-                      const rocksdb::BlockBasedTableOptions& table_options = {}, int level = 0) {
+                      const rocksdb::BlockBasedTableOptions& table_options = PlannedSizes(),
+                      int level = 0) {
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
       policy.GetBuilderWithContext(CompactionContext(table_options, 7, level)));
   for (std::uint64_t i = 0; i < kKeys; ++i) builder->AddKey(KeyOf(i));
@@ -108,10 +109,11 @@ TEST(PolicyMemory, FirstTablesMayBeBuiltInParallel) {
   for (const BloomFilterPolicyOptions& options : {by_level, by_rate}) {
     for (const int level : {0, 6}) {
       const std::string expected =
-          BuildWith(*PolicyPointer(NewClassicBloomFilterPolicy(options)), {}, level);
+          BuildWith(*PolicyPointer(NewClassicBloomFilterPolicy(options)), PlannedSizes(), level);
       const PolicyPointer fresh(NewClassicBloomFilterPolicy(options));
       std::atomic<int> equal{0};
-      RunInThreads([&](int) { equal += BuildWith(*fresh, {}, level) == expected ? 1 : 0; });
+      RunInThreads(
+          [&](int) { equal += BuildWith(*fresh, PlannedSizes(), level) == expected ? 1 : 0; });
       EXPECT_EQ(equal, kThreads);
     }
   }

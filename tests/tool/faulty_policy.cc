@@ -29,6 +29,11 @@ class FaultyBuilder : public ForwardingBuilder {
     keys_.push_back(key.ToString());
     ForwardingBuilder::AddKey(key);
   }
+  void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
+    keys_.push_back(key.ToString());
+    keys_.push_back(alt.ToString());
+    ForwardingBuilder::AddKeyAndAlt(key, alt);
+  }
   using ForwardingBuilder::Finish;
   Slice Finish(std::unique_ptr<const char[]>* buffer, rocksdb::Status* status) override {
     std::string block = ForwardingBuilder::Finish(buffer, status).ToString();

@@ -326,11 +326,25 @@ void SetCallFigures(LookupTask& task) {
   result.p99_file_reads = Quantile(task.reads, 0.99);
 }
 
+// 0 where this RocksDB has no such ticker.
+std::uint64_t TickerCount(const rocksdb::Statistics& statistics, const std::string& name) {
+  for (const auto& [ticker, known] : rocksdb::TickersNameMap) {
+    if (known == name) return statistics.getTickerCount(ticker);
+  }
+  return 0;
+}
+
 void SetTickers(const rocksdb::Statistics& statistics, bool scans, Measurement& result) {
   const auto ticker = [&](rocksdb::Tickers name) { return statistics.getTickerCount(name); };
   if (scans) {
     result.true_negatives = ticker(rocksdb::BLOOM_FILTER_PREFIX_USEFUL);
     result.filters_passed = ticker(rocksdb::BLOOM_FILTER_PREFIX_CHECKED) - result.true_negatives;
+    // Newer RocksDBs count what iterators ask here, and not as prefixes.
+    for (const std::string level : {"last.level", "non.last.level"}) {
+      const std::string seek = "rocksdb." + level + ".seek.";
+      result.true_negatives += TickerCount(statistics, seek + "filtered");
+      result.filters_passed += TickerCount(statistics, seek + "filter.match");
+    }
   } else {
     result.true_negatives = ticker(rocksdb::BLOOM_FILTER_USEFUL);
     result.filters_passed = ticker(rocksdb::BLOOM_FILTER_FULL_POSITIVE);
