@@ -19,11 +19,12 @@ endif()
 # A copy, so that nothing of the tree lies around the project.
 file(COPY "${SCRATCH_PROJECT}/" DESTINATION "${WORK_DIR}/project")
 set(flags "")
+set(ENV{CMAKE_PREFIX_PATH} "${ROCKSDB_PREFIX}")  # where the RocksDB of the build is
 if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")
 endif()
 run("${CMAKE_COMMAND}" -S "${WORK_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-  "-DCMAKE_PREFIX_PATH=${PREFIX};${ROCKSDB_PREFIX}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}")
+  "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 run("${WORK_DIR}/build/uses_filter")
 run("${WORK_DIR}/build/uses_policy" "${WORK_DIR}/database")
