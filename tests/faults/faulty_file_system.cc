@@ -31,14 +31,10 @@ void FlipBit(char* bytes, std::size_t count, FaultSource& faults) {
 }
 
 // Applies the fault to the bytes that were read; those before `end` may be changed.
-void Spoil(Fault fault, std::size_t requested, std::size_t end, Slice* result, char* scratch,
-           FaultSource& faults) {
+void Spoil(Fault fault, std::size_t end, Slice* result, char* scratch, FaultSource& faults) {
   if (result->empty()) return;
   if (fault == Fault::kShorten) {
-    // RocksDB's buffers that read ahead ask for whole pages, and assert that they get such.
-    constexpr std::size_t kPage = 4096;
-    const std::size_t size = faults.Choose(result->size());
-    *result = Slice(result->data(), requested % kPage == 0 ? size - size % kPage : size);
+    *result = Slice(result->data(), faults.Choose(result->size()));
   } else if (end > 0) {
     if (result->data() != scratch) std::memcpy(scratch, result->data(), result->size());
     FlipBit(scratch, std::min(end, result->size()), faults);
@@ -56,7 +52,7 @@ class SequentialFile : public rocksdb::FSSequentialFileOwnerWrapper {
     const auto fault = faults_.Draw(kind_, Operation::kRead);
     if (fault == Fault::kFail) return Failure();
     IOStatus status = FSSequentialFileOwnerWrapper::Read(count, options, result, scratch, debug);
-    if (fault && status.ok()) Spoil(*fault, count, result->size(), result, scratch, faults_);
+    if (fault && status.ok()) Spoil(*fault, result->size(), result, scratch, faults_);
     return status;
   }
 
@@ -77,11 +73,15 @@ class RandomAccessFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
   IOStatus Read(std::uint64_t offset, std::size_t count, const IOOptions& options, Slice* result,
                 char* scratch, IODebugContext* debug) const override {
     const auto fault = faults_.Draw(kind_, Operation::kRead);
-    if (fault == Fault::kFail) return Failure();
+    // RocksDB's buffers that read ahead ask for whole pages, and newer ones assert that a read which
+    // succeeds brings them.
+    constexpr std::size_t kPage = 4096;
+    const bool reads_ahead = count % kPage == 0;
+    if (fault == Fault::kFail || (fault == Fault::kShorten && reads_ahead)) return Failure();
     IOStatus status =
         FSRandomAccessFileOwnerWrapper::Read(offset, count, options, result, scratch, debug);
     const std::size_t before_footer = offset < footer_ ? footer_ - offset : 0;
-    if (fault && status.ok()) Spoil(*fault, count, before_footer, result, scratch, faults_);
+    if (fault && status.ok()) Spoil(*fault, before_footer, result, scratch, faults_);
     return status;
   }
 
