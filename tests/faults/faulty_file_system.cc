@@ -73,8 +73,8 @@ class RandomAccessFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
   IOStatus Read(std::uint64_t offset, std::size_t count, const IOOptions& options, Slice* result,
                 char* scratch, IODebugContext* debug) const override {
     const auto fault = faults_.Draw(kind_, Operation::kRead);
-    // RocksDB's buffers that read ahead ask for whole pages, and newer ones assert that a read which
-    // succeeds brings them.
+    // RocksDB's buffers that read ahead ask for whole pages, and newer ones assert that a read
+    // which succeeds brings them.
     constexpr std::size_t kPage = 4096;
     const bool reads_ahead = count % kPage == 0;
     if (fault == Fault::kFail || (fault == Fault::kShorten && reads_ahead)) return Failure();
