@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Files, GoldenTableTest,
 
 TEST(GoldenTables, AreThereForTheVersionsWithOtherFormats) {
   const std::vector<std::string> versions = GoldenVersions();
-  for (const char* version : {"7.8.3", "11.8.1"}) {
+  for (const char* version : {"7.8.3", "9.10.0", "11.8.1"}) {
     EXPECT_EQ(std::count(versions.begin(), versions.end(), version), 1) << version;
   }
 }
