@@ -1,6 +1,7 @@
 #include <exactbloom/filter_policy.h>
 #include <rocksdb/db.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 #include <iostream>
 #include <memory>
@@ -13,9 +14,14 @@ int main(int argc, char** argv) {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+  std::unique_ptr<rocksdb::DB> db;
+#if ROCKSDB_MAJOR >= 11
+  const rocksdb::Status status = rocksdb::DB::Open(options, argv[1], &db);
+#else
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(options, argv[1], &opened);
-  const std::unique_ptr<rocksdb::DB> db(opened);
+  db.reset(opened);
+#endif
   std::cout << table_options.filter_policy->GetId() << ": " << status.ToString() << '\n';
   std::string value;
   const bool right = status.ok() && db->Put({}, "key", "value").ok() && db->Flush({}).ok() &&
