@@ -77,6 +77,16 @@ class LiveSwitch : public testing::Test {
     db_ = Open(OptionsWith(policy), path_);
   }
 
+  // Returns a column family for Traffic, which compacts by itself.
+  ColumnFamilyHandle* CreateBusyFamily() {
+    rocksdb::Options options = db_->GetOptions();
+    options.disable_auto_compactions = false;
+    options.level0_file_num_compaction_trigger = 2;
+    ColumnFamilyHandle* busy = nullptr;
+    EXPECT_TRUE(db_->CreateColumnFamily(options, "busy", &busy).ok());
+    return busy;
+  }
+
   // Expects the keys of all tables so far.
   void ExpectNothingLost() { ExpectPresent(*db_, written_); }
 
@@ -137,6 +147,13 @@ class Traffic {
     return busy_written_;
   }
 
+  // Returns when another table was written, and another key read, since the call began.
+  void AwaitMore() const {
+    const std::uint64_t written = busy_written_;
+    const std::uint64_t read = read_;
+    while (busy_written_ == written || read_ == read) std::this_thread::yield();
+  }
+
   std::uint64_t lost() const { return lost_; }
 
  private:
@@ -156,6 +173,7 @@ class Traffic {
       if (written == 0) continue;
       if (!db_.Get({}, family, KeyOf(2 * (key % written)), &value).ok()) ++lost_;
       EXPECT_TRUE(db_.Get({}, family, KeyOf(2 * (key % written) + 1), &value).IsNotFound());
+      ++read_;
     }
   }
 
@@ -163,6 +181,7 @@ class Traffic {
   ColumnFamilyHandle* busy_;
   std::atomic<bool> stopped_{false};
   std::atomic<std::uint64_t> busy_written_{0};
+  std::atomic<std::uint64_t> read_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::vector<std::thread> threads_;
 };
@@ -178,11 +197,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
       {"nullptr", "", FilterFamily::kNone, 0, 0.0},
       kOurs,
   };
-  rocksdb::Options options = db_->GetOptions();
-  options.disable_auto_compactions = false;
-  options.level0_file_num_compaction_trigger = 2;
-  ColumnFamilyHandle* busy = nullptr;
-  ASSERT_TRUE(db_->CreateColumnFamily(options, "busy", &busy).ok());
+  ColumnFamilyHandle* busy = CreateBusyFamily();
   ExpectNewTable(kBuiltIn);
   {
     Traffic traffic(*db_, busy, written_);
@@ -206,20 +221,54 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
     ExpectPresent(*db_, written_by_traffic, "value", 0, busy);
   }
 
-  // The tables get the filters of the policy that is set now, without reopening.
-  for (const Step& step : {kOurs, kBuiltIn}) {
-    SCOPED_TRACE(step.policy);
-    RebuildOptions rebuild;
-    rebuild.column_families = {db_->DefaultColumnFamily(), busy};
-    for (ColumnFamilyHandle* family : rebuild.column_families) {
-      ASSERT_TRUE(SetPolicy(*db_, family, step.policy).ok());
+  EXPECT_TRUE(db_->DestroyColumnFamilyHandle(busy).ok());
+}
+
+// The tables get the filters of the policy that is set now, without reopening.
+TEST_F(LiveSwitch, RebuildUnderReadsAndWritesLosesNoKey) {
+  ColumnFamilyHandle* busy = CreateBusyFamily();
+  constexpr int kTables = 4;
+  for (int table = 0; table < kTables; ++table) ExpectNewTable(kBuiltIn);
+  RebuildOptions rebuild;
+  rebuild.column_families = {db_->DefaultColumnFamily(), busy};
+  const std::vector<Step> steps = {kOurs, kBuiltIn, kOurs};
+  {
+    Traffic traffic(*db_, busy, written_);
+    std::uint64_t rewritten = 0;
+    // Between two tables of the rebuild, others read and write.
+    rebuild.progress = [&traffic, &rewritten](const RebuildResult& so_far) {
+      if (so_far.rewritten_tables != rewritten) traffic.AwaitMore();
+      rewritten = so_far.rewritten_tables;
+    };
+    for (const Step& step : steps) {
+      SCOPED_TRACE(step.policy);
+      for (ColumnFamilyHandle* family : rebuild.column_families) {
+        ASSERT_TRUE(SetPolicy(*db_, family, step.policy).ok());
+      }
+      EXPECT_GE(Rebuild(*db_, rebuild).rewritten_tables, kTables);
+      // No table of this family is new, so none is left.
+      for (const TableFilter& table : ListTableFilters(*db_)) {
+        if (table.column_family == rocksdb::kDefaultColumnFamilyName) {
+          EXPECT_EQ(table.family, step.family) << table.reason;
+        }
+      }
+      ExpectNothingLost();
+      ExpectAbsent(true, 0);
     }
-    EXPECT_GT(Rebuild(*db_, rebuild).rewritten_tables, 0U);
-    EXPECT_EQ(Rebuild(*db_, rebuild).lacking_tables, 0U);
-    for (const TableFilter& table : ListTableFilters(*db_)) EXPECT_EQ(table.family, step.family);
-    ExpectNothingLost();
-    ExpectAbsent(true, 0);
+    const std::uint64_t written_by_traffic = traffic.Stop();
+    EXPECT_EQ(traffic.lost(), 0U);
+    EXPECT_GT(rewritten, 0U);
+    ExpectPresent(*db_, written_by_traffic, "value", 0, busy);
   }
+
+  // A compaction that began before the last switch may have written a table after the rebuild.
+  rebuild.progress = nullptr;
+  Rebuild(*db_, rebuild);
+  EXPECT_EQ(Rebuild(*db_, rebuild).lacking_tables, 0U);
+  for (const TableFilter& table : ListTableFilters(*db_)) {
+    EXPECT_EQ(table.family, steps.back().family) << table.reason;
+  }
+  ExpectNothingLost();
   EXPECT_TRUE(db_->DestroyColumnFamilyHandle(busy).ok());
 }
 
