@@ -42,6 +42,9 @@ void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--zipf", settings.zipf_exponent, "Exponent of the workload zipf")
       ->check(CLI::Range(0.0, 10.0));
   app.add_option("--batch", settings.batch, "Keys per MultiGet")->check(CLI::Range(1, 10'000));
+  app.add_option("--points", settings.growth_points,
+                 "Points of the workload growth, at equal numbers of written keys")
+      ->check(CLI::Range(1, 10'000));
   app.add_option("--prefix-bytes", settings.prefix_bytes,
                  "Also put the keys' prefixes of this many bytes into the filters; 0: none")
       ->check(CLI::Range(0, 1024));
@@ -59,6 +62,9 @@ void DescribeTree(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--size-ratio", settings.size_ratio, "How many times larger each level is")
       ->check(CLI::Range(1, 100));
   app.add_option("--level0-files", settings.level0_files, "Files of a level0 tree")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--level0-trigger", settings.level0_trigger,
+                 "Files of level 0 that start a compaction of a loaded or universal tree")
       ->check(CLI::Range(1, 1000));
   app.add_option("--write-buffer", settings.write_buffer_bytes,
                  "Bytes of a memtable of a loaded or universal tree, and during writes")

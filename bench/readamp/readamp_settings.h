@@ -52,14 +52,16 @@ struct ReadampSettings {
   std::uint64_t unfiltered_lookups = 50'000;
   double absent_share = 0.5;  // of mix, zipf, multiget and during-writes
   double zipf_exponent = 0.99;
-  std::size_t batch = 32;        // keys of a MultiGet
-  std::size_t prefix_bytes = 0;  // of the prefix extractor; zero: none
+  std::size_t batch = 32;          // keys of a MultiGet
+  std::size_t prefix_bytes = 0;    // of the prefix extractor; zero: none
+  std::size_t growth_points = 20;  // of growth, besides the one at rest
 
   // The tree.
   Tree tree = Tree::kSettled;
-  int sorted_runs = 3;   // of a settled tree: its levels, the largest at the bottom
-  int size_ratio = 4;    // between the sizes of neighbouring levels
-  int level0_files = 8;  // of a level0 tree
+  int sorted_runs = 3;     // of a settled tree: its levels, the largest at the bottom
+  int size_ratio = 4;      // between the sizes of neighbouring levels
+  int level0_files = 8;    // of a level0 tree
+  int level0_trigger = 4;  // files of level 0 that start a compaction of a loaded or universal tree
   std::size_t write_buffer_bytes = std::size_t{64} << 20;  // of a loaded or universal tree
   std::size_t value_bytes = 100;
   std::size_t table_bytes = std::size_t{2} << 20;

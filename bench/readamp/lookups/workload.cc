@@ -83,6 +83,16 @@ Order TakePrefixes(const KeySet& keys, const ReadampSettings& settings) {
   return order;
 }
 
+Order TakeForGrowth(const KeySet& keys, const ReadampSettings& settings) {
+  if (settings.tree != Tree::kLoaded && settings.tree != Tree::kUniversal) {
+    throw InputError("the workload growth needs --tree loaded or universal");
+  }
+  const Order absent = TakeAbsent(keys, settings);
+  if (absent.size() > settings.growth_points) return absent;
+  throw InputError(fmt::format("{} lookups are too few for {} points of the workload growth",
+                               absent.size(), settings.growth_points));
+}
+
 struct WorkloadKind {
   const char* name;
   const char* description;  // with names of settings in braces
@@ -90,7 +100,7 @@ struct WorkloadKind {
   LookupKind lookups = LookupKind::kGet;
 };
 
-constexpr std::array<WorkloadKind, 9> kWorkloadKinds = {{
+constexpr std::array<WorkloadKind, 10> kWorkloadKinds = {{
     {"absent", "keys that are not in the store", TakeAbsent},
     {"near", "stored keys with one character changed, not in the store", TakeNearMisses},
     {"present", "keys that are in the store", TakePresent},
@@ -101,6 +111,8 @@ constexpr std::array<WorkloadKind, 9> kWorkloadKinds = {{
     {"prefix", "scans of prefixes of {prefix} bytes", TakePrefixes, LookupKind::kPrefixScan},
     {"during-writes", "keys that are not in the store, while all others are written again",
      TakeAbsent, LookupKind::kDuringWrites},
+    {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth,
+     LookupKind::kGrowth},
     {"hyphenation", "every key once, in the store or not", TakeAll},
 }};
 

@@ -15,6 +15,7 @@ enum class LookupKind {
   kMultiGet,      // in batches
   kPrefixScan,    // all stored keys that have the prefix of a key
   kDuringWrites,  // Get, while a thread keeps writing the stored keys
+  kGrowth,        // Get, while the database is loaded
 };
 
 struct Workload {

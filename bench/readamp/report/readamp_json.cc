@@ -25,6 +25,7 @@ json SettingsJson(const ReadampSettings& settings) {
     tree["level0_files"] = settings.level0_files;
   } else {
     tree["write_buffer_bytes"] = settings.write_buffer_bytes;
+    tree["level0_trigger"] = settings.level0_trigger;
   }
   const bool all = settings.block_cache_bytes == kWholeDatabase;
   return {{"tree", tree},
@@ -99,6 +100,7 @@ json Report::Json(const ReadampSettings& settings) const {
     for (const WorkloadResult& result : policy.workloads) {
       workloads[result.name] = WorkloadJson(result, Avoided(result));
     }
+    if (policy.growth) workloads["growth"] = GrowthJson(*policy.growth);
     root["policies"].push_back({{"policy", policy.policy},
                                 {"filter_bytes", policy.filter_bytes},
                                 {"bits_per_key", policy.BitsPerKey()},

@@ -202,7 +202,7 @@ bool Report::DirectReads() const {
       if (!result.measurement.direct_reads) return false;
     }
   }
-  return true;
+  return !policies.front().workloads.empty();
 }
 
 const WorkloadResult* Report::Baseline(const std::string& workload) const {
@@ -234,6 +234,11 @@ std::string Report::Text(const ReadampSettings& settings) const {
       "{} filters in memory, {} threads\n\n",
       EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored,
       TreeText(policies.front(), settings), ReadsText(settings), settings.threads);
+  std::vector<GrowthResult> growths;
+  for (const PolicyResult& policy : policies) {
+    if (policy.growth) growths.push_back(*policy.growth);
+  }
+  if (!growths.empty()) text += GrowthText(growths);
   for (std::size_t i = 0; i < policies.front().workloads.size(); ++i) {
     text += WorkloadText(*this, i);
   }
@@ -243,6 +248,7 @@ std::string Report::Text(const ReadampSettings& settings) const {
   }
   text += "\n\n";
   if (!bloom_table.empty()) text += BloomTableText(bloom_table);
+  if (policies.front().workloads.empty()) return text;
   return text + AgreementText(*this, settings);
 }
 

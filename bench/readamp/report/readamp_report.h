@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exactbloom/theory/confidence_interval.h"
+#include "growth_report.h"
 #include "rate_prediction.h"
 #include "readamp/lookups/lookup_run.h"
 #include "readamp/readamp_settings.h"
@@ -36,7 +37,8 @@ struct PolicyResult {
   std::size_t tables = 0;
   double load_cpu_us = 0.0;  // processor time per key
   int sorted_runs = 0;
-  std::vector<WorkloadResult> workloads;
+  std::optional<GrowthResult> growth;
+  std::vector<WorkloadResult> workloads;  // the others
 
   double BitsPerKey() const;
 };
@@ -69,7 +71,7 @@ struct Report {
   std::vector<PolicyResult> policies;
   std::vector<BloomTableRow> bloom_table;
 
-  bool DirectReads() const;  // in all runs
+  bool DirectReads() const;  // in all runs of workloads, of which there is at least one
 
   // The result of the same workload under the policy `none`; null if that was not measured.
   const WorkloadResult* Baseline(const std::string& workload) const;

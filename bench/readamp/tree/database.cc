@@ -76,9 +76,9 @@ Database::Directory::~Directory() {
 }
 
 Database::Database(const ReadampSettings& settings, const KeySet& keys,
-                   std::shared_ptr<const rocksdb::FilterPolicy> policy)
+                   std::shared_ptr<const rocksdb::FilterPolicy> policy, LoadObserver* observer)
     : settings_(settings), keys_(keys), policy_(std::move(policy)), directory_(settings.directory) {
-  Load();
+  Load(observer);
 }
 
 rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const {
@@ -103,15 +103,16 @@ rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& bl
   return options;
 }
 
-void Database::Load() {
+void Database::Load(LoadObserver* observer) {
   constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
   rocksdb::Options options = MakeOptions(rocksdb::NewLRUCache(kCacheBytes));
   options.create_if_missing = true;
+  if (observer != nullptr) observer->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;
   CheckStatus(OpenRocksDB(options, directory_.Path() + "/db", Access::kWrite, &db),
               fmt::format("cannot make the database {}", directory_.Path()));
   const double cpu_before = support::ProcessCpuMicroseconds();
-  LoadTree(*db, settings_, keys_);
+  LoadTree(*db, settings_, keys_, observer);
   load_cpu_us_ =
       (support::ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys_.stored);
   tables_ = TableList(*db, keys_);

@@ -30,6 +30,20 @@ struct OpenDatabase {
   bool direct_reads = false;
 };
 
+// Sees a database while it is loaded.
+class LoadObserver {
+ public:
+  // May change the options of the new database, which the observer outlives.
+  virtual void Prepare(rocksdb::Options* options) = 0;
+  // After each key, when `written` keys are written.
+  virtual void AfterPut(rocksdb::DB& db, std::size_t written) = 0;
+  // When all keys are in tables and all compactions have ended.
+  virtual void AtRest(rocksdb::DB& db) = 0;
+
+ protected:
+  ~LoadObserver() = default;
+};
+
 // The directory of a database, removed with all its files when this object is destroyed.
 class Database {
  public:
@@ -37,8 +51,9 @@ class Database {
   // of level-0 files, are the same for each policy and each run of the program; the others depend
   // on the times of RocksDB's compactions. Throws InputError if the directory cannot be written.
   //   settings, keys   must outlive the database
+  //   observer         of the load; null for none
   Database(const ReadampSettings& settings, const KeySet& keys,
-           std::shared_ptr<const rocksdb::FilterPolicy> policy);
+           std::shared_ptr<const rocksdb::FilterPolicy> policy, LoadObserver* observer = nullptr);
 
   const ReadampSettings& Settings() const { return settings_; }
   const KeySet& Keys() const { return keys_; }
@@ -47,7 +62,8 @@ class Database {
   // In the order in which a lookup asks them.
   const TableList& Tables() const { return tables_; }
 
-  // Microseconds of processor time that loading took, over all threads and per key.
+  // Microseconds of processor time that loading took, over all threads and per key, with what the
+  // observer did.
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
   // Opens it for lookups. Filters and indexes are held in memory outside the block cache, which is
@@ -73,7 +89,7 @@ class Database {
 
   rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
   void Copy(const rocksdb::Options& options, const std::string& copy) const;
-  void Load();
+  void Load(LoadObserver* observer);
 
   const ReadampSettings& settings_;
   const KeySet& keys_;
@@ -92,6 +108,7 @@ void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options)
 
 // Writes the stored keys into an empty database and waits until its compactions have ended. Throws
 // InputError if it cannot be written, and Interrupted.
-void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys);
+void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys,
+              LoadObserver* observer);
 
 }  // namespace exactbloom::readamp

@@ -24,8 +24,9 @@ constexpr std::size_t kSettledBufferBytes = std::size_t{2} << 30;
 
 class Loader {
  public:
-  Loader(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys)
-      : db_(db), settings_(settings), keys_(keys) {
+  Loader(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys,
+         LoadObserver* observer)
+      : db_(db), settings_(settings), keys_(keys), observer_(observer) {
     write_options_.disableWAL = true;
   }
 
@@ -45,6 +46,7 @@ class Loader {
         WaitForCompactions();
         break;
     }
+    if (observer_ != nullptr) observer_->AtRest(db_);
   }
 
  private:
@@ -63,7 +65,9 @@ class Loader {
       support::CheckForInterrupts();
       const std::string key = keys_.Key(i);
       Check(db_.Put(write_options_, key, MakeValue(key, settings_.value_bytes)));
-      if (++written % part == 0) Flush();
+      ++written;
+      if (observer_ != nullptr) observer_->AfterPut(db_, written);
+      if (written % part == 0) Flush();
     }
     Flush();
   }
@@ -107,6 +111,7 @@ class Loader {
   rocksdb::DB& db_;
   const ReadampSettings& settings_;
   const KeySet& keys_;
+  LoadObserver* observer_;
   rocksdb::WriteOptions write_options_;
 };
 
@@ -126,6 +131,7 @@ rocksdb::Options TreeOptions(const ReadampSettings& settings) {
     case Tree::kUniversal:
       options.compaction_style = rocksdb::kCompactionStyleUniversal;
       options.write_buffer_size = settings.write_buffer_bytes;
+      options.level0_file_num_compaction_trigger = settings.level0_trigger;
       break;
     case Tree::kLoaded:
       CompactByLevels(settings, &options);
@@ -143,13 +149,15 @@ void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options)
   };
   options->disable_auto_compactions = false;
   options->write_buffer_size = settings.write_buffer_bytes;
+  options->level0_file_num_compaction_trigger = settings.level0_trigger;
   options->arena_block_size = defaults.arena_block_size;
   options->target_file_size_base = scaled(defaults.target_file_size_base);
   options->max_bytes_for_level_base = scaled(defaults.max_bytes_for_level_base);
 }
 
-void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys) {
-  Loader(db, settings, keys).Load();
+void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys,
+              LoadObserver* observer) {
+  Loader(db, settings, keys, observer).Load();
 }
 
 }  // namespace exactbloom::readamp

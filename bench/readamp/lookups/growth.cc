@@ -1,0 +1,172 @@
+#include "growth.h"
+
+#include <fmt/format.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/metadata.h>
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+
+#include "readamp/tree/counting_file_system.h"
+
+namespace exactbloom::readamp {
+
+// Knows the filters of all tables that a database made, also of those that compactions have removed
+// since: the tree may change while it is being listed.
+class FilterCensus : public rocksdb::EventListener {
+ public:
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const rocksdb::TableProperties& properties = info.table_properties;
+    tables_[info.file_path] = {properties.num_entries, properties.filter_size};
+  }
+  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) override {
+    Runs(*db);
+  }
+  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& /*info*/) override {
+    Runs(*db);
+  }
+
+  // The sorted runs of the tree as it is. The lookups of `asked` are absent keys in order.
+  std::vector<GrowthRun> Runs(rocksdb::DB& db, const std::vector<std::string>& asked = {}) {
+    rocksdb::ColumnFamilyMetaData tree;
+    db.GetColumnFamilyMetaData(&tree);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<GrowthRun> runs;
+    std::uint64_t filter_bytes = 0;
+    for (const rocksdb::LevelMetaData& level : tree.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        if (runs.empty() || level.level == 0 || runs.back().level != level.level) {
+          runs.push_back({level.level});
+        }
+        GrowthRun& run = runs.back();
+        const TableFilter& table = tables_[file.db_path + file.name];
+        ++run.tables;
+        run.unfiltered_tables += table.bytes == 0 ? 1U : 0U;
+        run.keys += table.keys;
+        run.filter_bytes += table.bytes;
+        filter_bytes += table.bytes;
+        if (asked.empty()) continue;
+        const auto first = std::lower_bound(asked.begin(), asked.end(), file.smallestkey);
+        const auto last = std::upper_bound(first, asked.end(), file.largestkey);
+        run.asked += static_cast<double>(last - first) / static_cast<double>(asked.size());
+      }
+    }
+    most_filter_bytes_ = std::max(most_filter_bytes_, filter_bytes);
+    return runs;
+  }
+
+  std::uint64_t MostFilterBytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return most_filter_bytes_;
+  }
+
+ private:
+  struct TableFilter {
+    std::uint64_t keys = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, TableFilter> tables_;  // by their paths
+  std::uint64_t most_filter_bytes_ = 0;
+};
+
+std::uint64_t GrowthPoint::Sum(std::uint64_t GrowthRun::*field) const {
+  return std::accumulate(
+      runs.begin(), runs.end(), std::uint64_t{0},
+      [field](std::uint64_t sum, const GrowthRun& run) { return sum + run.*field; });
+}
+
+double GrowthPoint::BitsPerKey() const {
+  const std::uint64_t keys = Sum(&GrowthRun::keys);
+  if (keys == 0) return 0.0;
+  return 8.0 * static_cast<double>(Sum(&GrowthRun::filter_bytes)) / static_cast<double>(keys);
+}
+
+double GrowthPoint::WastedReadsPerLookup() const {
+  return lookups == 0 ? 0.0 : static_cast<double>(wasted_reads) / static_cast<double>(lookups);
+}
+
+GrowthMeasurement::GrowthMeasurement(const Workload& workload, const KeySet& keys,
+                                     const ReadampSettings& settings, Progress& progress)
+    : workload_(workload), keys_(keys), settings_(settings), progress_(progress) {}
+
+GrowthMeasurement::~GrowthMeasurement() = default;
+
+void GrowthMeasurement::Prepare(rocksdb::Options* options) {
+  env_ = rocksdb::NewCompositeEnv(
+      std::make_shared<CountingFileSystem>(rocksdb::FileSystem::Default(), settings_.read_latency));
+  census_ = std::make_shared<FilterCensus>();
+  options->env = env_.get();
+  options->listeners.push_back(census_);
+  start_ = std::chrono::steady_clock::now();
+}
+
+void GrowthMeasurement::AfterPut(rocksdb::DB& db, std::size_t written) {
+  progress_.Add(1);
+  written_ = written;
+  const std::size_t due = written * settings_.growth_points / keys_.stored;
+  if (due > growth_.loading.size()) growth_.loading.push_back(Measure(db));
+}
+
+void GrowthMeasurement::AtRest(rocksdb::DB& db) {
+  growth_.at_rest = Measure(db);
+  const GrowthPoint& point = growth_.at_rest;
+  if (point.Sum(&GrowthRun::unfiltered_tables) == 0 &&
+      point.wasted_reads != point.false_positives) {
+    throw WrongAnswer(
+        fmt::format("at rest RocksDB counts {} false positives and the file system "
+                    "{} wasted reads",
+                    point.false_positives, point.wasted_reads));
+  }
+}
+
+GrowthPoint GrowthMeasurement::Measure(rocksdb::DB& db) {
+  GrowthPoint point;
+  const auto elapsed = std::chrono::steady_clock::now() - start_;
+  point.seconds = std::chrono::duration<double>(elapsed).count();
+  point.keys_written = written_;
+  point.lookups = workload_.order.size() / (settings_.growth_points + 1);
+  std::vector<std::string> asked;
+  asked.reserve(point.lookups);
+  for (std::size_t i = 0; i < point.lookups; ++i) {
+    asked.push_back(keys_.Key(workload_.order[next_++]));
+  }
+  std::vector<std::string> sorted = asked;
+  std::sort(sorted.begin(), sorted.end());
+
+  rocksdb::ReadOptions read_options;
+  read_options.fill_cache = false;  // so that every search of a table is a read
+  rocksdb::PinnableSlice value;
+  CountedThread counted;
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->Reset();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (i == asked.size() / 2) point.runs = census_->Runs(db, sorted);
+    support::CheckForInterrupts();
+    counted.Reads().tables.clear();
+    const auto status = db.Get(read_options, db.DefaultColumnFamily(), asked[i], &value);
+    if (!status.IsNotFound()) {
+      throw WrongAnswer(
+          fmt::format("the key '{}', which was never stored: {}", asked[i], status.ToString()));
+    }
+    point.wasted_reads += counted.Reads().tables.size();
+  }
+  point.false_positives = rocksdb::get_perf_context()->bloom_sst_hit_count;
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  point.most_filter_bytes = census_->MostFilterBytes();
+  if (point.wasted_reads < point.false_positives) {
+    throw WrongAnswer(fmt::format("RocksDB counts {} false positives and the file system {} reads",
+                                  point.false_positives, point.wasted_reads));
+  }
+  return point;
+}
+
+}  // namespace exactbloom::readamp
