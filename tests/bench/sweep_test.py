@@ -130,6 +130,28 @@ class SweepTest(unittest.TestCase):
         for figure in figures:
             self.assertIn("<svg", (output / figure).read_text())
 
+    def test_report_compares_growing_trees(self):
+        if run("/usr/bin/python3", "-c", "import matplotlib").returncode:
+            self.skipTest("no matplotlib; scripts/packages_report.txt names its package")
+        point = {"keys_written": 1000, "wasted_reads_per_lookup": 0.0625, "present_optimum": 0.03}
+        means = {"wasted_reads_per_lookup": 0.0625, "over_present_optimum": 1.75, "bits_per_key": 10.5}
+        growth = {"points": [point, {**point, "keys_written": 2000, "present_optimum": None}], "loading": means,
+                  "at_rest": {**means, "wasted_reads_per_lookup": 0.0125}, "most_bits_per_key": 11, "most_filter_bytes": 2500}
+        half = {**growth, "loading": {**means, "wasted_reads_per_lookup": 0.025}}
+        policies = [{"policy": "bloomfilter:10", "workloads": {"growth": growth}},
+                    {"policy": "{id=classic_bloom;lines=1}", "workloads": {"growth": half}}]
+        results, output = self.directory / "growth.json", self.directory / "growth"
+        results.write_text("\n".join(json.dumps({"settings": {"tree": tree}, "policies": policies}, indent=2) for tree in (
+            {"kind": "loaded", "level0_trigger": 12}, {"kind": "universal", "level0_trigger": 4})))
+        done = run(REPORT, "--growth", results, "--output", output)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("(compaction by levels, 12 files trigger level 0): wasted reads per lookup `bloomfilter:10` 0.0625, "
+                      "`classic_bloom lines=1` 0.025; at rest `bloomfilter:10` 0.0125", done.stdout)
+        self.assertIn("<td>classic_bloom lines=1</td><td>0.025</td><td>0.4</td><td>1.75</td>", (output / "index.html").read_text())
+        self.assertEqual((output / "growth.svg").read_text().count(">bloomfilter:10<"), 1)
+        results.write_text('{"settings": {}, "policies": []}')
+        self.expect_refusal(run(REPORT, "--growth", results), str(results))
+
 
 if __name__ == "__main__":
     unittest.main()
