@@ -90,6 +90,11 @@ double GrowthPoint::BitsPerKey() const {
   return 8.0 * static_cast<double>(Sum(&GrowthRun::filter_bytes)) / static_cast<double>(keys);
 }
 
+double GrowthPoint::RunsAsked() const {
+  return std::accumulate(runs.begin(), runs.end(), 0.0,
+                         [](double sum, const GrowthRun& run) { return sum + run.asked; });
+}
+
 double GrowthPoint::WastedReadsPerLookup() const {
   return lookups == 0 ? 0.0 : static_cast<double>(wasted_reads) / static_cast<double>(lookups);
 }

@@ -36,9 +36,10 @@ struct GrowthPoint {
   std::vector<GrowthRun> runs;          // in the order in which a lookup asks them
   std::uint64_t most_filter_bytes = 0;  // of the tree after any flush or compaction so far
 
-  // Sums over the sorted runs.
+  // Of all sorted runs.
   std::uint64_t Sum(std::uint64_t GrowthRun::*field) const;
   double BitsPerKey() const;
+  double RunsAsked() const;  // per lookup
   double WastedReadsPerLookup() const;
 };
 

@@ -12,7 +12,6 @@ namespace exactbloom::readamp {
 namespace {
 
 using nlohmann::json;
-using support::Cells;
 
 // Of points whose optima are at `optimum` and behind.
 GrowthMeans MeansOf(const GrowthPoint* first, const GrowthPoint* last,
@@ -29,6 +28,7 @@ GrowthMeans MeansOf(const GrowthPoint* first, const GrowthPoint* last,
   const auto count = static_cast<double>(last - first);
   for (; first != last; ++first, ++optimum) {
     wasted += first->WastedReadsPerLookup();
+    means.runs_asked += first->RunsAsked() / count;
     bits += first->BitsPerKey();
     if (first->runs.empty()) continue;
     with_tables += 1.0;
@@ -50,29 +50,27 @@ std::optional<double> Ratio(double value, double of) {
   return of > 0.0 ? std::optional(value / of) : std::nullopt;
 }
 
-Cells MeansCells(const GrowthMeans& means, const GrowthMeans& first) {
-  return {Text(means.wasted_reads, 4), Text(Ratio(means.wasted_reads, first.wasted_reads), 3),
-          Text(means.over_present_optimum, 3), Text(means.over_wanted_optimum, 3)};
+double PerRun(const GrowthMeans& means) {
+  return Ratio(means.wasted_reads, means.runs_asked).value_or(0.0);
 }
 
-std::string ComparisonText(const std::vector<GrowthResult>& results) {
-  const auto first = std::find_if(results.begin(), results.end(),
-                                  [](const GrowthResult& result) { return result.HasFilters(); });
-  support::TextTable table({"policy", "loading: /lookup", "of first", "/optimum", "/wanted",
-                            "at rest: /lookup", "of first", "/optimum", "/wanted",
-                            "bits/key: loading", "most", "at rest", "most filter bytes"});
+// The table of one state of the trees.
+std::string ComparisonText(const std::string& state, GrowthMeans (GrowthResult::*means_of)() const,
+                           const std::vector<GrowthResult>& results) {
+  auto first = std::find_if(results.begin(), results.end(),
+                            [](const GrowthResult& result) { return result.HasFilters(); });
+  if (first == results.end()) first = results.begin();
+  const GrowthMeans baseline = ((*first).*means_of)();
+  support::TextTable table({state, "/lookup", "of first", "runs asked", "of first/run", "/optimum",
+                            "/wanted", "bits/key", "most", "most filter bytes"});
   for (const GrowthResult& result : results) {
-    const GrowthMeans loading = result.Loading();
-    const GrowthMeans at_rest = result.AtRest();
-    const auto& baseline = first == results.end() ? result : *first;
-    Cells row = {result.policy};
-    for (const Cells& cells :
-         {MeansCells(loading, baseline.Loading()), MeansCells(at_rest, baseline.AtRest())}) {
-      row.insert(row.end(), cells.begin(), cells.end());
-    }
-    table.AddRow(std::move(row),
-                 {Text(loading.bits_per_key, 3), Text(result.MostBitsPerKey(), 3),
-                  Text(at_rest.bits_per_key, 3), result.growth.at_rest.most_filter_bytes});
+    const GrowthMeans means = (result.*means_of)();
+    table.AddRow({result.policy, Text(means.wasted_reads, 4),
+                  Text(Ratio(means.wasted_reads, baseline.wasted_reads), 3),
+                  Text(means.runs_asked, 2), Text(Ratio(PerRun(means), PerRun(baseline)), 3),
+                  Text(means.over_present_optimum, 3), Text(means.over_wanted_optimum, 3),
+                  Text(means.bits_per_key, 3), Text(result.MostBitsPerKey(), 3),
+                  result.growth.at_rest.most_filter_bytes});
   }
   return table.Format();
 }
@@ -101,6 +99,7 @@ std::string OverTimeText(const GrowthResult& result) {
 
 json MeansJson(const GrowthMeans& means) {
   return {{"wasted_reads_per_lookup", means.wasted_reads},
+          {"runs_asked", means.runs_asked},
           {"over_present_optimum", means.over_present_optimum},
           {"over_wanted_optimum", means.over_wanted_optimum},
           {"bits_per_key", means.bits_per_key}};
@@ -124,6 +123,7 @@ json PointJson(const GrowthPoint& point, const GrowthOptimum& optimum) {
           {"false_positives", point.false_positives},
           {"wasted_reads", point.wasted_reads},
           {"wasted_reads_per_lookup", point.WastedReadsPerLookup()},
+          {"runs_asked", point.RunsAsked()},
           {"present_optimum", optimum.present},
           {"wanted_optimum", optimum.wanted},
           {"tables", point.Sum(&GrowthRun::tables)},
@@ -157,9 +157,10 @@ std::string GrowthText(const std::vector<GrowthResult>& results) {
   const Growth& growth = results.front().growth;
   std::string text = fmt::format(
       "growth: {} lookups of keys that are not in the store at each of {} points while {} keys are "
-      "written, and at rest\n{}\n",
+      "written, and at rest\n{}\n{}\n",
       growth.at_rest.lookups, growth.loading.size(), growth.at_rest.keys_written,
-      ComparisonText(results));
+      ComparisonText("while loading", &GrowthResult::Loading, results),
+      ComparisonText("at rest", &GrowthResult::AtRest, results));
   for (const GrowthResult& result : results) text += OverTimeText(result) + "\n";
   return text;
 }

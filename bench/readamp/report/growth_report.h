@@ -15,8 +15,8 @@ class FilterPolicy;
 namespace exactbloom::readamp {
 
 // Wasted reads per lookup, by the exact rates, of the best division (PlanLevels) of bits among the
-// sorted runs of a point's tree. The runs count by the share of the lookups that ask them. None if
-// the tree has no tables, or more sorted runs than PlanLevels takes.
+// sorted runs of a point's tree, with one rate in each run. The runs count by the share of the
+// lookups that ask them. None if the tree has no tables, or more sorted runs than PlanLevels takes.
 struct GrowthOptimum {
   std::optional<double> present;  // of the bits that the tree's filters have
   std::optional<double> wanted;   // of the policy's bits per key, if it has such an option
@@ -25,6 +25,7 @@ struct GrowthOptimum {
 // Means over points of a load.
 struct GrowthMeans {
   double wasted_reads = 0.0;  // per lookup
+  double runs_asked = 0.0;    // sorted runs that a lookup asks
   double bits_per_key = 0.0;  // of the points that have tables
   // Of the means of both; none if one point has no optimum.
   std::optional<double> over_present_optimum;
@@ -39,7 +40,7 @@ struct GrowthResult {
   GrowthMeans Loading() const;
   GrowthMeans AtRest() const;
   double MostBitsPerKey() const;  // of all points
-  bool HasFilters() const;
+  bool HasFilters() const;        // at any time
 };
 
 // Adds the optima. They are those of the policy's own layout and Ribbon filters; of the classic
