@@ -53,13 +53,16 @@ Status CorruptionOf(ConstructionFault fault) {
 class BitsBuilder : public NewestFilterBitsBuilder {
  public:
   BitsBuilder(BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-              MemoryFit& memory_fit)
+              MemoryFit& memory_fit, std::function<double(std::uint64_t)> bits_per_key_of)
       : builder_(std::move(builder)),
         info_log_(context.info_log),
         memory_fit_(context.table_options.optimize_filters_for_memory ? &memory_fit : nullptr),
         sized_by_rate_(FilterInternals::IsSizedByRate(builder_)),
         detects_faults_(context.table_options.detect_filter_construct_corruption),
-        charge_(CacheToCharge(context.table_options)) {}
+        charge_(CacheToCharge(context.table_options)) {
+    // A partition's keys are not the table's.
+    if (!context.table_options.partition_filters) bits_per_key_of_ = std::move(bits_per_key_of);
+  }
 
   void AddKey(const Slice& key) override {
     Add([&] { builder_.AddKey(View(key)); });
@@ -172,6 +175,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
       Clear();
       return {};
     }
+    if (bits_per_key_of_) {
+      FilterInternals::SetBitsPerKey(builder_, bits_per_key_of_(builder_.KeyCount()));
+    }
     BlockPlan plan = builder_.Plan();
     if (plan.IsCut()) WarnOfTheBlockLimit();
     if (memory_fit_ != nullptr) plan = memory_fit_->Fit(builder_, plan);
@@ -213,6 +219,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   BloomFilterBuilder builder_;
   rocksdb::Logger* info_log_;
   MemoryFit* memory_fit_;  // null: blocks have the size that the builder plans
+  std::function<double(std::uint64_t)> bits_per_key_of_;
   bool sized_by_rate_;
   bool detects_faults_;
   bool out_of_memory_ = false;
@@ -232,8 +239,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
     BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-    MemoryFit& memory_fit) {
-  return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit);
+    MemoryFit& memory_fit, std::function<double(std::uint64_t)> bits_per_key_of) {
+  return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit,
+                                       std::move(bits_per_key_of));
 }
 
 }  // namespace exactbloom

@@ -3,8 +3,11 @@
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 
+#include <algorithm>
+#include <functional>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,12 @@ using rocksdb::Status;
 
 namespace {
 
+bool HasTreeListener(const rocksdb::DBOptions& options) {
+  return std::any_of(options.listeners.begin(), options.listeners.end(), [](const auto& listener) {
+    return listener != nullptr && std::string_view(listener->Name()) == tree::kTreeListenerName;
+  });
+}
+
 PolicyOptions OptionsOfBits(double bits_per_key) {
   PolicyOptions options;
   options.bits_per_key = bits_per_key;
@@ -34,9 +43,17 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
     : kind_(kind),
       options_(options),
       configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration),
-      levels_(std::make_unique<LevelAllocation>(Layout(), options_)),
       built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions().bits_per_key)) {
   RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes());
+  Prepare();
+}
+
+void BloomFilterPolicy::Prepare() {
+  levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
+  follower_.reset();
+  if (!configuration_.ok() || !FollowsTree(options_)) return;
+  follower_ = std::make_unique<tree::TreeFollower>(tree::DivisionOptions{
+      Layout(), options_.bits_per_key, options_.memory_budget, options_.bottommost});
 }
 
 std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(kind_, options_); }
@@ -51,8 +68,8 @@ Status BloomFilterPolicy::ConfigureOptions(
   try {
     status = FilterPolicy::ConfigureOptions(config_options, options, unused);
     if (status.ok()) status = ValidatePolicyOptions(options_);
-    levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
     if (configuration_.ok()) configuration_ = status;
+    Prepare();
   } catch (const std::bad_alloc&) {
     status = Status::MemoryLimit();  // neither it nor its copies take memory
     configuration_ = status;
@@ -72,8 +89,14 @@ Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_op
 
 Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
                                           const rocksdb::ColumnFamilyOptions& cf_options) const {
-  return configuration_.ok() ? FilterPolicy::ValidateOptions(db_options, cf_options)
-                             : configuration_;
+  if (!configuration_.ok()) return configuration_;
+  if (follower_ != nullptr && !HasTreeListener(db_options)) {
+    return Status::InvalidArgument(
+        "exactbloom: " + FormatPolicy(kind_, options_) +
+        " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
+        "exactbloom::NewTreeListener() into them");
+  }
+  return FilterPolicy::ValidateOptions(db_options, cf_options);
 }
 
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
@@ -83,7 +106,16 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
   try {
     Announce(context);
     if (!configuration_.ok()) return nullptr;
-    const AllocatedFilter filter = FilterOf(context);
+    AllocatedFilter filter = FilterOf(context);
+    std::function<double(std::uint64_t)> bits_per_key_of;
+    if (follower_ != nullptr) {
+      if (const auto table = follower_->Begin(context)) {
+        filter.bits_per_key = table->BitsPerKey(0);
+        bits_per_key_of = [table = *table](std::uint64_t keys) { return table.BitsPerKey(keys); };
+      } else {
+        AnnounceFlatDivision(context);
+      }
+    }
     if (filter.ribbon && filter.bits_per_key >= kMinBitsPerKey) {
       return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
     }
@@ -95,7 +127,9 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     options.hash_seed = options_.hash_seed;
     options.detect_faults = context.table_options.detect_filter_construct_corruption;
     std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
-    return builder ? NewBitsBuilder(std::move(*builder), context, memory_fit_).release() : nullptr;
+    if (!builder) return nullptr;
+    return NewBitsBuilder(std::move(*builder), context, memory_fit_, std::move(bits_per_key_of))
+        .release();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -125,10 +159,23 @@ void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) 
                 context.column_family_name.c_str(), Describe().c_str());
 }
 
+void BloomFilterPolicy::AnnounceFlatDivision(const rocksdb::FilterBuildingContext& context) const {
+  // While a database is opened its tree is not known yet, and tables for ingestion have none.
+  const bool is_told = context.reason == rocksdb::TableFileCreationReason::kFlush ||
+                       context.reason == rocksdb::TableFileCreationReason::kCompaction;
+  if (context.info_log == nullptr || !is_told) return;
+  const std::lock_guard<std::mutex> lock(announced_mutex_);
+  if (!announced_flat_.emplace(context.info_log, context.column_family_name).second) return;
+  rocksdb::Warn(context.info_log,
+                "exactbloom: column family [%s]: the tree is not known, so all tables get %g bits "
+                "per key; does the database have the listener exactbloom_tree?",
+                context.column_family_name.c_str(), options_.bits_per_key);
+}
+
 std::string BloomFilterPolicy::Describe() const {
   std::string text = FormatPolicy(kind_, options_) + ", kernel ";
   text += KernelName();
-  if (options_.size_ratio == 0.0) return text;
+  if (options_.size_ratio <= 0.0) return text;
   text += ", bits per key " + FormatLevelBits(levels_->BitsByDistance());
   return text + " from the bottommost level up";
 }

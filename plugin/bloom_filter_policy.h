@@ -16,6 +16,7 @@
 #include "memory_fit.h"
 #include "policy_options.h"
 #include "ribbon_filters.h"
+#include "tree/tree_follower.h"
 
 namespace exactbloom {
 
@@ -64,16 +65,21 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   // Writes into the info log what a column family's tables get, before the first of them is built:
   // these filters, or none because of an error.
   void Announce(const rocksdb::FilterBuildingContext& context) const;
+  // The same, if a table's tree should be known and is not.
+  void AnnounceFlatDivision(const rocksdb::FilterBuildingContext& context) const;
+  void Prepare();  // for options that are set
   std::string Describe() const;
 
   FilterKind kind_;
   PolicyOptions options_;
   rocksdb::Status configuration_;  // the first error
   std::unique_ptr<const LevelAllocation> levels_;
+  std::unique_ptr<const tree::TreeFollower> follower_;  // null: filters do not depend on the tree
   RibbonFilters ribbon_filters_;
   // The column families that were announced, by their database's log and their name.
   mutable std::mutex announced_mutex_;
   mutable std::set<std::pair<const rocksdb::Logger*, std::string>> announced_;
+  mutable std::set<std::pair<const rocksdb::Logger*, std::string>> announced_flat_;
   // Reads the blocks that are not ExactBloom's.
   std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
   // Shared by all tables that are built with this policy.

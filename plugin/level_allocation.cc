@@ -56,7 +56,7 @@ double LevelAllocation::BitsPerKeyOf(const FilterBuildingContext& context) const
     if (context.level_at_creation < 0) return options_.level_bits.back();
     return at_most_last(options_.level_bits, static_cast<std::size_t>(context.level_at_creation));
   }
-  if (options_.size_ratio == 0.0) return options_.bits_per_key;
+  if (options_.size_ratio == 0.0 || FollowsTree(options_)) return options_.bits_per_key;
   const auto distance = DistanceFromBottom(context);
   return distance ? at_most_last(BitsByDistance(), *distance) : options_.bits_per_key;
 }

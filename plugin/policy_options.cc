@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
 #include <locale>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -46,6 +48,49 @@ bool ReadLevelBits(const std::string& text, std::vector<double>* values) {
   }
 }
 
+constexpr char kAuto[] = "auto";
+
+bool ReadSizeRatio(const std::string& text, double* value) {
+  if (text != kAuto) return ReadNumber(text, value) && *value >= 0.0;
+  *value = kAutoSizeRatio;
+  return true;
+}
+
+// Units of bytes, as RocksDB's own options have them.
+constexpr std::string_view kUnits = "KMGT";
+constexpr int kUnitShift = 10;
+
+// Returns by how many bits the unit at the end of a number shifts it; nothing if there is none
+// such.
+std::optional<int> ShiftOfUnit(const std::string& text) {
+  if (text.empty()) return 0;
+  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(text[0])));
+  const bool is_unit =
+      unit != std::string_view::npos && (text.size() == 1 || text.substr(1) == "iB");
+  if (!is_unit) return std::nullopt;
+  return (static_cast<int>(unit) + 1) * kUnitShift;
+}
+
+bool ReadBytes(const std::string& text, std::uint64_t* value) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::optional<int> shift = ShiftOfUnit(text.substr(digits));
+  if (!shift || !ReadNumber(text.substr(0, digits), value)) return false;
+  if (*value > std::numeric_limits<std::uint64_t>::max() >> *shift) return false;
+  *value <<= *shift;
+  return true;
+}
+
+// In the largest unit that gives a whole number.
+std::string FormatBytes(std::uint64_t value) {
+  std::string unit;
+  for (const char larger : kUnits) {
+    if (value == 0 || value % (1U << kUnitShift) != 0) break;
+    value >>= kUnitShift;
+    unit = larger;
+  }
+  return std::to_string(value) + unit;
+}
+
 bool ReadBottommost(const std::string& text, BottommostFilter* value) {
   *value = text == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
   return text == "ribbon" || text == "bloom";
@@ -60,8 +105,8 @@ struct Rule {
   std::string (*format)(const PolicyOptions& options);
 };
 
-const std::array<Rule, 7>& Rules() {
-  static const std::array<Rule, 7> rules = {{
+const std::array<Rule, 8>& Rules() {
+  static const std::array<Rule, 8> rules = {{
       {"bits_per_key", "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
        [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
@@ -77,12 +122,21 @@ const std::array<Rule, 7>& Rules() {
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->lines); },
        [](const PolicyOptions& o) { return o.lines >= 0 && o.lines <= kMaxLines; },
        [](const PolicyOptions& o) { return std::to_string(o.lines); }},
-      {"size_ratio", "0 or a number above 1, up to " + FormatNumber(kMaxSizeRatio),
-       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->size_ratio); },
-       [](const PolicyOptions& o) {
-         return o.size_ratio == 0.0 || (o.size_ratio > 1.0 && o.size_ratio <= kMaxSizeRatio);
+      {"size_ratio", "auto, 0 or a number above 1, up to " + FormatNumber(kMaxSizeRatio),
+       [](const std::string& text, PolicyOptions* o) {
+         return ReadSizeRatio(text, &o->size_ratio);
        },
-       [](const PolicyOptions& o) { return FormatNumber(o.size_ratio); }},
+       [](const PolicyOptions& o) {
+         return o.size_ratio == 0.0 || o.size_ratio == kAutoSizeRatio ||
+                (o.size_ratio > 1.0 && o.size_ratio <= kMaxSizeRatio);
+       },
+       [](const PolicyOptions& o) {
+         return o.size_ratio == kAutoSizeRatio ? kAuto : FormatNumber(o.size_ratio);
+       }},
+      {"memory_budget", "a whole number of bytes, below 2^53, to which K, M, G or T may be added",
+       [](const std::string& text, PolicyOptions* o) { return ReadBytes(text, &o->memory_budget); },
+       [](const PolicyOptions& o) { return o.memory_budget < std::uint64_t{1} << 53; },
+       [](const PolicyOptions& o) { return FormatBytes(o.memory_budget); }},
       {"level_bits",
        "up to " + std::to_string(kMostLevels) + " numbers from 0 to " +
            FormatNumber(kMaxBitsPerKey) + ", separated by colons",
@@ -157,10 +211,12 @@ struct Conflict {
   const char* reason;
 };
 
-constexpr std::array<Conflict, 5> kConflicts = {{
+constexpr std::array<Conflict, 7> kConflicts = {{
     {"fpr", "size_ratio", "with one rate for all tables there is nothing to divide"},
     {"fpr", "level_bits", "both say how large filters are"},
     {"size_ratio", "level_bits", "both say how levels share the memory"},
+    {"fpr", "memory_budget", "both say how large filters are"},
+    {"level_bits", "memory_budget", "both say how large filters are"},
     {"fpr", "bottommost", "Ribbon filters are not sized by an exact rate"},
     {"hash_seed", "bottommost", "Ribbon filters take no salt"},
 }};
@@ -243,6 +299,11 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
     return Status::InvalidArgument(
         std::string("exactbloom: ") + first.name + " '" + first.format(options) + "' and " +
         second.name + " '" + second.format(options) + "' exclude each other: " + conflict.reason);
+  }
+  if (options.memory_budget != 0 && options.size_ratio > 0.0) {
+    return Status::InvalidArgument(
+        "exactbloom: memory_budget needs size_ratio=auto, or none: with a fixed ratio the division "
+        "does not know how much memory the tree takes");
   }
   return Status::OK();
 }

@@ -29,6 +29,11 @@ rocksdb::Status ParsePolicyId(const std::string& text, PolicyOptions* options);
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
 
+// Whether filters are sized by the live tree, which needs a tree listener.
+inline bool FollowsTree(const PolicyOptions& options) {
+  return options.size_ratio == kAutoSizeRatio || options.memory_budget != 0;
+}
+
 // Returns the name of the policies of a kind: classic_bloom or standard_bloom.
 const char* PolicyName(FilterKind kind);
 

@@ -8,6 +8,8 @@
 
 #include "bloom_filter_policy.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
+#include "tree/table_in_making.h"
 
 // Adds the policies to `library` and returns how many factories were added. RocksDB calls it by
 // this name, outside any namespace and declared as C, when ExactBloom is built into it as a plugin.
@@ -52,6 +54,21 @@ void AddPolicy(ObjectLibrary& library, FilterKind kind) {
       });
 }
 
+void AddListener(ObjectLibrary& library) {
+  library.AddFactory<rocksdb::EventListener>(
+      tree::kTreeListenerName,
+      [](const std::string& /*id*/, std::unique_ptr<rocksdb::EventListener>* guard,
+         std::string* error) -> rocksdb::EventListener* {
+        try {
+          *guard = tree::MakeTreeListener();
+          return guard->get();
+        } catch (const std::bad_alloc&) {
+          *error = "out of memory";
+          return nullptr;
+        }
+      });
+}
+
 }  // namespace
 
 void RegisterFilterPolicies() {
@@ -64,5 +81,6 @@ void RegisterFilterPolicies() {
 int RegisterExactBloom(rocksdb::ObjectLibrary& library, const std::string& /*argument*/) {
   exactbloom::AddPolicy(library, exactbloom::FilterKind::kClassic);
   exactbloom::AddPolicy(library, exactbloom::FilterKind::kStandard);
-  return 2;
+  exactbloom::AddListener(library);
+  return 3;
 }

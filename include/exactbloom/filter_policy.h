@@ -23,6 +23,8 @@
 
 namespace exactbloom {
 
+inline constexpr double kAutoSizeRatio = -1.0;
+
 // The options of a policy. Option strings use the same names. docs/configuration.md lists the
 // ranges and says which table gets what.
 struct BloomFilterPolicyOptions {
@@ -36,8 +38,15 @@ struct BloomFilterPolicyOptions {
   // fastest check. 2: in two cache lines of one page. See layout.h.
   int lines = 0;
   // Unless 0: how many times larger each level is than the one above it, above 1. Smaller levels
-  // then get more bits per key, so that an absent key wastes the fewest reads. See levels.h.
+  // then get more bits per key, so that an absent key wastes the fewest reads. See levels.h. With
+  // kAutoSizeRatio (in option strings: auto) the division follows the sizes that the levels have;
+  // that needs a tree listener (tree_listener.h).
   double size_ratio = 0.0;
+  // Unless 0: the most bytes that the filters of all live tables may take, in all column families
+  // and databases that share the policy object. bits_per_key is then the most that keys get on
+  // average, and the division is that of kAutoSizeRatio, which need not be set. Option strings take
+  // the suffixes K, M, G and T, with or without iB. Needs a tree listener.
+  std::uint64_t memory_budget = 0;
   // Unless empty: bits per key of level 0, 1, 2 and so on, each in the range of bits_per_key; the
   // last also for all deeper levels.
   std::vector<double> level_bits;

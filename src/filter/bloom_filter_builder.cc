@@ -124,4 +124,8 @@ filter::HashStore& filter::FilterInternals::HashesOf(BloomFilterBuilder& builder
   return builder.state_->hashes;
 }
 
+void filter::FilterInternals::SetBitsPerKey(BloomFilterBuilder& builder, double bits_per_key) {
+  builder.options_.bits_per_key = bits_per_key;
+}
+
 }  // namespace exactbloom

@@ -29,6 +29,10 @@ struct FilterInternals {
   static std::uint64_t BlockBytes(const BloomFilterBuilder& builder, std::uint64_t keys);
   static bool IsSizedByRate(const BloomFilterBuilder& builder);
 
+  // For the next filter, unless filters are sized by their rate.
+  //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
+  static void SetBitsPerKey(BloomFilterBuilder& builder, double bits_per_key);
+
   // The hashes that a builder keeps, for tests that damage them. Moving the builder does not move
   // them.
   static HashStore& HashesOf(BloomFilterBuilder& builder);

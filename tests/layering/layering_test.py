@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is L0's.
-PUBLIC = {"bloom_filter.h": "filter", "filter_policy.h": "plugin", "rebuild_filters.h": "plugin", "table_filters.h": "plugin"}
+PUBLIC = {"bloom_filter.h": "filter", "filter_policy.h": "plugin", "rebuild_filters.h": "plugin", "table_filters.h": "plugin",
+          "tree_listener.h": "tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
     ("analysis", ["src/analysis"], []),
@@ -21,12 +22,13 @@ LAYERS = [
     ("kernels", ["src/filter/kernels"], ["analysis", "filter headers"]),
     ("filter", ["src/filter"], ["analysis", "kernels"]),
     ("files", ["plugin/files"], ["xxhash"]),
-    ("plugin", ["plugin"], ["analysis", "filter headers", "filter internals", "files"]),
+    ("tree", ["plugin/tree"], ["analysis", "files"]),
+    ("plugin", ["plugin"], ["analysis", "filter headers", "filter internals", "files", "tree"]),
     ("rebuild", ["plugin/rebuild"], ["plugin", "analysis", "filter headers", "files"]),
     ("support", ["src/support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
-    ("tool", ["src/tool"], ["support", "rebuild", "plugin", "files", "filter", "kernels", "theory", "analysis"]),
-    ("bench", ["bench"], ["support", "rebuild", "plugin", "files", "filter", "kernels", "theory", "analysis"]),
-    ("examples", ["examples"], ["analysis", "filter headers", "plugin", "theory"]),
+    ("tool", ["src/tool"], ["support", "rebuild", "plugin", "tree", "files", "filter", "kernels", "theory", "analysis"]),
+    ("bench", ["bench"], ["support", "rebuild", "plugin", "tree", "files", "filter", "kernels", "theory", "analysis"]),
+    ("examples", ["examples"], ["analysis", "filter headers", "plugin", "tree", "theory"]),
 ]
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
@@ -37,6 +39,7 @@ SYSTEM = {
     "kernels": [STANDARD, r"xxhash\.h"],
     "filter": [STANDARD],
     "files": [STANDARD, ROCKSDB],
+    "tree": [STANDARD, ROCKSDB],
     "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h"],
     "rebuild": [STANDARD, ROCKSDB],
 }
@@ -48,6 +51,7 @@ FORBIDDEN = {
     "kernels": NO_ROCKSDB,
     "filter": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
     "files": NO_INTRINSIC,
+    "tree": NO_INTRINSIC,
     "plugin": NO_INTRINSIC,
     "rebuild": NO_INTRINSIC,
 }

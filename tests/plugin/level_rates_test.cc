@@ -2,6 +2,7 @@
 // promise.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/sst_file_writer.h>
 
 #include <array>
 #include <cstdint>
@@ -214,6 +215,22 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
   const std::string fields = "{id=classic_bloom;bits_per_key=10;size_ratio=10}";
   EXPECT_EQ(by_ratio[0].find(start + fields + kernel + ", bits per key 9."), 0U) << by_ratio[0];
   EXPECT_NE(by_ratio[0].find(" from the bottommost level up"), std::string::npos) << by_ratio[0];
+}
+
+// SstFileWriter does not ask whether the options are valid.
+TEST(InfoLog, SaysWhyTablesGetNoFilters) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(-1.0)));
+  ASSERT_TRUE(
+      rocksdb::CreateLoggerFromOptions(directory.path(""), options, &options.info_log).ok());
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+  ASSERT_TRUE(writer.Open(directory.path("table.sst")).ok());
+  ASSERT_TRUE(writer.Put("key", "value").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  const std::vector<std::string> lines = LinesOfTheLog(directory.path(""));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("no filters, because of"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("bits_per_key is '-1'"), std::string::npos) << lines[0];
 }
 
 TEST(InfoLog, KnowsColumnFamiliesApart) {

@@ -138,6 +138,21 @@ TEST_F(TableFilters, OfBuiltInFiltersWhatTheySay) {
   EXPECT_LT(ribbon.bytes, bloom.bytes);
 }
 
+// RocksDB makes Bloom filters of partitions with few keys, such as the last one of some tables.
+TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+  table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10, -1));
+  int mixed = 0;
+  for (std::uint64_t bytes = 512; bytes < 4096; bytes += 16) {
+    PartitionFilters(bytes, &table_options);
+    const TableFilter filter = FilterOf(table_options);
+    if (filter.ribbon_slots == 0 || filter.max_probes == 0) continue;
+    ++mixed;
+    EXPECT_EQ(filter.family, FilterFamily::kRibbon) << bytes;
+  }
+  EXPECT_GT(mixed, 0);
+}
+
 TEST_F(TableFilters, OfAFileAlone) {
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
   table_options.filter_policy = NewPolicy(FilterKind::kClassic);

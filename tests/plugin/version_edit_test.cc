@@ -128,6 +128,29 @@ TEST(VersionEdit, PassesOverATablesAttributes) {
   EXPECT_EQ(edit.added.size(), 1U);
 }
 
+TEST(VersionEdit, AddsAndDropsColumnFamiliesInGroups) {
+  VersionEdit added;
+  const std::string name = "users";
+  const std::string comparator = "leveldb.BytewiseComparator";
+  ASSERT_TRUE(DecodeVersionEdit(Varint(1) + Bytes(comparator) + Varints({200, 4}) + Varint(201) +
+                                    Bytes(name) + Varints({300, 2}),
+                                &added)
+                  .ok());
+  EXPECT_TRUE(added.adds_family);
+  EXPECT_EQ(added.column_family, 4U);
+  EXPECT_EQ(added.family_name, name);
+  EXPECT_EQ(added.comparator, comparator);
+  EXPECT_TRUE(added.in_group);
+  EXPECT_EQ(added.group_edits_left, 2U);
+  EXPECT_FALSE(added.drops_family);
+
+  VersionEdit dropped;
+  ASSERT_TRUE(DecodeVersionEdit(Varints({200, 4, 202}), &dropped).ok());
+  EXPECT_TRUE(dropped.drops_family);
+  EXPECT_FALSE(dropped.adds_family);
+  EXPECT_FALSE(dropped.in_group);
+}
+
 void ExpectRefused(const std::string& bytes, const std::string& number) {
   VersionEdit edit;
   const Status status = DecodeVersionEdit(bytes, &edit);

@@ -1,0 +1,164 @@
+// What a live tree holds: the keys and the filter bytes of each column family of a database, by
+// level.
+//
+// A filter policy sees one table; the database's events tell the rest (tree_listener.cc). After one
+// look at all tables, the events keep the census by what changed: tables that flushes and
+// compactions make, move and delete. So a builder costs nothing that grows with the tree.
+//
+// All functions may be called by several threads at once. Those that change the census throw
+// std::bad_alloc when memory is short; the census is doubtful then.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace exactbloom::tree {
+
+// Of a table. Its properties say both; RocksDB's lists of tables only say how many keys there are.
+struct TableCount {
+  std::uint64_t keys = 0;  // in the filter if it is known, or else in the table
+  std::optional<std::uint64_t> filter_bytes = 0;
+};
+
+struct LiveTable {
+  int level = 0;
+  std::uint64_t number = 0;  // the file's; no other table of the database has it
+  TableCount count;
+};
+
+// Sorted runs of about the same size.
+struct RunsOfSize {
+  double keys = 0.0;  // of each run
+  double count = 1.0;
+};
+
+// A column family's tree as a job that writes tables sees it. The runs are those that the tree will
+// have when it is in this state again: the job's output, and all others as they are. That includes
+// those that the job takes in, since such runs come again.
+struct TreeView {
+  bool is_flush = false;  // each table of a flush is a run of its own
+  std::vector<RunsOfSize> other_runs;
+  double output_keys = 0.0;  // of the run that a compaction writes into, when it has ended
+  bool output_is_deepest = false;
+  double typical_flush_keys = 0.0;  // the mean of level 0; 0: it has no tables
+
+  double live_keys = 0.0;      // of the family
+  double keys_to_write = 0.0;  // of a compaction, about
+  // The bytes of filters beside those that the job has still to write, when it has ended: the most
+  // that it can be, whichever other jobs end before.
+  double other_filter_bytes = 0.0;
+  double other_unknown_keys = 0.0;  // beside: of tables whose filters' sizes are not known
+  // Of the other families of the database that share the policy: live keys, and filter bytes as
+  // above.
+  double shared_keys = 0.0;
+  double shared_filter_bytes = 0.0;
+};
+
+class TreeCensus {
+ public:
+  using JobId = int;
+  // Of a filter policy; families of one owner share a memory budget.
+  using OwnerId = std::uint64_t;
+  static constexpr OwnerId kNoOwner = 0;     // no table was made yet
+  static constexpr OwnerId kOtherOwner = 1;  // a policy that does not follow trees
+
+  // A look at all tables may overlap with events. Changes() before the look has to be handed to
+  // Look(), which returns false and does nothing if the census changed in between.
+  std::uint64_t Changes() const;
+  bool Look(std::uint64_t changes_before, const std::string& session,
+            const std::map<std::string, std::vector<LiveTable>>& families);
+  // Whether there was a look in this session, that is since the database was opened. If not, there
+  // is nothing to go by.
+  bool IsOf(const std::string& session) const;
+  // Whether another look is wanted: something happened that events do not tell in full.
+  bool IsDoubtful() const;
+  void Doubt();
+  // The database may be closed: its tables count no more.
+  void Close();
+
+  void BeginFlush(const std::string& family, JobId job);
+  // Events of different threads may come in another order than what they tell of, so an input need
+  // not be known yet. Then it is counted as given, and its level does not matter.
+  void BeginCompaction(const std::string& family, JobId job, int output_level,
+                       const std::vector<LiveTable>& inputs);
+  // The job finished a table, which is not in the tree yet.
+  void AddWritten(const std::string& family, JobId job, TableCount count);
+  // The job has ended: these tables are in the tree, and its inputs are not.
+  void EndJob(const std::string& family, JobId job, const std::vector<LiveTable>& outputs);
+  // The job changed nothing.
+  void CancelJob(const std::string& family, JobId job);
+  // Some jobs may have failed without a word.
+  void CancelJobs();
+  void Delete(std::uint64_t number);
+  // A table was brought into the tree from outside, to a level that is not told.
+  void AddIngested(const std::string& family, std::uint64_t number, TableCount count);
+
+  void SetOwner(const std::string& family, OwnerId owner);
+
+  // What the tables of a job get their filters by. Nothing if there was no look, or the job is not
+  // known.
+  std::optional<TreeView> View(const std::string& family, JobId job) const;
+
+  struct Total {
+    double keys = 0.0;
+    double filter_bytes = 0.0;
+    double unknown_keys = 0.0;
+  };
+  // Of the families of this owner.
+  Total TotalOf(OwnerId owner) const;
+
+ private:
+  struct Sum {
+    std::uint64_t tables = 0;
+    std::uint64_t keys = 0;
+    std::uint64_t filter_bytes = 0;
+    std::uint64_t unknown_keys = 0;  // of tables whose filters' sizes are not known
+
+    void Add(const TableCount& count);
+    void Subtract(const TableCount& count);
+  };
+  struct Family {
+    OwnerId owner = kNoOwner;
+    std::vector<Sum> levels;
+    // Each table of level 0 is a run; those of about the same size are counted together.
+    std::map<int, Sum> level0_by_size;
+  };
+  struct Job {
+    bool is_flush = false;
+    int output_level = 0;
+    std::vector<std::uint64_t> inputs;
+    Sum taken;
+    Sum taken_from_output_level;
+    Sum written;
+  };
+  struct Table {
+    Family* family;
+    int level;
+    TableCount count;
+  };
+
+  void ForgetOldFlushes(const std::string& family);
+  void Add(Family& family, const LiveTable& table);
+  bool Remove(std::uint64_t number);  // whether it was there
+  Total TotalOf(const std::string& name, const Family& family, const Job* without) const;
+
+  mutable std::mutex mutex_;
+  std::uint64_t changes_ = 0;
+  bool is_doubtful_ = false;
+  std::string session_;                     // empty: there was no look
+  std::map<std::string, Family> families_;  // by name
+  std::unordered_map<std::uint64_t, Table> tables_;
+  // Tables that a job took in before the job that made them was heard to have ended.
+  std::unordered_set<std::uint64_t> gone_early_;
+  // Several families may be flushed in one job.
+  std::map<std::pair<std::string, JobId>, Job> jobs_;
+};
+
+}  // namespace exactbloom::tree

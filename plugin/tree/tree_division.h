@@ -1,0 +1,62 @@
+// The bits per key of a table, by its tree.
+//
+// An absent key's lookup asks the filter of every sorted run, so what it wastes is the sum of the
+// runs' rates. At a given total that sum is least where one more bit lowers each rate equally
+// (run_division.h). A table's filter is made once, though, and the tree goes on: so a job divides
+// the bits among the runs that the tree will have when it is in the same state again (TreeView),
+// and gives its tables the share of their run.
+//
+// Pure functions of numbers. They throw std::bad_alloc when memory is short.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../../src/analysis/run_division.h"
+#include "exactbloom/layout.h"
+#include "exactbloom/levels.h"
+#include "tree_census.h"
+
+namespace exactbloom::tree {
+
+struct DivisionOptions {
+  Layout layout;
+  double bits_per_key = 10.0;       // the most, on average over a family's keys
+  std::uint64_t memory_budget = 0;  // bytes of all filters; 0: no limit
+  BottommostFilter bottommost = BottommostFilter::kBloom;
+};
+
+// By how much the bits of a family may exceed the average that is wanted, before new tables get
+// fewer than their share: small runs come before the large one is written anew.
+inline constexpr double kMostOverAverage = 1.02;
+
+// The least that is worth a filter: at one bit per key the first hash function saves most reads per
+// bit (1 - exp(-1/b) = rate; (1 - rate) / b is largest at b = 1).
+inline constexpr double kLeastBitsPerKey = 1.0;
+
+struct TableShare {
+  double bits_per_key = 0.0;
+  bool is_over_budget = false;  // the budget leaves no more than the least
+  // All runs, with what they would get now.
+  std::vector<RunsOfSize> runs;
+  std::vector<double> planned;
+};
+
+class TreeDivision {
+ public:
+  explicit TreeDivision(const DivisionOptions& options);
+
+  // Returns the share of a table of a job.
+  //   view         with the totals of all other families and databases that share the budget
+  //   table_keys   of the table; 0: not known yet
+  //   growth       0 .. 1: by how much of its keys the tree may grow until the largest run is
+  //                written anew; a budget has to last until then
+  TableShare Share(const TreeView& view, double table_keys, double growth) const;
+
+ private:
+  DivisionOptions options_;
+  analysis::RateCurve bloom_;
+  analysis::RateCurve ribbon_;
+};
+
+}  // namespace exactbloom::tree
