@@ -17,6 +17,15 @@ int SizeClass(std::uint64_t keys) {
 
 double Real(std::uint64_t count) { return static_cast<double>(count); }
 
+template <typename Map, typename Key>
+typename Map::mapped_type ValueOf(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? typename Map::mapped_type() : found->second;
+}
+
+// What comes again of what a job takes, on average until it is run the next time.
+constexpr double kComesAgain = 0.5;
+
 }  // namespace
 
 void TreeCensus::Sum::Add(const TableCount& count) {
@@ -95,9 +104,10 @@ void TreeCensus::BeginCompaction(const std::string& family, JobId job, int outpu
     const auto known = tables_.find(input.number);
     const bool is_known = known != tables_.end();
     begun.taken.Add(is_known ? known->second.count : input.count);
-    if (is_known && known->second.level == output_level) {
-      begun.taken_from_output_level.Add(known->second.count);
-    }
+    if (!is_known) continue;
+    const Table& table = known->second;
+    begun.taken_by_level[table.level].Add(table.count);
+    if (table.level == 0) begun.taken_from_level0[SizeClass(table.count.keys)].Add(table.count);
   }
   jobs_[{family, job}] = std::move(begun);
 }
@@ -171,18 +181,22 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   view.output_is_deepest = !job.is_flush;
   for (const auto& [size, sum] : tree.level0_by_size) {
     if (sum.keys == 0) continue;
-    view.other_runs.push_back({Real(sum.keys) / Real(sum.tables), Real(sum.tables)});
+    const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
+    const double count = Real(sum.tables) - (1.0 - kComesAgain) * taken;
+    view.other_runs.push_back({Real(sum.keys) / Real(sum.tables), count});
   }
   for (std::size_t level = 0; level < tree.levels.size(); ++level) {
     const Sum& sum = tree.levels[level];
     view.live_keys += Real(sum.keys);
     if (sum.tables == 0) continue;
+    const double taken = Real(ValueOf(job.taken_by_level, static_cast<int>(level)).keys);
     if (level == 0) {
       view.typical_flush_keys = Real(sum.keys) / Real(sum.tables);
     } else if (!job.is_flush && static_cast<int>(level) == job.output_level) {
-      view.output_keys += Real(sum.keys - job.taken_from_output_level.keys);
+      view.output_keys += Real(sum.keys) - taken;
     } else {
-      if (sum.keys > 0) view.other_runs.push_back({Real(sum.keys), 1.0});
+      const double keys = Real(sum.keys) - (1.0 - kComesAgain) * taken;
+      if (keys > 0.0) view.other_runs.push_back({keys, 1.0});
       if (static_cast<int>(level) > job.output_level) view.output_is_deepest = false;
     }
   }

@@ -40,8 +40,8 @@ struct RunsOfSize {
 };
 
 // A column family's tree as a job that writes tables sees it. The runs are those that the tree will
-// have when it is in this state again: the job's output, and all others as they are. That includes
-// those that the job takes in, since such runs come again.
+// have, on average, until it is in this state again: the job's output, the runs that the job leaves
+// alone, and half of those that it takes in, since such runs come again.
 struct TreeView {
   bool is_flush = false;  // each table of a flush is a run of its own
   std::vector<RunsOfSize> other_runs;
@@ -135,7 +135,8 @@ class TreeCensus {
     int output_level = 0;
     std::vector<std::uint64_t> inputs;
     Sum taken;
-    Sum taken_from_output_level;
+    std::map<int, Sum> taken_by_level;
+    std::map<int, Sum> taken_from_level0;  // by size
     Sum written;
   };
   struct Table {
