@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../../src/analysis/run_division.h"
+
 namespace exactbloom::tree {
 namespace {
 
@@ -12,11 +14,6 @@ constexpr double kBitsPerByte = 8.0;
 constexpr double kLeastPart = 0.6;
 
 }  // namespace
-
-TreeDivision::TreeDivision(const DivisionOptions& options)
-    : options_(options),
-      bloom_(analysis::RateCurve::OfBloom(options.layout)),
-      ribbon_(analysis::RateCurve::OfRibbon()) {}
 
 TableShare TreeDivision::Share(const TreeView& view, double table_keys, double growth) const {
   TableShare share;
@@ -44,11 +41,13 @@ TableShare TreeDivision::Share(const TreeView& view, double table_keys, double g
   const auto largest = std::max_element(
       share.runs.begin(), share.runs.end(),
       [](const RunsOfSize& one, const RunsOfSize& other) { return one.keys < other.keys; });
+  using analysis::RateCurve;
+  const RateCurve& bloom = RateCurve::OfBloom(options_.layout);
   std::vector<analysis::EqualRuns> runs;
   for (const RunsOfSize& run : share.runs) {
     const bool is_ribbon =
         options_.bottommost == BottommostFilter::kRibbon && &run == &*largest && run.count == 1.0;
-    runs.push_back({run.keys, run.count, is_ribbon ? &ribbon_ : &bloom_,
+    runs.push_back({run.keys, run.count, is_ribbon ? &RateCurve::OfRibbon() : &bloom,
                     is_ribbon ? analysis::RibbonOverheadOfCurve(run.keys) : 1.0});
   }
   share.planned = analysis::DivideAmongRuns(runs, average * expected_keys);

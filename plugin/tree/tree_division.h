@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../src/analysis/run_division.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/levels.h"
 #include "tree_census.h"
@@ -44,7 +43,7 @@ struct TableShare {
 
 class TreeDivision {
  public:
-  explicit TreeDivision(const DivisionOptions& options);
+  explicit TreeDivision(const DivisionOptions& options) : options_(options) {}
 
   // Returns the share of a table of a job.
   //   view         with the totals of all other families and databases that share the budget
@@ -55,8 +54,6 @@ class TreeDivision {
 
  private:
   DivisionOptions options_;
-  analysis::RateCurve bloom_;
-  analysis::RateCurve ribbon_;
 };
 
 }  // namespace exactbloom::tree

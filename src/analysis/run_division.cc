@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
@@ -14,7 +17,16 @@ namespace {
 
 // So many that a rate does not depend on them.
 constexpr std::uint64_t kKeysOfCurve = 1'000'000'000;
-constexpr double kStep = 0.25;  // bits per key
+
+// Bits per key. Slopes between the points are interpolated, and beyond the usual numbers they need
+// not be precise.
+constexpr double kStep = 0.5;
+constexpr double kUsual = 32.0;
+constexpr double kRareStep = 4.0;
+
+double NextBits(double bits_per_key) {
+  return bits_per_key + (bits_per_key < kUsual ? kStep : kRareStep);
+}
 
 std::uint64_t WholeBits(double bits_per_key, std::uint64_t granularity) {
   const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(kKeysOfCurve));
@@ -23,9 +35,25 @@ std::uint64_t WholeBits(double bits_per_key, std::uint64_t granularity) {
 
 }  // namespace
 
-RateCurve RateCurve::OfBloom(Layout layout) {
+const RateCurve& RateCurve::OfBloom(Layout layout) {
+  static std::mutex mutex;
+  static std::map<std::pair<FilterKind, int>, const RateCurve> curves;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::pair<FilterKind, int> key(layout.kind, layout.Lines());
+  const auto known = curves.find(key);
+  return known != curves.end() ? known->second
+                               : curves.emplace(key, ComputeBloom(layout)).first->second;
+}
+
+const RateCurve& RateCurve::OfRibbon() {
+  static const RateCurve curve = ComputeRibbon();
+  return curve;
+}
+
+RateCurve RateCurve::ComputeBloom(Layout layout) {
   std::vector<Point> points = {{0.0, 1.0}};
-  for (double bits_per_key = kStep; bits_per_key <= kMaxBitsPerKey; bits_per_key += kStep) {
+  for (double bits_per_key = kStep; bits_per_key <= kMaxBitsPerKey;
+       bits_per_key = NextBits(bits_per_key)) {
     const std::uint64_t bits = WholeBits(bits_per_key, layout.Granularity());
     const int probes = OptimalProbes(layout, bits, kKeysOfCurve);
     points.push_back({bits_per_key, FalsePositiveRate(layout, bits, kKeysOfCurve, probes)});
@@ -33,9 +61,9 @@ RateCurve RateCurve::OfBloom(Layout layout) {
   return RateCurve(points);
 }
 
-RateCurve RateCurve::OfRibbon() {
+RateCurve RateCurve::ComputeRibbon() {
   std::vector<Point> points = {{0.0, 1.0}};
-  for (double bits_per_key = 1.0; bits_per_key <= kMaxBitsPerKey; bits_per_key += kStep) {
+  for (double bits_per_key = 1.0; bits_per_key <= kMaxBitsPerKey; bits_per_key += kStep / 2.0) {
     const std::uint64_t bits = WholeBits(bits_per_key, kRibbonBlockSlots);
     points.push_back({bits_per_key, RibbonFalsePositiveRate(kKeysOfCurve, bits)});
   }

@@ -19,9 +19,10 @@ namespace exactbloom::analysis {
 // of probes changes; the curve is the convex hull below it, since a division never stays in a bend.
 class RateCurve {
  public:
-  // Some hundreds of evaluations of the exact rate: about a millisecond.
-  static RateCurve OfBloom(Layout layout);
-  static RateCurve OfRibbon();
+  // The curve is computed at the first call for a layout, which takes some tens of milliseconds
+  // (with two lines, some hundreds), and kept as long as the process runs.
+  static const RateCurve& OfBloom(Layout layout);
+  static const RateCurve& OfRibbon();
 
   // Returns the bits per key, 0 .. kMaxBitsPerKey, at which one more bit lowers the rate by
   // exp(`log_slope`). Zero: not even the first bit is worth it.
@@ -34,6 +35,8 @@ class RateCurve {
   };
 
   explicit RateCurve(const std::vector<Point>& points);
+  static RateCurve ComputeBloom(Layout layout);
+  static RateCurve ComputeRibbon();
 
   // In the middle of each segment of the hull.
   std::vector<double> bits_per_key_;
