@@ -1,6 +1,7 @@
 #include "benchmark_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

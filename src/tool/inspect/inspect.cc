@@ -1,5 +1,6 @@
 // exactbloom inspect: the filters of a database's tables, and their rates.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

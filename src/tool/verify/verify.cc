@@ -1,5 +1,6 @@
 // exactbloom verify: whether every filter holds its keys, and has the right rate.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cctype>
 #include <map>
