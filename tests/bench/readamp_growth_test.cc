@@ -46,10 +46,11 @@ INSTANTIATE_TEST_SUITE_P(Trees, GrowthOnTree,
                                            "--tree loaded --filters partitioned"));
 
 TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
-  const json report = Measure(std::string(GetParam()) +
-                              " --no-bloom-table --synthetic 40000 --stored 0.5 --lookups 5400 "
-                              "--points 5 --write-buffer 128kb --workloads growth,present "
-                              "--policies 'none,bloomfilter:10,{id=classic_bloom;size_ratio=10}'");
+  const json report =
+      Measure(std::string(GetParam()) +
+              " --no-bloom-table --synthetic 40000 --stored 0.5 --lookups 5400 "
+              "--points 5 --write-buffer 128kb --workloads growth,present "
+              "--policies 'none,bloomfilter:10,{id=classic_bloom;size_ratio=auto}'");
   ASSERT_EQ(report.at("policies").size(), 3U);
   for (const json& policy : report.at("policies")) {
     SCOPED_TRACE(policy.at("policy"));
@@ -139,6 +140,18 @@ TEST(GrowthOptimum, IsTheBestOfAllDivisions) {
     const double wanted = BestOfTwo(runs, 70000);
     EXPECT_NEAR(optimum.wanted.value_or(0.0), wanted, 0.005 * wanted);
   }
+}
+
+TEST(GrowthOptimum, StaysWithinTheBudget) {
+  BloomFilterPolicyOptions options;
+  options.bits_per_key = 20;
+  options.memory_budget = 9000;
+  const std::unique_ptr<const rocksdb::FilterPolicy> policy(NewClassicBloomFilterPolicy(options));
+  const std::vector<GrowthRun> runs = {{0, 1, 0, 1000, 1000, 1.0}, {1, 1, 0, 9000, 8000, 1.0}};
+  const GrowthResult result = WithOptima("budget", policy.get(), AtRest(runs));
+  const GrowthOptimum& optimum = result.optima.back();
+  ASSERT_TRUE(optimum.present);
+  EXPECT_EQ(optimum.wanted, optimum.present);  // the filters take just the budget
 }
 
 TEST(GrowthOptimum, NeedsTables) {

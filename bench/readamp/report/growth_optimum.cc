@@ -1,4 +1,5 @@
 // WithOptima: the best division of filter memory in the trees of a growing database.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -15,6 +16,12 @@ struct Division {
   Layout layout{FilterKind::kClassic, 0};
   BottommostFilter bottommost = BottommostFilter::kBloom;
   std::optional<double> bits_per_key;
+  std::uint64_t memory_budget = 0;  // bytes; 0: none
+
+  double WantedBits(std::uint64_t keys) const {
+    const double bits = *bits_per_key * static_cast<double>(keys);
+    return memory_budget == 0 ? bits : std::min(bits, 8.0 * static_cast<double>(memory_budget));
+  }
 };
 
 Division DivisionOf(const rocksdb::FilterPolicy* policy) {
@@ -24,6 +31,7 @@ Division DivisionOf(const rocksdb::FilterPolicy* policy) {
     const PolicyOptions& options = ours->Options();
     division.layout = ours->Layout();
     division.bottommost = options.bottommost;
+    division.memory_budget = options.memory_budget;
     if (options.fpr == 0.0 && options.level_bits.empty()) {
       division.bits_per_key = options.bits_per_key;
     }
@@ -83,8 +91,7 @@ GrowthOptimum OptimumOf(const GrowthPoint& point, const Division& division) {
                                     8.0 * static_cast<double>(point.Sum(&GrowthRun::filter_bytes)));
   if (division.bits_per_key) {
     optimum.wanted =
-        BestWastedReads(point.runs, division,
-                        *division.bits_per_key * static_cast<double>(point.Sum(&GrowthRun::keys)));
+        BestWastedReads(point.runs, division, division.WantedBits(point.Sum(&GrowthRun::keys)));
   }
   return optimum;
 }

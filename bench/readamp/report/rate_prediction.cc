@@ -208,7 +208,8 @@ Prediction Predict(const Database& database, const Workload& workload) {
   const auto* ours = dynamic_cast<const BloomFilterPolicy*>(database.Policy());
   if (ours == nullptr) return prediction;
   const ReadampSettings& settings = database.Settings();
-  if (settings.tree == Tree::kSettled && !settings.partitioned_filters) {
+  if (settings.tree == Tree::kSettled && !settings.partitioned_filters &&
+      !FollowsTree(ours->Options())) {
     CheckSizes(database.Tables(), *ours);
   }
   if (*prediction.absent_checks > 0) AddRates(walk, &prediction);

@@ -15,6 +15,7 @@
 
 #include "counting_file_system.h"
 #include "equal_memory.h"
+#include "exactbloom/tree_listener.h"
 #include "readamp/open_rocksdb.h"
 #include "support/machine.h"
 #include "support/progress.h"
@@ -97,6 +98,7 @@ rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& bl
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   options.compression = rocksdb::kSnappyCompression;
   options.avoid_flush_during_shutdown = true;
+  options.listeners.push_back(NewTreeListener());
   if (settings_.prefix_bytes > 0) {
     options.prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(settings_.prefix_bytes));
   }
