@@ -122,7 +122,14 @@ std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double t
     const double middle = (cheap + dear) / 2.0;
     (divide(middle) > total_bits ? cheap : dear) = middle;
   }
-  divide(dear);
+  // Where a curve is straight, many bits have the same price: they are shared out in part.
+  const double most = divide(cheap);
+  const std::vector<double> most_bits_per_key = bits_per_key;
+  const double least = divide(dear);
+  const double share = most > total_bits ? (total_bits - least) / (most - least) : 1.0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    bits_per_key[i] += share * (most_bits_per_key[i] - bits_per_key[i]);
+  }
   return bits_per_key;
 }
 
