@@ -178,12 +178,13 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   TreeView view;
   view.is_flush = job.is_flush;
   view.output_keys = Real(job.taken.keys);
-  view.output_is_deepest = !job.is_flush;
   for (const auto& [size, sum] : tree.level0_by_size) {
     if (sum.keys == 0) continue;
     const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
     const double count = Real(sum.tables) - (1.0 - kComesAgain) * taken;
-    view.other_runs.push_back({Real(sum.keys) / Real(sum.tables), count});
+    const double share = 1.0 / Real(sum.tables);
+    view.other_runs.push_back({Real(sum.keys) * share, count, Real(sum.filter_bytes) * share,
+                               Real(sum.unknown_keys) * share});
   }
   for (std::size_t level = 0; level < tree.levels.size(); ++level) {
     const Sum& sum = tree.levels[level];
@@ -196,8 +197,11 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
       view.output_keys += Real(sum.keys) - taken;
     } else {
       const double keys = Real(sum.keys) - (1.0 - kComesAgain) * taken;
-      if (keys > 0.0) view.other_runs.push_back({keys, 1.0});
-      if (static_cast<int>(level) > job.output_level) view.output_is_deepest = false;
+      const double share = keys / std::max(1.0, Real(sum.keys));
+      if (keys > 0.0) {
+        view.other_runs.push_back(
+            {keys, 1.0, Real(sum.filter_bytes) * share, Real(sum.unknown_keys) * share});
+      }
     }
   }
   view.keys_to_write = Real(job.taken.keys - std::min(job.taken.keys, job.written.keys));

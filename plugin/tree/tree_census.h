@@ -37,6 +37,10 @@ struct LiveTable {
 struct RunsOfSize {
   double keys = 0.0;  // of each run
   double count = 1.0;
+  // Of each run: the bytes of its filters, beside those of tables whose filters' sizes are not
+  // known; these have so many keys.
+  double filter_bytes = 0.0;
+  double unknown_keys = 0.0;
 };
 
 // A column family's tree as a job that writes tables sees it. The runs are those that the tree will
@@ -45,8 +49,7 @@ struct RunsOfSize {
 struct TreeView {
   bool is_flush = false;  // each table of a flush is a run of its own
   std::vector<RunsOfSize> other_runs;
-  double output_keys = 0.0;  // of the run that a compaction writes into, when it has ended
-  bool output_is_deepest = false;
+  double output_keys = 0.0;         // of the run that a compaction writes into, when it has ended
   double typical_flush_keys = 0.0;  // the mean of level 0; 0: it has no tables
 
   double live_keys = 0.0;      // of the family

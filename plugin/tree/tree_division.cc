@@ -13,59 +13,93 @@ constexpr double kBitsPerByte = 8.0;
 // another policy may hold the bits for long, and small runs are where they are worth most.
 constexpr double kLeastPart = 0.6;
 
+// A run that is larger than the table's by more than this keeps its filters for longer than the
+// table. Others are written anew before it, or together with it.
+constexpr double kMuchLarger = 1.5;
+
+// What a table gets at most beyond its share where larger runs leave more: the next small runs want
+// a part of it.
+constexpr double kMostAbovePlan = 0.5;
+
+double FilterBits(const RunsOfSize& runs, double bits_of_unknown_key) {
+  return kBitsPerByte * runs.filter_bytes + bits_of_unknown_key * runs.unknown_keys;
+}
+
+double KeysOf(const std::vector<RunsOfSize>& runs) {
+  double keys = 0.0;
+  for (const RunsOfSize& run : runs) keys += run.keys * run.count;
+  return keys;
+}
+
 }  // namespace
 
 TableShare TreeDivision::Share(const TreeView& view, double table_keys, double growth) const {
   TableShare share;
-  // The run that the table belongs to comes last.
-  share.runs = view.other_runs;
-  const double own_keys =
-      !view.is_flush ? view.output_keys : (table_keys > 0.0 ? table_keys : view.typical_flush_keys);
-  if (own_keys <= 0.0) {  // the first flush
+  double own_keys = view.output_keys;
+  if (view.is_flush) own_keys = table_keys > 0.0 ? table_keys : view.typical_flush_keys;
+  if (own_keys <= 0.0) {  // the first flush, or what is taken in is not known
     share.bits_per_key = options_.bits_per_key;
     return share;
   }
-  share.runs.push_back({own_keys, 1.0});
-  double expected_keys = 0.0;
-  for (const RunsOfSize& run : share.runs) expected_keys += run.keys * run.count;
-
+  // The run that the table belongs to comes last.
+  share.runs = view.other_runs;
+  share.runs.push_back({own_keys, 1.0, 0.0, 0.0});
   const double live_keys = view.live_keys + (view.is_flush ? own_keys : 0.0);
-  const double grown_keys =
-      live_keys + std::clamp(expected_keys - live_keys, 0.0, growth * live_keys);
-  const double budget_bits = kBitsPerByte * static_cast<double>(options_.memory_budget);
-  double average = options_.bits_per_key;
-  if (options_.memory_budget != 0) {
-    average = std::min(average, budget_bits / std::max(1.0, grown_keys + view.shared_keys));
-  }
-
-  const auto largest = std::max_element(
-      share.runs.begin(), share.runs.end(),
-      [](const RunsOfSize& one, const RunsOfSize& other) { return one.keys < other.keys; });
-  using analysis::RateCurve;
-  const RateCurve& bloom = RateCurve::OfBloom(options_.layout);
-  std::vector<analysis::EqualRuns> runs;
-  for (const RunsOfSize& run : share.runs) {
-    const bool is_ribbon =
-        options_.bottommost == BottommostFilter::kRibbon && &run == &*largest && run.count == 1.0;
-    runs.push_back({run.keys, run.count, is_ribbon ? &RateCurve::OfRibbon() : &bloom,
-                    is_ribbon ? analysis::RibbonOverheadOfCurve(run.keys) : 1.0});
-  }
-  share.planned = analysis::DivideAmongRuns(runs, average * expected_keys);
-
+  const double total_bits =
+      Average(view, live_keys, KeysOf(share.runs), growth) * KeysOf(share.runs);
+  share.planned = Divide(share.runs, total_bits, /*keeps_larger=*/false);
   const double planned = share.planned.back();
+  const double wanted = std::min(planned + kMostAbovePlan,
+                                 Divide(share.runs, total_bits, /*keeps_larger=*/true).back());
+
   const double keys_to_write =
       std::max({1.0, table_keys, view.is_flush ? own_keys : view.keys_to_write});
   const double others =
       kBitsPerByte * view.other_filter_bytes + options_.bits_per_key * view.other_unknown_keys;
   const double within_average =
       (kMostOverAverage * options_.bits_per_key * live_keys - others) / keys_to_write;
-  share.bits_per_key = std::min(planned, std::max(within_average, kLeastPart * planned));
+  share.bits_per_key = std::max(std::min(wanted, within_average), kLeastPart * planned);
   if (options_.memory_budget == 0) return share;
-  const double left =
-      (budget_bits - others - kBitsPerByte * view.shared_filter_bytes) / keys_to_write;
-  share.is_over_budget = left < kLeastBitsPerKey;
-  share.bits_per_key = std::min(share.bits_per_key, std::max(left, kLeastBitsPerKey));
+  const double within_budget =
+      (BudgetBits() - others - kBitsPerByte * view.shared_filter_bytes) / keys_to_write;
+  share.is_over_budget = within_budget < kLeastBitsPerKey;
+  share.bits_per_key = std::min(share.bits_per_key, std::max(within_budget, kLeastBitsPerKey));
   return share;
+}
+
+double TreeDivision::BudgetBits() const {
+  return kBitsPerByte * static_cast<double>(options_.memory_budget);
+}
+
+double TreeDivision::Average(const TreeView& view, double live_keys, double expected_keys,
+                             double growth) const {
+  if (options_.memory_budget == 0) return options_.bits_per_key;
+  const double grown_keys =
+      live_keys + std::clamp(expected_keys - live_keys, 0.0, growth * live_keys);
+  return std::min(options_.bits_per_key,
+                  BudgetBits() / std::max(1.0, grown_keys + view.shared_keys));
+}
+
+std::vector<double> TreeDivision::Divide(const std::vector<RunsOfSize>& runs, double total_bits,
+                                         bool keeps_larger) const {
+  using analysis::EqualRuns;
+  using analysis::RateCurve;
+  const auto largest = std::max_element(
+      runs.begin(), runs.end(),
+      [](const RunsOfSize& one, const RunsOfSize& other) { return one.keys < other.keys; });
+  const RateCurve& bloom = RateCurve::OfBloom(options_.layout);
+  std::vector<EqualRuns> divided;
+  for (const RunsOfSize& run : runs) {
+    if (keeps_larger && run.keys > kMuchLarger * runs.back().keys) {
+      total_bits -= run.count * FilterBits(run, options_.bits_per_key);
+      continue;
+    }
+    const bool is_ribbon =
+        options_.bottommost == BottommostFilter::kRibbon && &run == &*largest && run.count == 1.0;
+    divided.push_back({run.keys, run.count, is_ribbon ? &RateCurve::OfRibbon() : &bloom,
+                       is_ribbon ? analysis::RibbonOverheadOfCurve(run.keys) : 1.0});
+  }
+  return analysis::DivideAmongRuns(divided, std::max(0.0, total_bits));
 }
 
 }  // namespace exactbloom::tree

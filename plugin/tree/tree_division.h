@@ -2,9 +2,10 @@
 //
 // An absent key's lookup asks the filter of every sorted run, so what it wastes is the sum of the
 // runs' rates. At a given total that sum is least where one more bit lowers each rate equally
-// (run_division.h). A table's filter is made once, though, and the tree goes on: so a job divides
-// the bits among the runs that the tree will have when it is in the same state again (TreeView),
-// and gives its tables the share of their run.
+// (run_division.h). A table's filter is made once, though, and the tree goes on. So a job divides
+// the bits among the runs that the tree will have on average until it is in the same state again
+// (TreeView). Larger runs keep the filters that they have for longer than the job's tables will
+// live; the job divides what they leave, and gives its tables the share of their run.
 //
 // Pure functions of numbers. They throw std::bad_alloc when memory is short.
 #pragma once
@@ -36,7 +37,7 @@ inline constexpr double kLeastBitsPerKey = 1.0;
 struct TableShare {
   double bits_per_key = 0.0;
   bool is_over_budget = false;  // the budget leaves no more than the least
-  // All runs, with what they would get now.
+  // All runs, the table's last, with what they would get if all were made anew.
   std::vector<RunsOfSize> runs;
   std::vector<double> planned;
 };
@@ -53,6 +54,14 @@ class TreeDivision {
   TableShare Share(const TreeView& view, double table_keys, double growth) const;
 
  private:
+  double BudgetBits() const;
+  // Bits per key that the keys of the family get on average.
+  double Average(const TreeView& view, double live_keys, double expected_keys, double growth) const;
+  // Bits per key of each run, or without those that are much larger than the last, which keep what
+  // they have.
+  std::vector<double> Divide(const std::vector<RunsOfSize>& runs, double total_bits,
+                             bool keeps_larger) const;
+
   DivisionOptions options_;
 };
 
