@@ -24,7 +24,7 @@ typename Map::mapped_type ValueOf(const Map& map, const Key& key) {
 }
 
 // What comes again of what a job takes, on average until it is run the next time.
-constexpr double kComesAgain = 0.5;
+constexpr double kComesAgain = 0.4;
 
 }  // namespace
 

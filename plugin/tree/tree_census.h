@@ -45,7 +45,7 @@ struct RunsOfSize {
 
 // A column family's tree as a job that writes tables sees it. The runs are those that the tree will
 // have, on average, until it is in this state again: the job's output, the runs that the job leaves
-// alone, and half of those that it takes in, since such runs come again.
+// alone, and a part of those that it takes in, since such runs come again.
 struct TreeView {
   bool is_flush = false;  // each table of a flush is a run of its own
   std::vector<RunsOfSize> other_runs;

@@ -17,12 +17,22 @@ constexpr double kLeastPart = 0.6;
 // table. Others are written anew before it, or together with it.
 constexpr double kMuchLarger = 1.5;
 
-// What a table gets at most beyond its share where larger runs leave more: the next small runs want
-// a part of it.
-constexpr double kMostAbovePlan = 0.5;
-
 double FilterBits(const RunsOfSize& runs, double bits_of_unknown_key) {
   return kBitsPerByte * runs.filter_bytes + bits_of_unknown_key * runs.unknown_keys;
+}
+
+// Adds a run to `runs` if those smaller than the table's are less than this part of it: small runs
+// will come, at the latest with the next write.
+constexpr double kLeastSmallRuns = 0.1;
+
+void ExpectSmallRuns(double own_keys, std::vector<RunsOfSize>& runs) {
+  double smaller = 0.0;
+  for (const RunsOfSize& run : runs) {
+    if (run.keys >= own_keys) return;
+    smaller += run.keys * run.count;
+  }
+  const double missing = kLeastSmallRuns * own_keys - smaller;
+  if (missing > 0.0) runs.push_back({missing, 1.0, 0.0, 0.0});
 }
 
 double KeysOf(const std::vector<RunsOfSize>& runs) {
@@ -43,14 +53,16 @@ TableShare TreeDivision::Share(const TreeView& view, double table_keys, double g
   }
   // The run that the table belongs to comes last.
   share.runs = view.other_runs;
+  ExpectSmallRuns(own_keys, share.runs);
   share.runs.push_back({own_keys, 1.0, 0.0, 0.0});
   const double live_keys = view.live_keys + (view.is_flush ? own_keys : 0.0);
   const double total_bits =
       Average(view, live_keys, KeysOf(share.runs), growth) * KeysOf(share.runs);
   share.planned = Divide(share.runs, total_bits, /*keeps_larger=*/false);
   const double planned = share.planned.back();
-  const double wanted = std::min(planned + kMostAbovePlan,
-                                 Divide(share.runs, total_bits, /*keeps_larger=*/true).back());
+  // Where larger runs have left more than they should, the next small runs want it.
+  const double wanted =
+      std::min(planned, Divide(share.runs, total_bits, /*keeps_larger=*/true).back());
 
   const double keys_to_write =
       std::max({1.0, table_keys, view.is_flush ? own_keys : view.keys_to_write});

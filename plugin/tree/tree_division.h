@@ -28,7 +28,7 @@ struct DivisionOptions {
 
 // By how much the bits of a family may exceed the average that is wanted, before new tables get
 // fewer than their share: small runs come before the large one is written anew.
-inline constexpr double kMostOverAverage = 1.02;
+inline constexpr double kMostOverAverage = 1.025;
 
 // The least that is worth a filter: at one bit per key the first hash function saves most reads per
 // bit (1 - exp(-1/b) = rate; (1 - rate) / b is largest at b = 1).
