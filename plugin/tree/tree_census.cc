@@ -34,6 +34,13 @@ void TreeCensus::Sum::Add(const TableCount& count) {
   (count.filter_bytes ? filter_bytes : unknown_keys) += count.filter_bytes.value_or(count.keys);
 }
 
+void TreeCensus::Sum::Add(const Sum& other) {
+  tables += other.tables;
+  keys += other.keys;
+  filter_bytes += other.filter_bytes;
+  unknown_keys += other.unknown_keys;
+}
+
 void TreeCensus::Sum::Subtract(const TableCount& count) {
   --tables;
   keys -= count.keys;
@@ -88,7 +95,7 @@ void TreeCensus::Close() {
 
 void TreeCensus::BeginFlush(const std::string& family, JobId job) {
   const Lock lock(mutex_);
-  ForgetOldFlushes(family);
+  ForgetOldJobs(family);
   Job begun;
   begun.is_flush = true;
   jobs_[{family, job}] = begun;
@@ -112,10 +119,36 @@ void TreeCensus::BeginCompaction(const std::string& family, JobId job, int outpu
   jobs_[{family, job}] = std::move(begun);
 }
 
-void TreeCensus::AddWritten(const std::string& family, JobId job, TableCount count) {
+void TreeCensus::BeginUnannounced(const std::string& family, JobId job, int output_level) {
+  const Lock lock(mutex_);
+  if (jobs_.count({family, job}) != 0 || output_level < 0) return;
+  ForgetOldJobs(family);
+  Family& tree = families_[family];
+  const auto level = static_cast<std::size_t>(output_level);
+  const bool is_empty = level >= tree.levels.size() || tree.levels[level].tables == 0;
+  Job begun;
+  begun.is_unannounced = true;
+  begun.output_level = output_level;
+  for (std::size_t i = is_empty ? 0 : level; i <= level && i < tree.levels.size(); ++i) {
+    begun.taken_by_level[static_cast<int>(i)] = tree.levels[i];
+    begun.taken.Add(tree.levels[i]);
+    if (i == 0) begun.taken_from_level0 = tree.level0_by_size;
+  }
+  begun.output_keys = OutputKeys(tree, begun);
+  begun.others = TotalOf(family, tree, nullptr);
+  jobs_[{family, job}] = std::move(begun);
+}
+
+void TreeCensus::AddWritten(const std::string& family, JobId job, std::uint64_t number,
+                            TableCount count) {
   const Lock lock(mutex_);
   const auto known = jobs_.find({family, job});
-  if (known != jobs_.end()) known->second.written.Add(count);
+  if (known == jobs_.end()) return;
+  known->second.written.Add(count);
+  if (!known->second.is_unannounced) return;
+  ++changes_;
+  is_doubtful_ = true;
+  Add(families_[family], {known->second.output_level, number, count});
 }
 
 void TreeCensus::EndJob(const std::string& family, JobId job,
@@ -177,7 +210,7 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
 
   TreeView view;
   view.is_flush = job.is_flush;
-  view.output_keys = Real(job.taken.keys);
+  view.output_keys = job.is_unannounced ? job.output_keys : OutputKeys(tree, job);
   for (const auto& [size, sum] : tree.level0_by_size) {
     if (sum.keys == 0) continue;
     const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
@@ -193,9 +226,7 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
     const double taken = Real(ValueOf(job.taken_by_level, static_cast<int>(level)).keys);
     if (level == 0) {
       view.typical_flush_keys = Real(sum.keys) / Real(sum.tables);
-    } else if (!job.is_flush && static_cast<int>(level) == job.output_level) {
-      view.output_keys += Real(sum.keys) - taken;
-    } else {
+    } else if (job.is_flush || static_cast<int>(level) != job.output_level) {
       const double keys = Real(sum.keys) - (1.0 - kComesAgain) * taken;
       const double share = keys / std::max(1.0, Real(sum.keys));
       if (keys > 0.0) {
@@ -204,8 +235,11 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
       }
     }
   }
-  view.keys_to_write = Real(job.taken.keys - std::min(job.taken.keys, job.written.keys));
-  const Total others = TotalOf(family, tree, &job);
+  view.keys_to_write = Real(job.taken.keys);
+  if (!job.is_unannounced) {
+    view.keys_to_write -= Real(std::min(job.taken.keys, job.written.keys));
+  }
+  const Total others = job.is_unannounced ? job.others : TotalOf(family, tree, &job);
   view.other_filter_bytes =
       others.filter_bytes + Real(job.written.filter_bytes) - Real(job.taken.filter_bytes);
   view.other_unknown_keys = others.unknown_keys - Real(job.taken.unknown_keys);
@@ -216,6 +250,14 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
     view.shared_filter_bytes += total.filter_bytes;
   }
   return view;
+}
+
+double TreeCensus::OutputKeys(const Family& family, const Job& job) const {
+  const auto level = static_cast<std::size_t>(job.output_level);
+  double keys = Real(job.taken.keys);
+  if (level == 0 || level >= family.levels.size()) return keys;
+  return keys + Real(family.levels[level].keys) -
+         Real(ValueOf(job.taken_by_level, job.output_level).keys);
 }
 
 TreeCensus::Total TreeCensus::TotalOf(OwnerId owner) const {
@@ -231,14 +273,15 @@ TreeCensus::Total TreeCensus::TotalOf(OwnerId owner) const {
   return sum;
 }
 
-// A flush that wrote nothing ends without an event.
-void TreeCensus::ForgetOldFlushes(const std::string& family) {
-  constexpr int kMostFlushes = 16;  // at once
-  int flushes = 0;
+// So do flushes that wrote nothing, and unannounced jobs.
+void TreeCensus::ForgetOldJobs(const std::string& family) {
+  constexpr int kMostAtOnce = 16;
+  int jobs = 0;
   for (auto job = jobs_.end(); job != jobs_.begin();) {
     --job;
-    if (job->first.first != family || !job->second.is_flush) continue;
-    if (++flushes >= kMostFlushes) job = jobs_.erase(job);
+    const bool may_have_ended = job->second.is_flush || job->second.is_unannounced;
+    if (job->first.first != family || !may_have_ended) continue;
+    if (++jobs >= kMostAtOnce) job = jobs_.erase(job);
   }
 }
 
@@ -275,7 +318,7 @@ TreeCensus::Total TreeCensus::TotalOf(const std::string& name, const Family& fam
     total.unknown_keys += Real(sum.unknown_keys);
   }
   for (const auto& [id, job] : jobs_) {
-    if (&job == without || id.first != name) continue;
+    if (&job == without || job.is_unannounced || id.first != name) continue;
     total.filter_bytes +=
         std::max(0.0, Real(job.written.filter_bytes) - Real(job.taken.filter_bytes));
   }

@@ -72,6 +72,12 @@ class TreeCensus {
   static constexpr OwnerId kNoOwner = 0;     // no table was made yet
   static constexpr OwnerId kOtherOwner = 1;  // a policy that does not follow trees
 
+  struct Total {
+    double keys = 0.0;
+    double filter_bytes = 0.0;
+    double unknown_keys = 0.0;
+  };
+
   // A look at all tables may overlap with events. Changes() before the look has to be handed to
   // Look(), which returns false and does nothing if the census changed in between.
   std::uint64_t Changes() const;
@@ -91,8 +97,13 @@ class TreeCensus {
   // not be known yet. Then it is counted as given, and its level does not matter.
   void BeginCompaction(const std::string& family, JobId job, int output_level,
                        const std::vector<LiveTable>& inputs);
-  // The job finished a table, which is not in the tree yet.
-  void AddWritten(const std::string& family, JobId job, TableCount count);
+  // A compaction of which no event tells, as of CompactFiles: its inputs are not known. It is taken
+  // to write its output level anew, or an empty one from all levels above. Does nothing if the job
+  // is known.
+  void BeginUnannounced(const std::string& family, JobId job, int output_level);
+  // The job finished a table, which is not in the tree yet. If it is an unannounced one, nothing
+  // tells when it will be; so it is taken to be there, and another look is wanted.
+  void AddWritten(const std::string& family, JobId job, std::uint64_t number, TableCount count);
   // The job has ended: these tables are in the tree, and its inputs are not.
   void EndJob(const std::string& family, JobId job, const std::vector<LiveTable>& outputs);
   // The job changed nothing.
@@ -109,11 +120,6 @@ class TreeCensus {
   // known.
   std::optional<TreeView> View(const std::string& family, JobId job) const;
 
-  struct Total {
-    double keys = 0.0;
-    double filter_bytes = 0.0;
-    double unknown_keys = 0.0;
-  };
   // Of the families of this owner.
   Total TotalOf(OwnerId owner) const;
 
@@ -125,6 +131,7 @@ class TreeCensus {
     std::uint64_t unknown_keys = 0;  // of tables whose filters' sizes are not known
 
     void Add(const TableCount& count);
+    void Add(const Sum& other);
     void Subtract(const TableCount& count);
   };
   struct Family {
@@ -135,11 +142,16 @@ class TreeCensus {
   };
   struct Job {
     bool is_flush = false;
+    bool is_unannounced = false;
     int output_level = 0;
     std::vector<std::uint64_t> inputs;
     Sum taken;
     std::map<int, Sum> taken_by_level;
     std::map<int, Sum> taken_from_level0;  // by size
+    // Of an unannounced job: what the view had when it began, since its tables and those that it
+    // takes in come and go before it ends.
+    double output_keys = 0.0;
+    Total others;
     Sum written;
   };
   struct Table {
@@ -148,7 +160,9 @@ class TreeCensus {
     TableCount count;
   };
 
-  void ForgetOldFlushes(const std::string& family);
+  double OutputKeys(const Family& family, const Job& job) const;
+  // Those that may have ended without an event.
+  void ForgetOldJobs(const std::string& family);
   void Add(Family& family, const LiveTable& table);
   bool Remove(std::uint64_t number);  // whether it was there
   Total TotalOf(const std::string& name, const Family& family, const Job* without) const;

@@ -37,6 +37,9 @@ std::optional<TreeFollower::Table> TreeFollower::Begin(
     const std::lock_guard<std::mutex> lock(mutex_);
     censuses_[current->census.get()] = current->census;
   }
+  if (context.reason == rocksdb::TableFileCreationReason::kCompaction) {
+    current->census->BeginUnannounced(current->family, current->job, context.level_at_creation);
+  }
   if (!current->census->View(current->family, current->job)) return std::nullopt;
   Table table;
   table.follower_ = this;

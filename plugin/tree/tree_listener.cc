@@ -130,7 +130,8 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const TableInMaking table = std::exchange(current_table, TableInMaking());
       if (table.census == nullptr || !info.status.ok()) return;
-      table.census->AddWritten(table.family, table.job, CountOf(info.table_properties));
+      table.census->AddWritten(table.family, table.job, NumberOf(info.file_path),
+                               CountOf(info.table_properties));
       if (!table.has_owner) table.census->SetOwner(table.family, TreeCensus::kOtherOwner);
     });
   }
