@@ -23,8 +23,13 @@ typename Map::mapped_type ValueOf(const Map& map, const Key& key) {
   return found == map.end() ? typename Map::mapped_type() : found->second;
 }
 
-// What comes again of what a job takes, on average until it is run the next time.
-constexpr double kComesAgain = 0.4;
+// What a job takes in comes again until it is run the next time: on average this part is there, if
+// the runs are small beside the one that it writes. A large run is only replaced by the output.
+double PartThatComesAgain(double run_keys, double output_keys) {
+  constexpr double kPart = 0.4;
+  constexpr double kSmall = 0.7;
+  return run_keys < kSmall * output_keys ? kPart : 0.0;
+}
 
 }  // namespace
 
@@ -71,6 +76,13 @@ bool TreeCensus::Look(std::uint64_t changes_before, const std::string& session,
   session_ = session;
   is_doubtful_ = false;
   return true;
+}
+
+std::optional<TableCount> TreeCensus::CountOf(std::uint64_t number) const {
+  const Lock lock(mutex_);
+  const auto known = tables_.find(number);
+  if (known == tables_.end() || !known->second.count.filter_bytes) return std::nullopt;
+  return known->second.count;
 }
 
 bool TreeCensus::IsOf(const std::string& session) const {
@@ -214,10 +226,13 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   for (const auto& [size, sum] : tree.level0_by_size) {
     if (sum.keys == 0) continue;
     const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
-    const double count = Real(sum.tables) - (1.0 - kComesAgain) * taken;
     const double share = 1.0 / Real(sum.tables);
-    view.other_runs.push_back({Real(sum.keys) * share, count, Real(sum.filter_bytes) * share,
-                               Real(sum.unknown_keys) * share});
+    const double keys = Real(sum.keys) * share;
+    const double count =
+        Real(sum.tables) - (1.0 - PartThatComesAgain(keys, view.output_keys)) * taken;
+    if (count <= 0.0) continue;
+    view.other_runs.push_back(
+        {keys, count, Real(sum.filter_bytes) * share, Real(sum.unknown_keys) * share});
   }
   for (std::size_t level = 0; level < tree.levels.size(); ++level) {
     const Sum& sum = tree.levels[level];
@@ -227,7 +242,8 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
     if (level == 0) {
       view.typical_flush_keys = Real(sum.keys) / Real(sum.tables);
     } else if (job.is_flush || static_cast<int>(level) != job.output_level) {
-      const double keys = Real(sum.keys) - (1.0 - kComesAgain) * taken;
+      const double all = Real(sum.keys);
+      const double keys = all - (1.0 - PartThatComesAgain(all, view.output_keys)) * taken;
       const double share = keys / std::max(1.0, Real(sum.keys));
       if (keys > 0.0) {
         view.other_runs.push_back(

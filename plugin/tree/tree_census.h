@@ -83,6 +83,8 @@ class TreeCensus {
   std::uint64_t Changes() const;
   bool Look(std::uint64_t changes_before, const std::string& session,
             const std::map<std::string, std::vector<LiveTable>>& families);
+  // What is known of a table already, so that a look need not read it.
+  std::optional<TableCount> CountOf(std::uint64_t number) const;
   // Whether there was a look in this session, that is since the database was opened. If not, there
   // is nothing to go by.
   bool IsOf(const std::string& session) const;

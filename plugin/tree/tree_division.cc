@@ -21,18 +21,20 @@ double FilterBits(const RunsOfSize& runs, double bits_of_unknown_key) {
   return kBitsPerByte * runs.filter_bytes + bits_of_unknown_key * runs.unknown_keys;
 }
 
-// Adds a run to `runs` if those smaller than the table's are less than this part of it: small runs
-// will come, at the latest with the next write.
-constexpr double kLeastSmallRuns = 0.1;
-
+// Small runs will come, at the latest with the next write. If those that are much smaller than the
+// table's run have less than a ninth of its keys, as in a tree of ratio 10, adds what is missing in
+// two runs of that ratio.
 void ExpectSmallRuns(double own_keys, std::vector<RunsOfSize>& runs) {
-  double smaller = 0.0;
+  constexpr double kRatio = 10.0;
+  constexpr double kSmall = 0.5;
+  double missing = own_keys / (kRatio - 1.0);
   for (const RunsOfSize& run : runs) {
-    if (run.keys >= own_keys) return;
-    smaller += run.keys * run.count;
+    if (run.keys < kSmall * own_keys) missing -= run.keys * run.count;
   }
-  const double missing = kLeastSmallRuns * own_keys - smaller;
-  if (missing > 0.0) runs.push_back({missing, 1.0, 0.0, 0.0});
+  if (missing <= 0.0) return;
+  const double larger = missing * kRatio / (kRatio + 1.0);
+  runs.push_back({larger, 1.0, 0.0, 0.0});
+  runs.push_back({missing - larger, 1.0, 0.0, 0.0});
 }
 
 double KeysOf(const std::vector<RunsOfSize>& runs) {

@@ -62,7 +62,9 @@ TableCount ReadCount(DB& db, const rocksdb::SstFileMetaData& table) {
   return count;
 }
 
-std::map<std::string, std::vector<LiveTable>> ListTables(DB& db) {
+// `census` has counts of tables of this session, or is null: in another one the numbers may be
+// those of other files.
+std::map<std::string, std::vector<LiveTable>> ListTables(DB& db, const TreeCensus* census) {
   std::map<std::string, std::vector<LiveTable>> families;
   std::vector<rocksdb::ColumnFamilyMetaData> metadata;
   db.GetAllColumnFamilyMetaData(&metadata);
@@ -71,9 +73,11 @@ std::map<std::string, std::vector<LiveTable>> ListTables(DB& db) {
     std::vector<LiveTable>& tables = families[family.name];
     for (const rocksdb::LevelMetaData& level : family.levels) {
       for (const rocksdb::SstFileMetaData& table : level.files) {
-        const TableCount count =
-            reads_sizes ? ReadCount(db, table) : TableCount{table.num_entries, std::nullopt};
-        tables.push_back({level.level, table.file_number, count});
+        std::optional<TableCount> count;
+        if (census != nullptr) count = census->CountOf(table.file_number);
+        if (!count && reads_sizes) count = ReadCount(db, table);
+        tables.push_back({level.level, table.file_number,
+                          count.value_or(TableCount{table.num_entries, std::nullopt})});
       }
     }
   }
@@ -216,12 +220,13 @@ class TreeListener : public rocksdb::EventListener {
 
   static void Look(DB& db, const std::string& session, TreeCensus& census) {
     constexpr int kTries = 3;
+    const TreeCensus* const known = census.IsOf(session) ? &census : nullptr;
     for (int i = 0; i < kTries; ++i) {
       const std::uint64_t changes = census.Changes();
-      if (census.Look(changes, session, ListTables(db))) return;
+      if (census.Look(changes, session, ListTables(db, known))) return;
     }
     // Other threads' jobs end all the time. What they changed since is made good by the next look.
-    const auto tables = ListTables(db);
+    const auto tables = ListTables(db, known);
     while (!census.Look(census.Changes(), session, tables)) {
     }
     census.Doubt();
