@@ -19,8 +19,9 @@ TableShare TreeDivision::Share(const TreeView& view, double table_keys, double g
   TableShare share;
   // The run that the table belongs to comes last.
   share.runs = view.other_runs;
-  const double own_keys =
-      !view.is_flush ? view.output_keys : (table_keys > 0.0 ? table_keys : view.typical_flush_keys);
+  const double own_keys = !view.is_flush     ? std::max(view.output_keys, table_keys)
+                          : table_keys > 0.0 ? table_keys
+                                             : view.typical_flush_keys;
   if (own_keys <= 0.0) {  // the first flush
     share.bits_per_key = options_.bits_per_key;
     return share;

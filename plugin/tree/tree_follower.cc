@@ -33,17 +33,19 @@ std::optional<TreeFollower::Table> TreeFollower::Begin(
   if (current == nullptr) return std::nullopt;
   if (!current->has_owner) {
     current->has_owner = true;
+    current->level = context.level_at_creation;
     current->census->SetOwner(current->family, id_);
     const std::lock_guard<std::mutex> lock(mutex_);
     censuses_[current->census.get()] = current->census;
   }
-  if (!current->census->View(current->family, current->job)) return std::nullopt;
+  const int level = context.level_at_creation;
+  if (!current->census->View(current->family, current->job, level)) return std::nullopt;
   Table table;
   table.follower_ = this;
   table.census_ = current->census;
   table.family_ = current->family;
   table.job_ = current->job;
-  table.level_ = context.level_at_creation;
+  table.level_ = level;
   table.growth_ = GrowthOf(context);
   table.info_log_ = context.info_log;
   return table;
@@ -54,8 +56,8 @@ double TreeFollower::Table::BitsPerKey(std::uint64_t keys) const {
 }
 
 double TreeFollower::BitsPerKeyOf(const Table& table, std::uint64_t keys) const {
-  std::optional<TreeView> view = table.census_->View(table.family_, table.job_);
-  // The database was closed meanwhile, or its job cancelled.
+  std::optional<TreeView> view = table.census_->View(table.family_, table.job_, table.level_);
+  // Another look failed meanwhile.
   if (!view) return options_.bits_per_key;
   if (options_.memory_budget != 0) AddOtherDatabases(*table.census_, *view);
   const TableShare share = division_.Share(*view, static_cast<double>(keys), table.growth_);
