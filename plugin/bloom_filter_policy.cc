@@ -4,6 +4,7 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <new>
 #include <optional>
@@ -110,7 +111,9 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     std::function<double(std::uint64_t)> bits_per_key_of;
     if (follower_ != nullptr) {
       if (const auto table = follower_->Begin(context)) {
-        filter.bits_per_key = table->BitsPerKey(0);
+        // Ribbon filters of each number of bits are remembered, so there must not be too many.
+        constexpr double kStepsPerBit = 64.0;
+        filter.bits_per_key = std::floor(table->BitsPerKey(0) * kStepsPerBit) / kStepsPerBit;
         bits_per_key_of = [table = *table](std::uint64_t keys) { return table.BitsPerKey(keys); };
       } else {
         AnnounceFlatDivision(context);

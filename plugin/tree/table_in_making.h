@@ -22,9 +22,13 @@ struct TableInMaking {
   std::string family;
   TreeCensus::JobId job = 0;
   bool has_owner = false;  // a policy that follows trees made its filter's builder
+  int level = 0;           // known with the owner
 };
 
 std::unique_ptr<rocksdb::EventListener> MakeTreeListener();
+
+// Null: the listener, one that MakeTreeListener made, knows no such database.
+std::shared_ptr<TreeCensus> CensusOf(rocksdb::EventListener& listener, const std::string& path);
 
 // Null: this thread makes no table of a database with a tree listener. Valid until the table is
 // finished.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 
 namespace exactbloom::tree {
 namespace {
@@ -39,13 +40,6 @@ void TreeCensus::Sum::Add(const TableCount& count) {
   (count.filter_bytes ? filter_bytes : unknown_keys) += count.filter_bytes.value_or(count.keys);
 }
 
-void TreeCensus::Sum::Add(const Sum& other) {
-  tables += other.tables;
-  keys += other.keys;
-  filter_bytes += other.filter_bytes;
-  unknown_keys += other.unknown_keys;
-}
-
 void TreeCensus::Sum::Subtract(const TableCount& count) {
   --tables;
   keys -= count.keys;
@@ -61,20 +55,34 @@ bool TreeCensus::Look(std::uint64_t changes_before, const std::string& session,
                       const std::map<std::string, std::vector<LiveTable>>& families) {
   const Lock lock(mutex_);
   if (changes_ != changes_before) return false;
-  if (session_ != session) jobs_.clear();
+  if (session_ != session) {
+    jobs_.clear();
+    last_job_ = 0;
+  }
   session_.clear();
   tables_.clear();
-  gone_early_.clear();
-  for (auto& [name, family] : families_) {
-    family.levels.clear();
-    family.level0_by_size.clear();
+  const auto is_dropped = [&](const std::string& name) { return families.count(name) == 0; };
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    job = is_dropped(job->first.first) ? jobs_.erase(job) : std::next(job);
+  }
+  for (auto family = families_.begin(); family != families_.end();) {
+    family->second.levels.clear();
+    family->second.level0_by_size.clear();
+    family = is_dropped(family->first) ? families_.erase(family) : std::next(family);
   }
   for (const auto& [name, tables] : families) {
     Family& family = families_[name];
-    for (const LiveTable& table : tables) Add(family, table);
+    for (const LiveTable& table : tables) {
+      Add(family, table, /*is_from_look=*/true);
+      known_early_.erase(table.number);
+    }
   }
+  // Running jobs may still tell of tables that are gone.
+  if (jobs_.empty()) known_early_.clear();
+  look_job_ = last_job_;
   session_ = session;
   is_doubtful_ = false;
+  is_closed_ = false;
   return true;
 }
 
@@ -87,7 +95,7 @@ std::optional<TableCount> TreeCensus::CountOf(std::uint64_t number) const {
 
 bool TreeCensus::IsOf(const std::string& session) const {
   const Lock lock(mutex_);
-  return session_ == session;
+  return session_ == session && !is_closed_;
 }
 
 bool TreeCensus::IsDoubtful() const {
@@ -102,26 +110,30 @@ void TreeCensus::Doubt() {
 
 void TreeCensus::Close() {
   const Lock lock(mutex_);
-  session_.clear();
+  is_closed_ = true;
 }
 
 void TreeCensus::BeginFlush(const std::string& family, JobId job) {
   const Lock lock(mutex_);
+  DoubtUnknown(family);
   ForgetOldJobs(family);
   Job begun;
   begun.is_flush = true;
+  last_job_ = std::max(last_job_, job);
   jobs_[{family, job}] = begun;
 }
 
 void TreeCensus::BeginCompaction(const std::string& family, JobId job, int output_level,
                                  const std::vector<LiveTable>& inputs) {
   const Lock lock(mutex_);
+  DoubtUnknown(family);
   Job begun;
   begun.output_level = output_level;
+  last_job_ = std::max(last_job_, job);
   for (const LiveTable& input : inputs) {
-    begun.inputs.push_back(input.number);
     const auto known = tables_.find(input.number);
     const bool is_known = known != tables_.end();
+    begun.inputs[input.number] = is_known;
     begun.taken.Add(is_known ? known->second.count : input.count);
     if (!is_known) continue;
     const Table& table = known->second;
@@ -131,55 +143,51 @@ void TreeCensus::BeginCompaction(const std::string& family, JobId job, int outpu
   jobs_[{family, job}] = std::move(begun);
 }
 
-void TreeCensus::BeginUnannounced(const std::string& family, JobId job, int output_level) {
-  const Lock lock(mutex_);
-  if (jobs_.count({family, job}) != 0 || output_level < 0) return;
-  ForgetOldJobs(family);
-  Family& tree = families_[family];
-  const auto level = static_cast<std::size_t>(output_level);
-  const bool is_empty = level >= tree.levels.size() || tree.levels[level].tables == 0;
-  Job begun;
-  begun.is_unannounced = true;
-  begun.output_level = output_level;
-  for (std::size_t i = is_empty ? 0 : level; i <= level && i < tree.levels.size(); ++i) {
-    begun.taken_by_level[static_cast<int>(i)] = tree.levels[i];
-    begun.taken.Add(tree.levels[i]);
-    if (i == 0) begun.taken_from_level0 = tree.level0_by_size;
-  }
-  begun.output_keys = OutputKeys(tree, begun);
-  begun.others = TotalOf(family, tree, nullptr);
-  jobs_[{family, job}] = std::move(begun);
-}
-
-void TreeCensus::AddWritten(const std::string& family, JobId job, std::uint64_t number,
-                            TableCount count) {
+bool TreeCensus::AddWritten(const std::string& family, JobId job, TableCount count) {
   const Lock lock(mutex_);
   const auto known = jobs_.find({family, job});
-  if (known == jobs_.end()) return;
+  if (known == jobs_.end() || known->second.is_unheard) return false;
   known->second.written.Add(count);
-  if (!known->second.is_unannounced) return;
+  return true;
+}
+
+void TreeCensus::AddUnheard(const std::string& family, JobId job, const LiveTable& table) {
+  const Lock lock(mutex_);
   ++changes_;
-  is_doubtful_ = true;
-  Add(families_[family], {known->second.output_level, number, count});
+  ForgetOldJobs(family);
+  Job& unheard = jobs_[{family, job}];
+  unheard.is_unheard = true;
+  unheard.written.Add(table.count);
+  Add(families_[family], table);
 }
 
 void TreeCensus::EndJob(const std::string& family, JobId job,
                         const std::vector<LiveTable>& outputs) {
   const Lock lock(mutex_);
   ++changes_;
-  std::vector<LiveTable> live;
-  for (const LiveTable& output : outputs) {
-    if (gone_early_.erase(output.number) == 0) live.push_back(output);
-  }
-  const auto known = jobs_.find({family, job});
-  if (known != jobs_.end()) {
-    for (const std::uint64_t input : known->second.inputs) {
-      if (!Remove(input)) gone_early_.insert(input);
-    }
-    jobs_.erase(known);
-  }
   Family& tree = families_[family];
-  for (const LiveTable& table : live) Add(tree, table);
+  const auto known = jobs_.find({family, job});
+  is_doubtful_ = is_doubtful_ || known == jobs_.end();
+  const Job ended = known == jobs_.end() ? Job() : std::move(known->second);
+  if (known != jobs_.end()) jobs_.erase(known);
+
+  std::unordered_set<std::uint64_t> moved;
+  for (const LiveTable& output : outputs) {
+    const auto input = ended.inputs.find(output.number);
+    if (input == ended.inputs.end()) {
+      AddMade(tree, output);
+    } else {
+      AddMoved(tree, output, input->second);
+      moved.insert(output.number);
+    }
+  }
+  for (const auto& [input, was_known] : ended.inputs) {
+    if (moved.count(input) != 0 || TakeOut(input)) continue;
+    is_doubtful_ = true;
+    if (!was_known) known_early_.insert(input);
+    NoteGone(input);
+  }
+  if (jobs_.empty()) known_early_.clear();
 }
 
 void TreeCensus::CancelJob(const std::string& family, JobId job) {
@@ -195,7 +203,8 @@ void TreeCensus::CancelJobs() {
 void TreeCensus::Delete(std::uint64_t number) {
   const Lock lock(mutex_);
   ++changes_;
-  Remove(number);
+  // Of what a job took in, the job's end was heard before.
+  if (TakeOut(number)) is_doubtful_ = true;
 }
 
 void TreeCensus::AddIngested(const std::string& family, std::uint64_t number, TableCount count) {
@@ -212,17 +221,29 @@ void TreeCensus::SetOwner(const std::string& family, OwnerId owner) {
   families_[family].owner = owner;
 }
 
-std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id) const {
+std::vector<TreeCensus::Sum> TreeCensus::Levels(const std::string& family) const {
   const Lock lock(mutex_);
-  const auto found_job = jobs_.find({family, job_id});
+  const auto known = families_.find(family);
+  return known == families_.end() ? std::vector<Sum>() : known->second.levels;
+}
+
+std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id, int level) const {
+  const Lock lock(mutex_);
   const auto found = families_.find(family);
-  if (session_.empty() || found_job == jobs_.end() || found == families_.end()) return std::nullopt;
-  const Job& job = found_job->second;
+  if (session_.empty() || found == families_.end()) return std::nullopt;
   const Family& tree = found->second;
+  const auto found_job = jobs_.find({family, job_id});
+  const bool is_heard = found_job != jobs_.end() && !found_job->second.is_unheard;
+  Job unheard;
+  unheard.is_flush = level <= 0;  // a run of its own, too
+  unheard.output_level = level;
+  if (found_job != jobs_.end()) unheard.written = found_job->second.written;
+  if (!is_heard && level > 0) TakeAllAbove(tree, unheard);
+  const Job& job = is_heard ? found_job->second : unheard;
 
   TreeView view;
   view.is_flush = job.is_flush;
-  view.output_keys = job.is_unannounced ? job.output_keys : OutputKeys(tree, job);
+  view.output_keys = OutputKeys(tree, job);
   for (const auto& [size, sum] : tree.level0_by_size) {
     if (sum.keys == 0) continue;
     const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
@@ -231,34 +252,32 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
     const double count =
         Real(sum.tables) - (1.0 - PartThatComesAgain(keys, view.output_keys)) * taken;
     if (count <= 0.0) continue;
+    const double kept = share * (Real(sum.tables) - taken) / count;
     view.other_runs.push_back(
-        {keys, count, Real(sum.filter_bytes) * share, Real(sum.unknown_keys) * share});
+        {keys, count, Real(sum.filter_bytes) * kept, Real(sum.unknown_keys) * kept});
   }
-  for (std::size_t level = 0; level < tree.levels.size(); ++level) {
-    const Sum& sum = tree.levels[level];
+  for (std::size_t i = 0; i < tree.levels.size(); ++i) {
+    const Sum& sum = tree.levels[i];
     view.live_keys += Real(sum.keys);
     if (sum.tables == 0) continue;
-    const double taken = Real(ValueOf(job.taken_by_level, static_cast<int>(level)).keys);
-    if (level == 0) {
+    const double taken = Real(ValueOf(job.taken_by_level, static_cast<int>(i)).keys);
+    if (i == 0) {
       view.typical_flush_keys = Real(sum.keys) / Real(sum.tables);
-    } else if (job.is_flush || static_cast<int>(level) != job.output_level) {
+    } else if (job.is_flush || static_cast<int>(i) != job.output_level) {
       const double all = Real(sum.keys);
       const double keys = all - (1.0 - PartThatComesAgain(all, view.output_keys)) * taken;
-      const double share = keys / std::max(1.0, Real(sum.keys));
-      if (keys > 0.0) {
-        view.other_runs.push_back(
-            {keys, 1.0, Real(sum.filter_bytes) * share, Real(sum.unknown_keys) * share});
-      }
+      if (keys <= 0.0) continue;
+      const double kept = std::max(0.0, (all - taken) / all);
+      view.other_runs.push_back(
+          {keys, 1.0, Real(sum.filter_bytes) * kept, Real(sum.unknown_keys) * kept});
     }
   }
-  view.keys_to_write = Real(job.taken.keys);
-  if (!job.is_unannounced) {
-    view.keys_to_write -= Real(std::min(job.taken.keys, job.written.keys));
-  }
-  const Total others = job.is_unannounced ? job.others : TotalOf(family, tree, &job);
+  view.keys_to_write = Real(job.taken.keys - std::min(job.taken.keys, job.written.keys));
+  const Total others = TotalOf(family, tree, &job);
   view.other_filter_bytes =
       others.filter_bytes + Real(job.written.filter_bytes) - Real(job.taken.filter_bytes);
   view.other_unknown_keys = others.unknown_keys - Real(job.taken.unknown_keys);
+  if (!is_heard) RemoveTypicalInput(others, job.written, view);
   for (const auto& [name, other] : families_) {
     if (&other == &tree || (other.owner != tree.owner && other.owner != kNoOwner)) continue;
     const Total total = TotalOf(name, other, nullptr);
@@ -268,10 +287,23 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   return view;
 }
 
-double TreeCensus::OutputKeys(const Family& family, const Job& job) const {
+// If an unheard job writes into an empty level, all that is above is taken to be its input.
+void TreeCensus::TakeAllAbove(const Family& family, Job& job) {
   const auto level = static_cast<std::size_t>(job.output_level);
-  double keys = Real(job.taken.keys);
-  if (level == 0 || level >= family.levels.size()) return keys;
+  if (level < family.levels.size() && family.levels[level].tables > job.written.tables) return;
+  for (std::size_t i = 0; i < std::min(level, family.levels.size()); ++i) {
+    job.taken_by_level[static_cast<int>(i)] = family.levels[i];
+  }
+  job.taken_from_level0 = family.level0_by_size;
+}
+
+double TreeCensus::OutputKeys(const Family& family, const Job& job) {
+  const auto level = static_cast<std::size_t>(job.output_level);
+  double keys = 0.0;
+  for (const auto& [taken_level, taken] : job.taken_by_level) keys += Real(taken.keys);
+  // Inputs that are not known by their level, yet.
+  keys = std::max(keys, Real(job.taken.keys));
+  if (job.is_flush || level == 0 || level >= family.levels.size()) return keys;
   return keys + Real(family.levels[level].keys) -
          Real(ValueOf(job.taken_by_level, job.output_level).keys);
 }
@@ -279,7 +311,7 @@ double TreeCensus::OutputKeys(const Family& family, const Job& job) const {
 TreeCensus::Total TreeCensus::TotalOf(OwnerId owner) const {
   const Lock lock(mutex_);
   Total sum;
-  if (session_.empty()) return sum;
+  if (session_.empty() || is_closed_) return sum;
   for (const auto& [name, family] : families_) {
     if (family.owner != owner) continue;
     const Total total = TotalOf(name, family, nullptr);
@@ -289,24 +321,64 @@ TreeCensus::Total TreeCensus::TotalOf(OwnerId owner) const {
   return sum;
 }
 
-// So do flushes that wrote nothing, and unannounced jobs.
+// The tables that an unheard job takes in are taken to have as many keys as it writes, with filters
+// of the family's average.
+void TreeCensus::RemoveTypicalInput(const Total& live, const Sum& written, TreeView& view) {
+  // What it wrote is among the live tables.
+  const double keys = live.keys - Real(written.keys);
+  if (keys <= 0.0) return;
+  const double tables = std::max(1.0, live.tables - Real(written.tables));
+  view.keys_to_write = keys / tables;
+  const double part = std::min(1.0, (view.keys_to_write + Real(written.keys)) / keys);
+  view.other_filter_bytes =
+      live.filter_bytes - part * (live.filter_bytes - Real(written.filter_bytes));
+  view.other_unknown_keys = live.unknown_keys * (1.0 - part);
+}
+
+// A flush that wrote nothing ends without an event, and an unheard job always.
 void TreeCensus::ForgetOldJobs(const std::string& family) {
-  constexpr int kMostAtOnce = 16;
+  constexpr int kMostJobs = 16;  // at once
   int jobs = 0;
   for (auto job = jobs_.end(); job != jobs_.begin();) {
     --job;
-    const bool may_have_ended = job->second.is_flush || job->second.is_unannounced;
-    if (job->first.first != family || !may_have_ended) continue;
-    if (++jobs >= kMostAtOnce) job = jobs_.erase(job);
+    if (job->first.first != family) continue;
+    if (!job->second.is_flush && !job->second.is_unheard) continue;
+    if (++jobs >= kMostJobs) job = jobs_.erase(job);
   }
 }
 
-void TreeCensus::Add(Family& family, const LiveTable& table) {
-  Remove(table.number);  // a look may have found it before the event came
+// Nothing may have told of its tables: those of an import, for example.
+void TreeCensus::DoubtUnknown(const std::string& family) {
+  if (families_.count(family) == 0) is_doubtful_ = true;
+}
+
+void TreeCensus::AddMade(Family& family, const LiveTable& table) {
+  const bool is_early = known_early_.erase(table.number) != 0;
+  const auto known = tables_.find(table.number);
+  if (known != tables_.end()) {  // a look found it, or a move, which may have been later
+    Add(*known->second.family, {known->second.level, table.number, table.count});
+  } else if (!is_early) {
+    Add(family, table);
+  }
+}
+
+void TreeCensus::AddMoved(Family& family, const LiveTable& table, bool was_known) {
+  if (tables_.count(table.number) == 0) {
+    is_doubtful_ = true;
+    // A job that took it in was heard to end before.
+    if (was_known || !known_early_.insert(table.number).second) return;
+  }
+  Add(family, table);
+}
+
+void TreeCensus::Add(Family& family, const LiveTable& table, bool is_from_look) {
+  const auto known = tables_.find(table.number);
+  is_from_look = is_from_look || (known != tables_.end() && known->second.is_from_look);
+  Remove(table.number);
   const auto level = static_cast<std::size_t>(table.level);
   if (family.levels.size() <= level) family.levels.resize(level + 1);
   if (level == 0) family.level0_by_size[SizeClass(table.count.keys)].Add(table.count);
-  tables_[table.number] = {&family, table.level, table.count};
+  tables_[table.number] = {&family, table.level, table.count, is_from_look};
   family.levels[level].Add(table.count);
 }
 
@@ -324,17 +396,38 @@ bool TreeCensus::Remove(std::uint64_t number) {
   return true;
 }
 
+// Jobs that moved it, and are heard to end later, must not bring it back.
+void TreeCensus::NoteGone(std::uint64_t number) {
+  for (auto& [id, job] : jobs_) {
+    const auto moved = job.inputs.find(number);
+    if (moved != job.inputs.end()) moved->second = true;
+  }
+}
+
+bool TreeCensus::TakeOut(std::uint64_t number) {
+  const auto known = tables_.find(number);
+  if (known == tables_.end()) return false;
+  const bool is_to_come = known->second.is_from_look &&
+                          std::any_of(jobs_.begin(), jobs_.end(), [this](const auto& job) {
+                            return job.first.second <= look_job_;
+                          });
+  if (is_to_come) known_early_.insert(number);
+  NoteGone(number);
+  return Remove(number);
+}
+
 // The live tables, and what running jobs but one add to them, if those that add most end first.
 TreeCensus::Total TreeCensus::TotalOf(const std::string& name, const Family& family,
                                       const Job* without) const {
   Total total;
   for (const Sum& sum : family.levels) {
+    total.tables += Real(sum.tables);
     total.keys += Real(sum.keys);
     total.filter_bytes += Real(sum.filter_bytes);
     total.unknown_keys += Real(sum.unknown_keys);
   }
   for (const auto& [id, job] : jobs_) {
-    if (&job == without || job.is_unannounced || id.first != name) continue;
+    if (&job == without || id.first != name || job.is_unheard) continue;
     total.filter_bytes +=
         std::max(0.0, Real(job.written.filter_bytes) - Real(job.taken.filter_bytes));
   }

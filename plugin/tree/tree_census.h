@@ -37,8 +37,8 @@ struct LiveTable {
 struct RunsOfSize {
   double keys = 0.0;  // of each run
   double count = 1.0;
-  // Of each run: the bytes of its filters, beside those of tables whose filters' sizes are not
-  // known; these have so many keys.
+  // Of each run, as far as it is there: the bytes of its filters, beside those of tables whose
+  // filters' sizes are not known; these have so many keys.
   double filter_bytes = 0.0;
   double unknown_keys = 0.0;
 };
@@ -72,12 +72,6 @@ class TreeCensus {
   static constexpr OwnerId kNoOwner = 0;     // no table was made yet
   static constexpr OwnerId kOtherOwner = 1;  // a policy that does not follow trees
 
-  struct Total {
-    double keys = 0.0;
-    double filter_bytes = 0.0;
-    double unknown_keys = 0.0;
-  };
-
   // A look at all tables may overlap with events. Changes() before the look has to be handed to
   // Look(), which returns false and does nothing if the census changed in between.
   std::uint64_t Changes() const;
@@ -91,7 +85,7 @@ class TreeCensus {
   // Whether another look is wanted: something happened that events do not tell in full.
   bool IsDoubtful() const;
   void Doubt();
-  // The database may be closed: its tables count no more.
+  // The database may be closed: its tables count no more, until the next look.
   void Close();
 
   void BeginFlush(const std::string& family, JobId job);
@@ -99,13 +93,11 @@ class TreeCensus {
   // not be known yet. Then it is counted as given, and its level does not matter.
   void BeginCompaction(const std::string& family, JobId job, int output_level,
                        const std::vector<LiveTable>& inputs);
-  // A compaction of which no event tells, as of CompactFiles: its inputs are not known. It is taken
-  // to write its output level anew, or an empty one from all levels above. Does nothing if the job
-  // is known.
-  void BeginUnannounced(const std::string& family, JobId job, int output_level);
-  // The job finished a table, which is not in the tree yet. If it is an unannounced one, nothing
-  // tells when it will be; so it is taken to be there, and another look is wanted.
-  void AddWritten(const std::string& family, JobId job, std::uint64_t number, TableCount count);
+  // The job finished a table, which is not in the tree yet. Returns whether the job is known.
+  bool AddWritten(const std::string& family, JobId job, TableCount count);
+  // A job that was not heard to begin, nor will be heard to end, finished a table: CompactFiles
+  // does so. What it takes in is heard of when it is deleted.
+  void AddUnheard(const std::string& family, JobId job, const LiveTable& table);
   // The job has ended: these tables are in the tree, and its inputs are not.
   void EndJob(const std::string& family, JobId job, const std::vector<LiveTable>& outputs);
   // The job changed nothing.
@@ -118,14 +110,19 @@ class TreeCensus {
 
   void SetOwner(const std::string& family, OwnerId owner);
 
-  // What the tables of a job get their filters by. Nothing if there was no look, or the job is not
-  // known.
-  std::optional<TreeView> View(const std::string& family, JobId job) const;
+  // What the tables of a job get their filters by. Nothing if there was no look.
+  //   level   of the table, which is all that is known of the job if it was not heard to begin
+  std::optional<TreeView> View(const std::string& family, JobId job, int level) const;
 
+  struct Total {
+    double tables = 0.0;
+    double keys = 0.0;
+    double filter_bytes = 0.0;
+    double unknown_keys = 0.0;
+  };
   // Of the families of this owner.
   Total TotalOf(OwnerId owner) const;
 
- private:
   struct Sum {
     std::uint64_t tables = 0;
     std::uint64_t keys = 0;
@@ -133,9 +130,12 @@ class TreeCensus {
     std::uint64_t unknown_keys = 0;  // of tables whose filters' sizes are not known
 
     void Add(const TableCount& count);
-    void Add(const Sum& other);
     void Subtract(const TableCount& count);
   };
+  // The live tables of a family by level, as far as they are known.
+  std::vector<Sum> Levels(const std::string& family) const;
+
+ private:
   struct Family {
     OwnerId owner = kNoOwner;
     std::vector<Sum> levels;
@@ -144,39 +144,45 @@ class TreeCensus {
   };
   struct Job {
     bool is_flush = false;
-    bool is_unannounced = false;
+    bool is_unheard = false;
     int output_level = 0;
-    std::vector<std::uint64_t> inputs;
+    std::map<std::uint64_t, bool> inputs;  // by number: whether it was known, or is gone
     Sum taken;
     std::map<int, Sum> taken_by_level;
     std::map<int, Sum> taken_from_level0;  // by size
-    // Of an unannounced job: what the view had when it began, since its tables and those that it
-    // takes in come and go before it ends.
-    double output_keys = 0.0;
-    Total others;
-    Sum written;
+    Sum written;                           // of an unheard job also in the tree
   };
   struct Table {
     Family* family;
     int level;
     TableCount count;
+    bool is_from_look;  // the job that made it may not have been heard to have ended
   };
 
-  double OutputKeys(const Family& family, const Job& job) const;
-  // Those that may have ended without an event.
+  static void TakeAllAbove(const Family& family, Job& job);
+  static double OutputKeys(const Family& family, const Job& job);
+  static void RemoveTypicalInput(const Total& live, const Sum& written, TreeView& view);
+  void DoubtUnknown(const std::string& family);
   void ForgetOldJobs(const std::string& family);
-  void Add(Family& family, const LiveTable& table);
-  bool Remove(std::uint64_t number);  // whether it was there
+  void AddMade(Family& family, const LiveTable& table);
+  void AddMoved(Family& family, const LiveTable& table, bool was_known);
+  void Add(Family& family, const LiveTable& table, bool is_from_look = false);
+  bool Remove(std::uint64_t number);   // whether it was there
+  bool TakeOut(std::uint64_t number);  // the same, for good
+  void NoteGone(std::uint64_t number);
   Total TotalOf(const std::string& name, const Family& family, const Job* without) const;
 
   mutable std::mutex mutex_;
   std::uint64_t changes_ = 0;
   bool is_doubtful_ = false;
+  bool is_closed_ = false;
   std::string session_;                     // empty: there was no look
   std::map<std::string, Family> families_;  // by name
   std::unordered_map<std::uint64_t, Table> tables_;
-  // Tables that a job took in before the job that made them was heard to have ended.
-  std::unordered_set<std::uint64_t> gone_early_;
+  // Tables that were taken in or moved before the job that made them was heard to have ended.
+  std::unordered_set<std::uint64_t> known_early_;
+  JobId last_job_ = 0;  // that was heard to begin
+  JobId look_job_ = 0;  // the same, at the last look
   // Several families may be flushed in one job.
   std::map<std::pair<std::string, JobId>, Job> jobs_;
 };

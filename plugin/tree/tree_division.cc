@@ -45,9 +45,9 @@ double KeysOf(const std::vector<RunsOfSize>& runs) {
 
 }  // namespace
 
-TableShare TreeDivision::Share(const TreeView& view, double table_keys, double growth) const {
+TableShare TreeDivision::Share(const TreeView& view, double table_keys) const {
   TableShare share;
-  double own_keys = view.output_keys;
+  double own_keys = std::max(view.output_keys, table_keys);
   if (view.is_flush) own_keys = table_keys > 0.0 ? table_keys : view.typical_flush_keys;
   if (own_keys <= 0.0) {  // the first flush, or what is taken in is not known
     share.bits_per_key = options_.bits_per_key;
@@ -58,38 +58,59 @@ TableShare TreeDivision::Share(const TreeView& view, double table_keys, double g
   ExpectSmallRuns(own_keys, share.runs);
   share.runs.push_back({own_keys, 1.0, 0.0, 0.0});
   const double live_keys = view.live_keys + (view.is_flush ? own_keys : 0.0);
-  const double total_bits =
-      Average(view, live_keys, KeysOf(share.runs), growth) * KeysOf(share.runs);
+  const double total_bits = Average(view, share.runs, live_keys) * KeysOf(share.runs);
   share.planned = Divide(share.runs, total_bits, /*keeps_larger=*/false);
   const double planned = share.planned.back();
   // Where larger runs have left more than they should, the next small runs want it.
   const double wanted =
       std::min(planned, Divide(share.runs, total_bits, /*keeps_larger=*/true).back());
 
+  // What may be spent on the job's tables, and what smaller runs still want of it.
   const double keys_to_write =
       std::max({1.0, table_keys, view.is_flush ? own_keys : view.keys_to_write});
   const double others =
       kBitsPerByte * view.other_filter_bytes + options_.bits_per_key * view.other_unknown_keys;
-  const double within_average =
-      (kMostOverAverage * options_.bits_per_key * live_keys - others) / keys_to_write;
-  share.bits_per_key = std::max(std::min(wanted, within_average), kLeastPart * planned);
+  double left = kMostOverAverage * options_.bits_per_key * live_keys - others;
+  double budget_left = left;
+  if (options_.memory_budget != 0) {
+    budget_left = BudgetBits() - others - kBitsPerByte * view.shared_filter_bytes;
+    left = std::min(left, budget_left);
+  }
+  const double fair = (left - WantedBySmaller(share)) / keys_to_write;
+  share.bits_per_key = std::max(std::min(wanted, fair), kLeastPart * planned);
   if (options_.memory_budget == 0) return share;
-  const double within_budget =
-      (BudgetBits() - others - kBitsPerByte * view.shared_filter_bytes) / keys_to_write;
-  share.is_over_budget = within_budget < kLeastBitsPerKey;
-  share.bits_per_key = std::min(share.bits_per_key, std::max(within_budget, kLeastBitsPerKey));
+  const double most = budget_left / keys_to_write;
+  share.is_over_budget = most < kLeastBitsPerKey;
+  share.bits_per_key = std::min(share.bits_per_key, std::max(most, kLeastBitsPerKey));
   return share;
+}
+
+double TreeDivision::WantedBySmaller(const TableShare& share) const {
+  double wanted = 0.0;
+  for (std::size_t i = 0; i + 1 < share.runs.size(); ++i) {
+    const RunsOfSize& run = share.runs[i];
+    if (run.keys >= share.runs.back().keys) continue;
+    const double missing = share.planned[i] * run.keys - FilterBits(run, options_.bits_per_key);
+    wanted += run.count * std::max(0.0, missing);
+  }
+  return wanted;
 }
 
 double TreeDivision::BudgetBits() const {
   return kBitsPerByte * static_cast<double>(options_.memory_budget);
 }
 
-double TreeDivision::Average(const TreeView& view, double live_keys, double expected_keys,
-                             double growth) const {
+double TreeDivision::Average(const TreeView& view, const std::vector<RunsOfSize>& runs,
+                             double live_keys) const {
   if (options_.memory_budget == 0) return options_.bits_per_key;
-  const double grown_keys =
-      live_keys + std::clamp(expected_keys - live_keys, 0.0, growth * live_keys);
+  // A run is written anew when all that is in smaller ones has come down to it. So much the tree
+  // grows meanwhile, and with universal compaction more; but a budget is there to be used.
+  constexpr double kMostGrowth = 0.5;
+  double smaller = 0.0;
+  for (const RunsOfSize& run : runs) {
+    if (run.keys < runs.back().keys) smaller += run.keys * run.count;
+  }
+  const double grown_keys = live_keys + std::min(smaller, kMostGrowth * live_keys);
   return std::min(options_.bits_per_key,
                   BudgetBits() / std::max(1.0, grown_keys + view.shared_keys));
 }

@@ -49,14 +49,15 @@ class TreeDivision {
   // Returns the share of a table of a job.
   //   view         with the totals of all other families and databases that share the budget
   //   table_keys   of the table; 0: not known yet
-  //   growth       0 .. 1: by how much of its keys the tree may grow until the largest run is
-  //                written anew; a budget has to last until then
-  TableShare Share(const TreeView& view, double table_keys, double growth) const;
+  TableShare Share(const TreeView& view, double table_keys) const;
 
  private:
   double BudgetBits() const;
-  // Bits per key that the keys of the family get on average.
-  double Average(const TreeView& view, double live_keys, double expected_keys, double growth) const;
+  // Bits per key that the keys of the family get on average. A budget has to last until the table's
+  // run is written anew.
+  double Average(const TreeView& view, const std::vector<RunsOfSize>& runs, double live_keys) const;
+  // The bits that runs smaller than the table's have not got yet.
+  double WantedBySmaller(const TableShare& share) const;
   // Bits per key of each run, or without those that are much larger than the last, which keep what
   // they have.
   std::vector<double> Divide(const std::vector<RunsOfSize>& runs, double total_bits,

@@ -14,12 +14,6 @@ TreeCensus::OwnerId NewOwnerId() {
   return next++;
 }
 
-// Levels are written anew whenever they have grown by a part of about one in their size ratio.
-// Universal compaction lets a tree double and more before it writes the largest run anew.
-double GrowthOf(const rocksdb::FilterBuildingContext& context) {
-  return context.compaction_style == rocksdb::kCompactionStyleUniversal ? 0.5 : 0.1;
-}
-
 }  // namespace
 
 TreeFollower::TreeFollower(const DivisionOptions& options)
@@ -33,21 +27,19 @@ std::optional<TreeFollower::Table> TreeFollower::Begin(
   if (current == nullptr) return std::nullopt;
   if (!current->has_owner) {
     current->has_owner = true;
+    current->level = context.level_at_creation;
     current->census->SetOwner(current->family, id_);
     const std::lock_guard<std::mutex> lock(mutex_);
     censuses_[current->census.get()] = current->census;
   }
-  if (context.reason == rocksdb::TableFileCreationReason::kCompaction) {
-    current->census->BeginUnannounced(current->family, current->job, context.level_at_creation);
-  }
-  if (!current->census->View(current->family, current->job)) return std::nullopt;
+  const int level = context.level_at_creation;
+  if (!current->census->View(current->family, current->job, level)) return std::nullopt;
   Table table;
   table.follower_ = this;
   table.census_ = current->census;
   table.family_ = current->family;
   table.job_ = current->job;
-  table.level_ = context.level_at_creation;
-  table.growth_ = GrowthOf(context);
+  table.level_ = level;
   table.info_log_ = context.info_log;
   return table;
 }
@@ -57,11 +49,11 @@ double TreeFollower::Table::BitsPerKey(std::uint64_t keys) const {
 }
 
 double TreeFollower::BitsPerKeyOf(const Table& table, std::uint64_t keys) const {
-  std::optional<TreeView> view = table.census_->View(table.family_, table.job_);
-  // The database was closed meanwhile, or its job cancelled.
+  std::optional<TreeView> view = table.census_->View(table.family_, table.job_, table.level_);
+  // Another look failed meanwhile.
   if (!view) return options_.bits_per_key;
   if (options_.memory_budget != 0) AddOtherDatabases(*table.census_, *view);
-  const TableShare share = division_.Share(*view, static_cast<double>(keys), table.growth_);
+  const TableShare share = division_.Share(*view, static_cast<double>(keys));
   Announce(table, share);
   return share.bits_per_key;
 }

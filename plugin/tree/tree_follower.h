@@ -38,7 +38,6 @@ class TreeFollower {
     std::string family_;
     TreeCensus::JobId job_ = 0;
     int level_ = 0;
-    double growth_ = 0.0;
     rocksdb::Logger* info_log_ = nullptr;
   };
 

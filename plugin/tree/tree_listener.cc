@@ -126,7 +126,10 @@ class TreeListener : public rocksdb::EventListener {
       const std::shared_ptr<TreeCensus> census = Find(info.db_name);
       // While a database is opened, nothing is known of it, and that of an earlier session is old.
       if (info.reason == rocksdb::TableFileCreationReason::kRecovery) return;
-      if (census != nullptr) current_table = {census, info.cf_name, info.job_id, false};
+      if (census == nullptr) return;
+      current_table.census = census;
+      current_table.family = info.cf_name;
+      current_table.job = info.job_id;
     });
   }
 
@@ -134,9 +137,15 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const TableInMaking table = std::exchange(current_table, TableInMaking());
       if (table.census == nullptr || !info.status.ok()) return;
-      table.census->AddWritten(table.family, table.job, NumberOf(info.file_path),
-                               CountOf(info.table_properties));
-      if (!table.has_owner) table.census->SetOwner(table.family, TreeCensus::kOtherOwner);
+      const TableCount count = CountOf(info.table_properties);
+      const bool is_heard = table.census->AddWritten(table.family, table.job, count);
+      if (!is_heard && table.has_owner) {
+        table.census->AddUnheard(table.family, table.job,
+                                 {table.level, NumberOf(info.file_path), count});
+      }
+      // Where RocksDB wants no filter, it asks no policy.
+      const bool is_others = !table.has_owner && info.table_properties.filter_size != 0;
+      if (is_others) table.census->SetOwner(table.family, TreeCensus::kOtherOwner);
     });
   }
 
@@ -152,6 +161,13 @@ class TreeListener : public rocksdb::EventListener {
       census.AddIngested(info.cf_name, NumberOf(info.internal_file_path),
                          CountOf(info.table_properties));
     });
+  }
+
+  // Null: there was no event of it.
+  std::shared_ptr<TreeCensus> Find(const std::string& name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = databases_.find(name);
+    return known == databases_.end() ? nullptr : known->second.census;
   }
 
   // The default family's handle goes when a database is closed. It does not say of which one.
@@ -189,12 +205,6 @@ class TreeListener : public rocksdb::EventListener {
   void ForAll(Change change) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto& [name, database] : databases_) change(*database.census);
-  }
-
-  std::shared_ptr<TreeCensus> Find(const std::string& name) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = databases_.find(name);
-    return known == databases_.end() ? nullptr : known->second.census;
   }
 
   // Returns the census of an open database, after a look if it needs one.
@@ -264,6 +274,10 @@ TableInMaking* CurrentTable(const rocksdb::FilterBuildingContext& context) {
 
 std::unique_ptr<rocksdb::EventListener> MakeTreeListener() {
   return std::make_unique<TreeListener>();
+}
+
+std::shared_ptr<TreeCensus> CensusOf(rocksdb::EventListener& listener, const std::string& path) {
+  return static_cast<TreeListener&>(listener).Find(path);
 }
 
 NeedOfFilterSizes::NeedOfFilterSizes() { ++needs_of_filter_sizes; }
