@@ -65,23 +65,21 @@ TableShare TreeDivision::Share(const TreeView& view, double table_keys) const {
   const double wanted =
       std::min(planned, Divide(share.runs, total_bits, /*keeps_larger=*/true).back());
 
-  // What may be spent on the job's tables, and what smaller runs still want of it.
   const double keys_to_write =
       std::max({1.0, table_keys, view.is_flush ? own_keys : view.keys_to_write});
   const double others =
       kBitsPerByte * view.other_filter_bytes + options_.bits_per_key * view.other_unknown_keys;
-  double left = kMostOverAverage * options_.bits_per_key * live_keys - others;
-  double budget_left = left;
-  if (options_.memory_budget != 0) {
-    budget_left = BudgetBits() - others - kBitsPerByte * view.shared_filter_bytes;
-    left = std::min(left, budget_left);
-  }
-  const double fair = (left - WantedBySmaller(share)) / keys_to_write;
-  share.bits_per_key = std::max(std::min(wanted, fair), kLeastPart * planned);
+  const double left = kMostOverAverage * options_.bits_per_key * live_keys - others;
+  share.bits_per_key = std::max(std::min(wanted, left / keys_to_write), kLeastPart * planned);
   if (options_.memory_budget == 0) return share;
+
+  // New keys bring their average with them, but nothing to a budget: smaller runs get theirs first.
+  const double budget_left = BudgetBits() - others - kBitsPerByte * view.shared_filter_bytes;
+  const double fair =
+      std::max((budget_left - WantedBySmaller(share)) / keys_to_write, kLeastPart * planned);
   const double most = budget_left / keys_to_write;
   share.is_over_budget = most < kLeastBitsPerKey;
-  share.bits_per_key = std::min(share.bits_per_key, std::max(most, kLeastBitsPerKey));
+  share.bits_per_key = std::min({share.bits_per_key, fair, std::max(most, kLeastBitsPerKey)});
   return share;
 }
 
