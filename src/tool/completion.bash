@@ -1,5 +1,6 @@
 # Completion of exactbloom in bash. It asks the tool's own --help, so it knows every option that the
-# tool has. In zsh: autoload -U bashcompinit && bashcompinit, and source this file.
+# tool has, in either of the layouts that versions of CLI11 give it. In zsh: autoload -U bashcompinit
+# && bashcompinit, and source this file.
 
 _exactbloom() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -8,21 +9,21 @@ _exactbloom() {
   if ((COMP_CWORD == 1)); then
     help=$("${COMP_WORDS[0]}" --help 2>/dev/null)
     if [[ $word == -* ]]; then
-      choices=$(sed -n 's/^ *\(-h,\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
+      choices=$(sed -n 's/^ *\(-h, *\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
     else
-      choices=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")
+      choices=$(sed -n '/^subcommands:/I,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")
     fi
     COMPREPLY=($(compgen -W "$choices" -- "$word"))
     return
   fi
   help=$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2>/dev/null)
   if [[ $word == -* ]]; then
-    choices=$(sed -n 's/^ *\(-h,\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
+    choices=$(sed -n 's/^ *\(-h, *\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
     COMPREPLY=($(compgen -W "$choices" -- "$word"))
     return
   fi
   # An option that takes one of a few words names them in braces.
-  choices=$(sed -n "s/^  $previous .*{\([^}]*\)}.*/\1/p" <<<"$help")
+  choices=$(sed -n "s/^ *$previous .*{\([^}]*\)}.*/\1/p" <<<"$help")
   if [[ -n $choices ]]; then
     COMPREPLY=($(compgen -W "${choices//,/ }" -- "$word"))
     return

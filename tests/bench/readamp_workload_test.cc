@@ -29,15 +29,18 @@ INSTANTIATE_TEST_SUITE_P(Trees, OnTree,
 
 // Nothing is cached, so every search of a table is a read.
 TEST_P(OnTree, AllCountsAgree) {
+  const std::string tree = GetParam();
   const nlohmann::json report =
-      Measure(std::string(GetParam()) +
+      Measure(tree +
               " --no-bloom-table --synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 "
               "--reads buffered --threads 1 "
               "--prefix-bytes 4 --workloads absent,near,present,mix,zipf,multiget,prefix "
               "--policies none,bloomfilter:10,classic_bloom:10");
   ASSERT_EQ(report.at("policies").size(), 3U);
   for (const auto& policy : report.at("policies")) {
-    EXPECT_EQ(policy.at("sorted_runs") == 1, std::string(GetParam()) == "--sorted-runs 1");
+    // What RocksDB's own compactions have left at the end depends on how far they were.
+    const bool compacts = tree.find("loaded") != tree.npos || tree.find("universal") != tree.npos;
+    if (!compacts) EXPECT_EQ(policy.at("sorted_runs") == 1, tree == "--sorted-runs 1");
     const bool ours = policy.at("policy") == "classic_bloom:10";
     ASSERT_EQ(policy.at("workloads").size(), 7U);
     EXPECT_GT(policy.at("workloads").at("absent").at("wasted_reads"), 0);

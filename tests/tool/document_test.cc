@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <rocksdb/version.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -199,12 +200,15 @@ std::set<std::string> FindAll(const std::string& text, const std::string& patter
 
 std::set<std::string> Subcommands() {
   const std::string help = testing::AskTool("--help").out;
-  return FindAll(help.substr(help.find("Subcommands:")), R"(\n  ([a-z]+) )");
+  // In capitals in newer versions of CLI11.
+  const std::string list =
+      help.substr(std::min(help.find("Subcommands:"), help.find("SUBCOMMANDS:")));
+  return FindAll(list, R"(\n  ([a-z]+) )");
 }
 
 // The options in the first column of a subcommand's help.
 std::set<std::string> OptionsOf(const std::string& subcommand) {
-  return FindAll(testing::AskTool(subcommand + " --help").out, R"(\n +(?:-h,)?(--[a-z-]+))");
+  return FindAll(testing::AskTool(subcommand + " --help").out, R"(\n +(?:-h, *)?(--[a-z-]+))");
 }
 
 TEST(Document, HasASectionForEachSubcommand) {
