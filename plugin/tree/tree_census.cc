@@ -237,6 +237,7 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   Job unheard;
   unheard.is_flush = level <= 0;  // a run of its own, too
   unheard.output_level = level;
+  unheard.is_unheard = true;
   if (found_job != jobs_.end()) unheard.written = found_job->second.written;
   if (!is_heard && level > 0) TakeAllAbove(tree, unheard);
   const Job& job = is_heard ? found_job->second : unheard;
@@ -304,7 +305,9 @@ double TreeCensus::OutputKeys(const Family& family, const Job& job) {
   // Inputs that are not known by their level, yet.
   keys = std::max(keys, Real(job.taken.keys));
   if (job.is_flush || level == 0 || level >= family.levels.size()) return keys;
-  return keys + Real(family.levels[level].keys) -
+  // What an unheard job wrote is in the tree beside what it takes in.
+  const std::uint64_t written = job.is_unheard ? job.written.keys : 0;
+  return keys + Real(family.levels[level].keys) - Real(written) -
          Real(ValueOf(job.taken_by_level, job.output_level).keys);
 }
 

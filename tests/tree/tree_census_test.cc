@@ -257,6 +257,14 @@ TEST(TreeCensus, ForgetsDroppedFamiliesAtALook) {
   EXPECT_FALSE(census.View("dropped", 1, 0));
 }
 
+TEST(TreeCensus, AnUnheardJobIntoAnEmptyLevelTakesAllAbove) {
+  Census census({{kDefault, {TableAt(0, 10, 100), TableAt(1, 11, 200), TableAt(4, 12, 5000)}}});
+  EXPECT_EQ(census.View(kDefault, 7, 3)->output_keys, 300.0);
+  census.AddUnheard(kDefault, 7, TableAt(3, 13, 150));
+  EXPECT_EQ(census.View(kDefault, 7, 3)->output_keys, 300.0);
+  EXPECT_EQ(census.View(kDefault, 8, 4)->output_keys, 5000.0);
+}
+
 TEST(TreeCensus, ANewSessionForgetsTheJobsOfTheOldOne) {
   Census census;
   census.Flush(1, 10, 100);
@@ -272,10 +280,10 @@ TEST(TreeCensus, ANewSessionForgetsTheJobsOfTheOldOne) {
   EXPECT_EQ(census.TotalOf(TreeCensus::kNoOwner).keys, 100.0);
 
   census.Close();
-  ASSERT_TRUE(census.Look(census.Changes(), "next", {{kDefault, {TableAt(0, 10, 100)}}}));
+  ASSERT_TRUE(census.Look(census.Changes(), "next", {{kDefault, {TableAt(1, 10, 300)}}}));
   EXPECT_TRUE(census.IsOf("next"));
   ASSERT_TRUE(census.View(kDefault, 2, 1));
-  EXPECT_EQ(census.View(kDefault, 2, 1)->output_keys, 0.0);
+  EXPECT_EQ(census.View(kDefault, 2, 1)->output_keys, 300.0);
 }
 
 TEST(TreeCensus, ViewsOfAFlushAndOfACompaction) {
