@@ -40,7 +40,9 @@ TEST_P(OnTree, AllCountsAgree) {
   for (const auto& policy : report.at("policies")) {
     // What RocksDB's own compactions have left at the end depends on how far they were.
     const bool compacts = tree.find("loaded") != tree.npos || tree.find("universal") != tree.npos;
-    if (!compacts) EXPECT_EQ(policy.at("sorted_runs") == 1, tree == "--sorted-runs 1");
+    if (!compacts) {
+      EXPECT_EQ(policy.at("sorted_runs") == 1, tree == "--sorted-runs 1");
+    }
     const bool ours = policy.at("policy") == "classic_bloom:10";
     ASSERT_EQ(policy.at("workloads").size(), 7U);
     EXPECT_GT(policy.at("workloads").at("absent").at("wasted_reads"), 0);
