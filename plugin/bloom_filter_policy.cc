@@ -25,12 +25,6 @@ using rocksdb::Status;
 
 namespace {
 
-bool HasTreeListener(const rocksdb::DBOptions& options) {
-  return std::any_of(options.listeners.begin(), options.listeners.end(), [](const auto& listener) {
-    return listener != nullptr && std::string_view(listener->Name()) == tree::kTreeListenerName;
-  });
-}
-
 PolicyOptions OptionsOfBits(double bits_per_key) {
   PolicyOptions options;
   options.bits_per_key = bits_per_key;
@@ -38,6 +32,12 @@ PolicyOptions OptionsOfBits(double bits_per_key) {
 }
 
 }  // namespace
+
+bool HasTreeListener(const rocksdb::DBOptions& options) {
+  return std::any_of(options.listeners.begin(), options.listeners.end(), [](const auto& listener) {
+    return listener != nullptr && std::string_view(listener->Name()) == tree::kTreeListenerName;
+  });
+}
 
 BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
                                      const Status& configuration)

@@ -20,6 +20,8 @@
 
 namespace exactbloom {
 
+bool HasTreeListener(const rocksdb::DBOptions& options);
+
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
   // A policy whose configuration failed (an error in `configuration`, or options out of range)

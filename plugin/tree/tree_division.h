@@ -51,6 +51,9 @@ class TreeDivision {
   //   table_keys   of the table; 0: not known yet
   TableShare Share(const TreeView& view, double table_keys) const;
 
+  // Returns the bits per key of each run of a tree if all of its tables were made now.
+  std::vector<double> Plan(const std::vector<RunsOfSize>& runs) const;
+
  private:
   double BudgetBits() const;
   // Bits per key that the keys of the family get on average. A budget has to last until the table's

@@ -105,7 +105,7 @@ Seen SizeRatioMisfit(const FamilyFindings& family) {
   const auto* policy = options == nullptr
                            ? nullptr
                            : dynamic_cast<const BloomFilterPolicy*>(options->filter_policy.get());
-  if (policy == nullptr || policy->Options().size_ratio == 0.0) return {};
+  if (policy == nullptr || policy->Options().size_ratio <= 0.0) return {};
   const auto& levels = family.tree->levels;
   if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return {};
   const TreeLevel& above = levels[levels.size() - 2];

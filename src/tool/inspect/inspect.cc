@@ -8,6 +8,7 @@
 #include "support/errors.h"
 #include "support/text_table.h"
 #include "tool/database/inspection.h"
+#include "tool/database/live_division.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
@@ -72,15 +73,31 @@ std::string Families(const FilterSummary& summary) {
 
 std::string FormatLevels(const Inspection& inspection) {
   const bool in_database = !inspection.database.empty();
-  support::TextTable text({"level", "tables", "bytes", "filters", "keys", "bits/key", "fill",
-                           "exact rate", "given fill", "efficiency", "filter bytes",
-                           "wasted reads"});
+  const auto planned = PlannedBits(inspection);
+  support::Cells columns = {"level",      "tables",     "bytes",        "filters",
+                            "keys",       "bits/key",   "fill",         "exact rate",
+                            "given fill", "efficiency", "filter bytes", "wasted reads"};
+  if (!planned.empty()) columns.emplace_back("plan, bits/key");
+  support::TextTable text(columns);
   const auto add = [&](const std::string& name, const FilterSummary& sums,
                        const std::string& wasted_reads) {
-    text.AddRow({name, sums.tables, sums.file_bytes, Families(sums), sums.keys,
-                 BitsPerKey(sums.bits, sums.keys), Fixed(sums.fill.Value(), 4),
-                 Rate(sums.exact_rate.Value()), Rate(sums.fill_rate.Value()),
-                 Fixed(sums.efficiency.Value(), 4), sums.filter_bytes, wasted_reads});
+    support::Cells row = {name,
+                          sums.tables,
+                          sums.file_bytes,
+                          Families(sums),
+                          sums.keys,
+                          BitsPerKey(sums.bits, sums.keys),
+                          Fixed(sums.fill.Value(), 4),
+                          Rate(sums.exact_rate.Value()),
+                          Rate(sums.fill_rate.Value()),
+                          Fixed(sums.efficiency.Value(), 4),
+                          sums.filter_bytes,
+                          wasted_reads};
+    const auto plan = planned.find({sums.column_family, sums.level});
+    if (!planned.empty()) {
+      row.emplace_back(plan == planned.end() ? kNothing : fmt::format("{:.3f}", plan->second));
+    }
+    text.AddRow(row);
   };
   const std::map<std::string, double> wasted_reads = WastedReads(inspection.levels);
   for (const FilterSummary& level : inspection.levels) {
@@ -216,11 +233,14 @@ json ToJson(const Inspection& inspection) {
   json files = json::array();
   for (const TableReport& table : inspection.tables) files.push_back(TableJson(table));
   json levels = json::array();
+  const auto planned = PlannedBits(inspection);
   for (const FilterSummary& level : inspection.levels) {
     if (level.level < 0) continue;
     json document{{"column_family", level.column_family}, {"level", level.level}};
     document.update(SummaryJson(level));
     document["wasted_reads"] = level.WastedReads();
+    const auto plan = planned.find({level.column_family, level.level});
+    if (plan != planned.end()) document["planned_bits_per_key"] = plan->second;
     levels.push_back(document);
   }
   json totals = SummaryJson(inspection.totals);

@@ -15,6 +15,8 @@
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/rebuild_filters.h"
+#include "exactbloom/tree_listener.h"
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/rocksdb_compat.h"
 #include "support/errors.h"
 #include "support/progress.h"
@@ -49,6 +51,11 @@ PolicyPointer PolicyNamed(const std::string& text) {
                                           status.ok() ? "" : ": " + Describe(status)));
   }
   return policy;
+}
+
+bool NeedsTreeListener(const rocksdb::FilterPolicy& policy, const rocksdb::DBOptions& options) {
+  const auto* ours = dynamic_cast<const BloomFilterPolicy*>(&policy);
+  return ours != nullptr && FollowsTree(ours->Options()) && !HasTreeListener(options);
 }
 
 void SetPolicy(const PolicyPointer& policy, std::vector<ColumnFamilyDescriptor>& families) {
@@ -114,7 +121,11 @@ class OpenDatabase {
     RegisterFilterPolicies();
     rocksdb::DBOptions options;
     std::vector<ColumnFamilyDescriptor> families = LoadOptions(directory, policy.empty(), &options);
-    if (!policy.empty()) SetPolicy(PolicyNamed(policy), families);
+    if (!policy.empty()) {
+      const PolicyPointer named = PolicyNamed(policy);
+      SetPolicy(named, families);
+      if (NeedsTreeListener(*named, options)) options.listeners.push_back(NewTreeListener());
+    }
     options.create_if_missing = false;
     const Status status =
         read_only
