@@ -5,6 +5,7 @@
 // made, and several databases may share either.
 #pragma once
 
+#include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 
@@ -29,6 +30,9 @@ std::unique_ptr<rocksdb::EventListener> MakeTreeListener();
 
 // Null: the listener, one that MakeTreeListener made, knows no such database.
 std::shared_ptr<TreeCensus> CensusOf(rocksdb::EventListener& listener, const std::string& path);
+
+// Shows a database to its tree listeners before CompactFiles is called, of which no event tells.
+void LookAt(rocksdb::DB& db);
 
 // Null: this thread makes no table of a database with a tree listener. Valid until the table is
 // finished.

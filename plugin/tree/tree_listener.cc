@@ -94,6 +94,10 @@ class TreeListener : public rocksdb::EventListener {
  public:
   const char* Name() const override { return kTreeListenerName; }
 
+  void LookAt(DB& db) {
+    Note(db, [](TreeCensus& /*census*/) {});
+  }
+
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
     Note(*db, [&](TreeCensus& census) { census.BeginFlush(info.cf_name, info.job_id); });
   }
@@ -270,6 +274,12 @@ TableInMaking* CurrentTable(const rocksdb::FilterBuildingContext& context) {
                     context.reason != rocksdb::TableFileCreationReason::kMisc &&
                     context.column_family_name == current_table.family;
   return fits ? &current_table : nullptr;
+}
+
+void LookAt(DB& db) {
+  for (const auto& listener : db.GetDBOptions().listeners) {
+    if (auto* tree = dynamic_cast<TreeListener*>(listener.get())) tree->LookAt(db);
+  }
 }
 
 std::unique_ptr<rocksdb::EventListener> MakeTreeListener() {

@@ -24,7 +24,7 @@ LAYERS = [
     ("files", ["plugin/files"], ["xxhash"]),
     ("tree", ["plugin/tree"], ["analysis", "files"]),
     ("plugin", ["plugin"], ["analysis", "filter headers", "filter internals", "files", "tree"]),
-    ("rebuild", ["plugin/rebuild"], ["plugin", "analysis", "filter headers", "files"]),
+    ("rebuild", ["plugin/rebuild"], ["plugin", "tree", "analysis", "filter headers", "files"]),
     ("support", ["src/support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
     ("tool", ["src/tool"], ["support", "rebuild", "plugin", "tree", "files", "filter", "kernels", "theory", "analysis"]),
     ("bench", ["bench"], ["support", "rebuild", "plugin", "tree", "files", "filter", "kernels", "theory", "analysis"]),
