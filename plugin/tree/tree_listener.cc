@@ -121,6 +121,8 @@ class TreeListener : public rocksdb::EventListener {
       if (!info.status.ok()) return census.CancelJob(info.cf_name, info.job_id);
       census.EndJob(info.cf_name, info.job_id,
                     TablesOf(info, info.output_files, info.output_file_infos));
+      // CompactRange may change the level afterwards, without a word.
+      if (info.compaction_reason == rocksdb::CompactionReason::kManualCompaction) census.Doubt();
     });
   }
 

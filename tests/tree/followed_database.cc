@@ -1,0 +1,195 @@
+#include "followed_database.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "exactbloom/table_filters.h"
+#include "exactbloom/tree_listener.h"
+#include "plugin/tree/table_in_making.h"
+
+namespace exactbloom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPause = std::chrono::milliseconds(2);
+constexpr auto kLongestWait = std::chrono::seconds(20);
+
+// Nothing, or what the census has and should not have.
+std::string FindDifference(const tree::TreeCensus& census, const Trees& trees) {
+  for (const auto& [name, levels] : trees) {
+    const std::vector<tree::TreeCensus::Sum> counted = census.Levels(name);
+    for (int level = 0; level < 64; ++level) {
+      const auto found = levels.find(level);
+      const TableSum truth = found == levels.end() ? TableSum() : found->second;
+      const auto index = static_cast<std::size_t>(level);
+      const auto sum = index < counted.size() ? counted[index] : tree::TreeCensus::Sum();
+      // Of partitioned filters the properties of a table count the index, too.
+      const bool same_bytes =
+          sum.unknown_keys != 0 ||
+          (sum.filter_bytes >= truth.filter_bytes &&
+           sum.filter_bytes <= truth.filter_bytes * 11 / 10 + 64 * truth.tables);
+      if (sum.tables == truth.tables && sum.keys == truth.keys && same_bytes) continue;
+      return "family " + name + ", level " + std::to_string(level) + ": " +
+             std::to_string(sum.tables) + " tables, " + std::to_string(sum.keys) + " keys, " +
+             std::to_string(sum.filter_bytes) + " bytes instead of " +
+             std::to_string(truth.tables) + ", " + std::to_string(truth.keys) + ", " +
+             std::to_string(truth.filter_bytes);
+    }
+  }
+  return "";
+}
+
+// Nothing if a compaction deleted tables meanwhile.
+std::optional<Trees> ReadTrees(rocksdb::DB& db) {
+  Trees trees;
+  std::vector<rocksdb::ColumnFamilyMetaData> families;
+  db.GetAllColumnFamilyMetaData(&families);
+  for (const auto& family : families) {
+    auto& tree = trees[family.name];
+    for (const auto& level : family.levels) {
+      for (const auto& file : level.files) {
+        TableFilter filter;
+        const std::string path = file.directory + "/" + file.relative_filename;
+        if (!ReadTableFilter(*db.GetFileSystem(), path, &filter).ok()) return std::nullopt;
+        TableSum& sum = tree[level.level];
+        ++sum.tables;
+        sum.keys += filter.filter_keys != 0 ? filter.filter_keys : filter.entries;
+        sum.filter_bytes += filter.bytes;
+        sum.largest_filter = std::max(sum.largest_filter, filter.bytes);
+      }
+    }
+  }
+  return trees;
+}
+
+}  // namespace
+
+Trees TreesOf(rocksdb::DB& db) {
+  std::optional<Trees> trees;
+  do {
+    trees = ReadTrees(db);
+  } while (!trees);
+  return *trees;
+}
+
+TableSum SumOf(const std::map<int, TableSum>& tree) {
+  TableSum total;
+  for (const auto& [level, sum] : tree) {
+    total.tables += sum.tables;
+    total.keys += sum.keys;
+    total.filter_bytes += sum.filter_bytes;
+    total.largest_filter = std::max(total.largest_filter, sum.largest_filter);
+  }
+  return total;
+}
+
+TableSum SumOf(const Trees& trees) {
+  std::map<int, TableSum> sums;
+  for (const auto& [name, tree] : trees) sums[static_cast<int>(sums.size())] = SumOf(tree);
+  return SumOf(sums);
+}
+
+BloomFilterPolicyOptions AutoOptions(double bits_per_key) {
+  BloomFilterPolicyOptions options;
+  options.bits_per_key = bits_per_key;
+  options.size_ratio = kAutoSizeRatio;
+  return options;
+}
+
+BloomFilterPolicyOptions BudgetOptions(std::uint64_t bytes, double bits_per_key) {
+  BloomFilterPolicyOptions options = AutoOptions(bits_per_key);
+  options.memory_budget = bytes;
+  return options;
+}
+
+PolicyPointer PolicyOf(const BloomFilterPolicyOptions& options) {
+  return PolicyPointer(NewClassicBloomFilterPolicy(options));
+}
+
+rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPointer& listener) {
+  rocksdb::Options options = OptionsWith(policy);
+  options.listeners = {listener};
+  options.disable_auto_compactions = false;
+  options.write_buffer_size = 128 << 10;
+  options.target_file_size_base = 64 << 10;
+  options.max_bytes_for_level_base = 256 << 10;
+  options.level0_file_num_compaction_trigger = 3;
+  options.compression = rocksdb::kNoCompression;
+  return options;
+}
+
+void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first,
+          rocksdb::ColumnFamilyHandle* family) {
+  if (family == nullptr) family = db.DefaultColumnFamily();
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  std::shuffle(numbers.begin(), numbers.end(), std::mt19937_64(first + count));
+  for (const std::uint64_t number : numbers) {
+    ASSERT_TRUE(db.Put({}, family, KeyOf(2 * number), "value").ok());
+  }
+  ASSERT_TRUE(db.Flush({}, family).ok());
+  AwaitQuiet(db);
+}
+
+void AwaitQuiet(rocksdb::DB& db) {
+  // With the other styles, more compactions seem to be wanted than there are.
+  const bool is_level = db.GetOptions().compaction_style == rocksdb::kCompactionStyleLevel;
+  const auto is_quiet = [&db, is_level] {
+    for (const char* property : {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
+                                 "rocksdb.num-running-compactions", "rocksdb.compaction-pending"}) {
+      if (!is_level && std::string(property) == "rocksdb.compaction-pending") continue;
+      std::uint64_t value = 0;
+      EXPECT_TRUE(db.GetAggregatedIntProperty(property, &value)) << property;
+      if (value != 0) return false;
+    }
+    return true;
+  };
+  const Clock::time_point end = Clock::now() + kLongestWait;
+  while (!is_quiet() && Clock::now() < end) std::this_thread::sleep_for(kPause);
+  EXPECT_TRUE(is_quiet());
+}
+
+void ExpectTrueCensus(rocksdb::DB& db, const ListenerPointer& listener) {
+  const Clock::time_point end = Clock::now() + kLongestWait;
+  std::string difference;
+  std::shared_ptr<tree::TreeCensus> census;
+  for (; Clock::now() < end; std::this_thread::sleep_for(kPause)) {
+    AwaitQuiet(db);
+    census = tree::CensusOf(*listener, db.GetName());
+    difference = census == nullptr ? "there is no census" : FindDifference(*census, TreesOf(db));
+    if (difference.empty()) return;
+    std::string session;
+    ASSERT_TRUE(db.GetDbSessionId(session).ok());
+    if (census != nullptr && census->IsOf(session) && !census->IsDoubtful()) continue;
+    ASSERT_TRUE(db.Put({}, KeyOf(0), "value").ok());
+    ASSERT_TRUE(db.Flush({}).ok());
+  }
+  ADD_FAILURE() << difference;
+}
+
+void FilterWatch::OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) {
+  Look(*db);
+}
+
+void FilterWatch::OnCompactionCompleted(rocksdb::DB* db,
+                                        const rocksdb::CompactionJobInfo& /*info*/) {
+  Look(*db);
+}
+
+void FilterWatch::Look(rocksdb::DB& db) {
+  const TableSum sum = SumOf(TreesOf(db));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  most_bytes_ = std::max(most_bytes_, sum.filter_bytes - sum.largest_filter);
+  if (sum.keys < least_keys_) return;
+  most_bits_per_key_ = std::max(most_bits_per_key_, sum.BitsPerKey());
+  least_bits_per_key_ = std::min(least_bits_per_key_, sum.BitsPerKey());
+}
+
+}  // namespace exactbloom

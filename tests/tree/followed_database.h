@@ -1,0 +1,86 @@
+// Databases whose filters follow their trees, and what their trees really hold.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/options.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+
+using ListenerPointer = std::shared_ptr<rocksdb::EventListener>;
+
+// What tables hold, by their files.
+struct TableSum {
+  std::uint64_t tables = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t filter_bytes = 0;
+  std::uint64_t largest_filter = 0;
+
+  double BitsPerKey() const {
+    return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(keys);
+  }
+};
+
+// The levels that have tables, by column family.
+using Trees = std::map<std::string, std::map<int, TableSum>>;
+
+Trees TreesOf(rocksdb::DB& db);
+TableSum SumOf(const std::map<int, TableSum>& tree);
+TableSum SumOf(const Trees& trees);
+
+// A classic policy with size_ratio=auto.
+BloomFilterPolicyOptions AutoOptions(double bits_per_key = 10.0);
+// With memory_budget, too.
+BloomFilterPolicyOptions BudgetOptions(std::uint64_t bytes, double bits_per_key = 20.0);
+PolicyPointer PolicyOf(const BloomFilterPolicyOptions& options);
+
+// Options of a small database that flushes and compacts by itself, with small tables.
+rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPointer& listener);
+
+// Puts the keys of `count` even numbers from `first` on, in an order by chance, so that tables
+// overlap, and waits for the jobs that this causes.
+void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first = 0,
+          rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Returns when no flush or compaction runs, nor has to.
+void AwaitQuiet(rocksdb::DB& db);
+
+// Expects the census of a listener to have what the trees of a quiet database have, if need be
+// after the next event, which makes it look again.
+void ExpectTrueCensus(rocksdb::DB& db, const ListenerPointer& listener);
+
+// Remembers the filters' most bytes and bits per key, as they are after each flush and compaction.
+class FilterWatch : public rocksdb::EventListener {
+ public:
+  // Trees with fewer keys are not watched.
+  explicit FilterWatch(std::uint64_t least_keys) : least_keys_(least_keys) {}
+
+  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
+  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override;
+
+  double MostBitsPerKey() const { return most_bits_per_key_; }
+  double LeastBitsPerKey() const { return least_bits_per_key_; }
+  // Of all filters but the largest one.
+  std::uint64_t MostBytes() const { return most_bytes_; }
+
+ private:
+  void Look(rocksdb::DB& db);
+
+  const std::uint64_t least_keys_;
+  std::mutex mutex_;
+  double most_bits_per_key_ = 0.0;
+  double least_bits_per_key_ = 1e9;
+  std::uint64_t most_bytes_ = 0;
+};
+
+}  // namespace exactbloom

@@ -1,0 +1,172 @@
+// memory_budget in databases: however a tree grows, its filters stay within the budget.
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "exactbloom/tree_listener.h"
+#include "followed_database.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr std::uint64_t kFirstKeys = 2'000;
+constexpr std::uint64_t kAllKeys = 100 * kFirstKeys;
+constexpr double kMostBits = 20.0;
+constexpr double kLeastBits = 4.0;  // of the grown tree
+constexpr std::uint64_t kBudget = kAllKeys / 2;
+
+std::uint64_t Exceeded(std::uint64_t budget) { return budget * 103 / 100; }
+
+std::string ReadLog(const std::string& path) {
+  std::ifstream log(path + "/LOG");
+  return {std::istreambuf_iterator<char>(log), {}};
+}
+
+std::size_t CountOf(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+class MemoryBudget : public testing::TestWithParam<rocksdb::CompactionStyle> {
+ protected:
+  rocksdb::Options Options(std::uint64_t budget) {
+    rocksdb::Options options =
+        FollowingOptions(PolicyOf(BudgetOptions(budget, kMostBits)), listener_);
+    options.listeners.push_back(watch_);
+    options.compaction_style = GetParam();
+    options.write_buffer_size = 256 << 10;
+    options.target_file_size_base = 256 << 10;
+    options.max_bytes_for_level_base = 1 << 20;
+    return options;
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.path("db");
+  ListenerPointer listener_ = NewTreeListener();
+  std::shared_ptr<FilterWatch> watch_ = std::make_shared<FilterWatch>(1000);
+};
+
+INSTANTIATE_TEST_SUITE_P(Styles, MemoryBudget,
+                         testing::Values(rocksdb::kCompactionStyleLevel,
+                                         rocksdb::kCompactionStyleUniversal),
+                         [](const auto& test) {
+                           return test.param == rocksdb::kCompactionStyleLevel ? "Level"
+                                                                               : "Universal";
+                         });
+
+TEST_P(MemoryBudget, HoldsWhileATreeGrowsAHundredfold) {
+  Database db = Open(Options(kBudget), path_);
+  Load(*db, kFirstKeys);
+  const TableSum first = SumOf(TreesOf(*db));
+  EXPECT_NEAR(first.BitsPerKey(), kMostBits, 0.03 * kMostBits);
+  Load(*db, kAllKeys - kFirstKeys, kFirstKeys);
+  const TableSum all = SumOf(TreesOf(*db));
+  EXPECT_EQ(all.keys, kAllKeys);
+  EXPECT_LE(watch_->MostBytes(), Exceeded(kBudget));
+  EXPECT_LE(watch_->MostBitsPerKey(), 1.03 * kMostBits);
+  // All of it is used, if not every moment: what is there is kept.
+  EXPECT_LE(all.BitsPerKey(), 1.03 * kLeastBits);
+  // A universal tree needs more room until its largest run is written again.
+  const bool is_level = GetParam() == rocksdb::kCompactionStyleLevel;
+  EXPECT_GE(all.BitsPerKey(), (is_level ? 0.8 : 0.4) * kLeastBits);
+  ExpectTrueCensus(*db, listener_);
+  ExpectPresent(*db, kAllKeys / 10);
+
+  // With another listener, which has to look first.
+  listener_ = NewTreeListener();
+  watch_ = std::make_shared<FilterWatch>(1000);
+  db.reset();
+  db = Open(Options(kBudget), path_);
+  Load(*db, kAllKeys / 4, kAllKeys);
+  EXPECT_GT(watch_->MostBytes(), kBudget / 2);
+  EXPECT_LE(watch_->MostBytes(), Exceeded(kBudget));
+  ExpectTrueCensus(*db, listener_);
+}
+
+TEST_P(MemoryBudget, IsSharedByTheFamiliesOfAPolicy) {
+  const rocksdb::Options options = Options(kBudget / 4);
+  const Database db = Open(options, path_);
+  rocksdb::ColumnFamilyHandle* more = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
+  constexpr std::uint64_t kPart = kAllKeys / 20;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    Load(*db, kPart, i * kPart, more);
+    Load(*db, kPart, i * kPart);
+  }
+  EXPECT_LE(watch_->MostBytes(), Exceeded(kBudget / 4));
+  const TableSum all = SumOf(TreesOf(*db));
+  EXPECT_EQ(all.keys, 6 * kPart);
+  EXPECT_GE(all.filter_bytes, kBudget / 4 * 3 / 4);
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
+TEST_P(MemoryBudget, IsSharedByTheDatabasesOfAPolicy) {
+  const rocksdb::Options options = Options(kBudget / 4);
+  rocksdb::Options unwatched = options;
+  unwatched.listeners = {listener_};
+  const Database first = Open(unwatched, path_);
+  const Database second = Open(unwatched, directory_.path("second"));
+  constexpr std::uint64_t kPart = kAllKeys / 10;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    Load(*first, kPart, i * kPart);
+    Load(*second, kPart, i * kPart);
+    const std::uint64_t bytes =
+        SumOf(TreesOf(*first)).filter_bytes + SumOf(TreesOf(*second)).filter_bytes;
+    EXPECT_LE(bytes, Exceeded(kBudget / 4) + SumOf(TreesOf(*second)).largest_filter);
+  }
+}
+
+// A table that gets no more is said once.
+TEST_P(MemoryBudget, ThatIsExceededLeavesTheLeastToNewTables) {
+  {
+    const Database db = Open(Options(1 << 30), path_);
+    Load(*db, kAllKeys / 10);
+  }
+  constexpr std::uint64_t kSmall = 10'000;
+  rocksdb::Options options = Options(kSmall);
+  options.level0_file_num_compaction_trigger = 100;
+  const Database db = Open(options, path_);
+  ASSERT_GT(SumOf(TreesOf(*db)).filter_bytes, 2 * kSmall);
+  const TableSum before = SumOf(TreesOf(*db));
+  for (std::uint64_t i = 0; i < 3; ++i) Load(*db, 2'000, kAllKeys + i * 2'000);
+  const TableSum after = SumOf(TreesOf(*db));
+  const double added = 8.0 * static_cast<double>(after.filter_bytes - before.filter_bytes);
+  EXPECT_NEAR(added / static_cast<double>(after.keys - before.keys), 1.0, 0.2);
+  EXPECT_EQ(CountOf(ReadLog(path_), "the filters take all of memory_budget=10000"), 1U);
+  // It is compaction that frees memory.
+  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  AwaitQuiet(*db);
+  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  EXPECT_LT(SumOf(TreesOf(*db)).filter_bytes, before.filter_bytes);
+}
+
+// A rebuild compacts within levels, which listeners are not told of.
+TEST_P(MemoryBudget, RebuildBringsATreeNearToTheBudget) {
+  {
+    rocksdb::Options options = Options(0);
+    options.table_factory =
+        OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(kMostBits))).table_factory;
+    const Database db = Open(options, path_);
+    Load(*db, kAllKeys / 10);
+    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  }
+  constexpr std::uint64_t kHalf = kAllKeys / 10 * 10 / 8;  // ten bits per key
+  const Database db = Open(Options(kHalf), path_);
+  ASSERT_GT(SumOf(TreesOf(*db)).filter_bytes, 3 * kHalf / 2);
+  Rebuild(*db);
+  const TableSum after = SumOf(TreesOf(*db));
+  EXPECT_LE(after.filter_bytes, Exceeded(kHalf) + after.largest_filter);
+  EXPECT_EQ(ReadLog(path_).find("the tree is not known"), std::string::npos);
+  ExpectPresent(*db, kAllKeys / 10);
+}
+
+}  // namespace
+}  // namespace exactbloom
