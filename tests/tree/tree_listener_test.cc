@@ -1,0 +1,264 @@
+// Databases with and without the tree listener, and what has no tree.
+#include "exactbloom/tree_listener.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/utilities/options_util.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exactbloom/table_filters.h"
+#include "followed_database.h"
+#include "plugin/rocksdb_compat.h"
+#include "plugin/tree/table_in_making.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::Status;
+
+constexpr std::uint64_t kKeys = 2'000;
+
+std::string ReadLog(const std::string& path) {
+  std::ifstream log(path + "/LOG");
+  return {std::istreambuf_iterator<char>(log), {}};
+}
+
+void ExpectNoListener(const Status& status) {
+  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+  for (const char* word :
+       {"needs a tree listener", "listeners=exactbloom_tree", "NewTreeListener"}) {
+    EXPECT_NE(status.ToString().find(word), std::string::npos) << status.ToString();
+  }
+}
+
+class WithoutListener : public testing::TestWithParam<BloomFilterPolicyOptions> {
+ protected:
+  rocksdb::Options Options() const { return OptionsWith(PolicyOf(GetParam())); }
+  rocksdb::Options WithListener() const {
+    rocksdb::Options options = Options();
+    options.listeners.push_back(NewTreeListener());
+    return options;
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.path("db");
+};
+
+INSTANTIATE_TEST_SUITE_P(Policies, WithoutListener,
+                         testing::Values(AutoOptions(), BudgetOptions(1 << 30, 10.0)),
+                         [](const auto& test) {
+                           return test.param.memory_budget == 0 ? "Auto" : "Budget";
+                         });
+
+TEST_P(WithoutListener, ADatabaseIsNotOpened) {
+  Database db;
+  ExpectNoListener(rocksdb::DB::Open(Options(), path_, Receive(&db)));
+  // Another listener is none.
+  rocksdb::Options options = Options();
+  options.listeners = {nullptr, std::make_shared<FilterWatch>(0)};
+  options.listeners.erase(options.listeners.begin());
+  ExpectNoListener(rocksdb::DB::Open(options, path_, Receive(&db)));
+}
+
+// RocksDB does not ask whether the options of a new family are valid.
+TEST_P(WithoutListener, AFamilyThatIsCreatedDividesFlatAndTheLogSaysSo) {
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path_);
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(Options(), "more", &family).ok());
+  PutAndFlush(*db, kKeys, "value", 0, family);
+  PutAndFlush(*db, kKeys / 10, "value", kKeys, family);
+  EXPECT_NEAR(SumOf(TreesOf(*db).at("more")).BitsPerKey(), 10.0, 0.3);
+  EXPECT_NE(ReadLog(path_).find("column family [more]: the tree is not known, so all tables get 10 "
+                                "bits per key"),
+            std::string::npos);
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+}
+
+TEST_P(WithoutListener, SstFileWriterDividesFlat) {
+  for (const rocksdb::Options& options : {Options(), WithListener()}) {
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+    const std::string file = directory_.path("table.sst");
+    ASSERT_TRUE(writer.Open(file).ok());
+    for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(2 * i), "value").ok());
+    ASSERT_TRUE(writer.Finish().ok());
+    TableFilter filter;
+    ASSERT_TRUE(ReadTableFilter(*rocksdb::FileSystem::Default(), file, &filter).ok());
+    EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
+    EXPECT_NEAR(static_cast<double>(filter.bits) / kKeys, 10.0, 0.1);
+  }
+}
+
+TEST_P(WithoutListener, ARepairDividesFlat) {
+  {
+    const Database db = Open(WithListener(), path_);
+    for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "value").ok());
+  }
+  const Status status = rocksdb::RepairDB(path_, Options());
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const Database db = Open(WithListener(), path_);
+  const TableSum sum = SumOf(TreesOf(*db));
+  EXPECT_EQ(sum.keys, kKeys);
+  EXPECT_NEAR(sum.BitsPerKey(), 10.0, 0.5);
+  ExpectPresent(*db, kKeys);
+}
+
+TEST_P(WithoutListener, ReadersReadWithFilters) {
+  const Database writer = Open(WithListener(), path_);
+  PutAndFlush(*writer, kKeys);
+  for (const bool secondary : {false, true}) {
+    for (const bool listens : {false, true}) {
+      SCOPED_TRACE(testing::Message() << secondary << " " << listens);
+      const rocksdb::Options options = listens ? WithListener() : Options();
+      Database reader;
+      const Status status =
+          secondary ? rocksdb::DB::OpenAsSecondary(options, path_, directory_.path("secondary"),
+                                                   Receive(&reader))
+                    : rocksdb::DB::OpenForReadOnly(options, path_, Receive(&reader));
+      ASSERT_TRUE(status.ok()) << status.ToString();
+      ExpectPresent(*reader, kKeys);
+      ExpectFiltering(AskAbsent(*reader, kKeys - 1), kKeys - 1);
+    }
+  }
+}
+
+// Before any event there is nothing to go by.
+TEST(TreeListener, RecoveryOfALogDividesFlat) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("db");
+  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+  options.listeners.push_back(NewTreeListener());
+  options.avoid_flush_during_recovery = false;
+  {
+    const Database db = Open(options, path);
+    PutAndFlush(*db, kKeys);
+    for (std::uint64_t i = 0; i < kKeys / 4; ++i) {
+      ASSERT_TRUE(db->Put({}, KeyOf(2 * (kKeys + i)), "value").ok());
+    }
+  }
+  const Database db = Open(options, path);
+  ExpectPresent(*db, kKeys + kKeys / 4);
+  EXPECT_NEAR(SumOf(TreesOf(*db)).BitsPerKey(), 10.0, 0.3);
+  PutAndFlush(*db, kKeys / 4, "value", 2 * kKeys);
+  ExpectTrueCensus(*db, options.listeners[0]);
+  EXPECT_EQ(ReadLog(path).find("the tree is not known"), std::string::npos);
+}
+
+TEST(TreeListener, OfAnOptionsFileIsTheSame) {
+  RegisterFilterPolicies();
+  const TemporaryDirectory directory;
+  const std::string file = directory.path("options.ini");
+  std::ofstream(file) << "[Version]\nrocksdb_version=7.8.3\noptions_file_version=1.1\n"
+                         "[DBOptions]\ncreate_if_missing=true\nlisteners=exactbloom_tree\n"
+                         "[CFOptions \"default\"]\n"
+                         "[TableOptions/BlockBasedTable \"default\"]\n"
+                         "filter_policy={id=classic_bloom;size_ratio=auto;memory_budget=2MiB}\n";
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  const Status status = rocksdb::LoadOptionsFromFile({}, file, &db_options, &families);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(db_options.listeners.size(), 1U);
+  EXPECT_STREQ(db_options.listeners[0]->Name(), tree::kTreeListenerName);
+  rocksdb::Options options(db_options, families[0].options);
+  ASSERT_NE(exactbloom::PolicyOf(options), nullptr);
+  EXPECT_EQ(exactbloom::PolicyOf(options)->GetId(),
+            "classic_bloom:10/size_ratio:auto/memory_budget:2M");
+  {
+    const Database db = Open(options, directory.path("db"));
+    PutAndFlush(*db, kKeys);
+    ExpectTrueCensus(*db, options.listeners[0]);
+  }
+  // The database's own OPTIONS file has the listener, too.
+  rocksdb::DBOptions loaded;
+  std::vector<rocksdb::ColumnFamilyDescriptor> loaded_families;
+  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory.path("db"), &loaded, &loaded_families).ok());
+  ASSERT_EQ(loaded.listeners.size(), 1U);
+  const Database again =
+      Open(rocksdb::Options(loaded, loaded_families[0].options), directory.path("db"));
+  ExpectPresent(*again, kKeys);
+}
+
+// Neither needs the other, nor a database.
+TEST(TreeListener, MayBeDestroyedBeforeOrAfterThePolicy) {
+  for (const bool listener_first : {false, true}) {
+    const TemporaryDirectory directory;
+    PolicyPointer policy = PolicyOf(BudgetOptions(100'000));
+    ListenerPointer listener = NewTreeListener();
+    for (int i = 0; i < 2; ++i) {
+      Database db = Open(FollowingOptions(policy, listener), directory.path("db"));
+      Load(*db, kKeys, static_cast<std::uint64_t>(i) * kKeys);
+      db.reset();
+      if (listener_first) listener = NewTreeListener();
+      if (!listener_first) policy = PolicyOf(BudgetOptions(100'000));
+    }
+    listener_first ? listener.reset() : policy.reset();
+    listener_first ? policy.reset() : listener.reset();
+  }
+}
+
+TEST(TreeListener, KnowsNoDatabaseWithoutEvents) {
+  const ListenerPointer listener = NewTreeListener();
+  EXPECT_EQ(tree::CensusOf(*listener, "nowhere"), nullptr);
+  const TemporaryDirectory directory;
+  rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener);
+  const Database db = Open(options, directory.path("db"));
+  EXPECT_EQ(tree::CensusOf(*listener, directory.path("db")), nullptr);
+}
+
+// The plan is said when it changes by a tenth, and not for every table.
+TEST(TreeListener, ThePlanIsInTheInfoLog) {
+  const TemporaryDirectory directory;
+  const Database db =
+      Open(FollowingOptions(PolicyOf(AutoOptions()), NewTreeListener()), directory.path("db"));
+  Load(*db, 10 * kKeys);
+  const std::string log = ReadLog(directory.path("db"));
+  EXPECT_NE(log.find("bits per key in level 0; the plan, in bits per key: "), std::string::npos);
+  EXPECT_NE(log.find("size_ratio=auto"), std::string::npos);
+}
+
+// A family of another policy does not count in a budget; tables without a filter change nothing.
+TEST(TreeListener, ABudgetKnowsWhoseAFamilyIs) {
+  const TemporaryDirectory directory;
+  const ListenerPointer listener = NewTreeListener();
+  rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(10'000)), listener);
+  rocksdb::Options others = FollowingOptions(NewPolicy(FilterKind::kClassic), listener);
+  const Database db = Open(options, directory.path("db"));
+  rocksdb::ColumnFamilyHandle* more = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(others, "others", &more).ok());
+  Load(*db, 10 * kKeys, 0, more);
+  Load(*db, kKeys);
+  const Trees trees = TreesOf(*db);
+  EXPECT_GT(SumOf(trees.at("others")).filter_bytes, 20'000U);
+  EXPECT_NEAR(SumOf(trees.at("default")).BitsPerKey(), 20.0, 1.0);
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
+TEST(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
+  const TemporaryDirectory directory;
+  const ListenerPointer listener = NewTreeListener();
+  rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(20'000)), listener);
+  options.optimize_filters_for_hits = true;
+  options.num_levels = 2;
+  const Database db = Open(options, directory.path("db"));
+  rocksdb::ColumnFamilyHandle* more = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
+  const auto watch = std::make_shared<FilterWatch>(0);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    // Compacted into tables without filters, which are the last that the family made.
+    Load(*db, 3 * kKeys, i * 10 * kKeys, more);
+    Load(*db, kKeys, i * kKeys);
+    const TableSum sum = SumOf(TreesOf(*db));
+    EXPECT_LE(sum.filter_bytes, 20'600U + sum.largest_filter);
+  }
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
+}  // namespace
+}  // namespace exactbloom
