@@ -4,20 +4,36 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "sample_database.h"
 #include "sample_filters.h"
 
 namespace exactbloom::faults {
+namespace {
+
+// A budget that the trees of the tests exceed at times.
+PolicyPointer NewFollowingPolicy(Layout layout) {
+  BloomFilterPolicyOptions options;
+  options.lines = layout.Lines();
+  options.size_ratio = kAutoSizeRatio;
+  options.memory_budget = 4096;
+  return PolicyPointer(layout.kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
+                                                           : NewStandardBloomFilterPolicy(options));
+}
+
+}  // namespace
 
 std::string Configuration::Name() const {
   return (layout ? NameOf(*layout) : "RocksDB") + (partitioned ? "Partitioned" : "Full") +
-         (detects_faults ? "Detecting" : "");
+         (detects_faults ? "Detecting" : "") + (follows_tree ? "Following" : "");
 }
 
 rocksdb::Options Configuration::Options() const {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy =
       layout ? NewPolicy(*layout) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
+  if (layout && follows_tree) table.filter_policy = NewFollowingPolicy(*layout);
   table.detect_filter_construct_corruption = detects_faults;
   if (partitioned) PartitionFilters(256, &table);
   table.block_size = 1024;
@@ -31,17 +47,19 @@ rocksdb::Options Configuration::Options() const {
   options.level0_file_num_compaction_trigger = 2;
   options.compression = rocksdb::kNoCompression;
   options.max_open_files = 10;  // so that tables are opened again and again
+  if (follows_tree) options.listeners.push_back(NewTreeListener());
   return options;
 }
 
 std::vector<Configuration> AllConfigurations() {
-  std::vector<Configuration> all;
+  std::vector<Configuration> all = {{Layout{FilterKind::kStandard, 0}, false, false, true},
+                                    {Layout{FilterKind::kClassic, 1}, true, false, true}};
   for (const bool partitioned : {false, true}) {
     for (const bool detects_faults : {false, true}) {
       for (const Layout layout : AllLayouts()) {
-        all.push_back({layout, partitioned, detects_faults});
+        all.push_back({layout, partitioned, detects_faults, false});
       }
-      all.push_back({std::nullopt, partitioned, detects_faults});
+      all.push_back({std::nullopt, partitioned, detects_faults, false});
     }
   }
   return all;

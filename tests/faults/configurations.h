@@ -15,6 +15,7 @@ struct Configuration {
   std::optional<Layout> layout;  // nothing: RocksDB's own Bloom filter
   bool partitioned = false;
   bool detects_faults = false;  // detect_filter_construct_corruption
+  bool follows_tree = false;    // size_ratio=auto, with a budget and a listener; with a layout only
 
   std::string Name() const;
 
@@ -23,8 +24,8 @@ struct Configuration {
   rocksdb::Options Options() const;
 };
 
-// All layouts with each of the switches, and RocksDB's own filters: a failure that they share is
-// RocksDB's.
+// Two that follow the tree, all layouts with each of the other switches, and RocksDB's own filters:
+// a failure that they share is RocksDB's.
 std::vector<Configuration> AllConfigurations();
 
 }  // namespace exactbloom::faults

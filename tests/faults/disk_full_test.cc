@@ -26,7 +26,7 @@ constexpr std::uint64_t kTables = 4;
 constexpr std::size_t kValueBytes = 200;
 
 // The first of these disks are full with the first write, the last after a table or two.
-constexpr std::uint64_t kSpaces[] = {0, 1000, 10'000, 16'000, 30'000, 50'000};
+constexpr std::uint64_t kSpaces[] = {0, 1000, 10'000, 16'000, 30'000, 50'000, 70'000, 90'000};
 
 class DiskFull : public testing::TestWithParam<Configuration> {
  protected:

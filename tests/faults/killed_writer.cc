@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   if (argc != 6) return 2;
   const Pipe pipe(std::atoi(argv[5]));
   rocksdb::Options options = OptionsOf(std::strtoull(argv[2], nullptr, 10));
-  options.listeners = {std::make_shared<PhaseListener>(pipe)};
+  options.listeners.push_back(std::make_shared<PhaseListener>(pipe));
   pipe.Begin(Phase::kOpening);
   std::unique_ptr<rocksdb::DB> db;
   const rocksdb::Status status = rocksdb::DB::Open(options, argv[1], Receive(&db));

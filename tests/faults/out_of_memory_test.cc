@@ -5,10 +5,12 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <tuple>
@@ -19,8 +21,10 @@
 #include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "filter/array_builder.h"
 #include "filter/block_format.h"
+#include "followed_database.h"
 #include "forwarding_builder.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
@@ -326,6 +330,122 @@ TEST_P(OutOfMemoryInDatabase, ADatabaseWithoutMemoryForFiltersFindsAllKeys) {
       EXPECT_EQ(MultiGetAll(*db, kKeys).useful, 0U);
       EXPECT_EQ(AskAbsent(*db, kKeys - 1).useful, 0U);
     }
+  }
+}
+
+// The listener and the policy in a database whose tree they follow: each of their allocations fails
+// in turn.
+class FailingCalls {
+ public:
+  explicit FailingCalls(AllocationFailure& failure) : failure_(failure) {}
+
+  template <typename Function>
+  auto Run(Function function) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return is_on_ ? failure_.Run(function) : function();
+  }
+  void SwitchOff() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_on_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  AllocationFailure& failure_;
+  bool is_on_ = true;
+};
+
+class FailingListener : public rocksdb::EventListener {
+ public:
+  FailingListener(ListenerPointer listener, FailingCalls& calls)
+      : listener_(std::move(listener)), calls_(calls) {}
+
+  const char* Name() const override { return listener_->Name(); }
+  void OnFlushBegin(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override {
+    calls_.Run([&] { listener_->OnFlushBegin(db, info); });
+  }
+  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override {
+    calls_.Run([&] { listener_->OnFlushCompleted(db, info); });
+  }
+  void OnCompactionBegin(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override {
+    calls_.Run([&] { listener_->OnCompactionBegin(db, info); });
+  }
+  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override {
+    calls_.Run([&] { listener_->OnCompactionCompleted(db, info); });
+  }
+  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
+    calls_.Run([&] { listener_->OnTableFileCreationStarted(info); });
+  }
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    calls_.Run([&] { listener_->OnTableFileCreated(info); });
+  }
+  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
+    calls_.Run([&] { listener_->OnTableFileDeleted(info); });
+  }
+  void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    calls_.Run([&] { listener_->OnColumnFamilyHandleDeletionStarted(handle); });
+  }
+
+ private:
+  ListenerPointer listener_;
+  FailingCalls& calls_;
+};
+
+class FailingPolicy : public ForwardingPolicy {
+ public:
+  FailingPolicy(PolicyPointer policy, FailingCalls& calls)
+      : ForwardingPolicy(std::move(policy)), calls_(calls) {}
+
+  FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    FilterBitsBuilder* const builder =
+        calls_.Run([&] { return ForwardingPolicy::GetBuilderWithContext(context); });
+    return builder == nullptr ? nullptr : new Builder(builder, calls_);
+  }
+
+ private:
+  class Builder : public ForwardingBuilder {
+   public:
+    Builder(FilterBitsBuilder* builder, FailingCalls& calls)
+        : ForwardingBuilder(builder), calls_(calls) {}
+    using ForwardingBuilder::Finish;
+    Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
+      return calls_.Run([&] { return ForwardingBuilder::Finish(buffer, status); });
+    }
+
+   private:
+    FailingCalls& calls_;
+  };
+
+  FailingCalls& calls_;
+};
+
+TEST(OutOfMemoryWithATree, NoKeyIsLostAndTheTreeIsKnownAgain) {
+  constexpr std::uint64_t kFew = 200;
+  for (const Shortage shortage : {Shortage::kOneAllocation, Shortage::kAllThatFollow}) {
+    std::uint64_t attempts = 0;
+    const std::uint64_t failures = FailEachAllocation(shortage, [&](AllocationFailure& failure) {
+      FailingCalls calls(failure);
+      const TemporaryDirectory directory;
+      const ListenerPointer listener = NewTreeListener();
+      rocksdb::Options options = OptionsWith(
+          std::make_shared<FailingPolicy>(PolicyOf(BudgetOptions(100'000, 10.0)), calls));
+      options.listeners.push_back(std::make_shared<FailingListener>(listener, calls));
+      const Database db = Open(options, directory.path("db"));
+      PutAndFlush(*db, kFew, "old");
+      PutAndFlush(*db, kFew, "old", kFew);
+      ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+      PutAndFlush(*db, kFew, "new");
+      ExpectPresent(*db, kFew, "new");
+      ExpectPresent(*db, kFew, "old", kFew);
+      calls.SwitchOff();
+      if (++attempts % 16 != 1) return;
+      // What was missed, a later look finds.
+      ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+      PutAndFlush(*db, kFew, "value", 2 * kFew);
+      ExpectTrueCensus(*db, listener);
+    });
+    EXPECT_GT(failures, 20U);
   }
 }
 
