@@ -18,6 +18,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/rebuild_filters.h"
 #include "exactbloom/table_filters.h"
+#include "exactbloom/tree_listener.h"
 #include "rocksdb_version.h"
 #include "sample_database.h"
 
@@ -306,6 +307,28 @@ TEST_F(LiveSwitch, OptionsThatAreLeftOutKeepTheirValuesInTheLongFormOnly) {
     ASSERT_TRUE(SetPolicy(*db_, family, one_word).ok());
     EXPECT_EQ(PolicyOf(db_->GetOptions())->GetId(), one_word);
     EXPECT_EQ(WrittenPolicy(path_), one_word);
+  }
+}
+
+// With a listener it knows the tree at once; without one it divides flat, and the log says so.
+TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
+  const Step follows{"{id=classic_bloom;size_ratio=auto;memory_budget=1M}", "classic_bloom",
+                     FilterFamily::kExactBloom, 0, 10.0};
+  const auto is_flat = [this] {
+    std::ifstream log(path_ + "/LOG");
+    const std::string text{std::istreambuf_iterator<char>(log), {}};
+    return text.find("the tree is not known, so all tables get 10 bits per key") !=
+           std::string::npos;
+  };
+  for (const bool listens : {true, false}) {
+    db_.reset();
+    rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+    if (listens) options.listeners.push_back(NewTreeListener());
+    db_ = Open(options, path_);
+    ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), follows.policy).ok());
+    ExpectNewTable(follows);
+    EXPECT_EQ(is_flat(), !listens);
+    ExpectNothingLost();
   }
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
@@ -104,7 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("fpr=0.01", "fpr=1e-09", "lines=2", "size_ratio=10", "size_ratio=1.5",
                     "level_bits=14", "level_bits=20.125:14:9.3", "bottommost=ribbon",
                     "hash_seed=18446744073709551615", "lines=1;size_ratio=4;bottommost=ribbon",
-                    "fpr=0.3333333333333333;hash_seed=7", "lines=2;level_bits=0:100;hash_seed=1"));
+                    "fpr=0.3333333333333333;hash_seed=7", "lines=2;level_bits=0:100;hash_seed=1",
+                    "size_ratio=auto", "memory_budget=512M", "size_ratio=auto;memory_budget=2G",
+                    "memory_budget=1", "memory_budget=1000000",
+                    "lines=1;size_ratio=auto;memory_budget=4095T;bottommost=ribbon"));
 
 // As a string, through an OPTIONS file, and as C++ fields.
 TEST_P(ValidOptions, SurviveTheRoundTrip) {
@@ -126,7 +130,9 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   EXPECT_EQ(ValueOf(*named, "lines"), ValueOf(*policy, "lines"));
 
   const TemporaryDirectory directory;
-  Open(OptionsWith(policy), directory.path("db"));
+  rocksdb::Options written = OptionsWith(policy);
+  written.listeners.push_back(NewTreeListener());  // which some need
+  Open(written, directory.path("db"));
   const rocksdb::Options options = LoadOptions(directory.path("db"));
   const rocksdb::FilterPolicy* loaded = PolicyOf(options);
   ASSERT_NE(loaded, nullptr);
@@ -187,6 +193,23 @@ TEST(PolicyOptions, IdsNameWhatWasMade) {
   options = {};
   options.fpr = 0.01;
   EXPECT_EQ(PolicyPointer(NewClassicBloomFilterPolicy(options))->GetId(), "classic_bloom:fpr:0.01");
+  options = {};
+  options.size_ratio = kAutoSizeRatio;
+  options.memory_budget = std::uint64_t{3} << 20;
+  EXPECT_EQ(PolicyPointer(NewClassicBloomFilterPolicy(options))->GetId(),
+            "classic_bloom:10/size_ratio:auto/memory_budget:3M");
+}
+
+TEST(PolicyOptions, BytesTakeTheUnitsOfRocksDB) {
+  const std::map<std::string, std::string> texts = {
+      {"0", ""},          {"1", "1"},       {"1023", "1023"}, {"1024", "1K"},    {"2GiB", "2G"},
+      {"512M", "512M"},   {"512m", "512M"}, {"1KiB", "1K"},   {"2048K", "2M"},   {"1T", "1T"},
+      {"1536M", "1536M"}, {"0G", ""},       {"1025", "1025"}, {"8191T", "8191T"}};
+  for (const auto& [text, formatted] : texts) {
+    const std::string expected = formatted.empty() ? "" : "/memory_budget:" + formatted;
+    EXPECT_EQ(IdOf("{id=classic_bloom;memory_budget=" + text + "}"), "classic_bloom:10" + expected)
+        << text;
+  }
 }
 
 TEST(PolicyOptions, BadIdsAreRefusedByTheirOption) {
@@ -211,8 +234,9 @@ TEST(PolicyOptions, DifferentValuesAreNotEquivalent) {
   rocksdb::ConfigOptions exact;
   exact.sanity_level = rocksdb::ConfigOptions::kSanityLevelExactMatch;
   const PolicyPointer plain(NewClassicBloomFilterPolicy(10));
-  for (const char* text : {"fpr=0.01", "lines=1", "size_ratio=10", "level_bits=9",
-                           "bottommost=ribbon", "hash_seed=1"}) {
+  for (const char* text :
+       {"fpr=0.01", "lines=1", "size_ratio=10", "size_ratio=auto", "memory_budget=1G",
+        "level_bits=9", "bottommost=ribbon", "hash_seed=1"}) {
     PolicyPointer policy;
     ASSERT_TRUE(MakePolicy(std::string("{id=classic_bloom;") + text + "}", &policy).ok());
     std::string mismatch;
@@ -242,6 +266,21 @@ INSTANTIATE_TEST_SUITE_P(
                     BadValue{"hash_seed", "18446744073709551616"}, BadValue{"hash_seed", "0x1"},
                     BadValue{"lines", ""}, BadValue{"lines", "3"}, BadValue{"lines", "-1"},
                     BadValue{"lines", "1.5"}, BadValue{"lines", "99999999999"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Tree, BadValues,
+    testing::Values(BadValue{"size_ratio", "-1"}, BadValue{"size_ratio", "Auto"},
+                    BadValue{"size_ratio", "auto:10"}, BadValue{"size_ratio", ""},
+                    BadValue{"memory_budget", "2X"}, BadValue{"memory_budget", "-1"},
+                    BadValue{"memory_budget", "1.5G"}, BadValue{"memory_budget", ""},
+                    BadValue{"memory_budget", "G"}, BadValue{"memory_budget", "1 G"},
+                    BadValue{"memory_budget", "1GB"}, BadValue{"memory_budget", "1Gi"},
+                    BadValue{"memory_budget", "1e9"}, BadValue{"memory_budget", "0x10"},
+                    BadValue{"memory_budget", "8192T"},
+                    BadValue{"memory_budget", "9007199254740992"},
+                    BadValue{"memory_budget", "18446744073709551616"},
+                    BadValue{"memory_budget", "18014398509481984K"},
+                    BadValue{"memory_budget", "99999999999T"}));
 
 INSTANTIATE_TEST_SUITE_P(
     BitsPerKey, BadValues,
@@ -304,15 +343,16 @@ TEST(PolicyOptions, TooManyLevelsAreRefused) {
 
 TEST(PolicyOptions, ContradictionsAreRefusedByNameAndByOpen) {
   const std::vector<std::vector<std::string>> contradictions = {
-      {"fpr=0.01", "size_ratio=10"},
-      {"fpr=0.01", "level_bits=9"},
-      {"size_ratio=10", "level_bits=9"},
-      {"fpr=0.01", "bottommost=ribbon"},
-      {"hash_seed=1", "bottommost=ribbon"}};
+      {"fpr=0.01", "size_ratio=10"},        {"fpr=0.01", "level_bits=9"},
+      {"size_ratio=10", "level_bits=9"},    {"fpr=0.01", "bottommost=ribbon"},
+      {"hash_seed=1", "bottommost=ribbon"}, {"fpr=0.01", "size_ratio=auto"},
+      {"size_ratio=auto", "level_bits=9"},  {"fpr=0.01", "memory_budget=1M"},
+      {"level_bits=9", "memory_budget=1M"}};
   for (const auto& pair : contradictions) {
     const auto name = [](const std::string& text) { return text.substr(0, text.find('=')); };
     ExpectWords(Refusal(pair[0] + ";" + pair[1]), {name(pair[0]), name(pair[1]), "exclude"});
   }
+  ExpectWords(Refusal("size_ratio=10;memory_budget=1M"), {"memory_budget needs size_ratio=auto"});
   PolicyOptions options;
   options.fpr = 0.01;
   options.size_ratio = 10;
