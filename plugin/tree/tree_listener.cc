@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -90,8 +91,40 @@ struct WatchedDatabase {
   Clock::time_point next_look;
 };
 
+// The listeners of this process. RocksDB may be built without run-time types, and a listener that
+// passes everything on may have the name.
+class TreeListeners {
+ public:
+  static TreeListeners& All() {
+    static TreeListeners& all = *new TreeListeners;  // never destroyed: listeners may outlive it
+    return all;
+  }
+
+  void Add(const rocksdb::EventListener* listener) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    listeners_.insert(listener);
+  }
+  void Remove(const rocksdb::EventListener* listener) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    listeners_.erase(listener);
+  }
+  bool Has(const rocksdb::EventListener* listener) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return listeners_.count(listener) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const rocksdb::EventListener*> listeners_;
+};
+
 class TreeListener : public rocksdb::EventListener {
  public:
+  TreeListener() { TreeListeners::All().Add(this); }
+  ~TreeListener() override { TreeListeners::All().Remove(this); }
+  TreeListener(const TreeListener&) = delete;
+  TreeListener& operator=(const TreeListener&) = delete;
+
   const char* Name() const override { return kTreeListenerName; }
 
   void LookAt(DB& db) {
@@ -280,7 +313,8 @@ TableInMaking* CurrentTable(const rocksdb::FilterBuildingContext& context) {
 
 void LookAt(DB& db) {
   for (const auto& listener : db.GetDBOptions().listeners) {
-    if (auto* tree = dynamic_cast<TreeListener*>(listener.get())) tree->LookAt(db);
+    if (!TreeListeners::All().Has(listener.get())) continue;
+    static_cast<TreeListener&>(*listener).LookAt(db);
   }
 }
 
