@@ -36,8 +36,9 @@ std::uint64_t WholeBits(double bits_per_key, std::uint64_t granularity) {
 }  // namespace
 
 const RateCurve& RateCurve::OfBloom(Layout layout) {
-  static std::mutex mutex;
-  static std::map<std::pair<FilterKind, int>, const RateCurve> curves;
+  // Never destroyed: databases may be closed when the process ends.
+  static auto& mutex = *new std::mutex;
+  static auto& curves = *new std::map<std::pair<FilterKind, int>, const RateCurve>;
   const std::lock_guard<std::mutex> lock(mutex);
   const std::pair<FilterKind, int> key(layout.kind, layout.Lines());
   const auto known = curves.find(key);
@@ -46,14 +47,14 @@ const RateCurve& RateCurve::OfBloom(Layout layout) {
 }
 
 const RateCurve& RateCurve::OfRibbon() {
-  static const RateCurve curve = ComputeRibbon();
+  static const auto& curve = *new RateCurve(ComputeRibbon());
   return curve;
 }
 
 RateCurve RateCurve::ComputeBloom(Layout layout) {
   std::vector<Point> points = {{0.0, 1.0}};
-  for (double bits_per_key = kStep; bits_per_key <= kMaxBitsPerKey;
-       bits_per_key = NextBits(bits_per_key)) {
+  double bits_per_key = 0.0;
+  while ((bits_per_key = NextBits(bits_per_key)) <= kMaxBitsPerKey) {
     const std::uint64_t bits = WholeBits(bits_per_key, layout.Granularity());
     const int probes = OptimalProbes(layout, bits, kKeysOfCurve);
     points.push_back({bits_per_key, FalsePositiveRate(layout, bits, kKeysOfCurve, probes)});
@@ -63,7 +64,9 @@ RateCurve RateCurve::ComputeBloom(Layout layout) {
 
 RateCurve RateCurve::ComputeRibbon() {
   std::vector<Point> points = {{0.0, 1.0}};
-  for (double bits_per_key = 1.0; bits_per_key <= kMaxBitsPerKey; bits_per_key += kStep / 2.0) {
+  constexpr int kStepsPerBit = 4;
+  for (int step = kStepsPerBit; step <= kStepsPerBit * static_cast<int>(kMaxBitsPerKey); ++step) {
+    const double bits_per_key = static_cast<double>(step) / kStepsPerBit;
     const std::uint64_t bits = WholeBits(bits_per_key, kRibbonBlockSlots);
     points.push_back({bits_per_key, RibbonFalsePositiveRate(kKeysOfCurve, bits)});
   }
@@ -104,6 +107,7 @@ double RateCurve::BitsAtSlope(double log_slope) const {
 std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double total_bits) {
   std::vector<double> bits_per_key(runs.size(), 0.0);
   std::vector<double> log_keys;
+  log_keys.reserve(runs.size());
   for (const EqualRuns& run : runs) log_keys.push_back(std::log(run.keys * run.overhead));
   // Divides at this price of a bit, and returns the bits taken.
   const auto divide = [&](double log_price) {

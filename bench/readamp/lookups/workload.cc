@@ -88,7 +88,7 @@ Order TakeForGrowth(const KeySet& keys, const ReadampSettings& settings) {
   if (settings.tree != Tree::kLoaded && settings.tree != Tree::kUniversal) {
     throw InputError("the workload growth needs --tree loaded or universal");
   }
-  const Order absent = TakeAbsent(keys, settings);
+  Order absent = TakeAbsent(keys, settings);
   if (absent.size() > settings.growth_points) return absent;
   throw InputError(fmt::format("{} lookups are too few for {} points of the workload growth",
                                absent.size(), settings.growth_points));
