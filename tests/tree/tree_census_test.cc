@@ -136,6 +136,18 @@ TEST(TreeCensus, ATableMayBeMovedBeforeItsFlushWasHeardToEnd) {
   EXPECT_EQ(census.KeysByLevel(), (Keys{{2, 100}}));
 }
 
+TEST(TreeCensus, ATableThatWasMovedEarlyAndTakenInDoesNotComeBack) {
+  Census census;
+  census.BeginFlush(kDefault, 1);
+  census.BeginCompaction(kDefault, 2, 1, {TableAt(0, 10, 100)});
+  census.EndJob(kDefault, 2, {TableAt(1, 10, 100)});
+  census.BeginCompaction(kDefault, 3, 2, {TableAt(1, 10, 100)});
+  census.EndJob(kDefault, 3, {TableAt(2, 11, 100)});
+  census.Delete(10);
+  census.EndJob(kDefault, 1, {TableAt(0, 10, 100)});
+  EXPECT_EQ(census.KeysByLevel(), (Keys{{2, 100}}));
+}
+
 TEST(TreeCensus, ALookKnowsNoLessThanTheEventsThatFollow) {
   Census census;
   census.BeginFlush(kDefault, 1);
