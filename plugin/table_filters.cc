@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "block_description.h"
-#include "files/coding.h"
 #include "files/table_file.h"
 #include "files/table_filter_blocks.h"
 
@@ -29,9 +28,7 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   std::map<std::string, std::string> properties;
   Status status = file.ReadProperties(&properties);
   const auto number = [&properties](const std::string& name) {
-    Slice value = properties[name];
-    std::uint64_t result = 0;
-    return files::TakeVarint(&value, &result) ? result : 0;
+    return TableFile::NumberIn(properties, name);
   };
   filter->column_family = properties[TablePropertiesNames::kColumnFamilyName];
   filter->policy = properties[TablePropertiesNames::kFilterPolicy];

@@ -88,6 +88,15 @@ Status TableFile::ReadProperties(std::map<std::string, std::string>* properties)
   return Named(Verify(block->second, contents));
 }
 
+std::uint64_t TableFile::NumberIn(const std::map<std::string, std::string>& properties,
+                                  const std::string& name) {
+  const auto property = properties.find(name);
+  if (property == properties.end()) return 0;
+  Slice text = property->second;
+  std::uint64_t number = 0;
+  return TakeVarint(&text, &number) ? number : 0;
+}
+
 Status TableFile::ReadBlock(const BlockHandle& handle, BlockContents* contents) const {
   Status status = ReadUnverified(handle, contents);
   return Named(status.ok() ? Verify(handle, *contents) : status);

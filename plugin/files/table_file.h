@@ -55,6 +55,10 @@ class TableFile {
   // has no such block.
   rocksdb::Status ReadProperties(std::map<std::string, std::string>* properties) const;
 
+  // Returns a property that is a number; 0 if the table does not have it.
+  static std::uint64_t NumberIn(const std::map<std::string, std::string>& properties,
+                                const std::string& name);
+
   // Reads an uncompressed block and compares its checksum.
   rocksdb::Status ReadBlock(const BlockHandle& handle, BlockContents* contents) const;
 

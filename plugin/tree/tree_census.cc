@@ -93,6 +93,11 @@ std::optional<TableCount> TreeCensus::CountOf(std::uint64_t number) const {
   return known->second.count;
 }
 
+bool TreeCensus::HasLooked() const {
+  const Lock lock(mutex_);
+  return !session_.empty();
+}
+
 bool TreeCensus::IsOf(const std::string& session) const {
   const Lock lock(mutex_);
   return session_ == session && !is_closed_;
@@ -245,34 +250,8 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   TreeView view;
   view.is_flush = job.is_flush;
   view.output_keys = OutputKeys(tree, job);
-  for (const auto& [size, sum] : tree.level0_by_size) {
-    if (sum.keys == 0) continue;
-    const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
-    const double share = 1.0 / Real(sum.tables);
-    const double keys = Real(sum.keys) * share;
-    const double count =
-        Real(sum.tables) - (1.0 - PartThatComesAgain(keys, view.output_keys)) * taken;
-    if (count <= 0.0) continue;
-    const double kept = share * (Real(sum.tables) - taken) / count;
-    view.other_runs.push_back(
-        {keys, count, Real(sum.filter_bytes) * kept, Real(sum.unknown_keys) * kept});
-  }
-  for (std::size_t i = 0; i < tree.levels.size(); ++i) {
-    const Sum& sum = tree.levels[i];
-    view.live_keys += Real(sum.keys);
-    if (sum.tables == 0) continue;
-    const double taken = Real(ValueOf(job.taken_by_level, static_cast<int>(i)).keys);
-    if (i == 0) {
-      view.typical_flush_keys = Real(sum.keys) / Real(sum.tables);
-    } else if (job.is_flush || static_cast<int>(i) != job.output_level) {
-      const double all = Real(sum.keys);
-      const double keys = all - (1.0 - PartThatComesAgain(all, view.output_keys)) * taken;
-      if (keys <= 0.0) continue;
-      const double kept = std::max(0.0, (all - taken) / all);
-      view.other_runs.push_back(
-          {keys, 1.0, Real(sum.filter_bytes) * kept, Real(sum.unknown_keys) * kept});
-    }
-  }
+  AddRunsOfLevel0(tree, job, view);
+  AddDeeperRuns(tree, job, view);
   view.keys_to_write = Real(job.taken.keys - std::min(job.taken.keys, job.written.keys));
   const Total others = TotalOf(family, tree, &job);
   view.other_filter_bytes =
@@ -286,6 +265,40 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
     view.shared_filter_bytes += total.filter_bytes;
   }
   return view;
+}
+
+void TreeCensus::AddRunsOfLevel0(const Family& family, const Job& job, TreeView& view) {
+  if (!family.levels.empty() && family.levels[0].tables != 0) {
+    view.typical_flush_keys = Real(family.levels[0].keys) / Real(family.levels[0].tables);
+  }
+  for (const auto& [size, sum] : family.level0_by_size) {
+    if (sum.keys == 0) continue;
+    const double taken = Real(ValueOf(job.taken_from_level0, size).tables);
+    const double share = 1.0 / Real(sum.tables);
+    const double keys = Real(sum.keys) * share;
+    const double count =
+        Real(sum.tables) - (1.0 - PartThatComesAgain(keys, view.output_keys)) * taken;
+    if (count <= 0.0) continue;
+    const double kept = share * (Real(sum.tables) - taken) / count;
+    view.other_runs.push_back(
+        {keys, count, Real(sum.filter_bytes) * kept, Real(sum.unknown_keys) * kept});
+  }
+}
+
+void TreeCensus::AddDeeperRuns(const Family& family, const Job& job, TreeView& view) {
+  for (std::size_t i = 0; i < family.levels.size(); ++i) {
+    const Sum& sum = family.levels[i];
+    view.live_keys += Real(sum.keys);
+    const bool is_output = !job.is_flush && static_cast<int>(i) == job.output_level;
+    if (i == 0 || is_output || sum.keys == 0) continue;
+    const double taken = Real(ValueOf(job.taken_by_level, static_cast<int>(i)).keys);
+    const double all = Real(sum.keys);
+    const double keys = all - (1.0 - PartThatComesAgain(all, view.output_keys)) * taken;
+    if (keys <= 0.0) continue;
+    const double kept = std::max(0.0, (all - taken) / all);
+    view.other_runs.push_back(
+        {keys, 1.0, Real(sum.filter_bytes) * kept, Real(sum.unknown_keys) * kept});
+  }
 }
 
 // If an unheard job writes into an empty level, all that is above is taken to be its input.

@@ -79,6 +79,8 @@ class TreeCensus {
             const std::map<std::string, std::vector<LiveTable>>& families);
   // What is known of a table already, so that a look need not read it.
   std::optional<TableCount> CountOf(std::uint64_t number) const;
+  // Whether there was any look yet.
+  bool HasLooked() const;
   // Whether there was a look in this session, that is since the database was opened. If not, there
   // is nothing to go by.
   bool IsOf(const std::string& session) const;
@@ -159,6 +161,8 @@ class TreeCensus {
     bool is_from_look;  // the job that made it may not have been heard to have ended
   };
 
+  static void AddRunsOfLevel0(const Family& family, const Job& job, TreeView& view);
+  static void AddDeeperRuns(const Family& family, const Job& job, TreeView& view);
   static void TakeAllAbove(const Family& family, Job& job);
   static double OutputKeys(const Family& family, const Job& job);
   static void RemoveTypicalInput(const Total& live, const Sum& written, TreeView& view);

@@ -1,7 +1,5 @@
 #include "tree_follower.h"
 
-#include <rocksdb/table.h>
-
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -32,14 +30,13 @@ std::optional<TreeFollower::Table> TreeFollower::Begin(
     const std::lock_guard<std::mutex> lock(mutex_);
     censuses_[current->census.get()] = current->census;
   }
-  const int level = context.level_at_creation;
-  if (!current->census->View(current->family, current->job, level)) return std::nullopt;
+  if (!current->census->HasLooked()) return std::nullopt;
   Table table;
   table.follower_ = this;
   table.census_ = current->census;
   table.family_ = current->family;
   table.job_ = current->job;
-  table.level_ = level;
+  table.level_ = context.level_at_creation;
   table.info_log_ = context.info_log;
   return table;
 }

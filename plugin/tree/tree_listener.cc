@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "../files/coding.h"
 #include "../files/table_file.h"
 #include "table_in_making.h"
 
@@ -52,13 +51,9 @@ TableCount ReadCount(DB& db, const rocksdb::SstFileMetaData& table) {
   const std::string path = table.directory + "/" + table.relative_filename;
   if (!files::TableFile::Open(*db.GetFileSystem(), path, &file).ok()) return count;
   if (!file->ReadProperties(&properties).ok()) return count;
-  const auto read = [&](const char* name) {
-    rocksdb::Slice text(properties[name]);
-    std::uint64_t value = 0;
-    return files::TakeVarint(&text, &value) ? value : 0;
-  };
-  count.filter_bytes = read("rocksdb.filter.size");
-  const std::uint64_t keys = read("rocksdb.num.filter_entries");
+  using Names = rocksdb::TablePropertiesNames;
+  count.filter_bytes = files::TableFile::NumberIn(properties, Names::kFilterSize);
+  const std::uint64_t keys = files::TableFile::NumberIn(properties, Names::kNumFilterEntries);
   if (keys != 0) count.keys = keys;
   return count;
 }
