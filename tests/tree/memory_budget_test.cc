@@ -74,9 +74,8 @@ TEST_P(MemoryBudget, HoldsWhileATreeGrowsAHundredfold) {
   EXPECT_LE(watch_->MostBitsPerKey(), 1.03 * kMostBits);
   // All of it is used, if not every moment: what is there is kept.
   EXPECT_LE(all.BitsPerKey(), 1.03 * kLeastBits);
-  // A universal tree needs more room until its largest run is written again.
-  const bool is_level = GetParam() == rocksdb::kCompactionStyleLevel;
-  EXPECT_GE(all.BitsPerKey(), (is_level ? 0.6 : 0.4) * kLeastBits);
+  // How much depends on how jobs overlap: room is kept until the largest run is written again.
+  EXPECT_GE(all.BitsPerKey(), 0.4 * kLeastBits);
   ExpectTrueCensus(*db, listener_);
   ExpectPresent(*db, kAllKeys / 10);
 
