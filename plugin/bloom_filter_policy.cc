@@ -39,6 +39,10 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
   });
 }
 
+tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options) {
+  return {layout, options.bits_per_key, options.memory_budget, options.bottommost};
+}
+
 BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
                                      const Status& configuration)
     : kind_(kind),
@@ -53,8 +57,7 @@ void BloomFilterPolicy::Prepare() {
   levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
   follower_.reset();
   if (!configuration_.ok() || !FollowsTree(options_)) return;
-  follower_ = std::make_unique<tree::TreeFollower>(tree::DivisionOptions{
-      Layout(), options_.bits_per_key, options_.memory_budget, options_.bottommost});
+  follower_ = std::make_unique<tree::TreeFollower>(DivisionOptionsOf(Layout(), options_));
 }
 
 std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(kind_, options_); }

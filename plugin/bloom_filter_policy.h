@@ -22,6 +22,9 @@ namespace exactbloom {
 
 bool HasTreeListener(const rocksdb::DBOptions& options);
 
+// How a policy of these options divides the bits of a tree that it follows.
+tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options);
+
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
   // A policy whose configuration failed (an error in `configuration`, or options out of range)

@@ -189,7 +189,8 @@ void TreeCensus::EndJob(const std::string& family, JobId job,
   for (const auto& [input, was_known] : ended.inputs) {
     if (moved.count(input) != 0 || TakeOut(input)) continue;
     is_doubtful_ = true;
-    if (!was_known) known_early_.insert(input);
+    // Even if it was known by a look: the job that made it may be heard to end later.
+    known_early_.insert(input);
     NoteGone(input);
   }
   if (jobs_.empty()) known_early_.clear();

@@ -172,6 +172,18 @@ TEST(TreeCensus, WhatWasGoneAtALookDoesNotComeBack) {
   EXPECT_EQ(census.KeysByLevel(), (Keys{{1, 100}}));
 }
 
+// A look found it before its maker was heard to end, and the next one missed it.
+TEST(TreeCensus, WhatALookKnewAndTheNextMissedDoesNotComeBack) {
+  Census census({{kDefault, {TableAt(0, 9, 100)}}});
+  census.BeginCompaction(kDefault, 1, 0, {TableAt(0, 9, 100)});
+  census.LookAgain({{kDefault, {TableAt(0, 10, 100)}}});
+  census.BeginCompaction(kDefault, 2, 1, {TableAt(0, 10, 100)});
+  census.LookAgain({{kDefault, {TableAt(1, 11, 100)}}});
+  census.EndJob(kDefault, 2, {TableAt(1, 11, 100)});
+  census.EndJob(kDefault, 1, {TableAt(0, 10, 100)});
+  EXPECT_EQ(census.KeysByLevel(), (Keys{{1, 100}}));
+}
+
 // A table that only a look found, whose move the look had missed, is moved again.
 TEST(TreeCensus, ATableIsNotLostBetweenALookAndItsMoves) {
   Census census;

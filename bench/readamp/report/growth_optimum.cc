@@ -6,7 +6,7 @@
 
 #include "exactbloom/levels.h"
 #include "growth_report.h"
-#include "plugin/bloom_filter_policy.h"
+#include "support/own_policy.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -27,7 +27,7 @@ struct Division {
 Division DivisionOf(const rocksdb::FilterPolicy* policy) {
   Division division;
   if (policy == nullptr) return division;
-  if (const auto* ours = dynamic_cast<const BloomFilterPolicy*>(policy)) {
+  if (const auto* ours = support::OwnPolicy(policy)) {
     const PolicyOptions& options = ours->Options();
     division.layout = ours->Layout();
     division.bottommost = options.bottommost;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exactbloom/ribbon_rate.h"
-#include "plugin/bloom_filter_policy.h"
+#include "support/own_policy.h"
 #include "support/rate_deviation.h"
 
 namespace exactbloom::readamp {
@@ -205,7 +205,7 @@ Prediction Predict(const Database& database, const Workload& workload) {
   LookupWalk walk(database, &prediction);
   FollowLookups(workload, database, &walk);
 
-  const auto* ours = dynamic_cast<const BloomFilterPolicy*>(database.Policy());
+  const auto* ours = support::OwnPolicy(database.Policy());
   if (ours == nullptr) return prediction;
   const ReadampSettings& settings = database.Settings();
   if (settings.tree == Tree::kSettled && !settings.partitioned_filters &&

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "plugin/bloom_filter_policy.h"
+#include "support/own_policy.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -102,9 +102,8 @@ Seen CustomComparator(const FamilyFindings& family) {
 
 Seen SizeRatioMisfit(const FamilyFindings& family) {
   const auto* options = family.TableOptions();
-  const auto* policy = options == nullptr
-                           ? nullptr
-                           : dynamic_cast<const BloomFilterPolicy*>(options->filter_policy.get());
+  const auto* policy =
+      options == nullptr ? nullptr : support::OwnPolicy(options->filter_policy.get());
   if (policy == nullptr || policy->Options().size_ratio <= 0.0) return {};
   const auto& levels = family.tree->levels;
   if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return {};

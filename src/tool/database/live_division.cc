@@ -3,17 +3,15 @@
 #include <cstddef>
 #include <vector>
 
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/tree/tree_division.h"
+#include "support/own_policy.h"
 
 namespace exactbloom::tool {
 namespace {
 
 std::vector<double> Divide(const BloomFilterPolicy& policy,
                            const std::vector<const FilterSummary*>& levels) {
-  const PolicyOptions& options = policy.Options();
-  const tree::TreeDivision division(
-      {policy.Layout(), options.bits_per_key, options.memory_budget, options.bottommost});
+  const tree::TreeDivision division(DivisionOptionsOf(policy.Layout(), policy.Options()));
   std::vector<tree::RunsOfSize> runs;
   for (const FilterSummary* level : levels) {
     // Level 0 has as many runs as it has tables.
@@ -30,7 +28,7 @@ std::map<std::pair<std::string, int>, double> PlannedBits(const Inspection& insp
   if (!inspection.options) return planned;
   for (const auto& [name, family] : inspection.options->families) {
     if (family.table == nullptr) continue;
-    const auto* policy = dynamic_cast<const BloomFilterPolicy*>(family.table->filter_policy.get());
+    const auto* policy = support::OwnPolicy(family.table->filter_policy.get());
     if (policy == nullptr || !FollowsTree(policy->Options())) continue;
     std::vector<const FilterSummary*> levels;
     for (const FilterSummary& level : inspection.levels) {

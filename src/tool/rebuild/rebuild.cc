@@ -16,9 +16,9 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/rebuild_filters.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/rocksdb_compat.h"
 #include "support/errors.h"
+#include "support/own_policy.h"
 #include "support/progress.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
@@ -54,7 +54,7 @@ PolicyPointer PolicyNamed(const std::string& text) {
 }
 
 bool NeedsTreeListener(const rocksdb::FilterPolicy& policy, const rocksdb::DBOptions& options) {
-  const auto* ours = dynamic_cast<const BloomFilterPolicy*>(&policy);
+  const auto* ours = support::OwnPolicy(&policy);
   return ours != nullptr && FollowsTree(ours->Options()) && !HasTreeListener(options);
 }
 
