@@ -1,8 +1,12 @@
 #include "policy_options.h"
 
+#include <rocksdb/convenience.h>
+#include <rocksdb/customizable.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <locale>
 #include <optional>
@@ -315,6 +319,43 @@ std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
     text += FormatNumber(bits);
   }
   return text;
+}
+
+Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
+  const auto refuse = [](const std::string& message) {
+    return Status::InvalidArgument("exactbloom: " + message);
+  };
+  std::string id;
+  std::unordered_map<std::string, std::string> values;
+  const rocksdb::ConfigOptions config_options;
+  if (!rocksdb::Customizable::GetOptionsMap(config_options, nullptr, text, &id, &values).ok()) {
+    return refuse("cannot read '" + text + "' as a filter policy");
+  }
+  const std::size_t colon = std::min(id.find(':'), id.size());
+  const std::string name = id.substr(0, colon);
+  *policy = NamedPolicy();
+  if (name == PolicyName(FilterKind::kStandard)) {
+    policy->kind = FilterKind::kStandard;
+  } else if (name != PolicyName(FilterKind::kClassic)) {
+    return refuse("the filter policy is '" + name + "', but must be classic_bloom or " +
+                  "standard_bloom");
+  }
+  PolicyOptions& options = policy->options;
+  options.bits_per_key = std::numeric_limits<double>::quiet_NaN();  // shows whether it is set
+  if (colon < id.size()) {
+    const Status status = ParsePolicyId(id.substr(colon + 1), &options);
+    if (!status.ok()) return status;
+  }
+  for (const auto& [option, value] : values) {
+    const Rule* rule = FindRule(option);
+    if (rule == nullptr) return refuse("there is no option '" + option + "'");
+    const Status status = Parse(*rule, value, &options);
+    if (!status.ok()) return status;
+  }
+  policy->sets_bits =
+      !std::isnan(options.bits_per_key) || options.fpr != 0.0 || !options.level_bits.empty();
+  if (std::isnan(options.bits_per_key)) options.bits_per_key = PolicyOptions().bits_per_key;
+  return ValidatePolicyOptions(options);
 }
 
 const char* PolicyName(FilterKind kind) {

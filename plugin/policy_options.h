@@ -26,6 +26,18 @@ std::string FormatPolicyId(FilterKind kind, const PolicyOptions& options);
 // Reads the part behind the first colon. The options that come before an error are changed.
 rocksdb::Status ParsePolicyId(const std::string& text, PolicyOptions* options);
 
+// What filter_policy= takes, read.
+struct NamedPolicy {
+  FilterKind kind = FilterKind::kClassic;
+  PolicyOptions options;
+  bool sets_bits = false;  // bits_per_key, or what replaces it: fpr or level_bits
+};
+
+// Reads `classic_bloom`, `classic_bloom:10` or `{id=classic_bloom;bits_per_key=9;lines=1}`, with or
+// without braces. InvalidArgument for another policy, an unknown option and what
+// ValidatePolicyOptions refuses.
+rocksdb::Status ParsePolicy(const std::string& text, NamedPolicy* policy);
+
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
 

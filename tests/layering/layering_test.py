@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is L0's.
-PUBLIC = {"bloom_filter.h": "filter", "filter_policy.h": "plugin", "rebuild_filters.h": "plugin", "table_filters.h": "plugin",
-          "tree_listener.h": "tree"}
+PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "rebuild_filters.h": "plugin",
+          "table_filters.h": "plugin", "tree_listener.h": "tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
     ("analysis", ["src/analysis"], []),

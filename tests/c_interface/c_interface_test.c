@@ -1,0 +1,199 @@
+/* exactbloom/c.h in a program that is C, on RocksDB's C interface.
+     c_interface_test DIRECTORY    an empty directory for databases */
+#include <exactbloom/c.h>
+#include <exactbloom/version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char* what, int line, const char* shown) {
+  if (holds) return;
+  fprintf(stderr, "c_interface_test.c:%d: %s; it is: %s\n", line, what, shown ? shown : "(null)");
+  ++failures;
+}
+#define EXPECT(condition, shown) expect((condition), #condition, __LINE__, (shown))
+
+static int has(const char* text, const char* part) {
+  return text != NULL && strstr(text, part) != NULL;
+}
+
+/* Returns the named line behind `prefix`, such as a counter, or -1. */
+static long number_after(const char* text, const char* prefix) {
+  const char* found = text == NULL ? NULL : strstr(text, prefix);
+  return found == NULL ? -1 : strtol(found + strlen(prefix), NULL, 10);
+}
+
+static void refuses(const char* policy, const char* message) {
+  char* error = NULL;
+  EXPECT(exactbloom_filterpolicy_create(policy, &error) == NULL, policy);
+  EXPECT(has(error, message), error);
+  EXPECT(has(error, "Invalid argument: exactbloom: "), error);
+  rocksdb_free(error);
+}
+
+static void test_errors(void) {
+  refuses("", "the filter policy is ''");
+  refuses("nullptr", "the filter policy is ''");
+  refuses("fast_bloom:10", "the filter policy is 'fast_bloom', but must be classic_bloom");
+  refuses("{id=fast_bloom;bits_per_key=10}", "'fast_bloom'");
+  refuses("{bits_per_key=10}", "the filter policy is '{bits_per_key=10}'");
+  refuses("{id=classic_bloom;lines=1", "the filter policy is '{id=classic_bloom;lines=1'");
+  refuses("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100");
+  refuses("{id=classic_bloom;bits_per_key=101}", "bits_per_key is '101'");
+  refuses("{id=classic_bloom;colour=red}", "there is no option 'colour'");
+  refuses("{id=standard_bloom;fpr=0.01;level_bits=9:8}", "exclude each other");
+
+  /* An error replaces the one that is there, and no error leaves it. */
+  char* error = NULL;
+  EXPECT(exactbloom_filterpolicy_create("one", &error) == NULL, "a policy");
+  EXPECT(exactbloom_filterpolicy_create("two", &error) == NULL, "a policy");
+  EXPECT(has(error, "'two'"), error);
+  rocksdb_filterpolicy_t* policy = exactbloom_filterpolicy_create("classic_bloom:10", &error);
+  EXPECT(policy != NULL, error);
+  EXPECT(has(error, "'two'"), error);
+  rocksdb_filterpolicy_destroy(policy);
+  free(error);
+}
+
+static rocksdb_options_t* new_options(void) {
+  rocksdb_options_t* options = rocksdb_options_create();
+  rocksdb_options_set_create_if_missing(options, 1);
+  rocksdb_options_set_compression(options, rocksdb_no_compression);
+  rocksdb_options_enable_statistics(options);
+  return options;
+}
+
+static void set_policy(rocksdb_options_t* options, const char* text) {
+  char* error = NULL;
+  rocksdb_filterpolicy_t* policy = exactbloom_filterpolicy_create(text, &error);
+  EXPECT(policy != NULL, error);
+  rocksdb_block_based_table_options_t* tables = rocksdb_block_based_options_create();
+  rocksdb_block_based_options_set_filter_policy(tables, policy);
+  rocksdb_options_set_block_based_table_factory(options, tables);
+  rocksdb_block_based_options_destroy(tables);
+}
+
+/* Writes a table, and returns how many of 10,000 lookups of absent keys its filter stops. */
+static long stopped_lookups(rocksdb_t* db, rocksdb_options_t* options) {
+  char* error = NULL;
+  char key[16];
+  rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
+  rocksdb_readoptions_t* read = rocksdb_readoptions_create();
+  rocksdb_flushoptions_t* flush = rocksdb_flushoptions_create();
+  int i;
+  for (i = 0; i < 20000; i += 2) {
+    sprintf(key, "%08d", i);
+    rocksdb_put(db, write, key, 8, "value", 5, &error);
+    EXPECT(error == NULL, error);
+  }
+  rocksdb_flush(db, flush, &error);
+  EXPECT(error == NULL, error);
+  for (i = 0; i < 20000; ++i) {
+    size_t size = 0;
+    sprintf(key, "%08d", i);
+    char* value = rocksdb_get(db, read, key, 8, &size, &error);
+    EXPECT((value != NULL) == (i % 2 == 0), key); /* no key is lost */
+    rocksdb_free(value);
+  }
+  rocksdb_writeoptions_destroy(write);
+  rocksdb_readoptions_destroy(read);
+  rocksdb_flushoptions_destroy(flush);
+  char* statistics = rocksdb_options_statistics_get_string(options);
+  const long stopped = number_after(statistics, "rocksdb.bloom.filter.useful COUNT : ");
+  rocksdb_free(statistics);
+  return stopped;
+}
+
+static const char* path_of(const char* directory, const char* name) {
+  static char path[4096];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  return path;
+}
+
+/* Returns whether the newest options of a database have this text. RocksDB's C interface shows them
+   only as a loaded object, so it is looked for in the text of the file, whose number is not known.
+ */
+static int options_file_has(const char* directory, const char* name, const char* text) {
+  static char contents[1 << 16];
+  int number;
+  int found = 0;
+  for (number = 1; number < 100; ++number) {
+    char file_name[64];
+    sprintf(file_name, "%.32s/OPTIONS-%06d", name, number);
+    FILE* file = fopen(path_of(directory, file_name), "r");
+    if (file == NULL) continue;
+    const size_t size = fread(contents, 1, sizeof contents - 1, file);
+    contents[size] = '\0';
+    found = has(contents, text);
+    fclose(file);
+  }
+  return found;
+}
+
+static void test_policy(const char* directory) {
+  char* error = NULL;
+  rocksdb_options_t* options = new_options();
+  set_policy(options, "{id=classic_bloom;bits_per_key=12;lines=1}");
+  rocksdb_t* db = rocksdb_open(options, path_of(directory, "policy"), &error);
+  EXPECT(db != NULL, error);
+  const long stopped = stopped_lookups(db, options);
+  char shown[32];
+  sprintf(shown, "%ld", stopped);
+  EXPECT(stopped > 9900 && stopped <= 10000, shown); /* at 12 bits per key 0.4% pass */
+  rocksdb_close(db);
+  rocksdb_options_destroy(options);
+  EXPECT(options_file_has(directory, "policy",
+                          "filter_policy={id=classic_bloom;bits_per_key=12;lines=1}"),
+         "without the policy");
+}
+
+/* Names are known once they are registered, so the database's own OPTIONS file makes the policy. */
+static void test_names(const char* directory) {
+  char* error = NULL;
+  exactbloom_register();
+  exactbloom_register();
+  rocksdb_options_t* base = new_options();
+  rocksdb_options_t* options = new_options();
+  rocksdb_get_options_from_string(
+      base, "block_based_table_factory={filter_policy=standard_bloom:12}", options, &error);
+  EXPECT(error == NULL, error);
+  rocksdb_t* db = rocksdb_open(options, path_of(directory, "names"), &error);
+  EXPECT(db != NULL, error);
+  EXPECT(stopped_lookups(db, options) > 9900, "fewer");
+  rocksdb_close(db);
+  rocksdb_options_destroy(options);
+  rocksdb_options_destroy(base);
+  EXPECT(options_file_has(directory, "names", "filter_policy=standard_bloom:12"), "without it");
+}
+
+static void test_listener(const char* directory) {
+  char* error = NULL;
+  rocksdb_options_t* options = new_options();
+  set_policy(options, "{id=classic_bloom;size_ratio=auto}");
+  const char* path = path_of(directory, "listener");
+  EXPECT(rocksdb_open(options, path, &error) == NULL, "opened without a listener");
+  EXPECT(has(error, "needs a tree listener"), error);
+  rocksdb_free(error);
+  error = NULL;
+  exactbloom_options_add_tree_listener(options, &error);
+  EXPECT(error == NULL, error);
+  rocksdb_t* db = rocksdb_open(options, path, &error);
+  EXPECT(db != NULL, error);
+  EXPECT(stopped_lookups(db, options) > 9800, "fewer");
+  rocksdb_close(db);
+  rocksdb_options_destroy(options);
+  EXPECT(options_file_has(directory, "listener", "listeners={exactbloom_tree}"), "without it");
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  EXPECT(strcmp(exactbloom_version(), EXACTBLOOM_VERSION) == 0, exactbloom_version());
+  test_errors();
+  test_policy(argv[1]);
+  test_names(argv[1]);
+  test_listener(argv[1]);
+  if (failures == 0) puts("c_interface_test: passed");
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,73 @@
+// What the objects of exactbloom/c.h are to RocksDB, which takes them as its own C layer's; the
+// header is C++ as well.
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "exactbloom/c.h"
+#include "plugin/c_binding/c_types.h"
+#include "plugin/tree/table_in_making.h"
+
+namespace exactbloom {
+namespace {
+
+class OtherListener : public rocksdb::EventListener {
+ public:
+  const char* Name() const override { return "other"; }
+};
+
+// The C functions and this file look at the same options.
+TEST(HandedObjects, OptionsAreWhatTheCFunctionsChange) {
+  rocksdb_options_t* options = rocksdb_options_create();
+  rocksdb_options_set_max_open_files(options, 123);
+  rocksdb_options_set_num_levels(options, 5);
+  EXPECT_EQ(options->rep.max_open_files, 123);
+  EXPECT_EQ(options->rep.num_levels, 5);
+  options->rep.max_background_jobs = 7;
+  EXPECT_EQ(rocksdb_options_get_max_background_jobs(options), 7);
+  rocksdb_options_destroy(options);
+}
+
+TEST(HandedObjects, AListenerIsAddedToTheOthers) {
+  rocksdb_options_t* options = rocksdb_options_create();
+  const auto other = std::make_shared<OtherListener>();
+  options->rep.listeners.push_back(other);
+  char* error = nullptr;
+  exactbloom_options_add_tree_listener(options, &error);
+  EXPECT_EQ(error, nullptr);
+  ASSERT_EQ(options->rep.listeners.size(), 2U);
+  EXPECT_EQ(options->rep.listeners[0], other);
+  EXPECT_STREQ(options->rep.listeners[1]->Name(), tree::kTreeListenerName);
+  rocksdb_options_destroy(options);
+}
+
+// Nothing of the policy is lost behind the C layer's type: RocksDB's own wrapper has neither an id
+// with the options nor their check.
+TEST(HandedObjects, APolicyKeepsItsOptions) {
+  char* error = nullptr;
+  rocksdb_filterpolicy_t* policy =
+      exactbloom_filterpolicy_create("{id=standard_bloom;bits_per_key=9;lines=1}", &error);
+  ASSERT_NE(policy, nullptr) << error;
+  EXPECT_STREQ(policy->Name(), "standard_bloom");
+  EXPECT_EQ(policy->GetId(), "standard_bloom:9/lines:1");
+  EXPECT_TRUE(policy->IsInstanceOf("standard_bloom"));
+  const std::unique_ptr<const FilterPolicy> built_in(rocksdb::NewBloomFilterPolicy(10));
+  EXPECT_STREQ(policy->CompatibilityName(), built_in->CompatibilityName());
+  EXPECT_EQ(policy->ToString(rocksdb::ConfigOptions()),
+            "{id=standard_bloom;bits_per_key=9;lines=1}");
+  EXPECT_TRUE(policy->ValidateOptions({}, {}).ok());
+  rocksdb_filterpolicy_destroy(policy);
+
+  policy = exactbloom_filterpolicy_create("{id=classic_bloom;memory_budget=1M}", &error);
+  ASSERT_NE(policy, nullptr) << error;
+  EXPECT_TRUE(policy->ValidateOptions({}, {}).IsInvalidArgument());  // for want of a listener
+  rocksdb_filterpolicy_destroy(policy);
+}
+
+}  // namespace
+}  // namespace exactbloom
