@@ -108,14 +108,15 @@ double TreeDivision::BudgetBits() const {
 double TreeDivision::Average(const TreeView& view, const std::vector<RunsOfSize>& runs,
                              double live_keys) const {
   if (options_.memory_budget == 0) return options_.bits_per_key;
-  // A run is written anew when all that is in smaller ones has come down to it. So much the tree
-  // grows meanwhile, and with universal compaction more; but a budget is there to be used.
-  constexpr double kMostGrowth = 0.5;
+  // A run is written anew when what is in smaller ones has come down to it. So much the tree grows
+  // meanwhile: twice what they hold on average. But a budget is there to be used.
+  constexpr double kGrowth = 2.0;
+  constexpr double kMostGrowth = 1.0;
   double smaller = 0.0;
   for (const RunsOfSize& run : runs) {
     if (run.keys < runs.back().keys) smaller += run.keys * run.count;
   }
-  const double grown_keys = live_keys + std::min(smaller, kMostGrowth * live_keys);
+  const double grown_keys = live_keys + std::min(kGrowth * smaller, kMostGrowth * live_keys);
   return std::min(options_.bits_per_key,
                   BudgetBits() / std::max(1.0, grown_keys + view.shared_keys));
 }

@@ -141,12 +141,19 @@ TEST(TreeDivision, TheLowerLimitRules) {
 TEST(TreeDivision, ABudgetKeepsRoomForTheGrowthThatIsExpected) {
   // The runs that a compaction takes in come again.
   TreeView view = CompactionInto({}, 1e6);
-  const TreeDivision division = DivisionOf(500'000);
+  const TreeDivision division = DivisionOf(1'200'000);
   const double settled = division.Share(view, 5e4).bits_per_key;
-  view.other_runs = {{1e5, 5.0}};
+  view.other_runs = {{1e5, 4.0}};
   const double growing = division.Share(view, 5e4).bits_per_key;
-  EXPECT_LT(growing, 0.9 * settled);
-  EXPECT_GT(growing, 0.2 * settled);
+  EXPECT_LT(growing, 0.7 * settled);
+  EXPECT_GT(growing, 0.3 * settled);
+  // But for no more than as much as there is.
+  view.other_runs = {{1e5, 5.0}};
+  const double most = division.Share(view, 5e4).bits_per_key;
+  view.other_runs = {{1e5, 6.0}};
+  const double more = division.Share(view, 5e4).bits_per_key;
+  EXPECT_LT(most, 0.9 * growing);
+  EXPECT_GT(more, 0.94 * most);
 }
 
 TEST(TreeDivision, OthersShareABudget) {
