@@ -166,8 +166,7 @@ void MakeDocumentDatabase(const std::string& directory) {
 
 TEST(Document, ShowsWhatItsCommandsPrint) {
   if (ROCKSDB_MAJOR != 7 || ROCKSDB_MINOR != 8) {
-    GTEST_SKIP() << "the document shows sizes of files that RocksDB 7.8 writes; those of "
-                 << ROCKSDB_MAJOR << '.' << ROCKSDB_MINOR << " differ";
+    GTEST_SKIP() << "the document shows sizes of files that RocksDB 7.8 writes, and others differ";
   }
   const TemporaryDirectory origin;
   MakeDocumentDatabase(origin.path("db"));
