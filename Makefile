@@ -16,13 +16,15 @@ report: configure
 	cmake --build --preset release --target readamp_sweep
 	scripts/report --measure $(REPORT_KEYS)
 
-# The figures of docs/, from the library's own numbers and from the committed results of a sweep.
+# The figures of docs/, from the library's own numbers and from the committed results of a sweep and of growing trees.
 figures: configure
 	@scripts/install_packages scripts/packages_report.txt
 	cmake --build --preset release --target analysis_data
 	scripts/analysis_figures
 	scripts/report --results docs/figures/sweep.jsonl
 	cp build/report/wasted_reads_large.svg docs/figures/wasted_reads.svg
+	scripts/report --growth docs/figures/growth.jsonl
+	cp build/report/growth.svg docs/figures/growing_trees.svg
 
 test: build
 	ctest --preset $(PRESET)
