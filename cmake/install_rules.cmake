@@ -4,8 +4,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/exactbloom")
 
 install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
-# For LD_PRELOAD, by its path; nothing links with it.
-install(TARGETS exactbloom_rocksdb_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom)
+# For LD_PRELOAD, by its path; nothing links with it. It finds the core beside itself.
+install(TARGETS exactbloom_rocksdb_shared exactbloom_rocksdb_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom)
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(EXACTBLOOM_PROGRAMS)

@@ -4,6 +4,7 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 #include <rocksdb/version.h>
@@ -17,6 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <type_traits>
 
 #define EXACTBLOOM_ROCKSDB_SINCE(major, minor) \
   (ROCKSDB_MAJOR > (major) || (ROCKSDB_MAJOR == (major) && ROCKSDB_MINOR >= (minor)))
@@ -48,6 +51,24 @@ inline const char* RocksDBNeededFor(std::uint32_t format_version, bool keys_apar
   if (format_version < 2 && EXACTBLOOM_ROCKSDB_SINCE(11, 0)) return "before 11.0";
   return nullptr;
 }
+
+template <typename Out>
+auto OpensInto(int)
+    -> decltype(static_cast<rocksdb::Status (*)(const rocksdb::Options&, const std::string&, Out)>(
+                    &rocksdb::DB::Open),
+                std::true_type());
+template <typename Out>
+std::false_type OpensInto(...);
+
+// Where RocksDB's own DB::Open puts the database. In 10.x the form with a plain pointer was kept as
+// an inline function, which calls the other.
+using OpenedDatabase =
+    std::conditional_t<decltype(OpensInto<std::unique_ptr<rocksdb::DB>*>(0))::value,
+                       std::unique_ptr<rocksdb::DB>*, rocksdb::DB**>;
+
+// Pointers to const or not.
+using MadeBloomPolicy = decltype(rocksdb::NewBloomFilterPolicy(0.0, false));
+using MadeRibbonPolicy = decltype(rocksdb::NewRibbonFilterPolicy(0.0, 0));
 
 // Whether SstFileReader gives keys timestamps whose tables were written without them.
 inline constexpr bool kReadsKeysWithoutTimestamps = EXACTBLOOM_ROCKSDB_SINCE(9, 0);

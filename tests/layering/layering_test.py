@@ -24,6 +24,7 @@ LAYERS = [
     ("files", ["plugin/files"], ["xxhash"]),
     ("tree", ["plugin/tree"], ["analysis", "files"]),
     ("plugin", ["plugin"], ["analysis", "filter headers", "filter internals", "files", "tree"]),
+    ("preload", ["plugin/preload"], ["plugin", "analysis", "filter headers", "tree"]),
     ("rebuild", ["plugin/rebuild"], ["plugin", "tree", "analysis", "filter headers", "files"]),
     ("support", ["src/support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
     ("tool", ["src/tool"], ["support", "rebuild", "plugin", "tree", "files", "filter", "kernels", "theory", "analysis"]),
@@ -41,6 +42,7 @@ SYSTEM = {
     "files": [STANDARD, ROCKSDB],
     "tree": [STANDARD, ROCKSDB],
     "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h"],
+    "preload": [STANDARD, ROCKSDB, r"(dlfcn|link|pthread|unistd)\.h"],
     "rebuild": [STANDARD, ROCKSDB],
 }
 NO_ROCKSDB = r"rocksdb|ROCKSDB"
@@ -53,6 +55,7 @@ FORBIDDEN = {
     "files": NO_INTRINSIC,
     "tree": NO_INTRINSIC,
     "plugin": NO_INTRINSIC,
+    "preload": NO_INTRINSIC,
     "rebuild": NO_INTRINSIC,
 }
 # Headers of other projects that are named as our own would be.

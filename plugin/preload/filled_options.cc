@@ -1,0 +1,65 @@
+#include "filled_options.h"
+
+#include <rocksdb/comparator.h>
+#include <rocksdb/env.h>
+#include <rocksdb/table.h>
+
+#include <cstring>
+#include <memory>
+
+#include "../bloom_filter_policy.h"
+#include "exactbloom/tree_listener.h"
+#include "preloaded_policies.h"
+
+namespace exactbloom::preload {
+
+using rocksdb::BlockBasedTableOptions;
+using rocksdb::TableFactory;
+
+void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, Notes* notes) {
+  const auto note = [&](const std::string& what) {
+    notes->push_back("column family [" + name + "] " + what);
+  };
+  const TableFactory* factory = options->table_factory.get();
+  const bool is_block_based =
+      factory != nullptr && std::strcmp(factory->Name(), TableFactory::kBlockBasedTableName()) == 0;
+  const auto* tables = is_block_based ? factory->GetOptions<BlockBasedTableOptions>() : nullptr;
+  if (tables == nullptr) return note("has no block-based tables, and gets no filter policy");
+  if (tables->filter_policy != nullptr) {
+    return note("keeps its filter policy " + tables->filter_policy->GetId());
+  }
+  if (!TheWish().adds) return note("has no filter policy, and gets none");
+  if (options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {
+    return note(std::string("gets no filter policy: to its comparator ") +
+                options->comparator->Name() + " different bytes may be the same key");
+  }
+  BlockBasedTableOptions filled = *tables;
+  filled.filter_policy = PolicyForNone();
+  options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(filled));
+  note("had no filter policy, and gets " + filled.filter_policy->GetId());
+}
+
+Families FilledFamilies(const Families& families, Notes* notes) {
+  Families filled = families;
+  for (rocksdb::ColumnFamilyDescriptor& family : filled) {
+    FillFamily(family.name, &family.options, notes);
+  }
+  return filled;
+}
+
+void AddListener(rocksdb::DBOptions* options) {
+  if (!FollowsTree(TheWish().policy.options) || HasTreeListener(*options)) return;
+  options->listeners.push_back(NewTreeListener());
+}
+
+void Announce(const rocksdb::DB& db, const Notes& notes) {
+  const rocksdb::DBOptions options = db.GetDBOptions();
+  rocksdb::Info(options.info_log, "exactbloom: preloaded with %s=%s; replaced until now: %s%s",
+                kVariable, TheWish().text.c_str(), DescribeCounts().c_str(),
+                FollowsTree(TheWish().policy.options) ? "; with a tree listener" : "");
+  for (const std::string& note : notes) {
+    rocksdb::Info(options.info_log, "exactbloom: %s", note.c_str());
+  }
+}
+
+}  // namespace exactbloom::preload

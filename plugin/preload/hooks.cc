@@ -1,0 +1,220 @@
+// The functions of RocksDB's that a preloaded object answers first, and exactbloom/c.h.
+#include <rocksdb/c.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/utilities/object_registry.h>
+#include <rocksdb/utilities/transaction_db.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exactbloom/c.h"
+#include "exactbloom/version.h"
+#include "loaded_rocksdb.h"
+#include "preload_core.h"
+
+namespace {
+
+using exactbloom::MadeBloomPolicy;
+using exactbloom::MadeRibbonPolicy;
+using exactbloom::OpenedDatabase;
+using exactbloom::preload::Asked;
+using exactbloom::preload::Core;
+using exactbloom::preload::CoreForCall;
+using exactbloom::preload::CreateFamiliesFunction;
+using exactbloom::preload::CreateFamilyFunction;
+using exactbloom::preload::CreateNamedFamiliesFunction;
+using exactbloom::preload::Families;
+using exactbloom::preload::Handles;
+using exactbloom::preload::LoadedCore;
+using exactbloom::preload::NextDefinition;
+using exactbloom::preload::OpenFamiliesFunction;
+using exactbloom::preload::OpenFunction;
+using exactbloom::preload::OpenTransactionsFunction;
+using rocksdb::ColumnFamilyHandle;
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::DB;
+using rocksdb::DBOptions;
+using rocksdb::Status;
+
+// A call of a replaced function: RocksDB's own, and the core if it is to answer.
+template <typename Function>
+struct Call {
+  Call(void* own, void* caller)
+      : next(reinterpret_cast<Function*>(NextDefinition(own, caller))),
+        core(CoreForCall(reinterpret_cast<void*>(next), caller)) {}
+
+  Function* next;
+  const Core* core;
+};
+
+template <typename Function>
+void* AddressOf(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+// Of a member function that is not virtual: its address comes first.
+template <typename Class, typename Function>
+void* AddressOf(Function Class::*function) {
+  void* address = nullptr;
+  static_assert(sizeof function >= sizeof address);
+  std::memcpy(&address, &function, sizeof address);
+  return address;
+}
+
+}  // namespace
+
+// In each of these the return address is where the call came from.
+#define EXACTBLOOM_CALL(Function, own) \
+  const Call<Function> call(AddressOf(own), __builtin_return_address(0))
+
+namespace rocksdb {
+
+MadeBloomPolicy NewBloomFilterPolicy(double bits_per_key, bool use_block_based_builder) {
+  EXACTBLOOM_CALL(MadeBloomPolicy(double, bool), &NewBloomFilterPolicy);
+  if (call.core == nullptr) return call.next(bits_per_key, use_block_based_builder);
+  return call.core->new_policy(bits_per_key, Asked::kBloom);
+}
+
+MadeRibbonPolicy NewRibbonFilterPolicy(double bits_per_key, int bloom_before_level) {
+  EXACTBLOOM_CALL(MadeRibbonPolicy(double, int), &NewRibbonFilterPolicy);
+  if (call.core == nullptr) return call.next(bits_per_key, bloom_before_level);
+  return call.core->new_policy(bits_per_key, Asked::kRibbon);
+}
+
+Status DB::Open(const Options& options, const std::string& path, OpenedDatabase db) {
+  EXACTBLOOM_CALL(OpenFunction, static_cast<OpenFunction*>(&DB::Open));
+  if (call.core == nullptr) return call.next(options, path, db);
+  return call.core->open(call.next, options, path, db);
+}
+
+Status DB::Open(const DBOptions& options, const std::string& path, const Families& families,
+                Handles* handles, OpenedDatabase db) {
+  EXACTBLOOM_CALL(OpenFamiliesFunction, static_cast<OpenFamiliesFunction*>(&DB::Open));
+  if (call.core == nullptr) return call.next(options, path, families, handles, db);
+  return call.core->open_families(call.next, options, path, families, handles, db);
+}
+
+// The other form of TransactionDB::Open calls this one, and all other kinds of databases call
+// DB::Open.
+Status TransactionDB::Open(const DBOptions& options,
+                           const TransactionDBOptions& transaction_options, const std::string& path,
+                           const Families& families, Handles* handles, TransactionDB** db) {
+  EXACTBLOOM_CALL(OpenTransactionsFunction,
+                  static_cast<OpenTransactionsFunction*>(&TransactionDB::Open));
+  if (call.core == nullptr) {
+    return call.next(options, transaction_options, path, families, handles, db);
+  }
+  return call.core->open_transactions(call.next, options, transaction_options, path, families,
+                                      handles, db);
+}
+
+// RocksDB's internal class, of which every open database is one: DB's virtual functions end here,
+// by way of a table that the loader fills in by name. Only the names of the functions matter.
+class DBImpl {
+ public:
+  Status CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
+                            ColumnFamilyHandle** handle);
+  Status CreateColumnFamilies(const ColumnFamilyOptions& options,
+                              const std::vector<std::string>& names,
+                              std::vector<ColumnFamilyHandle*>* handles);
+  Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& families,
+                              std::vector<ColumnFamilyHandle*>* handles);
+
+ private:
+  // DBImpl derives from DB alone, so both have one address.
+  DB* AsDB() { return reinterpret_cast<DB*>(this); }
+};
+
+Status DBImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
+                                  ColumnFamilyHandle** handle) {
+  EXACTBLOOM_CALL(CreateFamilyFunction, &DBImpl::CreateColumnFamily);
+  if (call.core == nullptr) return call.next(AsDB(), options, name, handle);
+  return call.core->create_family(call.next, AsDB(), options, name, handle);
+}
+
+Status DBImpl::CreateColumnFamilies(const ColumnFamilyOptions& options,
+                                    const std::vector<std::string>& names, Handles* handles) {
+  using Own =
+      Status (DBImpl::*)(const ColumnFamilyOptions&, const std::vector<std::string>&, Handles*);
+  EXACTBLOOM_CALL(CreateNamedFamiliesFunction, static_cast<Own>(&DBImpl::CreateColumnFamilies));
+  if (call.core == nullptr) return call.next(AsDB(), options, names, handles);
+  return call.core->create_named_families(call.next, AsDB(), options, names, handles);
+}
+
+Status DBImpl::CreateColumnFamilies(const Families& families, Handles* handles) {
+  using Own = Status (DBImpl::*)(const Families&, Handles*);
+  EXACTBLOOM_CALL(CreateFamiliesFunction, static_cast<Own>(&DBImpl::CreateColumnFamilies));
+  if (call.core == nullptr) return call.next(AsDB(), families, handles);
+  return call.core->create_families(call.next, AsDB(), families, handles);
+}
+
+// Whoever reads option strings calls it first. A RocksDB that was loaded late gets to know the
+// names here.
+std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {
+  using Function = std::shared_ptr<ObjectRegistry>();
+  void* own = AddressOf(static_cast<Function*>(&ObjectRegistry::NewInstance));
+  auto* next = reinterpret_cast<Function*>(NextDefinition(own, __builtin_return_address(0)));
+  LoadedCore();
+  return next();
+}
+
+}  // namespace rocksdb
+
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom(double bits_per_key) {
+  EXACTBLOOM_CALL(rocksdb_filterpolicy_t * (double), &rocksdb_filterpolicy_create_bloom);
+  return call.core == nullptr ? call.next(bits_per_key) : call.core->new_c_policy(bits_per_key);
+}
+
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_full(double bits_per_key) {
+  EXACTBLOOM_CALL(rocksdb_filterpolicy_t * (double), &rocksdb_filterpolicy_create_bloom_full);
+  return call.core == nullptr ? call.next(bits_per_key) : call.core->new_c_policy(bits_per_key);
+}
+
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon(double bits_per_key) {
+  EXACTBLOOM_CALL(rocksdb_filterpolicy_t * (double), &rocksdb_filterpolicy_create_ribbon);
+  return call.core == nullptr ? call.next(bits_per_key) : call.core->new_c_policy(bits_per_key);
+}
+
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(double bits_per_key,
+                                                                  int bloom_before_level) {
+  EXACTBLOOM_CALL(rocksdb_filterpolicy_t * (double, int),
+                  &rocksdb_filterpolicy_create_ribbon_hybrid);
+  return call.core == nullptr ? call.next(bits_per_key, bloom_before_level)
+                              : call.core->new_c_policy(bits_per_key);
+}
+
+// Programs in other languages load the object for these.
+
+namespace {
+
+void HandOutRefusal(char** errptr) {
+  constexpr char kText[] = "Not implemented: exactbloom: %s";
+  const std::size_t size = sizeof kText + std::strlen(exactbloom::preload::Refusal());
+  std::free(*errptr);
+  *errptr = static_cast<char*>(std::malloc(size));
+  if (*errptr != nullptr) std::snprintf(*errptr, size, kText, exactbloom::preload::Refusal());
+}
+
+}  // namespace
+
+const char* exactbloom_version() { return EXACTBLOOM_VERSION; }
+
+void exactbloom_register() { LoadedCore(/*brings_rocksdb=*/true); }
+
+rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr) {
+  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
+  if (core != nullptr) return core->create_policy(policy, errptr);
+  HandOutRefusal(errptr);
+  return nullptr;
+}
+
+void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {
+  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
+  if (core != nullptr) return core->add_tree_listener(options, errptr);
+  HandOutRefusal(errptr);
+}

@@ -1,0 +1,291 @@
+#include "loaded_rocksdb.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <rocksdb/version.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace exactbloom::preload {
+namespace {
+
+constexpr char kVersionSymbol[] = "_ZN7rocksdb23GetRocksVersionAsStringB5cxx11Eb";
+constexpr char kCoreFile[] = "libexactbloom_rocksdb_core.so";
+constexpr std::size_t kMessageSize = 2 * PATH_MAX;
+
+enum class State { kUnknown, kDeciding, kActive, kRefused };
+
+// Recursive, because loading the core calls functions that ask for it.
+pthread_mutex_t deciding = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+std::atomic<State> state{State::kUnknown};
+const Core* core = nullptr;
+const void* core_base = nullptr;
+const void* rocksdb_base = nullptr;
+char own_path[PATH_MAX];
+pid_t started_process = 0;
+char refusal[kMessageSize] = "no RocksDB is loaded";
+
+[[gnu::format(printf, 1, 2)]] void Refuse(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(refusal, sizeof refusal, format, arguments);
+  va_end(arguments);
+  state = State::kRefused;
+  char line[kMessageSize];
+  const int size = snprintf(line, sizeof line, "exactbloom: %s; nothing is changed\n", refusal);
+  const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
+  static_cast<void>(written);  // there is nowhere to say so
+}
+
+bool IsSet() {
+  const char* value = secure_getenv(kVariable);
+  return value != nullptr && *value != '\0';
+}
+
+const void* BaseOf(const void* address) {
+  Dl_info info;
+  return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+// The symbol in the object at this path itself, not in those that it needs. An empty path is the
+// program.
+void* FindIn(const char* path, const void* base, const char* symbol) {
+  void* handle = dlopen(*path == '\0' ? nullptr : path, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* found = dlsym(handle, symbol);
+  dlclose(handle);  // the process has others
+  return BaseOf(found) == base ? found : nullptr;
+}
+
+// An object of the process.
+struct Object {
+  char* path;
+  const void* base;
+};
+
+struct Objects {
+  Object* list = nullptr;
+  std::size_t count = 0;
+};
+
+// The loader must not be called from here.
+int Collect(dl_phdr_info* info, std::size_t /*size*/, void* objects) {
+  auto& all = *static_cast<Objects*>(objects);
+  void* grown = realloc(all.list, (all.count + 1) * sizeof(Object));
+  if (grown == nullptr) return 1;
+  all.list = static_cast<Object*>(grown);
+  // The lowest address of the object is where its first segment is; dladdr gives the same.
+  const void* base = nullptr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    base = reinterpret_cast<const void*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    break;
+  }
+  all.list[all.count] = {strdup(info->dlpi_name), base};
+  if (all.list[all.count].path == nullptr) return 1;
+  ++all.count;
+  return 0;
+}
+
+// A RocksDB of the process.
+struct Copy {
+  char path[PATH_MAX] = "the program";
+  char version[64] = "";
+  const void* base = nullptr;
+};
+
+// Calls the function without a reference to anything of std::string's that is not inline: the
+// string is never destroyed.
+void CallVersion(void* function, char* version, std::size_t size) {
+  union Kept {
+    Kept() {}
+    ~Kept() {}
+    std::string text;
+  } kept;
+  using Function = std::string (*)(bool);
+  new (&kept.text) std::string(reinterpret_cast<Function>(function)(true));
+  snprintf(version, size, "%s", kept.text.c_str());
+}
+
+// Fills in the first two copies, and returns how many there are.
+std::size_t FindCopies(Copy (&copies)[2]) {
+  Objects objects;
+  dl_iterate_phdr(Collect, &objects);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < objects.count; ++i) {
+    const Object& object = objects.list[i];
+    void* version = FindIn(object.path, object.base, kVersionSymbol);
+    if (version != nullptr && count < 2) {
+      Copy& copy = copies[count];
+      if (*object.path != '\0') snprintf(copy.path, sizeof copy.path, "%s", object.path);
+      copy.base = object.base;
+      CallVersion(version, copy.version, sizeof copy.version);
+    }
+    if (version != nullptr) ++count;
+    free(object.path);
+  }
+  free(objects.list);
+  return count;
+}
+
+bool IsMinorVersion(const char* version) {
+  int major = 0;
+  int minor = 0;
+  return sscanf(version, "%d.%d", &major, &minor) == 2 && major == ROCKSDB_MAJOR &&
+         minor == ROCKSDB_MINOR;
+}
+
+// The address of something in the library of this name, if it is loaded.
+const void* BaseOfLibrary(const char* name) {
+  void* handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  const void* base = BaseOf(dlsym(handle, kVersionSymbol));
+  dlclose(handle);
+  return base;
+}
+
+void LoadCore() {
+  char path[PATH_MAX];
+  const char* slash = strrchr(own_path, '/');
+  const int folder = slash == nullptr ? 0 : static_cast<int>(slash + 1 - own_path);
+  const int size = snprintf(path, sizeof path, "%.*s%s", folder, own_path, kCoreFile);
+  void* handle = size < static_cast<int>(sizeof path) ? dlopen(path, RTLD_NOW) : nullptr;
+  if (handle == nullptr) return Refuse("cannot load the policies: %s", dlerror());
+  void* function = dlsym(handle, kCoreFunction);
+  if (function == nullptr) return Refuse("%s is not of this version", path);
+  core_base = BaseOf(function);
+  rocksdb_base = BaseOfLibrary(EXACTBLOOM_ROCKSDB_SONAME);
+  core = reinterpret_cast<CoreFunction*>(function)(IsSet());
+  if (core == nullptr) return Refuse("out of memory");
+  state = State::kActive;
+}
+
+void Decide(bool brings_rocksdb) {
+  Copy copies[2];
+  const std::size_t count = FindCopies(copies);
+  if (count == 0) {
+    if (brings_rocksdb) LoadCore();
+    return;
+  }
+  if (count > 1) {
+    return Refuse("the program has two copies of RocksDB, %s (%s) and %s (%s)", copies[0].path,
+                  copies[0].version, copies[1].path, copies[1].version);
+  }
+  const Copy& copy = copies[0];
+  if (!IsMinorVersion(copy.version)) {
+    return Refuse("made for RocksDB %d.%d, but %s has RocksDB %s", ROCKSDB_MAJOR, ROCKSDB_MINOR,
+                  copy.path, copy.version);
+  }
+  if (BaseOfLibrary(EXACTBLOOM_ROCKSDB_SONAME) != copy.base) {
+    return Refuse("RocksDB %s is linked into %s, where it cannot be reached, and not %s",
+                  copy.version, copy.path, EXACTBLOOM_ROCKSDB_SONAME);
+  }
+  LoadCore();
+}
+
+// A RocksDB other than the core's, which came later.
+bool IsOtherRocksDB(const void* function) {
+  Dl_info info;
+  if (dladdr(function, &info) == 0 || info.dli_fbase == rocksdb_base) return false;
+  return FindIn(info.dli_fname, info.dli_fbase, kVersionSymbol) != nullptr;
+}
+
+[[gnu::constructor]] void Start() {
+  started_process = getpid();
+  Dl_info info;
+  // Not a function that is exported: another object's could stand for it.
+  if (dladdr(&own_path, &info) == 0 || realpath(info.dli_fname, own_path) == nullptr) return;
+  const void* first = dlsym(RTLD_DEFAULT, "exactbloom_version");
+  Dl_info other;
+  if (first != nullptr && dladdr(first, &other) != 0 && other.dli_fbase != info.dli_fbase) {
+    return Refuse("loaded twice, of which only %s is used and %s does nothing", other.dli_fname,
+                  own_path);
+  }
+  LoadedCore();
+}
+
+// Whether the process is a helper of one that was started with the variable, such as a script,
+// which is the one that should say something.
+bool HasParentWithVariable() {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/environ", static_cast<int>(getppid()));
+  FILE* file = fopen(path, "re");
+  if (file == nullptr) return false;
+  char* entry = nullptr;
+  std::size_t capacity = 0;
+  bool found = false;
+  constexpr std::size_t kLength = sizeof kVariable - 1;
+  while (!found && getdelim(&entry, &capacity, '\0', file) > 0) {
+    found = strncmp(entry, kVariable, kLength) == 0 && entry[kLength] == '=';
+  }
+  free(entry);
+  fclose(file);
+  return found;
+}
+
+// A program may load RocksDB at any time, so that it has none is known at its end.
+[[gnu::destructor]] void End() {
+  Copy copies[2];
+  if (state != State::kUnknown || !IsSet() || FindCopies(copies) != 0) return;
+  if (getpid() != started_process || HasParentWithVariable()) return;
+  Refuse("%s is set, but %s uses no librocksdb.so, or has RocksDB linked statically", kVariable,
+         program_invocation_name);
+}
+
+}  // namespace
+
+const Core* LoadedCore(bool brings_rocksdb) {
+  if (state == State::kActive) return core;
+  if (state == State::kRefused) return nullptr;
+  pthread_mutex_lock(&deciding);
+  if (state == State::kUnknown) {
+    state = State::kDeciding;
+    Decide(brings_rocksdb);
+    State undecided = State::kDeciding;
+    state.compare_exchange_strong(undecided, State::kUnknown);
+  }
+  const bool is_active = state == State::kActive;
+  pthread_mutex_unlock(&deciding);
+  return is_active ? core : nullptr;
+}
+
+const char* Refusal() { return refusal; }
+
+void* NextDefinition(void* own, void* caller) {
+  Dl_info self;
+  if (dladdr(own, &self) == 0 || self.dli_sname == nullptr) abort();
+  void* next = dlsym(RTLD_NEXT, self.dli_sname);
+  if (next != nullptr) return next;
+  // RocksDB was loaded for the caller alone, as languages do it.
+  Dl_info calling;
+  if (dladdr(caller, &calling) != 0) {
+    void* handle = dlopen(calling.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != nullptr) {
+      next = dlsym(handle, self.dli_sname);
+      dlclose(handle);
+    }
+  }
+  if (next != nullptr && BaseOf(next) != self.dli_fbase) return next;
+  fprintf(stderr, "exactbloom: %s is called, and no RocksDB has it\n", self.dli_sname);
+  abort();
+}
+
+const Core* CoreForCall(void* next, void* caller) {
+  if (!IsSet()) return nullptr;
+  const Core* loaded = LoadedCore();
+  // The policies of the core are made of RocksDB's own.
+  if (loaded == nullptr || BaseOf(caller) == core_base || IsOtherRocksDB(next)) return nullptr;
+  return loaded;
+}
+
+}  // namespace exactbloom::preload

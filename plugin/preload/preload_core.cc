@@ -1,0 +1,181 @@
+#include "preload_core.h"
+
+#include <memory>
+#include <new>
+
+#include "../c_binding/c_policy.h"
+#include "../c_binding/forwarding_policy.h"
+#include "exactbloom/c.h"
+#include "exactbloom/filter_policy.h"
+#include "filled_options.h"
+#include "preloaded_policies.h"
+
+extern "C" const exactbloom::preload::Core* exactbloom_preload_core(bool replaces);
+
+namespace exactbloom::preload {
+namespace {
+
+using rocksdb::ColumnFamilyOptions;
+using rocksdb::DB;
+using rocksdb::DBOptions;
+using rocksdb::FilterPolicy;
+using rocksdb::Status;
+
+// RocksDB opens a database in functions that call each other, and each comes by here. The outermost
+// one announces.
+thread_local int open_calls = 0;
+
+class OpenCall {
+ public:
+  OpenCall() { ++open_calls; }
+  ~OpenCall() { --open_calls; }
+  OpenCall(const OpenCall&) = delete;
+  OpenCall& operator=(const OpenCall&) = delete;
+
+  bool IsOutermost() const { return open_calls == 1; }
+};
+
+// Calls `open` with filled options. No exception of ours gets into the program.
+template <typename Options, typename Fill, typename Open, typename Database>
+Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
+  const OpenCall call;
+  try {
+    Notes notes;
+    Options filled = options;
+    AddListener(&filled);
+    fill(&filled, &notes);
+    const Status status = open(filled);
+    if (status.ok() && call.IsOutermost()) Announce(**db, notes);
+    return status;
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit();
+  }
+}
+
+FilterPolicy* NewPolicy(double bits_per_key, Asked asked) {
+  auto* policy = new ForwardingPolicy<FilterPolicy>(PolicyForBits(bits_per_key));
+  Count(asked);
+  return policy;
+}
+
+rocksdb_filterpolicy_t* NewPolicyForC(double bits_per_key) {
+  rocksdb_filterpolicy_t* policy = NewCPolicy(PolicyForBits(bits_per_key));
+  Count(Asked::kC);
+  return policy;
+}
+
+Status Open(OpenFunction* next, const rocksdb::Options& options, const std::string& path,
+            OpenedDatabase db) {
+  return OpenFilled(
+      options,
+      [](rocksdb::Options* filled, Notes* notes) {
+        FillFamily(rocksdb::kDefaultColumnFamilyName, filled, notes);
+      },
+      [&](const rocksdb::Options& filled) { return next(filled, path, db); }, db);
+}
+
+// For the functions that take column families: `open` gets them filled.
+template <typename Open, typename Database>
+Status OpenFilledFamilies(const DBOptions& options, const Families& families, Open open,
+                          Database db) {
+  Families filled_families;
+  return OpenFilled(
+      options, [&](DBOptions*, Notes* notes) { filled_families = FilledFamilies(families, notes); },
+      [&](const DBOptions& filled) { return open(filled, filled_families); }, db);
+}
+
+Status OpenFamilies(OpenFamiliesFunction* next, const DBOptions& options, const std::string& path,
+                    const Families& families, Handles* handles, OpenedDatabase db) {
+  return OpenFilledFamilies(
+      options, families,
+      [&](const DBOptions& filled, const Families& filled_families) {
+        return next(filled, path, filled_families, handles, db);
+      },
+      db);
+}
+
+Status OpenTransactions(OpenTransactionsFunction* next, const DBOptions& options,
+                        const rocksdb::TransactionDBOptions& transaction_options,
+                        const std::string& path, const Families& families, Handles* handles,
+                        rocksdb::TransactionDB** db) {
+  return OpenFilledFamilies(
+      options, families,
+      [&](const DBOptions& filled, const Families& filled_families) {
+        return next(filled, transaction_options, path, filled_families, handles, db);
+      },
+      db);
+}
+
+// Calls `create` with what `fill` returns. While a database is opened, the notes of the open call
+// say all.
+template <typename Fill, typename Create>
+Status CreateFilled(const DB& db, Fill fill, Create create) {
+  try {
+    Notes notes;
+    const auto filled = fill(&notes);
+    const Status status = create(filled);
+    if (status.ok() && open_calls == 0) Announce(db, notes);
+    return status;
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit();
+  }
+}
+
+ColumnFamilyOptions FilledOptions(const std::string& name, const ColumnFamilyOptions& options,
+                                  Notes* notes) {
+  ColumnFamilyOptions filled = options;
+  FillFamily(name, &filled, notes);
+  return filled;
+}
+
+Status CreateFamily(CreateFamilyFunction* next, DB* db, const ColumnFamilyOptions& options,
+                    const std::string& name, rocksdb::ColumnFamilyHandle** handle) {
+  return CreateFilled(
+      *db, [&](Notes* notes) { return FilledOptions(name, options, notes); },
+      [&](const ColumnFamilyOptions& filled) { return next(db, filled, name, handle); });
+}
+
+Status CreateNamedFamilies(CreateNamedFamiliesFunction* next, DB* db,
+                           const ColumnFamilyOptions& options,
+                           const std::vector<std::string>& names, Handles* handles) {
+  return CreateFilled(
+      *db,
+      [&](Notes* notes) {
+        std::string all;
+        for (const std::string& name : names) all.append(all.empty() ? "" : ", ").append(name);
+        return FilledOptions(all, options, notes);
+      },
+      [&](const ColumnFamilyOptions& filled) { return next(db, filled, names, handles); });
+}
+
+Status CreateFamilies(CreateFamiliesFunction* next, DB* db, const Families& families,
+                      Handles* handles) {
+  return CreateFilled(
+      *db, [&](Notes* notes) { return FilledFamilies(families, notes); },
+      [&](const Families& filled) { return next(db, filled, handles); });
+}
+
+constexpr Core kCore = {exactbloom_register,
+                        exactbloom_filterpolicy_create,
+                        exactbloom_options_add_tree_listener,
+                        NewPolicy,
+                        NewPolicyForC,
+                        Open,
+                        OpenFamilies,
+                        OpenTransactions,
+                        CreateFamily,
+                        CreateNamedFamilies,
+                        CreateFamilies};
+
+}  // namespace
+}  // namespace exactbloom::preload
+
+const exactbloom::preload::Core* exactbloom_preload_core(bool replaces) {
+  try {
+    exactbloom::RegisterFilterPolicies();
+    if (replaces) exactbloom::preload::ReplaceNames();
+    return &exactbloom::preload::kCore;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}

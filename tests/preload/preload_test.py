@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Programs that know nothing of ExactBloom, with its shared object preloaded.
+
+preload_test.py BUILD_DIRECTORY DB_BENCH LDB LIBROCKSDB [TEST ...]
+"""
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, DB_BENCH, LDB, LIBROCKSDB = map(os.path.abspath, sys.argv[1:5])
+HERE = pathlib.Path(__file__).resolve().parent
+OBJECT = f"{BUILD}/lib/libexactbloom_rocksdb.so"
+TOOL = f"{BUILD}/bin/exactbloom"
+KEYS = 20000
+LOOKUPS = 10000
+
+
+class Preloaded(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.db = f"{self.directory}/db"
+
+    def run_with(self, policy, *command, objects=OBJECT, status=0):
+        """Runs a command with EXACTBLOOM_POLICY, unless that is None. Returns what it prints; errors is what it prints to
+        standard error."""
+        environment = {name: value for name, value in os.environ.items() if name not in ("EXACTBLOOM_POLICY", "LD_PRELOAD")}
+        if objects:
+            environment["LD_PRELOAD"] = objects
+        if policy is not None:
+            environment["EXACTBLOOM_POLICY"] = policy
+        # env is the first process with the variable, and becomes the program.
+        done = subprocess.run(["env", *(f"{name}={environment.pop(name)}" for name in ("LD_PRELOAD", "EXACTBLOOM_POLICY")
+                                        if name in environment), *command],
+                              env=environment, cwd=self.directory, capture_output=True, text=True, check=False)
+        self.errors = done.stderr
+        self.assertEqual(done.returncode, status, done.stdout[-1000:] + done.stderr[-1000:])
+        return done.stdout
+
+    def run_plain(self, policy, *arguments, **more):
+        shutil.rmtree(self.db, ignore_errors=True)
+        output = self.run_with(policy, f"{BUILD}/bin/plain_program", self.db, *arguments, **more)
+        stopped, total = re.fullmatch(r"stopped (-?\d+) sum (\d+)\n", output).groups()
+        return int(stopped), int(total)
+
+    def run_db_bench(self, policy, *arguments, **more):
+        """Returns how many lookups of absent keys the filters stop."""
+        shutil.rmtree(self.db, ignore_errors=True)
+        output = self.run_with(policy, DB_BENCH, f"--db={self.db}", "--benchmarks=fillrandom,flush,readmissing",
+                               f"--num={KEYS}", f"--reads={LOOKUPS}", "--statistics=true", *arguments, **more)
+        return int(re.search(r"rocksdb.bloom.filter.useful COUNT : (\d+)", output)[1])
+
+    def log(self):
+        lines = pathlib.Path(self.db, "LOG").read_text(encoding="utf-8").splitlines(keepends=True)
+        return "".join(line.partition("exactbloom: ")[2] for line in lines)
+
+    def policies(self):
+        """The filter policies in the newest OPTIONS file."""
+        newest = max(glob.glob(f"{self.db}/OPTIONS-*"))
+        return re.findall(r"filter_policy=(.*)", pathlib.Path(newest).read_text(encoding="utf-8"))
+
+    def inspect(self):
+        return subprocess.run([TOOL, "inspect", self.db], capture_output=True, text=True, check=True).stdout
+
+    def assert_one_line(self, pattern):
+        self.assertRegex(self.errors, rf"\A[^\n]*{pattern}[^\n]*\n\Z")
+
+
+class StockPrograms(Preloaded):
+    def test_db_bench_gets_a_policy_where_it_has_none(self):
+        self.assertEqual(self.run_db_bench(None), 0)
+        self.assertEqual(self.log(), "")
+        self.assertGreater(self.run_db_bench("{id=classic_bloom;lines=1}"), 0.97 * LOOKUPS)
+        self.assertEqual(self.policies(), ["{id=classic_bloom;bits_per_key=10;lines=1}"])
+        self.assertRegex(self.log(), r"preloaded with EXACTBLOOM_POLICY=\{id=classic_bloom;lines=1\}; replaced until now: nothing\n"
+                                     r"column family \[default\] had no filter policy, and gets classic_bloom:10/lines:1\n")
+        self.assertRegex(self.inspect(), r"classic")
+
+    def test_db_bench_keeps_its_bits_per_key(self):
+        self.assertGreater(self.run_db_bench("standard_bloom", "--bloom_bits=16"), 0.995 * LOOKUPS)
+        self.assertEqual(self.policies(), ["standard_bloom:16"])
+        self.assertRegex(self.log(), r"replaced until now: NewBloomFilterPolicy \d+\n"
+                                     r"column family \[default\] keeps its filter policy standard_bloom:16\n")
+        self.run_db_bench("standard_bloom:7", "--bloom_bits=16")
+        self.assertEqual(self.policies(), ["standard_bloom:7"])
+        self.run_db_bench("{id=standard_bloom;fpr=0.01}", "--bloom_bits=16")
+        self.assertEqual(self.policies(), ["{id=standard_bloom;fpr=0.01}"])
+        self.run_db_bench("classic_bloom", "--bloom_bits=9", "--use_ribbon_filter=true")
+        self.assertEqual(self.policies(), ["classic_bloom:9"])
+        self.assertRegex(self.log(), r"NewRibbonFilterPolicy \d")
+
+    def test_db_bench_only_replaces(self):
+        self.assertEqual(self.run_db_bench("classic_bloom  replace-only "), 0)
+        self.assertIn("column family [default] has no filter policy, and gets none", self.log())
+        self.assertGreater(self.run_db_bench("classic_bloom replace-only", "--bloom_bits=12"), 0.99 * LOOKUPS)
+        self.assertEqual(self.policies(), ["classic_bloom:12"])
+
+    def test_db_bench_with_filters_that_follow_the_tree(self):
+        # Ribbon filters are RocksDB's own, which the policy makes by the very functions that are replaced.
+        for policy in ("{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", "{id=classic_bloom;memory_budget=1M}"):
+            for bits in ((), ("--bloom_bits=11",)):
+                self.assertGreater(self.run_db_bench(policy, "--write_buffer_size=300000", *bits), 0.97 * LOOKUPS)
+                self.assertIn("with a tree listener", self.log())
+                self.assertNotIn("the tree is not known", self.log())
+
+    def test_ldb(self):
+        self.run_with("classic_bloom", LDB, f"--db={self.db}", "--create_if_missing", "--bloom_bits=13", "put", "key", "value")
+        self.assertEqual(self.policies(), ["classic_bloom:13"])
+        self.assertEqual(self.run_with("{id=classic_bloom;size_ratio=auto}", LDB, f"--db={self.db}", "--bloom_bits=13", "get", "key"),
+                         "value\n")
+        # Without the object everything is readable.
+        self.assertEqual(self.run_with(None, LDB, f"--db={self.db}", "get", "key", objects=None), "value\n")
+
+
+class PlainProgram(Preloaded):
+    def test_results_are_the_same_with_a_filter(self):
+        stopped, total = self.run_plain(None, objects=None)
+        self.assertEqual(stopped, 0)
+        self.assertEqual(self.run_plain(None), (0, total))
+        self.assertEqual(self.log(), "")
+        stopped, same_total = self.run_plain("classic_bloom:12")
+        self.assertEqual(same_total, total)
+        self.assertGreater(stopped, 0.99 * LOOKUPS)
+        self.assertEqual(self.policies(), ["classic_bloom:12"])
+
+    def test_policies_of_the_c_interface_are_replaced(self):
+        for mode, bits in (("bloom", "9.5"), ("ribbon", "12")):
+            stopped, _ = self.run_plain("standard_bloom replace-only", mode)
+            self.assertGreater(stopped, 0.95 * LOOKUPS)
+            self.assertEqual(self.policies(), [f"standard_bloom:{bits}"])
+            self.assertIn("replaced until now: C interface 1\n", self.log())
+
+    def test_names_in_option_strings_are_replaced(self):
+        forms = ("bloomfilter:7.5", "bloomfilter:7.5:false", "bloomfilter:7.5:true", "rocksdb.BloomFilter:7.5", "ribbonfilter:7.5",
+                 "ribbonfilter:7.5:3", "rocksdb.RibbonFilter:7.5", "{id=bloomfilter:7.5:false}")
+        for form in forms:
+            with self.subTest(form):
+                text = f"block_based_table_factory={{filter_policy={form}}}"
+                self.run_plain("{id=classic_bloom;lines=2} replace-only", "options", text)
+                self.assertEqual(self.policies(), ["{id=classic_bloom;bits_per_key=7.5;lines=2}"])
+                self.assertIn("replaced until now: option strings 1", self.log())
+        self.run_plain("classic_bloom:10", "options", "block_based_table_factory={filter_policy=standard_bloom:8}")
+        self.assertEqual(self.policies(), ["standard_bloom:8"])  # asked for by name
+        self.run_plain(None, "options", "block_based_table_factory={filter_policy=bloomfilter:8:false}")
+        self.assertEqual(self.policies(), ["bloomfilter:8:false"])
+
+    def test_tables_that_were_written_without_it(self):
+        _, total = self.run_plain(None, objects=None)
+        output = self.run_with("classic_bloom:12", f"{BUILD}/bin/plain_program", self.db)
+        self.assertRegex(output, rf"^stopped [1-9]\d* sum {total}\n")
+
+    def test_a_setuid_program_runs_without_it(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("needs root and setpriv")
+        program = f"{self.directory}/program"
+        shutil.copy(f"{BUILD}/bin/plain_program", program)
+        os.chmod(program, 0o4755)
+        os.chmod(self.directory, 0o777)
+        output = self.run_with("nonsense", "setpriv", "--reuid=65534", "--clear-groups", program, self.db)
+        self.assertRegex(output, "^stopped 0 ")
+        self.assertEqual(self.log(), "")
+
+
+class OpenedDatabases(Preloaded):
+    def opened(self, policy, **more):
+        shutil.rmtree(self.directory)
+        os.mkdir(self.directory)
+        output = self.run_with(policy, f"{BUILD}/bin/opened_databases", self.directory, **more)
+        return dict(line.split(": ") for line in output.splitlines())
+
+    def test_every_way_to_open_gives_a_policy(self):
+        stock = self.opened(None)
+        ours = self.opened("{id=classic_bloom;size_ratio=auto}")
+        self.assertEqual(stock.keys(), ours.keys())
+        added = "classic_bloom:10/size_ratio:auto"
+        expected = {name: added for name in stock} | {
+            "created bloom": "classic_bloom:8/size_ratio:auto", "created ribbon": "classic_bloom:9/size_ratio:auto",
+            "created own": "OwnPolicy", "created compared": "none", "created plain": "no block-based tables"}
+        self.assertEqual(ours, expected)
+        self.assertEqual({name for name, policy in stock.items() if policy == "none"},
+                         {name for name in stock if expected[name] == added} | {"created compared"})
+        self.db = f"{self.directory}/created"
+        for line in ("column family [one] had no filter policy, and gets classic_bloom:10/size_ratio:auto",
+                     "column family [own] keeps its filter policy OwnPolicy",
+                     "column family [compared] gets no filter policy: to its comparator IgnoringCase different bytes may be",
+                     "column family [two, three] had no filter policy, and gets",
+                     "column family [plain] has no block-based tables, and gets no filter policy"):
+            self.assertIn(line, self.log())
+        for database in ("open", "families", "transactions", "transaction_families", "optimistic", "ttl"):
+            self.db = f"{self.directory}/{database}"
+            self.assertEqual(self.log().count("preloaded with"), 1, database)
+
+    def test_replacing_only(self):
+        stock = self.opened(None)
+        ours = self.opened("classic_bloom replace-only")
+        self.assertEqual({name for name in stock if stock[name] != ours[name]}, {"created bloom", "created ribbon"})
+
+
+class Refusals(Preloaded):
+    def test_a_wrong_string_ends_the_program(self):
+        for policy, reason in (("fast_bloom:10", "the filter policy is 'fast_bloom', but must be classic_bloom or standard_bloom"),
+                               ("{id=classic_bloom;colour=red}", "there is no option 'colour'"),
+                               ("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100"),
+                               ("classic_bloom:10 replace", "'10 replace'"), (" ", "the filter policy is ''"),
+                               ("replace-only", "the filter policy is 'replace-only'")):
+            with self.subTest(policy):
+                self.run_with(policy, f"{BUILD}/bin/plain_program", self.db, status=1)
+                self.assert_one_line(re.escape(reason))
+                self.assertTrue(self.errors.startswith(f"EXACTBLOOM_POLICY is '{policy.strip()}': "), self.errors)
+                self.assertFalse(os.path.exists(self.db))
+
+    def test_an_empty_string_is_none(self):
+        self.assertEqual(self.run_plain("")[0], 0)
+        self.assertEqual(self.errors, "")
+
+    def test_a_program_without_rocksdb(self):
+        self.run_with(None, "/bin/true")
+        self.assertEqual(self.errors, "")
+        self.run_with("classic_bloom:10", "/bin/true")
+        self.assert_one_line("EXACTBLOOM_POLICY is set, but /bin/true uses no librocksdb.so, or has RocksDB linked statically; nothing")
+        # A script is told at most once, however many processes it has; some shells end without their libraries' destructors.
+        self.run_with("classic_bloom:10", "sh", "-c", "(/bin/true); /bin/true; echo $(/bin/true)")
+        self.assertRegex(self.errors, r"\A([^\n]*but sh uses no librocksdb.so[^\n]*\n)?\Z")
+
+    def test_another_version(self):
+        for policy in (None, "classic_bloom:10"):
+            self.run_with(policy, f"{BUILD}/bin/other_version_program")
+            self.assert_one_line(r"made for RocksDB \d+\.\d+, but .*/libother_version_rocksdb.so has RocksDB 99.1.0; nothing is changed")
+
+    def test_a_rocksdb_in_another_library(self):
+        self.run_with("classic_bloom:10", f"{BUILD}/bin/same_version_program")
+        self.assert_one_line(r"RocksDB [\d.]+ is linked into .*/libsame_version_rocksdb.so, where it cannot be reached, and not librocksdb")
+
+    def test_a_rocksdb_in_the_program(self):
+        self.run_with("classic_bloom:10", f"{BUILD}/bin/static_program")
+        self.assert_one_line(r"RocksDB [\d.]+ is linked into the program, where it cannot be reached")
+
+    def test_two_copies(self):
+        stock = self.run_with(None, f"{BUILD}/bin/two_copies_program", f"{self.directory}/stock", "bloom", objects=None)
+        ours = self.run_with("classic_bloom:12", f"{BUILD}/bin/two_copies_program", self.db, "bloom")
+        self.assertEqual(stock, ours)
+        self.assert_one_line(r"the program has two copies of RocksDB, .*/lib\w*rocksdb.so.* and .*/lib\w*rocksdb.so.*; nothing is changed")
+        self.assertEqual(self.policies(), ["bloomfilter"])
+
+    def test_itself_twice(self):
+        copy = f"{self.directory}/copy.so"
+        shutil.copy(OBJECT, copy)
+        self.run_plain("classic_bloom:12", objects=f"{OBJECT} {copy}")
+        self.assert_one_line(f"loaded twice, of which only {OBJECT} is used and {copy} does nothing")
+        self.assertEqual(self.policies(), ["classic_bloom:12"])
+
+    def test_the_core_is_missing(self):
+        copy = f"{self.directory}/copy.so"
+        shutil.copy(OBJECT, copy)
+        self.assertEqual(self.run_plain("classic_bloom:12", objects=copy)[0], 0)
+        self.assert_one_line("cannot load the policies: .*libexactbloom_rocksdb_core.so")
+
+
+class LateRocksDB(Preloaded):
+    def load(self, policy, *arguments):
+        return self.run_with(policy, sys.executable, str(HERE / "late_loader.py"), LIBROCKSDB, self.db, *arguments)
+
+    def test_it_is_found(self):
+        self.load("classic_bloom:9")
+        self.assertEqual(self.policies(), ["classic_bloom:9"])
+        self.assertEqual(self.errors, "")
+
+    def test_names_are_known(self):
+        self.load(None, "--string", "block_based_table_factory={filter_policy=classic_bloom:12}")
+        self.assertEqual(self.policies(), ["classic_bloom:12"])
+
+    def test_names_are_replaced(self):
+        self.load("standard_bloom", "--string", "block_based_table_factory={filter_policy=ribbonfilter:11}")
+        self.assertEqual(self.policies(), ["standard_bloom:11"])
+
+    def test_another_copy_keeps_its_functions(self):
+        other = f"{BUILD}/lib/libother_version_rocksdb.so"
+        self.assertEqual(self.load("classic_bloom:9", "--other-after", other), "reaches itself: 1\n")
+        self.assertEqual(self.policies(), ["classic_bloom:9"])
+        self.assertEqual(self.errors, "")
+        shutil.rmtree(self.db)
+        self.assertEqual(self.load("classic_bloom:9", "--other-before", other), "reaches itself: 1\n")
+        self.assertEqual(self.policies(), ["nullptr"])
+        self.assert_one_line("two copies of RocksDB")
+
+
+class Exports(unittest.TestCase):
+    """The shared objects export what tests/preload/exports.txt lists, functions of C++ without their parameters."""
+
+    def test_exports(self):
+        lines = (HERE / "exports.txt").read_text().splitlines()
+        expected = {}
+        for line in lines:
+            if line and not line.startswith("#"):
+                expected.setdefault(line.split(": ")[0], []).append(line.split(": ")[1])
+        for name, symbols in expected.items():
+            output = subprocess.run(["nm", "--dynamic", "--defined-only", "--demangle", f"{BUILD}/lib/{name}"], capture_output=True,
+                                    text=True, check=True).stdout
+            exported = [line.split(" ", 2)[2].partition("(")[0] for line in output.splitlines()]
+            self.assertEqual(sorted(exported), sorted(symbols), name)
+
+    def test_the_preloaded_object_needs_the_c_library_only(self):
+        output = subprocess.run(["readelf", "--dynamic", OBJECT], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(set(re.findall(r"NEEDED.*\[(.*)\]", output)) - {"libdl.so.2", "ld-linux-x86-64.so.2"}, {"libc.so.6"})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
