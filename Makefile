@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package mutation coverage configure clean
+.PHONY: readamp report figures test languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package mutation coverage configure clean
 
 PRESET ?= release
 
@@ -28,6 +28,12 @@ figures: configure
 
 test: build
 	ctest --preset $(PRESET)
+
+# The quick starts of examples/ in every language that this Debian has.
+languages: configure
+	@scripts/install_packages scripts/packages_languages.txt
+	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool
+	ctest --preset $(PRESET) --label-regex languages
 
 # What `make test` leaves out: the benchmarks, and tests that try all cases.
 check: configure

@@ -1,0 +1,3 @@
+module quick_start
+
+go 1.19
