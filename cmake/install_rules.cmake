@@ -31,3 +31,20 @@ install(FILES
   "${PROJECT_BINARY_DIR}/exactbloomConfigVersion.cmake"
   cmake/FindRocksDBLibrary.cmake
   DESTINATION ${package_dir})
+
+# For builds without CMake: pkg-config --cflags --libs exactbloom, or exactbloom-rocksdb. The files find the prefix that
+# they are installed to, and name the RocksDB of this build where compilers do not look for it.
+set(pkg_config_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH to_prefix "/prefix/${pkg_config_dir}" "/prefix")
+string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${to_prefix}")
+get_filename_component(rocksdb_lib_dir "${RocksDBLibrary_LIBRARY}" DIRECTORY)
+if(NOT RocksDBLibrary_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(pc_rocksdb_cflags " -I${RocksDBLibrary_INCLUDE_DIR}")
+endif()
+if(NOT rocksdb_lib_dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+  set(pc_rocksdb_libs " -L${rocksdb_lib_dir}")
+endif()
+foreach(name IN ITEMS exactbloom exactbloom-rocksdb)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION ${pkg_config_dir})
+endforeach()

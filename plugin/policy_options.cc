@@ -327,10 +327,10 @@ Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
   };
   std::string id;
   std::unordered_map<std::string, std::string> values;
-  const rocksdb::ConfigOptions config_options;
-  if (!rocksdb::Customizable::GetOptionsMap(config_options, nullptr, text, &id, &values).ok()) {
-    return refuse("cannot read '" + text + "' as a filter policy");
-  }
+  // It takes what it cannot read for a name.
+  const Status read =
+      rocksdb::Customizable::GetOptionsMap(rocksdb::ConfigOptions(), nullptr, text, &id, &values);
+  if (!read.ok()) return read;
   const std::size_t colon = std::min(id.find(':'), id.size());
   const std::string name = id.substr(0, colon);
   *policy = NamedPolicy();

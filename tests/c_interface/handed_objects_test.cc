@@ -4,13 +4,16 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/table.h>
 
 #include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "exactbloom/c.h"
+#include "exactbloom/version.h"
 #include "plugin/c_binding/c_types.h"
+#include "plugin/filter_bits_interface.h"
 #include "plugin/tree/table_in_making.h"
 
 namespace exactbloom {
@@ -61,12 +64,38 @@ TEST(HandedObjects, APolicyKeepsItsOptions) {
   EXPECT_EQ(policy->ToString(rocksdb::ConfigOptions()),
             "{id=standard_bloom;bits_per_key=9;lines=1}");
   EXPECT_TRUE(policy->ValidateOptions({}, {}).ok());
+  const rocksdb::BlockBasedTableOptions tables;
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+      policy->GetBuilderWithContext(rocksdb::FilterBuildingContext(tables)));
+  ASSERT_NE(builder, nullptr);
+  builder->AddKey("apple");
+  std::unique_ptr<const char[]> block;
+  const rocksdb::Slice contents = builder->Finish(&block);
+  const std::unique_ptr<rocksdb::FilterBitsReader> reader(policy->GetFilterBitsReader(contents));
+  ASSERT_NE(reader, nullptr);
+  EXPECT_TRUE(reader->MayMatch("apple"));
+  EXPECT_FALSE(reader->MayMatch("pear"));
   rocksdb_filterpolicy_destroy(policy);
 
   policy = exactbloom_filterpolicy_create("{id=classic_bloom;memory_budget=1M}", &error);
   ASSERT_NE(policy, nullptr) << error;
   EXPECT_TRUE(policy->ValidateOptions({}, {}).IsInvalidArgument());  // for want of a listener
   rocksdb_filterpolicy_destroy(policy);
+}
+
+TEST(HandedObjects, NamesAndErrorsAreThoseOfTheCPlusPlusInterface) {
+  EXPECT_STREQ(exactbloom_version(), EXACTBLOOM_VERSION);
+  exactbloom_register();
+  std::shared_ptr<const FilterPolicy> named;
+  EXPECT_TRUE(FilterPolicy::CreateFromString({}, "standard_bloom:9", &named).ok());
+
+  char* error = nullptr;
+  for (const char* policy : {"fast_bloom", "{id=classic_bloom;colour=red}", "classic_bloom:ten",
+                             "{id=classic_bloom;lines=3}"}) {
+    EXPECT_EQ(exactbloom_filterpolicy_create(policy, &error), nullptr);
+    EXPECT_EQ(std::string(error).find("Invalid argument: exactbloom: "), 0U) << error;
+  }
+  std::free(error);
 }
 
 }  // namespace

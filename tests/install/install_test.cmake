@@ -1,5 +1,5 @@
 # Installs the build BUILD_DIR into a prefix of its own below WORK_DIR, or takes the one that is at PREFIX;
-# configures, builds and runs SCRATCH_PROJECT against it.
+# configures, builds and runs SCRATCH_PROJECT against it, with CMake and with pkg-config.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -34,3 +34,31 @@ execute_process(COMMAND ldd "${WORK_DIR}/build/uses_filter" OUTPUT_VARIABLE libr
 if(libraries MATCHES "librocksdb")
   message(FATAL_ERROR "exactbloom::exactbloom links with RocksDB:\n${libraries}")
 endif()
+
+# The same without CMake, and in C.
+file(GLOB_RECURSE pkg_config_files "${PREFIX}/*/exactbloom-rocksdb.pc")
+get_filename_component(pkg_config_dir "${pkg_config_files}" DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} "${pkg_config_dir}")
+function(build_with package compiler standard source program)
+  execute_process(COMMAND pkg-config --cflags --libs ${package} OUTPUT_VARIABLE arguments
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(arguments UNIX_COMMAND "${arguments} ${flags}")
+  run("${compiler}" -std=${standard} "${WORK_DIR}/project/${source}" ${arguments} -o "${WORK_DIR}/${program}")
+endfunction()
+build_with(exactbloom "${CXX_COMPILER}" c++17 uses_filter.cc pkg_uses_filter)
+run("${WORK_DIR}/pkg_uses_filter")
+build_with(exactbloom-rocksdb "${CXX_COMPILER}" c++20 uses_policy.cc pkg_uses_policy)
+build_with(exactbloom-rocksdb "${C_COMPILER}" c99 uses_policy.c pkg_uses_policy_in_c)
+if(ROCKSDB_PREFIX)
+  set(ENV{LD_LIBRARY_PATH} "${ROCKSDB_PREFIX}/lib")
+endif()
+run("${WORK_DIR}/pkg_uses_policy" "${WORK_DIR}/pkg_database")
+run("${WORK_DIR}/pkg_uses_policy_in_c" "${WORK_DIR}/pkg_database")
+foreach(package IN ITEMS exactbloom exactbloom-rocksdb)
+  execute_process(COMMAND pkg-config --modversion ${package} OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+  file(STRINGS "${PREFIX}/include/exactbloom/version.h" line REGEX "EXACTBLOOM_VERSION")
+  string(STRIP "${version}" version)
+  if(NOT line MATCHES "\"${version}\"")
+    message(FATAL_ERROR "pkg-config says that ${package} has version ${version}")
+  endif()
+endforeach()

@@ -33,7 +33,7 @@ done
 "$prefix/bin/exactbloom" rate --m 64 --n 4 --k 9 >"$directory/rate" || fail "the tool does not run"
 "$tests/plugin/preload_test.sh" db_bench "$shared_object"
 cmake -D "PREFIX=$prefix" -D "WORK_DIR=$directory/work" -D "SCRATCH_PROJECT=$tests/install/scratch_project" \
-  -D GENERATOR=Ninja -D CXX_COMPILER=g++ -D SANITIZE= -P "$tests/install/install_test.cmake" \
+  -D GENERATOR=Ninja -D CXX_COMPILER=g++ -D C_COMPILER=gcc -D SANITIZE= -P "$tests/install/install_test.cmake" \
   >"$directory/log" 2>&1 || { cat "$directory/log" >&2; fail "a project outside the tree cannot use it"; }
 
 # Into a system of its own, where the packages that it depends on are missing.
