@@ -185,6 +185,13 @@ void FilterWatch::OnCompactionCompleted(rocksdb::DB* db,
   Look(*db);
 }
 
+void FilterWatch::Forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  most_bits_per_key_ = 0.0;
+  least_bits_per_key_ = 1e9;
+  most_bytes_ = 0;
+}
+
 void FilterWatch::Look(rocksdb::DB& db) {
   const TableSum sum = SumOf(TreesOf(db));
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -68,6 +68,9 @@ class FilterWatch : public rocksdb::EventListener {
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
   void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override;
 
+  // What was seen until now.
+  void Forget();
+
   double MostBitsPerKey() const { return most_bits_per_key_; }
   double LeastBitsPerKey() const { return least_bits_per_key_; }
   // Of all filters but the largest one.
