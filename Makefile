@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package mutation coverage configure clean
+.PHONY: readamp report figures test languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages mutation coverage configure clean
 
 PRESET ?= release
 
@@ -93,13 +93,19 @@ in-tree:
 	@$(if $(VERSION),scripts/install_packages scripts/packages_lint.txt)
 	scripts/in_tree $(VERSION)
 
-# The Debian package, tested outside the tree.
+# The Debian packages for this Debian, tested outside the tree.
 package:
 	@scripts/install_packages
+	@scripts/install_packages scripts/packages_package.txt
 	cmake --preset package
 	cmake --build --preset package
-	cd build/package && cpack
-	tests/install/package_test.sh build/package/exactbloom_*.deb
+	cd build/package && rm -f *.deb && cpack
+	tests/install/package_test.sh build/package
+
+# Those for Debian 12 and 13, built in roots of both, and used in bare ones.
+packages:
+	@scripts/install_packages scripts/packages_matrix.txt
+	scripts/packages
 
 # Breaks the code in listed ways; each has to make a test fail. Takes a quarter of an hour.
 mutation:

@@ -1,26 +1,33 @@
 # Installation: `cmake --install build` gives other projects find_package(exactbloom), with the targets
-# exactbloom::exactbloom and exactbloom::exactbloom_rocksdb.
+# exactbloom::exactbloom and exactbloom::exactbloom_rocksdb. Of the three components, each a Debian package, `dev` has what
+# is not said to be in another; the tool's own rule is in its folder.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/exactbloom")
 
 install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
 # For LD_PRELOAD, by its path; nothing links with it. It finds the core beside itself.
-install(TARGETS exactbloom_rocksdb_shared exactbloom_rocksdb_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom)
+install(TARGETS exactbloom_rocksdb_shared exactbloom_rocksdb_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom
+  COMPONENT runtime)
 install(DIRECTORY include/exactbloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(EXACTBLOOM_PROGRAMS)
   configure_file(docs/exactbloom.1 exactbloom.1 COPYONLY)
   execute_process(COMMAND gzip --force --best --no-name "${PROJECT_BINARY_DIR}/exactbloom.1"
     COMMAND_ERROR_IS_FATAL ANY)
-  install(FILES "${PROJECT_BINARY_DIR}/exactbloom.1.gz" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES "${PROJECT_BINARY_DIR}/exactbloom.1.gz" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
   install(FILES src/tool/completion.bash
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME exactbloom)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME exactbloom COMPONENT tools)
 endif()
+set(documents "${CMAKE_INSTALL_DOCDIR}")
 if(EXACTBLOOM_PACKAGE)
+  set(documents "${CMAKE_INSTALL_DATADIR}/doc/libexactbloom-dev")
   include(package)
 else()
-  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES LICENSE DESTINATION ${documents})
 endif()
+install(FILES README.md DESTINATION ${documents})
+install(DIRECTORY examples DESTINATION ${documents} REGEX "examples/CMakeLists.txt$" EXCLUDE
+  PATTERN "run*" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(EXPORT exactbloomTargets NAMESPACE exactbloom:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/exactbloomConfig.cmake.in exactbloomConfig.cmake
