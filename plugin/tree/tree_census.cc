@@ -142,6 +142,8 @@ void TreeCensus::BeginCompaction(const std::string& family, JobId job, int outpu
     begun.taken.Add(is_known ? known->second.count : input.count);
     if (!is_known) continue;
     const Table& table = known->second;
+    // CompactRange may change the level of tables without an event.
+    is_doubtful_ = is_doubtful_ || table.level != input.level;
     begun.taken_by_level[table.level].Add(table.count);
     if (table.level == 0) begun.taken_from_level0[SizeClass(table.count.keys)].Add(table.count);
   }

@@ -226,6 +226,12 @@ TEST(TreeCensus, DoubtsWhatEventsDoNotTell) {
   census.LookAgain({{kDefault, {TableAt(0, 10, 100)}}});
   census.EndJob(kDefault, 5, {TableAt(1, 13, 100)});  // whose inputs are not known
   EXPECT_TRUE(census.IsDoubtful());
+
+  census.LookAgain({{kDefault, {TableAt(1, 10, 100)}}});
+  census.BeginCompaction(kDefault, 6, 2, {TableAt(1, 10, 100)});
+  EXPECT_FALSE(census.IsDoubtful());
+  census.BeginCompaction(kDefault, 6, 4, {TableAt(3, 10, 100)});  // moved since
+  EXPECT_TRUE(census.IsDoubtful());
 }
 
 // CompactFiles tells of no beginning and no end.

@@ -144,7 +144,6 @@ class ChangedByChance {
     const std::string first = NameOf(Choose(kKeySpace));
     const rocksdb::Slice begin = first;
     rocksdb::CompactRangeOptions options;
-    options.change_level = Choose(3) == 0;
     if (Choose(2) == 0) {
       options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
     }
