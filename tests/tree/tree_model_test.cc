@@ -233,7 +233,7 @@ class ChangedByChance {
   }
 
   Status ChangePolicy() {
-    constexpr double kBits[] = {6.0, 10.0, 14.0};
+    constexpr double kBits[] = {8.0, 10.0, 14.0};
     constexpr std::uint64_t kBudgets[] = {0, 10'000, 30'000};
     limits_ = BudgetOptions(kBudgets[Choose(3)], kBits[Choose(3)]);
     limits_.bottommost = Choose(2) == 0 ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
