@@ -35,11 +35,6 @@ using exactbloom::preload::NextDefinition;
 using exactbloom::preload::OpenFamiliesFunction;
 using exactbloom::preload::OpenFunction;
 using exactbloom::preload::OpenTransactionsFunction;
-using rocksdb::ColumnFamilyHandle;
-using rocksdb::ColumnFamilyOptions;
-using rocksdb::DB;
-using rocksdb::DBOptions;
-using rocksdb::Status;
 
 // A call of a replaced function: RocksDB's own, and the core if it is to answer.
 template <typename Function>

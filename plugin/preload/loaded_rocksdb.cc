@@ -88,6 +88,7 @@ int Collect(dl_phdr_info* info, std::size_t /*size*/, void* objects) {
   const void* base = nullptr;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader has it as a number
     base = reinterpret_cast<const void*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     break;
   }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "../c_binding/c_policy.h"
 #include "../c_binding/forwarding_policy.h"
@@ -35,21 +36,38 @@ class OpenCall {
   bool IsOutermost() const { return open_calls == 1; }
 };
 
-// Calls `open` with filled options. No exception of ours gets into the program.
+// What `fill` returns, unless memory is short.
+template <typename Fill>
+auto TryFill(Fill fill) -> std::optional<decltype(fill())> {
+  try {
+    return fill();
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+void TryAnnounce(const DB& db, const Notes& notes) {
+  try {
+    Announce(db, notes);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the log has less to say
+  }
+}
+
+// Calls `open` with filled options. Exceptions of RocksDB and of the program pass, ours do not.
 template <typename Options, typename Fill, typename Open, typename Database>
 Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
   const OpenCall call;
-  try {
-    Notes notes;
-    Options filled = options;
-    AddListener(&filled);
-    fill(&filled, &notes);
-    const Status status = open(filled);
-    if (status.ok() && call.IsOutermost()) Announce(**db, notes);
-    return status;
-  } catch (const std::bad_alloc&) {
-    return Status::MemoryLimit();
-  }
+  Notes notes;
+  const auto filled = TryFill([&] {
+    Options copy = options;
+    AddListener(&copy);
+    fill(&copy, &notes);
+    return copy;
+  });
+  if (!filled) return Status::MemoryLimit();
+  const Status status = open(*filled);
+  if (status.ok() && call.IsOutermost()) TryAnnounce(**db, notes);
+  return status;
 }
 
 FilterPolicy* NewPolicy(double bits_per_key, Asked asked) {
@@ -110,15 +128,12 @@ Status OpenTransactions(OpenTransactionsFunction* next, const DBOptions& options
 // say all.
 template <typename Fill, typename Create>
 Status CreateFilled(const DB& db, Fill fill, Create create) {
-  try {
-    Notes notes;
-    const auto filled = fill(&notes);
-    const Status status = create(filled);
-    if (status.ok() && open_calls == 0) Announce(db, notes);
-    return status;
-  } catch (const std::bad_alloc&) {
-    return Status::MemoryLimit();
-  }
+  Notes notes;
+  const auto filled = TryFill([&] { return fill(&notes); });
+  if (!filled) return Status::MemoryLimit();
+  const Status status = create(*filled);
+  if (status.ok() && open_calls == 0) TryAnnounce(db, notes);
+  return status;
 }
 
 ColumnFamilyOptions FilledOptions(const std::string& name, const ColumnFamilyOptions& options,

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "plugin/c_binding/c_types.h"
 #include "sample_database.h"
 #include "tool/advise/diagnostics.h"
 #include "tool_command.h"
@@ -134,6 +135,19 @@ TEST_F(AdviseCommand, SaysTheSameInText) {
         fmt::format("-> {}", advice.at("filter_bytes").get<std::uint64_t>())}) {
     EXPECT_NE(text.out.find(words), std::string::npos) << words << "\n" << text.out;
   }
+}
+
+// Then the OPTIONS file has no bits per key, and the tables have.
+TEST_F(AdviseCommand, KnowsAPolicyThatTheCInterfaceMade) {
+  const json before = Family();
+  Open(OptionsWith(PolicyPointer(rocksdb_filterpolicy_create_bloom_full(10))), path());
+  const json family = Family();
+  EXPECT_EQ(family.at("now").at("policy"), "bloomfilter");
+  EXPECT_EQ(family["now"].at("filter_bytes"), before.at("now").at("filter_bytes"));
+  EXPECT_EQ(family["now"].at("wasted_reads"), before["now"].at("wasted_reads"));
+  const testing::Outcome text = AskTool("advise --check-costs fixed " + path());
+  EXPECT_NE(text.out.find("now bloomfilter, made by RocksDB's C interface"), std::string::npos)
+      << text.out;
 }
 
 TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "faulty_policy.h"
+#include "plugin/c_binding/c_types.h"
 #include "sample_database.h"
 #include "tool_command.h"
 
@@ -71,6 +72,18 @@ TEST_F(InspectUse, OfBuiltInFiltersByOurPolicyAndByAnotherBuiltInOne) {
 TEST_F(InspectUse, NotWithoutAPolicyOrByABuiltInOneOfOurs) {
   ExpectUnused(FilterAfter(With(ours_), With(nullptr)), "no filter policy is set");
   ExpectUnused(FilterAfter(With(ours_), With(BuiltIn())), "always match");
+}
+
+// Such a policy stands in the OPTIONS file without its number.
+TEST_F(InspectUse, OfAndByPoliciesThatTheCInterfaceMade) {
+  const PolicyPointer bloom(rocksdb_filterpolicy_create_bloom_full(10));
+  const PolicyPointer ribbon(rocksdb_filterpolicy_create_ribbon(10));
+  for (const PolicyPointer& policy : {bloom, ribbon}) {
+    EXPECT_EQ(policy->GetId().find(':'), std::string::npos);
+    EXPECT_EQ(FilterAfter(With(policy), With(policy)).at("used"), true);
+    EXPECT_EQ(FilterAfter(With(BuiltIn()), With(policy)).at("used"), true);
+    ExpectUnused(FilterAfter(With(ours_), With(policy)), "always match");
+  }
 }
 
 TEST_F(InspectUse, NotAtTheBottomWhenFiltersAreForHits) {

@@ -5,6 +5,7 @@
 
 #include "advise.h"
 #include "support/text_table.h"
+#include "tool/database/database_options.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -45,10 +46,15 @@ std::string FormatTree(const FamilyAdvice& family) {
                   fmt::format("{:.3f}", bits), level.filter_bytes, Reads(level.wasted_reads)});
   }
   const Candidate& now = family.candidates.front();
+  const char* note = IsNameAlone(now.policy)
+                         ? ", made by RocksDB's C interface, which does not write its bits per "
+                           "key down:\nthey are those of the tables"
+                         : "";
   return fmt::format(
-      "Column family {}, now {}\n\n{}\nThe filters take {} bytes. A lookup of an absent key wastes "
+      "Column family {}, now {}{}\n\n{}\nThe filters take {} bytes. A lookup of an absent key "
+      "wastes "
       "{} reads ({} without filters)\nand takes {:.0f} ns for checks of filters.\n",
-      tree.column_family, now.policy, table.Format(), now.filters.bytes,
+      tree.column_family, now.policy, note, table.Format(), now.filters.bytes,
       Reads(now.filters.wasted_reads), tree.Runs(), now.filters.check_nanoseconds);
 }
 

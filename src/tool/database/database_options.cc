@@ -16,6 +16,9 @@ namespace {
 
 using rocksdb::Status;
 
+constexpr char kBloom[] = "bloomfilter";
+constexpr char kRibbon[] = "ribbonfilter";
+
 std::string Trimmed(const std::string& text) {
   const char* const blanks = " \t\r";
   const std::size_t begin = text.find_first_not_of(blanks);
@@ -44,6 +47,19 @@ WrittenOptions ReadText(const std::string& text) {
   return written;
 }
 
+// Every built-in policy reads the filters of all, whatever its bits per key are.
+std::shared_ptr<const rocksdb::FilterPolicy> ReaderOf(const FamilyOptions& options) {
+  constexpr double kAnyBits = 10.0;
+  if (options.table == nullptr) return nullptr;
+  if (options.filter_policy == kBloom) {
+    return std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(kAnyBits));
+  }
+  if (options.filter_policy == kRibbon) {
+    return std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewRibbonFilterPolicy(kAnyBits));
+  }
+  return options.table->filter_policy;
+}
+
 FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOptions& written) {
   FamilyOptions result;
   result.options = family.options;
@@ -55,11 +71,16 @@ FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOp
   result.comparator = options["comparator"];
   auto& table = written[fmt::format("[TableOptions/BlockBasedTable \"{}\"]", family.name)];
   result.filter_policy = table["filter_policy"];
+  result.reader = ReaderOf(result);
   result.partition_filters = table["partition_filters"] == "true";
   return result;
 }
 
 }  // namespace
+
+bool IsNameAlone(const std::string& filter_policy) {
+  return filter_policy == kBloom || filter_policy == kRibbon;
+}
 
 Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options) {
   RegisterFilterPolicies();

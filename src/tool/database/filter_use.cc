@@ -18,7 +18,7 @@ bool IsOurs(const rocksdb::FilterPolicy& policy) {
 // Whether the policy can read the blocks.
 FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) {
   if (!options.NamesFilterPolicy()) return Unused("no filter policy is set");
-  const rocksdb::FilterPolicy* policy = options.table->filter_policy.get();
+  const rocksdb::FilterPolicy* policy = options.reader.get();
   if (policy == nullptr) {
     return {FilterUse::kUnknown,
             fmt::format("this program does not know the policy {}", options.filter_policy)};
