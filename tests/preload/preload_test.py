@@ -228,6 +228,12 @@ class Refusals(Preloaded):
         self.run_with("classic_bloom:10", "sh", "-c", "(/bin/true); /bin/true; echo $(/bin/true)")
         self.assertRegex(self.errors, r"\A([^\n]*but sh uses no librocksdb.so[^\n]*\n)?\Z")
 
+    def test_a_process_that_forks(self):
+        # The child ends after its parent, which it sees by the end of the pipe.
+        self.run_with("classic_bloom:10", sys.executable, "-c",
+                      "import os; r, w = os.pipe(); os.fork() or (os.close(w), os.read(r, 1))")
+        self.assert_one_line("uses no librocksdb.so")
+
     def test_another_version(self):
         for policy in (None, "classic_bloom:10"):
             self.run_with(policy, f"{BUILD}/bin/other_version_program")
