@@ -65,7 +65,7 @@ Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
     return copy;
   });
   if (!filled) return Status::MemoryLimit();
-  const Status status = open(*filled);
+  Status status = open(*filled);
   if (status.ok() && call.IsOutermost()) TryAnnounce(**db, notes);
   return status;
 }
@@ -131,7 +131,7 @@ Status CreateFilled(const DB& db, Fill fill, Create create) {
   Notes notes;
   const auto filled = TryFill([&] { return fill(&notes); });
   if (!filled) return Status::MemoryLimit();
-  const Status status = create(*filled);
+  Status status = create(*filled);
   if (status.ok() && open_calls == 0) TryAnnounce(db, notes);
   return status;
 }
