@@ -328,9 +328,9 @@ Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
   std::string id;
   std::unordered_map<std::string, std::string> values;
   // It takes what it cannot read for a name.
-  const Status read =
+  Status status =
       rocksdb::Customizable::GetOptionsMap(rocksdb::ConfigOptions(), nullptr, text, &id, &values);
-  if (!read.ok()) return read;
+  if (!status.ok()) return status;
   const std::size_t colon = std::min(id.find(':'), id.size());
   const std::string name = id.substr(0, colon);
   *policy = NamedPolicy();
@@ -343,13 +343,13 @@ Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
   PolicyOptions& options = policy->options;
   options.bits_per_key = std::numeric_limits<double>::quiet_NaN();  // shows whether it is set
   if (colon < id.size()) {
-    const Status status = ParsePolicyId(id.substr(colon + 1), &options);
+    status = ParsePolicyId(id.substr(colon + 1), &options);
     if (!status.ok()) return status;
   }
   for (const auto& [option, value] : values) {
     const Rule* rule = FindRule(option);
     if (rule == nullptr) return refuse("there is no option '" + option + "'");
-    const Status status = Parse(*rule, value, &options);
+    status = Parse(*rule, value, &options);
     if (!status.ok()) return status;
   }
   policy->sets_bits =
