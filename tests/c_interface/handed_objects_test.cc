@@ -58,7 +58,7 @@ TEST(HandedObjects, APolicyKeepsItsOptions) {
   ASSERT_NE(policy, nullptr) << error;
   EXPECT_STREQ(policy->Name(), "standard_bloom");
   EXPECT_EQ(policy->GetId(), "standard_bloom:9/lines:1");
-  EXPECT_TRUE(policy->IsInstanceOf("standard_bloom"));
+  EXPECT_EQ(policy->Inner()->GetId(), policy->GetId());
   const std::unique_ptr<const FilterPolicy> built_in(rocksdb::NewBloomFilterPolicy(10));
   EXPECT_STREQ(policy->CompatibilityName(), built_in->CompatibilityName());
   EXPECT_EQ(policy->ToString(rocksdb::ConfigOptions()),
