@@ -46,6 +46,20 @@ void TreeCensus::Sum::Subtract(const TableCount& count) {
   (count.filter_bytes ? filter_bytes : unknown_keys) -= count.filter_bytes.value_or(count.keys);
 }
 
+void TreeCensus::Sum::Add(const Sum& other) {
+  tables += other.tables;
+  keys += other.keys;
+  filter_bytes += other.filter_bytes;
+  unknown_keys += other.unknown_keys;
+}
+
+void TreeCensus::Sum::Subtract(const Sum& part) {
+  tables -= std::min(tables, part.tables);
+  keys -= std::min(keys, part.keys);
+  filter_bytes -= std::min(filter_bytes, part.filter_bytes);
+  unknown_keys -= std::min(unknown_keys, part.unknown_keys);
+}
+
 std::uint64_t TreeCensus::Changes() const {
   const Lock lock(mutex_);
   return changes_;
@@ -257,10 +271,13 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   AddDeeperRuns(tree, job, view);
   view.keys_to_write = Real(job.taken.keys - std::min(job.taken.keys, job.written.keys));
   const Total others = TotalOf(family, tree, &job);
-  view.other_filter_bytes =
-      others.filter_bytes + Real(job.written.filter_bytes) - Real(job.taken.filter_bytes);
+  view.other_filter_bytes = others.filter_bytes - Real(job.taken.filter_bytes);
   view.other_unknown_keys = others.unknown_keys - Real(job.taken.unknown_keys);
-  if (!is_heard) RemoveTypicalInput(others, job.written, view);
+  if (is_heard) {
+    view.other_filter_bytes += Real(job.written.filter_bytes);
+  } else {
+    RemoveTypicalInput(tree, job, view);
+  }
   for (const auto& [name, other] : families_) {
     if (&other == &tree || (other.owner != tree.owner && other.owner != kNoOwner)) continue;
     const Total total = TotalOf(name, other, nullptr);
@@ -340,18 +357,23 @@ TreeCensus::Total TreeCensus::TotalOf(OwnerId owner) const {
   return sum;
 }
 
-// The tables that an unheard job takes in are taken to have as many keys as it writes, with filters
-// of the family's average.
-void TreeCensus::RemoveTypicalInput(const Total& live, const Sum& written, TreeView& view) {
-  // What it wrote is among the live tables.
-  const double keys = live.keys - Real(written.keys);
+// An unheard job is taken to take in a table for each one that it writes, with as many keys: of its
+// level, or if that was empty of those above. The tables are taken to be the mean of these.
+void TreeCensus::RemoveTypicalInput(const Family& family, const Job& job, TreeView& view) {
+  Sum inputs;
+  for (const auto& [level, taken] : job.taken_by_level) inputs.Add(taken);
+  const auto level = static_cast<std::size_t>(std::max(0, job.output_level));
+  if (inputs.tables == 0 && level < family.levels.size()) {
+    // What it wrote is among the live tables.
+    inputs = family.levels[level];
+    inputs.Subtract(job.written);
+  }
+  const double keys = Real(inputs.keys);
   if (keys <= 0.0) return;
-  const double tables = std::max(1.0, live.tables - Real(written.tables));
-  view.keys_to_write = keys / tables;
-  const double part = std::min(1.0, (view.keys_to_write + Real(written.keys)) / keys);
-  view.other_filter_bytes =
-      live.filter_bytes - part * (live.filter_bytes - Real(written.filter_bytes));
-  view.other_unknown_keys = live.unknown_keys * (1.0 - part);
+  view.keys_to_write = keys / Real(inputs.tables);
+  const double part = std::min(1.0, (view.keys_to_write + Real(job.written.keys)) / keys);
+  view.other_filter_bytes -= part * Real(inputs.filter_bytes);
+  view.other_unknown_keys -= part * Real(inputs.unknown_keys);
 }
 
 // A flush that wrote nothing ends without an event, and an unheard job always.
@@ -440,7 +462,6 @@ TreeCensus::Total TreeCensus::TotalOf(const std::string& name, const Family& fam
                                       const Job* without) const {
   Total total;
   for (const Sum& sum : family.levels) {
-    total.tables += Real(sum.tables);
     total.keys += Real(sum.keys);
     total.filter_bytes += Real(sum.filter_bytes);
     total.unknown_keys += Real(sum.unknown_keys);

@@ -117,7 +117,6 @@ class TreeCensus {
   std::optional<TreeView> View(const std::string& family, JobId job, int level) const;
 
   struct Total {
-    double tables = 0.0;
     double keys = 0.0;
     double filter_bytes = 0.0;
     double unknown_keys = 0.0;
@@ -133,6 +132,8 @@ class TreeCensus {
 
     void Add(const TableCount& count);
     void Subtract(const TableCount& count);
+    void Add(const Sum& other);
+    void Subtract(const Sum& part);  // at most all
   };
   // The live tables of a family by level, as far as they are known.
   std::vector<Sum> Levels(const std::string& family) const;
@@ -165,7 +166,7 @@ class TreeCensus {
   static void AddDeeperRuns(const Family& family, const Job& job, TreeView& view);
   static void TakeAllAbove(const Family& family, Job& job);
   static double OutputKeys(const Family& family, const Job& job);
-  static void RemoveTypicalInput(const Total& live, const Sum& written, TreeView& view);
+  static void RemoveTypicalInput(const Family& family, const Job& job, TreeView& view);
   void DoubtUnknown(const std::string& family);
   void ForgetOldJobs(const std::string& family);
   void AddMade(Family& family, const LiveTable& table);
