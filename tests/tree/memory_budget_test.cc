@@ -167,5 +167,53 @@ TEST_P(MemoryBudget, RebuildBringsATreeNearToTheBudget) {
   ExpectPresent(*db, kAllKeys / 10);
 }
 
+// A policy hears of a database when that has its first event.
+class ReopenedDatabase : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Whether, ReopenedDatabase, testing::Bool());
+
+TEST_P(ReopenedDatabase, CountsFromItsNextFlushOn) {
+  constexpr std::uint64_t kKeys = 4'000;
+  constexpr std::uint64_t kFewKeys = 2'000;
+  constexpr std::uint64_t kBytes = 12'000;
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(PolicyOf(BudgetOptions(kBytes, kMostBits)));
+  options.listeners = {NewTreeListener()};
+  Database first = Open(options, directory.path("first"));
+  const Database second = Open(options, directory.path("second"));
+  const auto bytes_of = [](const Database& db) { return SumOf(TreesOf(*db)).filter_bytes; };
+  PutAndFlush(*first, kKeys);
+  const std::uint64_t of_first = bytes_of(first);
+  EXPECT_GT(of_first, kBytes / 2);
+  if (GetParam()) {
+    first.reset();
+    first = Open(options, directory.path("first"));
+  }
+
+  // Until then the other database gets as much as if it were alone.
+  PutAndFlush(*second, kKeys);
+  if (GetParam()) {
+    EXPECT_NEAR(static_cast<double>(bytes_of(second)), static_cast<double>(of_first),
+                0.05 * static_cast<double>(of_first));
+  } else {
+    EXPECT_LE(bytes_of(second) + of_first, Exceeded(kBytes));
+  }
+
+  // From then on both know of each other, and little or nothing is left.
+  for (const Database* of : {static_cast<const Database*>(&first), &second}) {
+    const Database& db = *of;
+    const std::uint64_t before = bytes_of(db);
+    PutAndFlush(*db, kFewKeys, "value", kKeys);
+    const double added = 8.0 * static_cast<double>(bytes_of(db) - before);
+    if (GetParam()) {
+      EXPECT_NEAR(added / kFewKeys, 1.0, 0.3);
+    }
+  }
+  if (!GetParam()) {
+    // Each table gets at least a bit per key.
+    EXPECT_LE(bytes_of(first) + bytes_of(second), Exceeded(kBytes) + 2 * kFewKeys / 8);
+  }
+}
+
 }  // namespace
 }  // namespace exactbloom
