@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "faulty_policy.h"
 #include "run_command.h"
 #include "sample_database.h"
@@ -89,6 +90,39 @@ class AdviseDiagnostics : public ::testing::Test {
 TEST_F(AdviseDiagnostics, NoneInASoundDatabase) {
   Make(Ours());
   ExpectNone();
+}
+
+TEST_F(AdviseDiagnostics, NoneWhereTheTreeIsFollowed) {
+  BloomFilterPolicyOptions follows;
+  follows.memory_budget = 1 << 20;
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(follows)));
+  options.listeners = {NewTreeListener()};
+  Make(options);
+  ExpectNone();
+}
+
+// RocksDB does not ask whether the options of a new family are valid.
+TEST_F(AdviseDiagnostics, PolicyThatFollowsTheTreeWithoutAListener) {
+  BloomFilterPolicyOptions follows;
+  follows.bits_per_key = 11;
+  follows.size_ratio = kAutoSizeRatio;
+  const Database db = Open(OptionsWith(Ours()), directory_.path());
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  const rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(follows)));
+  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &family).ok());
+  PutAndFlush(*db, kKeys, "value", 0, family);
+  ExpectOnly("tree_listener_missing", "all tables get 11 bits per key");
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+}
+
+TEST_F(AdviseDiagnostics, FiltersBeyondTheirBudget) {
+  Make(Ours());
+  BloomFilterPolicyOptions follows;
+  follows.memory_budget = 600;  // of about 690
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(follows)));
+  options.listeners = {NewTreeListener()};
+  Reopen(options);
+  ExpectOnly("memory_budget_exceeded", "memory_budget is 600");
 }
 
 TEST_F(AdviseDiagnostics, TablesWithoutFilter) {

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "exactbloom/tree_listener.h"
+#include "followed_database.h"
 #include "level_tree.h"
 #include "tool_command.h"
 
@@ -35,6 +38,117 @@ double MeasureWastedReads(rocksdb::DB& db, std::uint64_t rounds) {
 
 void ExpectWithinATenth(double measured, double predicted) {
   EXPECT_NEAR(measured / predicted, 1.0, 0.1);
+}
+
+bool Follows(const json& candidate) {
+  return candidate.at("policy").get<std::string>().find("=auto") != std::string::npos;
+}
+
+// A tree of RocksDB's own making, with RocksDB's Bloom filters.
+struct GrownTree {
+  const char* name;
+  rocksdb::CompactionStyle style;
+  int level0_trigger;
+};
+
+class AdviseFollowing : public ::testing::TestWithParam<GrownTree> {
+ protected:
+  static constexpr std::uint64_t kKeys = 60'000;
+
+  AdviseFollowing() {
+    rocksdb::Options options =
+        FollowingOptions(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), NewTreeListener());
+    options.listeners.clear();
+    options.compaction_style = GetParam().style;
+    options.level0_file_num_compaction_trigger = GetParam().level0_trigger;
+    // RocksDB builds no Ribbon filters for fewer than 1,500 keys.
+    options.target_file_size_base = 256 << 10;
+    const Database db = Open(options, path_);
+    Load(*db, kKeys);
+    // As the OPTIONS file will have it, so that a rebuild leaves the tree as it is.
+    EXPECT_TRUE(db->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  }
+
+  json Family(const std::string& path, const std::string& arguments = "") const {
+    return AskToolForJson("advise --check-costs fixed " + arguments + " " + path)
+        .at("column_families")
+        .at(0);
+  }
+
+  // Rebuilds a copy with a candidate, and counts what its filters are then.
+  void ExpectTruth(const json& candidate, double reads_tolerance) const {
+    SCOPED_TRACE(candidate.dump());
+    const TemporaryDirectory directory;
+    const std::string copy = directory.path("db");
+    std::filesystem::copy(path_, copy);
+    AskToolForJson("rebuild --policy '" + candidate.at("policy").get<std::string>() + "' " + copy);
+    const json after = Family(copy).at("now");
+    const auto ratio = [&](const char* what) {
+      return after.at(what).get<double>() / candidate.at(what).get<double>();
+    };
+    fmt::print("{}: bytes {:+.2f}%, wasted reads {:+.2f}%\n",
+               candidate.at("policy").get<std::string>(), 100.0 * ratio("filter_bytes") - 100.0,
+               100.0 * ratio("wasted_reads") - 100.0);
+    EXPECT_NEAR(ratio("filter_bytes"), 1.0, 0.4 * reads_tolerance);
+    EXPECT_NEAR(ratio("wasted_reads"), 1.0, reads_tolerance);
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.path("db");
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Trees, AdviseFollowing,
+    ::testing::Values(GrownTree{"Level", rocksdb::kCompactionStyleLevel, 3},
+                      GrownTree{"Universal", rocksdb::kCompactionStyleUniversal, 4},
+                      GrownTree{"MuchInLevel0", rocksdb::kCompactionStyleLevel, 12}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST_P(AdviseFollowing, PredictsWhatARebuildGives) {
+  int followed = 0;
+  const json family = Family(path_);
+  for (const json& candidate : family.at("candidates")) {
+    const std::string policy = candidate.at("policy");
+    // A layout of lines is divided in the same way.
+    if (!Follows(candidate) || policy.find("lines") != std::string::npos) continue;
+    ++followed;
+    // The rate of a Ribbon filter varies with the size of its table.
+    ExpectTruth(candidate, policy.find("ribbon") != std::string::npos ? 0.1 : 0.05);
+  }
+  EXPECT_EQ(followed, 2);
+}
+
+TEST_P(AdviseFollowing, PrintsTheBudgetForAMemory) {
+  EXPECT_TRUE(Family(path_).at("memory_budget").is_null());
+  const json bounded = Family(path_, "--memory 65K").at("memory_budget");
+  EXPECT_NE(bounded.at("policy").get<std::string>().find("memory_budget=65K"), std::string::npos);
+  EXPECT_LE(bounded.at("filter_bytes"), 65 << 10);
+  EXPECT_EQ(bounded.at("options").get<std::string>().find("[DBOptions]\n"
+                                                          "  listeners=exactbloom_tree\n"),
+            0U);
+  EXPECT_NE(bounded.at("code").get<std::string>().find("exactbloom::NewTreeListener()"),
+            std::string::npos);
+  // What a table gets depends on those before it, in the order of their keys.
+  ExpectTruth(bounded, 0.2);
+  const testing::Outcome text = testing::AskTool("advise --memory 65K " + path_);
+  EXPECT_NE(text.out.find("To keep the filters within 66560 bytes"), std::string::npos) << text.out;
+}
+
+// With the listener and a policy that follows the tree, there is nothing better.
+TEST_P(AdviseFollowing, LeavesATreeThatIsFollowed) {
+  const json candidates = Family(path_).at("candidates");
+  const auto following = std::find_if(candidates.begin(), candidates.end(), Follows);
+  ASSERT_NE(following, candidates.end());
+  const std::string policy = following->at("policy");
+  AskToolForJson("rebuild --policy '" + policy + "' " + path_);
+  const json after = Family(path_);
+  EXPECT_TRUE(after.at("advice").is_null()) << after;
+  for (const json& other : after.at("candidates")) {
+    EXPECT_EQ(other.at("policy").get<std::string>().find("level_bits"), std::string::npos);
+  }
+  // The listener is in the options already.
+  const json bounded = Family(path_, "--memory 65K").at("memory_budget");
+  EXPECT_EQ(bounded.at("options").get<std::string>().find("listeners"), std::string::npos);
 }
 
 TEST(AdviseEndToEnd, CutsWastedReadsAsPredictedAtEqualMemory) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/policy_options.h"
@@ -81,13 +82,17 @@ TEST(SettingSearch, UsesTheMemoryAndNoMore) {
   const Tree tree = ThreeLevels();
   const Constraint constraint = Memory(tree, 10);
   const std::vector<Candidate>& candidates = OfThreeLevels();
-  // Flat, by size ratio, by level; with and without Ribbon filters; two of them in two layouts
-  // more.
-  EXPECT_EQ(candidates.size(), 10U);
+  // Flat, by size ratio, by level, by the live tree; with and without Ribbon filters; two of them
+  // in two layouts more.
+  EXPECT_EQ(candidates.size(), 12U);
   for (const Candidate& candidate : candidates) {
     EXPECT_TRUE(constraint.IsMetBy(candidate.filters)) << candidate.policy;
     const double share = static_cast<double>(candidate.filters.bytes) / constraint.value;
-    EXPECT_GT(share, 0.99) << candidate.policy;
+    // What follows the tree keeps room for the runs that come and go.
+    EXPECT_GT(share, FollowsTree(candidate.options) ? 0.8 : 0.99) << candidate.policy;
+    if (FollowsTree(candidate.options)) {
+      EXPECT_LE(candidate.options.bits_per_key, 10.0);
+    }
     const TreeFilters again = FiltersOf(WithFiltersOf(candidate.options, tree), kCosts);
     EXPECT_EQ(again.bytes, candidate.filters.bytes);
     EXPECT_EQ(again.wasted_reads, candidate.filters.wasted_reads);
@@ -100,7 +105,7 @@ TEST(SettingSearch, MeetsWantedReadsWithFewBytes) {
   const Tree tree = ThreeLevels();
   const Constraint constraint{Goal::kWastedReads, 0.005};
   const std::vector<Candidate> candidates = FindCandidates(tree, constraint, kCosts);
-  EXPECT_EQ(candidates.size(), 6U);
+  EXPECT_EQ(candidates.size(), 8U);
   for (const Candidate& candidate : candidates) {
     EXPECT_TRUE(constraint.IsMetBy(candidate.filters)) << candidate.policy;
     // GeometricLevelBits is within half a per cent of its bits.
@@ -148,6 +153,62 @@ TEST(SettingSearch, OffersNoLevelsWhereThereIsOneRun) {
   for (const Candidate& candidate : FindCandidates(tree, Memory(tree, 10), kCosts)) {
     EXPECT_TRUE(candidate.options.level_bits.empty());
     EXPECT_EQ(candidate.options.size_ratio, 0.0);
+  }
+}
+
+// Whether a candidate divides by level numbers, and whether one follows the tree.
+std::pair<bool, bool> DivisionsOf(const Tree& tree) {
+  std::pair<bool, bool> found;
+  for (const Candidate& candidate : FindCandidates(tree, Memory(tree, 10), kCosts)) {
+    const BloomFilterPolicyOptions& options = candidate.options;
+    found.first = found.first || !options.level_bits.empty() || options.size_ratio > 0.0;
+    found.second = found.second || FollowsTree(options);
+  }
+  return found;
+}
+
+TEST(SettingSearch, OffersNoDivisionByLevelWhereLevelsMove) {
+  using Divisions = std::pair<bool, bool>;
+  Tree tree = ThreeLevels();
+  EXPECT_EQ(DivisionsOf(tree), Divisions(true, true));
+  tree.is_followed = true;
+  EXPECT_EQ(DivisionsOf(tree), Divisions(false, true));
+  tree.is_followed = false;
+  for (const auto style : {rocksdb::kCompactionStyleUniversal, rocksdb::kCompactionStyleFIFO}) {
+    tree.compaction_style = style;
+    EXPECT_EQ(DivisionsOf(tree), Divisions(false, true));
+  }
+  EXPECT_EQ(DivisionsOf(TreeOf({20'000, 10'000, 100'000}, 0)), Divisions(false, true));
+  EXPECT_EQ(DivisionsOf(TreeOf({5'000, 10'000, 100'000}, 0)), Divisions(true, true));
+}
+
+// Its ratio is not the one that the options say, which would be a misfit.
+TEST(SettingSearch, OffersOnlyASizeRatioThatTheTreeHas) {
+  for (const std::uint64_t deepest : {30'000U, 100'000U, 300'000U}) {
+    const Tree tree = TreeOf({1000, 10'000, deepest});
+    bool is_offered = false;
+    for (const Candidate& candidate : FindCandidates(tree, Memory(tree, 10), kCosts)) {
+      is_offered = is_offered || candidate.options.size_ratio > 0.0;
+    }
+    EXPECT_EQ(is_offered, deepest == 100'000U) << deepest;
+  }
+}
+
+TEST(SettingSearch, ABudgetHoldsWhateverTheBitsPerKey) {
+  const Tree tree = ThreeLevels();
+  for (const double bits : {4.0, 10.0, 16.0}) {
+    Candidate within;
+    within.options.bits_per_key = bits;
+    within.options.bottommost = BottommostFilter::kRibbon;
+    const auto budget = static_cast<std::uint64_t>(Memory(tree, 10).value);
+    const Candidate bounded = WithBudget(within, tree, budget, kCosts);
+    EXPECT_EQ(bounded.policy, FormatPolicy(FilterKind::kClassic, bounded.options));
+    EXPECT_EQ(bounded.options.size_ratio, kAutoSizeRatio);
+    EXPECT_EQ(bounded.options.memory_budget, budget);
+    EXPECT_EQ(bounded.options.bottommost, BottommostFilter::kRibbon);
+    EXPECT_LE(bounded.filters.bytes, budget);
+    EXPECT_GT(static_cast<double>(bounded.filters.bytes),
+              0.7 / 8.0 * std::min(bits, 10.0) * static_cast<double>(tree.Keys()));
   }
 }
 

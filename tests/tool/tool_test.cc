@@ -6,12 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
+#include "plugin/tree/tree_division.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -126,6 +129,43 @@ TEST(Plan, LevelsKnowARibbonAtTheBottom) {
   const std::string policy = ribbon.at("policy");
   EXPECT_EQ(policy.rfind("{id=classic_bloom;lines=1;level_bits=", 0), 0U) << policy;
   EXPECT_NE(policy.find(";bottommost=ribbon}"), std::string::npos) << policy;
+}
+
+// What size_ratio=auto gives the runs of a tree, of level 0 each table.
+TEST(Plan, LevelsAreTheDivisionOfAFollowedTree) {
+  struct Case {
+    std::vector<std::uint64_t> keys;
+    int lines;
+    BottommostFilter bottommost;
+    double bits_per_key;
+  };
+  for (const Case& tree : {Case{{10'000, 100'000, 1'000'000}, 0, BottommostFilter::kBloom, 10.0},
+                           Case{{9'000, 11'000, 10'000, 40'000}, 0, BottommostFilter::kBloom, 8.0},
+                           Case{{20'000, 300'000}, 1, BottommostFilter::kBloom, 14.0},
+                           Case{{20'000, 90'000, 500'000}, 0, BottommostFilter::kRibbon, 10.0}}) {
+    const bool ribbon = tree.bottommost == BottommostFilter::kRibbon;
+    const json plan = AskJson(fmt::format("plan --levels {} --bits-per-key {} --lines {}{}",
+                                          fmt::join(tree.keys, ","), tree.bits_per_key, tree.lines,
+                                          ribbon ? " --bottommost ribbon" : ""));
+    const Layout layout(FilterKind::kClassic, tree.lines);
+    std::vector<tree::RunsOfSize> runs;
+    for (const std::uint64_t keys : tree.keys) runs.push_back({static_cast<double>(keys)});
+    const std::vector<double> bits =
+        tree::TreeDivision({layout, tree.bits_per_key, 0, tree.bottommost}).Plan(runs);
+    double wasted_reads = 0.0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      SCOPED_TRACE(plan.at("levels").at(i).dump());
+      EXPECT_NEAR(plan["levels"][i].at("bits_per_key"), bits[i], 0.25);
+      wasted_reads += ribbon && i + 1 == runs.size()
+                          ? RibbonFalsePositiveRate(
+                                tree.keys[i], static_cast<std::uint64_t>(bits[i] * runs[i].keys))
+                          : SizeAtBitsPerKey(layout, tree.keys[i], bits[i]).false_positive_rate;
+    }
+    // The precision of run_division.h.
+    EXPECT_NEAR(wasted_reads / plan.at("wasted_reads").get<double>(), 1.0, ribbon ? 0.02 : 0.01);
+  }
+  EXPECT_NE(Ask("plan --levels 1e4,1e5 --bits-per-key 10").out.find("size_ratio=auto"),
+            std::string::npos);
 }
 
 TEST(Table, TextCsvAndJsonHoldTheSameRates) {

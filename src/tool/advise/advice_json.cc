@@ -53,11 +53,18 @@ json CandidateJson(const Candidate& candidate) {
 json AdviceJson(const FamilyAdvice& family) {
   if (family.best == 0) return nullptr;
   json advice = CandidateJson(family.candidates[family.best]);
-  advice.update({{"options", family.options_lines},
-                 {"code", family.code_lines},
+  advice.update({{"options", family.lines.options},
+                 {"code", family.lines.code},
                  {"rebuild", family.rebuild_command},
                  {"tables_left_by_rebuild", family.left_by_rebuild}});
   return advice;
+}
+
+json BoundedJson(const FamilyAdvice& family) {
+  if (!family.bounded) return nullptr;
+  json bounded = CandidateJson(*family.bounded);
+  bounded.update({{"options", family.bounded_lines.options}, {"code", family.bounded_lines.code}});
+  return bounded;
 }
 
 json ConstraintJson(Constraint constraint) {
@@ -87,6 +94,7 @@ json FamilyJson(const FamilyAdvice& family) {
           {"now", CandidateJson(family.candidates.front())},
           {"candidates", candidates},
           {"advice", AdviceJson(family)},
+          {"memory_budget", BoundedJson(family)},
           {"diagnostics", family.diagnostics}};
 }
 

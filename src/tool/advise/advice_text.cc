@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "advise.h"
+#include "plugin/policy_options.h"
+#include "plugin/tree/tree_division.h"
 #include "support/text_table.h"
 #include "tool/database/database_options.h"
 #include "tool/output.h"
@@ -86,6 +88,27 @@ std::string FormatCandidates(const FamilyAdvice& family, double read_nanoseconds
                      table.Format());
 }
 
+// Room is kept for small runs that come and go.
+std::string FormatMost(const FamilyAdvice& family, const BloomFilterPolicyOptions& options) {
+  if (!FollowsTree(options) || options.memory_budget != 0) return "";
+  const double bits =
+      tree::kMostOverAverage * options.bits_per_key * static_cast<double>(family.tree.Keys());
+  return fmt::format(
+      "These are the figures after a rebuild. The filters follow the tree: as it changes, those of "
+      "so many keys\ntake at most {:.0f} bytes.\n",
+      bits / 8.0);
+}
+
+std::string FormatBounded(const FamilyAdvice& family) {
+  if (!family.bounded) return "";
+  const TreeFilters& filters = family.bounded->filters;
+  return fmt::format(
+             "\nTo keep the filters within {} bytes while the tree grows ({} bytes and {} wasted "
+             "reads after a rebuild):\n",
+             family.bounded->options.memory_budget, filters.bytes, Reads(filters.wasted_reads)) +
+         Indented(family.bounded_lines.options, "  ");
+}
+
 std::string FormatChange(const FamilyAdvice& family) {
   if (family.best == 0) {
     return fmt::format("\nKeep the present setting: no other is better by {:g}%.\n",
@@ -104,8 +127,9 @@ std::string FormatChange(const FamilyAdvice& family) {
     text +=
         "Ribbon filters cost more time to build: compactions into the deepest level take longer.\n";
   }
-  text += "\nIn the OPTIONS file:\n" + Indented(family.options_lines, "  ");
-  text += "In C++:\n" + Indented(family.code_lines, "  ");
+  text += FormatMost(family, family.candidates[family.best].options);
+  text += "\nIn the OPTIONS file:\n" + Indented(family.lines.options, "  ");
+  text += "In C++:\n" + Indented(family.lines.code, "  ");
   text += fmt::format("New tables then get it; the present ones get it with\n  {}\n",
                       family.rebuild_command);
   if (family.left_by_rebuild != 0) {
@@ -164,7 +188,7 @@ std::string FormatAdvice(const Advice& advice) {
   if (advice.counters) text += FormatCounters(*advice.counters, advice.statistics_file);
   for (const FamilyAdvice& family : advice.families) {
     text += "\n" + FormatTree(family) + FormatCandidates(family, advice.costs.read_nanoseconds) +
-            FormatChange(family) + FormatDiagnostics(family);
+            FormatChange(family) + FormatBounded(family) + FormatDiagnostics(family);
   }
   return text + FormatCheckCosts(advice.costs);
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "exactbloom/bloom_filter.h"
+#include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
@@ -70,12 +71,10 @@ std::string PolicyNow(const FamilyFindings& findings) {
 }
 
 std::uint64_t LeftByRebuild(const FamilyFindings& findings, const BloomFilterPolicyOptions& best) {
-  const TreeLevel& last = findings.tree->levels.back();
   std::uint64_t left = 0;
   for (const TableReport* table : findings.tables) {
     const TableFilter& filter = table->filter;
-    const bool ribbon =
-        best.bottommost == BottommostFilter::kRibbon && last.deepest && filter.level == last.level;
+    const bool ribbon = best.bottommost == BottommostFilter::kRibbon && table->bottommost;
     const bool same = filter.family == FilterFamily::kExactBloom &&
                       filter.layout == Layout(FilterKind::kClassic, best.lines);
     if (ribbon ? filter.family == FilterFamily::kRibbon : same) ++left;
@@ -83,7 +82,39 @@ std::uint64_t LeftByRebuild(const FamilyFindings& findings, const BloomFilterPol
   return left;
 }
 
-FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint,
+SettingLines LinesOf(const Candidate& setting, const FamilyFindings& findings) {
+  SettingLines lines;
+  if (FollowsTree(setting.options)) {
+    if (!findings.HasTreeListener()) lines.options = "[DBOptions]\n  listeners=exactbloom_tree\n";
+    lines.code = "options.listeners.push_back(exactbloom::NewTreeListener());\n";
+  }
+  lines.options += fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
+                               findings.tree->column_family, setting.policy);
+  lines.code = "exactbloom::RegisterFilterPolicies();\n" + lines.code +
+               fmt::format(
+                   "rocksdb::FilterPolicy::CreateFromString({{}}, \"{}\", "
+                   "&table_options.filter_policy);\n",
+                   setting.policy);
+  return lines;
+}
+
+// The best of those that follow the tree, or if there is only one run, of the flat ones.
+Candidate Bounded(const std::vector<Candidate>& found, Constraint memory, const Tree& tree,
+                  const LookupCosts& costs) {
+  std::vector<Candidate> following;
+  std::vector<Candidate> flat;
+  for (const Candidate& candidate : found) {
+    if (FollowsTree(candidate.options)) following.push_back(candidate);
+    const bool divides =
+        candidate.options.size_ratio != 0.0 || !candidate.options.level_bits.empty();
+    if (!divides) flat.push_back(candidate);
+  }
+  const std::vector<Candidate>& among = following.empty() ? flat : following;
+  return WithBudget(among[Choose(among, memory)], tree, static_cast<std::uint64_t>(memory.value),
+                    costs);
+}
+
+FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint, bool is_bounded,
                           const LookupCosts& costs) {
   const Tree& tree = *findings.tree;
   if (constraint.goal == Goal::kWastedReads &&
@@ -105,12 +136,11 @@ FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint,
   advice.candidates.push_back({PolicyNow(findings), {}, now});
   advice.candidates.insert(advice.candidates.end(), found.begin(), found.end());
   advice.best = keep ? 0 : Choose(found, constraint) + 1;
-  advice.options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
-                                     tree.column_family, best.policy);
-  advice.code_lines = fmt::format(
-      "exactbloom::RegisterFilterPolicies();\n"
-      "rocksdb::FilterPolicy::CreateFromString({{}}, \"{}\", &table_options.filter_policy);\n",
-      best.policy);
+  advice.lines = LinesOf(best, findings);
+  if (is_bounded) {
+    advice.bounded = Bounded(found, constraint, tree, costs);
+    advice.bounded_lines = LinesOf(*advice.bounded, findings);
+  }
   advice.left_by_rebuild = LeftByRebuild(findings, best.options);
   advice.tables = findings.tables.size();
   advice.diagnostics = Diagnose(findings);
@@ -150,7 +180,8 @@ Advice Advise(const AdviseArguments& arguments) {
   for (const Tree& tree : trees) {
     if (tree.Keys() == 0) continue;
     advice.families.push_back(AdviseFamily(FindingsOf(tree, inspection, advice.counters),
-                                           ConstraintOf(tree, trees, arguments), advice.costs));
+                                           ConstraintOf(tree, trees, arguments),
+                                           arguments.memory_bytes.has_value(), advice.costs));
   }
   if (advice.families.empty() && advice.unreadable == 0) {
     throw InputError(fmt::format("{} has no keys in tables yet", advice.database));

@@ -13,17 +13,24 @@
 
 namespace exactbloom::tool {
 
+// The lines that set a policy, in an OPTIONS file and in C++.
+struct SettingLines {
+  std::string options;
+  std::string code;
+};
+
 struct FamilyAdvice {
   Tree tree;
   Constraint constraint;
   // The present filters, and then the settings that meet the constraint, the cheapest first.
   std::vector<Candidate> candidates;
   std::size_t best = 0;  // index of a candidate; 0: a change gains nothing
+  // With --memory: what keeps the filters within it while the tree grows.
+  std::optional<Candidate> bounded;
 
-  // The lines that set the best one, in an OPTIONS file and in C++, and the command that rewrites
-  // the tables.
-  std::string options_lines;
-  std::string code_lines;
+  // What sets the best one and the bounded one, and the command that rewrites the tables.
+  SettingLines lines;
+  SettingLines bounded_lines;
   std::string rebuild_command;
   // Tables that already have a filter of the best setting's kind and lines, so that rebuild leaves
   // them.

@@ -100,22 +100,45 @@ Seen CustomComparator(const FamilyFindings& family) {
                       family.options->comparator)};
 }
 
-Seen SizeRatioMisfit(const FamilyFindings& family) {
+// Null unless it is one of ours.
+const BloomFilterPolicy* PolicyOf(const FamilyFindings& family) {
   const auto* options = family.TableOptions();
-  const auto* policy =
-      options == nullptr ? nullptr : support::OwnPolicy(options->filter_policy.get());
+  return options == nullptr ? nullptr : support::OwnPolicy(options->filter_policy.get());
+}
+
+Seen TreeListenerMissing(const FamilyFindings& family) {
+  const BloomFilterPolicy* policy = PolicyOf(family);
+  if (policy == nullptr || !FollowsTree(policy->Options()) || family.HasTreeListener()) return {};
+  return {
+      fmt::format("the policy follows the tree, but the DBOptions have no listener that shows "
+                  "it the tree: all tables get {:g} bits per key",
+                  policy->Options().bits_per_key)};
+}
+
+Seen MemoryBudgetExceeded(const FamilyFindings& family) {
+  const BloomFilterPolicy* policy = PolicyOf(family);
+  if (policy == nullptr || policy->Options().memory_budget == 0) return {};
+  std::uint64_t bytes = 0;
+  for (const TableReport* table : family.tables) bytes += table->filter.bytes;
+  const auto budget = static_cast<double>(policy->Options().memory_budget);
+  if (static_cast<double>(bytes) <= (1.0 + kBudgetTolerance) * budget) return {};
+  return {
+      fmt::format("the filters take {} bytes, and memory_budget is {:.0f}: new tables get the "
+                  "least that is worth a filter until compaction has freed some",
+                  bytes, budget)};
+}
+
+Seen SizeRatioMisfit(const FamilyFindings& family) {
+  const BloomFilterPolicy* policy = PolicyOf(family);
   if (policy == nullptr || policy->Options().size_ratio <= 0.0) return {};
-  const auto& levels = family.tree->levels;
-  if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return {};
-  const TreeLevel& above = levels[levels.size() - 2];
-  const double real =
-      static_cast<double>(levels.back().keys) / std::max(1.0, static_cast<double>(above.keys));
+  const std::optional<double> real = family.tree->DeepestRatio();
   const double told = policy->Options().size_ratio;
-  if (real >= told / kSizeRatioTolerance && real <= told * kSizeRatioTolerance) return {};
+  if (!real || IsRatioClose(*real, told)) return {};
+  const auto& levels = family.tree->levels;
   return {
       fmt::format("size_ratio is {:g}, but level {} has {:.2g} times the keys of level {}: the "
                   "filters take more or less memory than bits_per_key says",
-                  told, levels.back().level, real, above.level)};
+                  told, levels.back().level, *real, levels[levels.size() - 2].level)};
 }
 
 // Prefixes.
@@ -223,8 +246,12 @@ constexpr DiagnosticRule kDiagnosticRules[] = {
     {"partition_filters_without_two_level_index", PartitionsWithoutIndex,
      "set index_type=kTwoLevelIndexSearch"},
     {"size_ratio_misfit", SizeRatioMisfit,
-     "set size_ratio to what the tree settles at (max_bytes_for_level_multiplier), or use "
-     "level_bits"},
+     "set size_ratio to what the tree settles at (max_bytes_for_level_multiplier), or to auto with "
+     "listeners=exactbloom_tree in the DBOptions"},
+    {"tree_listener_missing", TreeListenerMissing,
+     "set listeners=exactbloom_tree in the DBOptions, or push exactbloom::NewTreeListener() into "
+     "them, and open the database again"},
+    {"memory_budget_exceeded", MemoryBudgetExceeded, "rebuild with another policy, or allow more"},
     {"no_keys_in_filters", NoKeysInFilters, "set whole_key_filtering=true"},
     {"prefixes_only", PrefixesOnly,
      "set whole_key_filtering=true if Get and MultiGet are used, and rebuild"},
@@ -276,8 +303,13 @@ FamilyFindings FindingsOf(const Tree& tree, const Inspection& inspection,
   }
   if (inspection.options && inspection.options->families.count(tree.column_family) != 0) {
     findings.options = &inspection.options->families.at(tree.column_family);
+    findings.database = &inspection.options->database;
   }
   return findings;
+}
+
+bool FamilyFindings::HasTreeListener() const {
+  return database != nullptr && exactbloom::HasTreeListener(*database);
 }
 
 std::vector<Diagnostic> Diagnose(const FamilyFindings& family) {

@@ -41,14 +41,17 @@ struct Diagnostic {
 // All that is known about a column family.
 struct FamilyFindings {
   const Tree* tree = nullptr;
-  std::vector<const TableReport*> tables;  // those that could be read
-  const FamilyOptions* options = nullptr;  // null without an OPTIONS file
-  std::optional<FilterCounters> counters;  // of the whole database
+  std::vector<const TableReport*> tables;        // those that could be read
+  const FamilyOptions* options = nullptr;        // null without an OPTIONS file
+  const rocksdb::DBOptions* database = nullptr;  // the same
+  std::optional<FilterCounters> counters;        // of the whole database
 
   // The table options of the OPTIONS file, or null.
   const rocksdb::BlockBasedTableOptions* TableOptions() const {
     return options == nullptr ? nullptr : options->table;
   }
+  // Whether a policy that follows the tree would see it.
+  bool HasTreeListener() const;
 };
 
 // The tree and the inspection must outlive the result.
@@ -59,8 +62,8 @@ FamilyFindings FindingsOf(const Tree& tree, const Inspection& inspection,
 inline constexpr double kFewPrefixes = 16.0;
 // The share of lookups of filters in the block cache that do not find them.
 inline constexpr double kManyFilterMisses = 0.01;
-// The largest factor between a policy's size ratio and the tree's own.
-inline constexpr double kSizeRatioTolerance = 2.0;
+// By which share the filters may exceed their budget before that is worth a word.
+inline constexpr double kBudgetTolerance = 0.03;
 
 std::vector<Diagnostic> Diagnose(const FamilyFindings& family);
 

@@ -52,6 +52,13 @@ class SettingSearch {
     return tree_.levels.back().deepest && !tree_.deepest_unfiltered;
   }
 
+  bool DoLevelsMove() const {
+    const TreeLevel& first = tree_.levels.front();
+    const auto all = static_cast<double>(tree_.Keys());
+    return tree_.compaction_style != rocksdb::kCompactionStyleLevel ||
+           (first.level == 0 && static_cast<double>(first.keys) > kMuchInLevel0 * all);
+  }
+
   void AddSettings() {
     BloomFilterPolicyOptions flat;
     if (!AddAtBestBits(flat)) return;
@@ -74,14 +81,17 @@ class SettingSearch {
     BloomFilterPolicyOptions options;
     options.bottommost = bottommost;
     if (bottommost == BottommostFilter::kRibbon) AddAtBestBits(options);
-    if (tree_.levels.size() < 2) return;
+    if (tree_.Runs() < 2) return;
+    options.size_ratio = kAutoSizeRatio;
+    AddAtBestBits(options);
+    if (tree_.levels.size() < 2 || tree_.is_followed || DoLevelsMove()) return;
+    const std::optional<double> real = tree_.DeepestRatio();
+    options.size_ratio = ratio;
+    const bool is_ratio_right = real && IsRatioClose(*real, ratio);
+    if (is_ratio_right && ratio > 1.0 && ratio <= kMaxSizeRatio) AddAtBestBits(options);
+    options.size_ratio = 0.0;
     options.level_bits = DividedBits(bottommost, bits_per_key);
     if (!options.level_bits.empty()) AddAtBestBits(options);
-    options.level_bits.clear();
-    options.size_ratio = ratio;
-    const bool ratio_known = tree_.compaction_style == rocksdb::kCompactionStyleLevel &&
-                             ratio > 1.0 && ratio <= kMaxSizeRatio;
-    if (ratio_known) AddAtBestBits(options);
   }
 
   // All tables at one rate; Ribbon filters are sized by bits alone.
@@ -155,7 +165,13 @@ class SettingSearch {
       const Tree tree = WithFiltersOf(WithBits(setting, bits_per_key), tree_);
       return constraint_.IsMetBy(FiltersOf(tree, costs_)) != memory;
     });
-    return Add(WithBits(setting, memory ? bits - 1.0 / kStepsPerBit : bits));
+    if (!memory) return Add(WithBits(setting, bits));
+    const double most = bits - 1.0 / kStepsPerBit;
+    if (!FollowsTree(setting)) return Add(WithBits(setting, most));
+    // A rebuild keeps room for runs that are still to come, which the next writes may fill.
+    const double average = 8.0 * constraint_.value / static_cast<double>(tree_.Keys());
+    return Add(
+        WithBits(setting, std::min(most, std::floor(average * kStepsPerBit) / kStepsPerBit)));
   }
 
   // The setting with other bits per key. Added to all levels alike, they keep the levels' rates in
@@ -221,6 +237,18 @@ std::size_t Choose(const std::vector<Candidate>& candidates, Constraint constrai
     if (rank(i) < rank(best)) best = i;
   }
   return best;
+}
+
+Candidate WithBudget(const Candidate& within, const Tree& tree, std::uint64_t bytes,
+                     const LookupCosts& costs) {
+  Candidate bounded;
+  bounded.options = within.options;
+  bounded.options.size_ratio = kAutoSizeRatio;
+  bounded.options.level_bits.clear();
+  bounded.options.memory_budget = bytes;
+  bounded.policy = FormatPolicy(FilterKind::kClassic, bounded.options);
+  bounded.filters = FiltersOf(WithFiltersOf(bounded.options, tree), costs);
+  return bounded;
 }
 
 int ComplexityOf(const BloomFilterPolicyOptions& options) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@
 #include "tool/database/inspection.h"
 
 namespace exactbloom::tool {
+
+struct TableOfLevel {
+  std::uint64_t keys = 0;  // that go into its filter
+  std::uint64_t filter_bytes = 0;
+  bool bottommost = false;
+};
 
 // A level: one sorted run, or as many as it has tables if it is level 0. A lookup of an absent key
 // that lies within their ranges asks each run once.
@@ -28,6 +35,11 @@ struct TreeLevel {
   double wasted_reads = 0.0;  // per lookup, 0 .. runs
   // By kind of filter, the share of the run's keys in tables with it.
   std::map<CheckedFilter, double> filters;
+  // Of these, those below which no level has tables of their range.
+  std::uint64_t bottommost_tables = 0;
+  std::uint64_t bottommost_keys = 0;
+  // In level 0, the newest first. Empty: all of them have as many keys.
+  std::vector<TableOfLevel> each;
 };
 
 struct Tree {
@@ -39,11 +51,22 @@ struct Tree {
   double size_multiplier = 10.0;  // max_bytes_for_level_multiplier
   rocksdb::CompactionStyle compaction_style = rocksdb::kCompactionStyleLevel;
   bool deepest_unfiltered = false;  // optimize_filters_for_hits
+  bool is_followed = false;         // by the present policy
   rocksdb::BlockBasedTableOptions table_options;
 
   std::uint64_t Keys() const;
   std::uint64_t Runs() const;
+  // The keys of the deepest level over those of the next one above it; nothing if that is level 0.
+  std::optional<double> DeepestRatio() const;
 };
+
+// The largest factor between a policy's size ratio and the tree's own.
+inline constexpr double kSizeRatioTolerance = 2.0;
+
+// Whether a tree of the real ratio may be divided by the one that a policy was told.
+inline bool IsRatioClose(double real, double told) {
+  return real >= told / kSizeRatioTolerance && real <= told * kSizeRatioTolerance;
+}
 
 // The column families that have readable tables, by their names.
 std::vector<Tree> TreesOf(const Inspection& inspection);
@@ -51,8 +74,8 @@ std::vector<Tree> TreesOf(const Inspection& inspection);
 // Returns the tree with the filters that the classic policy of these options, which must be valid,
 // would give it. The plugin itself determines which filter a level's tables get. Their rates are
 // exact for the level's mean number of keys per filter; for Ribbon filters they are those of
-// ribbon_rate.h, at the bytes that RocksDB's builder takes. A table counts as bottommost if its
-// level is the deepest.
+// ribbon_rate.h, at the bytes that RocksDB's builder takes. A policy that follows the tree is taken
+// to be set for a rebuild.
 Tree WithFiltersOf(const BloomFilterPolicyOptions& options, Tree tree);
 
 // The sums over a tree.

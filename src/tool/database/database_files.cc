@@ -101,6 +101,39 @@ bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second)
          order->Compare(second.largest, first.smallest) < 0;
 }
 
+std::vector<bool> AreBottommost(const std::vector<const TableLocation*>& tables) {
+  // By family and level, in the order of their keys: below level 0 ranges do not overlap.
+  std::map<std::pair<std::string, int>, std::vector<const TableLocation*>> levels;
+  for (const TableLocation* table : tables) {
+    if (table->level > 0) levels[{table->column_family, table->level}].push_back(table);
+  }
+  for (auto& [place, level] : levels) {
+    const rocksdb::Comparator* order = ComparatorOf(level.front()->comparator);
+    if (order == nullptr) continue;
+    std::sort(level.begin(), level.end(), [order](const auto* one, const auto* other) {
+      return order->Compare(one->smallest, other->smallest) < 0;
+    });
+  }
+  std::vector<bool> are_bottommost;
+  for (const TableLocation* table : tables) {
+    const rocksdb::Comparator* order = ComparatorOf(table->comparator);
+    bool is_bottommost = table->level > 0;
+    for (auto below = levels.upper_bound({table->column_family, table->level});
+         below != levels.end() && below->first.first == table->column_family && is_bottommost;
+         ++below) {
+      const auto& level = below->second;
+      const auto next = order == nullptr
+                            ? level.begin()
+                            : std::partition_point(level.begin(), level.end(), [&](const auto* at) {
+                                return order->Compare(at->largest, table->smallest) < 0;
+                              });
+      is_bottommost = next == level.end() || HaveDisjointRanges(**next, *table);
+    }
+    are_bottommost.push_back(is_bottommost);
+  }
+  return are_bottommost;
+}
+
 std::string Describe(const rocksdb::Status& status) {
   // RocksDB writes "Corruption: what: where", perhaps with line breaks, which are removed here.
   std::string text = status.ToString();

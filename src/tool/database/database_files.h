@@ -41,6 +41,12 @@ TableListing ListTables(const std::vector<std::string>& paths);
 // than bytewise and reverse bytewise, are not known.
 bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second);
 
+// Returns whether a compaction of the table within its level would write to the bottom of the tree:
+// whether no table below it can have keys in its range. In level 0 tables are never taken to be
+// there. Where the keys' order is not known, only those of the deepest level are.
+//   tables   of a listing, in its order
+std::vector<bool> AreBottommost(const std::vector<const TableLocation*>& tables);
+
 // The message of a status on one line, such as "corruption: ...".
 std::string Describe(const rocksdb::Status& status);
 

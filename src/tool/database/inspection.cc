@@ -74,9 +74,14 @@ Inspection Inspect(const std::vector<std::string>& paths) {
   const auto read = ReadTables<TableReport>(
       paths, "reading filters", [&](const TableLocation& table) { return reader.Read(table); });
   inspection.database = read.database;
+  std::vector<const TableLocation*> locations;
+  for (const auto& [location, report] : read.tables) locations.push_back(&location);
+  const std::vector<bool> are_bottommost = AreBottommost(locations);
   for (const auto& [location, report] : read.tables) {
+    const std::size_t number = inspection.tables.size();
     inspection.tables.push_back(report);
     inspection.tables.back().filter.level = location.level;
+    inspection.tables.back().bottommost = are_bottommost[number];
   }
   if (!inspection.database.empty()) JudgeUse(inspection);
   Summarize(inspection);

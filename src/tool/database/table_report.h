@@ -28,7 +28,8 @@ FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions& options, b
 
 struct TableReport {
   TableFilter filter;
-  rocksdb::Status status;  // the filter's
+  rocksdb::Status status;   // the filter's
+  bool bottommost = false;  // AreBottommost
 
   // The filter. If it has partitions, rates are means weighted by their keys.
   std::uint64_t keys = 0;            // the table's own count

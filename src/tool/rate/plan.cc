@@ -230,6 +230,8 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
       "{:.6f} wasted reads for each lookup of an absent key; {:.6f} with equal bits per key\n",
       wasted_reads, equal);
   fmt::print("\nfilter_policy={}\n", policy);
+  fmt::print(
+      "size_ratio=auto divides the bits of such a tree in the same way, and follows the tree.\n");
 }
 
 void PlanLevelsOfTree(const PlanArguments& arguments) {
