@@ -17,13 +17,14 @@ import sys
 import tempfile
 
 SKIPPED = 77
-# What each language needs: programs, and files that its packages bring.
+# What each language needs: programs, or files, and the packages that bring them.
+COMMON = {"pkg-config": "pkg-config"}
 NEEDED = {
-    "c": ["pkg-config", "cc"],
-    "cpp": ["cmake", "c++", "pkg-config"],
-    "go": ["pkg-config", "go", "cc"],
-    "python": ["pkg-config"],
-    "rust": ["pkg-config", "cargo", "/usr/share/cargo/registry/rocksdb-*"],
+    "c": COMMON | {"cc": "gcc"},
+    "cpp": COMMON | {"cmake": "cmake", "c++": "g++"},
+    "go": COMMON | {"go": "golang-go", "cc": "gcc"},
+    "python": COMMON,
+    "rust": COMMON | {"cargo": "cargo", "/usr/share/cargo/registry/rocksdb-*": "librust-rocksdb-dev"},
 }
 MOST_LINES = 15
 # In this order; the first has what is copied.
@@ -38,11 +39,11 @@ def fail(message):
 
 
 def missing_of(language):
-    """Returns what is not installed, or None."""
-    for needed in NEEDED[language]:
+    """Returns the package that is not installed, or None."""
+    for needed, package in NEEDED[language].items():
         is_there = any(pathlib.Path("/").glob(needed[1:])) if needed.startswith("/") else shutil.which(needed)
         if not is_there:
-            return needed
+            return package
     return None
 
 
@@ -78,7 +79,7 @@ def run_script(command, environment, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("script", type=pathlib.Path)
-    parser.add_argument("--prefix", type=pathlib.Path, required=True)
+    parser.add_argument("--prefix", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--examples", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
     language = arguments.script.parts[0]
