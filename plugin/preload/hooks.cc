@@ -31,6 +31,7 @@ using exactbloom::preload::CreateNamedFamiliesFunction;
 using exactbloom::preload::Families;
 using exactbloom::preload::Handles;
 using exactbloom::preload::LoadedCore;
+using exactbloom::preload::MakeFileWriterFunction;
 using exactbloom::preload::NextDefinition;
 using exactbloom::preload::OpenFamiliesFunction;
 using exactbloom::preload::OpenFunction;
@@ -159,6 +160,36 @@ std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {
 }
 
 }  // namespace rocksdb
+
+// The constructors of SstFileWriter, for whole objects (C1) and for bases (C2). A constructor
+// cannot be defined without the class's members, so these are functions of its names; those without
+// the last parameter came with RocksDB 11.
+#define EXACTBLOOM_FILE_WRITER(function, name)                                                   \
+  extern "C" [[gnu::visibility("default")]] void function(                                       \
+      rocksdb::SstFileWriter*, const rocksdb::EnvOptions&, const rocksdb::Options&,              \
+      const rocksdb::Comparator*, rocksdb::ColumnFamilyHandle*, bool, rocksdb::Env::IOPriority,  \
+      bool) __asm__(name);                                                                       \
+  void function(rocksdb::SstFileWriter* writer, const rocksdb::EnvOptions& env_options,          \
+                const rocksdb::Options& options, const rocksdb::Comparator* comparator,          \
+                rocksdb::ColumnFamilyHandle* family, bool invalidates_page_cache,                \
+                rocksdb::Env::IOPriority priority, bool skips_filters) {                         \
+    EXACTBLOOM_CALL(MakeFileWriterFunction, &function);                                          \
+    if (call.core == nullptr) {                                                                  \
+      return call.next(writer, env_options, options, comparator, family, invalidates_page_cache, \
+                       priority, skips_filters);                                                 \
+    }                                                                                            \
+    call.core->make_file_writer(call.next, writer, env_options, options, comparator, family,     \
+                                invalidates_page_cache, priority, skips_filters);                \
+  }
+#define EXACTBLOOM_FILE_WRITER_NAME(kind, last)                                      \
+  "_ZN7rocksdb13SstFileWriter" kind                                                  \
+  "ERKNS_10EnvOptionsERKNS_7OptionsEPKNS_10ComparatorEPNS_18ColumnFamilyHandleEbNS_" \
+  "3Env10IOPriorityE" last
+EXACTBLOOM_FILE_WRITER(exactbloom_file_writer, EXACTBLOOM_FILE_WRITER_NAME("C1", ""))
+EXACTBLOOM_FILE_WRITER(exactbloom_base_file_writer, EXACTBLOOM_FILE_WRITER_NAME("C2", ""))
+EXACTBLOOM_FILE_WRITER(exactbloom_file_writer_before_11, EXACTBLOOM_FILE_WRITER_NAME("C1", "b"))
+EXACTBLOOM_FILE_WRITER(exactbloom_base_file_writer_before_11,
+                       EXACTBLOOM_FILE_WRITER_NAME("C2", "b"))
 
 rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom(double bits_per_key) {
   EXACTBLOOM_CALL(rocksdb_filterpolicy_t * (double), &rocksdb_filterpolicy_create_bloom);

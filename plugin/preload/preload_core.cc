@@ -170,6 +170,26 @@ Status CreateFamilies(CreateFamiliesFunction* next, DB* db, const Families& fami
       [&](const Families& filled) { return next(db, filled, handles); });
 }
 
+// What a file writer is told is not logged, since it has no database.
+void MakeFileWriter(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer,
+                    const rocksdb::EnvOptions& env_options, const rocksdb::Options& options,
+                    const rocksdb::Comparator* comparator, rocksdb::ColumnFamilyHandle* family,
+                    bool invalidates_page_cache, rocksdb::Env::IOPriority priority,
+                    bool skips_filters) {
+  std::unique_ptr<rocksdb::Options> filled;
+  try {
+    Notes notes;
+    filled = std::make_unique<rocksdb::Options>(options);
+    filled->comparator = comparator;  // by which the keys are ordered, whatever the options have
+    FillFamily("", filled.get(), &notes);
+    filled->comparator = options.comparator;
+  } catch (const std::bad_alloc&) {
+    filled = nullptr;
+  }
+  next(writer, env_options, filled == nullptr ? options : *filled, comparator, family,
+       invalidates_page_cache, priority, skips_filters);
+}
+
 constexpr Core kCore = {exactbloom_register,
                         exactbloom_filterpolicy_create,
                         exactbloom_options_add_tree_listener,
@@ -180,7 +200,8 @@ constexpr Core kCore = {exactbloom_register,
                         OpenTransactions,
                         CreateFamily,
                         CreateNamedFamilies,
-                        CreateFamilies};
+                        CreateFamilies,
+                        MakeFileWriter};
 
 }  // namespace
 }  // namespace exactbloom::preload

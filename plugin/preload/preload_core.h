@@ -8,6 +8,7 @@
 #include <rocksdb/c.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/utilities/transaction_db.h>
 
 #include <string>
@@ -35,6 +36,12 @@ using CreateNamedFamiliesFunction = rocksdb::Status(rocksdb::DB*,
                                                     const rocksdb::ColumnFamilyOptions&,
                                                     const std::vector<std::string>&, Handles*);
 using CreateFamiliesFunction = rocksdb::Status(rocksdb::DB*, const Families&, Handles*);
+
+// The constructor of SstFileWriter. RocksDB before 11 takes the last parameter.
+using MakeFileWriterFunction = void(rocksdb::SstFileWriter*, const rocksdb::EnvOptions&,
+                                    const rocksdb::Options&, const rocksdb::Comparator*,
+                                    rocksdb::ColumnFamilyHandle*, bool invalidates_page_cache,
+                                    rocksdb::Env::IOPriority, bool skips_filters);
 
 // Which call asked for a filter policy, for the info log.
 enum class Asked { kBloom, kRibbon, kC, kOptionString };
@@ -69,6 +76,11 @@ struct Core {
                                            const std::vector<std::string>& names, Handles* handles);
   rocksdb::Status (*create_families)(CreateFamiliesFunction* next, rocksdb::DB* db,
                                      const Families& families, Handles* handles);
+  void (*make_file_writer)(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer,
+                           const rocksdb::EnvOptions& env_options, const rocksdb::Options& options,
+                           const rocksdb::Comparator* comparator,
+                           rocksdb::ColumnFamilyHandle* family, bool invalidates_page_cache,
+                           rocksdb::Env::IOPriority priority, bool skips_filters);
 };
 
 inline constexpr char kVariable[] = "EXACTBLOOM_POLICY";

@@ -5,6 +5,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/db_ttl.h>
 #include <rocksdb/utilities/optimistic_transaction_db.h>
@@ -122,6 +124,21 @@ void CreateFamilies(const std::string& path) {
   Show("created", db.get(), all);
 }
 
+// Writes a table without a database, and shows whether it has a filter.
+void WriteFile(const std::string& how, const Options& options,
+               const rocksdb::Comparator* comparator, const std::string& path) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options, comparator);
+  Check(writer.Open(path));
+  Check(writer.Put("key", "value"));
+  Check(writer.Finish());
+  Options reading = options;
+  reading.comparator = comparator;
+  rocksdb::SstFileReader reader(reading);
+  Check(reader.Open(path));
+  const auto properties = reader.GetTableProperties();
+  std::cout << how << " file: " << (properties->filter_size == 0 ? "none" : "a filter") << '\n';
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -167,5 +184,8 @@ int main(int argc, char** argv) {
     Show("ttl", db, {});
   }
   CreateFamilies(directory + "/created");
+  static const IgnoringCase ignoring_case;
+  WriteFile("written", {}, rocksdb::BytewiseComparator(), directory + "/written.sst");
+  WriteFile("compared", {}, &ignoring_case, directory + "/compared.sst");
   return 0;
 }

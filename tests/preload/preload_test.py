@@ -181,10 +181,12 @@ class OpenedDatabases(Preloaded):
         added = "classic_bloom:10/size_ratio:auto"
         expected = {name: added for name in stock} | {
             "created bloom": "classic_bloom:8/size_ratio:auto", "created ribbon": "classic_bloom:9/size_ratio:auto",
-            "created own": "OwnPolicy", "created compared": "none", "created plain": "no block-based tables"}
+            "created own": "OwnPolicy", "created compared": "none", "created plain": "no block-based tables",
+            "written file": "a filter", "compared file": "none"}
         self.assertEqual(ours, expected)
         self.assertEqual({name for name, policy in stock.items() if policy == "none"},
-                         {name for name in stock if expected[name] == added} | {"created compared"})
+                         {name for name in stock if expected[name] == added} |
+                         {"created compared", "written file", "compared file"})
         self.db = f"{self.directory}/created"
         for line in ("column family [one] had no filter policy, and gets classic_bloom:10/size_ratio:auto",
                      "column family [own] keeps its filter policy OwnPolicy",
