@@ -164,6 +164,7 @@ std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {
 // The constructors of SstFileWriter, for whole objects (C1) and for bases (C2). A constructor
 // cannot be defined without the class's members, so these are functions of its names; those without
 // the last parameter came with RocksDB 11.
+// NOLINTBEGIN(bugprone-macro-parentheses): names in declarations
 #define EXACTBLOOM_FILE_WRITER(function, name)                                                   \
   extern "C" [[gnu::visibility("default")]] void function(                                       \
       rocksdb::SstFileWriter*, const rocksdb::EnvOptions&, const rocksdb::Options&,              \
@@ -181,6 +182,7 @@ std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {
     call.core->make_file_writer(call.next, writer, env_options, options, comparator, family,     \
                                 invalidates_page_cache, priority, skips_filters);                \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 #define EXACTBLOOM_FILE_WRITER_NAME(kind, last)                                      \
   "_ZN7rocksdb13SstFileWriter" kind                                                  \
   "ERKNS_10EnvOptionsERKNS_7OptionsEPKNS_10ComparatorEPNS_18ColumnFamilyHandleEbNS_" \
