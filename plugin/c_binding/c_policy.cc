@@ -10,13 +10,13 @@ namespace {
 
 // What RocksDB's C layer makes around its own policies, with the functions that it leaves out:
 // options stand in OPTIONS files, and bad ones are refused.
-class CPolicy : public ForwardingPolicy<rocksdb_filterpolicy_t> {
+class CPolicy : public SharedPolicy<rocksdb_filterpolicy_t> {
  public:
   explicit CPolicy(std::shared_ptr<const rocksdb::FilterPolicy> policy)
-      : ForwardingPolicy(std::move(policy)) {
+      : SharedPolicy(std::move(policy)) {
     state_ = nullptr;
     destructor_ = [](void* /*state*/) {};
-    name_ = nullptr;  // only the Name that ForwardingPolicy replaces calls it
+    name_ = nullptr;  // only the Name that SharedPolicy replaces calls it
   }
 };
 

@@ -1,4 +1,4 @@
-// A filter policy that hands everything on to another one, which it shares.
+// Filter policies that hand on to another one, which they share.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -9,7 +9,7 @@
 
 namespace exactbloom {
 
-// Base is FilterPolicy or a class derived from it.
+// Builds and reads what the other policy does. Base is FilterPolicy or a class derived from it.
 template <typename Base>
 class ForwardingPolicy : public Base {
  public:
@@ -18,14 +18,6 @@ class ForwardingPolicy : public Base {
 
   const char* Name() const override { return policy_->Name(); }
   const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
-  std::string GetId() const override { return policy_->GetId(); }
-  const rocksdb::Customizable* Inner() const override { return policy_.get(); }
-
-  rocksdb::Status ValidateOptions(const rocksdb::DBOptions& db_options,
-                                  const rocksdb::ColumnFamilyOptions& cf_options) const override {
-    return policy_->ValidateOptions(db_options, cf_options);
-  }
-
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
     return policy_->GetBuilderWithContext(context);
@@ -35,16 +27,34 @@ class ForwardingPolicy : public Base {
   }
 
  protected:
-  // So that an OPTIONS file names the other policy with its options.
-  std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
-                               const std::string& header) const override {
-    const std::string text = policy_->ToString(config_options, header);
-    const bool braced = text.size() > 1 && text.front() == '{' && text.back() == '}';
-    return braced ? text.substr(1, text.size() - 2) : text;  // whoever asks adds them again
-  }
+  const rocksdb::FilterPolicy& Target() const { return *policy_; }
 
  private:
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
+};
+
+// Is the other policy in every respect: its options, too.
+template <typename Base>
+class SharedPolicy : public ForwardingPolicy<Base> {
+ public:
+  using ForwardingPolicy<Base>::ForwardingPolicy;
+
+  std::string GetId() const override { return this->Target().GetId(); }
+  const rocksdb::Customizable* Inner() const override { return &this->Target(); }
+
+  rocksdb::Status ValidateOptions(const rocksdb::DBOptions& db_options,
+                                  const rocksdb::ColumnFamilyOptions& cf_options) const override {
+    return this->Target().ValidateOptions(db_options, cf_options);
+  }
+
+ protected:
+  // So that an OPTIONS file names the other policy with its options.
+  std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
+                               const std::string& header) const override {
+    const std::string text = this->Target().ToString(config_options, header);
+    const bool braced = text.size() > 1 && text.front() == '{' && text.back() == '}';
+    return braced ? text.substr(1, text.size() - 2) : text;  // whoever asks adds them again
+  }
 };
 
 }  // namespace exactbloom

@@ -71,7 +71,7 @@ Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
 }
 
 FilterPolicy* NewPolicy(double bits_per_key, Asked asked) {
-  auto* policy = new ForwardingPolicy<FilterPolicy>(PolicyForBits(bits_per_key));
+  auto* policy = new SharedPolicy<FilterPolicy>(PolicyForBits(bits_per_key));
   Count(asked);
   return policy;
 }

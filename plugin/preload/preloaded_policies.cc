@@ -51,9 +51,9 @@ double AsRocksDBTakes(double bits_per_key) {
   return bits_per_key < kMaxBitsPerKey ? bits_per_key : kMaxBitsPerKey;  // also for no number
 }
 
-class PreloadedPolicy : public ForwardingPolicy<FilterPolicy> {
+class PreloadedPolicy : public SharedPolicy<FilterPolicy> {
  public:
-  using ForwardingPolicy::ForwardingPolicy;
+  using SharedPolicy::SharedPolicy;
 
   Status ValidateOptions(const rocksdb::DBOptions& /*db_options*/,
                          const rocksdb::ColumnFamilyOptions& /*cf_options*/) const override {
@@ -92,7 +92,7 @@ void Replace(ObjectLibrary& library, const ObjectLibrary::PatternEntry& names) {
          std::string* error) -> const FilterPolicy* {
         try {
           const double bits_per_key = std::strtod(id.c_str() + id.find(':') + 1, nullptr);
-          guard->reset(new ForwardingPolicy<FilterPolicy>(PolicyForBits(bits_per_key)));
+          guard->reset(new SharedPolicy<FilterPolicy>(PolicyForBits(bits_per_key)));
           Count(Asked::kOptionString);
           return guard->get();
         } catch (const std::bad_alloc&) {

@@ -26,6 +26,7 @@
 #include "filter/block_format.h"
 #include "followed_database.h"
 #include "forwarding_builder.h"
+#include "plugin/c_binding/forwarding_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
@@ -263,7 +264,7 @@ TEST_P(OutOfMemoryByLayout, AFaultIsReportedWithoutMemory) {
 }
 
 // The policy in a real database that has memory for everything except filters.
-class StarvedPolicy : public ForwardingPolicy {
+class StarvedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
  public:
   StarvedPolicy(PolicyPointer policy, bool readers_only)
       : ForwardingPolicy(std::move(policy)), readers_only_(readers_only) {}
@@ -391,7 +392,7 @@ class FailingListener : public rocksdb::EventListener {
   FailingCalls& calls_;
 };
 
-class FailingPolicy : public ForwardingPolicy {
+class FailingPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
  public:
   FailingPolicy(PolicyPointer policy, FailingCalls& calls)
       : ForwardingPolicy(std::move(policy)), calls_(calls) {}

@@ -1,5 +1,4 @@
-// A builder and a policy that pass everything on to others, for tests that change what a policy
-// builds.
+// A builder that passes everything on to another, for tests that change what a policy builds.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +6,6 @@
 #include <utility>
 
 #include "plugin/filter_bits_interface.h"
-#include "sample_database.h"
 
 namespace exactbloom {
 
@@ -52,27 +50,6 @@ class ForwardingBuilder : public NewestFilterBitsBuilder {
 
  private:
   std::unique_ptr<rocksdb::FilterBitsBuilder> builder_;
-};
-
-class ForwardingPolicy : public rocksdb::FilterPolicy {
- public:
-  explicit ForwardingPolicy(PolicyPointer policy) : policy_(std::move(policy)) {}
-
-  const char* Name() const override { return policy_->Name(); }
-  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
-  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
-      const rocksdb::FilterBuildingContext& context) const override {
-    return policy_->GetBuilderWithContext(context);
-  }
-  rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
-    return policy_->GetFilterBitsReader(contents);
-  }
-
- protected:
-  const rocksdb::FilterPolicy& Target() const { return *policy_; }
-
- private:
-  PolicyPointer policy_;
 };
 
 }  // namespace exactbloom

@@ -11,11 +11,12 @@
 #include <utility>
 
 #include "forwarding_builder.h"
+#include "plugin/c_binding/forwarding_policy.h"
 #include "sample_database.h"
 
 namespace exactbloom {
 
-class ObservedPolicy : public ForwardingPolicy {
+class ObservedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
  public:
   using Observe = std::function<void(char* block, std::size_t size)>;
 

@@ -11,6 +11,8 @@
 #include "exactbloom/bloom_filter.h"
 #include "filter/block_format.h"
 #include "forwarding_builder.h"
+#include "plugin/c_binding/forwarding_policy.h"
+#include "sample_database.h"
 
 namespace exactbloom {
 namespace {
@@ -50,7 +52,7 @@ class FaultyBuilder : public ForwardingBuilder {
   Keys keys_;
 };
 
-class FaultyPolicy : public ForwardingPolicy {
+class FaultyPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
  public:
   explicit FaultyPolicy(Fault fault, PolicyPointer policy = NewPolicy(FilterKind::kClassic))
       : ForwardingPolicy(std::move(policy)), fault_(std::move(fault)) {}
