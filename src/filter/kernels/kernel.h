@@ -66,6 +66,7 @@ struct InstructionSet {
 
 const Kernel& ScalarKernel(const FilterDescription& filter);
 #if defined(__x86_64__)
+const Kernel& Avx2DrawKernel(const FilterDescription& filter);
 const Kernel& Avx2Kernel(const FilterDescription& filter);
 // `gathers`: one key's bits are read by a gather instruction, and not by loads one by one.
 const Kernel& Avx512DrawKernel(const FilterDescription& filter, bool gathers);

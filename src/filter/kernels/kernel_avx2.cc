@@ -62,7 +62,7 @@ EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word,
 }  // namespace
 
 const Kernel& Avx2Kernel(const FilterDescription& filter) {
-  return filter.layout.InLines() ? LineKernelFor(filter) : ScalarKernel(filter);
+  return filter.layout.InLines() ? LineKernelFor(filter) : Avx2DrawKernel(filter);
 }
 
 }  // namespace exactbloom::filter
