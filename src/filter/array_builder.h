@@ -6,11 +6,12 @@
 // the other. An entry is
 //
 //   lines > 0   the hash of a key: its lines lie within one range
-//   lines = 0   one position of a key, relative to its range
+//   lines = 0   one position of a key
 //
-// Besides the hashes, which are freed as they are distributed, the entries take at most
-// kScratchBytesPerKey of memory per key. If the entries of all keys would take more, the keys are
-// distributed in slices, each followed by a second pass.
+// The entries take the memory of the hashes that have been distributed, and at most twice
+// kScratchBytesPerKey of more memory per key: once for the first entries of each range, once for
+// others. If the entries of all keys would take more, the keys are distributed in slices, each
+// followed by a second pass.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,7 @@ constexpr std::size_t DirectArrayBytes(Layout layout) {
 inline constexpr int kRangeBytesLog2 = 19;
 static_assert(std::size_t{2} << kRangeBytesLog2 == kSecondLevelCacheBytes);
 
-// Beyond the hashes themselves.
-inline constexpr std::size_t kScratchBytesPerKey = 4;
+inline constexpr std::size_t kScratchBytesPerKey = 2;
 
 // Sets the whole array, whatever it held: the bits of all code words to 1, all others to 0.
 // Consumes the hashes. Needs no memory but the scratch, and works without it if there is none.
