@@ -24,6 +24,7 @@ namespace exactbloom {
 
 namespace filter {
 struct FilterInternals;
+struct KeyBatch;
 }  // namespace filter
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
@@ -175,7 +176,6 @@ class BloomFilterBuilder {
 
   BloomFilterBuilder(const Options& options, std::unique_ptr<State> state);
 
-  void AddHash(std::uint64_t hash);
   BlockPlan PlanOf(std::uint64_t keys, std::uint64_t bits) const;
 
   Options options_;
@@ -227,6 +227,8 @@ class BloomFilterView {
                        std::string_view key);
   void (*may_contain_batch_)(const unsigned char* array, const FilterDescription& filter,
                              const std::uint64_t* hashes, std::size_t count, bool* results);
+  void (*hash_keys_)(const filter::KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                     std::uint64_t* hashes);
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the

@@ -46,6 +46,14 @@ struct BloomFilterBuilder::State {
   std::unique_ptr<filter::ConstructionCheck> check;  // null: no faults are looked for
   std::uint64_t last_hash = 0;                       // of the entries, where there are any
   std::optional<std::uint64_t> last_alternate_hash;
+
+  void Add(std::uint64_t hash) {
+    // Hardly ever equal, so the second comparison is hardly ever made.
+    if (hash == last_hash && !hashes.empty()) return;
+    hashes.Append(hash);
+    last_hash = hash;
+    if (check != nullptr) check->Note(hash);
+  }
 };
 
 std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options,
@@ -66,25 +74,16 @@ BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder::~BloomFilterBuilder() = default;
 
-void BloomFilterBuilder::AddHash(std::uint64_t hash) {
-  // Hardly ever equal, so the second comparison is hardly ever made.
-  State& state = *state_;
-  if (hash == state.last_hash && !state.hashes.empty()) return;
-  state.hashes.Append(hash);
-  state.last_hash = hash;
-  if (state.check != nullptr) state.check->Note(hash);
-}
-
 __attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
-  AddHash(filter::HashMostlyShortKey(key, options_.hash_seed));
+  state_->Add(filter::HashMostlyShortKey(key, options_.hash_seed));
 }
 
 void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {
   const std::optional<std::uint64_t> previous = state_->last_alternate_hash;
   state_->last_alternate_hash = filter::HashMostlyShortKey(alternate, options_.hash_seed);
-  if (state_->last_alternate_hash != previous) AddHash(*state_->last_alternate_hash);
+  if (state_->last_alternate_hash != previous) state_->Add(*state_->last_alternate_hash);
   const std::uint64_t hash = filter::HashMostlyShortKey(key, options_.hash_seed);
-  if (hash != previous) AddHash(hash);
+  if (hash != previous) state_->Add(hash);
 }
 
 std::uint64_t BloomFilterBuilder::KeyCount() const { return state_->hashes.size(); }

@@ -24,10 +24,12 @@ BloomFilterView::BloomFilterView(std::string_view block) {
   array_ = decoded.array;
   may_contain_ = AlwaysContained;
   may_contain_batch_ = nullptr;  // never asked where the block is not usable
+  hash_keys_ = nullptr;
   if (status_ != BlockStatus::kUsable) return;
   const filter::Kernel& kernel = filter::KernelFor(description_);
   may_contain_ = kernel.may_contain;
   may_contain_batch_ = kernel.may_contain_batch;
+  hash_keys_ = filter::HashKeysInUse();
 }
 
 void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count,

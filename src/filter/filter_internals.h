@@ -45,16 +45,6 @@ struct FilterInternals {
     constexpr std::size_t kByLines[] = {6, 4, 3};
     return kByLines[layout.Lines()];
   }
-
-  // Hashes keys that are mostly short, and hands out each hash as take(hash).
-  template <typename KeyAt, typename Take>
-  __attribute__((flatten)) static void HashKeys(std::size_t count, KeyAt key_at, std::uint64_t seed,
-                                                std::uint64_t* hashes, Take take) {
-    for (std::size_t i = 0; i < count; ++i) {
-      hashes[i] = HashMostlyShortKey(key_at(i), seed);
-      take(hashes[i]);
-    }
-  }
 };
 
 template <typename KeyAt>
@@ -69,20 +59,16 @@ void FilterInternals::MayContainKeys(const BloomFilterView& view, std::size_t co
     for (std::size_t i = 0; i < count; ++i) results[i] = view.MayContain(key_at(i));
     return;
   }
-  const std::uint64_t seed = view.description_.hash_seed;
-  const std::uint64_t line_count = view.description_.bits / kLineBits;
-  const bool fetches_lines = view.description_.layout.InLines();
+  KeyBatch keys;
   std::array<std::uint64_t, kBatchKeys> hashes;
   for (std::size_t begin = 0; begin < count; begin += kBatchKeys) {
     const std::size_t batch = std::min(count - begin, kBatchKeys);
-    const auto key_of_batch = [&](std::size_t i) { return key_at(begin + i); };
-    if (fetches_lines) {
-      HashKeys(batch, key_of_batch, seed, hashes.data(), [&](std::uint64_t hash) {
-        FetchLine(array + FirstLine(hash, line_count) * kLineBytes);
-      });
-    } else {
-      HashKeys(batch, key_of_batch, seed, hashes.data(), [](std::uint64_t) {});
+    for (std::size_t i = 0; i < batch; ++i) {
+      const std::string_view key = key_at(begin + i);
+      keys.data[i] = key.data();
+      keys.sizes[i] = key.size();
     }
+    view.hash_keys_(keys, batch, view.description_.hash_seed, hashes.data());
     view.may_contain_batch_(array, view.description_, hashes.data(), batch, results + begin);
   }
 }

@@ -247,6 +247,34 @@ TEST_P(KernelTest, LargeFiltersHaveTheBitsOfTheDefinition) {
   }
 }
 
+// Groups of keys that are all of one length, that are all hashed in one step, and that are not;
+// with groups that are cut short.
+TEST(HashKeys, AreTheHashesOfTheKeysOfAnyLength) {
+  std::mt19937_64 random(5);
+  std::string bytes(400, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  for (const InstructionSet& set : TestedSets()) {
+    for (int repetition = 0; repetition < 1000; ++repetition) {
+      KeyBatch keys;
+      const std::size_t shortest = random() % 40;
+      const std::size_t lengths = 1 + repetition % 3 * (random() % 30);
+      const std::size_t count = 1 + random() % kBatchKeys;
+      for (std::size_t i = 0; i < count; ++i) {
+        keys.sizes[i] = repetition % 4 == 0 ? 9 + random() % 8 : shortest + random() % lengths;
+        keys.data[i] = bytes.data() + random() % 300;
+      }
+      const std::uint64_t seed = repetition % 2 == 0 ? 0 : random();
+      std::array<std::uint64_t, kBatchKeys> hashes{};
+      set.hash_keys(keys, count, seed, hashes.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(hashes[i], HashKey({keys.data[i], keys.sizes[i]}, seed)) << set.name;
+      }
+      ASSERT_EQ(std::count(hashes.begin() + static_cast<std::ptrdiff_t>(count), hashes.end(), 0),
+                static_cast<std::ptrdiff_t>(kBatchKeys - count));
+    }
+  }
+}
+
 TEST(KernelTable, EndsWithScalar) { EXPECT_EQ(AvailableInstructionSets().back().name, "scalar"); }
 
 TEST(KernelTable, TakesTheNamedSet) {

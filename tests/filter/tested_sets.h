@@ -20,8 +20,8 @@ inline std::vector<InstructionSet> TestedSets() {
   std::vector<InstructionSet> sets = AvailableInstructionSets();
 #if defined(__x86_64__)
   if (sets.front().name == "avx512") {
-    sets.push_back({"avx512_loads", nullptr, Avx512Draws<false>});
-    sets.push_back({"avx512_gathers", nullptr, Avx512Draws<true>});
+    sets.push_back({"avx512_loads", nullptr, Avx512Draws<false>, Avx512HashKeys});
+    sets.push_back({"avx512_gathers", nullptr, Avx512Draws<true>, Avx512HashKeys});
   }
 #endif
   return sets;

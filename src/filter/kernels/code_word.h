@@ -103,6 +103,7 @@ static_assert(kLineBits == std::uint64_t{1} << kFieldBits);
 
 // Fields of a word; a multiple of either number is a whole stream.
 constexpr int FieldsPerWord(int lines) { return lines == 1 ? 7 : 6; }
+constexpr int LinesOfFields(int fields_per_word) { return fields_per_word == 7 ? 1 : 2; }
 inline constexpr int kStreamFields = 252;
 
 inline unsigned Field(std::uint64_t word, int i) {
@@ -134,6 +135,14 @@ class FieldStream {
 class DistinctFields {
  public:
   explicit DistinctFields(const FieldStream& stream) : stream_(stream) {}
+
+  // Draws the first `fields` fields, and returns how many of them are equal to an earlier one.
+  // Comes before Next.
+  int SkipEqual(int fields) {
+    int equal = 0;
+    for (; drawn_ < fields; ++drawn_) equal += Insert(stream_.Next()) ? 0 : 1;
+    return equal;
+  }
 
   // May be called kLineBits times.
   unsigned Next() {

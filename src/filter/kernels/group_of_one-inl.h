@@ -1,30 +1,53 @@
-// Groups of one key, for instruction sets that gain nothing from searching the fields of several
-// keys at once: the functions that line_kernel-inl.h needs, for one key.
+// Groups of one key, for instruction sets that gain nothing from several keys at once: what
+// group_words-inl.h has, for one key; and what line_kernel-inl.h needs of one word at a time.
 
 inline constexpr std::size_t kGroupKeys = 1;
 
 // A word of each key.
 using GroupWords = std::uint64_t;
 
-// The words that the keys' fields begin with, of the first `count` hashes; behind them, any.
-EXACTBLOOM_TARGET inline GroupWords FirstWords(const std::uint64_t* hashes, std::size_t /*count*/) {
-  return FirstFieldWord(hashes[0]);
-}
+inline GroupWords LoadGroup(const std::uint64_t* words) { return *words; }
 
-// The words that follow those.
-EXACTBLOOM_TARGET inline GroupWords NextWords(GroupWords words) { return NextFieldWord(words); }
+inline void StoreGroup(std::uint64_t* words, GroupWords group) { *words = group; }
+
+inline GroupWords FirstWords(GroupWords hashes) { return FirstFieldWord(hashes); }
+
+inline GroupWords NextWords(GroupWords words) { return NextFieldWord(words); }
+
+inline GroupWords FirstLines(GroupWords hashes, std::uint64_t line_count) {
+  return FirstLine(hashes, line_count);
+}
 
 // The keys, as words other than zero, of which two of the first `used` fields are equal.
 template <int kFields>
-EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords word, int used) {
+inline GroupWords EqualFieldsIn(GroupWords word, int used) {
   return AnyEqual<kFields>(word, used) ? 1 : 0;
 }
 
 // The same of all fields of the first words and `used` fields of the second.
 template <int kFields>
-EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords first, GroupWords second, int used) {
+inline GroupWords EqualFieldsIn(GroupWords first, GroupWords second, int used) {
   return AnyEqual<kFields>(first, second, used) ? 1 : 0;
 }
 
 // Bit i says whether key i's word is other than zero.
-EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) { return words != 0 ? 1 : 0; }
+inline std::uint32_t NonzeroLanes(GroupWords words) { return words != 0 ? 1 : 0; }
+
+template <int kFields>
+inline bool AllSet(const unsigned char* line, std::uint64_t first, std::uint64_t second, int used) {
+  return AllSet(line, first, kFields) && AllSet(line, second, used);
+}
+
+template <int kFields>
+inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word, std::uint64_t /*next*/,
+                            int used) {
+  return !AnyEqual<kFields>(word, used) ||
+         ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
+}
+
+template <int kFields>
+inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first, std::uint64_t second,
+                            std::uint64_t /*third*/, int used) {
+  return !AnyEqual<kFields>(first, second, used) ||
+         ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
+}

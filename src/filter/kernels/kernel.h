@@ -21,6 +21,16 @@ inline constexpr std::size_t kSecondLevelCacheBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kLocateKeys = 8;
 using LocatedPositions = std::array<std::uint64_t, kLocateKeys * kMaxProbes>;
 
+// Keys to be hashed.
+struct KeyBatch {
+  alignas(64) std::array<std::size_t, kBatchKeys> sizes;
+  alignas(64) std::array<const char*, kBatchKeys> data;
+};
+
+// Writes the hashes (key_hash.h) of up to kBatchKeys keys.
+using HashKeysFunction = void (*)(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                                  std::uint64_t* hashes);
+
 // The functions for one layout and range of probes; `filter` must be of these. Arrays may lie at
 // any address. Nothing outside them is written, and nothing behind the trailer that follows them
 // in a block is read.
@@ -62,15 +72,26 @@ struct InstructionSet {
   std::string_view name;
   bool (*is_available)();
   const Kernel& (*kernel_for)(const FilterDescription& filter);
+  HashKeysFunction hash_keys;
 };
 
+// Hashes the keys from `begin` to `end`.
+void HashKeyRange(const KeyBatch& keys, std::size_t begin, std::size_t end, std::uint64_t seed,
+                  std::uint64_t* hashes);
+
 const Kernel& ScalarKernel(const FilterDescription& filter);
+void ScalarHashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                    std::uint64_t* hashes);
 #if defined(__x86_64__)
 const Kernel& Avx2DrawKernel(const FilterDescription& filter);
 const Kernel& Avx2Kernel(const FilterDescription& filter);
+void Avx2HashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                  std::uint64_t* hashes);
 // `gathers`: one key's bits are read by a gather instruction, and not by loads one by one.
 const Kernel& Avx512DrawKernel(const FilterDescription& filter, bool gathers);
 const Kernel& Avx512Kernel(const FilterDescription& filter);
+void Avx512HashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                    std::uint64_t* hashes);
 #elif defined(__aarch64__)
 const Kernel& NeonKernel(const FilterDescription& filter);
 #endif

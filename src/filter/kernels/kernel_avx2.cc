@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "equal_fields.h"
 #include "kernel.h"
@@ -20,16 +21,21 @@ EXACTBLOOM_TARGET inline __m256i Load(const void* bytes) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(bytes));
 }
 
-// Lane i of eight takes the two bytes of the hash word that hold field i, which begins at bit i of
-// them. A field's high bit says in which half of the line the position is, the next three which
-// 32-bit word of it, the others which bit of that.
+// Lane i of eight takes the two bytes of the hash word that hold field i, and moves the field to
+// its end. What is above the field is not cleared.
+EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word) {
+  const __m256i bytes = _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 4,
+                                         5, -1, -1, 5, 6, -1, -1, 6, 7, -1, -1, 7, -1, -1, -1);
+  const __m256i words = _mm256_set1_epi64x(static_cast<long long>(word));
+  return _mm256_srlv_epi32(_mm256_shuffle_epi8(words, bytes),
+                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+// A field's high bit says in which half of the line the position is, the next three which 32-bit
+// word of it, the others which bit of that.
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i field_bytes =
-      _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 4, 5, -1, -1, 5, 6,
-                       -1, -1, 6, 7, -1, -1, 7, -1, -1, -1);
-  const __m256i words = _mm256_set1_epi64x(static_cast<long long>(word));
-  const __m256i fields = _mm256_srlv_epi32(_mm256_shuffle_epi8(words, field_bytes), lanes);
+  const __m256i fields = FieldsOf(word);
   const __m256i index = _mm256_srli_epi32(fields, 5);
   const __m256i low = _mm256_permutevar8x32_epi32(Load(line), index);
   const __m256i high = _mm256_permutevar8x32_epi32(Load(line + sizeof(__m256i)), index);
@@ -40,26 +46,136 @@ EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t wo
   return _mm256_testc_si256(_mm256_castps_si256(values), bits) != 0;
 }
 
+// A line's worth of bits, none set at first.
+struct LineBits {
+  __m256i low;
+  __m256i high;
+
+  EXACTBLOOM_TARGET LineBits() : low(_mm256_setzero_si256()), high(low) {}
+
+  EXACTBLOOM_TARGET inline void Add(const OneHotLine& one_hot) {
+    low = _mm256_or_si256(low, Load(one_hot.bytes));
+    high = _mm256_or_si256(high, Load(one_hot.bytes + sizeof(__m256i)));
+  }
+
+  // Adds the bits of a word's first fields.
+  EXACTBLOOM_TARGET inline void Add(std::uint64_t word, int used) {
+#pragma GCC unroll 7
+    for (int i = 0; i < 7; ++i) {
+      if (i >= used) break;
+      Add(kOneHotLines[Field(word, i)]);
+    }
+  }
+
+  EXACTBLOOM_TARGET inline void StoreTo(void* line) const {
+    _mm256_storeu_si256(static_cast<__m256i*>(line), low);
+    _mm256_storeu_si256(static_cast<__m256i*>(line) + 1, high);
+  }
+
+  // Sets these bits of a line.
+  EXACTBLOOM_TARGET inline void AddTo(unsigned char* line) {
+    low = _mm256_or_si256(low, Load(line));
+    high = _mm256_or_si256(high, Load(line + sizeof(__m256i)));
+    StoreTo(line);
+  }
+};
+
 EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word, int used,
                                         std::uint64_t next_word, int next_used) {
-  __m256i low = Load(line);
-  __m256i high = Load(line + sizeof(__m256i));
-  const auto set = [&](unsigned field) EXACTBLOOM_TARGET {
-    const unsigned char* one_hot = kOneHotLines[field].bytes;
-    low = _mm256_or_si256(low, Load(one_hot));
-    high = _mm256_or_si256(high, Load(one_hot + sizeof(__m256i)));
-  };
-  for (int i = 0; i < used; ++i) set(Field(word, i));
-  for (int i = 0; i < next_used; ++i) set(Field(next_word, i));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(line), low);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(line) + 1, high);
+  LineBits bits;
+  bits.Add(word, used);
+  bits.Add(next_word, next_used);
+  bits.AddTo(line);
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t first,
+                                     std::uint64_t second, int used) {
+  return (static_cast<int>(AllSet(line, first, kFields)) &
+          static_cast<int>(AllSet(line, second, used))) != 0;
 }
 
 #include "equal_fields_avx-inl.h"
-#include "group_of_one-inl.h"
+
+// Whether lane i is equal to one of the next four, the first lanes being next to the last.
+EXACTBLOOM_TARGET inline std::uint32_t EqualLanes(__m256i lanes) {
+  const __m256i by_one =
+      _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
+  const __m256i by_two = _mm256_permute4x64_epi64(lanes, 0x39);
+  const __m256i by_three = _mm256_permute4x64_epi64(by_one, 0x39);
+  const __m256i by_four = _mm256_permute4x64_epi64(lanes, 0x4e);
+  const __m256i odd =
+      _mm256_or_si256(_mm256_cmpeq_epi32(lanes, by_one), _mm256_cmpeq_epi32(lanes, by_three));
+  // Each pair of lanes is met once, but twice in half a turn.
+  const __m256i half = _mm256_and_si256(_mm256_cmpeq_epi32(lanes, by_four),
+                                        _mm256_setr_epi32(-1, -1, -1, -1, 0, 0, 0, 0));
+  const __m256i even = _mm256_or_si256(_mm256_cmpeq_epi32(lanes, by_two), half);
+  return static_cast<std::uint32_t>(
+      _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(odd, even))));
+}
+
+// Without a branch on whether fields are equal, which would often be mispredicted: if two are, the
+// field that replaces one of them is the next one, unless that is equal to yet another. The lanes
+// hold the fields in use and the next one. If the one pair that is equal contains the latter, its
+// bit is known to be set.
+template <int kFields>
+EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word,
+                                              std::uint64_t next, int used) {
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i of_next =
+      _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(next)), _mm256_set1_epi32(511));
+  constexpr int kFirstOfNext = 1 << kFields;
+  const __m256i fields = _mm256_blend_epi32(
+      _mm256_and_si256(FieldsOf(word), _mm256_set1_epi32(511)), of_next, kFirstOfNext);
+  const __m256i unique =
+      _mm256_setr_epi32(1 << 9, 2 << 9, 3 << 9, 4 << 9, 5 << 9, 6 << 9, 7 << 9, 8 << 9);
+  const __m256i behind = _mm256_cmpgt_epi32(lanes, _mm256_set1_epi32(used));
+  const std::uint32_t equal = EqualLanes(_mm256_or_si256(fields, _mm256_and_si256(unique, behind)));
+  if ((equal & (equal - 1)) != 0) {
+    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
+  }
+  const unsigned replacement = used < kFields ? Field(word, used) : Field(next, 0);
+  return (static_cast<int>(equal == 0) | static_cast<int>(TestBit(line, replacement))) != 0;
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first,
+                                              std::uint64_t second, std::uint64_t /*third*/,
+                                              int used) {
+  return !AnyEqual<kFields>(first, second, used) ||
+         ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
+}
+
+// Four keys at once, one in each lane.
+constexpr std::size_t kGroupKeys = 4;
+using GroupWords = std::uint64_t __attribute__((vector_size(kGroupKeys * sizeof(std::uint64_t))));
+
+EXACTBLOOM_TARGET inline GroupWords LowProducts(GroupWords a, GroupWords b) {
+  return reinterpret_cast<GroupWords>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+
+EXACTBLOOM_TARGET inline GroupWords SwapBytes(GroupWords words) {
+  const __m256i bytes = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+  return reinterpret_cast<GroupWords>(_mm256_shuffle_epi8(reinterpret_cast<__m256i>(words), bytes));
+}
+
+EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {
+  const __m256i zero = _mm256_cmpeq_epi64(reinterpret_cast<__m256i>(words), _mm256_setzero_si256());
+  return ~static_cast<std::uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(zero))) & 0xf;
+}
+
+#include "group_words-inl.h"
+#include "key_hash_group-inl.h"
 #include "line_kernel-inl.h"
 
 }  // namespace
+
+void Avx2HashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                  std::uint64_t* hashes) {
+  HashKeysInGroups(keys, count, seed, hashes);
+}
 
 const Kernel& Avx2Kernel(const FilterDescription& filter) {
   return filter.layout.InLines() ? LineKernelFor(filter) : Avx2DrawKernel(filter);

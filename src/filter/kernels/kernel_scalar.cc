@@ -59,6 +59,18 @@ bool AnyEqual(std::uint64_t first, std::uint64_t second, int used) {
 
 }  // namespace
 
+__attribute__((flatten)) void HashKeyRange(const KeyBatch& keys, std::size_t begin, std::size_t end,
+                                           std::uint64_t seed, std::uint64_t* hashes) {
+  for (std::size_t i = begin; i < end; ++i) {
+    hashes[i] = HashMostlyShortKey({keys.data[i], keys.sizes[i]}, seed);
+  }
+}
+
+void ScalarHashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                    std::uint64_t* hashes) {
+  HashKeyRange(keys, 0, count, seed, hashes);
+}
+
 const Kernel& ScalarKernel(const FilterDescription& filter) {
   return filter.layout.InLines() ? LineKernelFor(filter) : DrawKernelFor(filter);
 }

@@ -20,18 +20,19 @@ bool HasAvx2() {
 
 bool HasAvx512() {
   return HasAvx2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
          __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
 }
 #endif
 
 constexpr InstructionSet kInstructionSets[] = {
 #if defined(__x86_64__)
-    {"avx512", HasAvx512, Avx512Kernel},
-    {"avx2", HasAvx2, Avx2Kernel},
+    {"avx512", HasAvx512, Avx512Kernel, Avx512HashKeys},
+    {"avx2", HasAvx2, Avx2Kernel, Avx2HashKeys},
 #elif defined(__aarch64__)
-    {"neon", Always, NeonKernel},
+    {"neon", Always, NeonKernel, ScalarHashKeys},
 #endif
-    {"scalar", Always, ScalarKernel},
+    {"scalar", Always, ScalarKernel, ScalarHashKeys},
 };
 
 InstructionSet& ActiveInstructionSet() {
@@ -67,6 +68,8 @@ void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set
 const Kernel& KernelFor(const FilterDescription& filter) {
   return ActiveInstructionSet().kernel_for(filter);
 }
+
+HashKeysFunction HashKeysInUse() { return ActiveInstructionSet().hash_keys; }
 
 }  // namespace filter
 

@@ -26,4 +26,7 @@ void UseInstructionSet(const InstructionSet& set);
 // The kernel of the instruction set in use.
 const Kernel& KernelFor(const FilterDescription& filter);
 
+// How the instruction set in use hashes many keys.
+HashKeysFunction HashKeysInUse();
+
 }  // namespace exactbloom::filter

@@ -15,20 +15,22 @@ constexpr std::array<OneHotLine, kLineBits> MakeOneHotLines() {
 
 constexpr std::array<OneHotLine, kLineBits> kOneHotLines = MakeOneHotLines();
 
-bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count) {
+bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count) {
   DistinctFields fields(FieldStream(word, lines));
-  for (int i = 0; i < count; ++i) {
+  for (int missing = fields.SkipEqual(count); missing > 0; --missing) {
     if (!TestBit(line, fields.Next())) return false;
   }
   return true;
 }
 
-void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count) {
+void SetFirstFields(unsigned char* line, std::uint64_t word, int lines, int count) {
   FieldStream stream(word, lines);
-  DistinctFields distinct(stream);
-  for (int i = 0; i < count; ++i) {
-    SetBit(line, kind == FilterKind::kClassic ? distinct.Next() : stream.Next());
-  }
+  for (int i = 0; i < count; ++i) SetBit(line, stream.Next());
+}
+
+void SetReplacements(unsigned char* line, std::uint64_t word, int lines, int count) {
+  DistinctFields fields(FieldStream(word, lines));
+  for (int missing = fields.SkipEqual(count); missing > 0; --missing) SetBit(line, fields.Next());
 }
 
 bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {

@@ -16,12 +16,13 @@ namespace exactbloom::filter {
 
 inline constexpr std::size_t kLineBytes = kLineBits / 8;
 
-// Whether the bits of the first `count` different fields are set, of the stream that begins with
-// `word` in a layout of `lines`.
-bool DistinctFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count);
+// Of the stream that begins with `word` in a layout of `lines`: whether the bits of the fields that
+// replace equal ones among the first `count` are set.
+bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count);
 
-// Sets the bits of a line's part of a code word.
-void AddFields(unsigned char* line, std::uint64_t word, int lines, FilterKind kind, int count);
+// Set the bits of the first `count` fields, and of those that replace equal ones.
+void SetFirstFields(unsigned char* line, std::uint64_t word, int lines, int count);
+void SetReplacements(unsigned char* line, std::uint64_t word, int lines, int count);
 
 // Whether all bits of a key are set, by the definition.
 bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash);
@@ -47,11 +48,13 @@ inline void FetchLine(const unsigned char* line) {
 inline void WriteResults(std::uint32_t hits, std::size_t count, bool* results) {
   constexpr std::uint64_t kOneInEachByte = 0x0101010101010101U;
   constexpr std::uint64_t kBitOfEachByte = 0x8040201008040201U;
-  for (std::size_t i = 0; i < count; i += sizeof(std::uint64_t)) {
+  std::size_t i = 0;
+  for (; i + sizeof(std::uint64_t) <= count; i += sizeof(std::uint64_t)) {
     const std::uint64_t bits = (hits >> i & 0xff) * kOneInEachByte & kBitOfEachByte;
     const std::uint64_t bytes = (bits + 0x7f * kOneInEachByte) >> 7 & kOneInEachByte;
-    std::memcpy(results + i, &bytes, std::min(count - i, sizeof bytes));
+    std::memcpy(results + i, &bytes, sizeof bytes);
   }
+  for (; i < count; ++i) results[i] = (hits >> i & 1) != 0;
 }
 
 }  // namespace exactbloom::filter

@@ -4,16 +4,21 @@
 //   EXACTBLOOM_TARGET   the attribute of functions that use the instruction set
 //   bool AllSet(const unsigned char* line, std::uint64_t word, int used)
 //                       whether the bits of the word's first `used` fields are set
+//   bool AllSet<kFields>(const unsigned char* line, std::uint64_t first, std::uint64_t second,
+//                        int used)
+//                       the same of all fields of one word and `used` fields of the next
+//   bool ReplacementsSet<kFields>(const unsigned char* line, std::uint64_t word,
+//                                 std::uint64_t next, int used)
+//   bool ReplacementsSet<kFields>(const unsigned char* line, std::uint64_t first,
+//                                 std::uint64_t second, std::uint64_t third, int used)
+//                       if those bits are set: whether the bits of the fields that replace equal
+//                       ones are set, too; the last word is the one after those in use
 //   void SetFields(unsigned char* line, std::uint64_t word, int used,
 //                  std::uint64_t next_word, int next_used)
 //                       sets the bits of the first fields of two words
-//   bool AnyEqual<kFields>(std::uint64_t word, int used)
-//   bool AnyEqual<kFields>(std::uint64_t word, std::uint64_t next_word, int used)
-//                       whether any of the fields are equal (equal_fields.h), of one word, or of
-//                       all fields of one word and the first of the next
-//   kGroupKeys, GroupWords, FirstWords, NextWords, EqualFieldsIn, NonzeroLanes
-//                       the same of several keys at once, where that is faster; group_of_one-inl.h
-//                       says what each does
+//   kGroupKeys, GroupWords, LoadGroup, StoreGroup, FirstWords, NextWords, FirstLines,
+//   EqualFieldsIn, NonzeroLanes
+//                       several keys at once (group_words-inl.h), or one (group_of_one-inl.h)
 //
 // It is included text, not a template, because a function inlines only functions with its own
 // target attribute.
@@ -59,13 +64,11 @@ struct LineKernel {
   }
 
   // Whether the first `used` fields of the stream, which all belong to the code word, are set.
+  // `next` is the stream's second word if the fields take two.
   EXACTBLOOM_TARGET static inline bool FirstFieldsSet(const unsigned char* line, std::uint64_t word,
-                                                      int used) {
+                                                      std::uint64_t next, int used) {
     if (kWords == 1) return AllSet(line, word, used);
-    const std::uint64_t next = NextOfStream(word);
-    if (kWords == 2) {
-      return Both(AllSet(line, word, kFields), AllSet(line, next, used - kFields));
-    }
+    if (kWords == 2) return AllSet<kFields>(line, word, next, used - kFields);
     for (; used > kFields; used -= kFields) {
       if (!AllSet(line, word, kFields)) return false;
       word = NextOfStream(word);
@@ -73,31 +76,31 @@ struct LineKernel {
     return AllSet(line, word, used);
   }
 
-  EXACTBLOOM_TARGET static inline bool HasEqualFields(std::uint64_t word, int used) {
-    if (kWords == 1) return AnyEqual<kFields>(word, used);
-    if (kWords == 2) return AnyEqual<kFields>(word, NextOfStream(word), used - kFields);
-    return true;
-  }
-
-  // Whether the first fields are all, or the fields that replace equal ones are set as well.
-  EXACTBLOOM_TARGET static inline bool ReplacementsSet(const unsigned char* line,
-                                                       std::uint64_t word, int used) {
-    if (kKind == FilterKind::kStandard || !HasEqualFields(word, used)) return true;
-    return DistinctFieldsSet(line, word, kLines, used);
-  }
-
   EXACTBLOOM_TARGET static inline bool FirstFieldsSet(const unsigned char* array,
                                                       const Lines& lines, int used) {
-    const bool hit = FirstFieldsSet(array + lines.first, lines.first_word, used);
+    const bool hit =
+        FirstFieldsSet(array + lines.first, lines.first_word, NextOfStream(lines.first_word), used);
     if (kLines == 1) return hit;
     // Both loads are under way before either is tested.
-    return Both(hit, FirstFieldsSet(array + lines.second, lines.second_word, used));
+    return Both(hit, FirstFieldsSet(array + lines.second, lines.second_word,
+                                    NextOfStream(lines.second_word), used));
   }
 
-  EXACTBLOOM_TARGET static inline bool ReplacementsSet(const unsigned char* array,
-                                                       const Lines& lines, int used) {
-    return ReplacementsSet(array + lines.first, lines.first_word, used) &&
-           (kLines == 1 || ReplacementsSet(array + lines.second, lines.second_word, used));
+  // Of a line whose first fields are set: whether those that replace equal ones are set as well.
+  EXACTBLOOM_TARGET static inline bool LineReplacementsSet(const unsigned char* line,
+                                                           std::uint64_t word, int used) {
+    const std::uint64_t next = NextOfStream(word);
+    if (kWords == 1) return ReplacementsSet<kFields>(line, word, next, used);
+    if (kWords == 2) {
+      return ReplacementsSet<kFields>(line, word, next, NextOfStream(next), used - kFields);
+    }
+    return ReplacementFieldsSet(line, word, kLines, used);
+  }
+
+  EXACTBLOOM_TARGET static inline bool LineReplacementsSet(const unsigned char* array,
+                                                           const Lines& lines, int used) {
+    return LineReplacementsSet(array + lines.first, lines.first_word, used) &&
+           (kLines == 1 || LineReplacementsSet(array + lines.second, lines.second_word, used));
   }
 
   EXACTBLOOM_TARGET static inline bool MayContainHash(const unsigned char* array,
@@ -105,7 +108,8 @@ struct LineKernel {
                                                       std::uint64_t hash) {
     const int used = filter.probes / kLines;
     const Lines lines = LinesOf(filter, hash);
-    return FirstFieldsSet(array, lines, used) && ReplacementsSet(array, lines, used);
+    return FirstFieldsSet(array, lines, used) &&
+           (kKind == FilterKind::kStandard || LineReplacementsSet(array, lines, used));
   }
 
   EXACTBLOOM_TARGET __attribute__((noinline)) static bool MayContainLongKey(
@@ -120,124 +124,190 @@ struct LineKernel {
     return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
   }
 
-  EXACTBLOOM_TARGET static void MayContainBatch(const unsigned char* array,
-                                                const FilterDescription& filter,
-                                                const std::uint64_t* hashes, std::size_t count,
-                                                bool* results) {
-    const FilterDescription copy = filter;  // which no result written changes
-    if (kLines == 1 && kGroupKeys == 1) {
-      for (std::size_t i = 0; i < count; ++i) results[i] = MayContainHash(array, copy, hashes[i]);
-      return;
+  // The words that the first fields of a line's stream take, where that is known.
+  static constexpr int kKnownWords = kWords == 0 ? 1 : kWords;
+
+  // What is known of kKeys keys before their lines are looked at: the byte offsets of their first
+  // lines, and the first kStreamWords words of each line's stream.
+  template <std::size_t kKeys, int kStreamWords>
+  struct Located {
+    static constexpr auto kAllWords = static_cast<std::size_t>(kLines * kStreamWords);
+
+    alignas(kLineBytes) std::array<std::uint64_t, kKeys> first_lines;
+    alignas(kLineBytes) std::array<std::array<std::uint64_t, kKeys>, kAllWords> words;
+
+    EXACTBLOOM_TARGET inline void Locate(std::size_t begin, GroupWords hashes,
+                                         std::uint64_t line_count) {
+      StoreGroup(&first_lines[begin], FirstLines(hashes, line_count) * kLineBytes);
+      GroupWords word = FirstWords(hashes);
+      for (auto& stored : words) {
+        StoreGroup(&stored[begin], word);
+        word = NextWords(word);
+      }
     }
-    const std::uint64_t line_count = copy.bits / kLineBits;
-    const int used = copy.probes / kLines;
+
+    // Word i of the stream of line 0 or 1; any, where i is too large.
+    inline const std::uint64_t& Word(std::size_t key, int line, int i) const {
+      return words[static_cast<std::size_t>(i * kLines + line) % kAllWords][key];
+    }
+
+    inline std::uint64_t SecondLineOf(std::size_t key, std::uint64_t line_count) const {
+      return SecondLine(Word(key, 0, 0), first_lines[key] / kLineBytes, line_count) * kLineBytes;
+    }
+
+    // Which keys of the group that begins there have equal fields in a line: where the fields take
+    // many words, all of them.
+    EXACTBLOOM_TARGET inline std::uint32_t KeysWithEqualFields(std::size_t begin, int used) const {
+      if (kWords == 0) return kAllKeys;
+      GroupWords equal = {};
+      for (int line = 0; line < kLines; ++line) {
+        const GroupWords first = LoadGroup(&Word(begin, line, 0));
+        if (kWords == 1) {
+          equal |= EqualFieldsIn<kFields>(first, used);
+        } else {
+          equal |= EqualFieldsIn<kFields>(first, LoadGroup(&Word(begin, line, 1)), used - kFields);
+        }
+      }
+      return NonzeroLanes(equal);
+    }
+  };
+
+  using Batch = Located<kBatchKeys, kKnownWords>;
+
+  EXACTBLOOM_TARGET static inline GroupWords LoadSome(const std::uint64_t* hashes,
+                                                      std::size_t count) {
+    if (count >= kGroupKeys) return LoadGroup(hashes);
+    alignas(kLineBytes) std::array<std::uint64_t, kGroupKeys> some{};
+    std::copy_n(hashes, count, some.begin());
+    return LoadGroup(some.data());
+  }
+
+  // Every line is on its way before the first is tested.
+  EXACTBLOOM_TARGET __attribute__((flatten)) static void MayContainBatch(
+      const unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
+      std::size_t count, bool* results) {
+    const std::uint64_t line_count = filter.bits / kLineBits;
+    const int used = filter.probes / kLines;
+    Batch keys;
+    for (std::size_t i = 0; i < count; i += kGroupKeys) {
+      keys.Locate(i, LoadSome(hashes + i, count - i), line_count);
+    }
+    for (std::size_t i = 0; i < count; ++i) FetchLine(array + keys.first_lines[i]);
     std::uint32_t hits = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const unsigned char* line = array + FirstLine(hashes[i], line_count) * kLineBytes;
-      hits |= std::uint32_t{FirstFieldsSet(line, FirstFieldWord(hashes[i]), used)} << i;
+      hits |= std::uint32_t{FirstFieldsSet(array + keys.first_lines[i], keys.Word(i, 0, 0),
+                                           keys.Word(i, 0, 1), used)}
+              << i;
     }
     const bool is_done = kLines == 1 && kKind == FilterKind::kStandard;
-    if (hits != 0 && !is_done) hits = TestSurvivors(array, copy, hashes, count, hits);
+    if (hits != 0 && !is_done) hits = TestSurvivors(array, filter, hashes, keys, hits);
     WriteResults(hits, count, results);
   }
 
   // Which of the keys whose first fields are set have all bits set.
   EXACTBLOOM_TARGET __attribute__((noinline)) static std::uint32_t TestSurvivors(
       const unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
-      std::size_t count, std::uint32_t hits) {
-    if (kLines == 2) hits = TestSecondLines(array, filter, hashes, hits);
-    if (kKind == FilterKind::kClassic) hits = TestReplacements(array, filter, hashes, count, hits);
+      const Batch& keys, std::uint32_t hits) {
+    if (kLines == 2) hits = TestSecondLines(array, filter, keys, hits);
+    if (kKind == FilterKind::kClassic) hits = TestReplacements(array, filter, hashes, keys, hits);
     return hits;
   }
 
   // Few absent keys get here, so most of them cost the memory of one line.
   EXACTBLOOM_TARGET static inline std::uint32_t TestSecondLines(const unsigned char* array,
                                                                 const FilterDescription& filter,
-                                                                const std::uint64_t* hashes,
+                                                                const Batch& keys,
                                                                 std::uint32_t hits) {
     const int used = filter.probes / kLines;
-    std::array<Lines, kBatchKeys> lines;
+    const std::uint64_t line_count = filter.bits / kLineBits;
+    std::array<const unsigned char*, kBatchKeys> lines;
     std::size_t fetched = 0;
-    for (std::uint32_t keys = hits; keys != 0; keys &= keys - 1) {
-      lines[fetched] = LinesOf(filter, hashes[__builtin_ctz(keys)]);
-      FetchLine(array + lines[fetched].second);
+    for (std::uint32_t left = hits; left != 0; left &= left - 1) {
+      const std::size_t key = LowestBit(left);
+      lines[fetched] = array + keys.SecondLineOf(key, line_count);
+      FetchLine(lines[fetched]);
       ++fetched;
     }
     std::size_t next = 0;
-    for (std::uint32_t keys = hits; keys != 0; keys &= keys - 1) {
-      const Lines& key = lines[next++];
-      if (!FirstFieldsSet(array + key.second, key.second_word, used)) hits ^= keys & -keys;
+    std::uint32_t misses = 0;
+    for (std::uint32_t left = hits; left != 0; left &= left - 1) {
+      const std::size_t key = LowestBit(left);
+      const bool hit = FirstFieldsSet(lines[next++], keys.Word(key, kLines - 1, 0),
+                                      keys.Word(key, kLines - 1, 1), used);
+      misses |= std::uint32_t{!hit} << key;
     }
-    return hits;
+    return hits & ~misses;
   }
 
   EXACTBLOOM_TARGET static inline std::uint32_t TestReplacements(const unsigned char* array,
                                                                  const FilterDescription& filter,
                                                                  const std::uint64_t* hashes,
-                                                                 std::size_t count,
+                                                                 const Batch& keys,
                                                                  std::uint32_t hits) {
     const int used = filter.probes / kLines;
-    std::uint32_t left = hits;
-    while (left != 0) {
+    std::uint32_t equal = 0;
+    for (std::uint32_t left = hits; left != 0;) {
       const std::size_t begin = LowestBit(left) / kGroupKeys * kGroupKeys;
-      std::uint32_t equal = left & KeysWithEqualFields(hashes + begin, count - begin, used)
-                                       << begin;
-      for (; equal != 0; equal &= equal - 1) {
-        const Lines lines = LinesOf(filter, hashes[LowestBit(equal)]);
-        if (!DistinctSet(array, lines, used)) hits ^= equal & -equal;
-      }
+      equal |= keys.KeysWithEqualFields(begin, used) << begin;
       left &= ~(kAllKeys << begin);
+    }
+    for (equal &= hits; equal != 0; equal &= equal - 1) {
+      const Lines lines = LinesOf(filter, hashes[LowestBit(equal)]);
+      if (!LineReplacementsSet(array, lines, used)) hits ^= equal & -equal;
     }
     return hits;
   }
 
-  EXACTBLOOM_TARGET static inline bool DistinctSet(const unsigned char* array, const Lines& lines,
-                                                   int used) {
-    return DistinctFieldsSet(array + lines.first, lines.first_word, kLines, used) &&
-           (kLines == 1 ||
-            DistinctFieldsSet(array + lines.second, lines.second_word, kLines, used));
+  // Sets the bits of a line's first fields.
+  EXACTBLOOM_TARGET static inline void AddToLine(unsigned char* line, std::uint64_t first,
+                                                 std::uint64_t second, int used) {
+    if (kWords == 1) SetFields(line, first, used, 0, 0);
+    if (kWords == 2) SetFields(line, first, kFields, second, used - kFields);
+    if (kWords == 0) SetFirstFields(line, first, kLines, used);
   }
 
-  // Which of the first keys of a group have equal fields in a line: where the fields take many
-  // words, all of them.
-  EXACTBLOOM_TARGET static inline std::uint32_t KeysWithEqualFields(const std::uint64_t* hashes,
-                                                                    std::size_t count, int used) {
-    if (kWords == 0) return kAllKeys;
-    const GroupWords first = FirstWords(hashes, count);
-    const GroupWords second = NextWords(first);
-    if (kWords == 1) {
-      const GroupWords equal = EqualFieldsIn<kFields>(first, used);
-      return NonzeroLanes(kLines == 1 ? equal : equal | EqualFieldsIn<kFields>(second, used));
-    }
-    const GroupWords third = NextWords(second);
-    if (kLines == 1) return NonzeroLanes(EqualFieldsIn<kFields>(first, second, used - kFields));
-    return NonzeroLanes(EqualFieldsIn<kFields>(first, third, used - kFields) |
-                        EqualFieldsIn<kFields>(second, NextWords(third), used - kFields));
-  }
+  // Keys with equal fields are set aside, and the fields that replace these are set afterwards:
+  // a branch on them would often be mispredicted, and a line is slow to read right after it was
+  // written. Few enough keys that their lines are still in the first-level cache.
+  static constexpr std::size_t kKeysAddedAtOnce = 64;
 
-  EXACTBLOOM_TARGET static inline void AddToLine(unsigned char* line, std::uint64_t word,
-                                                 int used) {
-    if (kWords == 1) SetFields(line, word, used, 0, 0);
-    if (kWords == 2) SetFields(line, word, kFields, NextOfStream(word), used - kFields);
-  }
-
-  EXACTBLOOM_TARGET static void Add(unsigned char* array, const FilterDescription& filter,
-                                    const std::uint64_t* hashes, std::size_t count) {
+  EXACTBLOOM_TARGET static inline void AddAFew(unsigned char* array,
+                                               const FilterDescription& filter,
+                                               const std::uint64_t* hashes, std::size_t count) {
+    const std::uint64_t line_count = filter.bits / kLineBits;
     const int used = filter.probes / kLines;
+    std::array<std::uint64_t, kKeysAddedAtOnce> aside;
+    std::size_t set_aside = 0;
     for (std::size_t i = 0; i < count; i += kGroupKeys) {
-      const std::size_t keys = std::min(count - i, kGroupKeys);
-      for (std::size_t j = i; kWords != 0 && j < i + keys; ++j) {
-        const Lines lines = LinesOf(filter, hashes[j]);
-        AddToLine(array + lines.first, lines.first_word, used);
-        if (kLines == 2) AddToLine(array + lines.second, lines.second_word, used);
+      Located<kGroupKeys, kKnownWords> keys;
+      keys.Locate(0, LoadSome(hashes + i, count - i), line_count);
+      const std::uint32_t equal =
+          kKind == FilterKind::kStandard ? 0 : keys.KeysWithEqualFields(0, used);
+      const std::size_t size = std::min(count - i, kGroupKeys);
+      for (std::size_t j = 0; j < size; ++j) {
+        AddToLine(array + keys.first_lines[j], keys.Word(j, 0, 0), keys.Word(j, 0, 1), used);
+        if (kLines == 2) {
+          AddToLine(array + keys.SecondLineOf(j, line_count), keys.Word(j, 1, 0),
+                    keys.Word(j, 1, 1), used);
+        }
+        if (kKind == FilterKind::kStandard) continue;
+        aside[set_aside] = hashes[i + j];
+        set_aside += equal >> j & 1;
       }
-      if (kWords != 0 && kKind == FilterKind::kStandard) continue;
-      std::uint32_t equal = KeysWithEqualFields(hashes + i, keys, used) & ((1U << keys) - 1);
-      for (; equal != 0; equal &= equal - 1) {
-        const Lines lines = LinesOf(filter, hashes[i + LowestBit(equal)]);
-        AddFields(array + lines.first, lines.first_word, kLines, kKind, used);
-        if (kLines == 2) AddFields(array + lines.second, lines.second_word, kLines, kKind, used);
-      }
+    }
+    for (std::size_t i = 0; i < set_aside; ++i) {
+      const Lines lines = LinesOf(filter, aside[i]);
+      SetReplacements(array + lines.first, lines.first_word, kLines, used);
+      if (kLines == 2) SetReplacements(array + lines.second, lines.second_word, kLines, used);
+    }
+  }
+
+  EXACTBLOOM_TARGET __attribute__((flatten)) static void Add(unsigned char* array,
+                                                             const FilterDescription& filter,
+                                                             const std::uint64_t* hashes,
+                                                             std::size_t count) {
+    for (std::size_t i = 0; i < count; i += kKeysAddedAtOnce) {
+      AddAFew(array, filter, hashes + i, std::min(count - i, kKeysAddedAtOnce));
     }
   }
 

@@ -1,0 +1,80 @@
+// Groups of keys, one in each 64-bit lane of a register: what line_kernel-inl.h and
+// key_hash_group-inl.h need of them. Text that kernel files include, behind these definitions:
+//
+//   kGroupKeys                      the lanes
+//   GroupWords LowProducts(a, b)    the products of the low halves of the lanes
+//   GroupWords SwapBytes(words)     the bytes of each lane in the opposite order
+//   NonzeroLanes(words)             bit i says whether lane i is other than zero
+//   using GroupWords = std::uint64_t __attribute__((vector_size(8 * kGroupKeys)))
+
+EXACTBLOOM_TARGET inline GroupWords LoadGroup(const std::uint64_t* words) {
+  GroupWords group;
+  std::memcpy(&group, words, sizeof group);
+  return group;
+}
+
+EXACTBLOOM_TARGET inline void StoreGroup(std::uint64_t* words, GroupWords group) {
+  std::memcpy(words, &group, sizeof group);
+}
+
+EXACTBLOOM_TARGET inline GroupWords FirstWords(GroupWords hashes) {
+  return hashes * kDrawMultiplier;
+}
+
+EXACTBLOOM_TARGET inline GroupWords NextWords(GroupWords words) {
+  return (words ^ (words >> 32)) * kDrawMultiplier;
+}
+
+// FirstLine of each key. A filter has fewer than 2^32 lines.
+EXACTBLOOM_TARGET inline GroupWords FirstLines(GroupWords hashes, std::uint64_t line_count) {
+  const GroupWords lines = GroupWords{} + line_count;
+  return (LowProducts(hashes >> 32, lines) + (LowProducts(hashes, lines) >> 32)) >> 32;
+}
+
+// Whether fields are equal (equal_fields.h).
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords GroupZeroFields(GroupWords different) {
+  return (different - EqualFields<kFields>::kOnes) & ~different;
+}
+
+// Bits above the fields do not matter: only the fields' high bits are tested, and a difference
+// borrows only from below.
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords GroupTurned(GroupWords fields, int turn) {
+  const int by = turn * kFieldBits;
+  return turn == 0 ? fields : (fields << by) | (fields >> (EqualFields<kFields>::kBits - by));
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords GroupSelfZeroFields(GroupWords fields, int used) {
+  const auto& unused = EqualFields<kFields>::kUnusedTurns[internal::Index(used)].fields;
+  GroupWords zero = {};
+#pragma GCC unroll 4
+  for (int turn = 1; turn <= kFields / 2; ++turn) {
+    zero |= GroupZeroFields<kFields>((fields ^ GroupTurned<kFields>(fields, turn)) |
+                                     unused[internal::Index(turn - 1)]);
+  }
+  return zero;
+}
+
+// The keys, as lanes that are not zero, of which two of the word's first `used` fields are equal.
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords words, int used) {
+  return GroupSelfZeroFields<kFields>(words & EqualFields<kFields>::kAllFields, used) &
+         EqualFields<kFields>::kHighs;
+}
+
+// The same for all fields of the first word and `used` fields of the second.
+template <int kFields>
+EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords first, GroupWords second, int used) {
+  const std::uint64_t unused = EqualFields<kFields>::kUnused[internal::Index(used)];
+  first &= EqualFields<kFields>::kAllFields;
+  second &= EqualFields<kFields>::kAllFields;
+  GroupWords zero = GroupSelfZeroFields<kFields>(first, kFields);
+  zero |= GroupSelfZeroFields<kFields>(second, used);
+#pragma GCC unroll 8
+  for (int turn = 0; turn < kFields; ++turn) {
+    zero |= GroupZeroFields<kFields>((second ^ GroupTurned<kFields>(first, turn)) | unused);
+  }
+  return zero & EqualFields<kFields>::kHighs;
+}

@@ -1,0 +1,55 @@
+// The hashes of many keys (key_hash.h). Keys of 9 to 16 bytes, which XXH3 hashes in one step that
+// has no branch, are hashed a group at a time, one key in each lane. Text that kernel files include
+// behind group_words-inl.h.
+
+// XXH3's secret, as it enters the hash of such a key.
+inline constexpr std::uint64_t kLowFlip = 0x6782737bea4239b9U;
+inline constexpr std::uint64_t kHighFlip = 0xaf56bc3b0996523aU;
+inline constexpr std::uint64_t kAvalancheMultiplier = 0x165667919e3779f9U;
+
+// floor(a b / 2^64) xor (a b mod 2^64), of the products of halves.
+EXACTBLOOM_TARGET inline GroupWords FoldedProducts(GroupWords a, GroupWords b) {
+  constexpr std::uint64_t kLowHalf = 0xffffffffU;
+  const GroupWords low = LowProducts(a, b);
+  const GroupWords cross = LowProducts(a, b >> 32);
+  const GroupWords middle = (low >> 32) + (cross & kLowHalf) + LowProducts(a >> 32, b);
+  const GroupWords high = LowProducts(a >> 32, b >> 32) + (cross >> 32) + (middle >> 32);
+  return high ^ ((middle << 32) | (low & kLowHalf));
+}
+
+// The same for `low` and `high`, the first and the last eight bytes of keys of these sizes.
+EXACTBLOOM_TARGET inline GroupWords HashGroup(GroupWords low, GroupWords high, GroupWords sizes,
+                                              std::uint64_t seed) {
+  low ^= kLowFlip + seed;
+  high ^= kHighFlip - seed;
+  GroupWords hash = sizes + SwapBytes(low) + high + FoldedProducts(low, high);
+  hash = (hash ^ (hash >> 37)) * kAvalancheMultiplier;
+  return hash ^ (hash >> 32);
+}
+
+inline std::uint64_t EightBytes(const char* bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+EXACTBLOOM_TARGET void HashKeysInGroups(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
+                                        std::uint64_t* hashes) {
+  std::size_t i = 0;
+  for (; i + kGroupKeys <= count; i += kGroupKeys) {
+    const GroupWords sizes = LoadGroup(&keys.sizes[i]);
+    if (NonzeroLanes((sizes - 9) & ~std::uint64_t{7}) != 0) {
+      HashKeyRange(keys, i, i + kGroupKeys, seed, hashes);
+      continue;
+    }
+    GroupWords low{};
+    GroupWords high{};
+#pragma GCC unroll 8
+    for (std::size_t j = 0; j < kGroupKeys; ++j) {
+      low[j] = EightBytes(keys.data[i + j]);
+      high[j] = EightBytes(keys.data[i + j] + keys.sizes[i + j] - 8);
+    }
+    StoreGroup(hashes + i, HashGroup(low, high, sizes, seed));
+  }
+  HashKeyRange(keys, i, count, seed, hashes);
+}
