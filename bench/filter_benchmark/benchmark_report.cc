@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "exactbloom/version.h"
 #include "support/machine.h"
@@ -21,7 +22,8 @@ std::string Percent(double rate) { return fmt::format("{:.4g}%", 100.0 * rate); 
 std::string RatioCell(const std::optional<Comparison>& measured) {
   if (!measured) return "-";
   return fmt::format("{:.2f} ({:.2f}-{:.2f}){}", measured->ratio_median, measured->ratio_low,
-                     measured->ratio_high, measured->ratio_median > 1.0 ? "*" : " ");
+                     measured->ratio_high,
+                     VerdictOf(*measured) == Verdict::kPeerFaster ? "*" : " ");
 }
 
 std::string RatioTable(const PeerTable& table, const std::vector<Operation>& operations) {
@@ -63,25 +65,39 @@ std::string RateTable(const std::vector<RateRow>& rates) {
          table.Format() + "\n";
 }
 
-// In how many comparisons a peer is faster, and in how many it has the lower rate.
-std::string WinsOf(const std::string& peer, const std::vector<PeerTable>& tables) {
-  int faster = 0;
-  int lower_rate = 0;
-  int total = 0;
+// Counts of comparisons.
+struct Score {
+  int peer_faster = 0;
+  int level = 0;
+  int ours_faster = 0;
+
+  void Count(Verdict verdict) {
+    (verdict == Verdict::kPeerFaster ? peer_faster
+     : verdict == Verdict::kLevel    ? level
+                                     : ours_faster) += 1;
+  }
+};
+
+// Who is faster than whom in how many comparisons, by layout and kernel.
+std::string ScoreTable(const std::string& peer, const std::vector<PeerTable>& tables) {
+  std::vector<std::pair<const ComparisonRow*, Score>> scores;
   for (const PeerTable& table : tables) {
     if (table.peer != peer) continue;
     for (const ComparisonRow& row : table.rows) {
+      auto found = std::find_if(scores.begin(), scores.end(), [&](const auto& score) {
+        return score.first->layout == row.layout && score.first->kernel == row.kernel;
+      });
+      if (found == scores.end()) found = scores.insert(found, {&row, Score()});
       for (const auto& comparison : row.comparisons) {
-        if (!comparison) continue;
-        faster += comparison->ratio_median > 1.0 ? 1 : 0;
-        lower_rate += row.rate_measured > table.peer_rate ? 1 : 0;
-        ++total;
+        if (comparison) found->second.Count(VerdictOf(*comparison));
       }
     }
   }
-  return fmt::format(
-      "{} is faster in {} of {} comparisons (marked with *) and has the lower rate in {}.\n", peer,
-      faster, total, lower_rate);
+  TextTable text({"layout", "kernel", peer + " faster", "level", "ExactBloom faster"});
+  for (const auto& [row, score] : scores) {
+    text.AddRow({row->layout, row->kernel, score.peer_faster, score.level, score.ours_faster});
+  }
+  return text.Format() + "\n";
 }
 
 std::string Header(const BenchmarkReport& report) {
@@ -89,8 +105,8 @@ std::string Header(const BenchmarkReport& report) {
       "ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\nkernels: {}\n{}\n\n"
       "Every filter is called through RocksDB's virtual functions, as RocksDB calls it, and lies "
       "{} bytes\nbehind the start of a cache line. A ratio is the median of {} interleaved "
-      "repetitions, followed by their\nmiddle half; below 1 ExactBloom is faster. Builds of many "
-      "keys have fewer repetitions.\n\n",
+      "repetitions, followed by their\nmiddle half. Below 1 ExactBloom is faster; * marks where "
+      "the whole middle half\nis above 1. Builds of many keys have fewer repetitions.\n\n",
       EXACTBLOOM_VERSION, support::RocksDBVersion(), __VERSION__, support::DescribeCpu(),
       fmt::join(report.kernels, " "), report.command, report.block_offset, report.repetitions);
   if (!report.missing_peer.empty()) {
@@ -109,14 +125,17 @@ std::string BenchmarkReport::Text() const {
     }
   }
   std::string text = Header(*this) + RateTable(rates);
-  std::string wins;
+  std::string scores;
   for (const std::string& peer : peers) {
     for (const PeerTable& table : tables) {
       if (table.peer == peer) text += RatioTable(table, operations);
     }
-    wins += WinsOf(peer, tables);
+    scores += ScoreTable(peer, tables);
   }
-  return text + wins;
+  return text +
+         "Comparisons of all sizes and operations; level where the middle half of the ratios "
+         "includes 1\n\n" +
+         scores;
 }
 
 nlohmann::json BenchmarkReport::Json() const {

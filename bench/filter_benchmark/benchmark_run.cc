@@ -19,7 +19,7 @@ constexpr std::uint64_t kKeysOfFullRun = 100'000'000;
 // Builds of more keys than this take most of a run's time. They are repeated less often and, except
 // in a full run, made for the first number of bits per key only.
 constexpr std::uint64_t kManyKeys = 1'000'000;
-constexpr int kRepetitionsOfManyKeys = 3;
+constexpr int kRepetitionsOfManyKeys = 5;
 
 std::string NameOf(const FilterDesign& design) { return design.name; }
 std::string NameOf(const Operation& operation) { return operation.name; }

@@ -20,7 +20,7 @@ struct BenchmarkSettings {
   std::vector<std::string> peers;
 
   bool full = false;  // 100 million keys as well, and every build
-  int repetitions = 21;
+  int repetitions = 31;
   LoadConditions load;
   std::string json_file;  // empty: none
 };

@@ -68,6 +68,11 @@ Comparison Summarize(const std::vector<Times>& repetitions) {
           Quantile(peer, 0.5)};
 }
 
+Verdict VerdictOf(const Comparison& comparison) {
+  if (comparison.ratio_low > 1.0) return Verdict::kPeerFaster;
+  return comparison.ratio_high < 1.0 ? Verdict::kOursFaster : Verdict::kLevel;
+}
+
 FilterComparer::FilterComparer()
     : block_number_(kFirstTimedBlock), timed_(kTimedKeys), warm_up_(kWarmUpKeys) {}
 

@@ -74,7 +74,7 @@ TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
   const std::size_t layouts = Kernels().size() + values["peer"].size() - 1;
   EXPECT_EQ(comparisons.size(), 4 * 4 * kOperations.size() * layouts);
   for (const auto* peer : {"bloomfilter", "ribbonfilter"}) {
-    EXPECT_NE(outcome.out.find(fmt::format("{} is faster in", peer)), std::string::npos);
+    EXPECT_NE(outcome.out.find(fmt::format("{} faster  level", peer)), std::string::npos);
   }
   EXPECT_EQ(outcome.out.find("AVX2 is not compared: " + reason) == std::string::npos,
             has_avx2_peer);
@@ -141,6 +141,13 @@ TEST(ComparisonTest, TakesMedianAndQuartilesOfTheRatios) {
   EXPECT_DOUBLE_EQ(comparison.ratio_low, 0.75);
   EXPECT_DOUBLE_EQ(comparison.ratio_high, 2.0);
   EXPECT_DOUBLE_EQ(comparison.peer_nanoseconds, 3.0);
+}
+
+TEST(ComparisonTest, IsLevelWhereTheQuartilesIncludeOne) {
+  EXPECT_EQ(VerdictOf({1.2, 1.01, 1.3, 5.0}), Verdict::kPeerFaster);
+  EXPECT_EQ(VerdictOf({1.2, 1.0, 1.3, 5.0}), Verdict::kLevel);
+  EXPECT_EQ(VerdictOf({0.8, 0.7, 1.0, 5.0}), Verdict::kLevel);
+  EXPECT_EQ(VerdictOf({0.8, 0.7, 0.99, 5.0}), Verdict::kOursFaster);
 }
 
 // The peer is the same filter as RocksDB's own, only compiled for AVX2.
