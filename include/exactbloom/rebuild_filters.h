@@ -27,15 +27,20 @@ struct RebuildResult {
   std::uint64_t lacking_tables = 0;  // those found without the wanted filter
   std::uint64_t lacking_bytes = 0;
 
-  std::uint64_t rewritten_tables = 0;  // with those that had to be compacted with them, see below
-  std::uint64_t rewritten_bytes = 0;   // before
-  std::uint64_t written_bytes = 0;     // after
+  // Of the lacking tables. With those that are gone or remain, these are all.
+  std::uint64_t rewritten_tables = 0;
+  std::uint64_t rewritten_bytes = 0;
+  // Others that had to be compacted with them, see below.
+  std::uint64_t along_tables = 0;
+  std::uint64_t along_bytes = 0;
+  std::uint64_t written_bytes = 0;  // for both
 
   std::uint64_t still_lacking_tables = 0;  // written without the wanted filter: see below
 
   // Lacking tables that another compaction removed before their turn, and those that still lack the
   // filter at the end of the call.
   std::uint64_t gone_tables = 0;
+  std::uint64_t gone_bytes = 0;
   std::uint64_t remaining_tables = 0;
   std::uint64_t remaining_bytes = 0;
 
@@ -46,6 +51,10 @@ struct RebuildResult {
 
   // Files that cannot be read, or whose checksums are wrong. They are left as they are.
   std::vector<std::string> damaged_files;
+
+  // Files that were not there to be looked at, although the database, opened read-only, lists them:
+  // its own process has compacted them away since then.
+  std::vector<std::string> vanished_files;
 };
 
 struct RebuildOptions {
@@ -61,8 +70,13 @@ struct RebuildOptions {
   // all tables are read without a limit.
   std::uint64_t bytes_per_second = 0;
 
-  // Rewrites nothing: what would be rewritten is in lacking_tables and lacking_bytes.
+  // Rewrites nothing: what would be rewritten is in lacking_tables and lacking_bytes. The database
+  // may be open read-only.
   bool dry_run = false;
+
+  // Rewrites every table that has keys, so that a filter that differs in size only is built anew,
+  // too. Each call begins with the first table again.
+  bool all_tables = false;
 
   // Reads a table through and compares all its checksums before it is rewritten; a table written
   // without checksums is decoded instead, unless it has merge operands or timestamps. Without this,

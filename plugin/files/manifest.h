@@ -25,6 +25,7 @@ struct LiveTable {
   // its range deletions, lie within, both ends included.
   std::string smallest;
   std::string largest;
+  std::uint64_t largest_sequence = 0;  // of its entries; level 0 is in this order
 };
 
 struct LiveColumnFamily {

@@ -107,7 +107,10 @@ Status TakeAddedTable(std::uint64_t tag, Fields* fields, VersionEdit* edit) {
   fields->Skip(tag == kAddedTable3 ? "vv" : "v");
   table.smallest = fields->UserKey();
   table.largest = fields->UserKey();
-  if (tag != kAddedTable) fields->Skip("vv");
+  if (tag != kAddedTable) {
+    fields->Skip("v");
+    table.largest_sequence = fields->Varint();
+  }
   while (tag == kAddedTable4 && fields->whole) {
     const std::uint64_t attribute = fields->Varint();
     if (attribute == kTableEnd) break;

@@ -44,6 +44,7 @@ CompactionInput InputOfRange(const rocksdb::LevelMetaData& level, std::size_t ta
   for (std::size_t i = first; i <= last; ++i) {
     const SstFileMetaData& file = level.files[i];
     input.paths.push_back(file.directory + "/" + file.relative_filename);
+    input.tables.emplace_back(file.file_number, file.size);
     input.bytes += file.size;
     input.largest_file = std::max<std::uint64_t>(input.largest_file, file.size);
     input.being_compacted = input.being_compacted || file.being_compacted;

@@ -10,18 +10,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace exactbloom {
 
 struct CompactionInput {
   int level = 0;
-  std::string directory;           // of the table asked for
-  std::vector<std::string> paths;  // the table's, and those of its level that must come along
-  std::uint64_t bytes = 0;         // of all
-  std::uint64_t largest_file = 0;  // bytes of the largest
-  bool being_compacted = false;    // one of them
-  bool bottommost = false;         // nothing older lies below, by RocksDB's rule
+  std::string directory;  // of the table asked for
+  // The table, and those of its level that must come along.
+  std::vector<std::string> paths;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> tables;  // number and bytes of each
+  std::uint64_t bytes = 0;                                      // of all
+  std::uint64_t largest_file = 0;                               // bytes of the largest
+  bool being_compacted = false;                                 // one of them
+  bool bottommost = false;  // nothing older lies below, by RocksDB's rule
 };
 
 // Returns nothing if the column family no longer has a table of this number. In levels other than

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,7 @@ class Rebuild {
   void Record(const LackingTable& table, Outcome outcome);
 
   bool IsCancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  std::uint64_t TakenBytes() const { return result_.rewritten_bytes + result_.along_bytes; }
   void Report() const {
     if (options_.progress) options_.progress(result_);
   }
@@ -104,7 +106,8 @@ class Rebuild {
   Pacer pacer_;
   std::deque<Family> families_;  // their addresses do not change
   std::vector<LackingTable> lacking_;
-  std::vector<LackingTable> left_;  // still lack the filter, and are not tried again
+  std::unordered_set<std::uint64_t> not_done_;  // the numbers of lacking tables
+  std::vector<LackingTable> left_;              // still lack the filter, and are not tried again
 };
 
 Status Rebuild::Prepare() {
@@ -146,14 +149,22 @@ void Rebuild::InspectTable(const Family& family, const rocksdb::ColumnFamilyMeta
     rocksdb::ColumnFamilyMetaData now;
     db_.GetColumnFamilyMetaData(family.handle, &now);
     if (!CompactionInputOf(now, table.file_number, *family.options.comparator)) return;
+    if (options_.dry_run && status.IsPathNotFound()) {
+      result_.vanished_files.push_back(path);
+      return;
+    }
     result_.damaged_files.push_back(path);
   }
   result_.tables += 1;
   result_.bytes += table.size;
-  if (!status.ok() || !family.wanted.IsLackedBy(filter, input->bottommost)) return;
+  if (!status.ok()) return;
+  const bool is_wanted = options_.all_tables ? filter.entries > filter.range_deletes
+                                             : family.wanted.IsLackedBy(filter, input->bottommost);
+  if (!is_wanted) return;
   result_.lacking_tables += 1;
   result_.lacking_bytes += table.size;
   lacking_.push_back({&family, table.file_number, table.size, filter.level});
+  not_done_.insert(table.file_number);
 }
 
 Status Rebuild::Run() {
@@ -182,7 +193,7 @@ Status Rebuild::Pass(bool* progress) {
   Status status;
   for (const LackingTable& table : tables) {
     Outcome outcome = Outcome::kBusy;
-    if (status.ok()) pacer_.WaitFor(result_.rewritten_bytes, [this] { return IsCancelled(); });
+    if (status.ok()) pacer_.WaitFor(TakenBytes(), [this] { return IsCancelled(); });
     if (status.ok() && !IsCancelled()) status = Rewrite(table, &outcome);
     Record(table, outcome);
     *progress = *progress || outcome == Outcome::kRewritten;
@@ -195,7 +206,9 @@ void Rebuild::Record(const LackingTable& table, Outcome outcome) {
     case Outcome::kRewritten:
       return Report();
     case Outcome::kGone:
+      if (not_done_.erase(table.number) == 0) return;  // it came along with another
       result_.gone_tables += 1;
+      result_.gone_bytes += table.bytes;
       return;
     case Outcome::kBusy:
       lacking_.push_back(table);
@@ -221,11 +234,11 @@ Status Rebuild::Rewrite(const LackingTable& table, Outcome* outcome) {
   *outcome = Outcome::kTooLarge;
   if (options_.max_bytes != 0 && input->bytes > options_.max_bytes) return Status::OK();
   *outcome = Outcome::kBeyondBounds;
-  if (options_.max_bytes != 0 && result_.rewritten_bytes + input->bytes > options_.max_bytes) {
+  if (options_.max_bytes != 0 && TakenBytes() + input->bytes > options_.max_bytes) {
     return Status::OK();
   }
   if (options_.max_tables != 0 &&
-      result_.rewritten_tables + input->paths.size() > options_.max_tables) {
+      result_.rewritten_tables + result_.along_tables + input->paths.size() > options_.max_tables) {
     return Status::OK();
   }
   *outcome = Outcome::kDamaged;
@@ -249,8 +262,11 @@ Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input,
   if (status.IsCorruption()) return WithInput(status, input);
   if (!status.ok()) return status;
   *outcome = Outcome::kRewritten;
-  result_.rewritten_tables += input.paths.size();
-  result_.rewritten_bytes += input.bytes;
+  for (const auto& [number, bytes] : input.tables) {
+    const bool is_lacking = not_done_.erase(number) != 0;
+    (is_lacking ? result_.rewritten_tables : result_.along_tables) += 1;
+    (is_lacking ? result_.rewritten_bytes : result_.along_bytes) += bytes;
+  }
   for (const std::string& path : outputs) {
     TableFilter filter;
     // A blob file, or a table that has been compacted away.

@@ -22,8 +22,6 @@ class Progress {
   // Removes the line.
   void End();
 
-  bool IsOnTerminal() const { return terminal_; }
-
  private:
   void Draw();
 

@@ -10,6 +10,7 @@
 
 #include "exactbloom/version.h"
 #include "subcommands.h"
+#include "support/key_file.h"
 #include "support/run_program.h"
 
 namespace exactbloom::tool {
@@ -81,6 +82,23 @@ void AddTables(CLI::App& app, std::vector<std::string>& paths) {
 
 void AddDatabase(CLI::App& app, std::string& path) {
   app.add_option("PATH", path, "A database's directory")->required()->type_name("");
+}
+
+void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
+  const auto add = [&](const char* name, bool in_hexadecimal, const char* description) {
+    return app
+        .add_option_function<std::string>(
+            name,
+            [&lookups, in_hexadecimal](const std::string& file) {
+              lookups = support::ReadKeyFile(file, in_hexadecimal);
+            },
+            description)
+        ->type_name("FILE");
+  };
+  auto* text = add("--lookups", false,
+                   "Absent keys as the program looks them up, one per line. Default: they are "
+                   "drawn as the stored keys are");
+  add("--lookups-hex", true, "The same, with the keys in hexadecimal")->excludes(text);
 }
 
 void AddRate(CLI::App& app, RateArguments& arguments) {
@@ -167,13 +185,14 @@ void AddInspect(CLI::App& app, InspectArguments& arguments) {
       "inspect",
       "The filters of a database's tables: their kind, rate, fill, and whether they are used");
   AddTables(*inspect, arguments.paths);
+  AddLookups(*inspect, arguments.lookups);
   inspect->add_flag("--summary", arguments.summary, "Levels only, without a line per table");
   AddJson(*inspect, arguments.json);
   inspect->footer(
       R"(A filter's exact rate follows from its bits, keys and probes, and is a mean over hash functions;
 "given fill" is the rate of this very filter, from the bits that are set in it. "keys by fill"
 is estimated from those bits, and marked with ! if it is too far from the table's own count
-to be chance. Wasted reads: tables read for an absent key within their ranges.
+to be chance. Asked: tables whose range has an absent key; wasted reads: those that are read.
 Nothing is written, and the database may be in use: its tables are found in its MANIFEST.
 
 Examples:
@@ -256,6 +275,7 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
       ->transform(Latency())
       ->default_str("100us")
       ->type_name("TIME");
+  AddLookups(*advise, arguments.lookups);
   advise
       ->add_option("--statistics", arguments.statistics_file,
                    "A file with the text of Statistics::ToString()")
@@ -272,9 +292,9 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
       ->default_str("measured");
   AddJson(*advise, arguments.json);
   advise->footer(
-      R"(A lookup of an absent key asks the filter of every sorted run (each table of level 0, and each
-level below it), and reads a block for each filter that lets it pass: its wasted reads are the
-sum of their rates. advise reads the tree's shape and its present filters from the tables, computes
+      R"(A lookup of an absent key asks the filters of the tables whose range has the key (at most one in
+each sorted run), and reads a block for each that lets it pass: its wasted reads are the sum of
+their rates. advise reads the tree's shape and its present filters from the tables, computes
 that sum for the settings that the policy offers, and adds the time of the checks of filters.
   --memory         the setting of the least time per lookup in these bytes; by default the bytes
                    of the present filters, or 10 bits per key if there are none
@@ -305,6 +325,11 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
       ->type_name("POLICY");
   AddBytes(*rebuild, "--rate", arguments.bytes_per_second, "Bytes of tables to rewrite per second");
   AddBytes(*rebuild, "--max-bytes", arguments.max_bytes, "Bytes of tables to rewrite in all");
+  rebuild->add_flag("--all", arguments.all,
+                    "Rewrite also the tables whose filter differs in its bits per key at most");
+  rebuild->add_flag(
+      "--compact", arguments.compacts,
+      "Let automatic compactions go on meanwhile. By default the tree keeps its shape");
   rebuild->add_flag("--dry-run", arguments.dry_run, "Only say what would be rewritten");
   AddJson(*rebuild, arguments.json);
   rebuild->footer(
@@ -312,8 +337,8 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
 must not have it open. --policy replaces the filter policy in them for all column families,
 and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the
 database may be in use.
-Tables whose filter has the wanted family, kind and lines are left alone. Each other table is
-rewritten within its level. Ctrl-C stops after the current table; the same command continues
+Tables whose filter has the wanted family, kind and lines are left alone, unless --all is given.
+Each other table is rewritten within its level, and no other compaction begins. Ctrl-C stops after the current table; the same command continues
 with what remains. Bytes may be written as 50M or 2G (powers of 1024).
 
 Examples:

@@ -54,7 +54,8 @@ void RunRateTable(const RateTableArguments& arguments);
 
 // The filters of a database's tables, and their rates.
 struct InspectArguments {
-  std::vector<std::string> paths;  // here and below: a database's directory, or table files
+  std::vector<std::string> paths;    // here and below: a database's directory, or table files
+  std::vector<std::string> lookups;  // absent keys; none: drawn as the stored ones
   bool summary = false;
   bool json = false;
 };
@@ -90,6 +91,7 @@ struct AdviseArguments {
   double read_nanoseconds = 100e3;
   bool fixed_check_costs = false;
   std::string statistics_file;
+  std::vector<std::string> lookups;  // absent keys; none: drawn as the stored ones
   bool json = false;
 };
 void RunAdvise(const AdviseArguments& arguments);
@@ -100,6 +102,8 @@ struct RebuildArguments {
   std::string policy;                  // empty: that of the OPTIONS file
   std::uint64_t bytes_per_second = 0;  // 0: unlimited
   std::uint64_t max_bytes = 0;         // 0: unlimited
+  bool compacts = false;               // automatic compactions go on meanwhile
+  bool all = false;                    // tables that have the filter as well
   bool dry_run = false;
   bool json = false;
 };

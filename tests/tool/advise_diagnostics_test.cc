@@ -49,7 +49,7 @@ class AdviseDiagnostics : public ::testing::Test {
 
   // The names of the diagnostics, with what was seen; with the counters of a text.
   std::map<std::string, std::string> Found(const std::string& counters = "") const {
-    const tool::Inspection inspection = tool::Inspect({directory_.path()});
+    const tool::Inspection inspection = tool::Inspect({directory_.path()}, {});
     std::istringstream text(counters);
     const std::vector<tool::Tree> trees = tool::TreesOf(inspection);
     EXPECT_EQ(trees.size(), 1U);

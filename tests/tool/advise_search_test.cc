@@ -22,9 +22,9 @@ Tree TreeOf(const std::vector<std::uint64_t>& keys, int first_level = 1) {
   for (const std::uint64_t n : keys) {
     TreeLevel& level = tree.levels.emplace_back();
     level.level = first_level++;
-    level.tables = 1;
-    level.keys = n;
     level.wasted_reads = 1.0;
+    const bool is_deepest = tree.levels.size() == keys.size();
+    level.Add({n, 0, is_deepest, 1.0});
   }
   tree.levels.back().deepest = true;
   return tree;

@@ -139,29 +139,37 @@ Database OpenWith(const PolicyPointer& policy, const std::string& directory) {
   return Open(options, directory);
 }
 
+template <typename Index>
+void PutAndFlushEach(rocksdb::DB& db, std::uint64_t count, Index index) {
+  const std::string value(100, 'v');
+  for (std::uint64_t i = 0; i < count; ++i) {
+    EXPECT_TRUE(db.Put({}, KeyOf(index(i)), value).ok());
+  }
+  EXPECT_TRUE(db.Flush({}).ok());
+}
+
 // Makes the document's database in a new directory. The same bytes come out each time, but for
 // times and identities.
 //
 //   level 2   bloomfilter:10      8,000 keys, from before
-//   level 1   no filter           2,000 keys
-//   level 0   classic_bloom:10    twice 1,000 keys, of which 300 are in both
+//   level 1   no filter           2,000 of them
+//   level 0   classic_bloom:10    twice 1,000 others of them, of which 300 are in both
 //
-// It is set to classic_bloom:10.
+// Each table spans the whole range of keys. It is set to classic_bloom:10.
 void MakeDocumentDatabase(const std::string& directory) {
-  const std::string value(100, 'v');
   {
     Database db = OpenWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), directory);
-    PutAndFlush(*db, 8000, value);
+    PutAndFlushEach(*db, 8000, [](std::uint64_t i) { return i; });
     MoveDown(*db, 2);
   }
   {
     Database db = OpenWith(nullptr, directory);
-    PutAndFlush(*db, 2000, value, 3000);
+    PutAndFlushEach(*db, 2000, [](std::uint64_t i) { return 4 * i + 1; });
     MoveDown(*db, 1);
   }
   Database db = OpenWith(NewPolicy(FilterKind::kClassic), directory);
-  PutAndFlush(*db, 1000, value, 1000);
-  PutAndFlush(*db, 1000, value, 1700);
+  PutAndFlushEach(*db, 1000, [](std::uint64_t i) { return 8 * i; });
+  PutAndFlushEach(*db, 1000, [](std::uint64_t i) { return i % 10 < 3 ? 8 * i : 8 * i + 4; });
 }
 
 TEST(Document, ShowsWhatItsCommandsPrint) {

@@ -1,6 +1,7 @@
 // rebuild gives tables the wanted filter, in portions, and reports what it did.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rocksdb/utilities/options_util.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plugin/files/table_file.h"
 #include "sample_database.h"
@@ -80,11 +82,58 @@ TEST_F(RebuildCommand, StopsAtAnInterruptAndGoesOn) {
       AskTool("rebuild --policy classic_bloom:10 --rate 1K " + directory_.path(),
               "timeout --preserve-status -s INT 2");
   EXPECT_EQ(stopped.status, 130) << stopped.err;
-  EXPECT_NE(stopped.err.find("rewritten: 1 table, "), std::string::npos) << stopped.err;
+  EXPECT_NE(stopped.out.find("rewritten   1 table, "), std::string::npos) << stopped.out;
   EXPECT_NE(stopped.out.find("The same command continues"), std::string::npos) << stopped.out;
   const json rest = Rebuild("");
   EXPECT_EQ(rest.at("lacking_tables"), kTables - 1);
   EXPECT_EQ(rest.at("rewritten_tables"), kTables - 1);
+}
+
+// The filters of the same kind differ in their bits.
+TEST_F(RebuildCommand, RewritesAllWhenAsked) {
+  Rebuild("--policy classic_bloom:10");
+  EXPECT_EQ(Rebuild("--policy classic_bloom:14").at("rewritten_tables"), 0);
+  const json all = Rebuild("--policy classic_bloom:14 --all");
+  EXPECT_EQ(all.at("rewritten_tables"), kTables);
+  for (const json& file : AskToolForJson("inspect " + directory_.path()).at("files")) {
+    EXPECT_NEAR(file.at("bits_per_key"), 14.0, 0.1);
+  }
+}
+
+// A database that begins to compact when it is opened.
+class RebuildOfManyRuns : public RebuildCommand {
+ protected:
+  RebuildOfManyRuns() {
+    const Database db = Open(OptionsWith(nullptr), directory_.path());
+    EXPECT_TRUE(db->PauseBackgroundWork().ok());
+    EXPECT_TRUE(db->SetOptions({{"level0_file_num_compaction_trigger", "2"},
+                                {"disable_auto_compactions", "false"}})
+                    .ok());
+  }
+
+  bool IsCompacted() const {
+    return AskToolForJson("inspect " + directory_.path()).at("levels").at(0).at("level") != 0;
+  }
+};
+
+TEST_F(RebuildOfManyRuns, KeepsTheTreeAndTheOptions) {
+  EXPECT_EQ(Rebuild("--policy classic_bloom:10").at("rewritten_tables"), kTables);
+  EXPECT_FALSE(IsCompacted());
+  rocksdb::DBOptions options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory_.path(), &options, &families).ok());
+  EXPECT_FALSE(families.front().options.disable_auto_compactions);
+}
+
+TEST_F(RebuildOfManyRuns, LetsItCompactWhenAsked) {
+  for (int i = 0; i < 100 && !IsCompacted(); ++i) {
+    const json done =
+        Rebuild(fmt::format("--policy {}_bloom:10 --compact", i % 2 == 0 ? "classic" : "standard"));
+    EXPECT_EQ(done.at("lacking_tables").get<int>(), done.at("rewritten_tables").get<int>() +
+                                                        done.at("gone_tables").get<int>() +
+                                                        done.at("remaining_tables").get<int>());
+  }
+  EXPECT_TRUE(IsCompacted());
 }
 
 // One of the tables is damaged: it is named, nothing is lost, and if RocksDB opens such a database,

@@ -4,32 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numeric>
 #include <random>
 #include <unordered_set>
 #include <utility>
 
 #include "filter/kernels/key_hash.h"
+#include "support/key_file.h"
 #include "synthetic_key.h"
 
 namespace exactbloom::readamp {
 namespace {
-
-std::vector<std::string> ReadKeyFile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("cannot read the key file {}", path));
-  std::vector<std::string> keys;
-  std::string line;
-  while (std::getline(file, line)) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty()) keys.push_back(line);
-  }
-  if (file.bad()) throw InputError(fmt::format("cannot read the key file {} to its end", path));
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return keys;
-}
 
 // Assigns the first `stored` keys to sorted runs whose sizes grow by `ratio`.
 std::vector<std::int8_t> AssignSortedRuns(std::size_t keys, std::size_t stored, int runs,
@@ -153,7 +138,9 @@ KeySet MakeKeySet(const ReadampSettings& settings) {
     count = settings.synthetic_keys;
   } else {
     set.source = settings.key_file;
-    sorted = ReadKeyFile(settings.key_file);
+    sorted = support::ReadKeyFile(settings.key_file);
+    std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   }
   const bool synthetic = count > 0;
   if (!synthetic) count = sorted.size();

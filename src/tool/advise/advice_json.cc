@@ -33,11 +33,12 @@ json LevelJson(const TreeLevel& level) {
   json filters = json::object();
   for (const auto& [filter, share] : level.filters) filters[NameOf(filter)] = share;
   return {{"level", level.level},
-          {"sorted_runs", level.runs},
-          {"tables", level.tables},
+          {"sorted_runs", level.Runs()},
+          {"tables", level.tables.size()},
           {"keys", level.keys},
           {"filters", filters},
           {"filter_bytes", level.filter_bytes},
+          {"asked", level.asked},
           {"wasted_reads", level.wasted_reads}};
 }
 

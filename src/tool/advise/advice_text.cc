@@ -40,12 +40,13 @@ std::string FilterNames(const TreeLevel& level) {
 std::string FormatTree(const FamilyAdvice& family) {
   const Tree& tree = family.tree;
   support::TextTable table({"level", "sorted runs", "tables", "keys", "filters", "bits/key",
-                            "filter bytes", "wasted reads"});
+                            "filter bytes", "asked", "wasted reads"});
   for (const TreeLevel& level : tree.levels) {
     const double bits = 8.0 * static_cast<double>(level.filter_bytes) /
                         static_cast<double>(std::max<std::uint64_t>(1, level.keys));
-    table.AddRow({level.level, level.runs, level.tables, level.keys, FilterNames(level),
-                  fmt::format("{:.3f}", bits), level.filter_bytes, Reads(level.wasted_reads)});
+    table.AddRow({level.level, level.Runs(), level.tables.size(), level.keys, FilterNames(level),
+                  fmt::format("{:.3f}", bits), level.filter_bytes,
+                  fmt::format("{:.2f}", level.asked), Reads(level.wasted_reads)});
   }
   const Candidate& now = family.candidates.front();
   const char* note = IsNameAlone(now.policy)
@@ -54,10 +55,10 @@ std::string FormatTree(const FamilyAdvice& family) {
                          : "";
   return fmt::format(
       "Column family {}, now {}{}\n\n{}\nThe filters take {} bytes. A lookup of an absent key "
-      "wastes "
-      "{} reads ({} without filters)\nand takes {:.0f} ns for checks of filters.\n",
-      tree.column_family, now.policy, note, table.Format(), now.filters.bytes,
-      Reads(now.filters.wasted_reads), tree.Runs(), now.filters.check_nanoseconds);
+      "asks {:.2f} of {} sorted runs, wastes\n{} reads and takes {:.0f} ns for checks of "
+      "filters.\n",
+      tree.column_family, now.policy, note, table.Format(), now.filters.bytes, tree.Asked(),
+      tree.Runs(), Reads(now.filters.wasted_reads), now.filters.check_nanoseconds);
 }
 
 std::string FormatConstraint(Constraint constraint) {

@@ -117,11 +117,11 @@ Candidate Bounded(const std::vector<Candidate>& found, Constraint memory, const 
 FamilyAdvice AdviseFamily(const FamilyFindings& findings, Constraint constraint, bool is_bounded,
                           const LookupCosts& costs) {
   const Tree& tree = *findings.tree;
-  if (constraint.goal == Goal::kWastedReads &&
-      constraint.value >= static_cast<double>(tree.Runs())) {
-    throw InputError(
-        fmt::format("--wasted-reads {:g} needs no filter: column family {} has {} sorted runs",
-                    constraint.value, tree.column_family, tree.Runs()));
+  if (constraint.goal == Goal::kWastedReads && constraint.value >= tree.Asked()) {
+    throw InputError(fmt::format(
+        "--wasted-reads {:g} needs no filter: a lookup of an absent key of column family {} asks "
+        "{:.2f} of {} sorted runs",
+        constraint.value, tree.column_family, tree.Asked(), tree.Runs()));
   }
   const std::vector<Candidate> found = FindCandidates(tree, constraint, costs);
   if (found.empty()) RefuseConstraint(constraint, tree);
@@ -163,7 +163,7 @@ void SetRebuildCommands(Advice* advice) {
 
 Advice Advise(const AdviseArguments& arguments) {
   CheckArguments(arguments);
-  const Inspection inspection = Inspect({arguments.path});
+  const Inspection inspection = Inspect({arguments.path}, arguments.lookups);
   if (inspection.database.empty()) {
     throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
   }

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "plugin/tree/tree_census.h"
 
@@ -16,7 +16,7 @@ using tree::LiveTable;
 using tree::TableCount;
 
 // Tables of a run get nearly the same, so of more than these some are taken together.
-constexpr std::uint64_t kMostSteps = 256;
+constexpr std::size_t kMostSteps = 256;
 
 // With the average of the bits per key.
 void Add(const RebuiltTables& tables, RebuiltTables* sum) {
@@ -27,38 +27,46 @@ void Add(const RebuiltTables& tables, RebuiltTables* sum) {
   sum->tables += tables.tables;
   sum->keys += tables.keys;
   sum->bottommost = tables.bottommost;
+  sum->asked += tables.asked;
 }
 
-double PartAtBottom(const TreeLevel& level) {
-  return static_cast<double>(PartOf(level, true, 0.0).tables) /
-         std::max(1.0, static_cast<double>(level.tables));
+RebuiltTables Alone(const TableOfLevel& table) {
+  return {1, table.keys, 0.0, table.bottommost, table.asked};
 }
 
-// Tables of a level that are rewritten together, in the order of a rebuild.
+// Tables of a level whose filters are alike: by their place, their size, and their bits per key.
+using Kind = std::tuple<bool, int, int>;
+
+Kind KindOf(const RebuiltTables& tables) {
+  constexpr double kSizesPerDoubling = 4.0;
+  constexpr double kPartsOfABit = 16.0;
+  const auto keys = static_cast<double>(tables.keys) / static_cast<double>(tables.tables);
+  return {tables.bottommost, static_cast<int>(kSizesPerDoubling * std::log2(keys + 1.0)),
+          static_cast<int>(kPartsOfABit * tables.bits_per_key)};
+}
+
+std::vector<RebuiltTables> TablesOf(const std::map<Kind, RebuiltTables>& alike) {
+  std::vector<RebuiltTables> all;
+  all.reserve(alike.size());
+  for (const auto& [kind, tables] : alike) all.push_back(tables);
+  return all;
+}
+
+// Tables of a level that are taken to be rewritten together.
 struct Step {
   RebuiltTables tables;
   std::uint64_t filter_bytes = 0;  // now
 };
 
 std::vector<Step> StepsOf(const TreeLevel& level) {
+  const std::size_t most = level.level == 0 ? 1 : level.tables.size() / kMostSteps + 1;
   std::vector<Step> steps;
-  if (!level.each.empty() && (level.level == 0 || level.each.size() <= kMostSteps)) {
-    for (const TableOfLevel& table : level.each) {
-      steps.push_back({{1, table.keys, 0.0, table.bottommost}, table.filter_bytes});
-    }
-    return steps;
-  }
-  const std::uint64_t most = level.level == 0 ? level.tables : kMostSteps;
-  const std::uint64_t count = std::clamp<std::uint64_t>(level.tables, 1, most);
-  const double bottommost_part = PartAtBottom(level);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto part = [&](std::uint64_t sum) { return sum * (i + 1) / count - sum * i / count; };
-    // Those at the bottom are spread evenly over the level.
-    const auto place = static_cast<double>(i);
-    const bool is_bottommost =
-        std::floor(bottommost_part * (place + 1.0)) > std::floor(bottommost_part * place);
-    steps.push_back(
-        {{part(level.tables), part(level.keys), 0.0, is_bottommost}, part(level.filter_bytes)});
+  for (const TableOfLevel& table : level.tables) {
+    const bool goes_on = !steps.empty() && steps.back().tables.tables < most &&
+                         steps.back().tables.bottommost == table.bottommost;
+    if (!goes_on) steps.emplace_back();
+    Add(Alone(table), &steps.back().tables);
+    steps.back().filter_bytes += table.filter_bytes;
   }
   return steps;
 }
@@ -103,25 +111,23 @@ class Rehearsal {
 
 }  // namespace
 
-RebuiltTables PartOf(const TreeLevel& level, bool bottommost, double bits_per_key) {
-  const std::uint64_t tables = level.deepest ? level.tables : level.bottommost_tables;
-  const std::uint64_t keys = level.deepest ? level.keys : level.bottommost_keys;
-  if (bottommost) return {tables, keys, bits_per_key, true};
-  return {level.tables - tables, level.keys - keys, bits_per_key, false};
+std::vector<RebuiltTables> AlikeTables(const TreeLevel& level) {
+  std::map<Kind, RebuiltTables> alike;
+  for (const TableOfLevel& table : level.tables) Add(Alone(table), &alike[KindOf(Alone(table))]);
+  return TablesOf(alike);
 }
 
 std::vector<std::vector<RebuiltTables>> RebuildFollowing(
     const tree::DivisionOptions& options, const Tree& tree,
     const std::function<std::uint64_t(const TreeLevel& level, const RebuiltTables& tables)>&
         bytes) {
-  constexpr double kParts = 16.0;  // of a bit per key, within which tables are alike
   std::vector<std::vector<RebuiltTables>> rebuilt(tree.levels.size());
   Rehearsal rehearsal(options, tree);
   for (std::size_t i = tree.levels.size(); i-- > 0;) {
     const TreeLevel& level = tree.levels[i];
     const std::vector<Step> steps = StepsOf(level);
     const std::vector<std::uint64_t> numbers = rehearsal.NumbersOf(level.level);
-    std::map<std::pair<bool, int>, RebuiltTables> alike;
+    std::map<Kind, RebuiltTables> alike;
     for (std::size_t k = 0; k < steps.size(); ++k) {
       RebuiltTables tables = steps[k].tables;
       // The policy wants to know the bits of partitions and of Ribbon filters before their keys.
@@ -132,13 +138,9 @@ std::vector<std::vector<RebuiltTables>> RebuildFollowing(
       const std::uint64_t filter_bytes = bytes(level, tables);
       if (filter_bytes == 0) tables.bits_per_key = 0.0;
       rehearsal.Replace(numbers[k], level.level, {tables.keys, filter_bytes});
-      if (level.level == 0) {
-        rebuilt[i].push_back(tables);
-      } else {
-        Add(tables, &alike[{tables.bottommost, static_cast<int>(kParts * tables.bits_per_key)}]);
-      }
+      Add(tables, &alike[KindOf(tables)]);
     }
-    for (const auto& [bits, tables] : alike) rebuilt[i].push_back(tables);
+    rebuilt[i] = TablesOf(alike);
   }
   return rebuilt;
 }

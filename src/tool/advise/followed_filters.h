@@ -20,13 +20,14 @@ struct RebuiltTables {
   std::uint64_t keys = 0;
   double bits_per_key = 0.0;
   bool bottommost = false;
+  double asked = 0.0;  // by a lookup of an absent key: how many of them
 };
 
-// Returns those tables of a level that are at the bottom of the tree, or those that are not.
-RebuiltTables PartOf(const TreeLevel& level, bool bottommost, double bits_per_key);
+// Returns the tables of a level, those together that are at the bottom of the tree, or not, and
+// have about as many keys; without bits per key.
+std::vector<RebuiltTables> AlikeTables(const TreeLevel& level);
 
-// Returns what the tables of each level get: in level 0 for each table, else those with about the
-// same bits per key together.
+// Returns what the tables of each level get, those together whose filters are alike.
 //   bytes   of the filters of this level with so many tables, keys and bits per key; 0: they get
 //           none, and are not asked for
 std::vector<std::vector<RebuiltTables>> RebuildFollowing(

@@ -127,9 +127,9 @@ class SettingSearch {
         reads -= 1.0;
         continue;
       }
-      const std::uint64_t of_run = std::max<std::uint64_t>(1, level.keys / level.runs);
-      keys.insert(keys.end(), level.runs, of_run);
-      total += static_cast<double>(of_run * level.runs) * bits_per_key;
+      const std::uint64_t of_run = std::max<std::uint64_t>(1, level.keys / level.Runs());
+      keys.insert(keys.end(), level.Runs(), of_run);
+      total += static_cast<double>(of_run * level.Runs()) * bits_per_key;
     }
     const auto plan = constraint_.goal == Goal::kWastedReads
                           ? PlanLevelsForTarget({}, keys, reads, bottommost)
@@ -139,7 +139,7 @@ class SettingSearch {
     std::size_t run = 0;
     for (const TreeLevel& level : tree_.levels) {
       double level_bits = 0.0;
-      for (std::uint64_t i = 0; i < level.runs && run < keys.size(); ++i, ++run) {
+      for (std::uint64_t i = 0; i < level.Runs() && run < keys.size(); ++i, ++run) {
         level_bits += static_cast<double>(plan->filters[run].bits);
       }
       bits.push_back(level_bits / std::max(1.0, static_cast<double>(level.keys)));
@@ -186,7 +186,7 @@ class SettingSearch {
 
   bool Add(const BloomFilterPolicyOptions& setting) {
     const TreeFilters filters = FiltersOf(WithFiltersOf(setting, tree_), costs_);
-    const bool useful = filters.wasted_reads < static_cast<double>(tree_.Runs());
+    const bool useful = filters.wasted_reads < tree_.Asked();
     if (!useful || !constraint_.IsMetBy(filters)) return false;
     candidates_.push_back({FormatPolicy(FilterKind::kClassic, setting), setting, filters});
     return true;

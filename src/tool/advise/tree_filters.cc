@@ -4,11 +4,13 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <string>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/ribbon_rate.h"
 #include "filter/block_format.h"
 #include "followed_filters.h"
+#include "plugin/block_description.h"
 #include "plugin/level_allocation.h"
 #include "plugin/ribbon_filters.h"
 #include "support/own_policy.h"
@@ -16,21 +18,17 @@
 namespace exactbloom::tool {
 namespace {
 
+double PartOf(double part, double all) { return all == 0.0 ? 0.0 : part / all; }
+
 void AddTable(const TableReport& table, TreeLevel* level) {
   const TableFilter& filter = table.filter;
   const std::uint64_t keys = table.keys != 0
                                  ? table.keys
                                  : filter.entries - std::min(filter.entries, filter.range_deletes);
   const bool unused = table.use && table.use->use == FilterUse::kUnused;
-  level->tables += 1;
-  level->keys += keys;
-  level->filter_bytes += filter.bytes;
-  level->filters[unused ? CheckedFilter::kNone : CheckedFilterOf(filter)] +=
-      static_cast<double>(keys);
-  level->each.push_back({keys, filter.bytes, table.bottommost});
-  if (!table.bottommost) return;
-  level->bottommost_tables += 1;
-  level->bottommost_keys += keys;
+  level->Add({keys, filter.bytes, table.bottommost, table.asked});
+  level->wasted_reads += table.asked * table.PassRate();
+  level->filters[unused ? CheckedFilter::kNone : CheckedFilterOf(filter)] += table.asked;
 }
 
 void SetOptions(const FamilyOptions& family, Tree* tree) {
@@ -48,12 +46,7 @@ void SetLevels(const std::map<int, TreeLevel>& levels, Tree* tree) {
   for (const auto& [number, tables] : levels) {
     TreeLevel& level = tree->levels.emplace_back(tables);
     level.level = number;
-    level.runs = number == 0 ? level.tables : 1;
-    // They come by their numbers.
-    if (number == 0) std::reverse(level.each.begin(), level.each.end());
-    for (auto& [filter, keys] : level.filters) {
-      keys /= std::max(1.0, static_cast<double>(level.keys));
-    }
+    for (auto& [filter, asked] : level.filters) asked = PartOf(asked, level.asked);
   }
   tree->levels.back().deepest = tree->levels.back().level > 0;
 }
@@ -99,12 +92,34 @@ std::uint64_t RibbonBytes(double bits_per_key, std::uint64_t keys,
   return low;
 }
 
+// RocksDB rounds the slots of a filter up to whole blocks, which the formula by keys leaves out. In
+// a small filter that shows in the rate, so one is built.
+double RibbonRate(std::uint64_t keys, std::uint64_t bytes,
+                  const rocksdb::FilterBuildingContext& context) {
+  constexpr std::uint64_t kSmall = 50'000;
+  constexpr double kAnyBitsPerKey = 8.0;
+  const std::uint64_t bits = 8 * (bytes - kRibbonMetadataBytes);
+  if (keys > kSmall) return RibbonFalsePositiveRate(keys, bits);
+  static auto& slots_by_keys = *new std::map<std::uint64_t, std::uint64_t>();
+  std::uint64_t& slots = slots_by_keys[keys];
+  if (slots == 0) {
+    const auto builder = RibbonFilters().NewBuilder(kAnyBitsPerKey, context);
+    for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
+    std::unique_ptr<const char[]> buffer;
+    slots = DescribeFilterBlock(builder->Finish(&buffer)).ribbon_slots;
+  }
+  return slots == 0 ? RibbonFalsePositiveRate(keys, bits)
+                    : RibbonFalsePositiveRateOfSlots(slots, bits);
+}
+
 // Some tables' filters.
 struct TablesFilters {
   CheckedFilter kind = CheckedFilter::kNone;
   std::uint64_t count = 0;  // of filters
   std::uint64_t keys = 0;   // of each
-  std::uint64_t bytes = 0;  // of each; of a Ribbon filter only
+  // Of a Ribbon filter only.
+  std::uint64_t bytes = 0;
+  double rate = 1.0;
 };
 
 TablesFilters PlanFilters(const Tree& tree, Layout layout, const TreeLevel& level,
@@ -119,9 +134,10 @@ TablesFilters PlanFilters(const Tree& tree, Layout layout, const TreeLevel& leve
   filters.count = FilterCountOf(tree, tables, wanted.fpr > 0.0);
   filters.keys = std::max<std::uint64_t>(1, (tables.keys + filters.count / 2) / filters.count);
   if (!wanted.ribbon || filters.keys < kLeastRibbonKeys) return filters;
+  const auto context = ContextOf(tree, level, tables.bottommost);
   filters.kind = CheckedFilter::kRibbon;
-  filters.bytes =
-      RibbonBytes(tables.bits_per_key, filters.keys, ContextOf(tree, level, tables.bottommost));
+  filters.bytes = RibbonBytes(tables.bits_per_key, filters.keys, context);
+  filters.rate = RibbonRate(filters.keys, filters.bytes, context);
   return filters;
 }
 
@@ -130,8 +146,7 @@ std::pair<std::uint64_t, double> SizeOf(const TablesFilters& filters, Layout lay
                                         double bits_per_key, double wanted_rate) {
   if (filters.kind == CheckedFilter::kNone) return {0, 1.0};
   if (filters.kind == CheckedFilter::kRibbon) {
-    return {filters.count * filters.bytes,
-            RibbonFalsePositiveRate(filters.keys, (filters.bytes - kRibbonMetadataBytes) * 8)};
+    return {filters.count * filters.bytes, filters.rate};
   }
   const FilterSize size =
       wanted_rate > 0.0 ? SmallestFilter(layout, filters.keys, wanted_rate).value_or(FilterSize())
@@ -153,13 +168,9 @@ class PredictedLevel {
   void Add(const RebuiltTables& tables, const AllocatedFilter& wanted) {
     const TablesFilters filters = PlanFilters(tree_, layout_, level_, tables, wanted);
     const auto [bytes, rate] = SizeOf(filters, layout_, tables.bits_per_key, wanted.fpr);
-    const auto all_runs = static_cast<double>(level_.runs);
-    const double runs = level_.level == 0 ? static_cast<double>(tables.tables)
-                                          : static_cast<double>(tables.keys) /
-                                                std::max(1.0, static_cast<double>(level_.keys));
-    level_.filters[filters.kind] += runs / all_runs;
+    level_.filters[filters.kind] += PartOf(tables.asked, level_.asked);
     level_.filter_bytes += bytes;
-    level_.wasted_reads += runs * rate;
+    level_.wasted_reads += tables.asked * rate;
   }
 
  private:
@@ -171,10 +182,10 @@ class PredictedLevel {
 void PredictLevel(const Tree& tree, Layout layout, const LevelAllocation& allocation,
                   TreeLevel* level) {
   PredictedLevel predicted(tree, layout, level);
-  for (const bool bottommost : {false, true}) {
-    const AllocatedFilter wanted = allocation.FilterOf(ContextOf(tree, *level, bottommost));
-    const RebuiltTables tables = PartOf(*level, bottommost, wanted.bits_per_key);
-    if (tables.tables != 0) predicted.Add(tables, wanted);
+  for (RebuiltTables tables : AlikeTables(*level)) {
+    const AllocatedFilter wanted = allocation.FilterOf(ContextOf(tree, *level, tables.bottommost));
+    tables.bits_per_key = wanted.bits_per_key;
+    predicted.Add(tables, wanted);
   }
 }
 
@@ -201,7 +212,23 @@ void PredictFollowed(const BloomFilterPolicyOptions& options, Layout layout, Tre
 
 std::uint64_t Tree::Keys() const { return SumOverLevels(*this, &TreeLevel::keys); }
 
-std::uint64_t Tree::Runs() const { return SumOverLevels(*this, &TreeLevel::runs); }
+std::uint64_t Tree::Runs() const {
+  return std::accumulate(
+      levels.begin(), levels.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const TreeLevel& level) { return sum + level.Runs(); });
+}
+
+double Tree::Asked() const {
+  return std::accumulate(levels.begin(), levels.end(), 0.0,
+                         [](double sum, const TreeLevel& level) { return sum + level.asked; });
+}
+
+void TreeLevel::Add(const TableOfLevel& table) {
+  tables.push_back(table);
+  keys += table.keys;
+  filter_bytes += table.filter_bytes;
+  asked += table.asked;
+}
 
 std::optional<double> Tree::DeepestRatio() const {
   if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return std::nullopt;
@@ -210,10 +237,15 @@ std::optional<double> Tree::DeepestRatio() const {
 }
 
 std::vector<Tree> TreesOf(const Inspection& inspection) {
-  std::map<std::string, std::map<int, TreeLevel>> families;
+  std::vector<const TableReport*> tables;
   for (const TableReport& table : inspection.tables) {
-    if (!table.status.ok()) continue;
-    AddTable(table, &families[table.filter.column_family][table.filter.level]);
+    if (table.status.ok()) tables.push_back(&table);
+  }
+  std::sort(tables.begin(), tables.end(),
+            [](const auto* one, const auto* other) { return one->place < other->place; });
+  std::map<std::string, std::map<int, TreeLevel>> families;
+  for (const TableReport* table : tables) {
+    AddTable(*table, &families[table->filter.column_family][table->filter.level]);
   }
   std::vector<Tree> trees;
   for (const auto& [name, levels] : families) {
@@ -223,12 +255,6 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
       SetOptions(inspection.options->families.at(name), &tree);
     }
     SetLevels(levels, &tree);
-    for (const FilterSummary& summary : inspection.levels) {
-      for (TreeLevel& level : tree.levels) {
-        const bool same = summary.column_family == name && summary.level == level.level;
-        if (same) level.wasted_reads = summary.WastedReads();
-      }
-    }
   }
   return trees;
 }
@@ -248,13 +274,12 @@ TreeFilters FiltersOf(const Tree& tree, const LookupCosts& costs) {
   TreeFilters sum;
   sum.bytes = SumOverLevels(tree, &TreeLevel::filter_bytes);
   for (const TreeLevel& level : tree.levels) {
-    const auto runs = static_cast<double>(level.runs);
     sum.wasted_reads += level.wasted_reads;
-    sum.worst_rate = std::max(sum.worst_rate, level.wasted_reads / runs);
+    sum.worst_rate = std::max(sum.worst_rate, PartOf(level.wasted_reads, level.asked));
     for (const auto& [filter, share] : level.filters) {
       const CheckCost& cost = costs.Of(filter);
       sum.check_nanoseconds +=
-          runs * share * (sum.bytes <= kCachedFilterBytes ? cost.in_cache : cost.in_memory);
+          level.asked * share * (sum.bytes <= kCachedFilterBytes ? cost.in_cache : cost.in_memory);
     }
   }
   sum.lookup_nanoseconds = sum.wasted_reads * costs.read_nanoseconds + sum.check_nanoseconds;

@@ -21,25 +21,25 @@ struct TableOfLevel {
   std::uint64_t keys = 0;  // that go into its filter
   std::uint64_t filter_bytes = 0;
   bool bottommost = false;
+  double asked = 1.0;  // by a lookup of an absent key
 };
 
-// A level: one sorted run, or as many as it has tables if it is level 0. A lookup of an absent key
-// that lies within their ranges asks each run once.
+// A level: one sorted run, or as many as it has tables if it is level 0.
 struct TreeLevel {
   int level = 0;
-  bool deepest = false;  // below level 0, and no level below it has tables
-  std::uint64_t runs = 1;
-  std::uint64_t tables = 0;
-  std::uint64_t keys = 0;  // that go into filters: with prefixes, without range deletions
-  std::uint64_t filter_bytes = 0;
-  double wasted_reads = 0.0;  // per lookup, 0 .. runs
-  // By kind of filter, the share of the run's keys in tables with it.
+  bool deepest = false;              // below level 0, and no level below it has tables
+  std::vector<TableOfLevel> tables;  // in the order of a rebuild
+  double wasted_reads = 0.0;         // per lookup, 0 .. asked
+  // By kind of filter, the share of the level's checks that ask it.
   std::map<CheckedFilter, double> filters;
-  // Of these, those below which no level has tables of their range.
-  std::uint64_t bottommost_tables = 0;
-  std::uint64_t bottommost_keys = 0;
-  // In level 0, the newest first. Empty: all of them have as many keys.
-  std::vector<TableOfLevel> each;
+
+  // Sums over the tables.
+  std::uint64_t keys = 0;
+  std::uint64_t filter_bytes = 0;
+  double asked = 0.0;
+
+  void Add(const TableOfLevel& table);
+  std::uint64_t Runs() const { return level == 0 ? tables.size() : 1; }
 };
 
 struct Tree {
@@ -56,6 +56,7 @@ struct Tree {
 
   std::uint64_t Keys() const;
   std::uint64_t Runs() const;
+  double Asked() const;  // tables by a lookup of an absent key: at most one per run
   // The keys of the deepest level over those of the next one above it; nothing if that is level 0.
   std::optional<double> DeepestRatio() const;
 };

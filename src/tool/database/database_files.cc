@@ -1,7 +1,6 @@
 #include "database_files.h"
 
 #include <fmt/format.h>
-#include <rocksdb/comparator.h>
 #include <rocksdb/file_system.h>
 
 #include <algorithm>
@@ -58,21 +57,14 @@ TableListing ListDatabase(const std::vector<std::string>& directories) {
   for (const auto& [number, table] : manifest.tables) {
     const files::LiveColumnFamily& family = manifest.column_families[table.column_family];
     listing.tables.push_back({PathOf(number, directories), number, table.level, family.name,
-                              family.comparator, table.smallest, table.largest});
+                              family.comparator, table.smallest, table.largest,
+                              table.largest_sequence});
   }
   std::sort(listing.tables.begin(), listing.tables.end(), [](const auto& a, const auto& b) {
     return std::tie(a.column_family, a.level, a.number) <
            std::tie(b.column_family, b.level, b.number);
   });
   return listing;
-}
-
-// The order of a name, if it is known here.
-const rocksdb::Comparator* ComparatorOf(const std::string& name) {
-  for (const auto* order : {rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator()}) {
-    if (name == order->Name()) return order;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -92,46 +84,6 @@ TableListing ListTables(const std::vector<std::string>& paths) {
   if (directories == 0) return listing;
   if (directories == paths.size()) return ListDatabase(paths);
   throw support::InputError("directories and files: give one database, or table files");
-}
-
-bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second) {
-  const rocksdb::Comparator* order = ComparatorOf(first.comparator);
-  if (order == nullptr || first.comparator != second.comparator) return false;
-  return order->Compare(first.largest, second.smallest) < 0 ||
-         order->Compare(second.largest, first.smallest) < 0;
-}
-
-std::vector<bool> AreBottommost(const std::vector<const TableLocation*>& tables) {
-  // By family and level, in the order of their keys: below level 0 ranges do not overlap.
-  std::map<std::pair<std::string, int>, std::vector<const TableLocation*>> levels;
-  for (const TableLocation* table : tables) {
-    if (table->level > 0) levels[{table->column_family, table->level}].push_back(table);
-  }
-  for (auto& [place, level] : levels) {
-    const rocksdb::Comparator* order = ComparatorOf(level.front()->comparator);
-    if (order == nullptr) continue;
-    std::sort(level.begin(), level.end(), [order](const auto* one, const auto* other) {
-      return order->Compare(one->smallest, other->smallest) < 0;
-    });
-  }
-  std::vector<bool> are_bottommost;
-  for (const TableLocation* table : tables) {
-    const rocksdb::Comparator* order = ComparatorOf(table->comparator);
-    bool is_bottommost = table->level > 0;
-    for (auto below = levels.upper_bound({table->column_family, table->level});
-         below != levels.end() && below->first.first == table->column_family && is_bottommost;
-         ++below) {
-      const auto& level = below->second;
-      const auto next = order == nullptr
-                            ? level.begin()
-                            : std::partition_point(level.begin(), level.end(), [&](const auto* at) {
-                                return order->Compare(at->largest, table->smallest) < 0;
-                              });
-      is_bottommost = next == level.end() || HaveDisjointRanges(**next, *table);
-    }
-    are_bottommost.push_back(is_bottommost);
-  }
-  return are_bottommost;
 }
 
 std::string Describe(const rocksdb::Status& status) {

@@ -23,6 +23,7 @@ struct TableLocation {
   std::string comparator;  // the name of its keys' order; empty for a file alone
   std::string smallest;    // user key: all keys lie between these two,
   std::string largest;     // both included
+  std::uint64_t largest_sequence = 0;
 };
 
 struct TableListing {
@@ -36,16 +37,6 @@ struct TableListing {
 //          file of the database names: a table is in the first of them that has it. Or table files
 // Throws support::InputError where there is no database, or its list cannot be read.
 TableListing ListTables(const std::vector<std::string>& paths);
-
-// Whether no key can be in both tables, by their ranges. False where these or their order, other
-// than bytewise and reverse bytewise, are not known.
-bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second);
-
-// Returns whether a compaction of the table within its level would write to the bottom of the tree:
-// whether no table below it can have keys in its range. In level 0 tables are never taken to be
-// there. Where the keys' order is not known, only those of the deepest level are.
-//   tables   of a listing, in its order
-std::vector<bool> AreBottommost(const std::vector<const TableLocation*>& tables);
 
 // The message of a status on one line, such as "corruption: ...".
 std::string Describe(const rocksdb::Status& status);

@@ -6,9 +6,29 @@
 #include <utility>
 
 #include "database_files.h"
+#include "key_ranges.h"
 
 namespace exactbloom::tool {
 namespace {
+
+void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::string>& lookups,
+                Inspection& inspection) {
+  std::vector<const TableLocation*> locations;
+  std::vector<CountedTable> counted;
+  for (const auto& [location, report] : read.tables) {
+    locations.push_back(&location);
+    counted.emplace_back(&location, report.filter.entries);
+  }
+  const std::vector<bool> are_bottommost = AreBottommost(locations);
+  const std::vector<double> asked =
+      lookups.empty() ? ChancesAsked(counted) : ChancesAsked(locations, lookups);
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    inspection.tables[i].bottommost = are_bottommost[i];
+    inspection.tables[i].asked = asked[i];
+  }
+  std::size_t place = 0;
+  for (const std::size_t i : OrderInTree(locations)) inspection.tables[i].place = place++;
+}
 
 void Summarize(Inspection& inspection) {
   std::map<std::pair<std::string, int>, FilterSummary> levels;
@@ -64,33 +84,31 @@ void FilterSummary::Add(const TableReport& table) {
   fill_rate.Add(static_cast<double>(table.keys), table.fill_rate);
   efficiency.Add(static_cast<double>(table.bits), table.efficiency);
   if (table.estimated_keys) estimated_keys = estimated_keys.value_or(0.0) + *table.estimated_keys;
-  pass_rate.Add(static_cast<double>(table.filter.entries), table.PassRate());
-  pass_rates += table.PassRate();
+  asked += table.asked;
+  wasted_reads += table.asked * table.PassRate();
 }
 
-Inspection Inspect(const std::vector<std::string>& paths) {
+Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups) {
   Inspection inspection;
   TableReader reader;
   const auto read = ReadTables<TableReport>(
       paths, "reading filters", [&](const TableLocation& table) { return reader.Read(table); });
   inspection.database = read.database;
-  std::vector<const TableLocation*> locations;
-  for (const auto& [location, report] : read.tables) locations.push_back(&location);
-  const std::vector<bool> are_bottommost = AreBottommost(locations);
   for (const auto& [location, report] : read.tables) {
-    const std::size_t number = inspection.tables.size();
     inspection.tables.push_back(report);
     inspection.tables.back().filter.level = location.level;
-    inspection.tables.back().bottommost = are_bottommost[number];
   }
-  if (!inspection.database.empty()) JudgeUse(inspection);
+  if (!inspection.database.empty()) {
+    FindPlaces(read, lookups, inspection);
+    JudgeUse(inspection);
+  }
   Summarize(inspection);
   return inspection;
 }
 
 std::map<std::string, double> WastedReads(const std::vector<FilterSummary>& levels) {
   std::map<std::string, double> reads;
-  for (const FilterSummary& level : levels) reads[level.column_family] += level.WastedReads();
+  for (const FilterSummary& level : levels) reads[level.column_family] += level.wasted_reads;
   return reads;
 }
 

@@ -29,8 +29,7 @@ class Mean {
   double sum_ = 0.0;
 };
 
-// Sums over tables. Rates are means over the tables' keys: an absent key that is distributed as the
-// stored ones falls into a table of a level in proportion to its keys.
+// Sums over tables. Rates are means over the tables' keys.
 struct FilterSummary {
   std::string column_family;
   int level = -1;
@@ -49,13 +48,11 @@ struct FilterSummary {
   Mean fill_rate;
   Mean efficiency;
   std::optional<double> estimated_keys;
-  Mean pass_rate;  // by entries
-  double pass_rates = 0.0;
+  // On average per lookup of an absent key.
+  double asked = 0.0;         // tables whose range has the key
+  double wasted_reads = 0.0;  // those of them that are read
 
   void Add(const TableReport& table);
-  // For a level: how many tables are read on average for an absent key in their ranges: one table
-  // of a level below 0 may hold it, and all tables of level 0.
-  double WastedReads() const { return level > 0 ? pass_rate.Value().value_or(0.0) : pass_rates; }
 };
 
 // The sums over the levels of each column family: what a lookup of an absent key costs there.
@@ -73,6 +70,8 @@ struct Inspection {
 };
 
 // Reads the filters of the tables that ListTables finds; writes nothing. Throws as ReadTables.
-Inspection Inspect(const std::vector<std::string>& paths);
+//   lookups  absent keys, by which the chances are counted that a table is asked; if empty, absent
+//            keys are taken to be drawn as the stored ones are
+Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups);
 
 }  // namespace exactbloom::tool

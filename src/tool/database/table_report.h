@@ -30,6 +30,8 @@ struct TableReport {
   TableFilter filter;
   rocksdb::Status status;   // the filter's
   bool bottommost = false;  // AreBottommost
+  double asked = 1.0;       // the chance that a lookup of an absent key asks it
+  std::size_t place = 0;    // OrderInTree
 
   // The filter. If it has partitions, rates are means weighted by their keys.
   std::uint64_t keys = 0;            // the table's own count

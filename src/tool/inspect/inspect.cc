@@ -74,12 +74,12 @@ std::string Families(const FilterSummary& summary) {
 std::string FormatLevels(const Inspection& inspection) {
   const bool in_database = !inspection.database.empty();
   const auto planned = PlannedBits(inspection);
-  support::Cells columns = {"level",      "tables",     "bytes",        "filters",
-                            "keys",       "bits/key",   "fill",         "exact rate",
-                            "given fill", "efficiency", "filter bytes", "wasted reads"};
+  support::Cells columns = {"level",        "tables", "bytes",       "filters",    "keys",
+                            "bits/key",     "fill",   "exact rate",  "given fill", "efficiency",
+                            "filter bytes", "asked",  "wasted reads"};
   if (!planned.empty()) columns.emplace_back("plan, bits/key");
   support::TextTable text(columns);
-  const auto add = [&](const std::string& name, const FilterSummary& sums,
+  const auto add = [&](const std::string& name, const FilterSummary& sums, const std::string& asked,
                        const std::string& wasted_reads) {
     support::Cells row = {name,
                           sums.tables,
@@ -92,6 +92,7 @@ std::string FormatLevels(const Inspection& inspection) {
                           Rate(sums.fill_rate.Value()),
                           Fixed(sums.efficiency.Value(), 4),
                           sums.filter_bytes,
+                          asked,
                           wasted_reads};
     const auto plan = planned.find({sums.column_family, sums.level});
     if (!planned.empty()) {
@@ -105,10 +106,11 @@ std::string FormatLevels(const Inspection& inspection) {
     const std::string name = wasted_reads.size() == 1
                                  ? LevelName(level.level)
                                  : fmt::format("{} {}", level.column_family, level.level);
-    add(name, level, fmt::format("{:.6f}", level.WastedReads()));
+    add(name, level, fmt::format("{:.2f}", level.asked), fmt::format("{:.6f}", level.wasted_reads));
   }
   const bool one_family = in_database && wasted_reads.size() == 1;
   add("all", inspection.totals,
+      one_family ? fmt::format("{:.2f}", inspection.totals.asked) : kNothing,
       one_family ? fmt::format("{:.6f}", wasted_reads.begin()->second) : kNothing);
   return text.Format();
 }
@@ -238,7 +240,8 @@ json ToJson(const Inspection& inspection) {
     if (level.level < 0) continue;
     json document{{"column_family", level.column_family}, {"level", level.level}};
     document.update(SummaryJson(level));
-    document["wasted_reads"] = level.WastedReads();
+    document["asked"] = level.asked;
+    document["wasted_reads"] = level.wasted_reads;
     const auto plan = planned.find({level.column_family, level.level});
     if (plan != planned.end()) document["planned_bits_per_key"] = plan->second;
     levels.push_back(document);
@@ -253,7 +256,7 @@ json ToJson(const Inspection& inspection) {
 }  // namespace
 
 void RunInspect(const InspectArguments& arguments) {
-  const Inspection inspection = Inspect(arguments.paths);
+  const Inspection inspection = Inspect(arguments.paths, arguments.lookups);
   if (arguments.json) {
     PrintJson(ToJson(inspection));
   } else {

@@ -24,6 +24,7 @@
 #include "support/errors.h"
 #include "support/text_table.h"
 #include "tool/database/database_files.h"
+#include "tool/database/key_ranges.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 

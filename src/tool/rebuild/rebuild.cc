@@ -28,9 +28,10 @@
 namespace exactbloom {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RebuildResult, tables, bytes, lacking_tables, lacking_bytes,
-                                   rewritten_tables, rewritten_bytes, written_bytes, gone_tables,
-                                   still_lacking_tables, remaining_tables, remaining_bytes,
-                                   busy_tables, too_large_tables, damaged_files)
+                                   rewritten_tables, rewritten_bytes, along_tables, along_bytes,
+                                   written_bytes, gone_tables, gone_bytes, still_lacking_tables,
+                                   remaining_tables, remaining_bytes, busy_tables, too_large_tables,
+                                   damaged_files, vanished_files)
 
 namespace tool {
 namespace {
@@ -112,9 +113,12 @@ class OpenDatabase {
   // Opens the database in a directory; to write to it, unless `read_only`.
   //   policy  a filter policy as in option strings, which replaces that of every column family; if
   //           empty, the one of the options is used
+  //   compacts  whether automatic compactions go on meanwhile. Otherwise the options in the new
+  //             OPTIONS file say so until the database is closed
   // Throws support::InputError where there is no database, another process has it open, this
   // program does not know all that the options name, or the policy is not understood.
-  OpenDatabase(const std::string& directory, const std::string& policy, bool read_only) {
+  OpenDatabase(const std::string& directory, const std::string& policy, bool read_only,
+               bool compacts) {
     if (ListTables({directory}).database.empty()) {
       throw support::InputError(fmt::format("{} is not a directory", directory));
     }
@@ -127,13 +131,35 @@ class OpenDatabase {
       if (NeedsTreeListener(*named, options)) options.listeners.push_back(NewTreeListener());
     }
     options.create_if_missing = false;
-    const Status status =
-        read_only
-            ? rocksdb::DB::OpenForReadOnly(options, directory, families, &families_, Receive(&db_))
-            : rocksdb::DB::Open(options, directory, families, &families_, Receive(&db_));
+    std::vector<bool> compacted;
+    for (ColumnFamilyDescriptor& family : families) {
+      compacted.push_back(!family.options.disable_auto_compactions);
+      if (!compacts && !read_only) family.options.disable_auto_compactions = true;
+    }
+    Status status;
+    if (read_only) {
+      status = OpenBesideAWriter(options, directory, families);
+    } else {
+      status = rocksdb::DB::Open(options, directory, families, &families_, Receive(&db_));
+    }
     if (!status.ok()) RefuseToOpen(directory, status);
+    for (std::size_t i = 0; i < families_.size() && !compacts && !read_only; ++i) {
+      if (compacted[i]) resting_.push_back(families_[i]);
+    }
   }
   ~OpenDatabase() {
+    // The options are as before, and no compaction begins any more.
+    if (!resting_.empty() && db_->PauseBackgroundWork().ok()) {
+      for (rocksdb::ColumnFamilyHandle* family : resting_) {
+        const Status status = db_->SetOptions(family, {{"disable_auto_compactions", "false"}});
+        if (status.ok()) continue;
+        fmt::print(
+            stderr,
+            "exactbloom: the OPTIONS file of {} still says disable_auto_compactions=true for "
+            "column family {}: {}\n",
+            db_->GetName(), family->GetName(), Describe(status));
+      }
+    }
     for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
   }
   OpenDatabase(const OpenDatabase&) = delete;
@@ -143,15 +169,29 @@ class OpenDatabase {
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
 
  private:
+  // Its compactions may delete a table that was listed before it is opened.
+  Status OpenBesideAWriter(const rocksdb::DBOptions& options, const std::string& directory,
+                           const std::vector<ColumnFamilyDescriptor>& families) {
+    constexpr int kTries = 5;
+    Status status;
+    for (int i = 0; i == 0 || (i < kTries && (status.IsPathNotFound() || status.IsCorruption()));
+         ++i) {
+      status =
+          rocksdb::DB::OpenForReadOnly(options, directory, families, &families_, Receive(&db_));
+    }
+    return status;
+  }
+
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  std::vector<rocksdb::ColumnFamilyHandle*> resting_;  // whose automatic compactions were put off
 };
 
 std::string TablesOf(std::uint64_t tables, std::uint64_t bytes) {
   return fmt::format("{}, {} bytes", Counted(tables, "table"), bytes);
 }
 
-// A bar on a terminal, otherwise one line per step.
+// A bar, on a terminal only.
 class RebuildProgress {
  public:
   RebuildProgress() { bar_.Begin("reading filters", 0); }
@@ -162,9 +202,6 @@ class RebuildProgress {
     bar_.Add(result.rewritten_bytes - rewritten_bytes_);
     rewritten_tables_ = result.rewritten_tables;
     rewritten_bytes_ = result.rewritten_bytes;
-    if (bar_.IsOnTerminal()) return;
-    fmt::print(stderr, "rewritten: {}, of {}\n", TablesOf(rewritten_tables_, rewritten_bytes_),
-               TablesOf(result.lacking_tables, result.lacking_bytes));
   }
 
  private:
@@ -180,10 +217,16 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   line("looked at", TablesOf(result.tables, result.bytes));
   line("to rewrite", TablesOf(result.lacking_tables, result.lacking_bytes));
   if (!dry_run) {
-    line("rewritten",
-         fmt::format("{}, now {} bytes", TablesOf(result.rewritten_tables, result.rewritten_bytes),
-                     result.written_bytes));
+    line("rewritten", TablesOf(result.rewritten_tables, result.rewritten_bytes));
+    if (result.gone_tables != 0) {
+      line("gone", TablesOf(result.gone_tables, result.gone_bytes) + ", by other compactions");
+    }
     line("remaining", TablesOf(result.remaining_tables, result.remaining_bytes));
+    if (result.along_tables != 0) {
+      line("besides", TablesOf(result.along_tables, result.along_bytes) +
+                          ", whose ranges touch those of rewritten ones");
+    }
+    line("written", fmt::format("{} bytes", result.written_bytes));
   }
   const auto say = [](std::uint64_t tables, const char* what) {
     if (tables != 0) fmt::print("{} {}\n", tables, what);
@@ -192,17 +235,21 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   say(result.too_large_tables, "larger than --max-bytes");
   say(result.still_lacking_tables, "written without the wanted filter");
   for (const std::string& file : result.damaged_files) fmt::print("damaged: {}\n", file);
+  for (const std::string& file : result.vanished_files) {
+    fmt::print("vanished, by a compaction of the running database: {}\n", file);
+  }
   if (interrupted) fmt::print("Interrupted. The same command continues with what remains.\n");
 }
 
 RebuildResult Rebuild(const RebuildArguments& arguments) {
-  OpenDatabase database(arguments.path, arguments.policy, arguments.dry_run);
+  OpenDatabase database(arguments.path, arguments.policy, arguments.dry_run, arguments.compacts);
   RebuildProgress progress;
   RebuildOptions options;
   options.column_families = database.families();
   options.max_bytes = arguments.max_bytes;
   options.bytes_per_second = arguments.bytes_per_second;
   options.dry_run = arguments.dry_run;
+  options.all_tables = arguments.all;
   options.cancel = &support::InterruptFlag();
   options.progress = [&progress](const RebuildResult& result) { progress.Show(result); };
   RebuildResult result;
@@ -215,10 +262,21 @@ RebuildResult Rebuild(const RebuildArguments& arguments) {
   return result;
 }
 
+// Tables may be compacted away between the reading of the MANIFEST and their turn. What came
+// instead is found by looking again.
+RebuildResult LookOnly(const RebuildArguments& arguments) {
+  constexpr int kLooks = 5;
+  RebuildResult result = Rebuild(arguments);
+  for (int look = 1; look < kLooks && !result.vanished_files.empty(); ++look) {
+    result = Rebuild(arguments);
+  }
+  return result;
+}
+
 }  // namespace
 
 void RunRebuild(const RebuildArguments& arguments) {
-  const RebuildResult result = Rebuild(arguments);
+  const RebuildResult result = arguments.dry_run ? LookOnly(arguments) : Rebuild(arguments);
   const bool interrupted = support::InterruptArrived();
   if (arguments.json) {
     nlohmann::json document = result;
