@@ -64,8 +64,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     if (!context.table_options.partition_filters) bits_per_key_of_ = std::move(bits_per_key_of);
   }
 
-  void AddKey(const Slice& key) override {
-    Add([&] { builder_.AddKey(View(key)); });
+  // Most keys take the short way, which is inlined here. After memory ran short there is no room
+  // for a hash, so that they do not.
+  __attribute__((flatten)) void AddKey(const Slice& key) override {
+    if (!FilterInternals::AddKeyAtOnce(builder_, View(key))) AddKeySlowly(key);
   }
 
   void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
@@ -128,9 +130,14 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
  private:
-  // Keys that are collected between two charges for them.
+  // The fewest keys that are collected between two charges for them. There may be a chunk of the
+  // hashes more, since they are counted where a key takes the long way.
   static constexpr std::uint64_t kKeysPerCharge =
       CacheCharge::kEntryBytes / BloomFilterBuilder::kBytesPerKey / 4;
+
+  __attribute__((noinline)) void AddKeySlowly(const Slice& key) {
+    Add([&] { builder_.AddKey(View(key)); });
+  }
 
   // Returns the value, or `out_of_memory` if memory is short.
   template <typename Value, typename Function>
@@ -147,7 +154,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     if (out_of_memory_) return;
     try {
       add();
-      if (--keys_until_charge_ == 0) ChargeKeys(BloomFilterBuilder::kBytesPerKey);
+      if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) {
+        ChargeKeys(BloomFilterBuilder::kBytesPerKey);
+      }
     } catch (const std::bad_alloc&) {
       out_of_memory_ = true;
       Clear();
@@ -185,6 +194,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey,
                plan.BlockBytes());
     FilterBlock block = builder_.Finish(plan);
+    charged_keys_ = 0;
     finished_bytes_ += block.size;
     const std::uint64_t kept = detects_faults_ ? keys : 0;
     charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
@@ -200,12 +210,13 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
   void Clear() {
     builder_.Clear();
+    charged_keys_ = 0;
     charge_.Set(finished_bytes_);
   }
 
   void ChargeKeys(std::uint64_t bytes_per_key, std::size_t other_bytes = 0) {
     charge_.Set(finished_bytes_ + other_bytes + builder_.KeyCount() * bytes_per_key);
-    keys_until_charge_ = kKeysPerCharge;
+    charged_keys_ = builder_.KeyCount();
   }
 
   void WarnOfTheBlockLimit() {
@@ -224,7 +235,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   bool detects_faults_;
   bool out_of_memory_ = false;
   CacheCharge charge_;
-  std::uint64_t keys_until_charge_ = kKeysPerCharge;
+  std::uint64_t charged_keys_ = 0;
   // RocksDB writes the filters of all partitions at the end, and then destroys the builder.
   std::size_t finished_bytes_ = 0;
   // The sizes that were found last: of the blocks of a power of two of keys, and of the next.

@@ -3,10 +3,9 @@
 
 #include "array_builder.h"
 #include "block_format.h"
-#include "construction_check.h"
+#include "builder_state.h"
 #include "exactbloom/bloom_filter.h"
 #include "filter_internals.h"
-#include "hash_store.h"
 #include "kernels/key_hash.h"
 
 namespace exactbloom {
@@ -40,21 +39,6 @@ bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
 }
 
 }  // namespace
-
-struct BloomFilterBuilder::State {
-  filter::HashStore hashes;
-  std::unique_ptr<filter::ConstructionCheck> check;  // null: no faults are looked for
-  std::uint64_t last_hash = 0;                       // of the entries, where there are any
-  std::optional<std::uint64_t> last_alternate_hash;
-
-  void Add(std::uint64_t hash) {
-    // Hardly ever equal, so the second comparison is hardly ever made.
-    if (hash == last_hash && !hashes.empty()) return;
-    hashes.Append(hash);
-    last_hash = hash;
-    if (check != nullptr) check->Note(hash);
-  }
-};
 
 std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options,
                                                              std::string* error) {

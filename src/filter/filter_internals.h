@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "builder_state.h"
 #include "exactbloom/bloom_filter.h"
 #include "kernels/code_word.h"
 #include "kernels/kernel.h"
@@ -15,13 +16,19 @@
 
 namespace exactbloom::filter {
 
-class HashStore;
-
 struct FilterInternals {
   // BloomFilterView::MayContain for the keys key_at(0) .. key_at(count - 1), wherever they lie.
   template <typename KeyAt>
   static void MayContainKeys(const BloomFilterView& view, std::size_t count, KeyAt key_at,
                              bool* results);
+
+  // Does what builder.AddKey(key) does if that is just to hash a short key and to keep the hash,
+  // and returns true; returns false, with nothing done, if it is more. Never throws.
+  __attribute__((flatten)) static bool AddKeyAtOnce(BloomFilterBuilder& builder,
+                                                    std::string_view key) {
+    return key.size() <= kShortKeyBytes &&
+           builder.state_->AddAtOnce(HashKey(key, builder.options_.hash_seed));
+  }
 
   // Returns builder.Plan(keys).BlockBytes(), without looking for k*: in some nanoseconds, unless
   // filters are sized by their rate, which takes evaluations of the exact rate, up to some

@@ -32,6 +32,13 @@ class HashStore {
     *end_++ = hash;
   }
 
+  // The same if there is room without more memory; returns whether there is.
+  bool AppendInPlace(std::uint64_t hash) {
+    if (end_ == limit_) return false;
+    *end_++ = hash;
+    return true;
+  }
+
   void Clear() { *this = HashStore(consumed_); }
 
   // Hands out all hashes in order, as take(hashes, count), and afterwards, unless they are to be

@@ -46,6 +46,12 @@ inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word, std::
 }
 
 template <int kFields>
+inline bool DistinctSet(const unsigned char* line, std::uint64_t word, std::uint64_t next,
+                        int used) {
+  return AllSet(line, word, used) && ReplacementsSet<kFields>(line, word, next, used);
+}
+
+template <int kFields>
 inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first, std::uint64_t second,
                             std::uint64_t /*third*/, int used) {
   return !AnyEqual<kFields>(first, second, used) ||

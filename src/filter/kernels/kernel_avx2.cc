@@ -34,13 +34,13 @@ EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word) {
 // A field's high bit says in which half of the line the position is, the next three which 32-bit
 // word of it, the others which bit of that.
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i fields = FieldsOf(word);
   const __m256i index = _mm256_srli_epi32(fields, 5);
   const __m256i low = _mm256_permutevar8x32_epi32(Load(line), index);
   const __m256i high = _mm256_permutevar8x32_epi32(Load(line + sizeof(__m256i)), index);
   const __m256 values = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
                                          _mm256_castsi256_ps(_mm256_slli_epi32(fields, 31 - 8)));
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i in_use = _mm256_srli_epi32(_mm256_sub_epi32(lanes, _mm256_set1_epi32(used)), 31);
   const __m256i bits = _mm256_sllv_epi32(in_use, _mm256_and_si256(fields, _mm256_set1_epi32(31)));
   return _mm256_testc_si256(_mm256_castps_si256(values), bits) != 0;
@@ -136,6 +136,12 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
   }
   const unsigned replacement = used < kFields ? Field(word, used) : Field(next, 0);
   return (static_cast<int>(equal == 0) | static_cast<int>(TestBit(line, replacement))) != 0;
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
+                                          std::uint64_t next, int used) {
+  return AllSet(line, word, used) && ReplacementsSet<kFields>(line, word, next, used);
 }
 
 template <int kFields>

@@ -145,10 +145,25 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
                                               std::uint64_t next, int used) {
   const __m256i fields = FieldsOf<kFields>(word, next);
   const std::uint32_t lanes = FirstNewLanes(fields, used);
-  if (_mm_popcnt_u32(lanes) != used) {
+  if (__builtin_expect(_mm_popcnt_u32(lanes) != used, 0)) {
     return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
   }
   return UnsetLanes(lanes, line, fields) == 0;
+}
+
+// AllSet and ReplacementsSet of the same lanes. An absent key has to find one field more, and a
+// present key looks at the line only once.
+template <int kFields>
+EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
+                                          std::uint64_t next, int used) {
+  const __m256i fields = FieldsOf<kFields>(word, next);
+  const std::uint32_t unset = UnsetLanes(kAll8, line, fields);
+  if ((unset & FirstLanes(used)) != 0) return false;
+  const std::uint32_t lanes = FirstNewLanes(fields, used);
+  if (__builtin_expect(_mm_popcnt_u32(lanes) != used, 0)) {
+    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
+  }
+  return (unset & lanes) == 0;
 }
 
 template <int kFields>
@@ -157,7 +172,7 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
   const __m512i fields = _mm512_and_si512(FieldsOf<kFields>(first, second, third),
                                           _mm512_set1_epi32((1 << kFieldBits) - 1));
   const std::uint32_t lanes = FirstNewLanes(fields, kFields + used);
-  if (_mm_popcnt_u32(lanes) != kFields + used) {
+  if (__builtin_expect(_mm_popcnt_u32(lanes) != kFields + used, 0)) {
     return ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
   }
   return UnsetLanes(lanes, line, fields) == 0;

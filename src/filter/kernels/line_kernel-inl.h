@@ -13,6 +13,9 @@
 //                                 std::uint64_t second, std::uint64_t third, int used)
 //                       if those bits are set: whether the bits of the fields that replace equal
 //                       ones are set, too; the last word is the one after those in use
+//   bool DistinctSet<kFields>(const unsigned char* line, std::uint64_t word, std::uint64_t next,
+//                             int used)
+//                       AllSet and ReplacementsSet
 //   void SetFields(unsigned char* line, std::uint64_t word, int used,
 //                  std::uint64_t next_word, int next_used)
 //                       sets the bits of the first fields of two words
@@ -108,6 +111,10 @@ struct LineKernel {
                                                       std::uint64_t hash) {
     const int used = filter.probes / kLines;
     const Lines lines = LinesOf(filter, hash);
+    if (kLines == 1 && kWords == 1 && kKind == FilterKind::kClassic) {
+      return DistinctSet<kFields>(array + lines.first, lines.first_word,
+                                  NextOfStream(lines.first_word), used);
+    }
     return FirstFieldsSet(array, lines, used) &&
            (kKind == FilterKind::kStandard || LineReplacementsSet(array, lines, used));
   }
