@@ -19,6 +19,10 @@ inline constexpr std::size_t kMostProbes = 2 * kLanes;
 // in four. The others are tested, and in large filters fetched, of the survivors only.
 inline constexpr std::size_t kFirstDraws = 2;
 
+// Batches fetch the memory of arrays above this size. Smaller ones come out of a third-level cache
+// so fast that fetching takes longer.
+inline constexpr std::size_t kFetchedArrayBytes = 4 * kSecondLevelCacheBytes;
+
 inline constexpr unsigned kAllLanes = (1U << kLanes) - 1;
 
 // The keys of which two of the first kCount draws are equal.
@@ -131,7 +135,7 @@ struct VectorDraws {
                                                 const std::uint64_t* hashes, std::size_t count,
                                                 bool* results) {
     const std::uint64_t first_range = FirstRange(filter);
-    const bool fetches = filter.bits / 8 > kSecondLevelCacheBytes;
+    const bool fetches = filter.bits / 8 > kFetchedArrayBytes;
     __m256i draws[kBatchKeys / kLanes][kFirstDraws];
     for (std::size_t i = 0; i < count; i += kLanes) {
       const Keys keys = LoadKeys(hashes + i, KeysOfGroup(count - i));
