@@ -316,6 +316,23 @@ setting answers the question.)");
   advise->callback([&arguments] { RunAdvise(arguments); });
 }
 
+void AddCheck(CLI::App& app, CheckArguments& arguments) {
+  CLI::App* check = app.add_subcommand(
+      "check", "Whether RocksDB understands the filter policies of an OPTIONS file");
+  check->add_option("FILE", arguments.path, "An OPTIONS file")->required()->type_name("");
+  AddJson(*check, arguments.json);
+  check->footer(
+      R"(RocksDB reads an OPTIONS file without an error where it does not know the filter policy, and then
+writes tables without filters. Each such line is named here, with what was probably meant: names
+and options that do not exist, braces and separators, options without effect beside others, and
+policies that follow the tree without a listener. Nothing is written.
+
+Example: exactbloom check /var/lib/service/db/OPTIONS-000025
+
+Exit status: 0, all is understood; 1, something is not; 2, the file cannot be read.)");
+  check->callback([&arguments] { RunCheck(arguments); });
+}
+
 void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
   CLI::App* rebuild =
       app.add_subcommand("rebuild", "Rewrite the tables that lack their policy's filter");
@@ -365,6 +382,7 @@ has no answer or is not understood; 130, interrupted.)");
   OverlapArguments overlap;
   VerifyArguments verify;
   AdviseArguments advise;
+  CheckArguments check;
   RebuildArguments rebuild;
   AddRate(app, rate);
   AddPlan(app, plan);
@@ -373,6 +391,7 @@ has no answer or is not understood; 130, interrupted.)");
   AddOverlap(app, overlap);
   AddVerify(app, verify);
   AddAdvise(app, advise);
+  AddCheck(app, check);
   AddRebuild(app, rebuild);
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
 }

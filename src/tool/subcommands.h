@@ -96,6 +96,13 @@ struct AdviseArguments {
 };
 void RunAdvise(const AdviseArguments& arguments);
 
+// Whether RocksDB understands the filter policies of an OPTIONS file.
+struct CheckArguments {
+  std::string path;
+  bool json = false;
+};
+void RunCheck(const CheckArguments& arguments);
+
 // Gives the tables of a database the filters that its policy would build now.
 struct RebuildArguments {
   std::string path;

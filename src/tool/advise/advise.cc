@@ -16,7 +16,7 @@ namespace {
 
 using support::InputError;
 
-void CheckArguments(const AdviseArguments& arguments) {
+void RequireSense(const AdviseArguments& arguments) {
   if (arguments.rate && !(*arguments.rate >= kMinTargetRate && *arguments.rate <= kMaxTargetRate)) {
     throw InputError(fmt::format("--fpr {:g} is outside the range of {:g} to {:g}", *arguments.rate,
                                  kMinTargetRate, kMaxTargetRate));
@@ -162,7 +162,7 @@ void SetRebuildCommands(Advice* advice) {
 }  // namespace
 
 Advice Advise(const AdviseArguments& arguments) {
-  CheckArguments(arguments);
+  RequireSense(arguments);
   const Inspection inspection = Inspect({arguments.path}, arguments.lookups);
   if (inspection.database.empty()) {
     throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));

@@ -1,0 +1,180 @@
+// check names each line of an OPTIONS file that RocksDB drops or takes for something else.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/utilities/options_util.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
+#include "sample_database.h"
+#include "tool/check/policy_text.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+using testing::AskTool;
+using testing::AskToolForJson;
+using tool::ProblemsOfPolicy;
+using tool::TextProblem;
+
+struct WrongText {
+  const char* text;
+  const char* problem;  // a part of it
+  const char* meant;    // empty: not known
+};
+
+const WrongText kWrong[] = {
+    {"classic_blom:10", "there is no filter policy 'classic_blom'", "classic_bloom:10"},
+    {"bloomfiter:10:false", "there is no filter policy 'bloomfiter'", "bloomfilter:10:false"},
+    {"myfilter:3", "there is no filter policy 'myfilter'", ""},
+    {"bloomfilter", "without bits per key", "bloomfilter:10"},
+    {"{id=classic_bloom,bits_per_key=10}", "separated by ';'",
+     "{id=classic_bloom;bits_per_key=10}"},
+    {"{bits_per_key=10}", "id= is missing", "{id=classic_bloom;bits_per_key=10}"},
+    {"{classic_bloom:10;lines=1}", "stands behind id=", "{id=classic_bloom:10;lines=1}"},
+    {"{id=classic_bloom;lines=1", "'}' is missing", "{id=classic_bloom;lines=1}"},
+    {"id=classic_bloom;lines=1}", "'{' is missing", "{id=classic_bloom;lines=1}"},
+    {"id=classic_bloom;lines=1", "between braces", "{id=classic_bloom;lines=1}"},
+    {"{id=classic_bloom;bits_per_ky=10}", "no option 'bits_per_ky'",
+     "{id=classic_bloom;bits_per_key=10}"},
+    {"{id=standard_bloom;speed=10}", "no option 'speed'", ""},
+    {"{id=classic_bloom:10;bits_per_key=12}", "given twice, as 10 and 12", ""},
+    {"{id=classic_bloom;lines=1;lines=2}", "given twice, as 1 and 2", ""},
+    {"{id=classic_bloom;bits_per_key=10;fpr=0.01}", "means nothing beside fpr", ""},
+    {"{id=classic_bloom:10;level_bits=12:9}", "means nothing beside level_bits", ""},
+    {"{id=classic_bloom;lines=3}", "lines is '3', but must be", ""},
+    {"classic_bloom:many", "bits_per_key is 'many', but must be", ""},
+    {"{id=classic_bloom;fpr=0.01;size_ratio=auto}", "exclude each other", ""},
+};
+
+TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
+  for (const WrongText& wrong : kWrong) {
+    SCOPED_TRACE(wrong.text);
+    const std::vector<TextProblem> problems = ProblemsOfPolicy(wrong.text);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems[0].problem.find(wrong.problem), std::string::npos) << problems[0].problem;
+    EXPECT_EQ(problems[0].meant, wrong.meant);
+    if (*wrong.meant != 0) {
+      EXPECT_TRUE(ProblemsOfPolicy(wrong.meant).empty()) << wrong.meant;
+    }
+  }
+}
+
+TEST(PolicyText, LeavesWhatIsUnderstood) {
+  for (const char* text :
+       {"classic_bloom", "classic_bloom:10", "{id=classic_bloom;bits_per_key=9.5;lines=1}",
+        "{id=standard_bloom;fpr=0.001}", "{ id=classic_bloom ; level_bits=14:9.5 }",
+        "{id=classic_bloom;size_ratio=auto;memory_budget=1G;bottommost=ribbon}",
+        "bloomfilter:10:false", "ribbonfilter:10:3", "rocksdb.BuiltinBloomFilter"}) {
+    const std::vector<TextProblem> problems = ProblemsOfPolicy(text);
+    EXPECT_TRUE(problems.empty()) << text << ": " << problems.front().problem;
+  }
+}
+
+PolicyPointer PolicyOf(const std::string& text) {
+  RegisterFilterPolicies();
+  PolicyPointer policy;
+  EXPECT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, text, &policy).ok()) << text;
+  return policy;
+}
+
+class OptionsFile : public ::testing::Test {
+ protected:
+  // The OPTIONS file that RocksDB writes for these options.
+  std::string Write(const rocksdb::Options& options) {
+    const std::string path = directory_.path(fmt::format("db{}", ++databases_));
+    Open(options, path);
+    std::string name;
+    EXPECT_TRUE(rocksdb::GetLatestOptionsFileName(path, rocksdb::Env::Default(), &name).ok());
+    return path + "/" + name;
+  }
+
+  // The same with another line for the one that begins with `name`.
+  std::string Change(const std::string& file, const std::string& name, const std::string& value) {
+    const std::string changed = directory_.path("OPTIONS");
+    std::ifstream in(file);
+    std::ofstream out(changed);
+    for (std::string line; std::getline(in, line);) {
+      const bool is_it = line.find(name + "=") != std::string::npos;
+      out << (is_it ? "  " + name + "=" + value : line) << "\n";
+    }
+    return changed;
+  }
+
+  static json Findings(const std::string& file, int status = 1) {
+    return AskToolForJson("check " + file, status).at("findings");
+  }
+
+  TemporaryDirectory directory_;
+  int databases_ = 0;
+};
+
+// Whatever a policy's options are, RocksDB's own files are in order.
+TEST_F(OptionsFile, WrittenByRocksDbHasNoFindings) {
+  for (const char* text :
+       {"classic_bloom:9.5", "{id=standard_bloom;lines=2}", "{id=classic_bloom;fpr=0.001}",
+        "{id=classic_bloom;level_bits=14:9.5;bottommost=ribbon}",
+        "{id=classic_bloom;size_ratio=auto;memory_budget=1M}"}) {
+    rocksdb::Options options = OptionsWith(PolicyOf(text));
+    options.listeners.push_back(NewTreeListener());
+    EXPECT_EQ(Findings(Write(options), 0), json::array()) << text;
+  }
+  const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
+  EXPECT_EQ(Findings(Write(OptionsWith(bloom)), 0), json::array());
+  EXPECT_EQ(Findings(Write(OptionsWith(nullptr)), 0), json::array());
+}
+
+TEST_F(OptionsFile, IsNamedWithTheLine) {
+  const std::string file = Change(Write(OptionsWith(NewPolicy(FilterKind::kClassic))),
+                                  "filter_policy", "{id=clasic_bloom}");
+  const testing::Outcome text = AskTool("check " + file);
+  EXPECT_EQ(text.status, 1);
+  EXPECT_NE(text.out.find("meant is perhaps filter_policy=classic_bloom\n"), std::string::npos)
+      << text.out;
+  EXPECT_EQ(text.err, fmt::format("exactbloom: {}: 1 problem\n", file));
+  const json finding = Findings(file).at(0);
+  const std::size_t line = finding.at("line");
+  EXPECT_EQ(text.out.find(fmt::format("{}:{}: filter_policy={{id=clasic_bloom}}\n", file, line)),
+            0U)
+      << text.out;
+}
+
+TEST_F(OptionsFile, NeedsAListenerForWhatFollowsTheTree) {
+  rocksdb::Options options = OptionsWith(PolicyOf("{id=classic_bloom;size_ratio=auto}"));
+  options.listeners.push_back(NewTreeListener());
+  const std::string with = Write(options);
+  EXPECT_EQ(Findings(with, 0), json::array());
+  const json without = Findings(Change(with, "listeners", "{}"));
+  ASSERT_EQ(without.size(), 1U);
+  EXPECT_NE(without[0].at("problem").get<std::string>().find("without a listener"),
+            std::string::npos);
+  const json misspelt = Findings(Change(with, "listeners", "{exactblom_tree}"));
+  ASSERT_EQ(misspelt.size(), 2U);
+  EXPECT_NE(misspelt[1].at("problem").get<std::string>().find("no listener 'exactblom_tree'"),
+            std::string::npos);
+}
+
+TEST_F(OptionsFile, ThatIsNoneIsRefused) {
+  const std::string other = directory_.path("other");
+  std::ofstream(other) << "filter_policy=classic_bloom:10\n";
+  for (const auto& [file, part] : {std::pair(other, "is not an OPTIONS file"),
+                                   std::pair(directory_.path("none"), "cannot be read")}) {
+    const testing::Outcome refused = AskTool("check " + file);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.err.find(part), std::string::npos) << refused.err;
+  }
+  const std::string damaged = Change(Write(OptionsWith(nullptr)), "num_levels", "many");
+  const json found = Findings(damaged);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].at("problem").get<std::string>().find("RocksDB does not read the file"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace exactbloom
