@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <rocksdb/utilities/options_util.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "plugin/files/table_file.h"
@@ -98,6 +100,28 @@ TEST_F(RebuildCommand, RewritesAllWhenAsked) {
   for (const json& file : AskToolForJson("inspect " + directory_.path()).at("files")) {
     EXPECT_NEAR(file.at("bits_per_key"), 14.0, 0.1);
   }
+}
+
+// Tables that a writer compacts away while they are looked at are no damage.
+TEST_F(RebuildCommand, LooksBesideAWriter) {
+  rocksdb::Options options = OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)));
+  const Database db = Open(options, directory_.path());
+  std::atomic<bool> ends{false};
+  std::thread writer([&] {
+    for (std::uint64_t i = 0; !ends; ++i) {
+      PutAndFlush(*db, 50, "value", 50 * (i % 100));
+      if (i % 4 == 0) {
+        EXPECT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+      }
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const testing::Outcome look =
+        AskTool("rebuild --policy classic_bloom:10 --dry-run " + directory_.path());
+    EXPECT_EQ(look.status, 0) << look.out << look.err;
+  }
+  ends = true;
+  writer.join();
 }
 
 // A database that begins to compact when it is opened.
