@@ -4,6 +4,7 @@
 //   kGroupKeys                      the lanes
 //   GroupWords LowProducts(a, b)    the products of the low halves of the lanes
 //   GroupWords SwapBytes(words)     the bytes of each lane in the opposite order
+//   GroupWords GatherGroup(word)    word(0), word(1) and so on
 //   NonzeroLanes(words)             bit i says whether lane i is other than zero
 //   using GroupWords = std::uint64_t __attribute__((vector_size(8 * kGroupKeys)))
 

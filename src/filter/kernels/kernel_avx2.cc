@@ -172,6 +172,11 @@ EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {
   return ~static_cast<std::uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(zero))) & 0xf;
 }
 
+template <typename Word>
+EXACTBLOOM_TARGET inline GroupWords GatherGroup(Word word) {
+  return GroupWords{word(0), word(1), word(2), word(3)};
+}
+
 #include "group_words-inl.h"
 #include "key_hash_group-inl.h"
 #include "line_kernel-inl.h"

@@ -219,6 +219,11 @@ EXACTBLOOM_TARGET inline std::uint32_t NonzeroLanes(GroupWords words) {
   return _mm512_test_epi64_mask(lanes, lanes);
 }
 
+template <typename Word>
+EXACTBLOOM_TARGET inline GroupWords GatherGroup(Word word) {
+  return GroupWords{word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
+}
+
 #include "group_words-inl.h"
 #include "key_hash_group-inl.h"
 #include "line_kernel-inl.h"

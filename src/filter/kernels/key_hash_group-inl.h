@@ -42,14 +42,11 @@ EXACTBLOOM_TARGET void HashKeysInGroups(const KeyBatch& keys, std::size_t count,
       HashKeyRange(keys, i, i + kGroupKeys, seed, hashes);
       continue;
     }
-    GroupWords low{};
-    GroupWords high{};
-#pragma GCC unroll 8
-    for (std::size_t j = 0; j < kGroupKeys; ++j) {
-      low[j] = EightBytes(keys.data[i + j]);
-      high[j] = EightBytes(keys.data[i + j] + keys.sizes[i + j] - 8);
-    }
-    StoreGroup(hashes + i, HashGroup(low, high, sizes, seed));
+    const auto low = [&](std::size_t j) EXACTBLOOM_TARGET { return EightBytes(keys.data[i + j]); };
+    const auto high = [&](std::size_t j) EXACTBLOOM_TARGET {
+      return EightBytes(keys.data[i + j] + keys.sizes[i + j] - 8);
+    };
+    StoreGroup(hashes + i, HashGroup(GatherGroup(low), GatherGroup(high), sizes, seed));
   }
   HashKeyRange(keys, i, count, seed, hashes);
 }

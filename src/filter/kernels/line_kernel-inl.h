@@ -199,8 +199,10 @@ struct LineKernel {
     for (std::size_t i = 0; i < count; i += kGroupKeys) {
       keys.Locate(i, LoadSome(hashes + i, count - i), line_count);
     }
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < count; ++i) FetchLine(array + keys.first_lines[i]);
     std::uint32_t hits = 0;
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < count; ++i) {
       hits |= std::uint32_t{FirstFieldsSet(array + keys.first_lines[i], keys.Word(i, 0, 0),
                                            keys.Word(i, 0, 1), used)}
