@@ -201,6 +201,20 @@ TEST_F(AdviseDiagnostics, SizeRatiosThatDoNotFit) {
   ExpectNone();
 }
 
+TEST_F(AdviseDiagnostics, LevelBitsOfATreeThatHasGrown) {
+  const auto of = [](std::vector<double> bits) {
+    BloomFilterPolicyOptions policy;
+    policy.level_bits = std::move(bits);
+    TableOptions table_options;
+    table_options.filter_policy.reset(NewClassicBloomFilterPolicy(policy));
+    return table_options;
+  };
+  Make(of({16, 9}));  // of a tree whose deepest level is 1
+  ExpectOnly("level_bits_misfit", "level 1 has 0.1 of the keys of level 2, and gets 9 bits");
+  Reopen(OptionsWith(of({16, 14, 9})));
+  ExpectNone();
+}
+
 // Prefixes.
 
 rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {

@@ -89,6 +89,11 @@ std::string FormatCandidates(const FamilyAdvice& family, double read_nanoseconds
                      table.Format());
 }
 
+std::string FormatValidity(const BloomFilterPolicyOptions& options) {
+  if (options.level_bits.empty()) return "";
+  return "level_bits is right for the tree as it is now: ask again when it has a level more.\n";
+}
+
 // Room is kept for small runs that come and go.
 std::string FormatMost(const FamilyAdvice& family, const BloomFilterPolicyOptions& options) {
   if (!FollowsTree(options) || options.memory_budget != 0) return "";
@@ -128,6 +133,7 @@ std::string FormatChange(const FamilyAdvice& family) {
     text +=
         "Ribbon filters cost more time to build: compactions into the deepest level take longer.\n";
   }
+  text += FormatValidity(family.candidates[family.best].options);
   text += FormatMost(family, family.candidates[family.best].options);
   text += "\nIn the OPTIONS file:\n" + Indented(family.lines.options, "  ");
   text += "In C++:\n" + Indented(family.lines.code, "  ");

@@ -141,6 +141,32 @@ Seen SizeRatioMisfit(const FamilyFindings& family) {
                   told, levels.back().level, *real, levels[levels.size() - 2].level)};
 }
 
+// The last number is for all deeper levels, so when the tree grows by one, the level above it gets
+// what was meant for the deepest.
+Seen LevelBitsMisfit(const FamilyFindings& family) {
+  constexpr double kMuchSmaller = 0.5;
+  const BloomFilterPolicy* policy = PolicyOf(family);
+  if (policy == nullptr || policy->Options().level_bits.empty()) return {};
+  const std::vector<double>& bits = policy->Options().level_bits;
+  const auto bits_of = [&bits](const TreeLevel& level) {
+    return bits[std::min(static_cast<std::size_t>(level.level), bits.size() - 1)];
+  };
+  const TreeLevel& deepest = family.tree->levels.back();
+  Seen seen;
+  for (const TreeLevel& level : family.tree->levels) {
+    const double part =
+        static_cast<double>(level.keys) / std::max(1.0, static_cast<double>(deepest.keys));
+    if (level.level == deepest.level || part > kMuchSmaller || bits_of(level) > bits_of(deepest)) {
+      continue;
+    }
+    seen.push_back(fmt::format(
+        "level_bits was made for another tree: level {} has {:.2g} of the keys of level {}, and "
+        "gets {:g} bits per key to its {:g}",
+        level.level, part, deepest.level, bits_of(level), bits_of(deepest)));
+  }
+  return seen;
+}
+
 // Prefixes.
 
 bool HasExtractor(const FamilyOptions& options) {
@@ -248,6 +274,9 @@ constexpr DiagnosticRule kDiagnosticRules[] = {
     {"size_ratio_misfit", SizeRatioMisfit,
      "set size_ratio to what the tree settles at (max_bytes_for_level_multiplier), or to auto with "
      "listeners=exactbloom_tree in the DBOptions"},
+    {"level_bits_misfit", LevelBitsMisfit,
+     "set the level_bits of the advice for the present tree, or size_ratio=auto with "
+     "listeners=exactbloom_tree in the DBOptions, which follows it"},
     {"tree_listener_missing", TreeListenerMissing,
      "set listeners=exactbloom_tree in the DBOptions, or push exactbloom::NewTreeListener() into "
      "them, and open the database again"},
