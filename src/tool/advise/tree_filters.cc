@@ -66,14 +66,39 @@ rocksdb::FilterBuildingContext ContextOf(const Tree& tree, const TreeLevel& leve
   return context;
 }
 
-// How many filters a level's tables have: RocksDB cuts partitions by bytes.
-std::uint64_t FilterCountOf(const Tree& tree, const RebuiltTables& tables, bool is_sized_by_rate) {
+// RocksDB cuts the filter of a table when a partition has as many keys as fit. So each table has
+// full ones, and one with the rest of its keys; they are taken for tables here.
+std::vector<RebuiltTables> PartitionsOf(const Tree& tree, const TreeLevel& level,
+                                        const RebuiltTables& tables,
+                                        const AllocatedFilter& wanted) {
   const rocksdb::BlockBasedTableOptions& options = tree.table_options;
-  if (!options.partition_filters || is_sized_by_rate) return tables.tables;
-  const double partition = static_cast<double>(options.metadata_block_size) *
-                           (1.0 - options.block_size_deviation / 100.0);
-  const double bytes = tables.bits_per_key * static_cast<double>(tables.keys) / 8.0;
-  return std::max(tables.tables, static_cast<std::uint64_t>(std::ceil(bytes / partition)));
+  const bool is_whole = !options.partition_filters || wanted.fpr > 0.0 ||
+                        tables.bits_per_key < kMinBitsPerKey || tables.keys == 0;
+  if (is_whole) return {tables};
+  const std::uint64_t partition = options.metadata_block_size *
+                                  (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
+                                  100;
+  const std::uint64_t most_keys =
+      wanted.ribbon
+          ? RibbonFilters()
+                .NewBuilder(tables.bits_per_key, ContextOf(tree, level, tables.bottommost))
+                ->ApproximateNumEntries(partition)
+          : static_cast<std::uint64_t>(
+                8.0 * static_cast<double>(partition - filter::kTrailerBytes) / tables.bits_per_key);
+  const std::uint64_t keys_of_table = tables.keys / tables.tables;
+  const std::uint64_t full = keys_of_table / std::max<std::uint64_t>(1, most_keys);
+  const auto part = [&](std::uint64_t count, std::uint64_t keys) {
+    RebuiltTables some = tables;
+    some.tables = count;
+    some.keys = keys;
+    some.asked *= static_cast<double>(keys) / static_cast<double>(tables.keys);
+    return some;
+  };
+  const std::uint64_t in_full = tables.tables * full * most_keys;
+  std::vector<RebuiltTables> parts;
+  if (in_full != 0) parts.push_back(part(tables.tables * full, in_full));
+  if (in_full < tables.keys) parts.push_back(part(tables.tables, tables.keys - in_full));
+  return parts;
 }
 
 std::uint64_t RibbonBytes(double bits_per_key, std::uint64_t keys,
@@ -131,7 +156,7 @@ TablesFilters PlanFilters(const Tree& tree, Layout layout, const TreeLevel& leve
   TablesFilters filters;
   if (none) return filters;
   filters.kind = CheckedFilterOf(layout);
-  filters.count = FilterCountOf(tree, tables, wanted.fpr > 0.0);
+  filters.count = tables.tables;
   filters.keys = std::max<std::uint64_t>(1, (tables.keys + filters.count / 2) / filters.count);
   if (!wanted.ribbon || filters.keys < kLeastRibbonKeys) return filters;
   const auto context = ContextOf(tree, level, tables.bottommost);
@@ -166,6 +191,13 @@ class PredictedLevel {
   }
 
   void Add(const RebuiltTables& tables, const AllocatedFilter& wanted) {
+    for (const RebuiltTables& part : PartitionsOf(tree_, level_, tables, wanted)) {
+      AddFilters(part, wanted);
+    }
+  }
+
+ private:
+  void AddFilters(const RebuiltTables& tables, const AllocatedFilter& wanted) {
     const TablesFilters filters = PlanFilters(tree_, layout_, level_, tables, wanted);
     const auto [bytes, rate] = SizeOf(filters, layout_, tables.bits_per_key, wanted.fpr);
     level_.filters[filters.kind] += PartOf(tables.asked, level_.asked);
@@ -173,7 +205,6 @@ class PredictedLevel {
     level_.wasted_reads += tables.asked * rate;
   }
 
- private:
   const Tree& tree_;
   Layout layout_;
   TreeLevel& level_;
@@ -194,12 +225,19 @@ void PredictFollowed(const BloomFilterPolicyOptions& options, Layout layout, Tre
     const bool ribbon = options.bottommost == BottommostFilter::kRibbon && tables.bottommost;
     return AllocatedFilter{0.0, 0.0, ribbon};
   };
-  const auto bytes_of = [&](const TreeLevel& level, const RebuiltTables& tables) {
+  const auto bytes_of_part = [&](const TreeLevel& level, const RebuiltTables& tables) {
     const TablesFilters filters = PlanFilters(*tree, layout, level, tables, wanted_of(tables));
     if (filters.kind == CheckedFilter::kNone) return std::uint64_t{0};
     if (filters.kind == CheckedFilter::kRibbon) return filters.count * filters.bytes;
     const double bits = tables.bits_per_key * static_cast<double>(tables.keys);
     return static_cast<std::uint64_t>(bits / 8.0) + filters.count * filter::kTrailerBytes;
+  };
+  const auto bytes_of = [&](const TreeLevel& level, const RebuiltTables& tables) {
+    std::uint64_t bytes = 0;
+    for (const RebuiltTables& part : PartitionsOf(*tree, level, tables, wanted_of(tables))) {
+      bytes += bytes_of_part(level, part);
+    }
+    return bytes;
   };
   const auto rebuilt = RebuildFollowing(DivisionOptionsOf(layout, options), *tree, bytes_of);
   for (std::size_t i = 0; i < rebuilt.size(); ++i) {
