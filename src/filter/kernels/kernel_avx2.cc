@@ -95,42 +95,95 @@ EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t fi
           static_cast<int>(AllSet(line, second, used))) != 0;
 }
 
-#include "equal_fields_avx-inl.h"
+// The fields of two words and the first one of a third, in 16-bit lanes: a field begins at bit i of
+// its bytes, and is moved up by 7 - i bits and then to the lane's end. Lanes that hold neither a
+// field in use nor the one behind these get numbers of their own, above all fields.
+template <int kFields>
+struct SixteenLanes {
+  alignas(32) std::array<std::uint8_t, 32> bytes{};
+  alignas(32) std::array<std::uint16_t, 16> factors{};
+  alignas(32) std::array<std::array<std::uint16_t, 16>, kFields + 1> unused{};
 
-// Whether lane i is equal to one of the next four, the first lanes being next to the last.
-EXACTBLOOM_TARGET inline std::uint32_t EqualLanes(__m256i lanes) {
-  const __m256i by_one =
-      _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
-  const __m256i by_two = _mm256_permute4x64_epi64(lanes, 0x39);
-  const __m256i by_three = _mm256_permute4x64_epi64(by_one, 0x39);
-  const __m256i by_four = _mm256_permute4x64_epi64(lanes, 0x4e);
-  const __m256i odd =
-      _mm256_or_si256(_mm256_cmpeq_epi32(lanes, by_one), _mm256_cmpeq_epi32(lanes, by_three));
-  // Each pair of lanes is met once, but twice in half a turn.
-  const __m256i half = _mm256_and_si256(_mm256_cmpeq_epi32(lanes, by_four),
-                                        _mm256_setr_epi32(-1, -1, -1, -1, 0, 0, 0, 0));
-  const __m256i even = _mm256_or_si256(_mm256_cmpeq_epi32(lanes, by_two), half);
-  return static_cast<std::uint32_t>(
-      _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(odd, even))));
+  constexpr SixteenLanes() {
+    for (int lane = 0; lane < 16; ++lane) {
+      const int place = lane % 8;
+      const bool is_of_third = lane == 8 + kFields;
+      const int field = is_of_third ? 0 : place % 7;
+      factors[internal::Index(lane)] = static_cast<std::uint16_t>(1 << (7 - field));
+      for (int byte = 0; byte < 2; ++byte) {
+        bytes[internal::Index(2 * lane + byte)] =
+            static_cast<std::uint8_t>((is_of_third ? 8 : 0) + field + byte);
+      }
+      for (int used = 0; used <= kFields; ++used) {
+        const bool is_used = lane < 8 ? place < kFields : place <= used;
+        unused[internal::Index(used)][internal::Index(lane)] =
+            static_cast<std::uint16_t>(is_used ? 0 : (lane + 1) << kFieldBits);
+      }
+    }
+  }
+};
+
+template <int kFields>
+inline constexpr SixteenLanes<kFields> kSixteenLanes;
+
+EXACTBLOOM_TARGET inline __m128i LoadHalf(const void* bytes) {
+  return _mm_load_si128(static_cast<const __m128i*>(bytes));
 }
 
-// Without a branch on whether fields are equal, which would often be mispredicted: if two are, the
-// field that replaces one of them is the next one, unless that is equal to yet another. The lanes
-// hold the fields in use and the next one. If the one pair that is equal contains the latter, its
-// bit is known to be set.
+// Lanes equal to the one `kTurn` further on in the same half of `others`.
+template <int kTurn>
+EXACTBLOOM_TARGET inline __m256i EqualTurned(__m256i lanes, __m256i others) {
+  return _mm256_cmpeq_epi16(lanes, _mm256_alignr_epi8(others, others, 2 * kTurn));
+}
+
+EXACTBLOOM_TARGET inline __m256i Either(__m256i a, __m256i b) { return _mm256_or_si256(a, b); }
+
+// Of the bits of a mask of bytes.
+constexpr std::uint32_t kOneBitOfEachLane = 0x55555555U;
+
+// A bit for each pair of equal lanes.
+EXACTBLOOM_TARGET inline std::uint32_t EqualPairs(__m256i lanes) {
+  const __m256i swapped = _mm256_permute4x64_epi64(lanes, 0x4e);
+  const __m256i once =
+      Either(Either(Either(EqualTurned<1>(lanes, lanes), EqualTurned<2>(lanes, lanes)),
+                    Either(EqualTurned<3>(lanes, lanes), EqualTurned<1>(lanes, swapped))),
+             Either(EqualTurned<2>(lanes, swapped), EqualTurned<3>(lanes, swapped)));
+  // These turns meet each pair twice: within a half, in the other quarter, and between halves.
+  const __m256i in_quarters =
+      _mm256_and_si256(EqualTurned<4>(lanes, lanes), _mm256_setr_epi64x(-1, 0, -1, 0));
+  const __m256i in_halves =
+      _mm256_and_si256(Either(_mm256_cmpeq_epi16(lanes, swapped), EqualTurned<4>(lanes, swapped)),
+                       _mm256_setr_epi64x(-1, -1, 0, 0));
+  return static_cast<std::uint32_t>(
+             _mm256_movemask_epi8(Either(once, Either(in_quarters, in_halves)))) &
+         kOneBitOfEachLane;
+}
+
+// The same of half as many lanes.
+EXACTBLOOM_TARGET inline std::uint32_t EqualPairs(__m128i lanes) {
+  const __m128i one = _mm_cmpeq_epi16(lanes, _mm_alignr_epi8(lanes, lanes, 2));
+  const __m128i two = _mm_cmpeq_epi16(lanes, _mm_alignr_epi8(lanes, lanes, 4));
+  const __m128i three = _mm_cmpeq_epi16(lanes, _mm_alignr_epi8(lanes, lanes, 6));
+  const __m128i four = _mm_and_si128(_mm_cmpeq_epi16(lanes, _mm_alignr_epi8(lanes, lanes, 8)),
+                                     _mm_set_epi64x(0, -1));
+  const __m128i equal = _mm_or_si128(_mm_or_si128(one, two), _mm_or_si128(three, four));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(equal)) & kOneBitOfEachLane;
+}
+
+// If two fields are equal, the field that replaces one of them is the next one, unless that is
+// equal to yet another. So the lanes hold the fields in use and the next one, all pairs are
+// compared, and there is no branch on whether one pair is equal, which would often be mispredicted.
+// If that pair contains the next field, its bit is known to be set.
 template <int kFields>
 EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word,
                                               std::uint64_t next, int used) {
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i of_next =
-      _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(next)), _mm256_set1_epi32(511));
-  constexpr int kFirstOfNext = 1 << kFields;
-  const __m256i fields = _mm256_blend_epi32(
-      _mm256_and_si256(FieldsOf(word), _mm256_set1_epi32(511)), of_next, kFirstOfNext);
-  const __m256i unique =
-      _mm256_setr_epi32(1 << 9, 2 << 9, 3 << 9, 4 << 9, 5 << 9, 6 << 9, 7 << 9, 8 << 9);
-  const __m256i behind = _mm256_cmpgt_epi32(lanes, _mm256_set1_epi32(used));
-  const std::uint32_t equal = EqualLanes(_mm256_or_si256(fields, _mm256_and_si256(unique, behind)));
+  const SixteenLanes<kFields>& lanes = kSixteenLanes<kFields>;
+  const __m128i words = _mm_set_epi64x(static_cast<long long>(next), static_cast<long long>(word));
+  const __m128i above = _mm_mullo_epi16(_mm_shuffle_epi8(words, LoadHalf(&lanes.bytes[16])),
+                                        LoadHalf(&lanes.factors[8]));
+  const __m128i fields =
+      _mm_or_si128(_mm_srli_epi16(above, 7), LoadHalf(&lanes.unused[internal::Index(used)][8]));
+  const std::uint32_t equal = EqualPairs(fields);
   if ((equal & (equal - 1)) != 0) {
     return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
   }
@@ -139,17 +192,28 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
 }
 
 template <int kFields>
-EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
-                                          std::uint64_t next, int used) {
-  return AllSet(line, word, used) && ReplacementsSet<kFields>(line, word, next, used);
+EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first,
+                                              std::uint64_t second, std::uint64_t third, int used) {
+  const SixteenLanes<kFields>& lanes = kSixteenLanes<kFields>;
+  const __m256i words =
+      _mm256_setr_epi64x(static_cast<long long>(first), static_cast<long long>(first),
+                         static_cast<long long>(second), static_cast<long long>(third));
+  const __m256i above = _mm256_mullo_epi16(_mm256_shuffle_epi8(words, Load(lanes.bytes.data())),
+                                           Load(lanes.factors.data()));
+  const __m256i fields = _mm256_or_si256(_mm256_srli_epi16(above, 7),
+                                         Load(lanes.unused[internal::Index(used)].data()));
+  const std::uint32_t equal = EqualPairs(fields);
+  if ((equal & (equal - 1)) != 0) {
+    return ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
+  }
+  const unsigned replacement = used < kFields ? Field(second, used) : Field(third, 0);
+  return (static_cast<int>(equal == 0) | static_cast<int>(TestBit(line, replacement))) != 0;
 }
 
 template <int kFields>
-EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first,
-                                              std::uint64_t second, std::uint64_t /*third*/,
-                                              int used) {
-  return !AnyEqual<kFields>(first, second, used) ||
-         ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
+EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
+                                          std::uint64_t next, int used) {
+  return AllSet(line, word, used) && ReplacementsSet<kFields>(line, word, next, used);
 }
 
 // Four keys at once, one in each lane.
