@@ -13,7 +13,7 @@
 
 namespace exactbloom::filter {
 
-// Half of the fields of a word, rounded up to a register of turns.
+// Half of the fields of a word, rounded up.
 inline constexpr int kSelfTurns = 4;
 
 namespace internal {
@@ -37,7 +37,7 @@ constexpr std::uint64_t TurnFields(std::uint64_t word, int turn, int fields) {
   return ((used << by) | (used >> (fields * kFieldBits - by))) & FirstFields(fields);
 }
 
-struct alignas(32) SelfTurns {
+struct SelfTurns {
   std::array<std::uint64_t, kSelfTurns> fields;
 };
 
