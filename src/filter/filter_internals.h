@@ -45,13 +45,11 @@ struct FilterInternals {
   static HashStore& HashesOf(BloomFilterBuilder& builder);
 
  private:
-  // The fewest keys that are answered faster together than one by one, in filters of any size
-  // (docs/performance.md). A MultiGet gives the filter of each table the keys that it may hold, and
-  // where there are many tables, that is a few keys.
-  static constexpr std::size_t FewestInBatch(Layout layout) {
-    constexpr std::size_t kByLines[] = {6, 4, 3};
-    return kByLines[layout.Lines()];
-  }
+  // The fewest keys that are answered together: in filters beyond the caches that is faster from
+  // six to eight keys on, and in small ones hardly slower (docs/performance.md). A MultiGet gives
+  // the filter of each table the keys that it may hold, and where there are many tables, that is a
+  // few keys.
+  static constexpr std::size_t kFewestInBatch = 8;
 };
 
 template <typename KeyAt>
@@ -62,7 +60,7 @@ void FilterInternals::MayContainKeys(const BloomFilterView& view, std::size_t co
     return;
   }
   const unsigned char* array = view.array_;
-  if (count < FewestInBatch(view.description_.layout)) {
+  if (count < kFewestInBatch) {
     for (std::size_t i = 0; i < count; ++i) results[i] = view.MayContain(key_at(i));
     return;
   }
