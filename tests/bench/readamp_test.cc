@@ -153,7 +153,7 @@ TEST_F(ReadampTest, RefusesBadInputWithOneLine) {
            {"--policies ''", "names no filter policy"},
            {"--keys /nonexistent/keys", "/nonexistent/keys"},
            {"--keys " + directory_.string(), directory_.string()},
-           {"--keys /dev/null", "too few"},
+           {"--keys /dev/null", "has no keys"},
            {"--json /nonexistent/result.json", "/nonexistent/result.json"},
            {"--json " + directory_.string(), directory_.string()},
            {"--threads 0", "--threads"},
