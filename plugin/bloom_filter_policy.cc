@@ -71,6 +71,7 @@ Status BloomFilterPolicy::ConfigureOptions(
   Status status;
   try {
     status = FilterPolicy::ConfigureOptions(config_options, options, unused);
+    if (status.IsNotFound()) status = RefuseUnknownOption(options, status);
     if (status.ok()) status = ValidatePolicyOptions(options_);
     if (configuration_.ok()) configuration_ = status;
     Prepare();

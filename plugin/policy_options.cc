@@ -321,6 +321,18 @@ std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
   return text;
 }
 
+Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& values,
+                           const Status& otherwise) {
+  std::string known;
+  for (const Rule& rule : Rules()) known.append(known.empty() ? "" : ", ").append(rule.name);
+  for (const auto& [option, value] : values) {
+    if (FindRule(option) != nullptr) continue;
+    return Status::InvalidArgument("exactbloom: there is no option '" + option +
+                                   "' for the value '" + value + "'; the options are " + known);
+  }
+  return otherwise;
+}
+
 Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
   const auto refuse = [](const std::string& message) {
     return Status::InvalidArgument("exactbloom: " + message);
@@ -348,7 +360,7 @@ Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
   }
   for (const auto& [option, value] : values) {
     const Rule* rule = FindRule(option);
-    if (rule == nullptr) return refuse("there is no option '" + option + "'");
+    if (rule == nullptr) return RefuseUnknownOption(values, Status::OK());
     status = Parse(*rule, value, &options);
     if (!status.ok()) return status;
   }

@@ -38,6 +38,11 @@ struct NamedPolicy {
 // ValidatePolicyOptions refuses.
 rocksdb::Status ParsePolicy(const std::string& text, NamedPolicy* policy);
 
+// InvalidArgument, naming an option of `values` that does not exist, its value and all that exist;
+// `otherwise` if all exist.
+rocksdb::Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& values,
+                                    const rocksdb::Status& otherwise);
+
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
 

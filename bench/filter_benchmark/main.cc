@@ -5,24 +5,26 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmark_run.h"
+#include "support/argument_types.h"
 #include "support/run_program.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
 
+using support::Count;
+
 void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
   app.option_defaults()->always_capture_default()->delimiter(',');
-  app.add_option("--keys", settings.keys, "Keys per filter")
-      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{1'000'000'000}));
+  app.add_option("--keys", settings.keys, "Keys per filter")->transform(Count(100, 1'000'000'000));
   app.add_option("--bits-per-key", settings.bits_per_key, "Filter bits per key")
-      ->check(CLI::Range(1.0, 100.0));
+      ->transform(support::Number(1.0, 100.0));
   app.add_option("--repetitions", settings.repetitions, "Of every comparison")
-      ->check(CLI::Range(1, 1000));
+      ->transform(Count(1, 1000));
   app.add_option("--absent-queries", settings.load.absent_queries, "Of each filter's rate")
-      ->check(CLI::PositiveNumber);
+      ->transform(Count(1));
   app.add_option("--block-offset", settings.load.block_offset,
                  "Bytes from the start of a cache line to that of a filter block")
-      ->check(CLI::Range(0, 63));
+      ->transform(Count(0, 63));
   app.option_defaults()->always_capture_default(false);
   app.add_option("--layouts", settings.layouts, "Of these only");
   app.add_option("--kernels", settings.kernels, "Of these only");

@@ -6,10 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
@@ -20,6 +18,7 @@
 #include "readamp/tree/database.h"
 #include "readamp_arguments.h"
 #include "readamp_settings.h"
+#include "support/argument_types.h"
 #include "support/machine.h"
 #include "support/output_file.h"
 #include "support/progress.h"
@@ -28,81 +27,78 @@
 namespace exactbloom::readamp {
 namespace {
 
+using support::AddChoice;
+using support::Bytes;
+using support::Count;
+using support::Number;
+using support::OneOf;
+using support::Share;
+
 void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
-      ->check(CLI::IsMember(WorkloadNames()));
+      ->check(OneOf(WorkloadNames()));
   app.add_option("--lookups", settings.lookups, "Lookups per workload, except hyphenation")
-      ->check(CLI::PositiveNumber);
+      ->transform(Count(1));
   app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
-                 "The most lookups with the policy none, since each reads several blocks; 0: all");
+                 "The most lookups with the policy none, since each reads several blocks; 0: all")
+      ->transform(Count());
   app.add_option("--absent-share", settings.absent_share,
                  "Share of absent keys in the workloads mix and multiget")
-      ->check(CLI::Range(0.0, 1.0));
+      ->transform(Share(0.0, 1.0));
   app.add_option("--zipf", settings.zipf_exponent, "Exponent of the workload zipf")
-      ->check(CLI::Range(0.0, 10.0));
-  app.add_option("--batch", settings.batch, "Keys per MultiGet")->check(CLI::Range(1, 10'000));
+      ->transform(Number(0.0, 10.0));
+  app.add_option("--batch", settings.batch, "Keys per MultiGet")->transform(Count(1, 10'000));
   app.add_option("--points", settings.growth_points,
                  "Points of the workload growth, at equal numbers of written keys")
-      ->check(CLI::Range(1, 10'000));
+      ->transform(Count(1, 10'000));
   app.add_option("--prefix-bytes", settings.prefix_bytes,
                  "Also put the keys' prefixes of this many bytes into the filters; 0: none")
-      ->check(CLI::Range(0, 1024));
+      ->transform(Count(0, 1024));
   app.add_option("--threads", settings.threads, "Threads that look up keys")
-      ->check(CLI::Range(1, 64));
+      ->transform(Count(1, 64));
 }
 
 void DescribeTree(CLI::App& app, ReadampSettings& settings) {
-  const std::map<std::string, Tree> trees(kTreeNames.begin(), kTreeNames.end());
-  app.add_option("--tree", settings.tree, "How the tree of sorted runs is made")
-      ->transform(CLI::CheckedTransformer(trees))
-      ->default_str("settled");
+  AddChoice(app, "--tree", settings.tree, {kTreeNames.begin(), kTreeNames.end()},
+            "How the tree of sorted runs is made");
   app.add_option("--sorted-runs", settings.sorted_runs, "Levels of a settled tree")
-      ->check(CLI::Range(1, 8));
+      ->transform(Count(1, 8));
   app.add_option("--size-ratio", settings.size_ratio, "How many times larger each level is")
-      ->check(CLI::Range(1, 100));
+      ->transform(Count(1, 100));
   app.add_option("--level0-files", settings.level0_files, "Files of a level0 tree")
-      ->check(CLI::Range(1, 1000));
+      ->transform(Count(1, 1000));
   app.add_option("--level0-trigger", settings.level0_trigger,
                  "Files of level 0 that start a compaction of a loaded or universal tree")
-      ->check(CLI::Range(1, 1000));
+      ->transform(Count(1, 1000));
   app.add_option("--write-buffer", settings.write_buffer_bytes,
                  "Bytes of a memtable of a loaded or universal tree, and during writes")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(Bytes());
   app.add_option("--value-bytes", settings.value_bytes, "Bytes per value")
-      ->check(CLI::Range(0, 1 << 20));
-  const std::map<std::string, bool> filters{{"full", false}, {"partitioned", true}};
-  app.add_option("--filters", settings.partitioned_filters,
-                 "One filter per table, or one per partition")
-      ->transform(CLI::CheckedTransformer(filters))
-      ->default_str("full");
+      ->transform(Count(0, 1 << 20));
+  AddChoice(app, "--filters", settings.partitioned_filters,
+            {{"full", false}, {"partitioned", true}}, "One filter per table, or one per partition");
 }
 
 void DescribeReads(CLI::App& app, ReadampSettings& settings) {
-  const CLI::AsSizeValue size(false);
-  const auto size_or_all = [size](std::string& text) {
-    if (text == "all") {
-      text = std::to_string(kWholeDatabase);
-      return std::string();
-    }
-    return size(text);
+  const auto bytes_or_all = [bytes = Bytes()](std::string& text) -> std::string {
+    if (text != "all") return bytes(text);
+    text = std::to_string(kWholeDatabase);
+    return "";
   };
   app.add_option("--block-cache", settings.block_cache_bytes,
                  "Bytes of the block cache, or all: it holds the database from the start")
-      ->transform(CLI::Validator(size_or_all, "SIZE or all"));
-  const std::map<std::string, bool> reads{{"direct", true}, {"buffered", false}};
-  app.add_option("--reads", settings.direct_reads, "Bypass the page cache, or use it")
-      ->transform(CLI::CheckedTransformer(reads))
-      ->default_str("direct");
-  const std::map<std::string, std::int64_t> units{{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}};
+      ->transform(CLI::Validator(bytes_or_all, "BYTES or all"));
+  AddChoice(app, "--reads", settings.direct_reads, {{"direct", true}, {"buffered", false}},
+            "Bypass the page cache, or use it");
   app.add_option_function<std::int64_t>(
          "--read-latency",
          [&settings](std::int64_t count) {
            settings.read_latency = std::chrono::nanoseconds(count);
          },
          "The least time of each read of a table file, such as 100us")
-      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"))
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}));
+      ->transform(support::Duration(1e9))
+      ->type_name("TIME");
 }
 
 void Measure(const ReadampSettings& settings, const std::string& command) {
@@ -141,7 +137,8 @@ int Main(int argc, char** argv) {
          "--policies", settings.policies,
          "Filter policies to compare, as RocksDB takes them in filter_policy=, separated by "
          "commas; none means no filter")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(support::NotEmpty());
   DescribeKeys(app, settings);
   DescribeLookups(app, settings);
   DescribeTree(app, settings);
@@ -149,7 +146,7 @@ int Main(int argc, char** argv) {
   app.add_option("--directory", settings.directory, "Where the databases are made and removed");
   app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);
-  app.add_option("--seed", settings.seed, "Seed of every random choice");
+  app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
   app.add_flag("!--no-bloom-table", settings.bloom_table, "Leave Bloom's Table I out");
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();

@@ -2,20 +2,20 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 
 #include "readamp_settings.h"
+#include "support/argument_types.h"
 
 namespace exactbloom::readamp {
 
 inline void DescribeKeys(CLI::App& app, ReadampSettings& settings) {
-  const CLI::Range count(std::uint64_t{100}, std::uint64_t{100'000'000});
+  const CLI::Validator count = support::Count(100, 100'000'000);
   auto* keys =
       app.add_option("--keys", settings.key_file, "Read the keys from this file, one per line");
   auto* synthetic =
       app.add_option("--synthetic", settings.synthetic_keys, "Make this many keys instead")
           ->excludes(keys)
-          ->check(count)
+          ->transform(count)
           ->always_capture_default(false);
   app.add_option("--from-db", settings.user_database,
                  "Take the keys of the RocksDB database in this directory instead; it is only read")
@@ -23,9 +23,9 @@ inline void DescribeKeys(CLI::App& app, ReadampSettings& settings) {
       ->excludes(synthetic)
       ->always_capture_default(false);
   app.add_option("--sample", settings.sampled_keys, "The most keys to draw from that database")
-      ->check(count);
+      ->transform(count);
   app.add_option("--stored", settings.stored_share, "Share of the keys that are in the store")
-      ->check(CLI::Range(0.0001, 0.9999));
+      ->transform(support::Share(0.0001, 0.9999));
 }
 
 }  // namespace exactbloom::readamp

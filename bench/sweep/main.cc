@@ -5,10 +5,14 @@
 #include "exactbloom/filter_policy.h"
 #include "measure.h"
 #include "readamp/readamp_arguments.h"
+#include "support/argument_types.h"
 #include "support/run_program.h"
 
 namespace exactbloom::sweep {
 namespace {
+
+using support::Count;
+using support::Number;
 
 void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.option_defaults()->always_capture_default();
@@ -17,38 +21,42 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.add_option("--policies", settings.policies,
                  "Filter policies as in filter_policy=, separated by commas, with {bits}, "
                  "{equal_bytes} or {size_ratio} in place of numbers")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(support::NotEmpty());
   app.add_option("--trees", settings.trees,
                  "large (a table per sorted run), partitioned (filters of 4 KiB, as RocksDB makes "
                  "them unless told otherwise), small_partitions (of 512 bytes)")
       ->delimiter(',');
-  app.add_option("--least-bits", settings.least_bits, "The first number of bits per key");
-  app.add_option("--most-bits", settings.most_bits, "The last one");
-  app.add_option("--step", settings.step, "From one number of bits per key to the next");
+  app.add_option("--least-bits", settings.least_bits, "The first number of bits per key")
+      ->transform(Number());
+  app.add_option("--most-bits", settings.most_bits, "The last one")->transform(Number());
+  app.add_option("--step", settings.step, "From one number of bits per key to the next")
+      ->transform(Number());
   app.add_option("--repetitions", settings.repetitions,
                  "Repetitions of the lookups; the least processor time counts")
-      ->check(CLI::Range(1, 100));
+      ->transform(Count(1, 100));
   app.add_option("--read-latencies", settings.read_latencies_us,
                  "Also look up with reads delayed by this many microseconds, to check the model")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->transform(Number(0.0));
   app.add_option("--sizing-queries", settings.sizing_queries,
-                 "Queries per point for the value of exact sizing; 0: leave this out");
+                 "Queries per point for the value of exact sizing; 0: leave this out")
+      ->transform(Count());
 }
 
 void DescribeWorkload(CLI::App& app, readamp::ReadampSettings& readamp) {
   DescribeKeys(app, readamp);
-  app.add_option("--lookups", readamp.lookups, "Lookups of absent keys")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--lookups", readamp.lookups, "Lookups of absent keys")->transform(Count(1));
   app.add_option("--sorted-runs", readamp.sorted_runs, "Levels of the tree")
-      ->check(CLI::Range(1, 8));
+      ->transform(Count(1, 8));
   app.add_option("--size-ratio", readamp.size_ratio, "How many times larger each level is")
-      ->check(CLI::Range(2, 100));
+      ->transform(Count(2, 100));
   app.add_option("--value-bytes", readamp.value_bytes, "Bytes per value")
-      ->check(CLI::Range(0, 1 << 20));
+      ->transform(Count(0, 1 << 20));
   app.add_option("--threads", readamp.threads, "Threads that look up keys")
-      ->check(CLI::Range(1, 64));
+      ->transform(Count(1, 64));
   app.add_option("--directory", readamp.directory, "Where the databases are made and removed");
-  app.add_option("--seed", readamp.seed, "Seed of every random choice");
+  app.add_option("--seed", readamp.seed, "Seed of every random choice")->transform(Count());
 }
 
 int Main(int argc, char** argv) {

@@ -29,7 +29,9 @@ void ResultsFile::Read() {
   std::ifstream file(path_);
   if (!file) return;
   std::uintmax_t whole_bytes = 0;
-  for (std::string line; std::getline(file, line) && !file.eof();) {
+  for (std::string line; std::getline(file, line);) {
+    // A sweep that was stopped left a part of a line, which is cut off.
+    if (file.eof() && line.rfind('{', 0) == 0) break;
     whole_bytes += line.size() + 1;
     json result = json::parse(line, /*cb=*/nullptr, /*allow_exceptions=*/false);
     if (!result.is_object() || !result.contains("fingerprint")) {

@@ -2,11 +2,18 @@
 // includes this, since CLI11's templates take long to compile.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "errors.h"
+#include "nearest_name.h"
 
 namespace exactbloom::support {
 
@@ -17,15 +24,79 @@ inline std::string CommandLine(const std::string& program, int argc, char** argv
   return command;
 }
 
+// Throws InputError if the program has subcommands and the first word is none of them. CLI11 would
+// only say that one is required.
+inline void CheckSubcommand(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(subcommand->get_name());
+  }
+  if (names.empty()) return;
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first.empty()) {
+    throw InputError(fmt::format("a subcommand is required: {}", fmt::join(names, ", ")));
+  }
+  if (first[0] == '-' || std::find(names.begin(), names.end(), first) != names.end()) return;
+  throw InputError(fmt::format("unknown subcommand {}{}", first, WhatWasMeant(first, names)));
+}
+
+// The long names of an app's options, and of those in its groups.
+inline void AddOptionNames(const CLI::App& app, std::vector<std::string>* names) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names->push_back("--" + name);
+  }
+  const auto is_group = [](const CLI::App* part) { return part->get_name().empty(); };
+  for (const CLI::App* group : app.get_subcommands(is_group)) AddOptionNames(*group, names);
+}
+
+// What an option's or a group's error says, in plainer words than CLI11's.
+inline std::string Reworded(const std::string& message) {
+  std::smatch match;
+  if (std::regex_match(message, match, std::regex("(.*): 1 required .* missing"))) {
+    return fmt::format("{} needs a value", match[1].str());
+  }
+  if (std::regex_match(message, match, std::regex(R"(([A-Z].*) options? .*\[(.*)\](.*))"))) {
+    const std::string names = std::regex_replace(match[2].str(), std::regex(","), ", ");
+    const bool are_too_many = match[1].str().find("most") != std::string::npos ||
+                              match[3].str().find("given") != std::string::npos;
+    return fmt::format(are_too_many ? "only one of {} can be given" : "one of {} is required",
+                       names);
+  }
+  return message;
+}
+
+// What is wrong with the command line, in a line. Words that no option takes come first: they may
+// be what makes another option seem to be missing.
+inline std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* parsed = &app;
+  if (!app.get_subcommands().empty()) parsed = app.get_subcommands().front();
+  const std::string where = parsed == &app ? "" : parsed->get_name() + ": ";
+  const std::vector<std::string> unexpected = app.remaining(/*recurse=*/true);
+  if (unexpected.empty()) return where + Reworded(error.what());
+  const std::string& word = unexpected.front();
+  if (word.empty() || word[0] != '-') {
+    return fmt::format("{}unexpected argument '{}'", where, word);
+  }
+  std::vector<std::string> names;
+  AddOptionNames(*parsed, &names);
+  const std::string option = word.substr(0, word.find('='));
+  const std::string nearest = NearestName(option, names);
+  return fmt::format("{}unknown option {}{}", where, option,
+                     nearest.empty() ? "" : fmt::format(": did you mean {}?", nearest));
+}
+
 // Parses the arguments into what `app` was told and runs `run`, or prints the help that was asked
 // for. Returns the exit status.
 inline int RunProgram(CLI::App& app, int argc, char** argv, const std::function<void()>& run) {
   return ExitStatusOf(app.get_name(), [&] {
+    CheckSubcommand(app, argc, argv);
     try {
       app.parse(argc, argv);
     } catch (const CLI::Success& help) {
       app.exit(help);
       return;
+    } catch (const CLI::ParseError& error) {
+      throw InputError(WhatIsWrong(app, error));
     }
     run();
   });

@@ -3,71 +3,66 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "exactbloom/sizing.h"
 #include "exactbloom/version.h"
 #include "subcommands.h"
+#include "support/argument_types.h"
 #include "support/key_file.h"
 #include "support/run_program.h"
 
 namespace exactbloom::tool {
 namespace {
 
-// Up to here every whole number is a double, and every function of the analysis takes it.
-constexpr double kLargestCount = 9007199254740992.0;
+using support::AddChoice;
+using support::Bytes;
+using support::Count;
+using support::Duration;
+using support::Number;
+using support::OneOf;
+using support::Share;
 
-// Takes whole numbers that are written as 1000000 or 1e6.
-CLI::Validator WholeNumber() {
-  return CLI::Validator(
-      [](std::string& text) -> std::string {
-        double value = 0.0;
-        const bool number = CLI::detail::lexical_cast(text, value) && value >= 0.0 &&
-                            value <= kLargestCount && value == std::floor(value);
-        if (!number) {
-          return fmt::format("'{}' is not a whole number from 0 to {:.0f}", text, kLargestCount);
-        }
-        text = fmt::format("{:.0f}", value);
-        return "";
-      },
-      "");
+template <typename Value>
+CLI::Option* AddCount(CLI::App& app, const std::string& name, Value& value,
+                      const std::string& description, const CLI::Validator& count = Count()) {
+  return app.add_option(name, value, description)->transform(count)->type_name("NUMBER");
 }
 
-template <typename Number>
-CLI::Option* AddCount(CLI::App& app, const std::string& name, Number& value,
-                      const std::string& description) {
-  return app.add_option(name, value, description)->transform(WholeNumber())->type_name("NUMBER");
+template <typename Value>
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, Value& value,
+                       const std::string& description) {
+  return app.add_option(name, value, description)->transform(Number())->type_name("NUMBER");
 }
 
-template <typename Number>
-CLI::Option* AddBytes(CLI::App& app, const std::string& name, Number& value,
+// A rate, or wasted reads.
+template <typename Value>
+CLI::Option* AddRate(CLI::App& app, const std::string& name, Value& value,
+                     const std::string& description) {
+  return app.add_option(name, value, description)->transform(Share())->type_name("RATE");
+}
+
+template <typename Value>
+CLI::Option* AddBytes(CLI::App& app, const std::string& name, Value& value,
                       const std::string& description) {
-  return app.add_option(name, value, description)
-      ->transform(CLI::AsSizeValue(false))
-      ->type_name("BYTES");
+  return app.add_option(name, value, description)->transform(Bytes())->type_name("BYTES");
 }
 
 void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
 
 void AddLayout(CLI::App& app, Layout& layout) {
-  app.add_option_function<std::string>(
-         "--kind",
-         [&layout](const std::string& name) {
-           layout.kind = name == "standard" ? FilterKind::kStandard : FilterKind::kClassic;
-         },
-         "classic: k distinct bits per key; standard: k independent bits")
-      ->check(CLI::IsMember({"classic", "standard"}))
-      ->type_name("KIND")
-      ->default_str("classic");
+  AddChoice(app, "--kind", layout.kind,
+            {{"classic", FilterKind::kClassic}, {"standard", FilterKind::kStandard}},
+            "classic: k distinct bits per key; standard: k independent bits")
+      ->type_name("KIND");
   app.add_option_function<int>(
          "--lines",
          [&layout](int lines) {
            layout = {layout.kind, lines};
          },
          "Cache lines that hold a key's bits: 0, anywhere in the filter; 1; or 2 of one page")
-      ->check(CLI::IsMember({0, 1, 2}))
+      ->check(OneOf({"0", "1", "2"}))
       ->type_name("NUMBER")
       ->default_str("0");
 }
@@ -101,15 +96,14 @@ void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
   add("--lookups-hex", true, "The same, with the keys in hexadecimal")->excludes(text);
 }
 
-void AddRate(CLI::App& app, RateArguments& arguments) {
+void AddRateOf(CLI::App& app, RateArguments& arguments) {
   CLI::App* rate = app.add_subcommand(
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddLayout(*rate, arguments.layout);
   AddCount(*rate, "--m", arguments.bits, "Bits of the filter")->required();
   AddCount(*rate, "--n", arguments.keys, "Keys in it")->required();
-  rate->add_option("--k", arguments.probes, "Probes: bits per key")
-      ->required()
-      ->type_name("NUMBER");
+  AddCount(*rate, "--k", arguments.probes, "Probes: bits per key", Count(1, kMaxProbes))
+      ->required();
   AddJson(*rate, arguments.json);
   rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
   rate->callback([&arguments] { RunRate(arguments); });
@@ -123,35 +117,28 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
   auto* levels = plan->add_option("--levels", arguments.levels,
                                   "Keys of each level, smallest first, separated by commas")
                      ->delimiter(',')
-                     ->transform(WholeNumber())
+                     ->transform(Count())
                      ->type_name("N1,N2,...");
   auto* wanted = plan->add_option_group("wanted", "What the filters may cost, or must achieve");
-  wanted->add_option("--bits-per-key", arguments.bits_per_key,
-                     "Filter bits per key, over all levels");
-  wanted->add_option("--fpr", arguments.rate,
-                     "The largest false-positive rate; for levels their average");
+  AddNumber(*wanted, "--bits-per-key", arguments.bits_per_key,
+            "Filter bits per key, over all levels");
+  AddRate(*wanted, "--fpr", arguments.rate,
+          "The largest false-positive rate; for levels their average");
   AddBytes(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB");
-  wanted
-      ->add_option("--wasted-reads", arguments.wasted_reads,
-                   "For levels: the wasted reads per lookup of an absent key")
+  AddRate(*wanted, "--wasted-reads", arguments.wasted_reads,
+          "For levels: the wasted reads per lookup of an absent key")
+      ->type_name("READS")
       ->needs(levels);
   wanted->require_option(1);
-  plan->add_option_function<std::string>(
-          "--bottommost",
-          [&arguments](const std::string& name) {
-            arguments.bottommost =
-                name == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
-          },
-          "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
-      ->check(CLI::IsMember({"bloom", "ribbon"}))
+  AddChoice(*plan, "--bottommost", arguments.bottommost,
+            {{"bloom", BottommostFilter::kBloom}, {"ribbon", BottommostFilter::kRibbon}},
+            "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
       ->type_name("FILTER")
-      ->default_str("bloom")
       ->needs(levels);
-  plan->add_option("--last-level", arguments.last_level,
-                   "For levels: the last one's number in RocksDB; 6 with dynamic level sizes. "
-                   "Default: how many levels are given")
-      ->check(CLI::Range(0, 63))
-      ->type_name("NUMBER")
+  AddCount(*plan, "--last-level", arguments.last_level,
+           "For levels: the last one's number in RocksDB; 6 with dynamic level sizes. "
+           "Default: how many levels are given",
+           Count(0, 63))
       ->needs(levels);
   AddJson(*plan, arguments.json);
   plan->footer(
@@ -165,15 +152,16 @@ void AddRateTable(CLI::App& app, RateTableArguments& arguments) {
       app.add_subcommand("table", "Exact rates over ranges of bits per key and of probes");
   AddLayout(*table, arguments.layout);
   AddCount(*table, "--keys", arguments.keys, "Keys in each filter")->capture_default_str();
-  table->add_option("--from", arguments.least_bits_per_key, "The fewest bits per key")
+  AddNumber(*table, "--from", arguments.least_bits_per_key, "The fewest bits per key")
       ->capture_default_str();
-  table->add_option("--to", arguments.most_bits_per_key, "The most bits per key")
+  AddNumber(*table, "--to", arguments.most_bits_per_key, "The most bits per key")
       ->capture_default_str();
-  table->add_option("--step", arguments.step, "Bits per key from one row to the next")
+  AddNumber(*table, "--step", arguments.step, "Bits per key from one row to the next")
       ->capture_default_str();
-  table->add_option("--least-k", arguments.least_probes, "The fewest probes")
+  AddCount(*table, "--least-k", arguments.least_probes, "The fewest probes", Count(1, kMaxProbes))
       ->capture_default_str();
-  table->add_option("--most-k", arguments.most_probes, "The most probes")->capture_default_str();
+  AddCount(*table, "--most-k", arguments.most_probes, "The most probes", Count(1, kMaxProbes))
+      ->capture_default_str();
   auto* csv = table->add_flag("--csv", arguments.csv, "Print comma-separated values");
   table->add_flag("--json", arguments.json, "Print JSON")->excludes(csv);
   table->footer("Example: exactbloom table --keys 1000 --from 8 --to 12 --step 0.5 --csv");
@@ -233,9 +221,8 @@ void AddVerify(CLI::App& app, VerifyArguments& arguments) {
   AddCount(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
       ->capture_default_str();
   AddCount(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
-  verify->add_option("--threads", arguments.threads, "Tables to read at a time")
-      ->check(CLI::Range(1, VerifyArguments::kMostThreads))
-      ->type_name("NUMBER")
+  AddCount(*verify, "--threads", arguments.threads, "Tables to read at a time",
+           Count(1, VerifyArguments::kMostThreads))
       ->capture_default_str();
   AddJson(*verify, arguments.json);
   verify->footer(
@@ -250,29 +237,21 @@ Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
   verify->callback([&arguments] { RunVerify(arguments); });
 }
 
-// To nanoseconds.
-CLI::Validator Latency() {
-  const std::map<std::string, double> units = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED).description("");
-}
-
 void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
   CLI::App* advise = app.add_subcommand(
       "advise", "The best filter setting for a database, what it would change, and diagnostics");
   AddDatabase(*advise, arguments.path);
   auto* wanted = advise->add_option_group("wanted", "What the filters may cost, or must achieve");
   AddBytes(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB");
-  wanted->add_option("--fpr", arguments.rate, "The largest false-positive rate of any table")
-      ->type_name("RATE");
-  wanted
-      ->add_option("--wasted-reads", arguments.wasted_reads,
-                   "The wasted reads per lookup of an absent key")
+  AddRate(*wanted, "--fpr", arguments.rate, "The largest false-positive rate of any table");
+  AddRate(*wanted, "--wasted-reads", arguments.wasted_reads,
+          "The wasted reads per lookup of an absent key")
       ->type_name("READS");
   wanted->require_option(0, 1);
   advise
       ->add_option("--read-latency", arguments.read_nanoseconds,
                    "The time of a wasted read, in ns, us, ms or s")
-      ->transform(Latency())
+      ->transform(Duration())
       ->default_str("100us")
       ->type_name("TIME");
   AddLookups(*advise, arguments.lookups);
@@ -280,16 +259,10 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
       ->add_option("--statistics", arguments.statistics_file,
                    "A file with the text of Statistics::ToString()")
       ->type_name("FILE");
-  advise
-      ->add_option_function<std::string>(
-          "--check-costs",
-          [&arguments](const std::string& costs) {
-            arguments.fixed_check_costs = costs == "fixed";
-          },
-          "The time of checks of filters: measured now, or the fixed figures of one processor")
-      ->check(CLI::IsMember({"measured", "fixed"}))
-      ->type_name("COSTS")
-      ->default_str("measured");
+  AddChoice(*advise, "--check-costs", arguments.fixed_check_costs,
+            {{"measured", false}, {"fixed", true}},
+            "The time of checks of filters: measured now, or the fixed figures of one processor")
+      ->type_name("COSTS");
   AddJson(*advise, arguments.json);
   advise->footer(
       R"(A lookup of an absent key asks the filters of the tables whose range has the key (at most one in
@@ -372,7 +345,7 @@ int Main(int argc, char** argv) {
                "exactbloom");
   app.require_subcommand(1);
   app.set_version_flag("--version", EXACTBLOOM_VERSION);
-  app.footer(R"(Whole numbers may be written as 1000000 or 1e6.
+  app.footer(R"(Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
 Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
 has no answer or is not understood; 130, interrupted.)");
   RateArguments rate;
@@ -384,7 +357,7 @@ has no answer or is not understood; 130, interrupted.)");
   AdviseArguments advise;
   CheckArguments check;
   RebuildArguments rebuild;
-  AddRate(app, rate);
+  AddRateOf(app, rate);
   AddPlan(app, plan);
   AddRateTable(app, table);
   AddInspect(app, inspect);

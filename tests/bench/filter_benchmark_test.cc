@@ -85,7 +85,14 @@ TEST_F(FilterBenchmarkTest, RefusesBadInput) {
        {std::pair("--layouts lines=3", "'lines=3' is not one of lines=0, lines=1"),
         std::pair("--kernels abacus", "abacus"),
         std::pair("--operations guess", "negative_latency"),
-        std::pair("--peers cuckoo", "ribbonfilter"), std::pair("--keys ten", "--keys"),
+        std::pair("--peers cuckoo", "ribbonfilter"), std::pair("--keys ten", "--keys: 'ten'"),
+        std::pair("--keys 1e3,5", "'5' is not a whole number from 100"),
+        std::pair("--bits-per-key 101", "'101'"),
+        std::pair("--repetitions 0", "--repetitions: '0'"),
+        std::pair("--absent-queries 1%", "'1%'"),
+        std::pair("--block-offset 64", "--block-offset: '64'"),
+        std::pair("--kernel scalar", "did you mean --kernels?"),
+        std::pair("lines=1", "unexpected argument 'lines=1'"),
         std::pair("--json /nonexistent/bench.json", "/nonexistent/bench.json")}) {
     SCOPED_TRACE(arguments);
     testing::ExpectRefusal(Run(arguments), words);

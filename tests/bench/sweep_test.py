@@ -106,8 +106,10 @@ class SweepTest(unittest.TestCase):
         self.expect_refusal(run(*self.command(none, "--trees", "oak")), "oak")
         self.expect_refusal(run(*self.command(none, "--step", 0)), "positive step")
         self.expect_refusal(run(*self.command(none, "--most-bits", 101)), "101")
-        none.write_text("not a result\n")
-        self.expect_refusal(run(*self.command(none)), "line 1")
+        for text in ("not a result\n", "notes without an end of line"):
+            none.write_text(text)
+            self.expect_refusal(run(*self.command(none)), "line 1")
+            self.assertEqual(none.read_text(), text)
         none.unlink()
 
     def test_report_says_what_was_measured(self):
@@ -115,8 +117,13 @@ class SweepTest(unittest.TestCase):
             self.skipTest("no matplotlib; scripts/packages_report.txt names its package")
         none, output = self.directory / "no.jsonl", self.directory / "report"
         self.expect_refusal(run(REPORT, "--results", none), str(none))
-        none.write_text('{"kind": "point"}\nnot a result\n')
+        none.write_text(self.results.read_text().splitlines()[0] + "\nnot a result\n")
         self.expect_refusal(run(REPORT, "--results", none), "line 2")
+        none.write_text('{"kind": "point"}\n')
+        self.expect_refusal(run(REPORT, "--results", none), "it lacks bits")
+        none.write_bytes(b"\xff\xfe\x00\n")
+        for option in ("--results", "--growth"):
+            self.expect_refusal(run(REPORT, option, none), "it is no text")
         done = run(REPORT, "--results", self.results, "--output", output)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         page = (output / "index.html").read_text()

@@ -28,11 +28,6 @@ Outcome Ask(const std::string& arguments) { return testing::AskTool(arguments); 
 
 json AskJson(const std::string& arguments) { return testing::AskToolForJson(arguments); }
 
-void ExpectRefusal(const std::string& arguments, const std::string& words) {
-  SCOPED_TRACE(arguments);
-  testing::ExpectRefusal(Ask(arguments), words);
-}
-
 TEST(Rate, AnswersWithTheLibrarysNumbers) {
   const json answer = AskJson("rate --kind standard --m 64 --n 4 --k 10");
   EXPECT_DOUBLE_EQ(answer.at("exact"), FalsePositiveRate(FilterKind::kStandard, 64, 4, 10));
@@ -185,39 +180,6 @@ TEST(Table, TextCsvAndJsonHoldTheSameRates) {
   while (std::getline(csv, line)) ++lines;
   EXPECT_EQ(lines, 15U);
   EXPECT_NE(Ask(question).out.find("8.196e-03"), std::string::npos);
-}
-
-TEST(Tool, RefusesNonsenseWithOneLine) {
-  ExpectRefusal("rate --m 0 --n 1 --k 1", "--m is 0");
-  ExpectRefusal("rate --m 5 --n 1 --k 6", "--k is 6");
-  ExpectRefusal("rate --m 5 --n 1 --k 0", "1 to 72");
-  ExpectRefusal("rate --m 5 --n x --k 1", "'x' is not a whole number");
-  ExpectRefusal("rate --m 1.5 --n 1 --k 1", "1.5");
-  ExpectRefusal("rate --m 1e30 --n 4 --k 3", "1e30");
-  ExpectRefusal("rate --m -1 --n 4 --k 3", "-1");
-  ExpectRefusal("rate --m 500 --n 4 --k 6 --lines 1", "512");
-  ExpectRefusal("rate --m 512 --n 4 --k 6 --lines 3", "--lines");
-  ExpectRefusal("rate --m 512 --n 4 --k 6 --kind quotient", "quotient");
-  ExpectRefusal("plan --keys 0 --fpr 0.1", "0 keys");
-  ExpectRefusal("plan --keys 10 --fpr 1.5", "--fpr 1.5");
-  ExpectRefusal("plan --keys 10 --fpr 0", "--fpr 0");
-  ExpectRefusal("plan --keys 10 --fpr nan", "--fpr nan");
-  ExpectRefusal("plan --keys 10 --bits-per-key 101", "101");
-  ExpectRefusal("plan --keys 10 --memory 10", "--memory 10");
-  ExpectRefusal("plan --keys 10", "--fpr");
-  ExpectRefusal("plan --fpr 0.1", "--keys");
-  ExpectRefusal("plan --levels 0,5 --bits-per-key 4", "0 keys");
-  ExpectRefusal("plan --levels 5,50 --wasted-reads 2", "wasted reads");
-  ExpectRefusal("plan --levels 5,50,500 --bits-per-key 4 --last-level 1", "--last-level 1");
-  ExpectRefusal("plan --levels 5,50 --bits-per-key 4 --bottommost xor", "--bottommost");
-  ExpectRefusal("plan --keys 5 --bits-per-key 4 --bottommost ribbon", "--levels");
-  ExpectRefusal("table --from 12 --to 8", "--from 12 --to 8");
-  ExpectRefusal("table --step 0", "--step");
-  ExpectRefusal("table --step 1e-9", "--step");
-  ExpectRefusal("table --least-k 0", "--least-k 0");
-  ExpectRefusal("table --keys 0", "--keys is 0");
-  ExpectRefusal("", "subcommand");
-  ExpectRefusal("sing", "subcommand");
 }
 
 }  // namespace

@@ -74,6 +74,15 @@ char AnyCharacter(const KeySet& keys, std::mt19937_64& random) {
   return key.empty() ? '\0' : key[random() % key.size()];
 }
 
+// Throws InputError if no key is as long as the prefixes. Without keys they are synthetic.
+void CheckPrefixes(const std::vector<std::string>& keys, const ReadampSettings& settings) {
+  std::size_t longest = keys.empty() ? SyntheticKey(0, settings.seed).size() : 0;
+  for (const std::string& key : keys) longest = std::max(longest, key.size());
+  if (settings.prefix_bytes <= longest) return;
+  throw InputError(fmt::format("--prefix-bytes {}: the longest key has {} bytes",
+                               settings.prefix_bytes, longest));
+}
+
 // Returns `count` different keys, or as many as are found without trying for long: stored keys with
 // the character at a random place replaced by one of another key. None of them is a key of the set.
 // Equal sets give equal keys.
@@ -150,6 +159,7 @@ KeySet MakeKeySet(const ReadampSettings& settings) {
     throw InputError(fmt::format("{}: {} different keys are too few to store a share of {}",
                                  set.source, count, settings.stored_share));
   }
+  if (settings.prefix_bytes > 0) CheckPrefixes(sorted, settings);
   std::vector<std::int8_t> assigned =
       AssignSortedRuns(count, set.stored, settings.sorted_runs, settings.size_ratio);
   std::mt19937_64 random(settings.seed);

@@ -1,0 +1,143 @@
+// What the options of every program take: counts, shares, bytes, times, names. Only the sources
+// that have a command line include this, since CLI11's templates take long to compile.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nearest_name.h"
+#include "number_text.h"
+
+namespace exactbloom::support {
+
+// The largest count: up to here every whole number is a double.
+inline constexpr std::uint64_t kMostCount = std::uint64_t{1} << 53;
+
+// Each of these makes an option's text one that CLI11 reads as the option's type.
+
+// 1000000 or 1e6.
+inline CLI::Validator Count(std::uint64_t least = 0, std::uint64_t most = kMostCount) {
+  return CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        const std::optional<std::uint64_t> value = ReadCount(text);
+        if (!value || *value < least || *value > most) {
+          return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+        }
+        text = std::to_string(*value);
+        return "";
+      },
+      most < kMostCount ? fmt::format("{} to {}", least, most) : "");
+}
+
+// 0.01 or 1%.
+inline CLI::Validator Share(double least = 0.0,
+                            double most = std::numeric_limits<double>::infinity()) {
+  return CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        const std::optional<double> value = ReadShare(text);
+        if (!value) return fmt::format("'{}' is not a number such as 0.01 or 1%", text);
+        if (*value < least || *value > most) {
+          return fmt::format("'{}' is not from {:g} to {:g}", text, least, most);
+        }
+        text = fmt::format("{:.17g}", *value);
+        return "";
+      },
+      "");
+}
+
+// 10, 9.5 or 1e1.
+inline CLI::Validator Number(double least = -std::numeric_limits<double>::infinity(),
+                             double most = std::numeric_limits<double>::infinity()) {
+  return CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        const std::optional<double> value = ReadNumber(text);
+        if (!value) return fmt::format("'{}' is not a number", text);
+        if (*value < least || *value > most) {
+          return fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most);
+        }
+        text = fmt::format("{:.17g}", *value);
+        return "";
+      },
+      "");
+}
+
+// 64M or 1e9.
+inline CLI::Validator Bytes() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        const std::optional<std::uint64_t> value = ReadBytes(text);
+        if (!value)
+          return fmt::format("'{}' is not a number of bytes such as 1e6, 64M or 2G", text);
+        text = std::to_string(*value);
+        return "";
+      },
+      "");
+}
+
+// 100us or 5ms, to nanoseconds, whole ones.
+inline CLI::Validator Duration(double most = 1e18) {
+  return CLI::Validator(
+      [most](std::string& text) -> std::string {
+        const std::optional<double> value = ReadNanoseconds(text);
+        if (!value)
+          return fmt::format("'{}' is not a time in ns, us, ms or s, such as 100us", text);
+        if (*value > most) return fmt::format("'{}' is above {:g} s", text, most / 1e9);
+        text = fmt::format("{:.0f}", *value);
+        return "";
+      },
+      "");
+}
+
+// A name that is not empty.
+inline CLI::Validator NotEmpty() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string { return text.empty() ? "an empty name" : ""; }, "");
+}
+
+// One of these names. The help has them between braces.
+inline CLI::Validator OneOf(std::vector<std::string> names) {
+  std::string description = fmt::format("{{{}}}", fmt::join(names, ","));
+  return CLI::Validator(
+      [names = std::move(names)](std::string& text) -> std::string {
+        for (const std::string& name : names) {
+          if (name == text) return "";
+        }
+        return fmt::format("'{}' is not one of {}", text, fmt::join(names, ", "));
+      },
+      std::move(description));
+}
+
+// Adds an option that takes one of these names and sets `value` to what it stands for. Its default
+// is shown by its name.
+template <typename Value>
+CLI::Option* AddChoice(CLI::App& app, const std::string& option, Value& value,
+                       std::vector<std::pair<std::string, Value>> choices,
+                       const std::string& description) {
+  std::vector<std::string> names;
+  std::string present;
+  for (const auto& [name, meaning] : choices) {
+    names.push_back(name);
+    if (meaning == value) present = name;
+  }
+  return app
+      .add_option_function<std::string>(
+          option,
+          [&value, choices = std::move(choices)](const std::string& chosen) {
+            for (const auto& [name, meaning] : choices) {
+              if (name == chosen) value = meaning;
+            }
+          },
+          description)
+      ->check(OneOf(std::move(names)))
+      ->default_str(present);
+}
+
+}  // namespace exactbloom::support

@@ -1,0 +1,255 @@
+// Wrong inputs of exactbloom and readamp, each with one line on stderr that names what is wrong and
+// where.
+//
+// Those of filter_benchmark, readamp_sweep and scripts/report are with their tests in tests/bench.
+// Here are command lines, and files that are not what they should be; errors_test.cc has databases
+// that are damaged or forbidden.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sample_database.h"
+#include "support/nearest_name.h"
+#include "support/number_text.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+// {} in the arguments is a directory with
+//   db          a database of one table
+//   empty       an empty directory
+//   text        a text that is nothing else
+//   binary      bytes that are nothing else
+//   nothing     an empty file
+// There is no `none`.
+struct WrongInput {
+  const char* arguments;
+  const char* words;  // in the line
+};
+
+class WrongInputs : public ::testing::Test {
+ protected:
+  WrongInputs() {
+    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path("db")), 100);
+    std::filesystem::create_directory(directory_.path("empty"));
+    std::ofstream(directory_.path("text")) << "some words\nin two lines\n";
+    std::ofstream(directory_.path("binary")) << std::string("\xff\xfe\0\x01{\n", 6);
+    std::ofstream(directory_.path("nothing"));
+  }
+
+  void ExpectRefusals(const std::string& program, const std::vector<WrongInput>& inputs) const {
+    for (const auto& [arguments, words] : inputs) {
+      SCOPED_TRACE(arguments);
+      const TemporaryDirectory output;
+      const std::string command =
+          program + " " + fmt::format(fmt::runtime(arguments), directory_.path());
+      testing::ExpectRefusal(testing::RunCommand(command, output.path()), words);
+    }
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(WrongInputs, OfTheProgram) {
+  ExpectRefusals(EXACTBLOOM_TOOL,
+                 {{"", "a subcommand is required: rate, plan, table"},
+                  {"''", "a subcommand is required"},
+                  {"inspct {}/db", "unknown subcommand inspct: did you mean inspect?"},
+                  {"insp {}/db", "did you mean inspect?"},
+                  {"lpan --keys 5", "did you mean plan?"},
+                  {"sing", "unknown subcommand sing: it is not one of rate, plan"},
+                  {"--verson", "unknown option --verson: did you mean --version?"}});
+}
+
+TEST_F(WrongInputs, OfRate) {
+  ExpectRefusals(EXACTBLOOM_TOOL,
+                 {{"rate --m 0 --n 1 --k 1", "--m is 0"},
+                  {"rate --m 5 --n 1 --k 6", "--k is 6"},
+                  {"rate --m 5 --n 1 --k 0", "'0' is not a whole number from 1 to 72"},
+                  {"rate --m 5 --n 1 --k 73", "'73' is not a whole number from 1 to 72"},
+                  {"rate --m 5 --n x --k 1", "rate: --n: 'x' is not a whole number"},
+                  {"rate --m 1.5 --n 1 --k 1", "--m: '1.5'"},
+                  {"rate --m 1e30 --n 4 --k 3", "'1e30'"},
+                  {"rate --m -1 --n 4 --k 3", "'-1'"},
+                  {"rate --m 5 --n 1 --k", "--k needs a value"},
+                  {"rate --m 5 --n 1", "rate: --k is required"},
+                  {"rate --mm 5 --n 1 --k 1", "unknown option --mm: did you mean --m?"},
+                  {"rate --m 5 --n 1 --k 1 --jsn", "unknown option --jsn: did you mean --json?"},
+                  {"rate --m 5 --n 1 --k 1 7", "rate: unexpected argument '7'"},
+                  {"rate --m 500 --n 4 --k 6 --lines 1", "512"},
+                  {"rate --m 512 --n 4 --k 6 --lines 3", "--lines: '3' is not one of 0, 1, 2"},
+                  {"rate --m 512 --n 4 --k 6 --kind quotient",
+                   "--kind: 'quotient' is not one of classic, standard"}});
+}
+
+TEST_F(WrongInputs, OfPlan) {
+  ExpectRefusals(
+      EXACTBLOOM_TOOL,
+      {{"plan --keys 0 --fpr 0.1", "0 keys"},
+       {"plan --keys 10 --fpr 1.5", "--fpr 1.5"},
+       {"plan --keys 10 --fpr 150%", "--fpr 1.5"},
+       {"plan --keys 10 --fpr 0", "--fpr 0"},
+       {"plan --keys 10 --fpr nan", "--fpr: 'nan' is not a number such as 0.01 or 1%"},
+       {"plan --keys 10 --frp 1%", "unknown option --frp: did you mean --fpr?"},
+       {"plan --keys 10 --bits-per-key 101", "101"},
+       {"plan --keys 10 --memory 10", "--memory 10"},
+       {"plan --keys 10 --memory 5Q", "--memory: '5Q' is not a number of bytes"},
+       {"plan --keys 10", "one of --bits-per-key, --fpr, --memory, --wasted-reads is required"},
+       {"plan --keys 10 --fpr 1% --memory 1K", "only one of --bits-per-key, --fpr"},
+       {"plan --fpr 0.1", "--keys"},
+       {"plan --levels 0,5 --bits-per-key 4", "0 keys"},
+       {"plan --levels 5,50 --wasted-reads 2", "wasted reads"},
+       {"plan --levels 5,50,500 --bits-per-key 4 --last-level 1", "--last-level 1"},
+       {"plan --levels 5,50 --bits-per-key 4 --last-level 64", "'64' is not"},
+       {"plan --levels 5,50 --bits-per-key 4 --bottommost xor", "is not one of bloom, ribbon"},
+       {"plan --keys 5 --bits-per-key 4 --bottommost ribbon", "--levels"}});
+}
+
+TEST_F(WrongInputs, OfTable) {
+  ExpectRefusals(EXACTBLOOM_TOOL, {{"table --from 12 --to 8", "--from 12 --to 8"},
+                                   {"table --step 0", "--step is 0"},
+                                   {"table --step 1e-9", "--step"},
+                                   {"table --least-k 0", "--least-k: '0'"},
+                                   {"table --least-k 8 --most-k 4", "--least-k 8 --most-k 4"},
+                                   {"table --keys 0", "--keys is 0"},
+                                   {"table --csv --json", "--csv excludes --json"}});
+}
+
+TEST_F(WrongInputs, OfInspectVerifyAndOverlap) {
+  for (const char* subcommand : {"inspect", "verify", "overlap"}) {
+    ExpectRefusals(EXACTBLOOM_TOOL + std::string(" ") + subcommand,
+                   {{"", "PATH is required"},
+                    {"{}/none", "none: "},
+                    {"{}/empty", "empty is not a RocksDB database"},
+                    {"{0}/db {0}/text", "give one database, or table files"},
+                    {"{}/db --sumary", "unknown option --sumary"}});
+  }
+  ExpectRefusals(
+      EXACTBLOOM_TOOL,
+      {{"inspect {}/db --summry", "did you mean --summary?"},
+       {"inspect --lookups {0}/none {0}/db", "cannot read the key file"},
+       {"inspect --lookups {0}/nothing {0}/db", "has no keys"},
+       {"inspect --lookups-hex {0}/text {0}/db", "text:1: not a key in hexadecimal"},
+       {"inspect --lookups {0}/text --lookups-hex {0}/text {0}/db", "text"},
+       {"verify {}/db --absent many", "--absent: 'many' is not a whole number"},
+       {"verify {}/db --threads 0", "--threads: '0' is not a whole number from 1 to 256"},
+       {"verify {}/db --seed -1", "--seed: '-1'"}});
+}
+
+TEST_F(WrongInputs, OfAdvise) {
+  ExpectRefusals(
+      EXACTBLOOM_TOOL,
+      {{"advise", "advise: PATH is required"},
+       {"advise {}/none", "none"},
+       {"advise {}/text", "text"},
+       {"advise {}/db --memory lots", "--memory: 'lots' is not a number of bytes"},
+       {"advise {}/db --fpr 1% --memory 1K", "only one of --memory, --fpr, --wasted-reads"},
+       {"advise {}/db --read-latency 5", "--read-latency: '5' is not a time in ns, us, ms or s"},
+       {"advise {}/db --read-latency 5h", "'5h' is not a time"},
+       {"advise {}/db --check-costs cheap", "'cheap' is not one of measured, fixed"},
+       {"advise {0}/db --statistics {0}/none", "none cannot be read"},
+       {"advise {0}/db --statistics {0}/empty", "empty has no counters"},
+       {"advise {0}/db --statistics {0}/text", "text has no counters as Statistics::ToString()"},
+       {"advise {0}/db --statistics {0}/binary", "binary has no counters"},
+       {"advise {0}/db --check-costs fixed --statistics {0}/nothing", "nothing has no counters"}});
+}
+
+TEST_F(WrongInputs, OfRebuild) {
+  ExpectRefusals(EXACTBLOOM_TOOL,
+                 {{"rebuild", "rebuild: PATH is required"},
+                  {"rebuild {}/none", "none"},
+                  {"rebuild {}/empty", "empty is not a RocksDB database"},
+                  {"rebuild --rate fast {}/db", "--rate: 'fast' is not a number of bytes"},
+                  {"rebuild --max-bytes -1 {}/db", "--max-bytes: '-1'"},
+                  {"rebuild --policy classic_blom:10 {}/db", "classic_blom:10"},
+                  {"rebuild --policy classic_bloom:1000 {}/db", "bits_per_key is '1000'"},
+                  {"rebuild --policy '{{id=classic_bloom;colour=red}}' {}/db",
+                   "there is no option 'colour' for the value 'red'"},
+                  {"rebuild --dryrun {}/db", "did you mean --dry-run?"}});
+}
+
+TEST_F(WrongInputs, OfReadamp) {
+  ExpectRefusals(
+      READAMP,
+      {{"--policies classic_bloom:abc", "bits_per_key is 'abc'"},
+       {"--policies none,classic_bloom:101", "0 to 100"},
+       {"--policies classic_blom:10", "classic_blom:10"},
+       {"--policies ''", "--policies: an empty name"},
+       {"--policies '{{id=classic_bloom;colour=red}}'",
+        "there is no option 'colour' for the value 'red'"},
+       {"--keys {}/none", "none"},
+       {"--keys /dev/null", "no keys"},
+       {"--json {}/none/result.json --synthetic 1e3", "none/result.json"},
+       {"--threads 0", "--threads: '0' is not a whole number from 1 to 64"},
+       {"--synthetic ten", "--synthetic: 'ten'"},
+       {"--synthetic 1e9", "'1e9' is not a whole number from 100 to 100000000"},
+       {"--stored 150%", "--stored: '150%' is not from 0.0001 to 0.9999"},
+       {"--no-such-option", "unknown option --no-such-option"},
+       {"--polices none", "did you mean --policies?"},
+       {"--from-db {}/none", "none"},
+       {"--from-db {}/empty", "empty"},
+       {"--from-db {}/db --synthetic 1000", "--from-db"},
+       {"--workloads absent,distant", "--workloads: 'distant' is not one of absent, near"},
+       {"--workloads prefix --synthetic 1e3", "--prefix-bytes"},
+       {"--prefix-bytes 64 --synthetic 1e3", "--prefix-bytes 64: the longest key has 16 bytes"},
+       {"--read-latency 100", "--read-latency: '100' is not a time"},
+       {"--read-latency 1h", "--read-latency: '1h'"},
+       {"--read-latency 10s", "'10s' is above 1 s"},
+       {"--tree binary", "--tree: 'binary' is not one of settled, loaded, level0, universal"},
+       {"--filters half", "--filters: 'half' is not one of full, partitioned"},
+       {"--reads fast", "--reads: 'fast' is not one of direct, buffered"},
+       {"--block-cache some", "--block-cache: 'some'"},
+       {"words", "unexpected argument 'words'"}});
+}
+
+TEST(Numbers, AreReadAsUsersWriteThem) {
+  using namespace support;
+  EXPECT_EQ(ReadCount("1e6"), 1'000'000U);
+  EXPECT_EQ(ReadCount("18446744073709551615"), std::uint64_t{18'446'744'073'709'551'615U});
+  EXPECT_EQ(ReadCount("9007199254740993"), 9'007'199'254'740'993U);
+  EXPECT_EQ(ReadShare("1%"), 0.01);
+  EXPECT_EQ(ReadShare("0.01"), 0.01);
+  EXPECT_EQ(ReadBytes("64M"), std::uint64_t{64} << 20);
+  EXPECT_EQ(ReadBytes("1.5GiB"), std::uint64_t{3} << 29);
+  EXPECT_EQ(ReadBytes("2 kb"), 2048U);
+  EXPECT_EQ(ReadBytes("1e9"), 1'000'000'000U);
+  EXPECT_EQ(ReadNanoseconds("1.5ms"), 1.5e6);
+  EXPECT_EQ(ReadNanoseconds("2s"), 2e9);
+  for (const char* text : {"", " ", "x", "1x", "1e", "0.5", "-1", "1%", "1e30", "inf", "nan"}) {
+    EXPECT_EQ(ReadCount(text), std::nullopt) << text;
+  }
+  for (const char* text : {"", "%", "1%%", "x%", "nan", "inf%", "0,5"}) {
+    EXPECT_EQ(ReadShare(text), std::nullopt) << text;
+  }
+  for (const char* text : {"", "M", "1Q", "1MM", "1iB", "-1K", "99999999P"}) {
+    EXPECT_EQ(ReadBytes(text), std::nullopt) << text;
+  }
+  for (const char* text : {"", "1", "ms", "1h", "-1s"}) {
+    EXPECT_EQ(ReadNanoseconds(text), std::nullopt) << text;
+  }
+}
+
+TEST(NearestName, IsOneWordsMisspelling) {
+  const std::vector<std::string> names = {"rate", "plan", "inspect", "verify"};
+  for (const auto& [word, name] :
+       std::vector<std::pair<std::string, std::string>>{{"inspct", "inspect"},
+                                                        {"insepct", "inspect"},
+                                                        {"inspection", "inspect"},
+                                                        {"veri", "verify"},
+                                                        {"rat", "rate"},
+                                                        {"plna", "plan"},
+                                                        {"sing", ""},
+                                                        {"", ""},
+                                                        {"r", ""},
+                                                        {"overlap", ""}}) {
+    EXPECT_EQ(support::NearestName(word, names), name) << word;
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom
