@@ -113,17 +113,20 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
   CLI::App* plan = app.add_subcommand(
       "plan", "The filter for a number of keys, or for each level of a tree, by memory or by rate");
   AddLayout(*plan, arguments.layout);
-  AddCount(*plan, "--keys", arguments.keys, "Keys of one filter");
+  auto* keys = AddCount(*plan, "--keys", arguments.keys, "Keys of one filter");
   auto* levels = plan->add_option("--levels", arguments.levels,
                                   "Keys of each level, smallest first, separated by commas")
                      ->delimiter(',')
                      ->transform(Count())
-                     ->type_name("N1,N2,...");
+                     ->type_name("N1,N2,...")
+                     ->excludes(keys);
   auto* wanted = plan->add_option_group("wanted", "What the filters may cost, or must achieve");
   AddNumber(*wanted, "--bits-per-key", arguments.bits_per_key,
             "Filter bits per key, over all levels");
-  AddRate(*wanted, "--fpr", arguments.rate,
-          "The largest false-positive rate; for levels their average");
+  AddRate(*wanted, "--fpr", arguments.rate, "The largest false-positive rate of one filter");
+  AddRate(*wanted, "--mean-fpr", arguments.mean_rate,
+          "For levels: the largest average of their false-positive rates")
+      ->needs(levels);
   AddBytes(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB");
   AddRate(*wanted, "--wasted-reads", arguments.wasted_reads,
           "For levels: the wasted reads per lookup of an absent key")

@@ -23,13 +23,14 @@ struct RateArguments {
 };
 void RunRate(const RateArguments& arguments);
 
-// The filter for a number of keys, or for the levels of a tree. One of the four targets is given.
+// The filter for a number of keys, or for the levels of a tree. One of the five targets is given.
 struct PlanArguments {
   Layout layout;
   std::optional<std::uint64_t> keys;
   std::vector<std::uint64_t> levels;  // keys of each, smallest first
   std::optional<double> bits_per_key;
-  std::optional<double> rate;
+  std::optional<double> rate;       // without levels only
+  std::optional<double> mean_rate;  // with levels only
   std::optional<std::uint64_t> memory_bytes;
   std::optional<double> wasted_reads;  // with levels only
   BottommostFilter bottommost = BottommostFilter::kBloom;

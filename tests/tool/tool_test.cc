@@ -113,6 +113,21 @@ TEST(Plan, LevelsEndInALineToPaste) {
             fmt::format("{{id=classic_bloom;level_bits={}:{}:{}}}", bits(0), bits(1), bits(2)));
 }
 
+TEST(Plan, LevelsHaveTheirNumbersAndAnAverageRate) {
+  const std::string question = "plan --levels 1e4,1e5,1e6 --mean-fpr 1%";
+  const json answer = AskJson(question);
+  EXPECT_LE(answer.at("mean_fpr").get<double>(), 0.01);
+  EXPECT_GT(answer.at("mean_fpr").get<double>(), 0.0099);
+  EXPECT_DOUBLE_EQ(answer.at("wasted_reads").get<double>(), 3 * answer["mean_fpr"].get<double>());
+  EXPECT_EQ(answer.at("levels").at(0).at("level"), 1);
+  const json deep = AskJson(question + " --last-level 6");
+  EXPECT_EQ(deep.at("levels").at(0).at("level"), 4);
+  EXPECT_EQ(deep["levels"].at(2).at("level"), 6);
+  const std::string text = Ask(question + " --last-level 6").out;
+  EXPECT_NE(text.find("\n6 "), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n1 "), std::string::npos) << text;
+}
+
 TEST(Plan, LevelsKnowARibbonAtTheBottom) {
   const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10 --lines 1";
   const json bloom = AskJson(question);
@@ -135,7 +150,7 @@ TEST(Plan, LevelsAreTheDivisionOfAFollowedTree) {
     double bits_per_key;
   };
   for (const Case& tree : {Case{{10'000, 100'000, 1'000'000}, 0, BottommostFilter::kBloom, 10.0},
-                           Case{{9'000, 11'000, 10'000, 40'000}, 0, BottommostFilter::kBloom, 8.0},
+                           Case{{9'000, 10'000, 11'000, 40'000}, 0, BottommostFilter::kBloom, 8.0},
                            Case{{20'000, 300'000}, 1, BottommostFilter::kBloom, 14.0},
                            Case{{20'000, 90'000, 500'000}, 0, BottommostFilter::kRibbon, 10.0}}) {
     const bool ribbon = tree.bottommost == BottommostFilter::kRibbon;

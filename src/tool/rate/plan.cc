@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "exactbloom/bloom_filter.h"
@@ -164,9 +165,10 @@ void PlanOneFilter(const PlanArguments& arguments) {
 LevelPlan PlanTree(const PlanArguments& arguments) {
   const auto& levels = arguments.levels;
   std::optional<LevelPlan> plan;
-  if (arguments.wasted_reads || arguments.rate) {
+  if (arguments.wasted_reads || arguments.mean_rate) {
     const auto runs = static_cast<double>(levels.size());
-    const double target = arguments.wasted_reads ? *arguments.wasted_reads : *arguments.rate * runs;
+    const double target =
+        arguments.wasted_reads ? *arguments.wasted_reads : *arguments.mean_rate * runs;
     plan = PlanLevelsForTarget(arguments.layout, levels, target, arguments.bottommost);
     if (!plan) {
       RefusePlan(fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels",
@@ -187,22 +189,25 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   return *plan;
 }
 
-// The option string for the whole tree. Level 0, and every level above the first that was given,
-// gets the bits of the first given one.
-std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
-  const auto given = static_cast<int>(levels.size());
+// The number in RocksDB of the first level that was given.
+int FirstLevel(const PlanArguments& arguments) {
+  const auto given = static_cast<int>(arguments.levels.size());
   const int last = arguments.last_level.value_or(given);
   if (last < given - 1) {
     RefusePlan(fmt::format("--last-level {} is too small for {} levels", last, given));
   }
+  return last - given + 1;
+}
+
+// The option string for the whole tree. Level 0, and every level above the first that was given,
+// gets the bits of the first given one.
+std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
   BloomFilterPolicyOptions options;
   options.lines = arguments.layout.Lines();
   options.bottommost = arguments.bottommost;
-  for (int level = 0; level <= last; ++level) {
-    const int index = std::max(0, level - (last - given + 1));
-    const FilterPlan& plan = levels[static_cast<std::size_t>(index)];
-    options.level_bits.push_back(ConfiguredBitsPerKey(plan));
-  }
+  options.level_bits.assign(static_cast<std::size_t>(FirstLevel(arguments)),
+                            ConfiguredBitsPerKey(levels.front()));
+  for (const FilterPlan& plan : levels) options.level_bits.push_back(ConfiguredBitsPerKey(plan));
   return FormatPolicy(arguments.layout.kind, options);
 }
 
@@ -216,7 +221,7 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
     total.keys += plan.keys;
     total.bits += plan.bits;
     bytes += plan.MemoryBytes();
-    table.AddRow({i + 1, plan.keys}, PlanCells(plan));
+    table.AddRow({static_cast<std::size_t>(FirstLevel(arguments)) + i, plan.keys}, PlanCells(plan));
   }
   double equal = 0.0;
   for (const auto& [keys, bits, probes, rate] : levels) {
@@ -234,19 +239,41 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
       "size_ratio=auto divides the bits of such a tree in the same way, and follows the tree.\n");
 }
 
-void PlanLevelsOfTree(const PlanArguments& arguments) {
+void CheckLevels(const PlanArguments& arguments) {
   for (const std::uint64_t keys : arguments.levels) CheckKeys(keys);
+  const auto larger = std::is_sorted_until(arguments.levels.begin(), arguments.levels.end());
+  if (larger != arguments.levels.end()) {
+    RefusePlan(fmt::format("--levels: {} keys come after {}, but the smallest level is the first",
+                           *larger, *std::prev(larger)));
+  }
+  if (arguments.rate) {
+    BloomFilterPolicyOptions options;
+    options.lines = arguments.layout.Lines();
+    options.fpr = *arguments.rate;
+    RefusePlan(
+        fmt::format("--fpr is the rate of each table, for which levels need no plan, but "
+                    "filter_policy={}; --mean-fpr is the average of the levels",
+                    FormatPolicy(arguments.layout.kind, options)));
+  }
+}
+
+void PlanLevelsOfTree(const PlanArguments& arguments) {
+  CheckLevels(arguments);
   const LevelPlan tree = PlanTree(arguments);
   std::vector<FilterPlan> levels;
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
     const FilterSize& size = tree.filters[i];
     levels.push_back({arguments.levels[i], size.bits, size.probes, size.false_positive_rate});
-    rows.push_back(PlanJson(levels.back()));
+    nlohmann::json& row = rows.emplace_back(PlanJson(levels.back()));
+    row["level"] = static_cast<std::size_t>(FirstLevel(arguments)) + i;
   }
   const std::string policy = PolicyOfTree(arguments, levels);
   if (arguments.json) {
-    return PrintJson({{"levels", rows}, {"wasted_reads", tree.wasted_reads}, {"policy", policy}});
+    return PrintJson({{"levels", rows},
+                      {"wasted_reads", tree.wasted_reads},
+                      {"mean_fpr", tree.wasted_reads / static_cast<double>(levels.size())},
+                      {"policy", policy}});
   }
   PrintTree(arguments, levels, tree.wasted_reads, policy);
 }
