@@ -158,9 +158,11 @@ TEST_F(Verify, MeasuresTheExactRatesOfOurFilters) {
       const Layout layout(kind, lines);
       const double low = SizeAtBitsPerKey(layout, kKeys, 8).false_positive_rate;
       const double high = SizeAtBitsPerKey(layout, 2 * kKeys, 8).false_positive_rate;
-      const double expected = report.at("expected");
-      EXPECT_GE(expected / asked, std::min(low, high) * (1 - 1e-9));
-      EXPECT_LE(expected / asked, std::max(low, high) * (1 + 1e-9));
+      const double expected = report.at("expected_rate");
+      EXPECT_GE(expected, std::min(low, high) * (1 - 1e-9));
+      EXPECT_LE(expected, std::max(low, high) * (1 + 1e-9));
+      EXPECT_DOUBLE_EQ(report.at("measured_rate"),
+                       report.at("false_positives").get<double>() / asked);
       EXPECT_TRUE(report.at("within_interval")) << report.dump(1);
       EXPECT_EQ(report.at("levels").size(), 1U);
       EXPECT_TRUE(report["levels"][0].at("within_interval"));
@@ -210,9 +212,28 @@ TEST_F(Verify, MeasuresEveryFamilyInEveryOrder) {
       EXPECT_LT(report.at("false_positives"), 0.015 * asked);
       // The tool gives an interval around exact rates only.
       EXPECT_EQ(report.at("within_interval").is_null(), named->Name()[0] != 'c');
-      EXPECT_NEAR(report.at("expected").get<double>() / asked, 0.009, 0.003);
+      EXPECT_NEAR(report.at("expected_rate"), 0.009, 0.003);
     }
   }
+}
+
+TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {
+  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()), kKeys);
+  EXPECT_TRUE(Ask().at("within_interval"));
+  const PolicyPointer none;
+  PutAndFlush(*Open(OptionsWith(none), directory_.path()), kKeys, "value", kKeys);
+  EXPECT_TRUE(Ask().at("within_interval"));  // no filter is no family
+  const PolicyPointer built_in(rocksdb::NewBloomFilterPolicy(10));
+  PutAndFlush(*Open(OptionsWith(built_in), directory_.path()), kKeys, "value", 2 * kKeys);
+  const json report = Ask();
+  EXPECT_TRUE(report.at("interval").is_null());
+  EXPECT_TRUE(report.at("within_interval").is_null());
+  for (const json& level : report.at("levels")) {
+    SCOPED_TRACE(level.dump());
+    EXPECT_EQ(level.at("interval").is_null(), level.at("filter") != "exactbloom");
+    EXPECT_EQ(level.at("measured_rate").is_null(), level.at("filter") == "none");
+  }
+  EXPECT_EQ(report["levels"].size(), 3U);
 }
 
 TEST_F(Verify, SaysTheSameWithSeveralThreadsAndForFilesAlone) {

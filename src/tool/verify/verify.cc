@@ -28,8 +28,7 @@ struct VerificationTally {
   std::uint64_t unchecked = 0;
   std::uint64_t keys_checked = 0;
   std::uint64_t false_negatives = 0;
-  RateTally absent;
-  RateTally exact;  // of `absent`, that of tables whose rates are exact
+  RateTally absent;  // of a mixture of families without exact rates, so without an interval
 
   void Add(const TableVerification& table) {
     tables += 1;
@@ -42,7 +41,6 @@ struct VerificationTally {
     }
     keys_checked += table.keys_checked;
     absent.Add(table.absent);
-    if (table.absent.exact) exact.Add(table.absent);
   }
 };
 
@@ -91,9 +89,9 @@ std::string Share(double part, std::uint64_t whole) {
 support::Cells CellsOf(const VerificationTally& tally) {
   const RateTally& absent = tally.absent;
   std::string interval = "-";
-  if (const auto measured = tally.exact.MeasuredInterval()) {
+  if (const auto measured = absent.MeasuredInterval()) {
     interval = fmt::format("{} - {}{}", FormatRate(measured->low), FormatRate(measured->high),
-                           *tally.exact.WithinInterval() ? "" : "  OUTSIDE");
+                           *absent.WithinInterval() ? "" : "  OUTSIDE");
   }
   return {tally.tables,
           tally.keys_checked,
@@ -129,18 +127,22 @@ void PrintText(const VerifiedTables& tables, const VerificationSummary& summary)
 
 json JsonOf(const VerificationTally& tally) {
   const RateTally& absent = tally.absent;
+  const auto rate_of = [&absent](double positives) {
+    return absent.asked == 0 ? json() : json(positives / static_cast<double>(absent.asked));
+  };
   json result = {{"tables", tally.tables},
                  {"keys_checked", tally.keys_checked},
                  {"false_negatives", tally.false_negatives},
                  {"absent_checked", absent.asked},
                  {"false_positives", absent.positives},
-                 {"expected", absent.expected},
+                 {"measured_rate", rate_of(static_cast<double>(absent.positives))},
+                 {"expected_rate", rate_of(absent.expected)},
                  {"expected_is_exact", absent.exact},
                  {"interval", nullptr},
                  {"within_interval", nullptr}};
-  if (const auto interval = tally.exact.MeasuredInterval()) {
+  if (const auto interval = absent.MeasuredInterval()) {
     result["interval"] = {interval->low, interval->high};
-    result["within_interval"] = *tally.exact.WithinInterval();
+    result["within_interval"] = *absent.WithinInterval();
   }
   return result;
 }
