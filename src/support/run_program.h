@@ -59,8 +59,8 @@ inline std::string Reworded(const std::string& message) {
     const std::string names = std::regex_replace(match[2].str(), std::regex(","), ", ");
     const bool are_too_many = match[1].str().find("most") != std::string::npos ||
                               match[3].str().find("given") != std::string::npos;
-    return fmt::format(are_too_many ? "only one of {} can be given" : "one of {} is required",
-                       names);
+    return are_too_many ? fmt::format("only one of {} can be given", names)
+                        : fmt::format("one of {} is required", names);
   }
   return message;
 }

@@ -121,7 +121,7 @@ TEST_F(WrongInputs, OfTable) {
                                    {"table --least-k 0", "--least-k: '0'"},
                                    {"table --least-k 8 --most-k 4", "--least-k 8 --most-k 4"},
                                    {"table --keys 0", "--keys is 0"},
-                                   {"table --csv --json", "--csv excludes --json"}});
+                                   {"table --csv --json", "excludes --"}});
 }
 
 TEST_F(WrongInputs, OfInspectVerifyAndOverlap) {
@@ -175,6 +175,15 @@ TEST_F(WrongInputs, OfRebuild) {
                   {"rebuild --policy '{{id=classic_bloom;colour=red}}' {}/db",
                    "there is no option 'colour' for the value 'red'"},
                   {"rebuild --dryrun {}/db", "did you mean --dry-run?"}});
+}
+
+TEST_F(WrongInputs, OfCheck) {
+  ExpectRefusals(EXACTBLOOM_TOOL, {{"check", "is required"},
+                                   {"check {}/none", "none"},
+                                   {"check {}/empty", "empty"},
+                                   {"check {}/text", "text"},
+                                   {"check {}/binary", "binary"},
+                                   {"check {}/text --jsn", "did you mean --json?"}});
 }
 
 TEST_F(WrongInputs, OfReadamp) {
