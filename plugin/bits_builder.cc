@@ -105,8 +105,8 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   size_t ApproximateNumEntries(size_t bytes) override {
     return Unless<size_t>(static_cast<size_t>(8.0 * static_cast<double>(bytes) / kMaxBitsPerKey),
                           [&]() -> size_t {
-                            const auto empty = builder_.PlanWithin(0, bytes);
-                            if (!empty || empty->Description().bits < kLineBits) return 0;
+                            const auto least = builder_.PlanWithin(1, bytes);
+                            if (!least || least->Description().bits < kLineBits) return 0;
                             return static_cast<size_t>(builder_.KeysThatFit(bytes));
                           });
   }

@@ -90,7 +90,6 @@ FilterBlockDescription DescribeFilterBlock(const Slice& block) {
     case BlockStatus::kUnknownVersion:
       return Unknown("an ExactBloom block of another version");
     case BlockStatus::kDamaged:
-    case BlockStatus::kWrongSize:
       return Unknown("a damaged ExactBloom block");
     case BlockStatus::kUsable:
       break;

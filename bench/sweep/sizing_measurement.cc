@@ -53,11 +53,10 @@ std::uint64_t CountFalsePositives(const FilterDescription& description, std::uin
     const std::uint64_t key = first_key + i;
     hashes.Append(filter::HashKey(KeyOf(key), description.hash_seed));
   }
-  const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
-  const std::size_t block_bytes = array_bytes + filter::kTrailerBytes;
+  const auto block_bytes = static_cast<std::size_t>(filter::BlockBytes(description));
   const std::unique_ptr<unsigned char[]> block(new unsigned char[block_bytes]);
   filter::BuildArray(block.get(), description, hashes);
-  filter::EncodeTrailer(description, block.get() + array_bytes);
+  filter::EncodeTrailer(description, block.get());
   const BloomFilterView view({reinterpret_cast<const char*>(block.get()), block_bytes});
   if (view.Status() != BlockStatus::kUsable || !view.MayContain(KeyOf(first_key))) {
     throw support::WrongAnswer(fmt::format("a filter of {} keys in {} bits denies a key",

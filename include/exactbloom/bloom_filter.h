@@ -36,7 +36,7 @@ inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 inline constexpr double kMinTargetRate = 1e-9;
 inline constexpr double kMaxTargetRate = 0.5;
 
-// The description in a block's trailer.
+// What a block says of its filter.
 struct FilterDescription {
   Layout layout;
   int probes = 0;
@@ -58,7 +58,7 @@ class BlockPlan {
   // The description that the block will have: m, k and the rest.
   const FilterDescription& Description() const { return description_; }
 
-  // The size of the block.
+  // The size of the block, with a trailer for the plan's number of keys.
   std::size_t BlockBytes() const { return block_bytes_; }
 
   // Whether the keys need a larger block than Options::block_bytes_limit allows, so that they get
@@ -105,7 +105,7 @@ class BloomFilterBuilder {
     // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:
     // kMinTargetRate .. kMaxTargetRate.
     double false_positive_rate = 0.0;
-    // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and a trailer.
+    // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and any trailer.
     std::uint64_t block_bytes_limit = kBlockBytesLimit;
     // Required by CheckHashes and CheckBlock: Finish then keeps the hashes, which takes longer.
     bool detect_faults = false;
@@ -153,8 +153,8 @@ class BloomFilterBuilder {
   // Without keys it is a filter that contains nothing. Besides the block it takes at most
   // kFinishBytesPerKey more memory per key, and frees memory as it proceeds. Throws std::bad_alloc
   // when memory is short; no key is forgotten then.
-  //   plan   of this builder. A plan for another number of keys gives a filter that has all keys,
-  //          but not the exact k* for them.
+  //   plan   of this builder. A plan for another number of keys gives a filter that has all keys
+  //          and the planned m, but not the exact k*, and whose trailer may be some bytes longer.
   FilterBlock Finish() { return Finish(Plan()); }
   FilterBlock Finish(const BlockPlan& plan);
 
@@ -187,8 +187,7 @@ enum class BlockStatus {
   kUsable,
   kForeign,         // not a block of this format: its last bytes lack the mark
   kUnknownVersion,  // of another version of the format
-  kDamaged,         // the trailer's checksum is wrong, or a field has a reserved value
-  kWrongSize,       // the trailer describes a filter of another size than the block's
+  kDamaged,         // the checksum does not fit trailer and length, or a field has a reserved value
 };
 
 // A reader of a block, which must outlive the view. It accepts any bytes: if the block is not
@@ -201,7 +200,7 @@ class BloomFilterView {
 
   BlockStatus Status() const { return status_; }
 
-  // The fields of the trailer; meaningless unless the status is kUsable.
+  // What the block says of its filter; meaningless unless the status is kUsable.
   const FilterDescription& Description() const { return description_; }
 
   // Returns false only if the key was not added. A key that was not added gets true with the exact

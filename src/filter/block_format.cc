@@ -7,111 +7,126 @@
 namespace exactbloom::filter {
 namespace {
 
-template <typename Number>
-void StoreLittleEndian(Number value, unsigned char* bytes) {
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
+void StoreLittleEndian(std::uint64_t value, std::size_t size, unsigned char* bytes) {
+  for (std::size_t i = 0; i < size; ++i) {
     bytes[i] = static_cast<unsigned char>(value >> (8 * i));
   }
 }
 
-template <typename Number>
-Number LoadLittleEndian(const unsigned char* bytes) {
-  Number value = 0;
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    value |= static_cast<Number>(static_cast<Number>(bytes[i]) << (8 * i));
-  }
+std::uint64_t LoadLittleEndian(const unsigned char* bytes, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
   return value;
 }
 
-// A key's hash and the checksum come from the same function with different seeds.
-constexpr std::uint64_t kChecksumSeed = 0;
-
-std::uint32_t Checksum(const unsigned char* trailer) {
-  const auto* text = reinterpret_cast<const char*>(trailer);
-  return static_cast<std::uint32_t>(HashKey({text, kChecksumOffset}, kChecksumSeed));
+const unsigned char* EndOf(std::string_view block) {
+  return reinterpret_cast<const unsigned char*>(block.data()) + block.size();
 }
 
-bool HasMark(const unsigned char* trailer) {
-  return std::equal(kMark.begin(), kMark.end(), trailer + kMarkOffset,
-                    [](char expected, unsigned char byte) {
-                      return static_cast<unsigned char>(expected) == byte;
-                    });
+// The layout and n's length, with a flag for the seed.
+unsigned LayoutByte(const FilterDescription& description) {
+  return static_cast<unsigned>(KeyBytes(description.keys)) |
+         static_cast<unsigned>(description.layout.kind) << kKindShift |
+         static_cast<unsigned>(description.layout.Lines()) << kLinesShift |
+         (description.hash_seed != 0 ? kHashSeedFlag : 0U);
 }
 
-bool ChecksumFits(const unsigned char* trailer) {
-  return LoadLittleEndian<std::uint32_t>(trailer + kChecksumOffset) == Checksum(trailer);
+Layout LayoutOf(unsigned layout_byte) {
+  constexpr unsigned kKindMask = 1;
+  constexpr unsigned kLinesMask = 3;
+  return {static_cast<FilterKind>(layout_byte >> kKindShift & kKindMask),
+          static_cast<int>(layout_byte >> kLinesShift & kLinesMask)};
 }
 
-Layout LayoutOf(const unsigned char* trailer) {
-  return {static_cast<FilterKind>(trailer[kKindOffset]), trailer[kLinesOffset]};
+bool HasMark(std::string_view block) {
+  return block.size() >= kZeroProbesFromEnd &&
+         block.substr(block.size() - kMarkFromEnd, kMark.size()) == kMark;
 }
 
-bool HasValidFields(const unsigned char* trailer) {
-  if (trailer[kKindOffset] > static_cast<unsigned char>(FilterKind::kClassic)) return false;
-  if (trailer[kPadOffset] > kMaxPad) return false;
-  for (std::size_t i = kReservedOffset; i < kChecksumOffset; ++i) {
-    if (trailer[i] != 0) return false;
+bool ChecksumFits(std::string_view block) {
+  const std::size_t trailer_bytes = TrailerBytesOf(block);
+  return trailer_bytes != 0 &&
+         LoadLittleEndian(EndOf(block) - kChecksumFromEnd, sizeof(std::uint32_t)) ==
+             ChecksumOf(block, trailer_bytes);
+}
+
+// The fields of a trailer whose checksum fits.
+FilterDescription DescriptionOf(std::string_view block) {
+  const std::size_t trailer_bytes = TrailerBytesOf(block);
+  const unsigned char* field = EndOf(block) - trailer_bytes;
+  const unsigned layout_byte = *(EndOf(block) - kLayoutFromEnd);
+  FilterDescription description;
+  if ((layout_byte & kHashSeedFlag) != 0) {
+    description.hash_seed = LoadLittleEndian(field, kHashSeedBytes);
+    field += kHashSeedBytes;
   }
-  return LayoutOf(trailer).Admits(LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset),
-                                  trailer[kProbesOffset]);
+  description.keys = LoadLittleEndian(field, layout_byte & kKeyBytesMask);
+  description.probes = *(EndOf(block) - kProbesFromEnd);
+  description.layout = LayoutOf(layout_byte);
+  description.bits = std::uint64_t{8} * (block.size() - trailer_bytes);
+  return description;
 }
 
 }  // namespace
 
-void EncodeTrailer(const FilterDescription& description, unsigned char* trailer) {
-  std::fill_n(trailer, kTrailerBytes, static_cast<unsigned char>(0));
-  StoreLittleEndian(description.bits, trailer + kBitsOffset);
-  StoreLittleEndian(description.keys, trailer + kKeysOffset);
-  StoreLittleEndian(description.hash_seed, trailer + kHashSeedOffset);
-  trailer[kKindOffset] = static_cast<unsigned char>(description.layout.kind);
-  trailer[kLinesOffset] = static_cast<unsigned char>(description.layout.Lines());
-  trailer[kProbesOffset] = static_cast<unsigned char>(description.probes);
-  StoreLittleEndian(Checksum(trailer), trailer + kChecksumOffset);
-  std::copy(kMark.begin(), kMark.end(), trailer + kMarkOffset);
-  trailer[kVersionOffset] = VersionOf(description.layout);
+std::size_t TrailerBytesOf(std::string_view block) {
+  if (block.size() <= kLeastTrailerBytes) return 0;
+  const unsigned layout_byte = *(EndOf(block) - kLayoutFromEnd);
+  const std::size_t key_bytes = layout_byte & kKeyBytesMask;
+  if (key_bytes > kMostKeyBytes) return 0;
+  const bool has_seed = (layout_byte & kHashSeedFlag) != 0;
+  const std::size_t bytes = kLeastTrailerBytes + key_bytes + (has_seed ? kHashSeedBytes : 0);
+  return bytes < block.size() ? bytes : 0;
+}
+
+// The length takes the place of the seed: a block that was cut or lengthened has another m.
+std::uint32_t ChecksumOf(std::string_view block, std::size_t trailer_bytes) {
+  const std::string_view fields =
+      block.substr(block.size() - trailer_bytes, trailer_bytes - kChecksumFromEnd);
+  return static_cast<std::uint32_t>(HashKey(fields, block.size()));
+}
+
+void EncodeTrailer(const FilterDescription& description, unsigned char* block) {
+  const auto size = static_cast<std::size_t>(BlockBytes(description));
+  const std::size_t trailer_bytes = TrailerBytes(description.keys, description.hash_seed);
+  unsigned char* const end = block + size;
+  unsigned char* field = end - trailer_bytes;
+  if (description.hash_seed != 0) {
+    StoreLittleEndian(description.hash_seed, kHashSeedBytes, field);
+    field += kHashSeedBytes;
+  }
+  StoreLittleEndian(description.keys, KeyBytes(description.keys), field);
+  *(end - kProbesFromEnd) = static_cast<unsigned char>(description.probes);
+  *(end - kLayoutFromEnd) = static_cast<unsigned char>(LayoutByte(description));
+  *(end - kZeroProbesFromEnd) = 0;
+  std::copy(kMark.begin(), kMark.end(), end - kMarkFromEnd);
+  *(end - kVersionFromEnd) = kVersion;
+  const std::uint32_t checksum =
+      ChecksumOf({reinterpret_cast<const char*>(block), size}, trailer_bytes);
+  StoreLittleEndian(checksum, sizeof checksum, end - kChecksumFromEnd);
 }
 
 DecodedBlock DecodeBlock(std::string_view block) {
   DecodedBlock decoded;
-  if (block.size() < kTrailerBytes) return decoded;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(block.data());
-  const unsigned char* trailer = bytes + (block.size() - kTrailerBytes);
-  if (!HasMark(trailer)) return decoded;
-  if (trailer[kZeroProbesOffset] != 0) {
+  if (!HasMark(block)) return decoded;
+  if (*(EndOf(block) - kZeroProbesFromEnd) != 0) {
     // A stock filter may end in the mark by chance, but its probes are never zero, and ExactBloom's
     // checksum is wrong. If the checksum is right, the block is ExactBloom's and must not be taken
     // for a stock filter.
-    if (ChecksumFits(trailer)) decoded.status = BlockStatus::kDamaged;
+    if (ChecksumFits(block)) decoded.status = BlockStatus::kDamaged;
     return decoded;
   }
-  const unsigned char version = trailer[kVersionOffset];
-  if (version == 0 || version > kNewestVersion) {
+  if (*(EndOf(block) - kVersionFromEnd) != kVersion) {
     decoded.status = BlockStatus::kUnknownVersion;
     return decoded;
   }
-  if (!ChecksumFits(trailer) || !HasValidFields(trailer)) {
-    decoded.status = BlockStatus::kDamaged;
-    return decoded;
-  }
-  if (version != VersionOf(LayoutOf(trailer))) {
-    decoded.status = BlockStatus::kUnknownVersion;
-    return decoded;
-  }
-  FilterDescription& description = decoded.description;
-  description.layout = LayoutOf(trailer);
-  description.probes = trailer[kProbesOffset];
-  description.bits = LoadLittleEndian<std::uint64_t>(trailer + kBitsOffset);
-  description.keys = LoadLittleEndian<std::uint64_t>(trailer + kKeysOffset);
-  description.hash_seed = LoadLittleEndian<std::uint64_t>(trailer + kHashSeedOffset);
-
-  // ArrayBytes is below 2^61 for every m, so the sum cannot overflow.
-  const std::uint64_t pad = trailer[kPadOffset];
-  if (pad + ArrayBytes(description.bits) + kTrailerBytes != block.size()) {
-    decoded.status = BlockStatus::kWrongSize;
-    return decoded;
-  }
-  decoded.array = bytes + pad;
+  decoded.status = BlockStatus::kDamaged;
+  if (!ChecksumFits(block)) return decoded;
+  const FilterDescription description = DescriptionOf(block);
+  if (!description.layout.Admits(description.bits, description.probes)) return decoded;
   decoded.status = BlockStatus::kUsable;
+  decoded.description = description;
+  decoded.array = reinterpret_cast<const unsigned char*>(block.data());
   return decoded;
 }
 

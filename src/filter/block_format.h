@@ -1,6 +1,19 @@
-// The bytes of a filter block, versions 1 and 2. docs/format.md is the normative text.
+// The bytes of a filter block. docs/format.md is the normative text.
 //
-//   [ pad ][ bit array, ceil(m / 8) bytes ][ trailer ]
+//   [ bit array, m / 8 bytes ][ trailer ]
+//
+// The trailer has no more fields and bytes than its filter needs, and is read from its end:
+//
+//   0 or 8   hash seed, unless it is zero
+//   0 .. 8   n, in as few bytes as hold it
+//   1        k
+//   1        layout byte: kKeyBytesMask and the bits behind it
+//   4        checksum: low half of XXH3 of all fields before it, seeded with the block's length
+//   1        zero: stock readers take it as "always match"
+//   3        kMark
+//   1        kVersion
+//
+// Numbers are little-endian. m is not stored: it follows from the block's length.
 #pragma once
 
 #include <cstddef>
@@ -11,39 +24,61 @@
 
 namespace exactbloom::filter {
 
-// Offsets of the trailer's fields, all little-endian.
-inline constexpr std::size_t kBitsOffset = 0;       // 8 bytes: m
-inline constexpr std::size_t kKeysOffset = 8;       // 8 bytes: n
-inline constexpr std::size_t kHashSeedOffset = 16;  // 8 bytes
-inline constexpr std::size_t kKindOffset = 24;      // 1 byte: FilterKind
-inline constexpr std::size_t kLinesOffset = 25;     // 1 byte: lines that a key touches, or 0
-inline constexpr std::size_t kProbesOffset = 26;    // 1 byte: k
-inline constexpr std::size_t kPadOffset = 27;       // 1 byte: bytes before the array
-inline constexpr std::size_t kReservedOffset = 28;  // 3 bytes of zero
-inline constexpr std::size_t kChecksumOffset = 31;  // 4 bytes: low half of XXH3 of all before it
-inline constexpr std::size_t kZeroProbesOffset =
-    35;  // 1 byte of zero: stock readers take it as "always match"
-inline constexpr std::size_t kMarkOffset = 36;     // 3 bytes: kMark
-inline constexpr std::size_t kVersionOffset = 39;  // 1 byte: VersionOf
-inline constexpr std::size_t kTrailerBytes = 40;
+// Where fields begin, in bytes before the end of the block.
+inline constexpr std::size_t kProbesFromEnd = 11;
+inline constexpr std::size_t kLayoutFromEnd = 10;
+inline constexpr std::size_t kChecksumFromEnd = 9;
+inline constexpr std::size_t kZeroProbesFromEnd = 5;
+inline constexpr std::size_t kMarkFromEnd = 4;
+inline constexpr std::size_t kVersionFromEnd = 1;
 
 inline constexpr std::string_view kMark = "ExB";
+inline constexpr unsigned char kVersion = 1;
 
-// The version of a layout's blocks. It determines where a key's bits lie: cache-line blocks of
-// version 1, which no release wrote, have them elsewhere.
-constexpr unsigned char VersionOf(Layout layout) { return layout.InLines() ? 2 : 1; }
-inline constexpr unsigned char kNewestVersion = 2;
+// The parts of the layout byte.
+inline constexpr unsigned kKeyBytesMask = 0x0F;  // the length of n, 0 .. 8 bytes
+inline constexpr unsigned kKindShift = 4;        // 1 bit: FilterKind
+inline constexpr unsigned kLinesShift = 5;       // 2 bits: lines that a key touches, or 0
+inline constexpr unsigned kHashSeedFlag = 0x80;  // there is a hash seed
 
-inline constexpr unsigned kMaxPad = 63;
-inline constexpr std::uint64_t kMaxArrayBytes = kBlockBytesLimit - 1 - kTrailerBytes;
+inline constexpr std::size_t kHashSeedBytes = 8;
+inline constexpr std::size_t kMostKeyBytes = 8;
+inline constexpr std::size_t kLeastTrailerBytes = 11;
+inline constexpr std::size_t kMostTrailerBytes =
+    kLeastTrailerBytes + kMostKeyBytes + kHashSeedBytes;
 
 // Bytes of an array of `bits` bits.
 constexpr std::uint64_t ArrayBytes(std::uint64_t bits) {
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
-// Writes the kTrailerBytes of the trailer that follows an unpadded array.
-void EncodeTrailer(const FilterDescription& description, unsigned char* trailer);
+// The fewest bytes that hold a number of keys.
+constexpr std::size_t KeyBytes(std::uint64_t keys) {
+  std::size_t bytes = 0;
+  for (; keys != 0; keys >>= 8) ++bytes;
+  return bytes;
+}
+
+// Bytes of the trailer of a filter of `keys` keys.
+constexpr std::size_t TrailerBytes(std::uint64_t keys, std::uint64_t hash_seed) {
+  return kLeastTrailerBytes + KeyBytes(keys) + (hash_seed != 0 ? kHashSeedBytes : 0);
+}
+
+// Bytes of the block of a filter.
+constexpr std::uint64_t BlockBytes(const FilterDescription& description) {
+  return ArrayBytes(description.bits) + TrailerBytes(description.keys, description.hash_seed);
+}
+
+// Writes the trailer behind the array in a block of BlockBytes(description).
+//   description   m is a whole number of bytes
+void EncodeTrailer(const FilterDescription& description, unsigned char* block);
+
+// Returns the length of the trailer by the block's layout byte; 0 if the block is too short for it
+// and a byte of array.
+std::size_t TrailerBytesOf(std::string_view block);
+
+// Returns the checksum that the trailer of `trailer_bytes` should have.
+std::uint32_t ChecksumOf(std::string_view block, std::size_t trailer_bytes);
 
 // A decoded block. `array` points into it when the status is kUsable.
 struct DecodedBlock {

@@ -27,25 +27,45 @@ FilterSizer& SizerOf(Layout layout) {
 
 std::uint64_t LeastBits(Layout layout) { return filter::ArrayBytes(layout.LeastBits()) * 8; }
 
-// The m that the options ask for; a real number, since it may exceed all limits.
+// The m that the options ask for, in whole bytes; a real number, since it may exceed all limits.
 double WantedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
   const double target = options.false_positive_rate;
   if (target > 0.0 && keys > 0) {
     const auto size = SizerOf(options.layout).SmallestFilter(keys, target);
-    return size ? static_cast<double>(size->bits) : std::numeric_limits<double>::infinity();
+    if (!size) return std::numeric_limits<double>::infinity();
+    return static_cast<double>(filter::ArrayBytes(size->bits) * 8);
   }
   const auto grain = static_cast<double>(8 * options.layout.ByteGranularity());
   const double wanted = std::ceil(static_cast<double>(keys) * options.bits_per_key / grain) * grain;
   return std::max(wanted, static_cast<double>(LeastBits(options.layout)));
 }
 
-// The bits of the largest array in a block of at most `block_bytes`; 0 if there is none.
-std::uint64_t BitsThatFit(const BloomFilterBuilder::Options& options, std::uint64_t block_bytes) {
-  const std::uint64_t most = std::min(block_bytes, options.block_bytes_limit - 1);
-  if (most <= filter::kTrailerBytes) return 0;
-  const std::uint64_t bytes = most - filter::kTrailerBytes;
+// The bits of the largest array in a block of at most `block_bytes` that holds `keys` keys; 0 if
+// there is none. The limit of blocks holds with any trailer: a plan may be finished with another
+// number of keys than it was made for.
+std::uint64_t BitsThatFit(const BloomFilterBuilder::Options& options, std::uint64_t keys,
+                          std::uint64_t block_bytes) {
+  const std::size_t trailer_bytes = filter::TrailerBytes(keys, options.hash_seed);
+  if (block_bytes <= trailer_bytes) return 0;
+  const std::uint64_t bytes = std::min(block_bytes - trailer_bytes,
+                                       options.block_bytes_limit - 1 - filter::kMostTrailerBytes);
   const std::uint64_t bits = (bytes - bytes % options.layout.ByteGranularity()) * 8;
   return bits < LeastBits(options.layout) ? 0 : bits;
+}
+
+// The m of the builder's own plan.
+std::uint64_t PlannedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const auto most = static_cast<double>(BitsThatFit(options, keys, kBlockBytesLimit));
+  return static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
+}
+
+// The most keys that `bits` hold at the options' bits per key or rate.
+std::uint64_t KeysOfBits(const BloomFilterBuilder::Options& options, std::uint64_t bits) {
+  if (bits == 0) return 0;
+  if (options.false_positive_rate > 0.0) {
+    return MostKeys(options.layout, bits, options.false_positive_rate).value_or(0);
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(bits) / options.bits_per_key);
 }
 
 }  // namespace
@@ -59,13 +79,13 @@ BlockPlan BloomFilterBuilder::PlanOf(std::uint64_t keys, std::uint64_t bits) con
   BlockPlan plan;
   const int probes = SizerOf(options_.layout).OptimalProbes(bits, keys);
   plan.description_ = {options_.layout, probes, bits, keys, options_.hash_seed};
-  plan.block_bytes_ = static_cast<std::size_t>(filter::ArrayBytes(bits) + filter::kTrailerBytes);
+  plan.block_bytes_ = static_cast<std::size_t>(filter::BlockBytes(plan.description_));
   return plan;
 }
 
 BlockPlan BloomFilterBuilder::Plan(std::uint64_t keys) const {
   const double wanted = WantedBits(options_, keys);
-  const auto most = static_cast<double>(BitsThatFit(options_, kBlockBytesLimit));
+  const auto most = static_cast<double>(BitsThatFit(options_, keys, kBlockBytesLimit));
   BlockPlan plan = PlanOf(keys, static_cast<std::uint64_t>(std::min(wanted, most)));
   plan.is_cut_ = wanted > most;
   return plan;
@@ -73,26 +93,29 @@ BlockPlan BloomFilterBuilder::Plan(std::uint64_t keys) const {
 
 std::optional<BlockPlan> BloomFilterBuilder::PlanWithin(std::uint64_t keys,
                                                         std::uint64_t block_bytes) const {
-  const std::uint64_t bits = BitsThatFit(options_, block_bytes);
+  const std::uint64_t bits = BitsThatFit(options_, keys, block_bytes);
   if (bits == 0) return std::nullopt;
   return PlanOf(keys, bits);
 }
 
 std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
-  const std::uint64_t bits = BitsThatFit(options_, block_bytes);
-  if (bits == 0) return 0;
-  if (options_.false_positive_rate > 0.0) {
-    return MostKeys(options_.layout, bits, options_.false_positive_rate).value_or(0);
+  // The trailer holds the number of keys, and with each byte that it takes for that fewer keys fit.
+  // No more than these: here it takes none.
+  std::uint64_t most = KeysOfBits(options_, BitsThatFit(options_, 0, block_bytes));
+  while (most != 0) {
+    const std::uint64_t fitting =
+        std::min(most, KeysOfBits(options_, BitsThatFit(options_, most, block_bytes)));
+    const std::uint64_t shorter = (std::uint64_t{1} << 8U * (filter::KeyBytes(most) - 1)) - 1;
+    if (fitting > shorter) return fitting;
+    most = shorter;
   }
-  return static_cast<std::uint64_t>(static_cast<double>(bits) / options_.bits_per_key);
+  return 0;
 }
 
 std::uint64_t filter::FilterInternals::BlockBytes(const BloomFilterBuilder& builder,
                                                   std::uint64_t keys) {
   const BloomFilterBuilder::Options& options = builder.options_;
-  const auto most = static_cast<double>(BitsThatFit(options, kBlockBytesLimit));
-  const auto bits = static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
-  return ArrayBytes(bits) + kTrailerBytes;
+  return ArrayBytes(PlannedBits(options, keys)) + TrailerBytes(keys, options.hash_seed);
 }
 
 bool filter::FilterInternals::IsSizedByRate(const BloomFilterBuilder& builder) {
@@ -103,8 +126,7 @@ FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_k
   BloomFilterBuilder::Options options;
   options.layout = layout;
   options.bits_per_key = bits_per_key;
-  const auto most = static_cast<double>(BitsThatFit(options, kBlockBytesLimit));
-  const auto bits = static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
+  const std::uint64_t bits = PlannedBits(options, keys);
   const int probes = OptimalProbes(layout, bits, keys);
   return {bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
 }

@@ -12,7 +12,7 @@ namespace exactbloom {
 namespace {
 
 constexpr std::uint64_t kLeastBlockBytesLimit =
-    kLineBits / 8 * kMaxLines + filter::kTrailerBytes + 1;
+    kLineBits / 8 * kMaxLines + filter::kMostTrailerBytes + 1;
 
 // If an option is out of range, describes that in `error`, unless that is null, and returns false.
 // NaN lies in no range.
@@ -84,12 +84,11 @@ FilterBlock BloomFilterBuilder::Finish(const BlockPlan& plan) {
   description.hash_seed = options_.hash_seed;
   state_->last_alternate_hash.reset();
   FilterBlock block;
-  const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(description.bits));
-  block.size = array_bytes + filter::kTrailerBytes;
+  block.size = static_cast<std::size_t>(filter::BlockBytes(description));
   block.data.reset(new char[block.size]);
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   filter::BuildArray(array, description, state_->hashes);
-  filter::EncodeTrailer(description, array + array_bytes);
+  filter::EncodeTrailer(description, array);
   if (state_->check) state_->check->Keep(state_->hashes, block.bytes());
   return block;
 }

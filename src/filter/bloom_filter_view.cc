@@ -3,7 +3,6 @@
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
 #include "filter_internals.h"
-#include "kernels/code_word.h"
 #include "kernels/kernel_table.h"
 
 namespace exactbloom {
@@ -40,13 +39,9 @@ void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count
 
 std::uint64_t BloomFilterView::CountOnes() const {
   if (status_ != BlockStatus::kUsable) return 0;
-  const std::uint64_t whole_bytes = description_.bits / 8;
+  const std::uint64_t bytes = description_.bits / 8;
   std::uint64_t ones = 0;
-  for (std::uint64_t i = 0; i < whole_bytes; ++i) ones += std::bitset<8>(array_[i]).count();
-  // The bits behind the last position do not belong to the filter.
-  for (std::uint64_t p = whole_bytes * 8; p < description_.bits; ++p) {
-    ones += filter::TestBit(array_, p);
-  }
+  for (std::uint64_t i = 0; i < bytes; ++i) ones += std::bitset<8>(array_[i]).count();
   return ones;
 }
 

@@ -68,8 +68,8 @@ TEST(BloomFilterOptions, RefusalsNameOptionValueAndRange) {
             "bits_per_key is 101, but must be from 0.5 to 100");
   EXPECT_EQ(refusal([](Options& o) { o.false_positive_rate = 0.75; }),
             "false_positive_rate is 0.75, but must be from 1e-09 to 0.5");
-  EXPECT_EQ(refusal([](Options& o) { o.block_bytes_limit = 168; }),
-            "block_bytes_limit is 168, but must be from 169 to 4294967232");
+  EXPECT_EQ(refusal([](Options& o) { o.block_bytes_limit = 155; }),
+            "block_bytes_limit is 155, but must be from 156 to 4294967232");
 }
 
 TEST_P(BloomFilter, DescribesItself) {
@@ -200,7 +200,7 @@ TEST_P(BloomFilter, FinishesInAnySizeThatIsAskedFor) {
       const BloomFilterView view(block.bytes());
       ASSERT_EQ(view.Status(), BlockStatus::kUsable);
       EXPECT_EQ(view.Description().keys, kKeys);
-      EXPECT_EQ(view.Description().bits, (block.size - filter::kTrailerBytes) * 8);
+      EXPECT_EQ(view.Description().bits, (block.size - filter::TrailerBytes(kKeys, 0)) * 8);
       EXPECT_EQ(view.Description().bits, expected.bits);
       EXPECT_EQ(view.Description().probes, OptimalProbes(layout, expected.bits, kKeys));
       for (std::uint64_t i = 0; i < kKeys; ++i) {
@@ -216,7 +216,7 @@ TEST_P(BloomFilter, FinishKeepsToThePlan) {
     AddNumbers(builder, 0, keys);
     const BlockPlan plan = builder.Plan();
     const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, 9.9);
-    EXPECT_EQ(plan.BlockBytes(), size.bits / 8 + filter::kTrailerBytes);
+    EXPECT_EQ(plan.BlockBytes(), size.bits / 8 + filter::TrailerBytes(keys, 0));
     EXPECT_EQ(plan.FalsePositiveRate(), size.false_positive_rate);
     const FilterBlock block = builder.Finish();
     EXPECT_EQ(block.size, plan.BlockBytes());
@@ -224,15 +224,16 @@ TEST_P(BloomFilter, FinishKeepsToThePlan) {
   }
 }
 
-// A plan that was made for other keys loses none.
+// A plan that was made for other keys loses none, and their number finds its place.
 TEST_P(BloomFilter, FinishTakesAnyPlan) {
   BloomFilterBuilder builder = Builder();
   const BlockPlan plan = builder.Plan(10);
   AddNumbers(builder, 0, 1000);
   const FilterBlock block = builder.Finish(plan);
-  EXPECT_EQ(block.size, plan.BlockBytes());
+  EXPECT_EQ(block.size, plan.BlockBytes() + 1);
   const BloomFilterView view(block.bytes());
   EXPECT_EQ(view.Description().keys, 1000U);
+  EXPECT_EQ(view.Description().bits, plan.Description().bits);
   for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
 }
 
@@ -241,7 +242,7 @@ TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
   for (const std::uint64_t keys : {std::uint64_t{3'500'000'000}, std::uint64_t{10'000'000'000},
                                    std::uint64_t{1'000'000'000'000}}) {
     const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, 10);
-    EXPECT_EQ(size.bits / 8 + filter::kTrailerBytes, kBlockBytesLimit - 1) << keys;
+    EXPECT_EQ(size.bits / 8 + filter::kMostTrailerBytes, kBlockBytesLimit - 1) << keys;
     EXPECT_EQ(size.probes, OptimalProbes(GetParam(), size.bits, keys)) << keys;
   }
   EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 3'400'000'000, 10).bits, 34'000'000'000U);
@@ -270,11 +271,14 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
 
 TEST_P(BloomFilter, PlansWithinABlockHaveTheBestProbes) {
   const BloomFilterBuilder builder = Builder();
-  EXPECT_DOUBLE_EQ(builder.PlanWithin(1000, filter::kTrailerBytes + 1500)->FalsePositiveRate(),
+  const std::size_t trailer_bytes = filter::TrailerBytes(1000, 0);
+  EXPECT_DOUBLE_EQ(builder.PlanWithin(1000, trailer_bytes + 1500)->FalsePositiveRate(),
                    SizeAtBitsPerKey(GetParam(), 1000, 12.0).false_positive_rate);
-  EXPECT_EQ(builder.PlanWithin(0, filter::kTrailerBytes + 1)->FalsePositiveRate(), 0.0);
-  EXPECT_FALSE(builder.PlanWithin(1000, filter::kTrailerBytes));
-  EXPECT_EQ(builder.Plan(std::uint64_t{1} << 53).BlockBytes(), kBlockBytesLimit - 1);
+  EXPECT_EQ(builder.PlanWithin(0, filter::kLeastTrailerBytes + 1)->FalsePositiveRate(), 0.0);
+  EXPECT_FALSE(builder.PlanWithin(1000, trailer_bytes));
+  const std::uint64_t most_keys = std::uint64_t{1} << 53;
+  EXPECT_EQ(builder.Plan(most_keys).BlockBytes(),
+            kBlockBytesLimit - 1 - filter::kMostTrailerBytes + filter::TrailerBytes(most_keys, 0));
 }
 
 TEST_P(BloomFilter, AlternatesOfSuccessiveKeysCountOnce) {

@@ -56,13 +56,5 @@ TEST_P(Golden, ReaderRefusesAbsentKeysAtTheRateOfTheFill) {
       << false_positives << " false positives, rate " << rate;
 }
 
-// During development cache-line blocks had version 1, with the bits of keys in other places.
-TEST(DevelopmentBlock, OfLinesMatchesEverything) {
-  const std::string block = ReadGolden("development_1_line.block");
-  const BloomFilterView view(block);
-  EXPECT_EQ(view.Status(), BlockStatus::kUnknownVersion);
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(view.MayContain("any " + std::to_string(i)));
-}
-
 }  // namespace
 }  // namespace exactbloom

@@ -68,7 +68,7 @@ class GeometryDraw {
   Geometry Any(Layout layout) {
     constexpr double kLeastBits = 64;
     constexpr double kMostBits = 1 << 20;
-    const std::uint64_t unit = layout.Granularity();
+    const std::uint64_t unit = 8 * layout.ByteGranularity();
     const double least = std::max(kLeastBits, static_cast<double>(layout.LeastBits()));
     const double wanted = least * std::pow(kMostBits / least, Share());
     const std::uint64_t bits = static_cast<std::uint64_t>(wanted) / unit * unit;

@@ -31,14 +31,14 @@ class Array {
   Array(std::uint64_t bits, std::size_t shift)
       : size_(static_cast<std::size_t>(ArrayBytes(bits))),
         shift_(shift),
-        data_(new unsigned char[shift + size_ + kTrailerBytes]()) {}
+        data_(new unsigned char[shift + size_ + kLeastTrailerBytes]()) {}
 
   unsigned char* data() { return data_.get() + shift_; }
   const unsigned char* data() const { return data_.get() + shift_; }
   std::string bytes() const { return {data(), data() + size_}; }
 
   bool TrailerIsUntouched() const {
-    return std::all_of(data() + size_, data() + size_ + kTrailerBytes,
+    return std::all_of(data() + size_, data() + size_ + kLeastTrailerBytes,
                        [](unsigned char byte) { return byte == 0; });
   }
 
@@ -221,7 +221,8 @@ TEST_P(KernelTest, LargeFiltersHaveTheBitsOfTheDefinition) {
   using Memory = std::unique_ptr<unsigned char, decltype(&std::free)>;
   for (const std::uint64_t bits : {kLimit - 24 * kLineBits, kLimit + 24 * kLineBits}) {
     const Memory array(
-        static_cast<unsigned char*>(std::calloc(1, ArrayBytes(bits) + kTrailerBytes)), &std::free);
+        static_cast<unsigned char*>(std::calloc(1, ArrayBytes(bits) + kLeastTrailerBytes)),
+        &std::free);
     ASSERT_NE(array, nullptr);
     std::mt19937_64 random(32);
     for (const int probes : {2, 6, 8, 14, 20}) {

@@ -26,13 +26,12 @@ FilterBlock BuildBlock(const FilterDescription& filter, const Keys& keys) {
   for (std::uint64_t i = 0; i < filter.keys; ++i) {
     hashes.Append(filter::HashKey(keys[static_cast<std::size_t>(i)], filter.hash_seed));
   }
-  const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(filter.bits));
   FilterBlock block;
-  block.size = array_bytes + filter::kTrailerBytes;
+  block.size = static_cast<std::size_t>(filter::BlockBytes(filter));
   block.data.reset(new char[block.size]);
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   filter::BuildArray(array, filter, hashes);
-  filter::EncodeTrailer(filter, array + array_bytes);
+  filter::EncodeTrailer(filter, array);
   return block;
 }
 

@@ -229,18 +229,18 @@ std::vector<Geometry> OddGrid(FilterKind kind) {
        std::vector<std::tuple<std::uint64_t, std::uint64_t, int>>{{64, 1, 1},
                                                                   {64, 1, 2},
                                                                   {64, 2, 3},
-                                                                  {65, 3, 4},
-                                                                  {67, 40, 1},
-                                                                  {71, 10, 7},
+                                                                  {72, 3, 4},
+                                                                  {80, 40, 1},
+                                                                  {88, 10, 7},
                                                                   {72, 60, 3},
                                                                   {80, 3, 40},
                                                                   {64, 1, 63},
                                                                   {96, 1, 3},
                                                                   {128, 5, 72},
-                                                                  {509, 30, 2},
-                                                                  {509, 70, 12},
+                                                                  {504, 30, 2},
+                                                                  {520, 70, 12},
                                                                   {1000, 300, 5},
-                                                                  {4099, 1000, 6},
+                                                                  {4104, 1000, 6},
                                                                   {512, 40, 64}}) {
     const Geometry geometry{kind, bits, keys, probes};
     if (RateOf(geometry) >= kLowestMeasurableRate) grid.push_back(geometry);
@@ -248,8 +248,8 @@ std::vector<Geometry> OddGrid(FilterKind kind) {
   return grid;
 }
 
-const std::vector<std::uint64_t> kSmallSizes = {64, 100, 127, 256, 512, 1000, 1024, 4096};
-const std::vector<std::uint64_t> kLargeSizes = {10007, 65536, 100000, 1000000, 10000000};
+const std::vector<std::uint64_t> kSmallSizes = {64, 104, 136, 256, 512, 1000, 1024, 4096};
+const std::vector<std::uint64_t> kLargeSizes = {10008, 65536, 100000, 1000000, 10000000};
 
 TEST(Rate, SmallClassicFilters) { ProveRates(OptimalGrid(FilterKind::kClassic, kSmallSizes), 1); }
 TEST(Rate, SmallStandardFilters) { ProveRates(OptimalGrid(FilterKind::kStandard, kSmallSizes), 2); }

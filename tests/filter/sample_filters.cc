@@ -21,9 +21,10 @@ std::string NameOf(Layout layout) {
 }
 
 FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key) {
-  const auto array_bytes = static_cast<std::size_t>(filter::ArrayBytes(geometry.bits));
+  const FilterDescription description{geometry.layout, geometry.probes, geometry.bits,
+                                      geometry.keys, hash_seed};
   FilterBlock block;
-  block.size = array_bytes + filter::kTrailerBytes;
+  block.size = static_cast<std::size_t>(filter::BlockBytes(description));
   block.data.reset(new char[block.size]());
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   for (std::uint64_t i = 0; i < geometry.keys; ++i) {
@@ -34,9 +35,7 @@ FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::ui
       filter::SetBit(array, word.positions[static_cast<std::size_t>(j)]);
     }
   }
-  const FilterDescription description{geometry.layout, geometry.probes, geometry.bits,
-                                      geometry.keys, hash_seed};
-  filter::EncodeTrailer(description, array + array_bytes);
+  filter::EncodeTrailer(description, array);
   return block;
 }
 

@@ -127,64 +127,56 @@ char LittleEndianByte(std::uint64_t number, std::size_t i) {
   return static_cast<char>(number >> (8 * i));
 }
 
-void MendFields(char* trailer) {
-  const auto field = [trailer](std::size_t offset) -> char& { return trailer[offset]; };
-  const auto value = [trailer](std::size_t offset) {
-    return static_cast<unsigned char>(trailer[offset]);
-  };
-  field(filter::kKindOffset) = static_cast<char>(value(filter::kKindOffset) % 2);
-  field(filter::kLinesOffset) = static_cast<char>(value(filter::kLinesOffset) % (kMaxLines + 1));
-  field(filter::kPadOffset) = static_cast<char>(value(filter::kPadOffset) % (filter::kMaxPad + 1));
-  const int step = std::max<int>(value(filter::kLinesOffset), 1);
-  const int probes = step * (1 + value(filter::kProbesOffset) % (kMaxProbes / step));
-  field(filter::kProbesOffset) = static_cast<char>(probes);
-  std::fill(trailer + filter::kReservedOffset, trailer + filter::kChecksumOffset, '\0');
+char& ByteOf(std::string& block, std::size_t from_end) { return block[block.size() - from_end]; }
+
+void MendFields(std::string& block) {
+  constexpr unsigned kLinesMask = 3U << filter::kLinesShift;
+  unsigned layout = static_cast<unsigned char>(ByteOf(block, filter::kLayoutFromEnd));
+  const unsigned lines = (layout & kLinesMask) >> filter::kLinesShift;
+  const unsigned key_bytes = (layout & filter::kKeyBytesMask) % (filter::kMostKeyBytes + 1);
+  layout &= ~(kLinesMask | filter::kKeyBytesMask);
+  layout |= lines % (kMaxLines + 1) << filter::kLinesShift | key_bytes;
+  ByteOf(block, filter::kLayoutFromEnd) = static_cast<char>(layout);
+  const int step = std::max(static_cast<int>(lines) % (kMaxLines + 1), 1);
+  char& probes = ByteOf(block, filter::kProbesFromEnd);
+  probes = static_cast<char>(step * (1 + static_cast<unsigned char>(probes) % (kMaxProbes / step)));
 }
 
-// Sets m, and for lines the pad, to match a block of this size.
-void MendSize(std::size_t block_bytes, char* trailer) {
-  const std::size_t body = block_bytes - filter::kTrailerBytes;
-  std::size_t pad = static_cast<unsigned char>(trailer[filter::kPadOffset]);
-  std::uint64_t bits = 0;
-  if (trailer[filter::kLinesOffset] == 0) {
-    pad = std::min(pad, body);
-    const unsigned bits_behind = static_cast<unsigned char>(trailer[filter::kBitsOffset]) % 8;
-    bits = (body - pad) * 8;
-    bits -= std::min<std::uint64_t>(bits, bits_behind);
-  } else {
-    constexpr std::size_t kLineBytes = kLineBits / 8;
-    pad = body % kLineBytes;
-    bits = body / kLineBytes * kLineBits;
-  }
-  trailer[filter::kPadOffset] = static_cast<char>(pad);
-  for (std::size_t i = 0; i < sizeof bits; ++i) {
-    trailer[filter::kBitsOffset + i] = LittleEndianByte(bits, i);
-  }
+void MendMark(std::string& block) {
+  ByteOf(block, filter::kZeroProbesFromEnd) = 0;
+  std::copy(filter::kMark.begin(), filter::kMark.end(), &ByteOf(block, filter::kMarkFromEnd));
+  ByteOf(block, filter::kVersionFromEnd) = filter::kVersion;
 }
 
-void MendChecksum(char* trailer) {
-  const std::uint64_t checksum = filter::HashKey({trailer, filter::kChecksumOffset}, 0);
-  for (std::size_t i = 0; i < sizeof(std::uint32_t); ++i) {
-    trailer[filter::kChecksumOffset + i] = LittleEndianByte(checksum, i);
+// Makes whole lines of the array, if the layout has lines.
+void MendSize(std::string& block, std::size_t trailer_bytes) {
+  constexpr std::size_t kLineBytes = kLineBits / 8;
+  const unsigned layout = static_cast<unsigned char>(ByteOf(block, filter::kLayoutFromEnd));
+  if ((layout & 3U << filter::kLinesShift) == 0) return;
+  block.erase(0, (block.size() - trailer_bytes) % kLineBytes);
+}
+
+void MendChecksum(std::string& block) {
+  const std::size_t trailer_bytes = filter::TrailerBytesOf(block);
+  if (trailer_bytes == 0) return;
+  const std::uint32_t checksum = filter::ChecksumOf(block, trailer_bytes);
+  for (std::size_t i = 0; i < sizeof checksum; ++i) {
+    ByteOf(block, filter::kChecksumFromEnd - i) = LittleEndianByte(checksum, i);
   }
 }
 
 std::string MakeBlock(const Header& header, std::string_view bytes) {
-  if (bytes.size() < filter::kTrailerBytes) return std::string(bytes);
-  const std::string_view array = bytes.substr(0, bytes.size() - filter::kTrailerBytes);
-  std::string block;
-  for (std::size_t i = 0; i < header.array_copies; ++i) block += array;
-  block += bytes.substr(array.size());
-  char* trailer = block.data() + block.size() - filter::kTrailerBytes;
-  if ((header.mending & kMendFields) != 0) MendFields(trailer);
-  if ((header.mending & kMendMark) != 0) {
-    trailer[filter::kZeroProbesOffset] = 0;
-    std::copy(filter::kMark.begin(), filter::kMark.end(), trailer + filter::kMarkOffset);
-    const Layout layout{FilterKind::kClassic, trailer[filter::kLinesOffset]};
-    trailer[filter::kVersionOffset] = static_cast<char>(filter::VersionOf(layout));
+  std::string block(bytes);
+  if (block.size() < filter::kLeastTrailerBytes) return block;
+  if ((header.mending & kMendFields) != 0) MendFields(block);
+  if ((header.mending & kMendMark) != 0) MendMark(block);
+  const std::size_t trailer_bytes = filter::TrailerBytesOf(block);
+  if (trailer_bytes != 0) {
+    const std::string array = block.substr(0, block.size() - trailer_bytes);
+    for (std::size_t i = 1; i < header.array_copies; ++i) block.insert(0, array);
+    if ((header.mending & kMendSize) != 0) MendSize(block, trailer_bytes);
   }
-  if ((header.mending & kMendSize) != 0) MendSize(block.size(), trailer);
-  if ((header.mending & kMendChecksum) != 0) MendChecksum(trailer);
+  if ((header.mending & kMendChecksum) != 0) MendChecksum(block);
   return block;
 }
 
@@ -313,10 +305,7 @@ void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded)
   const std::uint64_t bits = decoded.description.bits;
   if (bits > kMaxBits) return;
   std::uint64_t ones = 0;
-  for (std::uint64_t i = 0; i < filter::ArrayBytes(bits); ++i) {
-    const std::uint64_t behind = bits - i * 8 < 8 ? 8 - (bits - i * 8) : 0;
-    ones += std::bitset<8>(decoded.array[i] & 0xFFU >> behind).count();
-  }
+  for (std::uint64_t i = 0; i < bits / 8; ++i) ones += std::bitset<8>(decoded.array[i]).count();
   Require(view.CountOnes() == ones, "ones are counted wrongly");
 }
 

@@ -65,7 +65,7 @@ bool IsWithin(double number, double least, double most) {
 
 // By the ranges in the builder's header.
 bool AreValid(const Options& options) {
-  const std::uint64_t two_lines = 2 * kLineBits / 8 + filter::kTrailerBytes;
+  const std::uint64_t two_lines = 2 * kLineBits / 8 + filter::kMostTrailerBytes;
   return options.layout.IsValid() &&
          IsWithin(options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey) &&
          (options.false_positive_rate == 0.0 ||
@@ -106,7 +106,7 @@ class Session {
 
   std::size_t LeastBytes() const {
     const Layout layout = options_.layout;
-    return filter::ArrayBytes(layout.LeastBits()) + filter::kTrailerBytes;
+    return filter::ArrayBytes(layout.LeastBits()) + filter::kMostTrailerBytes;
   }
 
   void AddKeys(Step step, Input& input) {

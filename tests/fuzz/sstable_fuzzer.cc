@@ -22,7 +22,6 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/table_filters.h"
 #include "filter/block_format.h"
-#include "filter/kernels/key_hash.h"
 #include "hostile_database.h"
 #include "input.h"
 #include "memory_files.h"
@@ -141,10 +140,10 @@ class ChangedTable {
   void Mend(std::size_t number) {
     const files::BlockHandle& handle = database_.Map().filter_blocks[number].handle;
     char* block = bytes_.data() + handle.offset;
-    if ((mending_ & kMendTrailer) != 0 && handle.size >= filter::kTrailerBytes) {
-      char* trailer = block + handle.size - filter::kTrailerBytes;
-      const std::uint64_t checksum = filter::HashKey({trailer, filter::kChecksumOffset}, 0);
-      StoreFixed32(static_cast<std::uint32_t>(checksum), trailer + filter::kChecksumOffset);
+    const std::size_t trailer_bytes = filter::TrailerBytesOf({block, handle.size});
+    if ((mending_ & kMendTrailer) != 0 && trailer_bytes != 0) {
+      StoreFixed32(filter::ChecksumOf({block, handle.size}, trailer_bytes),
+                   block + handle.size - filter::kChecksumFromEnd);
     }
     if ((mending_ & kMendBlock) != 0 && database_.Checksum() != rocksdb::kNoChecksum) {
       const std::size_t checked = handle.size + 1;

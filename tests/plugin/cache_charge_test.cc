@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "bits_builder_fixture.h"
+#include "filter/block_format.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -111,7 +112,7 @@ class ChargedBuilder : public testing::TestWithParam<bool> {
  protected:
   static constexpr std::uint64_t kKeys = 200000;
   static constexpr std::size_t kHashBytes = kKeys * 8;
-  static constexpr std::size_t kBlockBytes = kKeys * 10 / 8 + 40;
+  static constexpr std::size_t kBlockBytes = kKeys * 10 / 8 + filter::TrailerBytes(kKeys, 0);
 
   static std::size_t RoundedUp(std::size_t bytes) { return (bytes + kEntry - 1) / kEntry * kEntry; }
 

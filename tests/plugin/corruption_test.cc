@@ -104,6 +104,11 @@ class Corruption : public testing::TestWithParam<GoldenTable> {
     return blocks;
   }
 
+  // Of a filter block of the undamaged table.
+  std::uint64_t TrailerBytesOf(const files::BlockHandle& block) const {
+    return filter::TrailerBytesOf({bytes_.data() + block.offset, block.size});
+  }
+
   const std::string kPath = "/golden.sst";
   const std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
   const PolicyPointer policy_ = NewPolicy(GetParam().layout);
@@ -141,12 +146,13 @@ void ExpectAllPass(const rocksdb::FilterPolicy& policy, const Slice& block) {
 // As from a faulty writer: RocksDB's checksum is correct, so the filter is asked.
 TEST_P(Corruption, OfABitOfTheTrailerMatchesAllWhereTheChecksumFits) {
   const PolicyPointer stock(rocksdb::NewBloomFilterPolicy(10));
-  constexpr std::uint64_t kTrailerBits = 8 * filter::kTrailerBytes;
+  const std::uint64_t trailer_bits = 8 * TrailerBytesOf(blocks_.front());
   const std::uint64_t step = GetParam().partitioned ? 8 : 1;  // a bit of each byte, or all
-  for (std::uint64_t bit = 0; bit < kTrailerBits; bit += step) {
+  for (std::uint64_t bit = 0; bit < trailer_bits; bit += step) {
     std::string bytes = bytes_;
     for (const files::BlockHandle& block : blocks_) {
-      Flip(bytes, 8 * (block.offset + block.size) - kTrailerBits + bit);
+      ASSERT_EQ(8 * TrailerBytesOf(block), trailer_bits);
+      Flip(bytes, 8 * (block.offset + block.size) - trailer_bits + bit);
       FitChecksum(bytes, block);
       const Slice contents(bytes.data() + block.offset, block.size);
       ExpectAllPass(*policy_, contents);
@@ -172,7 +178,7 @@ TEST_P(Corruption, OfAnyBitIsAnErrorOrHarmless) {
   };
   std::vector<std::uint64_t> array_bits;
   for (const files::BlockHandle& block : blocks_) {
-    const std::uint64_t array_bytes = block.size - filter::kTrailerBytes;
+    const std::uint64_t array_bytes = block.size - TrailerBytesOf(block);
     for (std::uint64_t bit = 0; bit < 8 * array_bytes; ++bit) {
       array_bits.push_back(8 * block.offset + bit);
     }

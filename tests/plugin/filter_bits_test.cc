@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bits_builder_fixture.h"
+#include "filter/block_format.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
@@ -78,7 +79,7 @@ TEST_P(FilterBits, EntriesAreCountedBeforeFinishWithoutAdjacentDuplicates) {
 }
 
 TEST_P(FilterBits, NothingFitsBelowATrailerAndACacheLine) {
-  constexpr std::size_t kLeast = 40 + 64;
+  constexpr std::size_t kLeast = filter::TrailerBytes(1, 0) + 64;
   EXPECT_EQ(NewBuilder()->ApproximateNumEntries(0), 0U);
   EXPECT_EQ(NewBuilder()->ApproximateNumEntries(kLeast - 1), 0U);
   EXPECT_GT(NewBuilder()->ApproximateNumEntries(kLeast), 1U);

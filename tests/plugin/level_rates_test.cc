@@ -132,7 +132,8 @@ TEST_P(LevelRates, AndSizesAreThosePromisedAndNoKeyIsLost) {
           << rate << " outside " << interval.low << " .. " << interval.high;
     } else {
       const FilterSize size = SizeOf(run);
-      EXPECT_EQ(bytes, filter::ArrayBytes(size.bits) + filter::kTrailerBytes);
+      EXPECT_EQ(bytes,
+                filter::ArrayBytes(size.bits) + filter::TrailerBytes(LevelTree::kKeys[run], 0));
       ExpectExactRate(counts[run].FalsePositives(), asked, TheLayout(), size,
                       LevelTree::kKeys[run]);
     }

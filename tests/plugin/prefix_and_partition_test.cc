@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bits_builder_fixture.h"
+#include "filter/block_format.h"
 #include "observed_policy.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
@@ -81,7 +82,8 @@ TEST_P(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
   const Database db = Build(0);
   const rocksdb::TableProperties table = PropertiesOf(*db);
   EXPECT_EQ(table.num_filter_entries, kKeys + kPrefixes);
-  EXPECT_EQ(table.filter_size, (kKeys + kPrefixes) * 10 / 8 + 40);
+  EXPECT_EQ(table.filter_size,
+            (kKeys + kPrefixes) * 10 / 8 + filter::TrailerBytes(kKeys + kPrefixes, 0));
 
   const FilterSize size = SizeAtBitsPerKey(GetParam(), kKeys + kPrefixes, 10);
   TakeCounts(*db);

@@ -120,7 +120,7 @@ TEST_F(TableFilters, OursIsDescribedInFull) {
     EXPECT_EQ(filter.max_probes, size.probes);
     EXPECT_EQ(filter.keys, kKeys);
     EXPECT_EQ(filter.hash_seed, 0U);
-    EXPECT_EQ(filter.format_version, lines == 0 ? 1 : 2);
+    EXPECT_EQ(filter.format_version, 1);
     EXPECT_EQ(filter.compatibility_name, table_options.filter_policy->CompatibilityName());
   }
 }

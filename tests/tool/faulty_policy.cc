@@ -74,7 +74,7 @@ bool Contains(const std::string& block, const std::string& key) {
 void Forget(const std::string& forgotten, std::string* block, const Keys& keys) {
   if (std::find(keys.begin(), keys.end(), forgotten) == keys.end()) return;
   constexpr unsigned kByteBits = 8;
-  for (std::size_t i = 0; i < (block->size() - filter::kTrailerBytes) * kByteBits; ++i) {
+  for (std::size_t i = 0; i < (block->size() - filter::TrailerBytesOf(*block)) * kByteBits; ++i) {
     const char before = (*block)[i / kByteBits];
     (*block)[i / kByteBits] =
         static_cast<char>(static_cast<unsigned char>(before) & ~(1U << i % kByteBits));
@@ -97,7 +97,8 @@ PolicyPointer PolicyThatForgets(const std::string& key) {
 
 PolicyPointer PolicyThatPassesAll() {
   return std::make_shared<FaultyPolicy>([](std::string* block, const Keys& /*keys*/) {
-    std::fill(block->begin(), block->end() - filter::kTrailerBytes, '\xff');
+    std::fill(block->begin(),
+              block->end() - static_cast<std::ptrdiff_t>(filter::TrailerBytesOf(*block)), '\xff');
   });
 }
 

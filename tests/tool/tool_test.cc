@@ -14,6 +14,7 @@
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
+#include "filter/block_format.h"
 #include "plugin/tree/tree_division.h"
 #include "tool_command.h"
 
@@ -62,7 +63,7 @@ TEST(Plan, TheSmallestFilterForARate) {
   EXPECT_EQ(plan.at("m"), size->bits);
   EXPECT_EQ(plan.at("k"), size->probes);
   EXPECT_LE(plan.at("exact"), 0.01);
-  EXPECT_EQ(plan.at("memory_bytes"), (size->bits + 7) / 8 + 40);
+  EXPECT_EQ(plan.at("memory_bytes"), (size->bits + 7) / 8 + filter::TrailerBytes(1'000'000, 0));
   EXPECT_EQ(plan.at("policy"), "classic_bloom:9.593");
 }
 

@@ -159,7 +159,7 @@ TEST_P(BuilderOfLayout, EstimatedFpRateIsExact) {
         << keys;
   }
   EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 0), 1.0);
-  EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 40), 1.0);  // the trailer alone
+  EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 13), 1.0);  // the trailer alone
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ using HashKeysFunction = void (*)(const KeyBatch& keys, std::size_t count, std::
                                   std::uint64_t* hashes);
 
 // The functions for one layout and range of probes; `filter` must be of these. Arrays may lie at
-// any address. Nothing outside them is written, and nothing behind the trailer that follows them
-// in a block is read.
+// any address. Nothing outside them is written, and nothing behind the least trailer that may
+// follow them in a block is read.
 struct Kernel {
   // Returns whether all bits of the key are set.
   bool (*may_contain)(const unsigned char* array, const FilterDescription& filter,

@@ -68,7 +68,7 @@ rocksdb::FilterBuildingContext ContextOf(const Tree& tree, const TreeLevel& leve
 
 // RocksDB cuts the filter of a table when a partition has as many keys as fit. So each table has
 // full ones, and one with the rest of its keys; they are taken for tables here.
-std::vector<RebuiltTables> PartitionsOf(const Tree& tree, const TreeLevel& level,
+std::vector<RebuiltTables> PartitionsOf(const Tree& tree, Layout layout, const TreeLevel& level,
                                         const RebuiltTables& tables,
                                         const AllocatedFilter& wanted) {
   const rocksdb::BlockBasedTableOptions& options = tree.table_options;
@@ -83,8 +83,8 @@ std::vector<RebuiltTables> PartitionsOf(const Tree& tree, const TreeLevel& level
           ? RibbonFilters()
                 .NewBuilder(tables.bits_per_key, ContextOf(tree, level, tables.bottommost))
                 ->ApproximateNumEntries(partition)
-          : static_cast<std::uint64_t>(
-                8.0 * static_cast<double>(partition - filter::kTrailerBytes) / tables.bits_per_key);
+          : BloomFilterBuilder::Create({layout, tables.bits_per_key, /*hash_seed=*/0})
+                ->KeysThatFit(partition);
   const std::uint64_t keys_of_table = tables.keys / tables.tables;
   const std::uint64_t full = keys_of_table / std::max<std::uint64_t>(1, most_keys);
   const auto part = [&](std::uint64_t count, std::uint64_t keys) {
@@ -166,6 +166,11 @@ TablesFilters PlanFilters(const Tree& tree, Layout layout, const TreeLevel& leve
   return filters;
 }
 
+// Of each of these Bloom filters; a seed would take some bytes more.
+std::uint64_t TrailerBytesOf(const TablesFilters& filters) {
+  return filter::TrailerBytes(filters.keys, /*hash_seed=*/0);
+}
+
 // Bytes and rate of what PlanFilters returned.
 std::pair<std::uint64_t, double> SizeOf(const TablesFilters& filters, Layout layout,
                                         double bits_per_key, double wanted_rate) {
@@ -176,7 +181,7 @@ std::pair<std::uint64_t, double> SizeOf(const TablesFilters& filters, Layout lay
   const FilterSize size =
       wanted_rate > 0.0 ? SmallestFilter(layout, filters.keys, wanted_rate).value_or(FilterSize())
                         : SizeAtBitsPerKey(layout, filters.keys, bits_per_key);
-  return {filters.count * (filter::ArrayBytes(size.bits) + filter::kTrailerBytes),
+  return {filters.count * (filter::ArrayBytes(size.bits) + TrailerBytesOf(filters)),
           size.false_positive_rate};
 }
 
@@ -191,7 +196,7 @@ class PredictedLevel {
   }
 
   void Add(const RebuiltTables& tables, const AllocatedFilter& wanted) {
-    for (const RebuiltTables& part : PartitionsOf(tree_, level_, tables, wanted)) {
+    for (const RebuiltTables& part : PartitionsOf(tree_, layout_, level_, tables, wanted)) {
       AddFilters(part, wanted);
     }
   }
@@ -230,11 +235,12 @@ void PredictFollowed(const BloomFilterPolicyOptions& options, Layout layout, Tre
     if (filters.kind == CheckedFilter::kNone) return std::uint64_t{0};
     if (filters.kind == CheckedFilter::kRibbon) return filters.count * filters.bytes;
     const double bits = tables.bits_per_key * static_cast<double>(tables.keys);
-    return static_cast<std::uint64_t>(bits / 8.0) + filters.count * filter::kTrailerBytes;
+    return static_cast<std::uint64_t>(bits / 8.0) + filters.count * TrailerBytesOf(filters);
   };
   const auto bytes_of = [&](const TreeLevel& level, const RebuiltTables& tables) {
     std::uint64_t bytes = 0;
-    for (const RebuiltTables& part : PartitionsOf(*tree, level, tables, wanted_of(tables))) {
+    for (const RebuiltTables& part :
+         PartitionsOf(*tree, layout, level, tables, wanted_of(tables))) {
       bytes += bytes_of_part(level, part);
     }
     return bytes;

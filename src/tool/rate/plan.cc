@@ -31,7 +31,8 @@ struct FilterPlan {
   double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
   std::uint64_t MemoryBytes() const {
     if (bits == 0) return 0;
-    return filter::ArrayBytes(bits) + (probes == 0 ? kRibbonMetadataBytes : filter::kTrailerBytes);
+    return filter::ArrayBytes(bits) +
+           (probes == 0 ? kRibbonMetadataBytes : filter::TrailerBytes(keys, /*hash_seed=*/0));
   }
 };
 
@@ -63,12 +64,14 @@ std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
   return static_cast<std::uint64_t>(std::max(grains, least) * grain);
 }
 
-// The bits of the arrays of `filters` filters in the given memory.
-std::uint64_t BitsInMemory(const PlanArguments& arguments, std::size_t filters) {
-  const std::uint64_t trailers = filters * filter::kTrailerBytes;
+// The bits of the arrays of filters of these keys in the given memory.
+std::uint64_t BitsInMemory(const PlanArguments& arguments,
+                           const std::vector<std::uint64_t>& filters) {
+  std::uint64_t trailers = 0;
+  for (const std::uint64_t keys : filters) trailers += filter::TrailerBytes(keys, /*hash_seed=*/0);
   if (*arguments.memory_bytes <= trailers) {
     RefusePlan(fmt::format("--memory {} is no more than the trailers of {} take, {} bytes",
-                           *arguments.memory_bytes, Counted(filters, "filter"), trailers));
+                           *arguments.memory_bytes, Counted(filters.size(), "filter"), trailers));
   }
   return (*arguments.memory_bytes - trailers) * 8;
 }
@@ -99,7 +102,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
     return BitsAt(arguments.layout, *arguments.keys, *arguments.bits_per_key);
   }
   if (arguments.memory_bytes) {
-    const std::uint64_t bits = BitsInMemory(arguments, 1);
+    const std::uint64_t bits = BitsInMemory(arguments, {*arguments.keys});
     return bits - bits % arguments.layout.Granularity();
   }
   const auto size = SmallestFilter(arguments.layout, *arguments.keys, *arguments.rate);
@@ -178,7 +181,7 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   }
   std::uint64_t total_bits = 0;
   if (arguments.memory_bytes) {
-    total_bits = BitsInMemory(arguments, levels.size());
+    total_bits = BitsInMemory(arguments, levels);
   } else {
     CheckBitsPerKey(*arguments.bits_per_key);
     const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""A reader and a writer of blocks made after docs/format.md alone, without ExactBloom's code, and the golden blocks.
+
+usage: format_test.py
+"""
+
+import itertools
+import pathlib
+import unittest
+
+from xxh3 import MASK, xxh3
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+MULTIPLIER = 0xD0AB4E5A2D11F3DD
+MARK = b"\0ExB\1"
+SALT = 0x0123456789ABCDEF
+
+
+def high(a, b):
+    return a * b >> 64
+
+
+class Filter:
+    """What a block says of its filter. Section 2."""
+
+    def __init__(self, kind, lines, k, m, n, seed):
+        self.kind, self.lines, self.k, self.m, self.n, self.seed = kind, lines, k, m, n, seed
+
+    def trailer(self):
+        """Sections 2, 3 and 5."""
+        n = self.n.to_bytes((self.n.bit_length() + 7) // 8, "little")
+        seed = self.seed.to_bytes(8, "little") if self.seed else b""
+        layout = len(n) | self.kind << 4 | self.lines << 5 | (0x80 if self.seed else 0)
+        fields = seed + n + bytes([self.k, layout])
+        block_bytes = self.m // 8 + len(fields) + 4 + len(MARK)
+        return fields + (xxh3(fields, block_bytes) & 0xFFFFFFFF).to_bytes(4, "little") + MARK
+
+    def positions(self, key):
+        """Section 4."""
+        h = xxh3(key, self.seed)
+        if self.lines == 0:
+            return self.positions_anywhere(h)
+        lines = self.m // 512
+        first = high(h, lines)
+        if self.lines == 1:
+            return self.positions_in_line(first, fields_of_words(h, 7, range(36)), self.k)
+        page = min(first // 64, max(lines // 64, 1) - 1)
+        begin = 64 * page
+        size = 64 if page + 1 < max(lines // 64, 1) else lines - begin
+        second = begin + high(h * MULTIPLIER & MASK, size - 1)
+        second += second >= first
+        return (self.positions_in_line(first, fields_of_words(h, 6, range(0, 84, 2)), self.k // 2) +
+                self.positions_in_line(second, fields_of_words(h, 6, range(1, 84, 2)), self.k // 2))
+
+    def positions_anywhere(self, h):
+        found = []
+        for i in range(self.k):
+            value = h * pow(MULTIPLIER, i + 1, 1 << 64) & MASK
+            if self.kind == 0:
+                found.append(high(value, self.m))
+                continue
+            last = self.m - self.k + i
+            draw = high(value, last + 1)
+            found.append(last if draw in found else draw)
+        return found
+
+    def positions_in_line(self, line, stream, count):
+        found = list(itertools.islice(stream, count)) if self.kind == 0 else first_different(stream, count)
+        return [512 * line + field for field in found]
+
+
+def fields_of_words(h, fields_of_a_word, numbers):
+    word = h * MULTIPLIER & MASK
+    for number in range(numbers[-1] + 1):
+        if number in numbers:
+            for i in range(fields_of_a_word):
+                yield word >> 9 * i & 511
+        word = (word ^ word >> 32) * MULTIPLIER & MASK
+
+
+def first_different(stream, count):
+    found = []
+    for field in itertools.chain(stream, range(512)):
+        if field not in found:
+            found.append(field)
+            if len(found) == count:
+                break
+    return found
+
+
+def status(block):
+    """Section 5: "foreign", "damaged", "unknown version" or the filter."""
+    if len(block) < 5 or block[-4:-1] != MARK[1:4]:
+        return "foreign"
+    fields = fields_of(block)
+    is_right = fields is not None and block[-9:-5] == (xxh3(fields, len(block)) & 0xFFFFFFFF).to_bytes(4, "little")
+    if block[-5] != 0:
+        return "damaged" if is_right else "foreign"
+    if block[-1] != 1:
+        return "unknown version"
+    if not is_right:
+        return "damaged"
+    k, layout = fields[-2:]
+    lines = layout >> 5 & 3
+    m = 8 * (len(block) - len(fields) - 9)
+    seed = int.from_bytes(fields[:8], "little") if layout & 0x80 else 0
+    n = int.from_bytes(fields[8 if layout & 0x80 else 0:-2], "little")
+    found = Filter(layout >> 4 & 1, lines, k, m, n, seed)
+    in_range = 1 <= k <= 72 and lines < 3 and (found.kind == 0 or k <= m) and (lines < 2 or k % 2 == 0)
+    whole_lines = lines == 0 or (m % 512 == 0 and m >= 512 * lines)
+    return found if in_range and whole_lines else "damaged"
+
+
+def fields_of(block):
+    """What the checksum protects, or None."""
+    if len(block) < 11:
+        return None
+    layout = block[-10]
+    size = 2 + (layout & 15) + (8 if layout & 0x80 else 0)
+    return block[-9 - size:-9] if layout & 15 <= 8 and size + 9 < len(block) else None
+
+
+def may_contain(block, key):
+    found = status(block)
+    if isinstance(found, str):
+        return True
+    return all(block[position // 8] >> position % 8 & 1 for position in found.positions(key))
+
+
+def write(found, keys):
+    array = bytearray(found.m // 8)
+    for key in keys:
+        for position in found.positions(key):
+            array[position // 8] |= 1 << position % 8
+    return bytes(array) + found.trailer()
+
+
+def keys_of(name):
+    if "empty" in name:
+        return []
+    if "fruit" in name or "replaced" in name:
+        return [b"apple", b"banana", b"cherry"]
+    return [b"key %d" % i for i in range(7000 if "pages" in name else 1000)]
+
+
+class FormatTest(unittest.TestCase):
+    def setUp(self):
+        self.blocks = {path.name: path.read_bytes() for path in sorted(GOLDEN.glob("*.block"))}
+        self.assertEqual(len(self.blocks), 13)
+
+    def test_the_golden_blocks_are_read(self):
+        for name, block in self.blocks.items():
+            with self.subTest(name):
+                found = status(block)
+                self.assertIsInstance(found, Filter)
+                self.assertEqual(found.kind, int(name.startswith("classic")))
+                self.assertEqual(found.lines, 1 if "1_line" in name else 2 if "2_lines" in name else 0)
+                self.assertEqual(found.n, len(keys_of(name)))
+                self.assertEqual(found.seed, SALT if "numbers" in name or "pages" in name else 0)
+                self.assertTrue(all(may_contain(block, key) for key in keys_of(name)[:200]))
+                passed = sum(may_contain(block, b"absent %d" % i) for i in range(500))
+                self.assertLess(passed, 25)
+
+    def test_the_golden_blocks_are_written(self):
+        for name, block in self.blocks.items():
+            with self.subTest(name):
+                self.assertEqual(write(status(block), keys_of(name)), block)
+
+    def test_every_changed_byte_of_a_trailer_lets_all_keys_pass(self):
+        for name, block in self.blocks.items():
+            for from_end in range(1, len(fields_of(block)) + 10):
+                for change in (1, 0x80, 0xFF):
+                    damaged = bytearray(block)
+                    damaged[-from_end] ^= change
+                    expected = ("unknown version" if from_end == 1 else "foreign" if from_end < 5 else "damaged")
+                    self.assertEqual(status(bytes(damaged)), expected, (name, from_end))
+
+    def test_another_length_lets_all_keys_pass(self):
+        for name, block in self.blocks.items():
+            with self.subTest(name):
+                self.assertEqual(status(b"\xff" + block), "damaged")
+                self.assertEqual(status(b"\xff" * 64 + block), "damaged")
+                for cut in range(1, min(len(block) - 4, 200)):
+                    self.assertEqual(status(block[cut:]), "damaged")
+                self.assertEqual(status(block[-4:]), "foreign")
+
+
+if __name__ == "__main__":
+    unittest.main()
