@@ -100,8 +100,8 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   // Too many would make partitions too large. Zero says that partitions of this size make no sense,
-  // and RocksDB takes the least size that does. The built-in filter says so below a cache line; a
-  // smaller array would be mostly trailer.
+  // and RocksDB takes the least size that does. The built-in filter says so below a cache line; in
+  // a smaller array the trailer would weigh much.
   size_t ApproximateNumEntries(size_t bytes) override {
     return Unless<size_t>(static_cast<size_t>(8.0 * static_cast<double>(bytes) / kMaxBitsPerKey),
                           [&]() -> size_t {
