@@ -11,6 +11,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/table_filters.h"
+#include "filter/block_format.h"
 #include "plugin/files/block_checksum.h"
 #include "plugin/files/coding.h"
 #include "plugin/files/entry_block.h"
@@ -162,7 +163,7 @@ TEST_F(TableFileTest, BlocksByTheirTrailers) {
     std::string reason;
   };
   std::string damaged = OurBlock();
-  damaged[damaged.size() - 20] ^= 1;
+  damaged[damaged.size() - filter::kProbesFromEnd] ^= 1;
   std::string later = OurBlock();
   later.back() = 9;
   const std::vector<Case> cases = {
