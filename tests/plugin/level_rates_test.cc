@@ -133,7 +133,8 @@ TEST_P(LevelRates, AndSizesAreThosePromisedAndNoKeyIsLost) {
     } else {
       const FilterSize size = SizeOf(run);
       EXPECT_EQ(bytes,
-                filter::ArrayBytes(size.bits) + filter::TrailerBytes(LevelTree::kKeys[run], 0));
+                filter::ArrayBytes(size.bits) +
+                    filter::TrailerBytes(LevelTree::kKeys[run], GetParam().options.hash_seed));
       ExpectExactRate(counts[run].FalsePositives(), asked, TheLayout(), size,
                       LevelTree::kKeys[run]);
     }
