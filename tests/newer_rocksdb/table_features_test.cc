@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "newer_tables.h"
 #include "rocksdb_version.h"
 #include "sample_database.h"
 #include "tool/verify/table_verification.h"
@@ -163,24 +164,20 @@ TEST_P(TableFeature, FiltersHoldAndTheToolReadsTheTable) {
   }
 }
 
-// Tables that the SstFileWriter of RocksDB 11.8.1 wrote, with the keys of kGoldenKeys even numbers.
 // The filter of each is read, and the keys, too, or the version is named that could.
 TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
-  constexpr std::uint64_t kGoldenKeys = 200;
-  const std::vector<std::pair<std::string, Version>> tables = {
-      {"format_version_6", {8, 6}}, {"format_version_7", {10, 4}}, {"keys_apart", {11, 0}}};
-  for (const auto& [name, since] : tables) {
-    SCOPED_TRACE(name);
-    const std::string path = std::string(EXACTBLOOM_NEWER_TABLES) + "/" + name + ".sst";
+  for (const NewerTable& table : NewerTables()) {
+    SCOPED_TRACE(table.file);
+    const std::string path = std::string(EXACTBLOOM_NEWER_TABLES) + "/" + table.file;
     const tool::TableVerification verified =
-        tool::VerifyTable({path, 0, 0, "", "", "", ""}, kGoldenKeys, 1);
+        tool::VerifyTable({path, 0, 0, "", "", "", ""}, kNewerTableKeys, 1);
     EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
     EXPECT_EQ(verified.filter.family, FilterFamily::kExactBloom) << verified.filter.reason;
-    EXPECT_EQ(verified.filter.keys, kGoldenKeys);
+    EXPECT_EQ(verified.filter.keys, kNewerTableKeys);
     EXPECT_EQ(verified.false_negatives, 0U);
-    EXPECT_EQ(verified.keys_checked, since.IsHere() ? kGoldenKeys : 0);
-    const std::string needed = "use a build with RocksDB " + since.Text() + " or later";
-    EXPECT_EQ(verified.unchecked.find(needed) != std::string::npos, !since.IsHere())
+    EXPECT_EQ(verified.keys_checked, table.since.IsHere() ? kNewerTableKeys : 0);
+    const std::string needed = "use a build with RocksDB " + table.since.Text() + " or later";
+    EXPECT_EQ(verified.unchecked.find(needed) != std::string::npos, !table.since.IsHere())
         << verified.unchecked;
   }
 }

@@ -118,7 +118,9 @@ TEST_P(MemoryFitTest, KeepsTheRateOnBalanceAndLosesNoMemory) {
   }
 }
 
-// Small blocks are too far from any whole number of pages to fill one.
+// Small blocks are too far from any whole number of pages to fill one. What has been saved and not
+// yet given back does not grow with the number of tables: 3 to 8 per cent of a hundred tables'
+// false positives, by which sizes are drawn, and less than 2 of a thousand's.
 TEST_P(MemoryFitTest, FillsPages) {
   const Tables tables = Build(WholePages, 10, 100);
   EXPECT_LE(tables.false_positives, 1.01 * tables.target_false_positives);

@@ -166,7 +166,7 @@ TablesFilters PlanFilters(const Tree& tree, Layout layout, const TreeLevel& leve
   return filters;
 }
 
-// Of each of these Bloom filters; a seed would take some bytes more.
+// Of each of these Bloom filters. Settings that are compared have no hash seed.
 std::uint64_t TrailerBytesOf(const TablesFilters& filters) {
   return filter::TrailerBytes(filters.keys, /*hash_seed=*/0);
 }
