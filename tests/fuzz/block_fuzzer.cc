@@ -132,12 +132,12 @@ char& ByteOf(std::string& block, std::size_t from_end) { return block[block.size
 void MendFields(std::string& block) {
   constexpr unsigned kLinesMask = 3U << filter::kLinesShift;
   unsigned layout = static_cast<unsigned char>(ByteOf(block, filter::kLayoutFromEnd));
-  const unsigned lines = (layout & kLinesMask) >> filter::kLinesShift;
-  const unsigned key_bytes = (layout & filter::kKeyBytesMask) % (filter::kMostKeyBytes + 1);
+  const unsigned lines = ((layout & kLinesMask) >> filter::kLinesShift) % (kMaxLines + 1);
+  const std::size_t key_bytes = (layout & filter::kKeyBytesMask) % (filter::kMostKeyBytes + 1);
   layout &= ~(kLinesMask | filter::kKeyBytesMask);
-  layout |= lines % (kMaxLines + 1) << filter::kLinesShift | key_bytes;
+  layout |= lines << filter::kLinesShift | static_cast<unsigned>(key_bytes);
   ByteOf(block, filter::kLayoutFromEnd) = static_cast<char>(layout);
-  const int step = std::max(static_cast<int>(lines) % (kMaxLines + 1), 1);
+  const int step = std::max(static_cast<int>(lines), 1);
   char& probes = ByteOf(block, filter::kProbesFromEnd);
   probes = static_cast<char>(step * (1 + static_cast<unsigned char>(probes) % (kMaxProbes / step)));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exactbloom/ribbon_rate.h"
+#include "filter/block_format.h"
 #include "support/own_policy.h"
 #include "support/rate_deviation.h"
 
@@ -157,13 +158,13 @@ void AddRates(const LookupWalk& walk, Prediction* prediction) {
   }
 }
 
-// The bits that the policy announces for the number of keys in the block.
+// The bits that the policy announces for the number of keys in the block, in whole bytes.
 std::uint64_t AnnouncedBits(const BloomFilterPolicy& policy, const AllocatedFilter& filter,
                             std::uint64_t keys) {
   const FilterSize size =
       filter.fpr > 0.0 ? SmallestFilter(policy.Layout(), keys, filter.fpr).value_or(FilterSize())
                        : SizeAtBitsPerKey(policy.Layout(), keys, filter.bits_per_key);
-  return size.bits;
+  return filter::ArrayBytes(size.bits) * 8;
 }
 
 // The filter for the context that RocksDB gave the policy when it compacted a table of a settled
