@@ -327,8 +327,9 @@ Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& v
   for (const Rule& rule : Rules()) known.append(known.empty() ? "" : ", ").append(rule.name);
   for (const auto& [option, value] : values) {
     if (FindRule(option) != nullptr) continue;
-    return Status::InvalidArgument("exactbloom: there is no option '" + option +
-                                   "' for the value '" + value + "'; the options are " + known);
+    std::string message = "exactbloom: there is no option '";
+    message.append(option).append("' for the value '").append(value);
+    return Status::InvalidArgument(message.append("'; the options are ").append(known));
   }
   return otherwise;
 }

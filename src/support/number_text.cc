@@ -27,7 +27,7 @@ std::string CutUnit(std::string_view& text) {
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   std::size_t begin = text.size();
   while (begin > 0 && is_letter(text[begin - 1])) --begin;
-  const std::string unit(text.substr(begin));
+  std::string unit(text.substr(begin));
   if (begin > 0 && begin < text.size() && text[begin - 1] == ' ') --begin;
   text = text.substr(0, begin);
   return unit;
