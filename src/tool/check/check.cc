@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,10 @@
 #include "plugin/tree/table_in_making.h"
 #include "policy_text.h"
 #include "support/errors.h"
+#include "support/nearest_name.h"
 #include "support/text_table.h"
 #include "tool/database/database_files.h"
+#include "tool/database/options_text.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
@@ -47,12 +48,6 @@ struct CheckedFile {
   std::vector<Finding> findings;
 };
 
-std::string Trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 // The name in [TableOptions/BlockBasedTable "name"].
 std::string NameIn(const std::string& section) {
   const std::size_t begin = section.find('"');
@@ -63,23 +58,13 @@ std::string NameIn(const std::string& section) {
 CheckedFile ReadLines(const std::string& path, const std::string& text) {
   CheckedFile file;
   file.path = path;
-  std::istringstream lines(text);
-  std::string section;
-  std::string line;
-  for (std::size_t number = 1; std::getline(lines, line); ++number) {
-    line = Trimmed(line);
-    const std::size_t equals = line.find('=');
-    if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '[') {
-      section = line;
-    } else if (equals != std::string::npos) {
-      const std::string name = Trimmed(line.substr(0, equals));
-      const std::string value = Trimmed(line.substr(equals + 1));
-      if (name == "filter_policy") file.policies.push_back({NameIn(section), number, value});
-      if (name == "listeners") {
-        file.listeners_line = number;
-        file.listeners = value;
-      }
+  for (const OptionsLine& line : LinesOfOptions(text)) {
+    if (line.name == "filter_policy") {
+      file.policies.push_back({NameIn(line.section), line.number, line.value});
+    }
+    if (line.name == "listeners") {
+      file.listeners_line = line.number;
+      file.listeners = line.value;
     }
   }
   return file;
@@ -111,7 +96,8 @@ void CheckListeners(CheckedFile* file) {
       word += c;
       continue;
     }
-    if (word != tree::kTreeListenerName && !NearestWord(word, {tree::kTreeListenerName}).empty()) {
+    if (word != tree::kTreeListenerName &&
+        !support::NearestName(word, {tree::kTreeListenerName}).empty()) {
       file->findings.push_back({file->listeners_line, "listeners=" + file->listeners,
                                 fmt::format("there is no listener '{}' here", word),
                                 fmt::format("listeners={}", tree::kTreeListenerName)});

@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "exactbloom/filter_policy.h"
 #include "plugin/policy_options.h"
+#include "support/nearest_name.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
+#include "tool/database/options_text.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -29,28 +29,6 @@ std::vector<std::string> OptionNames() {
   std::vector<std::string> names = {"id"};
   for (const auto& [name, type] : PolicyOptionTypes()) names.push_back(name);
   return names;
-}
-
-// How many letters have to be added, removed or replaced.
-std::size_t EditDistance(const std::string& one, const std::string& other) {
-  std::vector<std::size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= one.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= other.size(); ++j) {
-      const std::size_t replaced = diagonal + (one[i - 1] == other[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-std::string Trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 std::vector<std::string> Split(const std::string& text, char separator) {
@@ -159,7 +137,7 @@ class PolicyText {
     const std::string name = Name();
     const auto& known = PolicyNames();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      const std::string nearest = NearestWord(name, known);
+      const std::string nearest = support::NearestName(name, known);
       PolicyFields meant = fields_;
       meant.id = nearest + fields_.id.substr(name.size());
       Add(fmt::format("there is no filter policy '{}' here", name),
@@ -171,7 +149,7 @@ class PolicyText {
       const std::string& option = fields_.options[i].first;
       if (std::find(names.begin(), names.end(), option) != names.end()) continue;
       PolicyFields meant = fields_;
-      meant.options[i].first = NearestWord(option, names);
+      meant.options[i].first = support::NearestName(option, names);
       Add(fmt::format("there is no option '{}'", option),
           meant.options[i].first.empty() ? "" : meant.Format());
     }
@@ -213,18 +191,6 @@ class PolicyText {
 };
 
 }  // namespace
-
-std::string NearestWord(const std::string& word, const std::vector<std::string>& known) {
-  std::string nearest;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const std::size_t distance = EditDistance(word, candidate);
-    if (distance >= least) continue;
-    least = distance;
-    nearest = candidate;
-  }
-  return nearest;
-}
 
 std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   return PolicyText(text).Find();

@@ -19,7 +19,4 @@ struct TextProblem {
 // None for a policy of RocksDB's or ExactBloom's that is read as it is written.
 std::vector<TextProblem> ProblemsOfPolicy(const std::string& text);
 
-// Returns that of `known` which is nearest to a misspelt word; empty if none is near.
-std::string NearestWord(const std::string& word, const std::vector<std::string>& known);
-
 }  // namespace exactbloom::tool

@@ -6,10 +6,10 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/utilities/options_util.h>
 
-#include <sstream>
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "options_text.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -19,30 +19,13 @@ using rocksdb::Status;
 constexpr char kBloom[] = "bloomfilter";
 constexpr char kRibbon[] = "ribbonfilter";
 
-std::string Trimmed(const std::string& text) {
-  const char* const blanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 // The values as they are written, by section and name: [CFOptions "default"] and so on.
 using WrittenOptions = std::map<std::string, std::map<std::string, std::string>>;
 
 WrittenOptions ReadText(const std::string& text) {
   WrittenOptions written;
-  std::istringstream lines(text);
-  std::string section;
-  for (std::string line; std::getline(lines, line);) {
-    line = Trimmed(line);
-    if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '[') {
-      section = line;
-      continue;
-    }
-    const std::size_t equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    written[section][Trimmed(line.substr(0, equals))] = Trimmed(line.substr(equals + 1));
+  for (const OptionsLine& line : LinesOfOptions(text)) {
+    written[line.section][line.name] = line.value;
   }
   return written;
 }
