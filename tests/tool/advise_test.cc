@@ -203,11 +203,12 @@ TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
   ExpectRefusal(ask("--fpr 0.7"), "--fpr 0.7 is outside the range");
   ExpectRefusal(ask("--wasted-reads 0"), "--wasted-reads 0 must be above zero");
   ExpectRefusal(ask("--wasted-reads 3"), "needs no filter");
-  ExpectRefusal(ask("--memory 1M --fpr 0.01"), "at most 1 options");
+  ExpectRefusal(ask("--memory 1M --fpr 0.01"),
+                "only one of --memory, --fpr, --wasted-reads can be given");
   ExpectRefusal(ask("--read-latency 5"), "--read-latency");
   ExpectRefusal(ask("--read-latency 5min"), "--read-latency");
   ExpectRefusal(ask("--check-costs guessed"), "--check-costs");
-  ExpectRefusal(ask("--read-latency -5ms"), "--read-latency must not be below zero");
+  ExpectRefusal(ask("--read-latency -5ms"), "--read-latency: '-5ms' is not a time");
   ExpectRefusal(ask("--statistics " + directory_.path("none")), "cannot be read");
   ExpectRefusal(ask("--statistics " + Write("empty", "nothing\n")), "has no counters");
   ExpectRefusal(AskTool("advise " + directory_.path("none")), "No such file");

@@ -25,9 +25,6 @@ void RequireSense(const AdviseArguments& arguments) {
     throw InputError(
         fmt::format("--wasted-reads {:g} must be above zero", *arguments.wasted_reads));
   }
-  if (!(arguments.read_nanoseconds >= 0.0)) {
-    throw InputError("--read-latency must not be below zero");
-  }
 }
 
 std::optional<FilterCounters> ReadStatisticsFile(const std::string& path) {
