@@ -33,8 +33,8 @@ inline std::uint64_t EightBytes(const char* bytes) {
   return word;
 }
 
-EXACTBLOOM_TARGET void HashKeysInGroups(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
-                                        std::uint64_t* hashes) {
+EXACTBLOOM_TARGET inline void HashKeysInGroups(const KeyBatch& keys, std::size_t count,
+                                               std::uint64_t seed, std::uint64_t* hashes) {
   std::size_t i = 0;
   for (; i + kGroupKeys <= count; i += kGroupKeys) {
     const GroupWords sizes = LoadGroup(&keys.sizes[i]);

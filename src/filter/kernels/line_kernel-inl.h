@@ -132,7 +132,7 @@ struct LineKernel {
   }
 
   // The words that the first fields of a line's stream take, where that is known.
-  static constexpr int kKnownWords = kWords == 0 ? 1 : kWords;
+  static constexpr int kKnownWords = std::max(kWords, 1);
 
   // What is known of kKeys keys before their lines are looked at: the byte offsets of their first
   // lines, and the first kStreamWords words of each line's stream.

@@ -48,9 +48,9 @@ struct PolicyFields {
   std::vector<std::pair<std::string, std::string>> options;
 
   std::string Format() const {
-    std::string text = "{id=" + id;
-    for (const auto& [name, value] : options) text += ";" + name + "=" + value;
-    return options.empty() ? id : text + "}";
+    std::string text;
+    for (const auto& [name, value] : options) text += fmt::format(";{}={}", name, value);
+    return options.empty() ? id : fmt::format("{{id={}{}}}", id, text);
   }
 };
 
