@@ -197,21 +197,24 @@ Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no d
 
 void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
   CLI::App* overlap = app.add_subcommand(
-      "overlap", "The keys that tables of different levels share, estimated from their filters");
+      "overlap", "The keys that sorted runs share, and those that newer runs made obsolete");
   AddTables(*overlap, arguments.paths);
-  overlap->add_flag("--tables", arguments.tables, "Also each pair of tables");
+  AddCount(*overlap, "--sample", arguments.tables_per_run,
+           "Tables of each sorted run whose keys are read, drawn at random")
+      ->check(CLI::PositiveNumber)
+      ->default_str("16");
+  overlap->add_flag("--pairs", arguments.pairs, "Also each pair of sorted runs");
   AddJson(*overlap, arguments.json);
   overlap->footer(
-      R"(Two filters of the same family, layout, size, probes and seed can be laid over each other, which
-tells how many keys they share. Filters of tables with different numbers of keys have different
-sizes and cannot: these pairs are counted with the reason, and are in no sum. Tables of one level
-below 0, and tables with disjoint key ranges, share no keys: they are not compared. Intervals hold
-with 99.9%; keys are as the filters know them, so prefixes count, and a deleted key counts like any
-other.
+      R"(The keys of some tables of each sorted run (a table of level 0, or a level below it) are put to the
+filters that a lookup would ask in newer runs. How many pass, less those that pass by the filters'
+rates, tells how many keys have newer versions: these are obsolete, and a compaction would drop
+them. Intervals hold with 99.9%. A deleted key counts like any other. Files alone are taken to be
+sorted runs, the newest first.
 
 Examples:
   exactbloom overlap /var/lib/service/db
-  exactbloom overlap --tables 000123.sst 000124.sst
+  exactbloom overlap --pairs 000124.sst 000123.sst
 
 Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no database.)");
   overlap->callback([&arguments] { RunOverlap(arguments); });

@@ -62,10 +62,11 @@ struct InspectArguments {
 };
 void RunInspect(const InspectArguments& arguments);
 
-// The keys that tables of different levels share, estimated from their filters.
+// The keys that sorted runs share, estimated by asking their filters.
 struct OverlapArguments {
   std::vector<std::string> paths;
-  bool tables = false;
+  std::uint64_t tables_per_run = 16;
+  bool pairs = false;
   bool json = false;
 };
 void RunOverlap(const OverlapArguments& arguments);

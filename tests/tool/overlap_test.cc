@@ -1,9 +1,11 @@
-// Estimates of shared keys, compared with the keys that were put into both tables.
+// Estimates of the keys that sorted runs share, compared with the keys that were put into them.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "faulty_policy.h"
 #include "sample_database.h"
@@ -16,124 +18,186 @@ using nlohmann::json;
 
 constexpr std::uint64_t kKeys = 2000;
 
-// Three tables of equally many keys at level 0, in ranges that meet; the second shares `shared`
-// with the first, the third none with either.
-json OverlapsOf(const PolicyPointer& policy, std::uint64_t shared) {
-  const TemporaryDirectory directory;
-  Database db = Open(OptionsWith(policy), directory.path());
-  PutAndFlush(*db, kKeys);
-  PutAndFlush(*db, kKeys, "value", kKeys - shared);
-  for (std::uint64_t i = 0; i < kKeys; ++i) EXPECT_TRUE(db->Put({}, KeyOf(2 * i + 1), "").ok());
-  EXPECT_TRUE(db->Flush({}).ok());
-  return testing::AskToolForJson("overlap " + directory.path());
+json Overlap(const std::string& directory, const std::string& arguments = "") {
+  return testing::AskToolForJson("overlap " + directory + " " + arguments);
 }
 
-void ExpectShared(const json& pair, double shared) {
-  EXPECT_LE(pair.at("low"), shared) << pair;
-  EXPECT_GE(pair.at("high"), shared) << pair;
-  EXPECT_LT(pair.at("high").get<double>() - pair.at("low").get<double>(), 0.2 * kKeys) << pair;
+void ExpectWithin(const json& estimate, double keys) {
+  EXPECT_LE(estimate.at("low"), keys) << estimate;
+  EXPECT_GE(estimate.at("high"), keys) << estimate;
 }
 
-TEST(Overlap, IsEstimatedForEveryLayoutAndTheBuiltInFilter) {
-  const PolicyPointer policies[] = {
-      NewPolicy(FilterKind::kClassic), NewPolicy(FilterKind::kStandard),
-      NewPolicy({FilterKind::kClassic, 1}), NewPolicy({FilterKind::kClassic, 2}),
-      PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
-  for (const PolicyPointer& policy : policies) {
-    SCOPED_TRACE(policy->Name());
-    const json overlaps = OverlapsOf(policy, kKeys / 4);
-    ASSERT_EQ(overlaps.at("pairs").size(), 3U);
-    ExpectShared(overlaps["pairs"][0], kKeys / 4.0);
-    ExpectShared(overlaps["pairs"][1], 0.0);
-    ExpectShared(overlaps["pairs"][2], 0.0);
-    const json& levels = overlaps.at("levels");
-    ASSERT_EQ(levels.size(), 1U);
-    EXPECT_EQ(levels[0].at("levels"), json({0, 0}));
-    EXPECT_EQ(levels[0].at("compared"), 3);
-    EXPECT_EQ(levels[0].at("disjoint"), 0);
-    EXPECT_LE(levels[0].at("low"), kKeys / 4.0);
-    EXPECT_GE(levels[0].at("high"), kKeys / 4.0);
-    EXPECT_EQ(overlaps.at("not_compared").size(), 0U);
-  }
+void ExpectClose(const json& estimate, double keys) {
+  ExpectWithin(estimate, keys);
+  EXPECT_LT(estimate.at("high").get<double>() - estimate.at("low").get<double>(), 0.2 * kKeys)
+      << estimate;
 }
 
-TEST(Overlap, SaysWhyPairsCannotBeCompared) {
-  const TemporaryDirectory directory;
-  const auto put = [&](const PolicyPointer& policy, std::uint64_t keys) {
-    PutAndFlush(*Open(OptionsWith(policy), directory.path()), keys);
-  };
-  put(NewPolicy(FilterKind::kClassic), kKeys);
-  put(NewPolicy(FilterKind::kClassic), kKeys + 100);
-  put(NewPolicy(FilterKind::kStandard), kKeys);
-  put(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1)), kKeys);
-  put(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), kKeys);
-  put(nullptr, kKeys);
-  const json overlaps = testing::AskToolForJson("overlap " + directory.path());
-  EXPECT_EQ(overlaps.at("pairs").size(), 0U);
-  EXPECT_EQ(overlaps.at("levels")[0].at("pairs"), 15);
-  EXPECT_FALSE(overlaps["levels"][0].contains("shared_keys"));
-  const std::map<std::string, int> expected = {{"filters of different sizes (m)", 1},
-                                               {"filters of different layouts", 2},
-                                               {"filters of different families", 3},
-                                               {"Ribbon filters store no bits of a key", 5},
-                                               {"there is no filter", 4}};
-  EXPECT_EQ(overlaps.at("not_compared").get<decltype(expected)>(), expected);
-  const testing::Outcome text = testing::AskTool("overlap --tables " + directory.path());
-  EXPECT_EQ(text.status, 0);
-  EXPECT_NE(text.out.find("filters of different sizes (m)"), std::string::npos) << text.out;
+rocksdb::BlockBasedTableOptions With(const PolicyPointer& policy) {
+  rocksdb::BlockBasedTableOptions options;
+  options.filter_policy = policy;
+  return options;
 }
 
-TEST(Overlap, OfFiltersThatStoreOtherBitsIsNotEstimated) {
-  rocksdb::BlockBasedTableOptions partitioned;
-  partitioned.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  rocksdb::BlockBasedTableOptions older = partitioned;
-  PartitionFilters(512, &partitioned);
-  older.format_version = 4;
-  const std::pair<rocksdb::BlockBasedTableOptions, std::string> cases[] = {
-      {partitioned, "partitions have no counterpart in another table"},
-      {older, "Bloom filters of RocksDB's older format repeat their bits"}};
-  for (const auto& [table_options, reason] : cases) {
+// Three tables of level 0 of other sizes, in ranges that meet; the second shares `shared` keys with
+// the first, the third none with either.
+void PutThreeTables(rocksdb::DB& db, std::uint64_t shared) {
+  PutAndFlush(db, kKeys);
+  PutAndFlush(db, kKeys + 100, "value", kKeys - shared);
+  for (std::uint64_t i = 0; i < kKeys; ++i) EXPECT_TRUE(db.Put({}, KeyOf(2 * i + 1), "").ok());
+  EXPECT_TRUE(db.Flush({}).ok());
+}
+
+TEST(Overlap, IsEstimatedForEveryFilter) {
+  const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
+  std::vector<rocksdb::BlockBasedTableOptions> filters = {
+      With(NewPolicy(FilterKind::kClassic)), With(NewPolicy({FilterKind::kStandard, 2})),
+      With(bloom), With(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1))), With(bloom)};
+  PartitionFilters(512, &filters.back());
+  for (const rocksdb::BlockBasedTableOptions& filter : filters) {
+    SCOPED_TRACE(&filter - filters.data());
     const TemporaryDirectory directory;
-    const Database db = Open(OptionsWith(table_options), directory.path());
-    for (int table = 0; table < 2; ++table) PutAndFlush(*db, kKeys);
-    const json overlaps = testing::AskToolForJson("overlap " + directory.path());
-    EXPECT_TRUE(overlaps.at("pairs").empty());
-    EXPECT_EQ(overlaps.at("not_compared"), json({{reason, 1}}));
+    PutThreeTables(*Open(OptionsWith(filter), directory.path()), kKeys / 4);
+    const json overlap = Overlap(directory.path());
+    ASSERT_EQ(overlap.at("runs").size(), 3U);
+    ASSERT_EQ(overlap.at("pairs").size(), 3U);
+    const auto shared_by = [&](std::uint64_t newer, std::uint64_t older) {
+      for (const json& pair : overlap["pairs"]) {
+        if (pair.at("newer") != newer || pair.at("older") != older) continue;
+        EXPECT_EQ(pair.at("asked"), 1.0);
+        return pair.at("shared");
+      }
+      ADD_FAILURE() << newer << " and " << older;
+      return json();
+    };
+    ExpectClose(shared_by(0, 1), 0.0);
+    ExpectClose(shared_by(0, 2), 0.0);
+    ExpectClose(shared_by(1, 2), kKeys / 4.0);
+    ExpectClose(overlap["runs"][1].at("obsolete"), 0.0);
+    ExpectClose(overlap["runs"][2].at("obsolete"), kKeys / 4.0);
+    EXPECT_EQ(overlap["runs"][0].at("obsolete").at("high"), 0.0);
+    EXPECT_EQ(overlap.at("not_asked").size(), 0U);
   }
 }
 
-TEST(Overlap, LeavesPairsWithDisjointRangesOut) {
+// At 2 bits per key four keys of ten pass by chance.
+TEST(Overlap, IsCorrectedForTheRatesOfTheFilters) {
+  for (const std::uint64_t shared : {0U, 100U, 500U, 1000U, 1999U, 2000U}) {
+    SCOPED_TRACE(shared);
+    const TemporaryDirectory directory;
+    {
+      const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic, 2)), directory.path());
+      PutAndFlush(*db, kKeys);
+      PutAndFlush(*db, kKeys, "value", kKeys - shared);
+    }
+    const json run = Overlap(directory.path()).at("runs").at(1);
+    ExpectWithin(run.at("obsolete"), static_cast<double>(shared));
+    EXPECT_NEAR(run.at("obsolete").at("keys"), static_cast<double>(shared), 150.0);
+    EXPECT_NEAR(run.at("obsolete_bytes").get<double>() / run.at("bytes").get<double>(),
+                run.at("obsolete").at("keys").get<double>() / kKeys, 1e-9);
+  }
+}
+
+// Newer versions of a tenth of the keys, in each part of a level of many tables.
+TEST(Overlap, OfALevelIsEstimatedFromSomeOfItsTables) {
+  constexpr std::uint64_t kAll = 20'000;
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.target_file_size_base = 16 << 10;
+  options.compression = rocksdb::kNoCompression;
+  {
+    const Database db = Open(options, directory.path());
+    PutAndFlush(*db, kAll, std::string(20, 'v'));
+    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+    for (std::uint64_t i = 0; i < kAll; i += 10) {
+      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "newer").ok());
+    }
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  const json all = Overlap(directory.path(), "--sample 1000").at("runs").at(1);
+  ASSERT_GT(all.at("tables"), 20);
+  EXPECT_EQ(all.at("sampled"), kAll);
+  ExpectClose(all.at("obsolete"), kAll / 10.0);
+  const json some = Overlap(directory.path(), "--sample 8").at("runs").at(1);
+  EXPECT_LT(some.at("sampled"), kAll / 2);
+  ExpectWithin(some.at("obsolete"), kAll / 10.0);
+  const auto width = [](const json& estimate) {
+    return estimate.at("high").get<double>() - estimate.at("low").get<double>();
+  };
+  EXPECT_GT(width(some.at("obsolete")), width(all.at("obsolete")));
+  const json one = Overlap(directory.path(), "--sample 1").at("runs").at(1);
+  EXPECT_EQ(one.at("obsolete").at("high"), kAll) << "one table tells nothing of the others";
+}
+
+TEST(Overlap, LeavesFiltersOfUnknownRateOut) {
+  rocksdb::BlockBasedTableOptions older = With(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)));
+  older.format_version = 4;
+  const TemporaryDirectory directory;
+  PutThreeTables(*Open(OptionsWith(older), directory.path()), kKeys / 4);
+  const json overlap = Overlap(directory.path());
+  EXPECT_LT(overlap.at("pairs").at(0).at("asked"), 1.0);
+  EXPECT_EQ(overlap.at("not_asked").size(), 1U);
+}
+
+TEST(Overlap, SaysWhichFiltersCannotBeAsked) {
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+    PutAndFlush(*db, kKeys);
+  }
+  {
+    const Database db = Open(OptionsWith(nullptr), directory.path());
+    PutAndFlush(*db, kKeys / 2);
+  }
+  const json overlap = Overlap(directory.path());
+  EXPECT_EQ(overlap.at("pairs").at(0).at("asked"), 0.5);  // those that lie within its range
+  EXPECT_EQ(overlap.at("not_asked"), json({{"there is no filter", 1}}));
+  const testing::Outcome text = testing::AskTool("overlap --pairs " + directory.path());
+  EXPECT_EQ(text.status, 0);
+  EXPECT_NE(text.out.find("There may be more"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("1 table: there is no filter"), std::string::npos) << text.out;
+}
+
+TEST(Overlap, NeedsNoFilterWhereRangesAreDisjoint) {
   const ForeignComparator foreign;
   for (const rocksdb::Comparator* order :
        {rocksdb::BytewiseComparator(), rocksdb::ReverseBytewiseComparator(),
         static_cast<const rocksdb::Comparator*>(&foreign)}) {
     SCOPED_TRACE(order->Name());
-    const bool known = order != &foreign;
     const TemporaryDirectory directory;
-    rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
-    options.comparator = order;
-    const Database db = Open(options, directory.path());
-    PutAndFlush(*db, kKeys);
-    PutAndFlush(*db, kKeys, "value", kKeys - 1);  // they meet in one key
-    PutAndFlush(*db, kKeys, "value", 5 * kKeys);
-    const json level = testing::AskToolForJson("overlap " + directory.path()).at("levels")[0];
-    EXPECT_EQ(level.at("pairs"), 3);
-    EXPECT_EQ(level.at("disjoint"), known ? 2 : 0);
-    EXPECT_EQ(level.at("compared"), known ? 1 : 3);
-    const std::string text = testing::AskTool("overlap " + directory.path()).out;
-    EXPECT_EQ(text.find("disjoint: 2\n") != std::string::npos, known) << text;
+    {
+      rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+      options.comparator = order;
+      const Database db = Open(options, directory.path());
+      PutAndFlush(*db, kKeys);
+      PutAndFlush(*db, kKeys, "value", kKeys - 1);  // they meet in one key
+      PutAndFlush(*db, kKeys, "value", 5 * kKeys);
+    }
+    const json runs = Overlap(directory.path()).at("runs");
+    if (order == &foreign) {  // the keys are in an order that is not known here
+      EXPECT_EQ(runs.at(2).at("sampled"), 0);
+      EXPECT_EQ(runs.at(2).at("obsolete").at("high"), kKeys);
+      continue;
+    }
+    EXPECT_EQ(runs.at(1).at("obsolete").at("high"), 0.0);
+    ExpectClose(runs.at(2).at("obsolete"), 1.0);
   }
 }
 
-TEST(Overlap, OfLevelsWithoutMeetingTablesIsZero) {
+// Whatever their level was; the first is the newest.
+TEST(Overlap, OfFilesAlone) {
   const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
-  PutAndFlush(*db, 100);
-  PutAndFlush(*db, 200, "value", 100);  // of another size: it could not be compared
-  const json overlaps = testing::AskToolForJson("overlap " + directory.path());
-  EXPECT_EQ(overlaps.at("levels")[0].at("shared_keys"), 0);
-  EXPECT_EQ(overlaps["levels"][0].at("high"), 0);
-  EXPECT_EQ(overlaps.at("not_compared").size(), 0U);
+  {
+    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+    PutAndFlush(*db, kKeys);
+    PutAndFlush(*db, kKeys, "value", kKeys / 2);
+  }
+  std::string files;
+  for (const auto& file : TableFilesIn(directory.path())) files += file.string() + " ";
+  const json overlap = Overlap(files);
+  ASSERT_EQ(overlap.at("runs").size(), 2U);
+  EXPECT_EQ(overlap["runs"][0].at("level"), -1);
+  ExpectClose(overlap["runs"][1].at("obsolete"), kKeys / 2.0);
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ bool HaveDisjointRanges(const TableLocation& first, const TableLocation& second)
 std::vector<std::size_t> OrderInTree(const std::vector<const TableLocation*>& tables) {
   std::vector<std::size_t> order(tables.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
     return IsBeforeInTree(*tables[one], *tables[other]);
   });
   return order;

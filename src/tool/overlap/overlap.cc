@@ -1,30 +1,17 @@
-// exactbloom overlap: the keys that tables of different levels share, estimated from their filters.
-//
-// Two filters that set the same bits for the same key can be laid over each other: the OR of their
-// bits is the filter of the union of their keys, and the ones of both and of the union give the
-// number of shared keys (key_count_estimate.h). This requires the same family, layout, number of
-// bits, probes and hash seed, and one block each. Filters of different sizes set unrelated bits for
-// a key, and Ribbon filters store no bits of a key, so neither can be compared.
+// exactbloom overlap: the keys that sorted runs share, and those that newer runs have made
+// obsolete.
 #include <fmt/format.h>
-#include <rocksdb/file_system.h>
 
 #include <algorithm>
-#include <bitset>
 #include <cmath>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "exactbloom/table_filters.h"
-#include "exactbloom/theory/key_count_estimate.h"
-#include "filter/block_format.h"
+#include "shared_keys.h"
 #include "support/errors.h"
 #include "support/text_table.h"
-#include "tool/database/database_files.h"
-#include "tool/database/key_ranges.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 
@@ -32,298 +19,169 @@ namespace exactbloom::tool {
 namespace {
 
 using nlohmann::json;
-using rocksdb::Slice;
-using rocksdb::Status;
 
-// What determines the bits of a filter's keys.
-struct FilterGeometry {
-  FilterFamily family = FilterFamily::kNone;
-  Layout layout;  // for RocksDB's own Bloom filter, the one that describes it
-  std::uint64_t bits = 0;
-  int probes = 0;
-  std::uint64_t hash_seed = 0;
-};
+// Shares of a sample, to the digits that are printed.
+constexpr double kAllAsked = 0.9995;
+constexpr double kNoneAsked = 0.0005;
 
-constexpr std::size_t kBuiltInFilterTrailerBytes = 5;
-
-std::uint64_t Ones(const std::string& first, const std::string& second) {
-  std::uint64_t ones = 0;
-  std::size_t at = 0;
-  for (; at + sizeof(std::uint64_t) <= first.size(); at += sizeof(std::uint64_t)) {
-    std::uint64_t a = 0;
-    std::uint64_t b = 0;
-    std::memcpy(&a, first.data() + at, sizeof(a));
-    std::memcpy(&b, second.data() + at, sizeof(b));
-    ones += std::bitset<64>(a | b).count();
-  }
-  for (; at < first.size(); ++at) {
-    ones += std::bitset<8>(static_cast<unsigned char>(first[at] | second[at])).count();
-  }
-  return ones;
-}
-
-// Why filters of a family cannot be compared.
-const char* ReasonOf(FilterFamily family) {
-  switch (family) {
-    case FilterFamily::kNone:
-      return "there is no filter";
-    case FilterFamily::kRibbon:
-      return "Ribbon filters store no bits of a key";
-    case FilterFamily::kLegacyBloom:
-      return "Bloom filters of RocksDB's older format repeat their bits";
-    default:
-      return "the filter is empty or of an unknown format";
-  }
-}
-
-// The geometry of a table's filter, or nothing with the reason why it cannot be compared.
-std::optional<FilterGeometry> GeometryOf(const TableFilter& filter, std::string* why_not) {
-  FilterGeometry geometry;
-  geometry.family = filter.family;
-  geometry.probes = filter.max_probes;
-  if (!filter.status.ok()) {
-    *why_not = "the table cannot be read";
-  } else if (filter.family == FilterFamily::kExactBloom) {
-    geometry.layout = filter.layout;
-    geometry.bits = filter.bits;
-    geometry.hash_seed = filter.hash_seed;
-  } else if (filter.family == FilterFamily::kBloom && filter.bytes > kBuiltInFilterTrailerBytes) {
-    geometry.layout = {FilterKind::kStandard, 1};
-    geometry.bits = (filter.bytes - kBuiltInFilterTrailerBytes) * 8;
-  } else {
-    *why_not = ReasonOf(filter.family);
-  }
-  if (geometry.bits == 0) return std::nullopt;
-  if (filter.blocks == 1) return geometry;
-  *why_not = "partitions have no counterpart in another table";
-  return std::nullopt;
-}
-
-// Why filters of these geometries cannot be laid over each other; empty if they can.
-std::string WhyNotComparable(const FilterGeometry& first, const FilterGeometry& second) {
-  if (first.family != second.family) return "filters of different families";
-  if (first.layout != second.layout) return "filters of different layouts";
-  if (first.bits != second.bits) return "filters of different sizes (m)";
-  if (first.probes != second.probes) return "different numbers of probes (k)";
-  return first.hash_seed == second.hash_seed ? "" : "different hash seeds";
-}
-
-// Reads the bits of a table's filter, without the trailer.
-// Errors: Corruption where the filter has not this geometry; those of reading.
-Status ReadFilterArray(const std::string& path, const FilterGeometry& geometry,
-                       std::string* array) {
-  array->clear();
-  Status status = VisitFilterBlocks(*rocksdb::FileSystem::Default(), path, [&](const Slice& block) {
-    if (geometry.family == FilterFamily::kExactBloom) {
-      const filter::DecodedBlock decoded = filter::DecodeBlock({block.data(), block.size()});
-      if (decoded.array == nullptr) return Status::Corruption(path, "the filter has changed");
-      array->assign(reinterpret_cast<const char*>(decoded.array),
-                    filter::ArrayBytes(decoded.description.bits));
-    } else {
-      array->assign(block.data(),
-                    block.size() - std::min(block.size(), kBuiltInFilterTrailerBytes));
-    }
-    return Status::OK();
-  });
-  if (!status.ok()) return status;
-  return array->size() == filter::ArrayBytes(geometry.bits)
-             ? Status::OK()
-             : Status::Corruption(path, "the filter has changed");
-}
-
-struct PairOverlap {
-  std::string first;
-  std::string second;
-  SharedKeysEstimate shared;
-};
-
-// The pairs of tables of two levels, or within level 0: tables of any other level share nothing.
-struct LevelOverlap {
-  std::uint64_t pairs = 0;
-  std::uint64_t disjoint = 0;  // of the pairs, those whose key ranges do not meet
-  std::uint64_t compared = 0;
-  double shared = 0.0;
-  double variance = 0.0;
-
-  // Disjoint tables share no key for certain, so they need not be compared.
-  bool IsKnown() const { return compared != 0 || disjoint == pairs; }
-  double SharedKeys() const { return std::max(0.0, shared); }
-  Interval SharedInterval() const {
-    const double half = kZ999 * std::sqrt(variance);
-    return {std::max(0.0, shared - half), std::max(0.0, shared + half)};
-  }
-};
-
-struct Overlaps {
-  using Levels = std::tuple<std::string, int, int>;  // column family and two levels
-  std::map<Levels, LevelOverlap> levels;
-  std::vector<PairOverlap> pairs;
-  std::map<std::string, std::uint64_t> not_compared;  // pairs by reason
-  std::vector<std::string> unreadable;
-};
-
-class Comparison {
+// Sums of estimates that do not depend on each other.
+class EstimateSum {
  public:
-  explicit Comparison(const TableResults<TableFilter>& read) {
-    for (const auto& [location, filter] : read.tables) {
-      Table& table = tables_.emplace_back();
-      table.location = location;
-      if (read.database.empty()) table.location.column_family = filter.column_family;
-      table.geometry = GeometryOf(filter, &table.reason);
-      if (!filter.status.ok()) overlaps_.unreadable.push_back(Describe(filter.status));
-    }
+  void Add(const KeysEstimate& estimate) {
+    sum_.keys += estimate.keys;
+    below_ += Square(estimate.keys - estimate.interval.low);
+    above_ += Square(estimate.interval.high - estimate.keys);
   }
 
-  Overlaps Run() {
-    support::Progress progress;
-    progress.Begin("comparing filters", tables_.size());
-    for (auto first = tables_.begin(); first != tables_.end(); ++first) {
-      first_array_.clear();
-      for (auto second = first + 1; second != tables_.end(); ++second) Visit(*first, *second);
-      progress.Add(1);
-    }
-    return std::move(overlaps_);
+  KeysEstimate Sum() const {
+    return {sum_.keys,
+            {std::max(0.0, sum_.keys - std::sqrt(below_)), sum_.keys + std::sqrt(above_)}};
   }
 
  private:
-  struct Table {
-    TableLocation location;
-    std::optional<FilterGeometry> geometry;
-    std::string reason;  // why there is no geometry
-  };
+  static double Square(double value) { return value * value; }
 
-  void Visit(const Table& first, const Table& second) {
-    const TableLocation& a = first.location;
-    const TableLocation& b = second.location;
-    if (a.column_family != b.column_family || (a.level == b.level && a.level > 0)) return;
-    support::CheckForInterrupts();
-    LevelOverlap& level = overlaps_.levels[{a.column_family, a.level, b.level}];
-    ++level.pairs;
-    if (HaveDisjointRanges(a, b)) {
-      ++level.disjoint;
-      return;
-    }
-    const std::string reason = !first.geometry ? first.reason
-                               : !second.geometry
-                                   ? second.reason
-                                   : WhyNotComparable(*first.geometry, *second.geometry);
-    if (reason.empty()) return Compare(a.path, b.path, *first.geometry, &level);
-    ++overlaps_.not_compared[reason];
-  }
-
-  void Compare(const std::string& first, const std::string& second, const FilterGeometry& geometry,
-               LevelOverlap* level) {
-    Status status;
-    if (first_array_.empty()) status = ReadFilterArray(first, geometry, &first_array_);
-    std::string second_array;
-    if (status.ok()) status = ReadFilterArray(second, geometry, &second_array);
-    if (!status.ok()) {
-      ++overlaps_.not_compared["a table was removed or damaged in the meantime"];
-      return;
-    }
-    const auto shared = EstimateSharedKeys(
-        geometry.layout, geometry.bits, Ones(first_array_, first_array_),
-        Ones(second_array, second_array), Ones(first_array_, second_array), geometry.probes, kZ999);
-    if (!shared) {
-      ++overlaps_.not_compared["all bits are set"];
-      return;
-    }
-    ++level->compared;
-    level->shared += shared->uncut;
-    level->variance += shared->deviation * shared->deviation;
-    overlaps_.pairs.push_back({first, second, *shared});
-  }
-
-  std::vector<Table> tables_;
-  std::string first_array_;  // of the pair at hand, from its first comparison on
-  Overlaps overlaps_;
+  KeysEstimate sum_;
+  double below_ = 0.0;
+  double above_ = 0.0;
 };
 
-Overlaps FindOverlaps(const std::vector<std::string>& paths) {
-  const auto read = ReadTables<TableFilter>(paths, "reading filters", [](const auto& table) {
-    TableFilter filter;
-    ReadTableFilter(*rocksdb::FileSystem::Default(), table.path, &filter);  // sets its status
-    return filter;
-  });
-  return Comparison(read).Run();
-}
+// The runs of a level, or those of all levels.
+struct LevelKeys {
+  std::uint64_t runs = 0;
+  std::uint64_t tables = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t sampled = 0;
+  EstimateSum obsolete;
+  double obsolete_bytes = 0.0;
 
-// Estimated keys, and the interval of their number.
-support::Cells CellsOf(double keys, const Interval& interval) {
-  return {fmt::format("{:.0f}", keys), fmt::format("{:.0f}", interval.low),
-          fmt::format("{:.0f}", interval.high)};
-}
-
-json JsonOf(double keys, const Interval& interval) {
-  return {{"shared_keys", keys}, {"low", interval.low}, {"high", interval.high}};
-}
-
-void PrintText(const OverlapArguments& arguments, const Overlaps& overlaps) {
-  support::TextTable levels(
-      {"levels", "pairs of tables", "disjoint", "compared", "shared keys", "at least", "at most"});
-  std::uint64_t disjoint = 0;
-  for (const auto& [place, level] : overlaps.levels) {
-    const auto& [family, first, second] = place;
-    disjoint += level.disjoint;
-    const std::string name = fmt::format("{} and {}", LevelName(first), LevelName(second));
-    levels.AddRow({family == "default" ? name : fmt::format("{} {}", family, name), level.pairs,
-                   level.disjoint, level.compared},
-                  level.IsKnown() ? CellsOf(level.SharedKeys(), level.SharedInterval())
-                                  : support::Cells(3, "-"));
+  void Add(const RunKeys& run) {
+    runs += 1;
+    tables += run.tables;
+    keys += run.keys;
+    bytes += run.bytes;
+    sampled += run.sampled;
+    obsolete.Add(run.obsolete);
+    obsolete_bytes += run.obsolete_bytes;
   }
-  fmt::print("{}", levels.Format());
-  if (arguments.tables) {
-    support::TextTable pairs({"tables", "shared keys", "at least", "at most"});
-    for (const PairOverlap& pair : overlaps.pairs) {
-      pairs.AddRow({fmt::format("{} and {}", FileName(pair.first), FileName(pair.second))},
-                   CellsOf(pair.shared.keys, pair.shared.interval));
+};
+
+std::string NameOf(const RunKeys& run) {
+  if (run.file.empty()) return LevelName(run.level);
+  const std::string file = FileName(run.file);
+  return run.level < 0 ? file : fmt::format("{} {}", run.level, file);
+}
+
+support::Cells CellsOf(const KeysEstimate& estimate) {
+  return {fmt::format("{:.0f}", estimate.keys), fmt::format("{:.0f}", estimate.interval.low),
+          fmt::format("{:.0f}", estimate.interval.high)};
+}
+
+std::string FormatLevels(const SharedKeys& shared, bool has_families) {
+  std::map<std::pair<std::string, int>, LevelKeys> levels;
+  LevelKeys all;
+  for (const RunKeys& run : shared.runs) {
+    levels[{run.column_family, run.level}].Add(run);
+    all.Add(run);
+  }
+  support::TextTable text({"level", "sorted runs", "tables", "keys", "sampled", "obsolete keys",
+                           "at least", "at most", "obsolete bytes"});
+  const auto add = [&text](const std::string& name, const LevelKeys& level) {
+    support::Cells cells = {name, level.runs, level.tables, level.keys, level.sampled};
+    for (const support::Cell& cell : CellsOf(level.obsolete.Sum())) cells.push_back(cell);
+    cells.emplace_back(fmt::format("{:.0f}", level.obsolete_bytes));
+    text.AddRow(cells);
+  };
+  for (const auto& [place, level] : levels) {
+    const std::string name = LevelName(place.second);
+    add(has_families ? fmt::format("{} {}", place.first, name) : name, level);
+  }
+  add("all", all);
+  return text.Format() +
+         fmt::format(
+             "\nA compaction of everything would drop about {:.0f} of {} keys, {:.1f}% of {} "
+             "bytes.\n",
+             all.obsolete.Sum().keys, all.keys,
+             100.0 * all.obsolete_bytes / std::max(1.0, static_cast<double>(all.bytes)), all.bytes);
+}
+
+std::string FormatPairs(const SharedKeys& shared, bool has_families) {
+  support::TextTable text(
+      {"newer run", "older run", "asked", "shared keys", "at least", "at most"});
+  for (const RunPair& pair : shared.pairs) {
+    const RunKeys& newer = shared.runs[pair.newer];
+    const std::string name = NameOf(newer);
+    support::Cells cells = {has_families ? fmt::format("{} {}", newer.column_family, name) : name,
+                            NameOf(shared.runs[pair.older]),
+                            fmt::format("{:.1f}%", 100.0 * pair.asked)};
+    const support::Cells none(3, "-");
+    for (const support::Cell& cell : pair.asked < kNoneAsked ? none : CellsOf(pair.shared)) {
+      cells.push_back(cell);
     }
-    fmt::print("\n{}", pairs.Format());
+    text.AddRow(cells);
   }
-  if (disjoint != 0) {
-    fmt::print("\nPairs left out, because their key ranges are disjoint: {}\n", disjoint);
-  }
-  if (!overlaps.not_compared.empty()) fmt::print("\nPairs that cannot be compared:\n");
-  for (const auto& [reason, pairs] : overlaps.not_compared) {
-    fmt::print("  {}: {}\n", pairs, reason);
+  return text.Format();
+}
+
+void PrintText(const OverlapArguments& arguments, const SharedKeys& shared) {
+  const bool has_families = std::any_of(
+      shared.runs.begin(), shared.runs.end(),
+      [&](const RunKeys& run) { return run.column_family != shared.runs.front().column_family; });
+  fmt::print("{}", FormatLevels(shared, has_families));
+  if (arguments.pairs) fmt::print("\n{}", FormatPairs(shared, has_families));
+  const bool all_asked = std::all_of(shared.pairs.begin(), shared.pairs.end(),
+                                     [](const RunPair& pair) { return pair.asked >= kAllAsked; });
+  if (all_asked) return;
+  fmt::print("\nThere may be more: not all filters can be asked for keys.\n");
+  for (const auto& [reason, tables] : shared.not_asked) {
+    fmt::print("  {}: {}\n", Counted(tables, "table"), reason);
   }
 }
 
-json ToJson(const Overlaps& overlaps) {
-  json levels = json::array();
-  for (const auto& [place, level] : overlaps.levels) {
-    const auto& [family, first, second] = place;
-    json document{{"column_family", family},
-                  {"pairs", level.pairs},
-                  {"disjoint", level.disjoint},
-                  {"compared", level.compared}};
-    document["levels"] = {first, second};
-    if (level.IsKnown()) document.update(JsonOf(level.SharedKeys(), level.SharedInterval()));
-    levels.push_back(document);
+json JsonOf(const KeysEstimate& estimate) {
+  return {
+      {"keys", estimate.keys}, {"low", estimate.interval.low}, {"high", estimate.interval.high}};
+}
+
+json ToJson(const SharedKeys& shared) {
+  json runs = json::array();
+  for (const RunKeys& run : shared.runs) {
+    runs.push_back({{"column_family", run.column_family},
+                    {"level", run.level},
+                    {"file", run.file},
+                    {"tables", run.tables},
+                    {"keys", run.keys},
+                    {"bytes", run.bytes},
+                    {"sampled", run.sampled},
+                    {"obsolete", JsonOf(run.obsolete)},
+                    {"obsolete_bytes", run.obsolete_bytes}});
   }
   json pairs = json::array();
-  for (const PairOverlap& pair : overlaps.pairs) {
-    pairs.push_back(JsonOf(pair.shared.keys, pair.shared.interval));
-    pairs.back().update({{"first", pair.first}, {"second", pair.second}});
+  for (const RunPair& pair : shared.pairs) {
+    pairs.push_back({{"newer", pair.newer},
+                     {"older", pair.older},
+                     {"asked", pair.asked},
+                     {"shared", JsonOf(pair.shared)}});
   }
-  return {{"levels", levels},
+  return {{"runs", runs},
           {"pairs", pairs},
-          {"not_compared", overlaps.not_compared},
-          {"unreadable", overlaps.unreadable}};
+          {"not_asked", shared.not_asked},
+          {"unreadable", shared.unreadable}};
 }
 
 }  // namespace
 
 void RunOverlap(const OverlapArguments& arguments) {
-  const Overlaps overlaps = FindOverlaps(arguments.paths);
+  const SharedKeys shared = FindSharedKeys(arguments.paths, arguments.tables_per_run);
   if (arguments.json) {
-    PrintJson(ToJson(overlaps));
+    PrintJson(ToJson(shared));
   } else {
-    PrintText(arguments, overlaps);
+    PrintText(arguments, shared);
   }
-  if (overlaps.unreadable.empty()) return;
+  if (shared.unreadable.empty()) return;
   throw support::Findings(fmt::format("{} of the tables cannot be read, first: {}",
-                                      overlaps.unreadable.size(), overlaps.unreadable.front()));
+                                      shared.unreadable.size(), shared.unreadable.front()));
 }
 
 }  // namespace exactbloom::tool

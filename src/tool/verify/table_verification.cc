@@ -11,12 +11,10 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "exactbloom/filter_policy.h"
 #include "plugin/block_description.h"
-#include "plugin/files/table_filter_blocks.h"
-#include "plugin/filter_bits_interface.h"
-#include "table_keys.h"
 #include "tool/database/filter_fill.h"
+#include "tool/database/filter_walk.h"
+#include "tool/database/table_keys.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -24,71 +22,6 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::SliceTransform;
 using rocksdb::Status;
-
-// Asks the filter of an SSTable in the order of the keys: for each key, the block that RocksDB
-// would ask. One block is in memory at a time.
-class FilterWalk {
- public:
-  // The walk must not outlive `keys`, the table's.
-  // Errors: NotSupported for filters of other policies; those of reading.
-  Status Open(const std::string& path, const TableKeys& keys) {
-    constexpr double kAnyBitsPerKey = 10.0;  // for a policy that only reads
-    policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
-    keys_ = &keys;
-    Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file_);
-    if (!status.ok()) return status;
-    const files::FilterLocation location = files::FindFilter(*file_);
-    if (location.compatibility_name != policy_->CompatibilityName()) {
-      return Status::NotSupported("a filter of the policy", location.compatibility_name);
-    }
-    status = files::ListFilterBlocks(*file_, location, &blocks_);
-    const std::size_t least = keys.HaveTimestamps() ? keys.Order().timestamp_size() : 0;
-    for (const files::IndexEntry& block : blocks_) {
-      if (status.ok() && location.form == files::FilterForm::kPartitioned &&
-          block.key.size() < least) {
-        status = file_->Named(Status::Corruption("a wrong key in the index of partitions"));
-      }
-    }
-    return status;
-  }
-
-  // Whether the current block is the one for `key`, which must not be before the earlier ones.
-  bool IsFor(const Slice& key) const {
-    return next_ == blocks_.size() || (next_ > 0 && !IsBehind(key, blocks_[next_ - 1]));
-  }
-
-  // Reads the block for such a key.
-  Status MoveTo(const Slice& key) {
-    std::size_t block = next_;
-    while (block + 1 < blocks_.size() && IsBehind(key, blocks_[block])) ++block;
-    reader_.reset();
-    Status status = file_->ReadBlock(blocks_[block].handle, &contents_);
-    if (!status.ok()) return status;
-    next_ = block + 1;
-    reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
-    return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
-  }
-
-  // The contents of the current block.
-  bool HasBlock() const { return reader_ != nullptr; }
-  Slice Contents() const { return contents_.Bytes(); }
-  bool MayMatch(const Slice& key) const { return reader_->MayMatch(key); }
-
- private:
-  // A lookup asks for the latest version of a key, which comes before all others.
-  bool IsBehind(const Slice& key, const files::IndexEntry& block) const {
-    return keys_->Order().CompareWithoutTimestamp(key, /*a_has_ts=*/false, block.key,
-                                                  keys_->HaveTimestamps()) > 0;
-  }
-
-  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
-  const TableKeys* keys_ = nullptr;
-  std::unique_ptr<files::TableFile> file_;
-  std::vector<files::IndexEntry> blocks_;
-  std::size_t next_ = 0;  // the one after the current
-  files::BlockContents contents_;
-  std::unique_ptr<rocksdb::FilterBitsReader> reader_;
-};
 
 // Draws keys that a table most likely lacks, spread over its keys. Equal seeds draw equal keys.
 class AbsentKeys {
@@ -181,7 +114,7 @@ class Verification {
 
 Status Verification::Open() {
   Status status = TableKeys::Open(path_, &keys_);
-  if (status.ok()) status = filter_.Open(path_, *keys_);
+  if (status.ok()) status = filter_.Open(path_, keys_->Order(), keys_->HaveTimestamps());
   if (!status.ok() || !result_.filter.prefix_filtering) return status;
   const std::string& name = result_.filter.prefix_extractor;
   const Status known = SliceTransform::CreateFromString(rocksdb::ConfigOptions(), name, &prefix_);

@@ -81,8 +81,9 @@ Status TableKeys::Read(const std::string& path) {
   merges_ = properties->num_merge_operands != 0;
   const std::string& order = properties->comparator_name;
   if (!order.empty() && order != options_.comparator->Name()) {
-    const Status known = rocksdb::Comparator::CreateFromString(rocksdb::ConfigOptions(), order,
-                                                               &options_.comparator);
+    rocksdb::ConfigOptions strict;
+    strict.ignore_unsupported_options = false;  // or an unknown order would be bytewise
+    const Status known = rocksdb::Comparator::CreateFromString(strict, order, &options_.comparator);
     if (!known.ok()) return Status::NotSupported("the order of the keys is not known here", order);
     status = SetTimestampForm(keeps_timestamps);
     if (!status.ok()) return status;
