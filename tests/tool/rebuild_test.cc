@@ -97,7 +97,8 @@ TEST_F(RebuildCommand, RewritesAllWhenAsked) {
   EXPECT_EQ(Rebuild("--policy classic_bloom:14").at("rewritten_tables"), 0);
   const json all = Rebuild("--policy classic_bloom:14 --all");
   EXPECT_EQ(all.at("rewritten_tables"), kTables);
-  for (const json& file : AskToolForJson("inspect " + directory_.path()).at("files")) {
+  const json inspected = AskToolForJson("inspect " + directory_.path());
+  for (const json& file : inspected.at("files")) {
     EXPECT_NEAR(file.at("bits_per_key"), 14.0, 0.1);
   }
 }

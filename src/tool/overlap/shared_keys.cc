@@ -21,7 +21,6 @@ namespace exactbloom::tool {
 namespace {
 
 using rocksdb::Slice;
-using rocksdb::Status;
 
 // Of one table. More would not narrow the interval by much.
 constexpr std::uint64_t kMostKeysOfTable = 50'000;
