@@ -57,10 +57,11 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(len(points), 16)
         for point in points:
             with self.subTest(policy=point["policy"], tree=point["tree"]):
-                # Partitions take an index and more trailers, and RocksDB's Ribbon filters of them more still.
+                # Partitions take an index and more trailers, and RocksDB's Ribbon filters of them more still. A size ratio
+                # divides the bits among more levels than the two that are there, which leaves 3% unused.
                 ribbon = "ribbon" in point["family"]
                 self.assertAlmostEqual(point["bits_per_key"], point["bits"],
-                                       delta=0.3 if point["tree"] == "large" else 6 if ribbon else 2)
+                                       delta=0.4 if point["tree"] == "large" else 6 if ribbon else 2)
                 delayed = point["delayed"][0]  # a delayed read takes at least its time
                 self.assertGreaterEqual(delayed["mean_us"] * delayed["lookups"], 100 * delayed["reads"])
                 self.assertGreaterEqual(point["blocks_read"], point["false_positives"])

@@ -99,7 +99,7 @@ TEST_F(RebuildCommand, RewritesAllWhenAsked) {
   EXPECT_EQ(all.at("rewritten_tables"), kTables);
   const json inspected = AskToolForJson("inspect " + directory_.path());
   for (const json& file : inspected.at("files")) {
-    EXPECT_NEAR(file.at("bits_per_key"), 14.0, 0.1);
+    EXPECT_NEAR(file.at("filter").at("bits_per_key"), 14.0, 0.1);
   }
 }
 
