@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,15 +38,15 @@ inline CLI::Validator Count(std::uint64_t least = 0, std::uint64_t most = kMostC
       most < kMostCount ? fmt::format("{} to {}", least, most) : "");
 }
 
-// 0.01 or 1%.
-inline CLI::Validator Share(double least = 0.0,
-                            double most = std::numeric_limits<double>::infinity()) {
+// What `read` reads, between two bounds. The other two are how an error calls it.
+inline CLI::Validator Real(std::optional<double> (*read)(std::string_view), double least,
+                           double most, const char* form, const char* noun) {
   return CLI::Validator(
-      [least, most](std::string& text) -> std::string {
-        const std::optional<double> value = ReadShare(text);
-        if (!value) return fmt::format("'{}' is not a number such as 0.01 or 1%", text);
+      [=](std::string& text) -> std::string {
+        const std::optional<double> value = read(text);
+        if (!value) return fmt::format("'{}' is not {}", text, form);
         if (*value < least || *value > most) {
-          return fmt::format("'{}' is not from {:g} to {:g}", text, least, most);
+          return fmt::format("'{}' is not {}from {:g} to {:g}", text, noun, least, most);
         }
         text = fmt::format("{:.17g}", *value);
         return "";
@@ -53,20 +54,16 @@ inline CLI::Validator Share(double least = 0.0,
       "");
 }
 
+// 0.01 or 1%.
+inline CLI::Validator Share(double least = 0.0,
+                            double most = std::numeric_limits<double>::infinity()) {
+  return Real(ReadShare, least, most, "a number such as 0.01 or 1%", "");
+}
+
 // 10, 9.5 or 1e1.
 inline CLI::Validator Number(double least = -std::numeric_limits<double>::infinity(),
                              double most = std::numeric_limits<double>::infinity()) {
-  return CLI::Validator(
-      [least, most](std::string& text) -> std::string {
-        const std::optional<double> value = ReadNumber(text);
-        if (!value) return fmt::format("'{}' is not a number", text);
-        if (*value < least || *value > most) {
-          return fmt::format("'{}' is not a number from {:g} to {:g}", text, least, most);
-        }
-        text = fmt::format("{:.17g}", *value);
-        return "";
-      },
-      "");
+  return Real(ReadNumber, least, most, "a number", "a number ");
 }
 
 // 64M or 1e9.

@@ -188,7 +188,6 @@ void FilterWatch::OnCompactionCompleted(rocksdb::DB* db,
 void FilterWatch::Forget() {
   const std::lock_guard<std::mutex> lock(mutex_);
   most_bits_per_key_ = 0.0;
-  least_bits_per_key_ = 1e9;
   most_bytes_ = 0;
 }
 
@@ -198,7 +197,6 @@ void FilterWatch::Look(rocksdb::DB& db) {
   most_bytes_ = std::max(most_bytes_, sum.filter_bytes - sum.largest_filter);
   if (sum.keys < least_keys_) return;
   most_bits_per_key_ = std::max(most_bits_per_key_, sum.BitsPerKey());
-  least_bits_per_key_ = std::min(least_bits_per_key_, sum.BitsPerKey());
 }
 
 }  // namespace exactbloom

@@ -72,7 +72,6 @@ class FilterWatch : public rocksdb::EventListener {
   void Forget();
 
   double MostBitsPerKey() const { return most_bits_per_key_; }
-  double LeastBitsPerKey() const { return least_bits_per_key_; }
   // Of all filters but the largest one.
   std::uint64_t MostBytes() const { return most_bytes_; }
 
@@ -82,7 +81,6 @@ class FilterWatch : public rocksdb::EventListener {
   const std::uint64_t least_keys_;
   std::mutex mutex_;
   double most_bits_per_key_ = 0.0;
-  double least_bits_per_key_ = 1e9;
   std::uint64_t most_bytes_ = 0;
 };
 
