@@ -54,6 +54,8 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
 }
 
 void BloomFilterPolicy::Prepare() {
+  // It is not written, so a policy that was read back would differ.
+  if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
   levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
   follower_.reset();
   if (!configuration_.ok() || !FollowsTree(options_)) return;
@@ -72,6 +74,7 @@ Status BloomFilterPolicy::ConfigureOptions(
   try {
     status = FilterPolicy::ConfigureOptions(config_options, options, unused);
     if (status.IsNotFound()) status = RefuseUnknownOption(options, status);
+    if (status.ok()) status = RefuseReplacedBits(options, options_);
     if (status.ok()) status = ValidatePolicyOptions(options_);
     if (configuration_.ok()) configuration_ = status;
     Prepare();

@@ -195,15 +195,13 @@ bool IsChanged(const Rule& rule, const PolicyOptions& options) {
   return rule.format(options) != rule.format(PolicyOptions());
 }
 
-// The options that name a policy: those that have not their defaults, and bits_per_key, unless it
-// is the default and others replace it.
+// The options that name a policy: those that have not their defaults, and bits_per_key, unless
+// others replace it.
 std::vector<const Rule*> NamingRules(const PolicyOptions& options) {
   const Rule& bits = RuleOf("bits_per_key");
-  const bool is_replaced = options.fpr != 0.0 || !options.level_bits.empty();
   std::vector<const Rule*> rules;
   for (const Rule& rule : Rules()) {
-    const bool is_wanted = &rule == &bits && !is_replaced;
-    if (is_wanted || IsChanged(rule, options)) rules.push_back(&rule);
+    if (&rule == &bits ? !ReplacesBits(options) : IsChanged(rule, options)) rules.push_back(&rule);
   }
   return rules;
 }
@@ -334,6 +332,16 @@ Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& v
   return otherwise;
 }
 
+Status RefuseReplacedBits(const std::unordered_map<std::string, std::string>& values,
+                          const PolicyOptions& options) {
+  const auto bits = values.find("bits_per_key");
+  if (bits == values.end() || !ReplacesBits(options)) return Status::OK();
+  const Rule& other = RuleOf(options.fpr != 0.0 ? "fpr" : "level_bits");
+  std::string message = "exactbloom: bits_per_key '";
+  message.append(bits->second).append("' has no effect beside ").append(other.name).append(" '");
+  return Status::InvalidArgument(message.append(other.format(options)).append("'"));
+}
+
 Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
   const auto refuse = [](const std::string& message) {
     return Status::InvalidArgument("exactbloom: " + message);
@@ -365,10 +373,10 @@ Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
     status = Parse(*rule, value, &options);
     if (!status.ok()) return status;
   }
-  policy->sets_bits =
-      !std::isnan(options.bits_per_key) || options.fpr != 0.0 || !options.level_bits.empty();
+  policy->sets_bits = !std::isnan(options.bits_per_key) || ReplacesBits(options);
   if (std::isnan(options.bits_per_key)) options.bits_per_key = PolicyOptions().bits_per_key;
-  return ValidatePolicyOptions(options);
+  status = RefuseReplacedBits(values, options);
+  return status.ok() ? ValidatePolicyOptions(options) : status;
 }
 
 const char* PolicyName(FilterKind kind) {

@@ -43,8 +43,18 @@ rocksdb::Status ParsePolicy(const std::string& text, NamedPolicy* policy);
 rocksdb::Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& values,
                                     const rocksdb::Status& otherwise);
 
+// InvalidArgument if `values`, which `options` was changed by, have bits_per_key, and another
+// option replaces it.
+rocksdb::Status RefuseReplacedBits(const std::unordered_map<std::string, std::string>& values,
+                                   const PolicyOptions& options);
+
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
+
+// Whether bits_per_key means nothing beside other options.
+inline bool ReplacesBits(const PolicyOptions& options) {
+  return options.fpr != 0.0 || !options.level_bits.empty();
+}
 
 // Whether filters are sized by the live tree, which needs a tree listener.
 inline bool FollowsTree(const PolicyOptions& options) {
@@ -59,8 +69,8 @@ const char* PolicyName(FilterKind kind);
 std::string FormatPolicy(FilterKind kind, const PolicyOptions& options);
 
 // Returns `id=classic_bloom;bits_per_key=9;lines=1`, separated by `delimiter`: the name, and the
-// options that have not their defaults. bits_per_key is always among them, unless it is the default
-// and other options replace it. Empty where the short form says all.
+// options that have not their defaults. bits_per_key is always among them, unless other options
+// replace it. Empty where the short form says all.
 std::string FormatPolicyFields(FilterKind kind, const PolicyOptions& options,
                                const std::string& delimiter);
 

@@ -57,6 +57,17 @@ struct RebuildResult {
   std::vector<std::string> vanished_files;
 };
 
+// Which tables are rewritten. Of each, those that the ones before it rewrite, too.
+enum class RebuildScope : std::uint8_t {
+  kOtherFilter,  // tables that lack their filter, see RebuildFilters
+  // Those with a filter of the right kind that takes other memory per key, by more than 5%: after a
+  // change of bits_per_key, or of the tree that a policy divides memory for. With
+  // optimize_filters_for_memory, which rounds sizes to those of the allocator, by more than 25%. A
+  // table that does not say how many keys its filter has is not one of them.
+  kOtherSize,
+  kAll,  // every table that has keys. Each call begins with the first table again
+};
+
 struct RebuildOptions {
   // Whose tables to look at; the default column family if there are none.
   std::vector<rocksdb::ColumnFamilyHandle*> column_families;
@@ -74,9 +85,7 @@ struct RebuildOptions {
   // may be open read-only.
   bool dry_run = false;
 
-  // Rewrites every table that has keys, so that a filter that differs in size only is built anew,
-  // too. Each call begins with the first table again.
-  bool all_tables = false;
+  RebuildScope scope = RebuildScope::kOtherFilter;
 
   // Reads a table through and compares all its checksums before it is rewritten; a table written
   // without checksums is decoded instead, unless it has merge operands or timestamps. Without this,
@@ -93,10 +102,10 @@ struct RebuildOptions {
 // Rewrites the tables that lack the filter that their column family's policy would build for them.
 //
 // A table lacks the filter if its filter is of another family (table_filters.h) or, for
-// ExactBloom's, of another kind or number of lines; the size does not matter. A table for which the
-// policy builds none, or whose keys do not go into filters, lacks nothing. If the policy's blocks
-// are of no known family, nothing is done. A table is rewritten within its level, by
-// DB::CompactFiles, so compaction filters apply, and obsolete entries are dropped. Tables of its
+// ExactBloom's, of another kind or number of lines; the size matters with kOtherSize only. A table
+// for which the policy builds none, or whose keys do not go into filters, lacks nothing. If the
+// policy's blocks are of no known family, nothing is done. A table is rewritten within its level,
+// by DB::CompactFiles, so compaction filters apply, and obsolete entries are dropped. Tables of its
 // level whose key ranges touch its own are compacted with it, as in every compaction; these are
 // few, unless one range deletion spans many tables.
 //

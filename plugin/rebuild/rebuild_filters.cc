@@ -87,6 +87,7 @@ class Rebuild {
   void Inspect(const Family& family);
   void InspectTable(const Family& family, const rocksdb::ColumnFamilyMetaData& metadata, int level,
                     const rocksdb::SstFileMetaData& table);
+  bool IsInScope(const WantedFilter& wanted, const TableFilter& filter, bool bottommost) const;
 
   // Goes through the lacking tables once. Busy ones stay in the list.
   Status Pass(bool* progress);
@@ -158,13 +159,18 @@ void Rebuild::InspectTable(const Family& family, const rocksdb::ColumnFamilyMeta
   result_.tables += 1;
   result_.bytes += table.size;
   if (!status.ok()) return;
-  const bool is_wanted = options_.all_tables ? filter.entries > filter.range_deletes
-                                             : family.wanted.IsLackedBy(filter, input->bottommost);
-  if (!is_wanted) return;
+  if (!IsInScope(family.wanted, filter, input->bottommost)) return;
   result_.lacking_tables += 1;
   result_.lacking_bytes += table.size;
   lacking_.push_back({&family, table.file_number, table.size, filter.level});
   not_done_.insert(table.file_number);
+}
+
+bool Rebuild::IsInScope(const WantedFilter& wanted, const TableFilter& filter,
+                        bool bottommost) const {
+  if (options_.scope == RebuildScope::kAll) return filter.entries > filter.range_deletes;
+  if (wanted.IsLackedBy(filter, bottommost)) return true;
+  return options_.scope == RebuildScope::kOtherSize && wanted.HasOtherSize(filter, bottommost);
 }
 
 Status Rebuild::Run() {

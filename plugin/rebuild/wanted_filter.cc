@@ -3,6 +3,7 @@
 #include <rocksdb/filter_policy.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "../filter_bits_interface.h"
@@ -17,6 +18,13 @@ using rocksdb::Status;
 // RocksDB's Ribbon policy builds Bloom filters for fewer keys than this. So a sample has as many
 // keys as the table, up to this number.
 constexpr std::uint64_t kSampleKeys = 2048;
+
+// As above, where sizes are compared. The trailer and the rounding to whole lines are below a
+// thousandth of a filter for as many keys.
+constexpr std::uint64_t kSizeSampleKeys = 1 << 16;
+
+constexpr double kOtherSize = 0.05;
+constexpr double kOtherRoundedSize = 0.25;  // the greatest step between sizes of allocators
 
 }  // namespace
 
@@ -42,15 +50,30 @@ bool WantedFilter::IsLackedBy(const TableFilter& filter, bool bottommost) const 
     return false;
   }
   const std::uint64_t keys = filter.filter_keys != 0 ? filter.filter_keys : filter.entries;
-  const FilterBlockDescription wanted = Sample(filter.level, bottommost, keys);
+  const FilterBlockDescription wanted =
+      Sample(filter.level, bottommost, std::min(keys, kSampleKeys)).block;
   if (wanted.family == FilterFamily::kNone || wanted.family == FilterFamily::kUnknown) return false;
   if (wanted.family != filter.family) return true;
   return wanted.family == FilterFamily::kExactBloom && wanted.ours.layout != filter.layout;
 }
 
-FilterBlockDescription WantedFilter::Sample(int level, bool bottommost, std::uint64_t keys) const {
-  FilterBlockDescription none;
-  none.family = FilterFamily::kNone;
+bool WantedFilter::HasOtherSize(const TableFilter& filter, bool bottommost) const {
+  if (filter.filter_keys == 0 || filter.bytes == 0) return false;
+  const std::uint64_t keys =
+      std::max<std::uint64_t>(1, filter.filter_keys / std::max<std::uint64_t>(1, filter.blocks));
+  const SampleFilter wanted = Sample(filter.level, bottommost, std::min(keys, kSizeSampleKeys));
+  if (wanted.block.family != filter.family) return false;
+  const double bytes_per_key =
+      static_cast<double>(filter.bytes) / static_cast<double>(filter.filter_keys);
+  const double tolerance =
+      table_options_->optimize_filters_for_memory ? kOtherRoundedSize : kOtherSize;
+  return std::abs(bytes_per_key - wanted.bytes_per_key) > tolerance * wanted.bytes_per_key;
+}
+
+WantedFilter::SampleFilter WantedFilter::Sample(int level, bool bottommost,
+                                                std::uint64_t keys) const {
+  SampleFilter none;
+  none.block.family = FilterFamily::kNone;
   if (table_options_->filter_policy == nullptr) return none;
   if (options_.optimize_filters_for_hits && bottommost) return none;
 
@@ -62,13 +85,12 @@ FilterBlockDescription WantedFilter::Sample(int level, bool bottommost, std::uin
       table_options_->filter_policy->GetBuilderWithContext(context));
   if (builder == nullptr) return none;
 
-  for (std::uint64_t i = 0; i < std::min(keys, kSampleKeys); ++i) {
-    builder->AddKey(std::to_string(i));
-  }
+  for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
   std::unique_ptr<const char[]> buffer;
   Status status;
   const Slice block = builder->Finish(&buffer, &status);
-  return DescribeFilterBlock(block);
+  return {DescribeFilterBlock(block),
+          static_cast<double>(block.size()) / static_cast<double>(keys)};
 }
 
 }  // namespace exactbloom

@@ -27,9 +27,18 @@ class WantedFilter {
   //   bottommost  whether no older data of its keys exist below it
   bool IsLackedBy(const TableFilter& filter, bool bottommost) const;
 
+  // Whether such a compaction would give it a filter that takes other memory per key, as
+  // RebuildScope::kOtherSize says. `filter` is not lacking the wanted one.
+  bool HasOtherSize(const TableFilter& filter, bool bottommost) const;
+
  private:
+  struct SampleFilter {
+    FilterBlockDescription block;
+    double bytes_per_key = 0;
+  };
+
   // Has the policy build a filter, and looks at it. kNone if it builds none.
-  FilterBlockDescription Sample(int level, bool bottommost, std::uint64_t keys) const;
+  SampleFilter Sample(int level, bool bottommost, std::uint64_t keys) const;
 
   rocksdb::Options options_;
   std::string family_name_;

@@ -321,8 +321,10 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
       ->type_name("POLICY");
   AddBytes(*rebuild, "--rate", arguments.bytes_per_second, "Bytes of tables to rewrite per second");
   AddBytes(*rebuild, "--max-bytes", arguments.max_bytes, "Bytes of tables to rewrite in all");
-  rebuild->add_flag("--all", arguments.all,
-                    "Rewrite also the tables whose filter differs in its bits per key at most");
+  CLI::Option* bits = rebuild->add_flag(
+      "--bits", arguments.other_sizes,
+      "Rewrite also the tables whose filter has more or fewer bits per key than wanted");
+  rebuild->add_flag("--all", arguments.all, "Rewrite all tables")->excludes(bits);
   rebuild->add_flag(
       "--compact", arguments.compacts,
       "Let automatic compactions go on meanwhile. By default the tree keeps its shape");
@@ -333,9 +335,10 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
 must not have it open. --policy replaces the filter policy in them for all column families,
 and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the
 database may be in use.
-Tables whose filter has the wanted family, kind and lines are left alone, unless --all is given.
-Each other table is rewritten within its level, and no other compaction begins. Ctrl-C stops after the current table; the same command continues
-with what remains. Bytes may be written as 50M or 2G (powers of 1024).
+Tables whose filter has the wanted family, kind and lines are left alone; with --bits they are
+rewritten where its size differs by more than 5%. Each table is rewritten within its level, and
+no other compaction begins. Ctrl-C stops after the current table; the same command continues with
+what remains, but begins anew with --all. Bytes may be written as 50M or 2G (powers of 1024).
 
 Examples:
   exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db

@@ -112,7 +112,8 @@ struct RebuildArguments {
   std::uint64_t bytes_per_second = 0;  // 0: unlimited
   std::uint64_t max_bytes = 0;         // 0: unlimited
   bool compacts = false;               // automatic compactions go on meanwhile
-  bool all = false;                    // tables that have the filter as well
+  bool other_sizes = false;            // tables whose filter has another size as well
+  bool all = false;                    // all tables
   bool dry_run = false;
   bool json = false;
 };

@@ -112,7 +112,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 // As a string, through an OPTIONS file, and as C++ fields.
 TEST_P(ValidOptions, SurviveTheRoundTrip) {
-  const std::string text = std::string("{id=classic_bloom;bits_per_key=12;") + GetParam() + "}";
+  const std::string option = GetParam();
+  const bool is_size = option.find("fpr=") == 0 || option.find("level_bits=") != option.npos;
+  const std::string text =
+      std::string("{id=classic_bloom;") + (is_size ? "" : "bits_per_key=12;") + option + "}";
   PolicyPointer policy;
   ASSERT_TRUE(MakePolicy(text, &policy).ok());
   rocksdb::ConfigOptions semicolons;
@@ -124,10 +127,9 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   EXPECT_EQ(named->ToString(semicolons), text);
   EXPECT_EQ(named->GetId(), policy->GetId());
   // A change without a name is one of the policy that is there.
-  ASSERT_TRUE(
-      rocksdb::FilterPolicy::CreateFromString({}, "{bits_per_key=12;hash_seed=0}", &named).ok());
+  ASSERT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, "{lines=0;hash_seed=0}", &named).ok());
   EXPECT_EQ(named->GetId().find("hash_seed"), std::string::npos);
-  EXPECT_EQ(ValueOf(*named, "lines"), ValueOf(*policy, "lines"));
+  EXPECT_EQ(ValueOf(*named, "bottommost"), ValueOf(*policy, "bottommost"));
 
   const TemporaryDirectory directory;
   rocksdb::Options written = OptionsWith(policy);
@@ -188,7 +190,7 @@ TEST(PolicyOptions, IdsNameWhatWasMade) {
   options.level_bits = {14, 9.5};
   options.hash_seed = 3;
   EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(options))->GetId(),
-            "standard_bloom:12/lines:1/level_bits:14:9.5/hash_seed:3");
+            "standard_bloom:lines:1/level_bits:14:9.5/hash_seed:3");
   EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(12))->GetId(), "standard_bloom:12");
   options = {};
   options.fpr = 0.01;
@@ -339,6 +341,28 @@ TEST(PolicyOptions, TooManyLevelsAreRefused) {
   for (int level = 1; level < 64; ++level) bits += ":1";
   EXPECT_TRUE(Refusal("level_bits=" + bits).ok());
   ExpectWords(Refusal("level_bits=" + bits + ":1"), {"level_bits", "up to 64 numbers"});
+}
+
+// What would have no effect is not taken in silence.
+TEST(PolicyOptions, BitsPerKeyBesideWhatReplacesThemAreRefused) {
+  const auto refusal = [](const std::string& text) {
+    RegisterFilterPolicies();
+    const TemporaryDirectory directory;
+    rocksdb::ConfigOptions config;
+    config.ignore_unsupported_options = false;
+    PolicyPointer policy;
+    const Status made = rocksdb::FilterPolicy::CreateFromString(config, text, &policy);
+    if (!made.ok()) return made;
+    Database db;
+    return rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), Receive(&db));
+  };
+  for (const char* text : {"{id=classic_bloom;bits_per_key=12;fpr=0.01}",
+                           "{id=classic_bloom:9;fpr=0.01;bits_per_key=12}"}) {
+    ExpectWords(refusal(text), {"bits_per_key '12' has no effect beside fpr '0.01'"});
+  }
+  ExpectWords(refusal("{id=standard_bloom;bits_per_key=10;level_bits=14:9}"),
+              {"bits_per_key '10' has no effect beside level_bits '14:9'"});
+  EXPECT_TRUE(refusal("{id=classic_bloom;fpr=0;bits_per_key=9}").ok());
 }
 
 TEST(PolicyOptions, ContradictionsAreRefusedByNameAndByOpen) {

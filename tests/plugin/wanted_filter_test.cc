@@ -39,6 +39,13 @@ class WantedFilterTest : public testing::Test {
     return first.lacking_tables;
   }
 
+  std::uint64_t OtherSize(PolicyPointer policy) {
+    RebuildOptions options;
+    options.scope = RebuildScope::kOtherSize;
+    options.dry_run = true;
+    return Rebuild(*OpenWith(std::move(policy)), options).lacking_tables;
+  }
+
   std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
   rocksdb::BlockBasedTableOptions table_options_;
   rocksdb::Options options_ = [this] {
@@ -53,6 +60,32 @@ TEST_F(WantedFilterTest, KindAndLinesCountButNotSize) {
   EXPECT_EQ(Lacking(NewPolicy({FilterKind::kClassic, 0}, 15)), 0U);
   EXPECT_EQ(Lacking(NewPolicy({FilterKind::kClassic, 1}, 15)), 1U);
   EXPECT_EQ(Lacking(NewPolicy({FilterKind::kStandard, 1}, 15)), 1U);
+}
+
+// What was built is what is wanted; a tenth more bits are another size.
+TEST_F(WantedFilterTest, SizeCountsWhereAskedFor) {
+  const auto bloom = [](double bits) { return PolicyPointer(rocksdb::NewBloomFilterPolicy(bits)); };
+  const auto ribbon = [](double bits) {
+    return PolicyPointer(rocksdb::NewRibbonFilterPolicy(bits, -1));
+  };
+  const auto classic = [](double bits) { return NewPolicy(FilterKind::kClassic, bits); };
+  const auto lines = [](double bits) { return NewPolicy({FilterKind::kStandard, 2}, bits); };
+  const std::function<PolicyPointer(double)> families[] = {bloom, ribbon, classic, lines};
+  for (const std::uint64_t partitions : {0U, 512U, 4096U}) {
+    if (partitions != 0) PartitionFilters(partitions, &table_options_);
+    for (const bool fits_memory : {false, true}) {
+      table_options_.optimize_filters_for_memory = fits_memory;
+      for (const auto& family : families) {
+        SCOPED_TRACE(&family - families);
+        SCOPED_TRACE(testing::Message() << partitions << (fits_memory ? ", fits memory" : ""));
+        env_.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+        options_.env = env_.get();
+        PutAndFlush(*OpenWith(family(10)), 10 * kKeys);
+        EXPECT_EQ(OtherSize(family(10)), 0U);
+        EXPECT_EQ(OtherSize(family(fits_memory ? 20 : 11)), 1U);
+      }
+    }
+  }
 }
 
 TEST_F(WantedFilterTest, BuiltInFamilies) {

@@ -82,7 +82,7 @@ TEST_F(RebuildCommand, StopsAtAnInterruptAndGoesOn) {
   // At this rate it would sleep for minutes after the first table.
   const testing::Outcome stopped =
       AskTool("rebuild --policy classic_bloom:10 --rate 1K " + directory_.path(),
-              "timeout --preserve-status -s INT 2");
+              "timeout --preserve-status -s INT 5");
   EXPECT_EQ(stopped.status, 130) << stopped.err;
   EXPECT_NE(stopped.out.find("rewritten   1 table, "), std::string::npos) << stopped.out;
   EXPECT_NE(stopped.out.find("The same command continues"), std::string::npos) << stopped.out;
@@ -92,11 +92,12 @@ TEST_F(RebuildCommand, StopsAtAnInterruptAndGoesOn) {
 }
 
 // The filters of the same kind differ in their bits.
-TEST_F(RebuildCommand, RewritesAllWhenAsked) {
+TEST_F(RebuildCommand, RewritesOtherSizesAndAllWhenAsked) {
   Rebuild("--policy classic_bloom:10");
   EXPECT_EQ(Rebuild("--policy classic_bloom:14").at("rewritten_tables"), 0);
-  const json all = Rebuild("--policy classic_bloom:14 --all");
-  EXPECT_EQ(all.at("rewritten_tables"), kTables);
+  EXPECT_EQ(Rebuild("--policy classic_bloom:14 --bits").at("rewritten_tables"), kTables);
+  EXPECT_EQ(Rebuild("--policy classic_bloom:14 --bits").at("lacking_tables"), 0);
+  EXPECT_EQ(Rebuild("--policy classic_bloom:14 --all").at("rewritten_tables"), kTables);
   const json inspected = AskToolForJson("inspect " + directory_.path());
   for (const json& file : inspected.at("files")) {
     EXPECT_NEAR(file.at("filter").at("bits_per_key"), 14.0, 0.1);

@@ -249,7 +249,8 @@ RebuildResult Rebuild(const RebuildArguments& arguments) {
   options.max_bytes = arguments.max_bytes;
   options.bytes_per_second = arguments.bytes_per_second;
   options.dry_run = arguments.dry_run;
-  options.all_tables = arguments.all;
+  if (arguments.other_sizes) options.scope = RebuildScope::kOtherSize;
+  if (arguments.all) options.scope = RebuildScope::kAll;
   options.cancel = &support::InterruptFlag();
   options.progress = [&progress](const RebuildResult& result) { progress.Show(result); };
   RebuildResult result;
