@@ -18,6 +18,7 @@
 #include "exactbloom/tree_listener.h"
 #include "readamp/open_rocksdb.h"
 #include "support/machine.h"
+#include "support/policy_name.h"
 #include "support/progress.h"
 
 namespace exactbloom::readamp {
@@ -57,8 +58,9 @@ std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& polic
   std::shared_ptr<const rocksdb::FilterPolicy> result;
   const auto status = rocksdb::FilterPolicy::CreateFromString(config, policy, &result);
   if (!status.ok() || result == nullptr) {
-    throw InputError(fmt::format("policy '{}': {}", policy,
-                                 status.ok() ? "names no filter policy" : status.ToString()));
+    throw InputError(fmt::format("policy '{}': {}{}", policy,
+                                 status.ok() ? "names no filter policy" : status.ToString(),
+                                 support::WhichPolicyWasMeant(policy)));
   }
   return result;
 }

@@ -12,6 +12,7 @@
 #include "exactbloom/filter_policy.h"
 #include "plugin/policy_options.h"
 #include "support/nearest_name.h"
+#include "support/policy_name.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
 #include "tool/database/options_text.h"
@@ -19,11 +20,7 @@
 namespace exactbloom::tool {
 namespace {
 
-const std::vector<std::string>& PolicyNames() {
-  static const auto& names = *new std::vector<std::string>{"classic_bloom", "standard_bloom",
-                                                           "bloomfilter", "ribbonfilter"};
-  return names;
-}
+using support::PolicyNames;
 
 std::vector<std::string> OptionNames() {
   std::vector<std::string> names = {"id"};

@@ -19,6 +19,7 @@
 #include "plugin/rocksdb_compat.h"
 #include "support/errors.h"
 #include "support/own_policy.h"
+#include "support/policy_name.h"
 #include "support/progress.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
@@ -48,8 +49,9 @@ PolicyPointer PolicyNamed(const std::string& text) {
   config.ignore_unsupported_options = false;
   const Status status = rocksdb::FilterPolicy::CreateFromString(config, text, &policy);
   if (!status.ok() || policy == nullptr) {
-    throw support::InputError(fmt::format("--policy {} is not understood{}", text,
-                                          status.ok() ? "" : ": " + Describe(status)));
+    throw support::InputError(fmt::format("--policy {} is not understood{}{}", text,
+                                          status.ok() ? "" : ": " + Describe(status),
+                                          support::WhichPolicyWasMeant(text)));
   }
   return policy;
 }
