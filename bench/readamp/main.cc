@@ -37,7 +37,8 @@ using support::Share;
 void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
-      ->check(OneOf(WorkloadNames()));
+      ->check(OneOf(WorkloadNames()))
+      ->default_str("absent,present, and hyphenation of a dictionary");
   app.add_option("--lookups", settings.lookups, "Lookups per workload, except hyphenation")
       ->transform(Count(1));
   app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
@@ -117,7 +118,7 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, progress));
   }
-  if (settings.bloom_table) {
+  if (settings.bloom_table && settings.HasDictionary()) {
     report.bloom_table = MeasureBloomTable(settings, std::move(keys), progress);
   }
   progress.End();
@@ -147,9 +148,11 @@ int Main(int argc, char** argv) {
   app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);
   app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
-  app.add_flag("!--no-bloom-table", settings.bloom_table, "Leave Bloom's Table I out");
+  app.add_flag("!--no-bloom-table", settings.bloom_table,
+               "Leave out Bloom's Table I, which is measured with a dictionary");
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
+    if (settings.workloads.empty()) settings.workloads = DefaultWorkloads(settings);
     Measure(settings, support::CommandLine("readamp", argc, argv));
   });
 }

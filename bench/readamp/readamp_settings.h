@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <utility>
@@ -46,8 +47,8 @@ struct ReadampSettings {
   double stored_share = 0.1;               // Bloom's share of words that need a disk read
 
   // The lookups.
-  std::vector<std::string> workloads = {"absent", "present", "hyphenation"};
-  std::uint64_t lookups = 200'000;  // of each workload except hyphenation
+  std::vector<std::string> workloads;  // empty: DefaultWorkloads
+  std::uint64_t lookups = 200'000;     // of each workload except hyphenation
   // The most lookups of a workload without filters; 0: all.
   std::uint64_t unfiltered_lookups = 50'000;
   double absent_share = 0.5;  // of mix, zipf, multiget and during-writes
@@ -76,8 +77,15 @@ struct ReadampSettings {
 
   std::string directory = ".";  // where the databases are made and removed
   std::string json_file;        // empty: none
-  bool bloom_table = true;      // reproduce Bloom's Table I
+  bool bloom_table = true;      // reproduce Bloom's Table I, if the keys are a dictionary
   std::uint64_t seed = 1970;
+
+  // Whether the keys are words: of a file in a folder `dict`, where systems have them. Only words
+  // are hyphenated.
+  bool HasDictionary() const {
+    const bool is_file = synthetic_keys == 0 && user_database.empty();
+    return is_file && std::filesystem::path(key_file).parent_path().filename() == "dict";
+  }
 };
 
 using support::InputError;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -33,12 +34,22 @@ class ReadampTest : public ::testing::Test {
     return outcome;
   }
 
-  // The results of a run that has to succeed, and its text in out_.
+  // The results of a run that has to succeed, and its text in out_ and err_.
   nlohmann::json Measure(const std::string& arguments, const std::string& under = "") {
     const Outcome outcome = Run(arguments + " --json " + Json().string(), under);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     out_ = outcome.out;
+    err_ = outcome.err;
     return outcome.status == 0 ? nlohmann::json::parse(ReadFile(Json())) : nlohmann::json();
+  }
+
+  // Writes a dictionary of so many words and returns the argument that names it.
+  std::string MakeDictionary(int words) const {
+    std::filesystem::create_directory(directory_ / "dict");
+    const std::filesystem::path path = directory_ / "dict" / "words";
+    std::ofstream file(path);
+    for (int i = 0; i < words; ++i) file << "word" << i << "\n";
+    return "--keys " + path.string();
   }
 
   // One line on stderr that contains `words`, status 2 and nothing on stdout.
@@ -59,6 +70,7 @@ class ReadampTest : public ::testing::Test {
 
   std::filesystem::path directory_;
   std::string out_;
+  std::string err_;
 };
 
 }  // namespace exactbloom::testing

@@ -18,14 +18,15 @@ using exactbloom::testing::ReadampTest;
 using nlohmann::json;
 
 TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
-  const json report = Measure("--synthetic 60000 --no-bloom-table");
+  const json report = Measure("--synthetic 60000");
   EXPECT_EQ(report.at("keys"), 60000);
   EXPECT_EQ(report.at("workload_source"), "synthetic, 60000 keys");
   ASSERT_EQ(report.at("policies").size(), 5U);
   for (const auto& policy : report.at("policies")) {
     const std::string name = policy.at("policy");
     EXPECT_NE(out_.find(name), std::string::npos);
-    for (const auto* workload : {"absent", "present", "hyphenation"}) {
+    ASSERT_EQ(policy.at("workloads").size(), 2U);
+    for (const auto* workload : {"absent", "present"}) {
       SCOPED_TRACE(fmt::format("{}, {}", name, workload));
       const auto& result = policy.at("workloads").at(workload);
       EXPECT_GT(result.at("lookups"), 0);
@@ -71,9 +72,9 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
 }
 
 TEST_F(ReadampTest, MakesFewerLookupsWithoutFilter) {
-  const json report = Measure(
-      "--synthetic 60000 --no-bloom-table --unfiltered-lookups 10000 "
-      "--policies none,classic_bloom:10");
+  const json report =
+      Measure(MakeDictionary(60000) +
+              " --no-bloom-table --unfiltered-lookups 10000 --policies none,classic_bloom:10");
   EXPECT_NE(out_.find("hyphenation: 60000 lookups, every key once, in the store or not\n"
                       "without a filter the first 10000 of them;"),
             std::string::npos)
@@ -118,7 +119,8 @@ TEST_F(ReadampTest, TakesEveryOptionOfOurPolicies) {
 }
 
 TEST_F(ReadampTest, ReproducesBloomsTable) {
-  const json report = Measure("--synthetic 100000 --workloads absent --policies classic_bloom:10");
+  const json report =
+      Measure(MakeDictionary(100000) + " --workloads absent --policies classic_bloom:10");
   ASSERT_EQ(report.at("bloom_table_1").size(), 6U);
   for (const auto& row : report.at("bloom_table_1")) {
     const double error = row.at("allowed_error");
@@ -137,11 +139,30 @@ TEST_F(ReadampTest, ReadsKeysFromAFile) {
   for (int i = 0; i < 5000; ++i) file << "key-" << i * 7919 << "\r\n\n";
   for (int i = 0; i < 5000; ++i) file << "key-" << i * 7919 << "\n";  // again
   file.close();
-  const json report = Measure("--no-bloom-table --policies standard_bloom:12 --stored 0.5 --keys " +
-                              (directory_ / "keys").string());
+  const json report =
+      Measure("--policies standard_bloom:12 --stored 0.5 --keys " + (directory_ / "keys").string());
   EXPECT_EQ(report.at("keys"), 5000);
   EXPECT_EQ(report.at("keys_stored"), 2500);
-  EXPECT_EQ(Result(report, 0, "hyphenation").at("lookups"), 5000);
+  EXPECT_EQ(Result(report, 0, "absent").at("lookups"), 2500);
+}
+
+// Only words of a dictionary are hyphenated: not the keys of another file, nor synthetic ones.
+TEST_F(ReadampTest, HyphenatesADictionaryAlone) {
+  fs::create_directory(directory_ / "words");
+  const std::string dictionary = MakeDictionary(3000);
+  fs::rename(directory_ / "dict" / "words", directory_ / "words" / "dict");
+  const std::string no_dictionary = "--keys " + (directory_ / "words" / "dict").string();
+  for (const std::string& keys : {std::string("--synthetic 3000"), no_dictionary}) {
+    const json report = Measure(keys + " --policies classic_bloom:10");
+    EXPECT_EQ(report.at("policies").at(0).at("workloads").count("hyphenation"), 0U);
+    EXPECT_TRUE(report.at("bloom_table_1").empty());
+    EXPECT_EQ(out_.find("Bloom 1970"), std::string::npos) << out_;
+    ExpectRefusal(keys + " --workloads hyphenation", "the workload hyphenation needs words");
+  }
+  fs::rename(directory_ / "words" / "dict", directory_ / "dict" / "words");
+  const json report = Measure(dictionary + " --policies classic_bloom:10");
+  EXPECT_EQ(Result(report, 0, "hyphenation").at("lookups"), 3000);
+  EXPECT_EQ(report.at("bloom_table_1").size(), 6U);
 }
 
 TEST_F(ReadampTest, RefusesBadInputWithOneLine) {

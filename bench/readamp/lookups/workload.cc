@@ -33,7 +33,10 @@ Order TakePresent(const KeySet& keys, const ReadampSettings& settings) {
   return Take(keys, settings, true);
 }
 
-Order TakeAll(const KeySet& keys, const ReadampSettings& /*settings*/) {
+Order TakeAll(const KeySet& keys, const ReadampSettings& settings) {
+  if (!settings.HasDictionary()) {
+    throw InputError("the workload hyphenation needs words: --keys with a file of a folder dict");
+  }
   Order order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   return order;
@@ -123,6 +126,12 @@ std::vector<std::string> WorkloadNames() {
   std::vector<std::string> names;
   names.reserve(kWorkloadKinds.size());
   for (const WorkloadKind& kind : kWorkloadKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<std::string> DefaultWorkloads(const ReadampSettings& settings) {
+  std::vector<std::string> names = {"absent", "present"};
+  if (settings.HasDictionary()) names.emplace_back("hyphenation");
   return names;
 }
 

@@ -28,7 +28,11 @@ struct Workload {
 // The names that --workloads takes.
 std::vector<std::string> WorkloadNames();
 
-// The workloads that the settings name. Throws InputError for an unknown name.
+// Those that are made unless others are named.
+std::vector<std::string> DefaultWorkloads(const ReadampSettings& settings);
+
+// The workloads that the settings name. Throws InputError for an unknown name, and for one that the
+// settings do not fit.
 std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& settings);
 
 }  // namespace exactbloom::readamp
