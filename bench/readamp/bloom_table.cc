@@ -38,7 +38,7 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const ReadampSettings& setti
 
   progress.Begin("Bloom's Table I, loading " + row.policy, 0);
   const Database database(settings, keys, MakePolicy(row.policy));
-  const auto [name, description, measured, prediction] =
+  const auto [name, description, kind, measured, prediction] =
       MeasureWorkload(all, database, "Bloom's Table I, " + row.policy, progress);
   row.filter_bytes = database.Tables().FilterBytes();
   const double lookups = static_cast<double>(measured.lookups) / 100.0;

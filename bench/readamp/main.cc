@@ -117,6 +117,9 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
   report.cpu = support::DescribeCpu();
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, progress));
+    for (const std::string& warning : report.policies.back().warnings) {
+      fmt::print(stderr, "readamp: warning: {}: {}\n", policy, warning);
+    }
   }
   if (settings.bloom_table && settings.HasDictionary()) {
     report.bloom_table = MeasureBloomTable(settings, std::move(keys), progress);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "readamp/lookups/growth.h"
+#include "support/size_ratio_fit.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -27,7 +28,7 @@ std::size_t LookupsToMake(const Workload& workload, const rocksdb::FilterPolicy*
 WorkloadResult MeasureWorkload(const Workload& workload, const Database& database,
                                const std::string& step, Progress& progress) {
   const ReadampSettings& settings = database.Settings();
-  WorkloadResult result{workload.name, workload.description,
+  WorkloadResult result{workload.name, workload.description, workload.kind,
                         Run(workload, database, step, settings.read_latency, progress),
                         Predict(database, workload)};
   // RocksDB counts no true positives of prefixes; the tree does.
@@ -61,6 +62,9 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   result.tables = database.Tables().size();
   result.sorted_runs = database.Tables().SortedRuns();
   result.load_cpu_us = database.LoadCpuPerKey();
+  const std::string misfit =
+      support::SizeRatioMisfit(filter_policy.get(), database.Tables().KeysOfLevels());
+  if (!misfit.empty()) result.warnings.push_back(misfit);
   if (growth) result.growth = WithOptima(policy, filter_policy.get(), growth->Result());
   for (Workload workload : workloads) {
     if (workload.kind == LookupKind::kGrowth) continue;

@@ -27,6 +27,27 @@ INSTANTIATE_TEST_SUITE_P(Trees, OnTree,
                                          "--tree level0 --level0-files 5",
                                          "--tree universal --write-buffer 128kb"));
 
+// The waste of all levels is that of the workload. Where RocksDB counts by level, the file system
+// sees as many reads of each level's tables.
+void ExpectSumsOfLevels(const nlohmann::json& result, const std::string& workload, bool filtered) {
+  std::uint64_t wasted_reads = 0;
+  std::uint64_t false_positives = 0;
+  for (const nlohmann::json& level : result.at("by_level")) {
+    SCOPED_TRACE(level.at("level"));
+    if (workload != "multiget") wasted_reads += level.at("wasted_reads").get<std::uint64_t>();
+    if (workload != "prefix") false_positives += level.at("false_positives").get<std::uint64_t>();
+    if (workload != "multiget" && workload != "prefix" && filtered) {
+      EXPECT_EQ(level.at("wasted_reads"), level.at("false_positives"));
+    }
+  }
+  if (workload != "multiget") {
+    EXPECT_EQ(result.at("wasted_reads"), wasted_reads);
+  }
+  if (workload != "prefix") {
+    EXPECT_EQ(result.at("false_positives"), false_positives);
+  }
+}
+
 // Nothing is cached, so every search of a table is a read.
 TEST_P(OnTree, AllCountsAgree) {
   const std::string tree = GetParam();
@@ -50,6 +71,7 @@ TEST_P(OnTree, AllCountsAgree) {
       SCOPED_TRACE(policy.at("policy").get<std::string>() + ", " + name);
       EXPECT_EQ(result.at("absent_checks"), result.at("derived_absent_checks"));
       EXPECT_EQ(result.at("file_bytes_read"), result.at("bytes_read"));
+      ExpectSumsOfLevels(result, name, policy.at("policy") != "none");
       const double searches = result.at("wasted_searches");
       if (name == "multiget") {
         EXPECT_TRUE(result.at("wasted_reads").is_null());
@@ -132,6 +154,7 @@ TEST_F(ReadampTest, FollowsATreeThatChanges) {
     const auto& absent = policy.at("workloads").at("absent");
     EXPECT_TRUE(result.at("derived_absent_checks").is_null());
     EXPECT_TRUE(result.at("exact_rate").is_null());
+    EXPECT_TRUE(result.at("by_level").is_null());
     EXPECT_LE(result.at("over_time").size(), 20U);
     std::uint64_t lookups = 0;
     std::uint64_t wasted_reads = 0;
@@ -145,6 +168,42 @@ TEST_F(ReadampTest, FollowsATreeThatChanges) {
     EXPECT_EQ(absent.at("absent_checks"), absent.at("derived_absent_checks"));
     EXPECT_TRUE(absent.at("over_time").is_null());
   }
+}
+
+// Three levels without filters: nearly every absent key costs a read in each of them.
+TEST_F(ReadampTest, SaysWhichLevelsWaste) {
+  const nlohmann::json report = Measure(
+      "--synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads buffered "
+      "--workloads absent,multiget --policies 'none,{id=classic_bloom;level_bits=20:20:20:20:4}' "
+      "--sorted-runs 4");
+  EXPECT_NE(out_.find("wasted reads per lookup, by level\n"), std::string::npos) << out_;
+  const auto& none = Result(report, 0, "absent").at("by_level");
+  const auto& uneven = Result(report, 1, "absent").at("by_level");
+  ASSERT_EQ(none.size(), 4U);
+  for (std::size_t i = 0; i < none.size(); ++i) {
+    EXPECT_EQ(none.at(i).at("level"), i + 1);
+    EXPECT_GT(none.at(i).at("wasted_reads"), 3500);
+    EXPECT_EQ(uneven.at(i).at("wasted_reads") > 100, i == 3) << uneven;
+  }
+  EXPECT_TRUE(Result(report, 0, "multiget").at("by_level").at(0).at("wasted_reads").is_null());
+}
+
+TEST_F(ReadampTest, WarnsOfASizeRatioThatIsNotTheTrees) {
+  const nlohmann::json report = Measure(
+      "--synthetic 20000 --stored 0.5 --lookups 100 --size-ratio 4 --workloads absent "
+      "--policies 'classic_bloom:10,{id=classic_bloom;size_ratio=10},{id=classic_bloom;size_ratio="
+      "5},{id=classic_bloom;size_ratio=auto}'");
+  const std::string warning =
+      "size_ratio is 10, but level 3 has 4 times the keys of level 2: the filters take more or "
+      "less memory than bits_per_key says";
+  for (const auto& policy : report.at("policies")) {
+    const bool misfits = policy.at("policy") == "{id=classic_bloom;size_ratio=10}";
+    EXPECT_EQ(policy.at("warnings"), misfits ? nlohmann::json{warning} : nlohmann::json::array());
+  }
+  EXPECT_NE(err_.find("readamp: warning: {id=classic_bloom;size_ratio=10}: " + warning + "\n"),
+            std::string::npos)
+      << err_;
+  EXPECT_EQ(err_.find("warning"), err_.rfind("warning")) << err_;
 }
 
 // Name and contents of every file of a directory.

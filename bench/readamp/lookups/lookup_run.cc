@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "readamp/open_rocksdb.h"
@@ -52,12 +53,18 @@ Number Quantile(std::vector<Number>& values, double share) {
 struct LookupTask {
   LookupTask(const Workload& its_workload, const Database& its_database, rocksdb::DB& open,
              Progress& its_progress)
-      : workload(its_workload), database(its_database), db(open), progress(its_progress) {}
+      : workload(its_workload), database(its_database), db(open), progress(its_progress) {
+    for (const Table& table : database.Tables()) {
+      level_of_file.emplace(table.file_number, table.level);
+      result.by_level[table.level];
+    }
+  }
 
   const Workload& workload;
   const Database& database;
   rocksdb::DB& db;
   Progress& progress;
+  std::unordered_map<std::uint64_t, int> level_of_file;
   std::atomic<std::size_t> next{0};  // in the workload's order
   std::atomic<std::uint64_t> wasted_reads{0};
   std::atomic<std::uint64_t> done{0};  // lookups
@@ -79,6 +86,7 @@ class LookupThread {
 
   void Run() {
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    rocksdb::get_perf_context()->EnablePerLevelPerfContext();
     rocksdb::get_perf_context()->Reset();
     const bool batches = task_.workload.kind == LookupKind::kMultiGet;
     const std::size_t chunk = batches ? settings_.batch : kChunk;
@@ -105,6 +113,13 @@ class LookupThread {
     result.file_reads += reads.Total();
     result.file_batched_reads += reads.batched_reads;
     result.file_bytes_read += reads.bytes;
+    for (const auto& [level, filters] : *counts.level_to_perf_context) {
+      result.by_level[static_cast<int>(level)].false_positives +=
+          filters.bloom_filter_full_positive - filters.bloom_filter_full_true_positive;
+    }
+    for (const auto& [level, wasted] : wasted_by_level_) {
+      result.by_level[level].wasted_reads += wasted;
+    }
     task_.microseconds.insert(task_.microseconds.end(), microseconds_.begin(), microseconds_.end());
     task_.reads.insert(task_.reads.end(), reads_.begin(), reads_.end());
   }
@@ -219,6 +234,10 @@ class LookupThread {
       read.erase(std::remove(read.begin(), read.end(), holder->file_number), read.end());
     }
     task_.wasted_reads += read.size();
+    for (const std::uint64_t number : read) {
+      const auto found = task_.level_of_file.find(number);
+      if (found != task_.level_of_file.end()) ++wasted_by_level_[found->second];
+    }
   }
 
   LookupTask& task_;
@@ -227,6 +246,7 @@ class LookupThread {
   CountedThread counted_;
   std::vector<float> microseconds_;
   std::vector<std::uint32_t> reads_;
+  std::map<int, std::uint64_t> wasted_by_level_;
 };
 
 // Takes lookups of the task until there are none left. Throws WrongAnswer, and stops the other
@@ -358,6 +378,12 @@ void SetTickers(const rocksdb::Statistics& statistics, bool scans, Measurement& 
 
 }  // namespace
 
+std::uint64_t Measurement::SumOfLevels(std::uint64_t LevelWaste::*field) const {
+  return std::accumulate(
+      by_level.begin(), by_level.end(), std::uint64_t{0},
+      [field](std::uint64_t sum, const auto& level) { return sum + level.second.*field; });
+}
+
 Measurement Run(const Workload& workload, const Database& database, const std::string& step,
                 std::chrono::nanoseconds read_latency, Progress& progress) {
   const bool during_writes = workload.kind == LookupKind::kDuringWrites;
@@ -383,6 +409,7 @@ Measurement Run(const Workload& workload, const Database& database, const std::s
     result.kernel_bytes_read = KernelBytesRead() - kernel_before;
   }
   if (workload.kind != LookupKind::kMultiGet) result.wasted_reads = task.wasted_reads;
+  if (during_writes) result.by_level.clear();
   SetCallFigures(task);
   SetTickers(*open.statistics, workload.kind == LookupKind::kPrefixScan, result);
   return std::move(result);

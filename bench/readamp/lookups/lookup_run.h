@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ struct TimeSample {
   std::uint64_t wasted_reads = 0;
   std::uint64_t tables = 0;  // at the time of the sample
   std::uint64_t level0_files = 0;
+};
+
+// What the lookups wasted in the tables of one level.
+struct LevelWaste {
+  std::uint64_t false_positives = 0;  // as RocksDB counts them; zero in scans, where it does not
+  std::uint64_t wasted_reads = 0;     // zero where Measurement has none
 };
 
 struct Measurement {
@@ -41,7 +48,8 @@ struct Measurement {
   // Tables that a lookup read from their files although they lack its key; none for MultiGet,
   // whose reads are for several keys.
   std::optional<std::uint64_t> wasted_reads;
-  std::uint64_t p50_file_reads = 0;  // per call, like the times below
+  std::map<int, LevelWaste> by_level;  // each level of the tree; empty if that changes meanwhile
+  std::uint64_t p50_file_reads = 0;    // per call, like the times below
   std::uint64_t p99_file_reads = 0;
 
   // From the storage device, by this process; none unless reads were direct and the kernel counts
@@ -55,6 +63,7 @@ struct Measurement {
   std::vector<TimeSample> over_time;  // of kDuringWrites
 
   std::uint64_t AbsentChecks() const { return true_negatives + false_positives; }
+  std::uint64_t SumOfLevels(std::uint64_t LevelWaste::*field) const;
 };
 
 // Looks up all keys of the workload with the settings' threads and compares every answer with the

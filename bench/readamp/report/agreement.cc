@@ -48,6 +48,19 @@ void CompareWastedReads(const Measurement& measured, const Prediction& predictio
       *measured.wasted_reads, measured.block_cache_hits, searches);
 }
 
+// RocksDB counts false positives for each level apart from its tickers, but none of scans.
+void CompareLevels(const Measurement& measured, bool scans) {
+  const std::uint64_t positives = measured.SumOfLevels(&LevelWaste::false_positives);
+  Require(scans || positives == measured.false_positives,
+          "RocksDB counts {} false positives in all levels and {} by level",
+          measured.false_positives, positives);
+  if (!measured.wasted_reads) return;
+  const std::uint64_t reads = measured.SumOfLevels(&LevelWaste::wasted_reads);
+  Require(reads == *measured.wasted_reads,
+          "the file system counts {} wasted reads, {} of them of tables in the tree",
+          *measured.wasted_reads, reads);
+}
+
 void CompareRate(const Measurement& measured, const Prediction& prediction) {
   if (!prediction.decides || !prediction.rate) return;
   const Interval interval = WilsonInterval(measured.false_positives, measured.AbsentChecks(),
@@ -67,6 +80,7 @@ void CheckAgreement(const Measurement& measured, const Prediction& prediction, L
           "RocksDB counts {} checks of absent keys where the tree has {}", measured.AbsentChecks(),
           *prediction.absent_checks);
   CompareWastedReads(measured, prediction, kind == LookupKind::kPrefixScan);
+  CompareLevels(measured, kind == LookupKind::kPrefixScan);
   if (tree == Tree::kSettled) CompareRate(measured, prediction);
 } catch (const WrongAnswer& problem) {
   throw WrongAnswer(run + ": " + problem.what());

@@ -44,6 +44,7 @@ Prediction Predict(const Database& database, const Workload& workload);
 //   reads and bytes of table files   RocksDB's are the file system's; direct reads in whole pages
 //   wasted reads                     the file system's are RocksDB's false positives, less those
 //                                    that the block cache answered
+//   waste by level                   its sums over the levels are the totals
 //   false positives                  on a settled tree, where Prediction::decides: their rate is
 //                                    the exact one, unless chance has done what it does once in 1.7
 //                                    million measurements

@@ -39,6 +39,20 @@ json SettingsJson(const ReadampSettings& settings) {
           {"seed", settings.seed}};
 }
 
+// Counts that do not exist are null.
+json LevelsJson(const Measurement& measured, LookupKind kind) {
+  if (measured.by_level.empty()) return nullptr;
+  const bool scans = kind == LookupKind::kPrefixScan;
+  json levels = json::array();
+  for (const auto& [level, waste] : measured.by_level) {
+    levels.push_back(
+        {{"level", level},
+         {"false_positives", scans ? json(nullptr) : json(waste.false_positives)},
+         {"wasted_reads", measured.wasted_reads ? json(waste.wasted_reads) : json(nullptr)}});
+  }
+  return levels;
+}
+
 json WorkloadJson(const WorkloadResult& result, const std::optional<AvoidedReads>& avoided) {
   const Measurement& measured = result.measurement;
   const Interval interval = result.RateInterval();
@@ -58,6 +72,7 @@ json WorkloadJson(const WorkloadResult& result, const std::optional<AvoidedReads
           {"file_bytes_read", measured.file_bytes_read},
           {"wasted_searches", result.WastedSearches()},
           {"wasted_reads", measured.wasted_reads},
+          {"by_level", LevelsJson(measured, result.kind)},
           {"predicted_wasted_reads", result.prediction.WastedReads()},
           {"kernel_bytes_read", measured.kernel_bytes_read},
           {"reads_avoided", avoided ? json(avoided->blocks) : json(nullptr)},
@@ -107,6 +122,7 @@ json Report::Json(const ReadampSettings& settings) const {
                                 {"tables", policy.tables},
                                 {"sorted_runs", policy.sorted_runs},
                                 {"load_cpu_us_per_key", policy.load_cpu_us},
+                                {"warnings", policy.warnings},
                                 {"workloads", workloads}});
   }
   for (const BloomTableRow& row : bloom_table) root["bloom_table_1"].push_back(BloomTableJson(row));

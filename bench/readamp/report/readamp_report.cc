@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "exactbloom/version.h"
 #include "support/text_table.h"
@@ -68,6 +69,36 @@ std::string OverTimeText(const Report& report, std::size_t index) {
   return "wasted reads per lookup over time (seconds of the first policy)\n" + table.Format();
 }
 
+// A row for each policy, a column for each level that one of their trees has.
+std::string LevelsText(const Report& report, std::size_t index) {
+  std::set<int> levels;
+  for (const PolicyResult& policy : report.policies) {
+    const Measurement& measured = policy.workloads[index].measurement;
+    if (!measured.wasted_reads) return "";
+    for (const auto& [level, waste] : measured.by_level) levels.insert(level);
+  }
+  if (levels.empty()) return "";
+  support::Cells header = {"policy"};
+  for (const int level : levels) header.push_back(fmt::format("level {}", level));
+  header.push_back("all");
+  support::TextTable table(std::move(header));
+  for (const PolicyResult& policy : report.policies) {
+    const Measurement& measured = policy.workloads[index].measurement;
+    const auto per_lookup = [&measured](std::uint64_t reads) {
+      return fmt::format("{:.5f}", PerLookup(reads, measured.lookups));
+    };
+    support::Cells row = {policy.policy};
+    for (const int level : levels) {
+      const auto waste = measured.by_level.find(level);
+      row.push_back(waste == measured.by_level.end() ? "-"
+                                                     : per_lookup(waste->second.wasted_reads));
+    }
+    row.push_back(per_lookup(*measured.wasted_reads));
+    table.AddRow(std::move(row));
+  }
+  return "wasted reads per lookup, by level\n" + table.Format();
+}
+
 std::string WorkloadText(const Report& report, std::size_t index) {
   const WorkloadResult& first = report.policies.front().workloads[index];
   const WorkloadResult* baseline = report.Baseline(first.name);
@@ -87,6 +118,8 @@ std::string WorkloadText(const Report& report, std::size_t index) {
                         baseline->measurement.lookups);
   }
   text += table.Format() + "\n";
+  const std::string levels = LevelsText(report, index);
+  if (!levels.empty()) text += levels + "\n";
   if (!first.measurement.over_time.empty()) text += OverTimeText(report, index) + "\n";
   return text;
 }

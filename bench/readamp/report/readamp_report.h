@@ -18,6 +18,7 @@ namespace exactbloom::readamp {
 struct WorkloadResult {
   std::string name;
   std::string description;
+  LookupKind kind = LookupKind::kGet;
   Measurement measurement;
   Prediction prediction;
 
@@ -37,6 +38,7 @@ struct PolicyResult {
   std::size_t tables = 0;
   double load_cpu_us = 0.0;  // processor time per key
   int sorted_runs = 0;
+  std::vector<std::string> warnings;  // of settings that do not fit the tree
   std::optional<GrowthResult> growth;
   std::vector<WorkloadResult> workloads;  // the others
 

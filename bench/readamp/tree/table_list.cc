@@ -71,7 +71,8 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys)
         throw InputError(fmt::format("no properties of table {}", path));
       }
       tables_.push_back({run, level.level, file.file_number, file.smallestkey, file.largestkey,
-                         properties->second->num_filter_entries, properties->second->filter_size,
+                         properties->second->num_entries, properties->second->num_filter_entries,
+                         properties->second->filter_size,
                          ReadFilterBlocks(*db.GetFileSystem(), path)});
       VisitKeys(options, path, [&](const std::string& key) {
         const auto found = keys.Find(key);
@@ -97,6 +98,15 @@ std::uint64_t TableList::FilterKeys() const {
   std::uint64_t keys = 0;
   for (const Table& table : tables_) keys += table.keys;
   return keys;
+}
+
+std::vector<support::LevelKeys> TableList::KeysOfLevels() const {
+  std::vector<support::LevelKeys> levels;
+  for (const Table& table : tables_) {
+    if (levels.empty() || levels.back().level != table.level) levels.push_back({table.level, 0});
+    levels.back().keys += table.entries;
+  }
+  return levels;
 }
 
 const Table* TableList::Holder(const KeySet& keys, std::size_t i) const {

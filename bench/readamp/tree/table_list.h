@@ -10,6 +10,7 @@
 
 #include "plugin/block_description.h"
 #include "readamp/keys/key_set.h"
+#include "support/size_ratio_fit.h"
 
 namespace exactbloom::readamp {
 
@@ -27,6 +28,7 @@ struct Table {
   std::uint64_t file_number = 0;
   std::string smallest;
   std::string largest;
+  std::uint64_t entries = 0;
   std::uint64_t keys = 0;          // in its filter
   std::uint64_t filter_bytes = 0;  // of all blocks, with their index if it is partitioned
   std::vector<TableFilterBlock> filter_blocks;
@@ -50,6 +52,9 @@ class TableList {
   // The sum over all filter blocks.
   std::uint64_t FilterBytes() const;
   std::uint64_t FilterKeys() const;
+
+  // Of the levels that have tables.
+  std::vector<support::LevelKeys> KeysOfLevels() const;
 
   int SortedRuns() const { return empty() ? 0 : tables_.back().sorted_run + 1; }
   int Levels() const { return levels_; }

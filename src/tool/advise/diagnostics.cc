@@ -129,16 +129,9 @@ Seen MemoryBudgetExceeded(const FamilyFindings& family) {
 }
 
 Seen SizeRatioMisfit(const FamilyFindings& family) {
-  const BloomFilterPolicy* policy = PolicyOf(family);
-  if (policy == nullptr || policy->Options().size_ratio <= 0.0) return {};
-  const std::optional<double> real = family.tree->DeepestRatio();
-  const double told = policy->Options().size_ratio;
-  if (!real || IsRatioClose(*real, told)) return {};
-  const auto& levels = family.tree->levels;
-  return {
-      fmt::format("size_ratio is {:g}, but level {} has {:.2g} times the keys of level {}: the "
-                  "filters take more or less memory than bits_per_key says",
-                  told, levels.back().level, *real, levels[levels.size() - 2].level)};
+  const std::string misfit =
+      support::SizeRatioMisfit(PolicyOf(family), family.tree->KeysOfLevels());
+  return misfit.empty() ? Seen() : Seen{misfit};
 }
 
 // The last number is for all deeper levels, so when the tree grows by one, the level above it gets

@@ -85,9 +85,9 @@ class SettingSearch {
     options.size_ratio = kAutoSizeRatio;
     AddAtBestBits(options);
     if (tree_.levels.size() < 2 || tree_.is_followed || DoLevelsMove()) return;
-    const std::optional<double> real = tree_.DeepestRatio();
+    const std::optional<double> real = support::DeepestRatio(tree_.KeysOfLevels());
     options.size_ratio = ratio;
-    const bool is_ratio_right = real && IsRatioClose(*real, ratio);
+    const bool is_ratio_right = real && support::IsRatioClose(*real, ratio);
     if (is_ratio_right && ratio > 1.0 && ratio <= kMaxSizeRatio) AddAtBestBits(options);
     options.size_ratio = 0.0;
     options.level_bits = DividedBits(bottommost, bits_per_key);

@@ -274,10 +274,10 @@ void TreeLevel::Add(const TableOfLevel& table) {
   asked += table.asked;
 }
 
-std::optional<double> Tree::DeepestRatio() const {
-  if (levels.size() < 2 || levels[levels.size() - 2].level == 0) return std::nullopt;
-  const auto above = static_cast<double>(levels[levels.size() - 2].keys);
-  return static_cast<double>(levels.back().keys) / std::max(1.0, above);
+std::vector<support::LevelKeys> Tree::KeysOfLevels() const {
+  std::vector<support::LevelKeys> keys_of_levels;
+  for (const TreeLevel& level : levels) keys_of_levels.push_back({level.level, level.keys});
+  return keys_of_levels;
 }
 
 std::vector<Tree> TreesOf(const Inspection& inspection) {

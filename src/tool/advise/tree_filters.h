@@ -13,6 +13,7 @@
 
 #include "check_costs.h"
 #include "exactbloom/filter_policy.h"
+#include "support/size_ratio_fit.h"
 #include "tool/database/inspection.h"
 
 namespace exactbloom::tool {
@@ -57,17 +58,8 @@ struct Tree {
   std::uint64_t Keys() const;
   std::uint64_t Runs() const;
   double Asked() const;  // tables by a lookup of an absent key: at most one per run
-  // The keys of the deepest level over those of the next one above it; nothing if that is level 0.
-  std::optional<double> DeepestRatio() const;
+  std::vector<support::LevelKeys> KeysOfLevels() const;
 };
-
-// The largest factor between a policy's size ratio and the tree's own.
-inline constexpr double kSizeRatioTolerance = 2.0;
-
-// Whether a tree of the real ratio may be divided by the one that a policy was told.
-inline bool IsRatioClose(double real, double told) {
-  return real >= told / kSizeRatioTolerance && real <= told * kSizeRatioTolerance;
-}
 
 // The column families that have readable tables, by their names.
 std::vector<Tree> TreesOf(const Inspection& inspection);
