@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +25,7 @@
 #include "support/output_file.h"
 #include "support/progress.h"
 #include "support/run_program.h"
+#include "time_estimate.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -102,6 +105,15 @@ void DescribeReads(CLI::App& app, ReadampSettings& settings) {
       ->type_name("TIME");
 }
 
+// 45 s, 12 min, 3.5 h.
+std::string TimeText(double seconds) {
+  constexpr double kMinute = 60.0;
+  constexpr double kHour = 3600.0;
+  if (seconds < 2.0 * kMinute) return fmt::format("{:.0f} s", std::max(1.0, seconds));
+  if (seconds < 2.0 * kHour) return fmt::format("{:.0f} min", seconds / kMinute);
+  return fmt::format("{:.1f} h", seconds / kHour);
+}
+
 void Measure(const ReadampSettings& settings, const std::string& command) {
   for (const std::string& policy : settings.policies) MakePolicy(policy);  // before any work
   support::OutputFile json_file(settings.json_file);
@@ -115,6 +127,11 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
   report.stored = keys.stored;
   report.rocksdb = support::RocksDBVersion();
   report.cpu = support::DescribeCpu();
+  report.estimated_seconds = EstimateSeconds(keys, settings, progress);
+  if (report.estimated_seconds) {
+    fmt::print(stderr, "readamp: this takes about {}\n", TimeText(*report.estimated_seconds));
+  }
+  const auto start = std::chrono::steady_clock::now();
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, progress));
     for (const std::string& warning : report.policies.back().warnings) {
@@ -125,6 +142,8 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
     report.bloom_table = MeasureBloomTable(settings, std::move(keys), progress);
   }
   progress.End();
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  report.seconds = std::chrono::duration<double>(elapsed).count();
 
   fmt::print("{}", report.Text(settings));
   json_file.Commit(report.Json(settings).dump(2) + "\n");

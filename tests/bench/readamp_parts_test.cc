@@ -20,6 +20,7 @@
 #include "readamp/keys/key_set.h"
 #include "readamp/keys/synthetic_key.h"
 #include "readamp/lookups/zipf.h"
+#include "readamp/time_estimate.h"
 #include "readamp/tree/counting_file_system.h"
 #include "run_command.h"
 #include "support/rate_deviation.h"
@@ -53,6 +54,58 @@ TEST(KeySet, FindsItsKeysAndNoNearMiss) {
   ASSERT_EQ(keys.near_misses.size(), 4000U);
   EXPECT_EQ(std::set<std::string>(keys.near_misses.begin(), keys.near_misses.end()).size(), 4000U);
   for (const std::string& key : keys.near_misses) ASSERT_FALSE(keys.Find(key));
+}
+
+TEST(KeySet, ItsFirstKeysAreAsInTheWhole) {
+  const auto file = exactbloom::testing::MakeTemporaryDirectory() / "keys";
+  {
+    std::ofstream keys(file);
+    for (int i = 0; i < 5000; ++i) keys << "key" << i << "\n";
+  }
+  ReadampSettings settings;
+  settings.stored_share = 0.3;
+  settings.key_file = file.string();
+  for (const std::uint64_t synthetic : {0, 5000}) {
+    settings.synthetic_keys = synthetic;
+    const KeySet all = MakeKeySet(settings);
+    const KeySet part = FirstKeys(all, 1000, settings);
+    ASSERT_EQ(part.size(), 1000U);
+    std::size_t stored = 0;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      EXPECT_EQ(part.Key(i), all.Key(i));
+      EXPECT_EQ(part.SortedRun(i), all.SortedRun(i));
+      EXPECT_EQ(part.Find(part.Key(i)), i);
+      stored += part.IsStored(i) ? 1U : 0U;
+    }
+    EXPECT_EQ(part.stored, stored);
+    EXPECT_FALSE(part.Find(all.Key(1000)));
+  }
+  std::filesystem::remove_all(file.parent_path());
+}
+
+// What every part takes counts once, however many keys there are.
+TEST(TimeEstimate, FollowsFromTheLargestParts) {
+  EXPECT_DOUBLE_EQ(SecondsOf({{100, 2.0}}, 1000), 20.0);
+  EXPECT_DOUBLE_EQ(SecondsOf({{100, 2.0}, {200, 3.0}}, 1000), 11.0);
+  EXPECT_DOUBLE_EQ(SecondsOf({{50, 9.0}, {100, 2.0}, {200, 3.0}}, 1000), 11.0);
+  EXPECT_DOUBLE_EQ(SecondsOf({{100, 2.0}, {200, 1.0}}, 1000), 1.0);
+}
+
+TEST(TimeEstimate, APartIsTheRunInProportion) {
+  ReadampSettings settings;
+  settings.synthetic_keys = 10000;
+  const KeySet keys = MakeKeySet(settings);
+  settings.lookups = 5000;
+  settings.unfiltered_lookups = 2000;
+  const ReadampSettings part = SettingsOfPart(settings, keys, 1000);
+  EXPECT_EQ(part.lookups, 500U);
+  EXPECT_EQ(part.unfiltered_lookups, 200U);
+  EXPECT_EQ(part.block_cache_bytes, settings.block_cache_bytes / 10);
+  EXPECT_EQ(part.table_bytes, settings.table_bytes / 10);
+  settings.block_cache_bytes = 2 * kDefaultBlockCacheBytes;  // which lookups warm
+  EXPECT_EQ(SettingsOfPart(settings, keys, 1000).unfiltered_lookups, 0U);
+  settings.workloads = {"growth"};
+  EXPECT_EQ(SettingsOfPart(settings, keys, 10).lookups, settings.growth_points + 1);
 }
 
 // Pearson's statistic of ten ranks has nine degrees of freedom; it exceeds 27.9 once in a thousand.

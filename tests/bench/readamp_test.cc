@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,15 @@ TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
       EXPECT_LE(result.at("false_positives"), result.at("absent_checks"));
     }
   }
+}
+
+TEST_F(ReadampTest, SaysAtTheStartHowLongItTakes) {
+  const json report = Measure("--synthetic 20000 --workloads absent,near --lookups 4000");
+  const std::string line = "readamp: this takes about ";
+  EXPECT_EQ(err_.compare(0, line.size(), line), 0) << err_;
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+  EXPECT_GT(report.at("estimated_seconds"), 0.0);
+  EXPECT_GT(report.at("seconds"), 0.0);
 }
 
 // Three sorted runs without filters cost an absent key nearly three blocks, and a filter saves

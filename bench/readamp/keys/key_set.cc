@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <unordered_set>
@@ -104,6 +105,15 @@ std::vector<std::string> MakeNearMisses(const KeySet& keys, std::size_t count) {
   return result;
 }
 
+// What only some workloads need.
+void AddLookups(const ReadampSettings& settings, KeySet* set) {
+  const auto& workloads = settings.workloads;
+  if (std::find(workloads.begin(), workloads.end(), "near") != workloads.end()) {
+    set->near_misses = MakeNearMisses(*set, settings.lookups);
+  }
+  if (settings.prefix_bytes > 0) set->stored_in_order = OrderStored(*set);
+}
+
 }  // namespace
 
 std::string KeySet::Key(std::size_t i) const {
@@ -169,11 +179,24 @@ KeySet MakeKeySet(const ReadampSettings& settings) {
   } else {
     Shuffle(std::move(sorted), assigned, random, &set);
   }
-  const auto& workloads = settings.workloads;
-  if (std::find(workloads.begin(), workloads.end(), "near") != workloads.end()) {
-    set.near_misses = MakeNearMisses(set, settings.lookups);
+  AddLookups(settings, &set);
+  return set;
+}
+
+KeySet FirstKeys(const KeySet& keys, std::size_t count, const ReadampSettings& settings) {
+  const auto part = static_cast<std::ptrdiff_t>(count);
+  KeySet set;
+  set.source = keys.source;
+  set.seed = keys.seed;
+  set.sorted_run.assign(keys.sorted_run.begin(), keys.sorted_run.begin() + part);
+  set.stored = count - static_cast<std::size_t>(
+                           std::count(set.sorted_run.begin(), set.sorted_run.end(), kAbsent));
+  if (!keys.read.empty()) {
+    set.read.assign(keys.read.begin(), keys.read.begin() + part);
+    std::copy_if(keys.in_order.begin(), keys.in_order.end(), std::back_inserter(set.in_order),
+                 [count](std::uint32_t i) { return i < count; });
   }
-  if (settings.prefix_bytes > 0) set.stored_in_order = OrderStored(set);
+  AddLookups(settings, &set);
   return set;
 }
 

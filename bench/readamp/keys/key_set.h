@@ -50,6 +50,9 @@ struct KeySet {
 // need them. Throws InputError when the keys cannot be read or are too few.
 KeySet MakeKeySet(const ReadampSettings& settings);
 
+// The first `count` keys of a set, stored or not as there, with near misses of their own.
+KeySet FirstKeys(const KeySet& keys, std::size_t count, const ReadampSettings& settings);
+
 // The value that belongs to a key: `size` bytes, about half of them compressible.
 std::string MakeValue(const std::string& key, std::size_t size);
 

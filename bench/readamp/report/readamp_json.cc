@@ -106,6 +106,8 @@ json Report::Json(const ReadampSettings& settings) const {
                {"workload_source", source},
                {"rocksdb", rocksdb},
                {"cpu", cpu},
+               {"estimated_seconds", estimated_seconds},
+               {"seconds", seconds},
                {"direct_reads", DirectReads()},
                {"settings", SettingsJson(settings)},
                {"policies", json::array()},

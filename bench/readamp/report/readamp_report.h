@@ -70,6 +70,8 @@ struct Report {
   std::size_t stored = 0;
   std::string rocksdb;
   std::string cpu;
+  std::optional<double> estimated_seconds;  // of the following, as told at the start
+  double seconds = 0.0;                     // that it took
   std::vector<PolicyResult> policies;
   std::vector<BloomTableRow> bloom_table;
 
