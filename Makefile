@@ -6,7 +6,7 @@ PRESET ?= release
 
 readamp: configure
 	cmake --build --preset release --target readamp
-	build/bin/readamp --directory build --json build/readamp.json
+	build/bin/readamp --directory build --json build/readamp.json --html build/readamp.html
 
 # Which filter, how many bits? Measured, some minutes, and shown on the page build/report/index.html. REPORT_KEYS=80000
 # makes a quick one, with wider intervals.

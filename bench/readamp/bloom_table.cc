@@ -50,7 +50,13 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const ReadampSettings& setti
 
 }  // namespace
 
-std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, KeySet keys,
+KeySet BloomTableKeys(ReadampSettings settings) {
+  settings.stored_share = kBloomsShare;
+  settings.sorted_runs = 1;
+  return MakeKeySet(settings);
+}
+
+std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, const KeySet& keys,
                                              Progress& progress) {
   // All keys are in one table, whose filter is as large as Bloom's for all words.
   settings.sorted_runs = 1;
@@ -61,7 +67,6 @@ std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, KeySet ke
   settings.prefix_bytes = 0;
   settings.read_latency = {};
   settings.workloads = {"hyphenation"};
-  for (std::int8_t& run : keys.sorted_run) run = std::min<std::int8_t>(run, 0);
   const Workload all = MakeWorkloads(keys, settings).front();
   std::vector<BloomTableRow> rows;
   rows.reserve(std::size(kPrinted));

@@ -9,14 +9,17 @@
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "equal_bytes.h"
 #include "exactbloom/filter_policy.h"
 #include "policy_measurement.h"
 #include "readamp/keys/key_set.h"
 #include "readamp/lookups/workload.h"
 #include "readamp/report/readamp_report.h"
+#include "readamp/report/readamp_summary.h"
 #include "readamp/tree/database.h"
 #include "readamp_arguments.h"
 #include "readamp_settings.h"
@@ -114,11 +117,26 @@ std::string TimeText(double seconds) {
   return fmt::format("{:.1f} h", seconds / kHour);
 }
 
+// Of filters, where none are there yet.
+constexpr std::uint64_t kKeys = 1'000'000;
+
+// With the memory of the first policy that has filters.
+std::string LikeTheFirst(const std::string& policy, const std::vector<PolicyResult>& measured) {
+  for (const PolicyResult& first : measured) {
+    if (first.filter_keys == 0) continue;
+    return WithEqualBytes(policy, first.filter_keys / first.tables, first.BitsPerKey());
+  }
+  return WithEqualBytes(policy, kKeys, kDefaultBits);
+}
+
 void Measure(const ReadampSettings& settings, const std::string& command) {
-  for (const std::string& policy : settings.policies) MakePolicy(policy);  // before any work
+  for (const std::string& policy : settings.policies) {  // before any work
+    MakePolicy(WithEqualBytes(policy, kKeys, kDefaultBits));
+  }
   support::OutputFile json_file(settings.json_file);
+  support::OutputFile html_file(settings.html_file);
   Progress progress;
-  KeySet keys = MakeKeySet(settings);
+  const KeySet keys = MakeKeySet(settings);
   const std::vector<Workload> workloads = MakeWorkloads(keys, settings);
   Report report;
   report.command = command;
@@ -133,13 +151,14 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
   }
   const auto start = std::chrono::steady_clock::now();
   for (const std::string& policy : settings.policies) {
-    report.policies.push_back(MeasurePolicy(policy, keys, workloads, settings, progress));
+    report.policies.push_back(
+        MeasurePolicy(LikeTheFirst(policy, report.policies), keys, workloads, settings, progress));
     for (const std::string& warning : report.policies.back().warnings) {
-      fmt::print(stderr, "readamp: warning: {}: {}\n", policy, warning);
+      fmt::print(stderr, "readamp: warning: {}: {}\n", report.policies.back().policy, warning);
     }
   }
   if (settings.bloom_table && settings.HasDictionary()) {
-    report.bloom_table = MeasureBloomTable(settings, std::move(keys), progress);
+    report.bloom_table = MeasureBloomTable(settings, BloomTableKeys(settings), progress);
   }
   progress.End();
   const auto elapsed = std::chrono::steady_clock::now() - start;
@@ -147,6 +166,8 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
 
   fmt::print("{}", report.Text(settings));
   json_file.Commit(report.Json(settings).dump(2) + "\n");
+  const std::optional<Summary> summary = SummaryOf(report);
+  html_file.Commit(summary ? SummaryPage(*summary, report, settings) : "");
 }
 
 int Main(int argc, char** argv) {
@@ -159,7 +180,8 @@ int Main(int argc, char** argv) {
   app.add_option(
          "--policies", settings.policies,
          "Filter policies to compare, as RocksDB takes them in filter_policy=, separated by "
-         "commas; none means no filter")
+         "commas; none means no filter. {equal_bytes} stands for the number that makes filters as "
+         "large as those of the first policy that has some")
       ->delimiter(',')
       ->check(support::NotEmpty());
   DescribeKeys(app, settings);
@@ -169,6 +191,10 @@ int Main(int argc, char** argv) {
   app.add_option("--directory", settings.directory, "Where the databases are made and removed");
   app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);
+  app.add_option("--html", settings.html_file, "Also write a page with the summary to this file")
+      ->always_capture_default(false);
+  app.add_flag("--details", settings.details,
+               "Print all tables: rates, reads and times of each workload");
   app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
   app.add_flag("!--no-bloom-table", settings.bloom_table,
                "Leave out Bloom's Table I, which is measured with a dictionary");

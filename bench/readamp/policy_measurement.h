@@ -29,7 +29,9 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
 // the share of reads saved for six sizes of the filter. This measures each of the table's hash
 // areas, scaled to the number of stored keys, in a database of one sorted run: the reads saved are
 // the lookups that the filter answered.
-std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, KeySet keys,
+//   keys  BloomTableKeys: of the settings' dictionary a tenth is stored, in one sorted run
+std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, const KeySet& keys,
                                              Progress& progress);
+KeySet BloomTableKeys(ReadampSettings settings);
 
 }  // namespace exactbloom::readamp

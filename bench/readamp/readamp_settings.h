@@ -33,18 +33,22 @@ inline constexpr std::array<std::pair<const char*, Tree>, 4> kTreeNames = {
 // A block cache that holds the whole database before the lookups begin.
 inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
 
+// Bloom's share of words that need a disk read.
+inline constexpr double kBloomsShare = 0.1;
+
 inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
 
 struct ReadampSettings {
-  std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:10",
-                                       "standard_bloom:10", "classic_bloom:10"};
+  std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:{equal_bytes}",
+                                       "classic_bloom:10",
+                                       "{id=classic_bloom;size_ratio=auto;bottommost=ribbon}"};
 
   // The keys: of a file, synthetic, or of the user's own database.
   std::string key_file = "/usr/share/dict/american-english-insane";
   std::uint64_t synthetic_keys = 0;        // instead of the key file, unless zero
   std::string user_database;               // instead of both, unless empty; only read
   std::uint64_t sampled_keys = 1'000'000;  // at most, of the user's database
-  double stored_share = 0.1;               // Bloom's share of words that need a disk read
+  double stored_share = 0.5;
 
   // The lookups.
   std::vector<std::string> workloads;  // empty: DefaultWorkloads
@@ -59,8 +63,8 @@ struct ReadampSettings {
 
   // The tree.
   Tree tree = Tree::kSettled;
-  int sorted_runs = 3;     // of a settled tree: its levels, the largest at the bottom
-  int size_ratio = 4;      // between the sizes of neighbouring levels
+  int sorted_runs = 4;     // of a settled tree: its levels, the largest at the bottom
+  int size_ratio = 10;     // between the sizes of neighbouring levels
   int level0_files = 8;    // of a level0 tree
   int level0_trigger = 4;  // files of level 0 that start a compaction of a loaded or universal tree
   std::size_t write_buffer_bytes = std::size_t{64} << 20;  // of a loaded or universal tree
@@ -70,13 +74,15 @@ struct ReadampSettings {
   std::size_t partition_bytes = std::size_t{4} << 10;
 
   // The reads.
-  std::size_t block_cache_bytes = kDefaultBlockCacheBytes;
+  std::size_t block_cache_bytes = 0;
   bool direct_reads = true;                  // bypassing the page cache, if possible
   std::chrono::nanoseconds read_latency{0};  // the least time of a read of a table file
   int threads = 4;
 
   std::string directory = ".";  // where the databases are made and removed
   std::string json_file;        // empty: none
+  std::string html_file;        // empty: none
+  bool details = false;         // print all tables
   bool bloom_table = true;      // reproduce Bloom's Table I, if the keys are a dictionary
   std::uint64_t seed = 1970;
 

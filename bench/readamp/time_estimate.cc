@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "equal_bytes.h"
 #include "policy_measurement.h"
 
 namespace exactbloom::readamp {
@@ -97,18 +98,21 @@ std::optional<double> EstimateSeconds(const KeySet& keys, const ReadampSettings&
   const auto filtered = std::count_if(policies.begin(), policies.end(), has_filters);
   const auto unfiltered = static_cast<std::ptrdiff_t>(policies.size()) - filtered;
   std::optional<double> seconds = 0.0;
-  const auto add = [&](const Work& work, std::ptrdiff_t times) {
+  const auto add = [&](const Work& work, const KeySet& all, std::ptrdiff_t times) {
     if (times == 0 || !seconds) return;
-    const std::optional<double> once = SecondsOfAll(work, keys, settings);
+    const std::optional<double> once = SecondsOfAll(work, all, settings);
     seconds = once ? std::optional(*seconds + static_cast<double>(times) * *once) : std::nullopt;
   };
-  add(measure("none"), unfiltered);
+  add(measure("none"), keys, unfiltered);
   if (filtered > 0) {
-    add(measure(*std::find_if(policies.begin(), policies.end(), has_filters)), filtered);
+    const auto first = std::find_if(policies.begin(), policies.end(), has_filters);
+    add(measure(WithEqualBytes(*first, keys.stored, kDefaultBits)), keys, filtered);
   }
-  add([&progress](const KeySet& part,
-                  const ReadampSettings& scaled) { MeasureBloomTable(scaled, part, progress); },
-      settings.bloom_table && settings.HasDictionary() ? 1 : 0);
+  if (settings.bloom_table && settings.HasDictionary()) {
+    add([&progress](const KeySet& part,
+                    const ReadampSettings& scaled) { MeasureBloomTable(scaled, part, progress); },
+        BloomTableKeys(settings), 1);
+  }
   return seconds;
 }
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "equal_memory.h"
 #include "exactbloom/layout.h"
 #include "filter/kernels/key_hash.h"
-#include "readamp/tree/database.h"
+#include "readamp/equal_bytes.h"
 
 namespace exactbloom::sweep {
 namespace {
@@ -73,22 +72,12 @@ std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_
   std::string policy = point.family;
   Replace(policy, "{bits}", NumberText(point.bits));
   Replace(policy, "{size_ratio}", fmt::format("{}", size_ratio));
-  const std::string equal_bytes = "{equal_bytes}";
-  if (policy.find(equal_bytes) == std::string::npos) return policy;
   const std::size_t partition_bits = 8 * PartitionBytes(point.tree);
   if (partition_bits > 0) {
     keys = std::min(keys,
                     static_cast<std::uint64_t>(static_cast<double>(partition_bits) / point.bits));
   }
-  const double setting = SettingOfEqualMemory(
-      [&](double bits) {
-        std::string candidate = policy;
-        Replace(candidate, equal_bytes, NumberText(bits));
-        return readamp::MakePolicy(candidate);
-      },
-      keys, point.bits);
-  Replace(policy, equal_bytes, NumberText(setting));
-  return policy;
+  return readamp::WithEqualBytes(policy, keys, point.bits);
 }
 
 readamp::ReadampSettings TreeSettings(const SweepSettings& settings, const std::string& tree) {

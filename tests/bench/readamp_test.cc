@@ -19,12 +19,17 @@ using exactbloom::testing::ReadampTest;
 using nlohmann::json;
 
 TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
-  const json report = Measure("--synthetic 60000");
+  const json report =
+      Measure("--synthetic 60000 --stored 0.1 --sorted-runs 3 --size-ratio 4 --details");
   EXPECT_EQ(report.at("keys"), 60000);
   EXPECT_EQ(report.at("workload_source"), "synthetic, 60000 keys");
   ASSERT_EQ(report.at("policies").size(), 5U);
   for (const auto& policy : report.at("policies")) {
     const std::string name = policy.at("policy");
+    EXPECT_EQ(name.find("{equal_bytes}"), std::string::npos) << name;
+    if (name != "none") {
+      EXPECT_NEAR(policy.at("bits_per_key"), 10.0, 0.7) << name;
+    }
     EXPECT_NE(out_.find(name), std::string::npos);
     ASSERT_EQ(policy.at("workloads").size(), 2U);
     for (const auto* workload : {"absent", "present"}) {
@@ -41,7 +46,7 @@ TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
       }
       EXPECT_LT(result.at("interval").at(0), result.at("measured_rate"));
       EXPECT_GT(result.at("interval").at(1), result.at("measured_rate"));
-      const bool ours = name.find("_bloom:") != std::string::npos;
+      const bool ours = name.find("_bloom") != std::string::npos;
       ASSERT_EQ(result.at("exact_rate").is_null(), !ours);
       if (ours) ExpectExactRateInInterval(result);
       EXPECT_LE(result.at("false_positives"), result.at("absent_checks"));
@@ -84,7 +89,8 @@ TEST_F(ReadampTest, CountsTheReadsThatAFilterAvoids) {
 TEST_F(ReadampTest, MakesFewerLookupsWithoutFilter) {
   const json report =
       Measure(MakeDictionary(60000) +
-              " --no-bloom-table --unfiltered-lookups 10000 --policies none,classic_bloom:10");
+              " --no-bloom-table --unfiltered-lookups 10000 --policies none,classic_bloom:10 "
+              "--workloads hyphenation --details");
   EXPECT_NE(out_.find("hyphenation: 60000 lookups, every key once, in the store or not\n"
                       "without a filter the first 10000 of them;"),
             std::string::npos)
@@ -97,6 +103,39 @@ TEST_F(ReadampTest, MakesFewerLookupsWithoutFilter) {
               6.0 * none.at("data_blocks_read").get<double>() -
                   classic.at("data_blocks_read").get<double>(),
               0.5);
+}
+
+// What the default tells: bars, who wastes the fewest reads, and the same on a page.
+TEST_F(ReadampTest, EndsInASummary) {
+  const fs::path page = directory_ / "page.html";
+  const json report = Measure(
+      "--synthetic 200000 --lookups 50000 --workloads absent --policies none,bloomfilter:10,"
+      "'{id=classic_bloom;size_ratio=auto;bottommost=ribbon}' --html " +
+      page.string());
+  const json& best = report.at("policies").at(2);
+  const std::string conclusion = best.at("policy").get<std::string>() + " wastes the fewest:\n";
+  EXPECT_NE(out_.find(conclusion), std::string::npos) << out_;
+  EXPECT_NE(out_.find(" times fewer than bloomfilter:10 in "), std::string::npos) << out_;
+  EXPECT_EQ(out_.find("absent checks"), std::string::npos) << "details, unasked: " << out_;
+  EXPECT_NE(out_.find("█"), std::string::npos) << out_;
+  const std::string html = exactbloom::testing::ReadFile(page);
+  for (const json& policy : report.at("policies")) {
+    const std::string name = policy.at("policy");
+    const bool is_bar = html.find("<dt>" + name + "</dt>") != std::string::npos;
+    EXPECT_EQ(is_bar, name != "none") << name;
+  }
+  EXPECT_NE(html.find(conclusion), std::string::npos) << html;
+  const double wasted = best.at("workloads").at("absent").at("wasted_reads").get<double>() / 50.0;
+  EXPECT_NE(html.find(fmt::format(" {:.2f} in ", wasted)), std::string::npos) << wasted << html;
+}
+
+// Two equal policies differ by chance at most, and the summary claims nothing.
+TEST_F(ReadampTest, ClaimsNoDifferenceThatMayBeChance) {
+  Measure(
+      "--synthetic 20000 --lookups 2000 --workloads absent --policies "
+      "classic_bloom:10,standard_bloom:10");
+  EXPECT_NE(out_.find("differ by no more than chance"), std::string::npos) << out_;
+  EXPECT_EQ(out_.find("times fewer"), std::string::npos) << out_;
 }
 
 // By level, sized by a rate, and with Ribbon at the bottom: predictions hold, and the allocation
@@ -171,7 +210,9 @@ TEST_F(ReadampTest, HyphenatesADictionaryAlone) {
   }
   fs::rename(directory_ / "words" / "dict", directory_ / "dict" / "words");
   const json report = Measure(dictionary + " --policies classic_bloom:10");
-  EXPECT_EQ(Result(report, 0, "hyphenation").at("lookups"), 3000);
+  EXPECT_EQ(report.at("policies").at(0).at("workloads").count("hyphenation"), 0U);
+  const json tenth = Measure(dictionary + " --stored 0.1 --policies classic_bloom:10");
+  EXPECT_EQ(Result(tenth, 0, "hyphenation").at("lookups"), 3000);
   EXPECT_EQ(report.at("bloom_table_1").size(), 6U);
 }
 
@@ -202,7 +243,7 @@ TEST_F(ReadampTest, LeavesNothingWhenInterrupted) {
 TEST_F(ReadampTest, MeasuresAPreloadedPolicy) {
   const json report = Measure(
       "--synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads buffered --threads 1 "
-      "--no-bloom-table --workloads absent --policies test_peer,classic_bloom:6",
+      "--sorted-runs 3 --size-ratio 4 --workloads absent --policies test_peer,classic_bloom:6",
       "LD_PRELOAD=" PEER_POLICY);
   EXPECT_EQ(report.at("policies").at(0).at("policy"), "test_peer");
   EXPECT_NEAR(report.at("policies").at(0).at("bits_per_key"), 6.0, 0.5);

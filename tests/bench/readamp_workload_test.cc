@@ -20,12 +20,11 @@ using exactbloom::testing::ReadFile;
 
 class OnTree : public ReadampTest, public testing::WithParamInterface<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Trees, OnTree,
-                         testing::Values("--tree settled", "--sorted-runs 1",
-                                         "--filters partitioned",
-                                         "--tree loaded --write-buffer 128kb",
-                                         "--tree level0 --level0-files 5",
-                                         "--tree universal --write-buffer 128kb"));
+INSTANTIATE_TEST_SUITE_P(
+    Trees, OnTree,
+    testing::Values("--tree settled", "--sorted-runs 1", "--filters partitioned",
+                    "--tree loaded --write-buffer 128kb", "--tree level0 --level0-files 5",
+                    "--tree universal --write-buffer 128kb", "--tree level0 --level0-files 3"));
 
 // The waste of all levels is that of the workload. Where RocksDB counts by level, the file system
 // sees as many reads of each level's tables.
@@ -97,7 +96,7 @@ TEST_F(ReadampTest, NearMissesAreAbsent) {
   const nlohmann::json report = Measure(
       "--no-bloom-table --synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads "
       "buffered --threads 1 "
-      "--workloads near,absent --policies none,standard_bloom:10");
+      "--sorted-runs 3 --size-ratio 4 --workloads near,absent --policies none,standard_bloom:10");
   const auto& none = report.at("policies").at(0).at("workloads");
   const auto& standard = report.at("policies").at(1).at("workloads");
   for (const auto* workload : {"near", "absent"}) {
@@ -116,7 +115,8 @@ TEST_F(ReadampTest, AReadTakesAtLeastItsLatency) {
   const nlohmann::json report = Measure(
       "--no-bloom-table --synthetic 20000 --stored 0.5 --lookups 200 --block-cache 0 --reads "
       "buffered "
-      "--read-latency 200us --workloads absent,multiget --policies none");
+      "--sorted-runs 3 --size-ratio 4 --read-latency 200us --workloads absent,multiget "
+      "--policies none");
   EXPECT_EQ(report.at("settings").at("read_latency_us"), kMicroseconds);
   const auto& workloads = report.at("policies").at(0).at("workloads");
   const auto& absent = workloads.at("absent");
@@ -175,7 +175,7 @@ TEST_F(ReadampTest, SaysWhichLevelsWaste) {
   const nlohmann::json report = Measure(
       "--synthetic 20000 --stored 0.5 --lookups 4000 --block-cache 0 --reads buffered "
       "--workloads absent,multiget --policies 'none,{id=classic_bloom;level_bits=20:20:20:20:4}' "
-      "--sorted-runs 4");
+      "--size-ratio 4 --details");
   EXPECT_NE(out_.find("wasted reads per lookup, by level\n"), std::string::npos) << out_;
   const auto& none = Result(report, 0, "absent").at("by_level");
   const auto& uneven = Result(report, 1, "absent").at("by_level");
@@ -190,7 +190,8 @@ TEST_F(ReadampTest, SaysWhichLevelsWaste) {
 
 TEST_F(ReadampTest, WarnsOfASizeRatioThatIsNotTheTrees) {
   const nlohmann::json report = Measure(
-      "--synthetic 20000 --stored 0.5 --lookups 100 --size-ratio 4 --workloads absent "
+      "--synthetic 20000 --stored 0.5 --lookups 100 --sorted-runs 3 --size-ratio 4 --workloads "
+      "absent "
       "--policies 'classic_bloom:10,{id=classic_bloom;size_ratio=10},{id=classic_bloom;size_ratio="
       "5},{id=classic_bloom;size_ratio=auto}'");
   const std::string warning =

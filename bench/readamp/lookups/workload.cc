@@ -131,7 +131,9 @@ std::vector<std::string> WorkloadNames() {
 
 std::vector<std::string> DefaultWorkloads(const ReadampSettings& settings) {
   std::vector<std::string> names = {"absent", "present"};
-  if (settings.HasDictionary()) names.emplace_back("hyphenation");
+  if (settings.HasDictionary() && settings.stored_share == kBloomsShare) {
+    names.emplace_back("hyphenation");
+  }
   return names;
 }
 

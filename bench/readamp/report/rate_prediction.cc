@@ -51,6 +51,7 @@ class LookupWalk {
     const int holder = tables_.SortedRunOf(i);
     for (int run = 0; run < tables_.SortedRuns(); ++run) {
       const Table* table = tables_.Find(run, key);
+      if (table == nullptr && asks_all_) table = OutsideOfRange(run, key);
       if (table != nullptr) Ask(*table, key, run == holder, times);
       if (run == holder) break;
     }
@@ -78,6 +79,12 @@ class LookupWalk {
   const std::unordered_map<const TableFilterBlock*, BlockChecks>& Absent() const { return absent_; }
 
  private:
+  // A key behind the last one is found in no block, so without a filter there is nothing to read.
+  const Table* OutsideOfRange(int run, const std::string& key) const {
+    const Table* file = tables_.Level0File(run);
+    return file->HasFilter() || key < file->smallest ? file : nullptr;
+  }
+
   void Ask(const Table& table, const std::string& key, bool holds, std::uint64_t times) {
     if (!table.HasFilter()) {
       if (!holds) prediction_.unfiltered_searches += times;
@@ -92,6 +99,7 @@ class LookupWalk {
   }
 
   const TableList& tables_;
+  const bool asks_all_ = tables_.AreAskedRegardlessOfRange();
   const KeySet& keys_;
   Prediction& prediction_;
   std::unordered_map<const TableFilterBlock*, BlockChecks> absent_;

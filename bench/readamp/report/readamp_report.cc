@@ -7,6 +7,7 @@
 #include <set>
 
 #include "exactbloom/version.h"
+#include "readamp_summary.h"
 #include "support/text_table.h"
 
 namespace exactbloom::readamp {
@@ -145,6 +146,19 @@ std::string BloomTableText(const std::vector<BloomTableRow>& rows) {
          table.Format() + misprints + "\n";
 }
 
+std::string DetailsText(const Report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.policies.front().workloads.size(); ++i) {
+    text += WorkloadText(report, i);
+  }
+  text += "processor time of loading, microseconds per key:";
+  for (const PolicyResult& policy : report.policies) {
+    text += fmt::format(" {} {:.2f}", policy.policy, policy.load_cpu_us);
+  }
+  text += "\n\n";
+  return report.bloom_table.empty() ? text : text + BloomTableText(report.bloom_table);
+}
+
 std::string TreeText(const PolicyResult& first, const ReadampSettings& settings) {
   if (settings.tree == Tree::kSettled) {
     return fmt::format("in {} sorted runs (size ratio {})", settings.sorted_runs,
@@ -261,28 +275,25 @@ std::optional<AvoidedReads> Report::Avoided(const WorkloadResult& result) const 
   return avoided;
 }
 
+std::string Report::DataText(const ReadampSettings& settings) const {
+  return fmt::format("{}: {} keys, {} of them in the store {},\n{} filters in memory, {} threads\n",
+                     source, keys, stored, TreeText(policies.front(), settings),
+                     ReadsText(settings), settings.threads);
+}
+
 std::string Report::Text(const ReadampSettings& settings) const {
-  std::string text = fmt::format(
-      "ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}: {} keys, {} of them in the store {},\n"
-      "{} filters in memory, {} threads\n\n",
-      EXACTBLOOM_VERSION, rocksdb, cpu, command, source, keys, stored,
-      TreeText(policies.front(), settings), ReadsText(settings), settings.threads);
+  std::string text = fmt::format("ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}\n",
+                                 EXACTBLOOM_VERSION, rocksdb, cpu, command, DataText(settings));
   std::vector<GrowthResult> growths;
   for (const PolicyResult& policy : policies) {
     if (policy.growth) growths.push_back(*policy.growth);
   }
   if (!growths.empty()) text += GrowthText(growths);
-  for (std::size_t i = 0; i < policies.front().workloads.size(); ++i) {
-    text += WorkloadText(*this, i);
-  }
-  text += "processor time of loading, microseconds per key:";
-  for (const PolicyResult& policy : policies) {
-    text += fmt::format(" {} {:.2f}", policy.policy, policy.load_cpu_us);
-  }
-  text += "\n\n";
-  if (!bloom_table.empty()) text += BloomTableText(bloom_table);
+  const std::optional<Summary> summary = SummaryOf(*this);
+  if (settings.details || !summary) text += DetailsText(*this);
   if (policies.front().workloads.empty()) return text;
-  return text + AgreementText(*this, settings);
+  text += AgreementText(*this, settings);
+  return summary ? text + "\n" + summary->Text() : text;
 }
 
 }  // namespace exactbloom::readamp

@@ -82,7 +82,10 @@ struct Report {
   // Against the baseline, in proportion if fewer lookups were made there; none without one.
   std::optional<AvoidedReads> Avoided(const WorkloadResult& result) const;
 
-  // The aligned tables.
+  // The keys, the tree and the reads, in two lines.
+  std::string DataText(const ReadampSettings& settings) const;
+  // What was measured; the summary, or the aligned tables where `settings` asks for details or
+  // there is none; and the counts that agree.
   std::string Text(const ReadampSettings& settings) const;
   nlohmann::json Json(const ReadampSettings& settings) const;
 };

@@ -120,6 +120,12 @@ const Table* TableList::Level0File(int sorted_run) const {
   return found != end() && found->level == 0 ? &*found : nullptr;
 }
 
+bool TableList::AreAskedRegardlessOfRange() const {
+  constexpr std::size_t kFewTables = 3;
+  return size() <= kFewTables &&
+         std::all_of(begin(), end(), [](const Table& table) { return table.level == 0; });
+}
+
 const Table* TableList::FindFrom(int sorted_run, const std::string& key) const {
   const auto found = std::lower_bound(tables_.begin(), tables_.end(), key,
                                       [sorted_run](const Table& table, const std::string& wanted) {

@@ -73,6 +73,10 @@ class TableList {
   // The first table of a sorted run whose largest key is not less than `key`, or null.
   const Table* FindFrom(int sorted_run, const std::string& key) const;
 
+  // Whether lookups ask all tables: RocksDB does not compare a key with the ranges of so few, if
+  // they are all that there is, and in level 0.
+  bool AreAskedRegardlessOfRange() const;
+
   // The one table of a sorted run in level 0, or null for other levels.
   const Table* Level0File(int sorted_run) const;
 
