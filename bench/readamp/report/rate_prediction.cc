@@ -51,8 +51,11 @@ class LookupWalk {
     const int holder = tables_.SortedRunOf(i);
     for (int run = 0; run < tables_.SortedRuns(); ++run) {
       const Table* table = tables_.Find(run, key);
-      if (table == nullptr && asks_all_) table = OutsideOfRange(run, key);
-      if (table != nullptr) Ask(*table, key, run == holder, times);
+      if (table != nullptr) {
+        Ask(*table, key, run == holder, times);
+      } else if (asks_all_) {
+        AskOutsideOfRange(run, key, times);
+      }
       if (run == holder) break;
     }
   }
@@ -79,10 +82,12 @@ class LookupWalk {
   const std::unordered_map<const TableFilterBlock*, BlockChecks>& Absent() const { return absent_; }
 
  private:
-  // A key behind the last one is found in no block, so without a filter there is nothing to read.
-  const Table* OutsideOfRange(int run, const std::string& key) const {
-    const Table* file = tables_.Level0File(run);
-    return file->HasFilter() || key < file->smallest ? file : nullptr;
+  // A key behind the last one is found in no block: nothing is read.
+  void AskOutsideOfRange(int run, const std::string& key, std::uint64_t times) {
+    const Table& file = *tables_.Level0File(run);
+    const bool is_beyond = file.largest < key;
+    if (file.HasFilter() || !is_beyond) Ask(file, key, false, times);
+    if (file.HasFilter() && is_beyond) prediction_.checks_beyond += times;
   }
 
   void Ask(const Table& table, const std::string& key, bool holds, std::uint64_t times) {

@@ -17,7 +17,7 @@ struct Prediction {
   std::optional<std::uint64_t> absent_checks;
   // Checks of filters whose table has the key, or the prefix.
   std::uint64_t present_checks = 0;
-  // Those of the absent checks of prefixes in tables without any key from the prefix on.
+  // Those of the absent checks of keys and prefixes in tables without any key from them on.
   std::uint64_t checks_beyond = 0;
   // Searches of tables that lack the key and have no filter.
   std::uint64_t unfiltered_searches = 0;
