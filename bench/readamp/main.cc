@@ -17,6 +17,8 @@
 #include "exactbloom/filter_policy.h"
 #include "policy_measurement.h"
 #include "readamp/keys/key_set.h"
+#include "readamp/keys/taken_settings.h"
+#include "readamp/keys/user_database.h"
 #include "readamp/lookups/workload.h"
 #include "readamp/report/readamp_report.h"
 #include "readamp/report/readamp_summary.h"
@@ -67,7 +69,8 @@ void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
 }
 
 void DescribeTree(CLI::App& app, ReadampSettings& settings) {
-  AddChoice(app, "--tree", settings.tree, {kTreeNames.begin(), kTreeNames.end()},
+  // The last one is taken from the user's database only.
+  AddChoice(app, "--tree", settings.tree, {kTreeNames.begin(), kTreeNames.end() - 1},
             "How the tree of sorted runs is made");
   app.add_option("--sorted-runs", settings.sorted_runs, "Levels of a settled tree")
       ->transform(Count(1, 8));
@@ -129,7 +132,13 @@ std::string LikeTheFirst(const std::string& policy, const std::vector<PolicyResu
   return WithEqualBytes(policy, kKeys, kDefaultBits);
 }
 
-void Measure(const ReadampSettings& settings, const std::string& command) {
+void Measure(ReadampSettings settings, const CLI::App& app, const std::string& command) {
+  Report report;
+  if (!settings.user_database.empty()) {
+    report.from_database = TakeSettings(
+        ReadUserDatabase(settings.user_database),
+        [&app](const char* option) { return app.count(option) > 0; }, &settings);
+  }
   for (const std::string& policy : settings.policies) {  // before any work
     MakePolicy(WithEqualBytes(policy, kKeys, kDefaultBits));
   }
@@ -138,7 +147,6 @@ void Measure(const ReadampSettings& settings, const std::string& command) {
   Progress progress;
   const KeySet keys = MakeKeySet(settings);
   const std::vector<Workload> workloads = MakeWorkloads(keys, settings);
-  Report report;
   report.command = command;
   report.source = keys.source;
   report.keys = keys.size();
@@ -185,6 +193,11 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(support::NotEmpty());
   DescribeKeys(app, settings);
+  app.get_option("--from-db")
+      ->description(
+          "Take the keys of the RocksDB database in this directory instead, and its tree, lengths "
+          "of values, table options and filter policy, as far as no option here says otherwise; "
+          "it is only read");
   DescribeLookups(app, settings);
   DescribeTree(app, settings);
   DescribeReads(app, settings);
@@ -201,7 +214,7 @@ int Main(int argc, char** argv) {
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
     if (settings.workloads.empty()) settings.workloads = DefaultWorkloads(settings);
-    Measure(settings, support::CommandLine("readamp", argc, argv));
+    Measure(settings, app, support::CommandLine("readamp", argc, argv));
   });
 }
 

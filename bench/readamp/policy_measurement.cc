@@ -62,8 +62,8 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   result.tables = database.Tables().size();
   result.sorted_runs = database.Tables().SortedRuns();
   result.load_cpu_us = database.LoadCpuPerKey();
-  const std::string misfit =
-      support::SizeRatioMisfit(filter_policy.get(), database.Tables().KeysOfLevels());
+  result.levels = database.Tables().KeysOfLevels();
+  const std::string misfit = support::SizeRatioMisfit(filter_policy.get(), result.levels);
   if (!misfit.empty()) result.warnings.push_back(misfit);
   if (growth) result.growth = WithOptima(policy, filter_policy.get(), growth->Result());
   for (Workload workload : workloads) {

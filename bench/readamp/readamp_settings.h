@@ -1,6 +1,8 @@
 // The settings of a run of readamp, from the command line.
 #pragma once
 
+#include <rocksdb/compression_type.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -22,13 +24,32 @@ enum class Tree {
   kLoaded,     // keys in random order, RocksDB's own compaction by levels
   kLevel0,     // overlapping files in level 0, no compaction
   kUniversal,  // keys in random order, RocksDB's universal compaction
+  kDatabase,   // the sorted runs and tables of the user's database
 };
 
-inline constexpr std::array<std::pair<const char*, Tree>, 4> kTreeNames = {
+inline constexpr std::array<std::pair<const char*, Tree>, 5> kTreeNames = {
     {{"settled", Tree::kSettled},
      {"loaded", Tree::kLoaded},
      {"level0", Tree::kLevel0},
-     {"universal", Tree::kUniversal}}};
+     {"universal", Tree::kUniversal},
+     {"database", Tree::kDatabase}}};
+
+// A table of the user's database.
+struct UserTable {
+  int sorted_run = 0;  // 0 is the newest
+  int level = 0;
+  std::string smallest;
+  std::string largest;
+  std::uint64_t entries = 0;
+  std::uint64_t bytes = 0;
+};
+
+// As in rocksdb::ColumnFamilyOptions.
+struct Compression {
+  rocksdb::CompressionType compression = rocksdb::kSnappyCompression;
+  rocksdb::CompressionType bottommost = rocksdb::kDisableCompressionOption;
+  std::vector<rocksdb::CompressionType> per_level;
+};
 
 // A block cache that holds the whole database before the lookups begin.
 inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
@@ -68,7 +89,13 @@ struct ReadampSettings {
   int level0_files = 8;    // of a level0 tree
   int level0_trigger = 4;  // files of level 0 that start a compaction of a loaded or universal tree
   std::size_t write_buffer_bytes = std::size_t{64} << 20;  // of a loaded or universal tree
+  std::vector<UserTable> user_tables;  // of a tree kDatabase, in the order of lookups
+  int num_levels = 7;                  // of a tree kDatabase
+  bool compacts_universally = false;   // what the policies are told of a tree kDatabase
   std::size_t value_bytes = 100;
+  bool user_values = false;  // values as long as those of the user's database
+  std::size_t block_bytes = std::size_t{4} << 10;
+  Compression compression;
   std::size_t table_bytes = std::size_t{2} << 20;
   bool partitioned_filters = false;
   std::size_t partition_bytes = std::size_t{4} << 10;

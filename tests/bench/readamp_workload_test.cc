@@ -1,22 +1,15 @@
-// Workloads, trees and inputs of readamp: their counts by RocksDB, the file system and the tree.
+// Workloads and trees of readamp: their counts by RocksDB, the file system and the tree.
 #include <gtest/gtest.h>
-#include <rocksdb/db.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "plugin/rocksdb_compat.h"
 #include "readamp_fixture.h"
 
 namespace {
 
-namespace fs = std::filesystem;
 using exactbloom::testing::ReadampTest;
-using exactbloom::testing::ReadFile;
 
 class OnTree : public ReadampTest, public testing::WithParamInterface<const char*> {};
 
@@ -218,42 +211,6 @@ TEST_F(ReadampTest, WarnsOfASizeRatioThatIsNotTheTrees) {
             std::string::npos)
       << err_;
   EXPECT_EQ(err_.find("warning"), err_.rfind("warning")) << err_;
-}
-
-// Name and contents of every file of a directory.
-std::map<std::string, std::string> Contents(const fs::path& directory) {
-  std::map<std::string, std::string> contents;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    contents[entry.path().string()] = entry.is_regular_file() ? ReadFile(entry.path()) : "";
-  }
-  return contents;
-}
-
-TEST_F(ReadampTest, TakesTheKeysOfADatabaseAndWritesNothingIntoIt) {
-  constexpr int kKeys = 5000;
-  const fs::path own = directory_ / "own";
-  rocksdb::Options options;
-  options.create_if_missing = true;
-  std::unique_ptr<rocksdb::DB> db;
-  ASSERT_TRUE(rocksdb::DB::Open(options, own.string(), exactbloom::Receive(&db)).ok());
-  const auto put = [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) {
-      ASSERT_TRUE(db->Put({}, "key " + std::to_string(i), "value").ok());
-    }
-  };
-  put(0, kKeys / 2);
-  ASSERT_TRUE(db->Flush({}).ok());
-  put(kKeys / 2, kKeys);  // in the log alone
-  db.reset();
-  const auto before = Contents(own);
-
-  const std::string arguments = "--no-bloom-table --from-db " + own.string() +
-                                " --stored 0.5 --reads buffered --policies classic_bloom:10";
-  const nlohmann::json all = Measure(arguments);
-  EXPECT_EQ(all.at("keys"), kKeys);
-  EXPECT_EQ(all.at("workload_source"), own.string());
-  EXPECT_EQ(Measure(arguments + " --sample 1000").at("keys"), 1000);
-  EXPECT_EQ(Contents(own), before);
 }
 
 }  // namespace

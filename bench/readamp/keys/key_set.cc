@@ -13,6 +13,8 @@
 #include "filter/kernels/key_hash.h"
 #include "support/key_file.h"
 #include "synthetic_key.h"
+#include "table_plan.h"
+#include "user_database.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -36,22 +38,42 @@ std::vector<std::int8_t> AssignSortedRuns(std::size_t keys, std::size_t stored, 
   return assigned;
 }
 
+// The same for a tree kDatabase: the first stored ones of `sources` go to tables.
+std::vector<std::int8_t> AssignToTables(const std::vector<SampledKey>& keys,
+                                        const KeySet::Numbers& sources,
+                                        const ReadampSettings& settings, KeySet* set) {
+  const KeySet::Numbers stored(sources.begin(),
+                               sources.begin() + static_cast<std::ptrdiff_t>(set->stored));
+  std::mt19937_64 random(settings.seed);
+  TablePlan plan = PlanTables(settings.user_tables, keys, stored, random);
+  set->runs = std::move(plan.runs);
+  set->stored -=
+      static_cast<std::size_t>(std::count(plan.sorted_run.begin(), plan.sorted_run.end(), kAbsent));
+  if (set->stored == 0) {
+    throw InputError(fmt::format("{}: no key of the sample is in a table", set->source));
+  }
+  plan.sorted_run.resize(keys.size(), static_cast<std::int8_t>(kAbsent));
+  return std::move(plan.sorted_run);
+}
+
 // Moves the keys, which are sorted, to random places, together with their sorted runs: workloads
 // look keys up in the order of the set, and the stored keys must not all come first.
-void Shuffle(std::vector<std::string> keys, const std::vector<std::int8_t>& assigned,
-             std::mt19937_64& random, KeySet* set) {
+void Shuffle(std::vector<SampledKey> keys, std::vector<std::int8_t> assigned,
+             const ReadampSettings& settings, std::mt19937_64& random, KeySet* set) {
   KeySet::Numbers sources(keys.size());
   std::iota(sources.begin(), sources.end(), 0U);
   KeySet::Numbers places = sources;
   std::shuffle(sources.begin(), sources.end(), random);
   std::shuffle(places.begin(), places.end(), random);
+  if (settings.tree == Tree::kDatabase) assigned = AssignToTables(keys, sources, settings, set);
 
   set->read.resize(keys.size());
   set->in_order.resize(keys.size());
   set->sorted_run.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::uint32_t source = sources[places[i]];
-    set->read[i] = std::move(keys[source]);
+    set->read[i] = std::move(keys[source].key);
+    if (settings.user_values) set->value_bytes.push_back(keys[source].value_bytes);
     set->in_order[source] = static_cast<std::uint32_t>(i);
     set->sorted_run[i] = assigned[places[i]];
   }
@@ -76,9 +98,9 @@ char AnyCharacter(const KeySet& keys, std::mt19937_64& random) {
 }
 
 // Throws InputError if no key is as long as the prefixes. Without keys they are synthetic.
-void CheckPrefixes(const std::vector<std::string>& keys, const ReadampSettings& settings) {
+void CheckPrefixes(const std::vector<SampledKey>& keys, const ReadampSettings& settings) {
   std::size_t longest = keys.empty() ? SyntheticKey(0, settings.seed).size() : 0;
-  for (const std::string& key : keys) longest = std::max(longest, key.size());
+  for (const SampledKey& sampled : keys) longest = std::max(longest, sampled.key.size());
   if (settings.prefix_bytes <= longest) return;
   throw InputError(fmt::format("--prefix-bytes {}: the longest key has {} bytes",
                                settings.prefix_bytes, longest));
@@ -121,6 +143,10 @@ std::string KeySet::Key(std::size_t i) const {
   return read.empty() ? SyntheticKey(i, seed) : read[i];
 }
 
+std::string KeySet::Value(std::size_t i) const {
+  return MakeValue(Key(i), value_bytes.empty() ? same_value_bytes : value_bytes[i]);
+}
+
 std::optional<std::size_t> KeySet::Find(const std::string& key) const {
   std::size_t found = size();
   if (read.empty()) {
@@ -146,20 +172,23 @@ KeySet::Range KeySet::StoredWithPrefix(const std::string& prefix) const {
 KeySet MakeKeySet(const ReadampSettings& settings) {
   KeySet set;
   set.seed = settings.seed;
-  std::vector<std::string> sorted;
+  set.same_value_bytes = settings.value_bytes;
+  std::vector<SampledKey> sorted;
   std::size_t count = 0;  // of synthetic keys
   if (!settings.user_database.empty()) {
     set.source = settings.user_database;
     sorted = SampleKeys(settings.user_database, settings.sampled_keys, settings.seed);
-    std::sort(sorted.begin(), sorted.end());
+    std::sort(sorted.begin(), sorted.end(),
+              [](const SampledKey& a, const SampledKey& b) { return a.key < b.key; });
   } else if (settings.synthetic_keys > 0) {
     set.source = fmt::format("synthetic, {} keys", settings.synthetic_keys);
     count = settings.synthetic_keys;
   } else {
     set.source = settings.key_file;
-    sorted = support::ReadKeyFile(settings.key_file);
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    std::vector<std::string> lines = support::ReadKeyFile(settings.key_file);
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    for (std::string& line : lines) sorted.push_back({std::move(line)});
   }
   const bool synthetic = count > 0;
   if (!synthetic) count = sorted.size();
@@ -177,7 +206,7 @@ KeySet MakeKeySet(const ReadampSettings& settings) {
     std::shuffle(assigned.begin(), assigned.end(), random);
     set.sorted_run = std::move(assigned);
   } else {
-    Shuffle(std::move(sorted), assigned, random, &set);
+    Shuffle(std::move(sorted), std::move(assigned), settings, random, &set);
   }
   AddLookups(settings, &set);
   return set;
@@ -188,6 +217,8 @@ KeySet FirstKeys(const KeySet& keys, std::size_t count, const ReadampSettings& s
   KeySet set;
   set.source = keys.source;
   set.seed = keys.seed;
+  set.same_value_bytes = keys.same_value_bytes;
+  set.runs = keys.runs;
   set.sorted_run.assign(keys.sorted_run.begin(), keys.sorted_run.begin() + part);
   set.stored = count - static_cast<std::size_t>(
                            std::count(set.sorted_run.begin(), set.sorted_run.end(), kAbsent));
@@ -195,6 +226,9 @@ KeySet FirstKeys(const KeySet& keys, std::size_t count, const ReadampSettings& s
     set.read.assign(keys.read.begin(), keys.read.begin() + part);
     std::copy_if(keys.in_order.begin(), keys.in_order.end(), std::back_inserter(set.in_order),
                  [count](std::uint32_t i) { return i < count; });
+  }
+  if (!keys.value_bytes.empty()) {
+    set.value_bytes.assign(keys.value_bytes.begin(), keys.value_bytes.begin() + part);
   }
   AddLookups(settings, &set);
   return set;

@@ -26,12 +26,24 @@ struct KeySet {
   std::vector<std::string> read;
   Numbers in_order;
   std::uint64_t seed = 0;  // of synthetic keys
+  // The lengths of the keys' values; if empty, all have the same.
+  std::vector<std::uint32_t> value_bytes;
+  std::size_t same_value_bytes = 0;
   // Present keys with one character changed, all of them absent: keys number size() and up.
   std::vector<std::string> near_misses;
   Numbers stored_in_order;  // for prefix scans: the stored keys' numbers in the keys' order
 
+  // A sorted run of the user's database. Where it is cut into tables: the smallest keys of all but
+  // the first.
+  struct Run {
+    int level = 0;
+    std::vector<std::string> cuts;
+  };
+  std::vector<Run> runs;  // of a tree kDatabase
+
   std::size_t size() const { return sorted_run.size(); }
   std::string Key(std::size_t i) const;
+  std::string Value(std::size_t i) const;  // of a stored key
   int SortedRun(std::size_t i) const { return i < size() ? sorted_run[i] : kAbsent; }
   bool IsStored(std::size_t i) const { return SortedRun(i) != kAbsent; }
   // The number of a key; nothing for near misses and unknown keys.
@@ -47,7 +59,9 @@ struct KeySet {
 
 // Reads or makes the keys and draws the stored ones, which are spread over the sorted runs in
 // proportion to the runs' sizes. Makes near misses, and orders the stored keys, if the workloads
-// need them. Throws InputError when the keys cannot be read or are too few.
+// need them. In a tree kDatabase a key goes to one of the tables whose ranges hold it, in
+// proportion to their densities there, and keys beyond all tables are not stored. Throws InputError
+// when the keys cannot be read or are too few.
 KeySet MakeKeySet(const ReadampSettings& settings);
 
 // The first `count` keys of a set, stored or not as there, with near misses of their own.
@@ -55,12 +69,5 @@ KeySet FirstKeys(const KeySet& keys, std::size_t count, const ReadampSettings& s
 
 // The value that belongs to a key: `size` bytes, about half of them compressible.
 std::string MakeValue(const std::string& key, std::size_t size);
-
-// Returns at most `limit` keys of the default column family of the user's own database in
-// `directory`, drawn at random (equal seeds give equal keys), unordered. Reads all keys of the
-// family. Nothing, not even an info log, is written into the directory, and the database may be in
-// use. Throws InputError if it cannot be opened or read.
-std::vector<std::string> SampleKeys(const std::string& directory, std::uint64_t limit,
-                                    std::uint64_t seed);
 
 }  // namespace exactbloom::readamp

@@ -219,7 +219,7 @@ class LookupThread {
       throw WrongAnswer(stored ? fmt::format("the stored key '{}' was missed", key)
                                : fmt::format("the key '{}' was found but never stored", key));
     }
-    if (stored && value != MakeValue(key, settings_.value_bytes)) {
+    if (stored && value != keys_.Value(i)) {
       throw WrongAnswer(fmt::format("the key '{}' has a wrong value", key));
     }
   }
@@ -285,7 +285,7 @@ class Rewriter {
     for (std::size_t i = 0; !stop_ && status.ok(); i = (i + 1) % keys.size()) {
       if (!keys.IsStored(i)) continue;
       const std::string key = keys.Key(i);
-      status = db.Put(options, key, MakeValue(key, database.Settings().value_bytes));
+      status = db.Put(options, key, keys.Value(i));
     }
     return status;
   }

@@ -81,7 +81,7 @@ void CheckAgreement(const Measurement& measured, const Prediction& prediction, L
           *prediction.absent_checks);
   CompareWastedReads(measured, prediction, kind == LookupKind::kPrefixScan);
   CompareLevels(measured, kind == LookupKind::kPrefixScan);
-  if (tree == Tree::kSettled) CompareRate(measured, prediction);
+  if (tree == Tree::kSettled || tree == Tree::kDatabase) CompareRate(measured, prediction);
 } catch (const WrongAnswer& problem) {
   throw WrongAnswer(run + ": " + problem.what());
 }

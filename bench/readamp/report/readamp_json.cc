@@ -27,6 +27,7 @@ json SettingsJson(const ReadampSettings& settings) {
     tree["write_buffer_bytes"] = settings.write_buffer_bytes;
     tree["level0_trigger"] = settings.level0_trigger;
   }
+  tree["block_bytes"] = settings.block_bytes;
   const bool all = settings.block_cache_bytes == kWholeDatabase;
   return {{"tree", tree},
           {"block_cache_bytes", all ? json("all") : json(settings.block_cache_bytes)},
@@ -85,6 +86,17 @@ json WorkloadJson(const WorkloadResult& result, const std::optional<AvoidedReads
           {"over_time", measured.over_time.empty() ? json(nullptr) : json(measured.over_time)}};
 }
 
+json TakenJson(const std::optional<TakenSettings>& settings) {
+  if (!settings) return nullptr;
+  return {{"taken", settings->taken}, {"not_taken", settings->not_taken}};
+}
+
+json LevelKeysJson(const std::vector<support::LevelKeys>& levels) {
+  json result = json::array();
+  for (const auto& [level, keys] : levels) result.push_back({{"level", level}, {"keys", keys}});
+  return result;
+}
+
 json BloomTableJson(const BloomTableRow& row) {
   return {{"allowed_error", 1.0 / (1 << row.halvings)},
           {"printed_bits", row.printed_bits},
@@ -106,6 +118,7 @@ json Report::Json(const ReadampSettings& settings) const {
                {"workload_source", source},
                {"rocksdb", rocksdb},
                {"cpu", cpu},
+               {"from_db", TakenJson(from_database)},
                {"estimated_seconds", estimated_seconds},
                {"seconds", seconds},
                {"direct_reads", DirectReads()},
@@ -123,6 +136,7 @@ json Report::Json(const ReadampSettings& settings) const {
                                 {"bits_per_key", policy.BitsPerKey()},
                                 {"tables", policy.tables},
                                 {"sorted_runs", policy.sorted_runs},
+                                {"levels", LevelKeysJson(policy.levels)},
                                 {"load_cpu_us_per_key", policy.load_cpu_us},
                                 {"warnings", policy.warnings},
                                 {"workloads", workloads}});

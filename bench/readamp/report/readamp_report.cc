@@ -167,10 +167,22 @@ std::string TreeText(const PolicyResult& first, const ReadampSettings& settings)
   if (settings.tree == Tree::kLevel0) {
     return fmt::format("in {} files of level 0", settings.level0_files);
   }
+  if (settings.tree == Tree::kDatabase) {
+    return fmt::format("in {} sorted runs and {} tables like the database's", first.sorted_runs,
+                       first.tables);
+  }
   return fmt::format(
       "in {} sorted runs and {} tables (under {}) as {} left them", first.sorted_runs, first.tables,
       first.policy,
       settings.tree == Tree::kUniversal ? "universal compaction" : "compaction by levels");
+}
+
+std::string TakenText(const TakenSettings& settings) {
+  std::string text = "from the database:\n";
+  for (const std::string& line : settings.taken) text += "  " + line + "\n";
+  text += "not from the database:\n";
+  for (const std::string& line : settings.not_taken) text += "  " + line + "\n";
+  return text + "\n";
 }
 
 std::string ReadsText(const ReadampSettings& settings) {
@@ -284,6 +296,7 @@ std::string Report::DataText(const ReadampSettings& settings) const {
 std::string Report::Text(const ReadampSettings& settings) const {
   std::string text = fmt::format("ExactBloom {} readamp, RocksDB {}, {}\n{}\n{}\n",
                                  EXACTBLOOM_VERSION, rocksdb, cpu, command, DataText(settings));
+  if (from_database) text += TakenText(*from_database);
   std::vector<GrowthResult> growths;
   for (const PolicyResult& policy : policies) {
     if (policy.growth) growths.push_back(*policy.growth);

@@ -10,6 +10,7 @@
 #include "exactbloom/theory/confidence_interval.h"
 #include "growth_report.h"
 #include "rate_prediction.h"
+#include "readamp/keys/taken_settings.h"
 #include "readamp/lookups/lookup_run.h"
 #include "readamp/readamp_settings.h"
 
@@ -38,6 +39,7 @@ struct PolicyResult {
   std::size_t tables = 0;
   double load_cpu_us = 0.0;  // processor time per key
   int sorted_runs = 0;
+  std::vector<support::LevelKeys> levels;
   std::vector<std::string> warnings;  // of settings that do not fit the tree
   std::optional<GrowthResult> growth;
   std::vector<WorkloadResult> workloads;  // the others
@@ -70,8 +72,9 @@ struct Report {
   std::size_t stored = 0;
   std::string rocksdb;
   std::string cpu;
-  std::optional<double> estimated_seconds;  // of the following, as told at the start
-  double seconds = 0.0;                     // that it took
+  std::optional<TakenSettings> from_database;  // if the keys are from one
+  std::optional<double> estimated_seconds;     // of the following, as told at the start
+  double seconds = 0.0;                        // that it took
   std::vector<PolicyResult> policies;
   std::vector<BloomTableRow> bloom_table;
 

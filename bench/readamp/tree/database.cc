@@ -20,6 +20,7 @@
 #include "support/machine.h"
 #include "support/policy_name.h"
 #include "support/progress.h"
+#include "table_cuts.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -87,6 +88,7 @@ Database::Database(const ReadampSettings& settings, const KeySet& keys,
 rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const {
   rocksdb::BlockBasedTableOptions table_options = EqualMemoryTableOptions();
   table_options.filter_policy = policy_;
+  table_options.block_size = settings_.block_bytes;
   table_options.block_cache = block_cache;
   table_options.no_block_cache = block_cache == nullptr;
   table_options.max_auto_readahead_size = 0;  // each wanted block is one read
@@ -98,7 +100,9 @@ rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& bl
   }
   rocksdb::Options options = TreeOptions(settings_);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
-  options.compression = rocksdb::kSnappyCompression;
+  options.compression = settings_.compression.compression;
+  options.bottommost_compression = settings_.compression.bottommost;
+  options.compression_per_level = settings_.compression.per_level;
   options.avoid_flush_during_shutdown = true;
   options.listeners.push_back(NewTreeListener());
   if (settings_.prefix_bytes > 0) {
@@ -111,6 +115,7 @@ void Database::Load(LoadObserver* observer) {
   constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
   rocksdb::Options options = MakeOptions(rocksdb::NewLRUCache(kCacheBytes));
   options.create_if_missing = true;
+  if (!keys_.runs.empty()) options.sst_partitioner_factory = CutTables(keys_.runs);
   if (observer != nullptr) observer->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;
   CheckStatus(OpenRocksDB(options, directory_.Path() + "/db", Access::kWrite, &db),

@@ -47,9 +47,10 @@ class LoadObserver {
 // The directory of a database, removed with all its files when this object is destroyed.
 class Database {
  public:
-  // Loads the stored keys into a tree of the kind that the settings name. A settled tree, and one
-  // of level-0 files, are the same for each policy and each run of the program; the others depend
-  // on the times of RocksDB's compactions. Throws InputError if the directory cannot be written.
+  // Loads the stored keys into a tree of the kind that the settings name. A settled tree, one of
+  // level-0 files, and one like the user's are the same for each policy and each run of the
+  // program; the others depend on the times of RocksDB's compactions. Throws InputError if the
+  // directory cannot be written.
   //   settings, keys   must outlive the database
   //   observer         of the load; null for none
   Database(const ReadampSettings& settings, const KeySet& keys,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -19,8 +20,11 @@ namespace {
 // Flushes go to level 0, so the smallest sorted run is in level 1.
 int LevelOf(int sorted_run) { return sorted_run + 1; }
 
-// For a settled tree: a sorted run of up to some ten million keys is one flush.
+// A sorted run of up to some ten million keys is one flush.
 constexpr std::size_t kSettledBufferBytes = std::size_t{2} << 30;
+
+// The cuts of the user's tables, and nothing else, divide a run of its tree.
+constexpr std::uint64_t kOneTable = std::numeric_limits<std::uint64_t>::max();
 
 class Loader {
  public:
@@ -34,7 +38,14 @@ class Loader {
     const auto level0_files = static_cast<std::size_t>(settings_.level0_files);
     switch (settings_.tree) {
       case Tree::kSettled:
-        for (int run = settings_.sorted_runs - 1; run >= 0; --run) LoadSortedRun(run);
+        for (int run = settings_.sorted_runs - 1; run >= 0; --run) {
+          LoadSortedRun(run, LevelOf(run), settings_.table_bytes);
+        }
+        break;
+      case Tree::kDatabase:
+        for (int run = static_cast<int>(keys_.runs.size()) - 1; run >= 0; --run) {
+          LoadSortedRun(run, keys_.runs[static_cast<std::size_t>(run)].level, kOneTable);
+        }
         break;
       case Tree::kLevel0:
         // Every file gets an equal part of the keys.
@@ -64,7 +75,7 @@ class Loader {
       if (!keys_.IsStored(i) || keys_.SortedRun(i) != run.value_or(keys_.SortedRun(i))) continue;
       support::CheckForInterrupts();
       const std::string key = keys_.Key(i);
-      Check(db_.Put(write_options_, key, MakeValue(key, settings_.value_bytes)));
+      Check(db_.Put(write_options_, key, keys_.Value(i)));
       ++written;
       if (observer_ != nullptr) observer_->AfterPut(db_, written);
       if (written % part == 0) Flush();
@@ -72,17 +83,19 @@ class Loader {
     Flush();
   }
 
-  void LoadSortedRun(int run) {
+  // A sorted run of level 0 is the file of its flush.
+  void LoadSortedRun(int run, int level, std::uint64_t table_bytes) {
     Put(run, keys_.stored);
+    if (level == 0) return;
     rocksdb::ColumnFamilyMetaData tree;
     db_.GetColumnFamilyMetaData(&tree);
     std::vector<std::string> flushed;
     for (const auto& file : tree.levels.front().files) flushed.push_back(file.name);
     if (flushed.empty()) return;  // the run's share of the keys is less than one key
     rocksdb::CompactionOptions compaction;
-    compaction.compression = rocksdb::kSnappyCompression;
-    compaction.output_file_size_limit = settings_.table_bytes;
-    Check(db_.CompactFiles(compaction, flushed, LevelOf(run)));
+    compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's
+    compaction.output_file_size_limit = table_bytes;
+    Check(db_.CompactFiles(compaction, flushed, level));
   }
 
   bool Is(const std::string& property) const {
@@ -115,6 +128,13 @@ class Loader {
   rocksdb::WriteOptions write_options_;
 };
 
+// Nothing compacts but what the loader asks for, and nothing is flushed before.
+void LoadAtOnce(rocksdb::Options* options) {
+  options->disable_auto_compactions = true;
+  options->write_buffer_size = kSettledBufferBytes;
+  options->arena_block_size = std::size_t{8} << 20;
+}
+
 }  // namespace
 
 rocksdb::Options TreeOptions(const ReadampSettings& settings) {
@@ -122,11 +142,17 @@ rocksdb::Options TreeOptions(const ReadampSettings& settings) {
   switch (settings.tree) {
     case Tree::kSettled:
       options.num_levels = LevelOf(settings.sorted_runs);
-      [[fallthrough]];
+      LoadAtOnce(&options);
+      break;
+    case Tree::kDatabase:
+      options.num_levels = settings.num_levels;
+      if (settings.compacts_universally) {
+        options.compaction_style = rocksdb::kCompactionStyleUniversal;
+      }
+      LoadAtOnce(&options);
+      break;
     case Tree::kLevel0:
-      options.disable_auto_compactions = true;
-      options.write_buffer_size = kSettledBufferBytes;
-      options.arena_block_size = std::size_t{8} << 20;
+      LoadAtOnce(&options);
       break;
     case Tree::kUniversal:
       options.compaction_style = rocksdb::kCompactionStyleUniversal;

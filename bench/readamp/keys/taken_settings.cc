@@ -1,0 +1,241 @@
+#include "taken_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "plugin/policy_options.h"
+#include "support/number_text.h"
+#include "support/own_policy.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+using rocksdb::BlockBasedTableOptions;
+
+// The sorted runs of a KeySet are numbers of eight bits.
+constexpr int kMostSortedRuns = 127;
+
+std::string CompressionName(rocksdb::CompressionType type) {
+  std::string name;
+  const auto status = rocksdb::GetStringFromCompressionType(&name, type);
+  return status.ok() ? name : std::to_string(static_cast<int>(type));
+}
+
+// 8 of rocksdb.FixedPrefix.8 and rocksdb.CappedPrefix.8; nothing for another extractor.
+std::optional<std::uint64_t> PrefixBytes(const std::string& extractor) {
+  for (const std::string known : {"rocksdb.FixedPrefix.", "rocksdb.CappedPrefix."}) {
+    if (extractor.compare(0, known.size(), known) == 0) {
+      return support::ReadCount(extractor.substr(known.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+class Taking {
+ public:
+  Taking(const UserDatabase& database, const std::function<bool(const char*)>& is_given,
+         ReadampSettings& settings)
+      : database_(database), is_given_(is_given), settings_(settings) {}
+
+  TakenSettings Take() {
+    TakeTree();
+    TakeValues();
+    TakeCompression();
+    const auto* table =
+        database_.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    if (table != nullptr) {
+      TakeTableOptions(*table);
+    } else {
+      NotTaken("table options: the tables are not block-based");
+    }
+    TakePrefix();
+    TakePolicy(table == nullptr ? nullptr : table->filter_policy.get());
+    NameTheRest();
+    return std::move(result_);
+  }
+
+ private:
+  void Taken(const std::string& what) { result_.taken.push_back(what); }
+  void NotTaken(const std::string& what) { result_.not_taken.push_back(what); }
+
+  // Whether one of the options is given, which then wins.
+  bool Loses(const std::string& what, std::initializer_list<const char*> options) {
+    const auto given = std::find_if(options.begin(), options.end(), is_given_);
+    if (given != options.end()) NotTaken(fmt::format("{}: {} is given", what, *given));
+    return given != options.end();
+  }
+
+  void TakeTree() {
+    const std::vector<UserTable>& tables = database_.tables;
+    if (Loses("tree", {"--tree", "--sorted-runs", "--size-ratio", "--level0-files",
+                       "--level0-trigger", "--write-buffer"})) {
+      return;
+    }
+    if (tables.empty()) return NotTaken("tree: no key is in a table yet");
+    const int runs = tables.back().sorted_run + 1;
+    if (runs > kMostSortedRuns) {
+      return NotTaken(
+          fmt::format("tree: it has {} sorted runs, and {} is the most", runs, kMostSortedRuns));
+    }
+    settings_.tree = Tree::kDatabase;
+    settings_.user_tables = tables;
+    settings_.num_levels = std::max(database_.options.num_levels, tables.back().level + 1);
+    settings_.compacts_universally =
+        database_.options.compaction_style == rocksdb::kCompactionStyleUniversal;
+    Taken(fmt::format("tree: {} sorted run{}", runs, runs == 1 ? "" : "s"));
+    DescribeLevels();
+  }
+
+  void DescribeLevels() {
+    struct Sums {
+      std::uint64_t tables = 0;
+      std::uint64_t bytes = 0;
+      std::uint64_t entries = 0;
+    };
+    std::map<int, Sums> levels;
+    for (const UserTable& table : database_.tables) {
+      Sums& level = levels[table.level];
+      ++level.tables;
+      level.bytes += table.bytes;
+      level.entries += table.entries;
+    }
+    for (const auto& [level, sums] : levels) {
+      Taken(fmt::format("tree, level {}: {} table{}, {} bytes, {:.2f}% of the entries", level,
+                        sums.tables, sums.tables == 1 ? "" : "s", sums.bytes,
+                        100.0 * static_cast<double>(sums.entries) /
+                            static_cast<double>(std::max<std::uint64_t>(1, database_.entries))));
+    }
+  }
+
+  void TakeValues() {
+    if (Loses("lengths of values", {"--value-bytes"})) return;
+    settings_.user_values = true;
+    if (database_.entries == 0) return Taken("lengths of values: each key's own");
+    settings_.value_bytes = database_.value_bytes / database_.entries;
+    Taken(fmt::format("lengths of values: each key's own, {} bytes on average",
+                      settings_.value_bytes));
+  }
+
+  void TakeCompression() {
+    const rocksdb::ColumnFamilyOptions& options = database_.options;
+    std::vector<rocksdb::CompressionType> all = options.compression_per_level;
+    all.push_back(options.compression);
+    if (options.bottommost_compression != rocksdb::kDisableCompressionOption) {
+      all.push_back(options.bottommost_compression);
+    }
+    const auto supported = rocksdb::GetSupportedCompressions();
+    for (const rocksdb::CompressionType type : all) {
+      if (type == rocksdb::kNoCompression ||
+          std::find(supported.begin(), supported.end(), type) != supported.end()) {
+        continue;
+      }
+      return NotTaken(fmt::format("compression: this RocksDB has no {}", CompressionName(type)));
+    }
+    settings_.compression = {options.compression, options.bottommost_compression,
+                             options.compression_per_level};
+    std::vector<std::string> names;
+    for (const auto type : std::set<rocksdb::CompressionType>(all.begin(), all.end())) {
+      names.push_back(CompressionName(type));
+    }
+    Taken(fmt::format("compression: {}", fmt::join(names, ", ")));
+  }
+
+  void TakeTableOptions(const rocksdb::BlockBasedTableOptions& table) {
+    settings_.block_bytes = table.block_size;
+    Taken(fmt::format("block_size: {}", table.block_size));
+    if (!Loses("partition_filters", {"--filters"})) {
+      settings_.partitioned_filters = table.partition_filters;
+      if (table.partition_filters) settings_.partition_bytes = table.metadata_block_size;
+      Taken(table.partition_filters ? fmt::format("partition_filters: metadata_block_size {}",
+                                                  table.metadata_block_size)
+                                    : "partition_filters: false");
+    }
+    constexpr std::uint32_t kNewBloomFilter = 5;
+    if (!table.whole_key_filtering) {
+      NotTaken("whole_key_filtering=false: the filters here have whole keys");
+    }
+    if (table.format_version < kNewBloomFilter) {
+      NotTaken(
+          fmt::format("format_version {}: RocksDB's older Bloom filters", table.format_version));
+    }
+    if (table.optimize_filters_for_memory) {
+      NotTaken(
+          "optimize_filters_for_memory: filters have the sizes that their policies are set for");
+    }
+  }
+
+  void TakePrefix() {
+    if (Loses("prefix_extractor", {"--prefix-bytes"})) return;
+    const rocksdb::SliceTransform* extractor = database_.options.prefix_extractor.get();
+    const std::string name =
+        extractor == nullptr ? database_.prefix_extractor : extractor->AsString();
+    if (name.empty()) return;
+    const std::optional<std::uint64_t> bytes = PrefixBytes(name);
+    if (!bytes) return NotTaken(fmt::format("prefix_extractor {}: not known here", name));
+    settings_.prefix_bytes = *bytes;
+    Taken(fmt::format("prefix_extractor: {}, as --prefix-bytes {}", name, *bytes));
+  }
+
+  void TakePolicy(const rocksdb::FilterPolicy* policy) {
+    if (policy == nullptr) {
+      if (database_.filter_keys == 0) return Taken("filter policy: none");
+      return NotTaken(fmt::format(
+          "filter policy: its OPTIONS file names none that is known here; its tables have {} of "
+          "{:.1f} bits per key",
+          database_.filter_policy,
+          8.0 * static_cast<double>(database_.filter_bytes) /
+              static_cast<double>(database_.filter_keys)));
+    }
+    const auto* ours = support::OwnPolicy(policy);
+    const std::string text =
+        ours == nullptr ? policy->GetId() : FormatPolicy(ours->Layout().kind, ours->Options());
+    if (Loses("filter policy " + text, {"--policies"})) return;
+    auto& policies = settings_.policies;
+    if (std::find(policies.begin(), policies.end(), text) == policies.end()) {
+      policies.push_back(text);
+    }
+    Taken("filter policy: " + text);
+  }
+
+  void NameTheRest() {
+    const rocksdb::ColumnFamilyOptions& options = database_.options;
+    if (options.optimize_filters_for_hits) {
+      NotTaken("optimize_filters_for_hits: the deepest level has filters here");
+    }
+    if (options.comparator != rocksdb::BytewiseComparator()) {
+      NotTaken(fmt::format("comparator {}: keys are in bytewise order here",
+                           options.comparator->Name()));
+    }
+    if (!database_.other_families.empty()) {
+      NotTaken(fmt::format("column families besides default: {}",
+                           fmt::join(database_.other_families, ", ")));
+    }
+    NotTaken("what the values hold: half of each compresses here");
+    NotTaken("block cache: see --block-cache");
+  }
+
+  const UserDatabase& database_;
+  const std::function<bool(const char*)>& is_given_;
+  ReadampSettings& settings_;
+  TakenSettings result_;
+};
+
+}  // namespace
+
+TakenSettings TakeSettings(const UserDatabase& database,
+                           const std::function<bool(const char*)>& is_given,
+                           ReadampSettings* settings) {
+  return Taking(database, is_given, *settings).Take();
+}
+
+}  // namespace exactbloom::readamp

@@ -1,0 +1,334 @@
+// What readamp takes from a database of the user's: keys, tree, lengths of values, settings.
+#include <gtest/gtest.h>
+#include <rocksdb/c.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/metadata.h>
+#include <rocksdb/slice_transform.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/rocksdb_compat.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/keys/table_plan.h"
+#include "readamp_fixture.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::ReadFile;
+
+// Name and contents of every file of a directory.
+std::map<std::string, std::string> Contents(const fs::path& directory) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    contents[entry.path().string()] = entry.is_regular_file() ? ReadFile(entry.path()) : "";
+  }
+  return contents;
+}
+
+std::string KeyOf(int i) { return fmt::format("key {:05}", i); }
+
+std::string ValueOf(const std::string& key) {
+  return std::string(std::stoul(key.substr(4)) % 90, 'v');
+}
+
+class ReadampDatabase : public testing::ReadampTest {
+ protected:
+  using Keys = std::vector<std::string>;
+
+  std::string Own() const { return (directory_ / "own").string(); }
+
+  static rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.disable_auto_compactions = true;
+    options.compression = rocksdb::kNoCompression;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+    return options;
+  }
+
+  void Open(const rocksdb::Options& options) {
+    ASSERT_TRUE(rocksdb::DB::Open(options, Own(), Receive(&db_)).ok());
+  }
+
+  void Put(const Keys& keys) {
+    for (const std::string& key : keys) ASSERT_TRUE(db_->Put({}, key, ValueOf(key)).ok());
+  }
+
+  // Makes a file of level 0, and compacts it to the level.
+  void PutInto(int level, const Keys& keys, std::uint64_t table_bytes = 0) {
+    Put(keys);
+    ASSERT_TRUE(db_->Flush({}).ok());
+    if (level == 0) return;
+    rocksdb::ColumnFamilyMetaData tree;
+    db_->GetColumnFamilyMetaData(&tree);
+    rocksdb::CompactionOptions compaction;
+    compaction.compression = rocksdb::kNoCompression;
+    compaction.output_file_size_limit = table_bytes;
+    ASSERT_TRUE(
+        db_->CompactFiles(compaction, {tree.levels.front().files.front().name}, level).ok());
+  }
+
+  // 16000 keys in some tables of level 3, 4000 in one of level 1, and two files of level 0: 1000
+  // keys of the whole range, and 1000 of its first tenth. Each key is in one of them.
+  void MakeTree(const rocksdb::Options& options) {
+    constexpr int kKeys = 21000;
+    Keys deepest;
+    Keys above;
+    Keys wide;
+    Keys narrow;
+    for (int i = 0; i < kKeys; ++i) {
+      const int remainder = i % 21;
+      (remainder < 16 ? deepest : remainder < 20 ? above : wide).push_back(KeyOf(i));
+      if (narrow.size() < 1000 && i % 2 == 0) narrow.push_back(KeyOf(i) + "b");
+    }
+    Open(options);
+    PutInto(3, deepest, 250'000);
+    PutInto(1, above, 1'000'000);
+    PutInto(0, wide);
+    PutInto(0, narrow);
+  }
+
+  std::size_t Tables() const {
+    rocksdb::ColumnFamilyMetaData tree;
+    db_->GetColumnFamilyMetaData(&tree);
+    return tree.file_count;
+  }
+
+  std::unique_ptr<rocksdb::DB> db_;
+};
+
+rocksdb::BlockBasedTableOptions Partitioned() {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.block_size = 8192;
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(9));
+  table_options.partition_filters = true;
+  table_options.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table_options.metadata_block_size = 2048;
+  return table_options;
+}
+
+// Whether one of the lines begins so.
+bool Has(const json& lines, const std::string& beginning) {
+  return std::any_of(lines.begin(), lines.end(), [&](const json& line) {
+    return line.get<std::string>().compare(0, beginning.size(), beginning) == 0;
+  });
+}
+
+TEST_F(ReadampDatabase, ItsKeysAreTakenAndNothingIsWrittenIntoIt) {
+  constexpr int kKeys = 5000;
+  Open(OptionsWith({}));
+  Keys log;
+  Keys flushed;
+  for (int i = 0; i < kKeys; ++i) (i < kKeys / 2 ? flushed : log).push_back(KeyOf(i));
+  PutInto(0, flushed);
+  Put(log);
+  const auto before = Contents(Own());  // and it stays open
+
+  const std::string arguments =
+      "--from-db " + Own() + " --stored 0.5 --reads buffered --policies classic_bloom:10";
+  const json all = Measure(arguments);
+  EXPECT_EQ(all.at("keys"), kKeys);
+  EXPECT_EQ(all.at("workload_source"), Own());
+  // Keys beyond all tables are only looked up.
+  EXPECT_NEAR(all.at("keys_stored").get<double>(), kKeys / 4.0, 150.0);
+  EXPECT_EQ(Measure(arguments + " --sample 1000").at("keys"), 1000);
+  EXPECT_EQ(Contents(Own()), before);
+}
+
+TEST_F(ReadampDatabase, ItsTreeAndSettingsAreTaken) {
+  rocksdb::Options options = OptionsWith(Partitioned());
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(7));
+  MakeTree(options);
+  const json report = Measure("--from-db " + Own() +
+                              " --stored 0.5 --reads buffered --block-cache 0 --lookups 4000 "
+                              "--unfiltered-lookups 0 --workloads absent");
+  const json& taken = report.at("from_db").at("taken");
+  for (const std::string line :
+       {"tree: 4 sorted runs", "tree, level 0: 2 tables, ", "tree, level 1: 1 table, ",
+        "tree, level 3: ", "lengths of values: each key's own, 44 bytes on average",
+        "compression: kNoCompression", "block_size: 8192",
+        "partition_filters: metadata_block_size 2048",
+        "prefix_extractor: rocksdb.FixedPrefix.7, as --prefix-bytes 7",
+        "filter policy: bloomfilter:9"}) {
+    EXPECT_TRUE(Has(taken, line)) << line << " in " << taken;
+    EXPECT_NE(out_.find("\n  " + line), std::string::npos) << out_;
+  }
+  const json& tree = report.at("settings").at("tree");
+  EXPECT_EQ(tree.at("kind"), "database");
+  EXPECT_EQ(tree.at("filters"), "partitioned");
+  EXPECT_EQ(tree.at("prefix_bytes"), 7);
+  EXPECT_EQ(tree.at("block_bytes"), 8192);
+
+  EXPECT_EQ(report.at("policies").back().at("policy"), "bloomfilter:9");
+  EXPECT_NEAR(report.at("policies").back().at("bits_per_key"), 9.0, 0.5);
+  for (const json& policy : report.at("policies")) {
+    SCOPED_TRACE(policy.at("policy"));
+    EXPECT_EQ(policy.at("sorted_runs"), 4);
+    EXPECT_EQ(policy.at("tables"), Tables());
+    const json& levels = policy.at("levels");
+    ASSERT_EQ(levels.size(), 3U);
+    const std::vector<std::pair<int, double>> expected = {{0, 1000}, {1, 2000}, {3, 8000}};
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(levels.at(i).at("level"), expected[i].first);
+      EXPECT_NEAR(levels.at(i).at("keys"), expected[i].second, 150.0);
+    }
+  }
+  // The file of a tenth of the range is asked for a tenth of the keys, which are denser there.
+  const json& asked = Result(report, 0, "absent").at("by_level");
+  EXPECT_NEAR(asked.at(0).at("wasted_reads").get<double>() / 4000.0, 1.136, 0.03);
+  EXPECT_NEAR(asked.at(2).at("wasted_reads").get<double>() / 4000.0, 1.0, 0.01);
+}
+
+TEST_F(ReadampDatabase, TheCommandLineWins) {
+  MakeTree(OptionsWith(Partitioned()));
+  const json report = Measure("--from-db " + Own() +
+                              " --stored 0.5 --reads buffered --lookups 1000 --sorted-runs 2 "
+                              "--value-bytes 20 --filters full --prefix-bytes 5 "
+                              "--policies classic_bloom:10");
+  const json& tree = report.at("settings").at("tree");
+  EXPECT_EQ(tree.at("kind"), "settled");
+  EXPECT_EQ(tree.at("value_bytes"), 20);
+  EXPECT_EQ(tree.at("filters"), "full");
+  EXPECT_EQ(tree.at("prefix_bytes"), 5);
+  EXPECT_EQ(report.at("policies").size(), 1U);
+  EXPECT_EQ(report.at("policies").at(0).at("sorted_runs"), 2);
+  for (const std::string line :
+       {"tree: --sorted-runs is given", "lengths of values: --value-bytes is given",
+        "partition_filters: --filters is given", "prefix_extractor: --prefix-bytes is given",
+        "filter policy bloomfilter:9: --policies is given"}) {
+    EXPECT_TRUE(Has(report.at("from_db").at("not_taken"), line)) << line;
+    EXPECT_NE(out_.find("\n  " + line), std::string::npos) << out_;
+  }
+  EXPECT_TRUE(Has(report.at("from_db").at("taken"), "block_size: 8192"));
+}
+
+class OddPrefix : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "test.OddPrefix"; }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override { return {key.data(), 5}; }
+  bool InDomain(const rocksdb::Slice& key) const override { return key.size() >= 5; }
+};
+
+TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.whole_key_filtering = false;
+  rocksdb::Options options = OptionsWith(table_options);
+  options.prefix_extractor = std::make_shared<OddPrefix>();
+  options.optimize_filters_for_hits = true;
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(9));
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+  MakeTree(options);
+  rocksdb::ColumnFamilyHandle* other = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily({}, "other", &other).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(other).ok());
+  const json report = Measure("--from-db " + Own() + " --reads buffered --lookups 1000");
+  for (const std::string line :
+       {"prefix_extractor test.OddPrefix: not known here", "whole_key_filtering=false: ",
+        "optimize_filters_for_hits: ", "column families besides default: other", "block cache: "}) {
+    EXPECT_TRUE(Has(report.at("from_db").at("not_taken"), line)) << line << out_;
+  }
+}
+
+// As programs in C and other languages make it: RocksDB writes the policy's name alone.
+TEST_F(ReadampDatabase, APolicyWithoutBitsPerKeyIsNamed) {
+  rocksdb_options_t* options = rocksdb_options_create();
+  rocksdb_block_based_table_options_t* table_options = rocksdb_block_based_options_create();
+  rocksdb_block_based_options_set_filter_policy(table_options,
+                                                rocksdb_filterpolicy_create_bloom(10));
+  rocksdb_options_set_block_based_table_factory(options, table_options);
+  rocksdb_options_set_create_if_missing(options, 1);
+  char* error = nullptr;
+  rocksdb_t* db = rocksdb_open(options, Own().c_str(), &error);
+  ASSERT_EQ(error, nullptr);
+  rocksdb_writeoptions_t* write_options = rocksdb_writeoptions_create();
+  for (int i = 0; i < 5000; ++i) {
+    const std::string key = KeyOf(i);
+    rocksdb_put(db, write_options, key.data(), key.size(), "v", 1, &error);
+  }
+  rocksdb_flushoptions_t* flush_options = rocksdb_flushoptions_create();
+  rocksdb_flush(db, flush_options, &error);
+  EXPECT_EQ(error, nullptr);
+  rocksdb_flushoptions_destroy(flush_options);
+  rocksdb_writeoptions_destroy(write_options);
+  rocksdb_close(db);
+  rocksdb_block_based_options_destroy(table_options);
+  rocksdb_options_destroy(options);
+  const json report = Measure("--from-db " + Own() + " --reads buffered --lookups 1000");
+  EXPECT_EQ(report.at("policies").size(), 5U);
+  EXPECT_TRUE(Has(report.at("from_db").at("not_taken"),
+                  "filter policy: its OPTIONS file names none that is known here; its tables have "
+                  "rocksdb.BuiltinBloomFilter of 10."))
+      << out_;
+}
+
+TEST_F(ReadampDatabase, EachKeyHasItsOwnLengthOfValue) {
+  MakeTree(OptionsWith({}));
+  ReadampSettings settings;
+  settings.user_database = Own();
+  settings.user_values = true;
+  settings.sampled_keys = 5000;
+  const KeySet keys = MakeKeySet(settings);
+  ASSERT_EQ(keys.size(), 5000U);
+  const KeySet part = FirstKeys(keys, 1000, settings);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(keys.Value(i).size(), ValueOf(keys.Key(i)).size());
+    if (i < part.size()) {
+      EXPECT_EQ(part.Value(i), keys.Value(i));
+    }
+  }
+}
+
+// Three sorted runs: one of the first half of the keys, with a fifth of the density of the next,
+// whose two tables have all keys, and one of tables that are too small to be kept apart.
+TEST(TablePlan, FollowsRangesAndDensities) {
+  constexpr std::uint32_t kKeys = 20000;
+  std::vector<SampledKey> keys;
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < kKeys; ++i) {
+    keys.push_back({KeyOf(static_cast<int>(i))});
+    if (i % 2 == 0) numbers.push_back(i);
+  }
+  keys.push_back({"later"});
+  numbers.push_back(kKeys);
+  std::vector<UserTable> tables = {{0, 0, KeyOf(0), KeyOf(9999), 1000},
+                                   {1, 2, KeyOf(0), KeyOf(9999), 5000},
+                                   {1, 2, KeyOf(10000), KeyOf(19999), 5000}};
+  for (int i = 0; i < 10; ++i) {
+    tables.push_back({2, 4, KeyOf(2000 * i), KeyOf(2000 * i + 1999), 400});
+  }
+  std::mt19937_64 random(1);
+  const TablePlan plan = PlanTables(tables, keys, numbers, random);
+  ASSERT_EQ(plan.sorted_run.size(), numbers.size());
+  EXPECT_EQ(plan.sorted_run.back(), kAbsent);
+  std::map<std::pair<int, bool>, double> shares;  // by run, of the 5000 keys of each half
+  for (std::size_t i = 0; i + 1 < numbers.size(); ++i) {
+    shares[{plan.sorted_run[i], numbers[i] < kKeys / 2}] += 1.0 / 5000.0;
+  }
+  // The densities are 0.1, 0.5 and 0.2.
+  EXPECT_NEAR((shares[{0, true}]), 0.125, 0.02);
+  EXPECT_EQ((shares[{0, false}]), 0.0);
+  EXPECT_NEAR((shares[{1, true}]), 0.625, 0.03);
+  EXPECT_NEAR((shares[{1, false}]), 0.714, 0.03);
+  ASSERT_EQ(plan.runs.size(), 3U);
+  EXPECT_EQ(plan.runs[1].level, 2);
+  EXPECT_EQ(plan.runs[1].cuts, std::vector<std::string>{KeyOf(10000)});
+  // Tables of 250 to 290 keys: four, and all others, so that none has fewer than 1000.
+  EXPECT_EQ(plan.runs[2].cuts.size(), 1U);
+}
+
+}  // namespace
+}  // namespace exactbloom::readamp
