@@ -81,7 +81,6 @@ ReadampSettings SettingsOfPart(const ReadampSettings& settings, const KeySet& al
   if (settings.block_cache_bytes > 0 && settings.block_cache_bytes != kWholeDatabase) {
     part.block_cache_bytes = scaled(settings.block_cache_bytes);
   }
-  part.write_buffer_bytes = scaled(settings.write_buffer_bytes);
   part.table_bytes = scaled(settings.table_bytes);
   return part;
 }

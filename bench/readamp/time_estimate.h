@@ -22,8 +22,9 @@ struct TimedPart {
 // opening databases, counts once. The parts are in order.
 double SecondsOf(const std::vector<TimedPart>& parts, std::size_t keys);
 
-// The settings of a run on the first `keys` keys of the set: lookups, caches and tables are in
-// proportion, so that levels, tables and reads are as many.
+// The settings of a run on the first `keys` keys of the set: lookups, caches and the tables of a
+// settled tree are in proportion, so that levels, tables and reads are as many. Write buffers are
+// not, so flushes and compactions are in proportion, too.
 ReadampSettings SettingsOfPart(const ReadampSettings& settings, const KeySet& all,
                                std::size_t keys);
 

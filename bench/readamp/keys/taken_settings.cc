@@ -20,8 +20,6 @@
 namespace exactbloom::readamp {
 namespace {
 
-using rocksdb::BlockBasedTableOptions;
-
 // The sorted runs of a KeySet are numbers of eight bits.
 constexpr int kMostSortedRuns = 127;
 
@@ -39,6 +37,19 @@ std::optional<std::uint64_t> PrefixBytes(const std::string& extractor) {
     }
   }
   return std::nullopt;
+}
+
+// What --policies takes for the policy. RocksDB adds to its Bloom filter that the builder is not
+// the one for blocks, which is gone.
+std::string TextOf(const rocksdb::FilterPolicy& policy) {
+  const std::string no_block_filter = ":false";
+  if (const auto* ours = support::OwnPolicy(&policy)) {
+    return FormatPolicy(ours->Layout().kind, ours->Options());
+  }
+  std::string text = policy.GetId();
+  const std::size_t end = text.size() - std::min(text.size(), no_block_filter.size());
+  if (text.compare(end, std::string::npos, no_block_filter) == 0) text.resize(end);
+  return text;
 }
 
 class Taking {
@@ -196,9 +207,7 @@ class Taking {
           8.0 * static_cast<double>(database_.filter_bytes) /
               static_cast<double>(database_.filter_keys)));
     }
-    const auto* ours = support::OwnPolicy(policy);
-    const std::string text =
-        ours == nullptr ? policy->GetId() : FormatPolicy(ours->Layout().kind, ours->Options());
+    const std::string text = TextOf(*policy);
     if (Loses("filter policy " + text, {"--policies"})) return;
     auto& policies = settings_.policies;
     if (std::find(policies.begin(), policies.end(), text) == policies.end()) {
