@@ -45,6 +45,19 @@ struct FilterDescription {
   std::uint64_t hash_seed = 0;
 };
 
+namespace filter {
+// A filter as a query of one key sees it: what each would compute from the description again.
+struct PreparedFilter {
+  const unsigned char* array = nullptr;
+  std::uint64_t range = 0;  // lines of the array; with lines = 0 the positions of the first draw
+  std::uint64_t last_page_begin = 0;  // with lines = 2, in lines
+  std::uint64_t low_flip = 0;  // what the halves of a key of 9 to 16 bytes are exclusive-ored with
+  std::uint64_t high_flip = 0;
+  std::uint32_t probe_lanes = 0;  // a bit for each probe in a line, of up to 32
+  FilterDescription description;
+};
+}  // namespace filter
+
 // Returns the m and k, with their exact rate, that the builder gives a filter of `keys` keys at
 // `bits_per_key`: the whole bytes (for lines > 0 the whole lines) that hold keys * bits_per_key
 // bits, fewer if the block would exceed kBlockBytesLimit, and the exact k* for them.
@@ -201,11 +214,11 @@ class BloomFilterView {
   BlockStatus Status() const { return status_; }
 
   // What the block says of its filter; meaningless unless the status is kUsable.
-  const FilterDescription& Description() const { return description_; }
+  const FilterDescription& Description() const { return filter_.description; }
 
   // Returns false only if the key was not added. A key that was not added gets true with the exact
   // false-positive rate of the description, or always if the block is not usable.
-  bool MayContain(std::string_view key) const { return may_contain_(array_, description_, key); }
+  bool MayContain(std::string_view key) const { return may_contain_(filter_, key); }
 
   // The same for `count` keys at once, in results[0 .. count - 1]. In groups of a few dozen, keys
   // are hashed and their memory is fetched before the first of them is tested. A filter that is not
@@ -218,12 +231,10 @@ class BloomFilterView {
  private:
   friend struct filter::FilterInternals;
 
+  filter::PreparedFilter filter_;
   BlockStatus status_;
-  FilterDescription description_;
-  const unsigned char* array_ = nullptr;
   // The code of the instruction set in use.
-  bool (*may_contain_)(const unsigned char* array, const FilterDescription& filter,
-                       std::string_view key);
+  bool (*may_contain_)(const filter::PreparedFilter& filter, std::string_view key);
   void (*may_contain_batch_)(const unsigned char* array, const FilterDescription& filter,
                              const std::uint64_t* hashes, std::size_t count, bool* results);
   void (*hash_keys_)(const filter::KeyBatch& keys, std::size_t count, std::uint64_t seed,

@@ -9,8 +9,7 @@ namespace exactbloom {
 namespace {
 
 // The answer of a block that is not usable.
-bool AlwaysContained(const unsigned char* /*array*/, const FilterDescription& /*filter*/,
-                     std::string_view /*key*/) {
+bool AlwaysContained(const filter::PreparedFilter& /*filter*/, std::string_view /*key*/) {
   return true;
 }
 
@@ -19,13 +18,13 @@ bool AlwaysContained(const unsigned char* /*array*/, const FilterDescription& /*
 BloomFilterView::BloomFilterView(std::string_view block) {
   const filter::DecodedBlock decoded = filter::DecodeBlock(block);
   status_ = decoded.status;
-  description_ = decoded.description;
-  array_ = decoded.array;
+  filter_.description = decoded.description;
   may_contain_ = AlwaysContained;
   may_contain_batch_ = nullptr;  // never asked where the block is not usable
   hash_keys_ = nullptr;
   if (status_ != BlockStatus::kUsable) return;
-  const filter::Kernel& kernel = filter::KernelFor(description_);
+  filter_ = filter::Prepare(decoded.array, decoded.description);
+  const filter::Kernel& kernel = filter::KernelFor(decoded.description);
   may_contain_ = kernel.may_contain;
   may_contain_batch_ = kernel.may_contain_batch;
   hash_keys_ = filter::HashKeysInUse();
@@ -39,9 +38,9 @@ void BloomFilterView::MayContain(const std::string_view* keys, std::size_t count
 
 std::uint64_t BloomFilterView::CountOnes() const {
   if (status_ != BlockStatus::kUsable) return 0;
-  const std::uint64_t bytes = description_.bits / 8;
+  const std::uint64_t bytes = filter_.description.bits / 8;
   std::uint64_t ones = 0;
-  for (std::uint64_t i = 0; i < bytes; ++i) ones += std::bitset<8>(array_[i]).count();
+  for (std::uint64_t i = 0; i < bytes; ++i) ones += std::bitset<8>(filter_.array[i]).count();
   return ones;
 }
 

@@ -59,11 +59,11 @@ void FilterInternals::MayContainKeys(const BloomFilterView& view, std::size_t co
     std::fill_n(results, count, true);
     return;
   }
-  const unsigned char* array = view.array_;
   if (count < kFewestInBatch) {
     for (std::size_t i = 0; i < count; ++i) results[i] = view.MayContain(key_at(i));
     return;
   }
+  const FilterDescription& description = view.filter_.description;
   KeyBatch keys;
   std::array<std::uint64_t, kBatchKeys> hashes;
   for (std::size_t begin = 0; begin < count; begin += kBatchKeys) {
@@ -73,8 +73,8 @@ void FilterInternals::MayContainKeys(const BloomFilterView& view, std::size_t co
       keys.data[i] = key.data();
       keys.sizes[i] = key.size();
     }
-    view.hash_keys_(keys, batch, view.description_.hash_seed, hashes.data());
-    view.may_contain_batch_(array, view.description_, hashes.data(), batch, results + begin);
+    view.hash_keys_(keys, batch, description.hash_seed, hashes.data());
+    view.may_contain_batch_(view.filter_.array, description, hashes.data(), batch, results + begin);
   }
 }
 

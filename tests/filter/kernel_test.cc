@@ -108,6 +108,7 @@ class KernelTest : public testing::TestWithParam<std::tuple<std::string, Layout>
         filter.layout = layout_;
         filter.probes = probes;
         filter.bits = bits;
+        filter.hash_seed = probes % 2 == 0 ? 0 : 0x9d2c5680a1b2c3d4U * bits;
         SCOPED_TRACE(testing::Message() << "m=" << bits << " k=" << probes);
         check(filter);
       }
@@ -177,11 +178,11 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
       ASSERT_EQ(MayContain(kernel, array.data(), filter, hashes[i]), expected) << hashes[i];
     }
     for (std::uint64_t number = 0; number < 200; ++number) {
-      // Long keys are hashed elsewhere than short ones.
-      const std::string key =
-          std::string(number % 2 * number, 'k').append(NumberKey(number).text());
+      // Keys are hashed in different ways by their length, and with a seed.
+      std::string key(NumberKey(number).text());
+      key.resize(number % 70, 'k');
       const std::uint64_t hash = HashKey(key, filter.hash_seed);
-      ASSERT_EQ(kernel.may_contain(array.data(), filter, key),
+      ASSERT_EQ(kernel.may_contain(Prepare(array.data(), filter), key),
                 ContainsByDefinition(array.data(), filter, hash));
     }
     for (std::size_t i = 0; i < hashes.size(); i += kBatchKeys) {
@@ -208,6 +209,35 @@ TEST_P(KernelTest, MissesByAnySingleBit) {
         array.data()[position / 8] =
             static_cast<unsigned char>(array.data()[position / 8] & ~(1U << (position % 8)));
         ASSERT_FALSE(MayContain(kernel, array.data(), filter, hash)) << hash << ' ' << missing;
+      }
+    }
+  });
+}
+
+// The same of queries of one key, for keys of which many have equal fields in a line.
+TEST_P(KernelTest, SingleQueriesMissByAnySingleBit) {
+  ForEachGeometry([&](const FilterDescription& filter) {
+    if (filter.bits > 3 * kLineBits || filter.probes > 20) return;
+    const Kernel& kernel = set_.kernel_for(filter);
+    int chosen = 0;
+    for (std::uint64_t number = 0; chosen < 60 && number < 2000; ++number) {
+      const std::string key(NumberKey(number).text());
+      const std::uint64_t hash = HashKey(key, filter.hash_seed);
+      FieldStream stream(FirstFieldWord(hash), layout_.InLines() ? layout_.Lines() : 1);
+      const int fields = layout_.ProbesPerLine(filter.probes) + 1;
+      if (number >= 20 && DistinctFields(stream).SkipEqual(fields) == 0) continue;
+      ++chosen;
+      const CodeWord word = WordOf(filter, hash);
+      Array array(filter.bits, 3);
+      AddByDefinition(array.data(), filter, hash);
+      const PreparedFilter prepared = Prepare(array.data(), filter);
+      ASSERT_TRUE(kernel.may_contain(prepared, key)) << number;
+      for (int missing = 0; missing < word.size; ++missing) {
+        const std::uint64_t position = word.positions[static_cast<std::size_t>(missing)];
+        unsigned char& byte = array.data()[position / 8];
+        byte = static_cast<unsigned char>(byte & ~(1U << (position % 8)));
+        ASSERT_FALSE(kernel.may_contain(prepared, key)) << number << ' ' << missing;
+        SetBit(array.data(), position);
       }
     }
   });

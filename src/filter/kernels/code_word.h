@@ -80,15 +80,25 @@ inline std::uint64_t FirstLine(std::uint64_t hash, std::uint64_t line_count) {
   return MultiplyHigh(hash, line_count);
 }
 
-// Requires line_count >= 2.
-inline std::uint64_t SecondLine(std::uint64_t word, std::uint64_t first, std::uint64_t line_count) {
+// The first line of the last page, which has all lines that are too few for a page of their own.
+inline std::uint64_t LastPageBegin(std::uint64_t line_count) {
   const std::uint64_t whole_pages = line_count / kPageLines;
-  const std::uint64_t last_page = whole_pages == 0 ? 0 : whole_pages - 1;
-  const std::uint64_t page = std::min(first / kPageLines, last_page);
-  const std::uint64_t begin = page * kPageLines;
-  const std::uint64_t size = page == last_page ? line_count - begin : kPageLines;
-  const std::uint64_t line = begin + MultiplyHigh(word, size - 1);
+  return whole_pages == 0 ? 0 : (whole_pages - 1) * kPageLines;
+}
+
+// Requires line_count >= 2. Without branches, which would be mispredicted in filters of few pages.
+inline std::uint64_t SecondLine(std::uint64_t word, std::uint64_t first, std::uint64_t line_count,
+                                std::uint64_t last_page_begin) {
+  const std::uint64_t begin = std::min(first / kPageLines * kPageLines, last_page_begin);
+  const std::uint64_t behind = line_count - begin - 1;
+  // Of a page that is not the last one, at least another whole page lies behind.
+  const std::uint64_t others = behind < 2 * kPageLines - 1 ? behind : kPageLines - 1;
+  const std::uint64_t line = begin + MultiplyHigh(word, others);
   return line >= first ? line + 1 : line;
+}
+
+inline std::uint64_t SecondLine(std::uint64_t word, std::uint64_t first, std::uint64_t line_count) {
+  return SecondLine(word, first, line_count, LastPageBegin(line_count));
 }
 
 // The words of hash bits that a key's fields come from.

@@ -49,10 +49,6 @@ template <FilterKind kKind, int kAtOnce>
 struct DrawKernel {
   static constexpr bool kClassic = kKind == FilterKind::kClassic;
 
-  static std::uint64_t FirstRange(const FilterDescription& filter) {
-    return kClassic ? filter.bits - static_cast<std::uint64_t>(filter.probes) + 1 : filter.bits;
-  }
-
   static std::uint64_t DrawOf(std::uint64_t hash, int i, std::uint64_t first_range) {
     return Draw(hash, i, kClassic ? first_range + static_cast<std::uint64_t>(i) : first_range);
   }
@@ -82,23 +78,19 @@ struct DrawKernel {
            CodeWordSet(array, filter, hash);
   }
 
-  static bool MayContainHash(const unsigned char* array, const FilterDescription& filter,
-                             std::uint64_t hash) {
-    const std::uint64_t first_range = FirstRange(filter);
-    return FirstDrawsSet(array, first_range, hash) && RestSet(array, filter, first_range, hash);
+  static bool MayContainHash(const PreparedFilter& filter, std::uint64_t hash) {
+    return FirstDrawsSet(filter.array, filter.range, hash) &&
+           RestSet(filter.array, filter.description, filter.range, hash);
   }
 
-  __attribute__((noinline)) static bool MayContainLongKey(const unsigned char* array,
-                                                          const FilterDescription& filter,
-                                                          std::string_view key) {
-    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  __attribute__((noinline, flatten)) static bool MayContainOtherKey(const PreparedFilter& filter,
+                                                                    std::string_view key) {
+    return MayContainHash(filter, HashMostlyShortKey(key, filter.description.hash_seed));
   }
 
-  __attribute__((flatten)) static bool MayContain(const unsigned char* array,
-                                                  const FilterDescription& filter,
-                                                  std::string_view key) {
-    if (key.size() > kShortKeyBytes) return MayContainLongKey(array, filter, key);
-    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  static bool MayContain(const PreparedFilter& filter, std::string_view key) {
+    if (__builtin_expect(!HasMiddleSize(key), 0)) return MayContainOtherKey(filter, key);
+    return MayContainHash(filter, HashMiddleKey(key, filter.low_flip, filter.high_flip));
   }
 
   // The memory of all keys' first draws is fetched before one of them is tested. The keys that
@@ -106,7 +98,7 @@ struct DrawKernel {
   // at again.
   static void MayContainBatch(const unsigned char* array, const FilterDescription& filter,
                               const std::uint64_t* hashes, std::size_t count, bool* results) {
-    const std::uint64_t first_range = FirstRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(filter);
     std::array<std::size_t, kBatchKeys> survivors;
     std::size_t survivor_count = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -132,7 +124,7 @@ struct DrawKernel {
 
   static void Locate(const FilterDescription& filter, std::uint64_t hash,
                      std::uint64_t* positions) {
-    const std::uint64_t first_range = FirstRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(filter);
     for (int i = 0; i < filter.probes; ++i) positions[i] = DrawOf(hash, i, first_range);
     if (!kClassic || !HasEqualDraws(filter, first_range, hash)) return;
     const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);

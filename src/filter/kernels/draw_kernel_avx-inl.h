@@ -88,10 +88,6 @@ template <FilterKind kKind, std::size_t kAtOnce, int kVectors, Reading kReading>
 struct VectorDraws {
   static constexpr bool kClassic = kKind == FilterKind::kClassic;
 
-  static std::uint64_t FirstRange(const FilterDescription& filter) {
-    return kClassic ? filter.bits - static_cast<std::uint64_t>(filter.probes) + 1 : filter.bits;
-  }
-
   // Draw i of each of eight keys.
   EXACTBLOOM_INLINE static __m256i DrawOf(Keys keys, std::size_t i, std::uint64_t first_range) {
     return Draws(keys, internal::kMultiplierPowers[i], kClassic ? first_range + i : first_range);
@@ -102,7 +98,7 @@ struct VectorDraws {
                                             const FilterDescription& filter,
                                             const std::uint64_t* hashes, std::size_t count) {
     const auto probes = static_cast<std::size_t>(filter.probes);
-    const std::uint64_t first_range = FirstRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(filter);
     const Keys keys = LoadKeys(hashes, count);
     __m256i draws[kMostProbes];
     unsigned lanes = _bzhi_u32(kAllLanes, static_cast<unsigned>(count));
@@ -134,7 +130,7 @@ struct VectorDraws {
                                                 const FilterDescription& filter,
                                                 const std::uint64_t* hashes, std::size_t count,
                                                 bool* results) {
-    const std::uint64_t first_range = FirstRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(filter);
     const bool fetches = filter.bits / 8 > kFetchedArrayBytes;
     __m256i draws[kBatchKeys / kLanes][kFirstDraws];
     for (std::size_t i = 0; i < count; i += kLanes) {
@@ -191,7 +187,7 @@ struct VectorDraws {
       }
       return;
     }
-    const std::uint64_t first_range = FirstRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(filter);
     const Keys keys = LoadKeys(hashes);
     __m256i draws[kMostProbes];
     for (std::size_t i = 0; i < probes; ++i) {
@@ -244,35 +240,32 @@ struct VectorDraws {
   }
 
   // After the first draws: the others, and the positions that replace equal ones.
-  EXACTBLOOM_TARGET __attribute__((noinline)) static bool RestOfKeySet(
-      const unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {
-    const std::uint64_t first_range = FirstRange(filter);
-    const __m256i draws = KeyDrawsOf(hash, 0, first_range);
-    if (!LanesSet<kAtOnce>(array, draws, filter.probes)) return false;
+  EXACTBLOOM_TARGET __attribute__((noinline)) static bool RestOfKeySet(const PreparedFilter& filter,
+                                                                       std::uint64_t hash) {
+    const unsigned char* array = filter.array;
+    const int probes = filter.description.probes;
+    const __m256i draws = KeyDrawsOf(hash, 0, filter.range);
+    if (!LanesSet<kAtOnce>(array, draws, probes)) return false;
     if (kVectors == 1) {
-      return !kClassic || !MayHaveEqual(draws) || CodeWordSet(array, filter, hash);
+      return !kClassic || !MayHaveEqual(draws) || CodeWordSet(array, filter.description, hash);
     }
-    const __m256i more = KeyDrawsOf(hash, kLanes, first_range);
-    if (!LanesSet<0>(array, more, filter.probes - static_cast<int>(kLanes))) return false;
-    return !kClassic || !MayHaveEqual(draws, more) || CodeWordSet(array, filter, hash);
+    const __m256i more = KeyDrawsOf(hash, kLanes, filter.range);
+    if (!LanesSet<0>(array, more, probes - static_cast<int>(kLanes))) return false;
+    return !kClassic || !MayHaveEqual(draws, more) || CodeWordSet(array, filter.description, hash);
   }
 
-  EXACTBLOOM_INLINE static bool MayContainHash(const unsigned char* array,
-                                               const FilterDescription& filter,
-                                               std::uint64_t hash) {
-    return FirstDrawsSet(array, FirstRange(filter), hash) && RestOfKeySet(array, filter, hash);
+  EXACTBLOOM_INLINE static bool MayContainHash(const PreparedFilter& filter, std::uint64_t hash) {
+    return FirstDrawsSet(filter.array, filter.range, hash) && RestOfKeySet(filter, hash);
   }
 
-  EXACTBLOOM_TARGET __attribute__((noinline)) static bool MayContainLongKey(
-      const unsigned char* array, const FilterDescription& filter, std::string_view key) {
-    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  EXACTBLOOM_TARGET __attribute__((noinline, flatten)) static bool MayContainOtherKey(
+      const PreparedFilter& filter, std::string_view key) {
+    return MayContainHash(filter, HashMostlyShortKey(key, filter.description.hash_seed));
   }
 
-  EXACTBLOOM_TARGET __attribute__((flatten)) static bool MayContain(const unsigned char* array,
-                                                                    const FilterDescription& filter,
-                                                                    std::string_view key) {
-    if (key.size() > kShortKeyBytes) return MayContainLongKey(array, filter, key);
-    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  EXACTBLOOM_TARGET static bool MayContain(const PreparedFilter& filter, std::string_view key) {
+    if (__builtin_expect(!HasMiddleSize(key), 0)) return MayContainOtherKey(filter, key);
+    return MayContainHash(filter, HashMiddleKey(key, filter.low_flip, filter.high_flip));
   }
 
   static constexpr Kernel kKernel = {MayContain, MayContainBatch, Add, Locate};

@@ -45,10 +45,32 @@ inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word, std::
          ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
 }
 
+inline bool LanesSet(const unsigned char* line, std::uint64_t word, FieldsInUse in_use) {
+  return AllSet(line, word, in_use.count);
+}
+
 template <int kFields>
-inline bool DistinctSet(const unsigned char* line, std::uint64_t word, std::uint64_t next,
-                        int used) {
-  return AllSet(line, word, used) && ReplacementsSet<kFields>(line, word, next, used);
+inline bool AnyEqual(std::uint64_t word) {
+  return AnyEqual<kFields>(word, kFields);
+}
+
+template <int kFields>
+inline bool DistinctSet(const unsigned char* line, std::uint64_t word, FieldsInUse in_use) {
+  return AllSet(line, word, in_use.count) &&
+         ReplacementsSet<kFields>(line, word, NextFieldWord(word), in_use.count);
+}
+
+inline bool PairSet(const unsigned char* first_line, const unsigned char* second_line,
+                    std::uint64_t first_word, std::uint64_t second_word, FieldsInUse in_use) {
+  return (static_cast<int>(AllSet(first_line, first_word, in_use.count)) &
+          static_cast<int>(AllSet(second_line, second_word, in_use.count))) != 0;
+}
+
+inline bool AnyEqualInPair(std::uint64_t first_word, std::uint64_t second_word,
+                           FieldsInUse in_use) {
+  constexpr int kFields = FieldsPerWord(2);
+  return AnyEqual<kFields>(first_word, in_use.count) ||
+         AnyEqual<kFields>(second_word, in_use.count);
 }
 
 template <int kFields>

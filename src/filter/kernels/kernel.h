@@ -36,8 +36,7 @@ using HashKeysFunction = void (*)(const KeyBatch& keys, std::size_t count, std::
 // follow them in a block is read.
 struct Kernel {
   // Returns whether all bits of the key are set.
-  bool (*may_contain)(const unsigned char* array, const FilterDescription& filter,
-                      std::string_view key);
+  bool (*may_contain)(const PreparedFilter& filter, std::string_view key);
 
   // Answers for up to kBatchKeys hashes.
   void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
@@ -52,6 +51,15 @@ struct Kernel {
   void (*locate)(const FilterDescription& filter, const std::uint64_t* hashes, std::size_t count,
                  std::uint64_t* positions);
 };
+
+// With lines = 0: how many positions a key's first draw is out of (code_word.h).
+inline std::uint64_t FirstDrawRange(const FilterDescription& filter) {
+  return filter.layout.kind == FilterKind::kStandard
+             ? filter.bits
+             : filter.bits - static_cast<std::uint64_t>(filter.probes) + 1;
+}
+
+PreparedFilter Prepare(const unsigned char* array, const FilterDescription& description);
 
 // Draws that a query makes before it looks at any: with a filter half full, the one well-predicted
 // branch after them refuses seven absent keys of eight.

@@ -33,17 +33,31 @@ EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word) {
 
 // A field's high bit says in which half of the line the position is, the next three which 32-bit
 // word of it, the others which bit of that.
+// What the lanes find in both halves of a line.
+struct Halves {
+  __m256i low;
+  __m256i high;
+};
+
+EXACTBLOOM_TARGET inline Halves LookUp(const unsigned char* line, __m256i fields) {
+  const __m256i index = _mm256_srli_epi32(fields, 5);
+  return {_mm256_permutevar8x32_epi32(Load(line), index),
+          _mm256_permutevar8x32_epi32(Load(line + sizeof(__m256i)), index)};
+}
+
+EXACTBLOOM_TARGET inline __m256i ChooseHalf(const Halves& words, __m256i fields) {
+  return _mm256_castps_si256(
+      _mm256_blendv_ps(_mm256_castsi256_ps(words.low), _mm256_castsi256_ps(words.high),
+                       _mm256_castsi256_ps(_mm256_slli_epi32(fields, 31 - 8))));
+}
+
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
   const __m256i fields = FieldsOf(word);
-  const __m256i index = _mm256_srli_epi32(fields, 5);
-  const __m256i low = _mm256_permutevar8x32_epi32(Load(line), index);
-  const __m256i high = _mm256_permutevar8x32_epi32(Load(line + sizeof(__m256i)), index);
-  const __m256 values = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
-                                         _mm256_castsi256_ps(_mm256_slli_epi32(fields, 31 - 8)));
+  const __m256i values = ChooseHalf(LookUp(line, fields), fields);
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i in_use = _mm256_srli_epi32(_mm256_sub_epi32(lanes, _mm256_set1_epi32(used)), 31);
   const __m256i bits = _mm256_sllv_epi32(in_use, _mm256_and_si256(fields, _mm256_set1_epi32(31)));
-  return _mm256_testc_si256(_mm256_castps_si256(values), bits) != 0;
+  return _mm256_testc_si256(values, bits) != 0;
 }
 
 // A line's worth of bits, none set at first.
@@ -210,10 +224,110 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
   return (static_cast<int>(equal == 0) | static_cast<int>(TestBit(line, replacement))) != 0;
 }
 
+EXACTBLOOM_TARGET inline std::uint32_t Signs(__m256i lanes) {
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes)));
+}
+
+// The lanes whose positions are set, given the words of the line that they are in.
+EXACTBLOOM_TARGET inline std::uint32_t SetLanes(__m256i words, __m256i fields) {
+  return Signs(_mm256_sllv_epi32(words, _mm256_andnot_si256(fields, _mm256_set1_epi32(31))));
+}
+
+EXACTBLOOM_TARGET inline std::uint32_t SetLanes(const unsigned char* line, __m256i fields) {
+  return SetLanes(ChooseHalf(LookUp(line, fields), fields), fields);
+}
+
+EXACTBLOOM_TARGET inline bool LanesSet(const unsigned char* line, std::uint64_t word,
+                                       FieldsInUse in_use) {
+  return _andn_u32(SetLanes(line, FieldsOf(word)), in_use.lanes) == 0;
+}
+
+// By the number of fields that are compared, numbers above all fields for the other lanes: of
+// eight, and of twice four.
+struct UnusedLanes {
+  alignas(32) std::array<std::array<std::uint32_t, 8>, 8> of_eight{};
+  alignas(32) std::array<std::array<std::uint32_t, 8>, kPairFields + 1> of_four{};
+
+  constexpr UnusedLanes() {
+    for (std::size_t lane = 0; lane < 8; ++lane) {
+      const auto number = static_cast<std::uint32_t>((lane + 1) << kFieldBits);
+      for (std::size_t used = 0; used <= lane; ++used) of_eight[used][lane] = number;
+      for (std::size_t used = 0; used <= lane % 4; ++used) of_four[used][lane] = number;
+    }
+  }
+};
+inline constexpr UnusedLanes kUnusedLanes;
+
+EXACTBLOOM_TARGET inline __m256i Comparable(__m256i fields,
+                                            const std::array<std::uint32_t, 8>& unused) {
+  return _mm256_or_si256(_mm256_and_si256(fields, _mm256_set1_epi32((1 << kFieldBits) - 1)),
+                         Load(unused.data()));
+}
+
+EXACTBLOOM_TARGET inline __m256i EqualToTurned(__m256i fields, __m256i turn) {
+  return _mm256_cmpeq_epi32(fields, _mm256_permutevar8x32_epi32(fields, turn));
+}
+
+// The lanes that are equal to one of the three behind them. Seven lanes turn, so each pair of them
+// meets once; the eighth holds no field and meets the first, to which it is not equal.
+EXACTBLOOM_TARGET inline std::uint32_t EqualLanes(__m256i fields) {
+  const __m256i one = EqualToTurned(fields, _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 0, 0));
+  const __m256i two = EqualToTurned(fields, _mm256_setr_epi32(2, 3, 4, 5, 6, 0, 1, 0));
+  const __m256i three = EqualToTurned(fields, _mm256_setr_epi32(3, 4, 5, 6, 0, 1, 2, 0));
+  return Signs(Either(Either(one, two), three));
+}
+
+// If two fields are equal, the one behind those in use is tested as well. There is no branch on
+// that, which would often be mispredicted, but one on more equal fields, which take two lanes.
 template <int kFields>
 EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
-                                          std::uint64_t next, int used) {
-  return AllSet(line, word, used) && ReplacementsSet<kFields>(line, word, next, used);
+                                          FieldsInUse in_use) {
+  const __m256i fields = FieldsOf(word);
+  const std::uint32_t set = SetLanes(line, fields);
+  if (_andn_u32(set, in_use.lanes) != 0) return false;
+  const auto compared = internal::Index(in_use.count + 1);
+  const std::uint32_t equal = EqualLanes(Comparable(fields, kUnusedLanes.of_eight[compared]));
+  if (__builtin_expect((equal & (equal - 1)) != 0, 0)) {
+    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), in_use.count);
+  }
+  return (static_cast<int>(equal == 0) | static_cast<int>((set & (in_use.lanes + 1)) != 0)) != 0;
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline bool AnyEqual(std::uint64_t word) {
+  return EqualLanes(Comparable(FieldsOf(word), kUnusedLanes.of_eight[kFields])) != 0;
+}
+
+// The fields of the first word in the first four lanes, those of the second in the others.
+EXACTBLOOM_TARGET inline __m256i PairOf(std::uint64_t first, std::uint64_t second) {
+  const __m256i bytes = _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 0,
+                                         1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1);
+  const __m256i words = _mm256_set_m128i(_mm_cvtsi64_si128(static_cast<long long>(second)),
+                                         _mm_cvtsi64_si128(static_cast<long long>(first)));
+  return _mm256_srlv_epi32(_mm256_shuffle_epi8(words, bytes),
+                           _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3));
+}
+
+EXACTBLOOM_TARGET inline bool PairSet(const unsigned char* first_line,
+                                      const unsigned char* second_line, std::uint64_t first_word,
+                                      std::uint64_t second_word, FieldsInUse in_use) {
+  constexpr int kSecondHalf = 0xf0;
+  const __m256i fields = PairOf(first_word, second_word);
+  const Halves first = LookUp(first_line, fields);
+  const Halves second = LookUp(second_line, fields);
+  const Halves words = {_mm256_blend_epi32(first.low, second.low, kSecondHalf),
+                        _mm256_blend_epi32(first.high, second.high, kSecondHalf)};
+  const std::uint32_t lanes = in_use.lanes * ((1U << kPairFields) + 1);
+  return _andn_u32(SetLanes(ChooseHalf(words, fields), fields), lanes) == 0;
+}
+
+EXACTBLOOM_TARGET inline bool AnyEqualInPair(std::uint64_t first_word, std::uint64_t second_word,
+                                             FieldsInUse in_use) {
+  const __m256i fields = Comparable(PairOf(first_word, second_word),
+                                    kUnusedLanes.of_four[internal::Index(in_use.count)]);
+  const __m256i one = _mm256_cmpeq_epi32(fields, _mm256_shuffle_epi32(fields, 0b00111001));
+  const __m256i two = _mm256_cmpeq_epi32(fields, _mm256_shuffle_epi32(fields, 0b01001110));
+  return Signs(Either(one, two)) != 0;
 }
 
 // Four keys at once, one in each lane.

@@ -39,14 +39,23 @@ EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word) {
                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
+// The 32-bit words of the line that hold the positions.
+EXACTBLOOM_TARGET inline __m256i WordsOf(const unsigned char* line, __m256i fields) {
+  const auto* halves = reinterpret_cast<const __m256i*>(line);
+  return _mm256_permutex2var_epi32(_mm256_loadu_si256(halves), _mm256_srli_epi32(fields, 5),
+                                   _mm256_loadu_si256(halves + 1));
+}
+
 // The lanes whose positions are not set.
+EXACTBLOOM_TARGET inline std::uint32_t UnsetLanes(std::uint32_t lanes, __m256i words,
+                                                  __m256i fields) {
+  const __m256i bits = _mm256_rolv_epi32(_mm256_set1_epi32(1), fields);
+  return _mm256_mask_testn_epi32_mask(static_cast<__mmask8>(lanes), words, bits);
+}
+
 EXACTBLOOM_TARGET inline std::uint32_t UnsetLanes(std::uint32_t lanes, const unsigned char* line,
                                                   __m256i fields) {
-  const auto* halves = reinterpret_cast<const __m256i*>(line);
-  const __m256i values = _mm256_permutex2var_epi32(
-      _mm256_loadu_si256(halves), _mm256_srli_epi32(fields, 5), _mm256_loadu_si256(halves + 1));
-  const __m256i bits = _mm256_rolv_epi32(_mm256_set1_epi32(1), fields);
-  return _mm256_mask_testn_epi32_mask(static_cast<__mmask8>(lanes), values, bits);
+  return UnsetLanes(lanes, WordsOf(line, fields), fields);
 }
 
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
@@ -151,19 +160,71 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
   return UnsetLanes(lanes, line, fields) == 0;
 }
 
-// AllSet and ReplacementsSet of the same lanes. An absent key has to find one field more, and a
-// present key looks at the line only once.
+EXACTBLOOM_TARGET inline bool LanesSet(const unsigned char* line, std::uint64_t word,
+                                       FieldsInUse in_use) {
+  return UnsetLanes(in_use.lanes, line, FieldsOf(word)) == 0;
+}
+
+// The lanes, of those given, that are equal to one before them.
+EXACTBLOOM_TARGET inline std::uint32_t EqualLanes(std::uint32_t lanes, __m256i fields) {
+  const __m256i equal = _mm256_conflict_epi32(fields);
+  return _mm256_mask_test_epi32_mask(static_cast<__mmask8>(lanes), equal, equal);
+}
+
+// If two fields are equal, the one behind those in use is tested as well. There is no branch on
+// that, which would often be mispredicted, but one on more equal fields.
 template <int kFields>
 EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
-                                          std::uint64_t next, int used) {
-  const __m256i fields = FieldsOf<kFields>(word, next);
+                                          FieldsInUse in_use) {
+  const __m256i fields = FieldsOf(word);
   const std::uint32_t unset = UnsetLanes(kAll8, line, fields);
-  if ((unset & FirstLanes(used)) != 0) return false;
-  const std::uint32_t lanes = FirstNewLanes(fields, used);
-  if (__builtin_expect(_mm_popcnt_u32(lanes) != used, 0)) {
-    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
+  if ((unset & in_use.lanes) != 0) return false;
+  const std::uint32_t equal =
+      EqualLanes(2 * in_use.lanes + 1, _mm256_and_si256(fields, _mm256_set1_epi32(kFieldMask)));
+  if (__builtin_expect((equal & (equal - 1)) != 0, 0)) {
+    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), in_use.count);
   }
-  return (unset & lanes) == 0;
+  return (static_cast<int>(equal == 0) | static_cast<int>((unset & (in_use.lanes + 1)) == 0)) != 0;
+}
+
+template <int kFields>
+EXACTBLOOM_TARGET inline bool AnyEqual(std::uint64_t word) {
+  const __m256i fields = _mm256_and_si256(FieldsOf(word), _mm256_set1_epi32(kFieldMask));
+  return EqualLanes((1U << kFields) - 1, fields) != 0;
+}
+
+// The fields of the first word in the first four lanes, those of the second in the others.
+EXACTBLOOM_TARGET inline __m256i PairOf(std::uint64_t first, std::uint64_t second) {
+  const __m256i bytes = _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 0,
+                                         1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1);
+  constexpr __mmask8 kOfSecond = 0xc;
+  const __m256i words = _mm256_mask_set1_epi64(_mm256_set1_epi64x(static_cast<long long>(first)),
+                                               kOfSecond, static_cast<long long>(second));
+  return _mm256_srlv_epi32(_mm256_shuffle_epi8(words, bytes),
+                           _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3));
+}
+
+EXACTBLOOM_TARGET inline std::uint32_t PairLanes(FieldsInUse in_use) {
+  return in_use.lanes * ((1U << kPairFields) + 1);
+}
+
+EXACTBLOOM_TARGET inline bool PairSet(const unsigned char* first_line,
+                                      const unsigned char* second_line, std::uint64_t first_word,
+                                      std::uint64_t second_word, FieldsInUse in_use) {
+  constexpr int kSecondHalf = 0xf0;
+  const __m256i fields = PairOf(first_word, second_word);
+  const __m256i words =
+      _mm256_blend_epi32(WordsOf(first_line, fields), WordsOf(second_line, fields), kSecondHalf);
+  return UnsetLanes(PairLanes(in_use), words, fields) == 0;
+}
+
+EXACTBLOOM_TARGET inline bool AnyEqualInPair(std::uint64_t first_word, std::uint64_t second_word,
+                                             FieldsInUse in_use) {
+  const __m256i fields =
+      _mm256_and_si256(PairOf(first_word, second_word), _mm256_set1_epi32(kFieldMask));
+  constexpr int kOther = 1 << kFieldBits;
+  const __m256i lines = _mm256_setr_epi32(0, 0, 0, 0, kOther, kOther, kOther, kOther);
+  return EqualLanes(PairLanes(in_use), _mm256_or_si256(fields, lines)) != 0;
 }
 
 template <int kFields>

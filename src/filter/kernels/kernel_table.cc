@@ -1,8 +1,12 @@
 #include "kernel_table.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
+
+#include "code_word.h"
+#include "key_hash.h"
 
 namespace exactbloom {
 namespace filter {
@@ -44,6 +48,20 @@ InstructionSet& ActiveInstructionSet() {
 }
 
 }  // namespace
+
+PreparedFilter Prepare(const unsigned char* array, const FilterDescription& description) {
+  const Layout& layout = description.layout;
+  PreparedFilter filter;
+  filter.array = array;
+  filter.range = layout.InLines() ? description.bits / kLineBits : FirstDrawRange(description);
+  filter.last_page_begin = LastPageBegin(filter.range);
+  filter.low_flip = kLowFlip + description.hash_seed;
+  filter.high_flip = kHighFlip - description.hash_seed;
+  const int probes = layout.ProbesPerLine(description.probes);
+  filter.probe_lanes = static_cast<std::uint32_t>((std::uint64_t{1} << std::min(probes, 32)) - 1);
+  filter.description = description;
+  return filter;
+}
 
 std::vector<InstructionSet> AvailableInstructionSets() {
   std::vector<InstructionSet> available;

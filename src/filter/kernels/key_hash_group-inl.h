@@ -1,11 +1,6 @@
-// The hashes of many keys (key_hash.h). Keys of 9 to 16 bytes, which XXH3 hashes in one step that
-// has no branch, are hashed a group at a time, one key in each lane. Text that kernel files include
-// behind group_words-inl.h.
-
-// XXH3's secret, as it enters the hash of such a key.
-inline constexpr std::uint64_t kLowFlip = 0x6782737bea4239b9U;
-inline constexpr std::uint64_t kHighFlip = 0xaf56bc3b0996523aU;
-inline constexpr std::uint64_t kAvalancheMultiplier = 0x165667919e3779f9U;
+// The hashes of many keys (key_hash.h). Keys that XXH3 hashes in one step without a branch are
+// hashed a group at a time, one key in each lane. Text that kernel files include behind
+// group_words-inl.h.
 
 // floor(a b / 2^64) xor (a b mod 2^64), of the products of halves.
 EXACTBLOOM_TARGET inline GroupWords FoldedProducts(GroupWords a, GroupWords b) {
@@ -27,18 +22,12 @@ EXACTBLOOM_TARGET inline GroupWords HashGroup(GroupWords low, GroupWords high, G
   return hash ^ (hash >> 32);
 }
 
-inline std::uint64_t EightBytes(const char* bytes) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
 EXACTBLOOM_TARGET inline void HashKeysInGroups(const KeyBatch& keys, std::size_t count,
                                                std::uint64_t seed, std::uint64_t* hashes) {
   std::size_t i = 0;
   for (; i + kGroupKeys <= count; i += kGroupKeys) {
     const GroupWords sizes = LoadGroup(&keys.sizes[i]);
-    if (NonzeroLanes((sizes - 9) & ~std::uint64_t{7}) != 0) {
+    if (NonzeroLanes((sizes - kLeastMiddleBytes) & ~(kMiddleSizes - 1)) != 0) {
       HashKeyRange(keys, i, i + kGroupKeys, seed, hashes);
       continue;
     }

@@ -16,6 +16,15 @@ namespace exactbloom::filter {
 
 inline constexpr std::size_t kLineBytes = kLineBits / 8;
 
+// The fields of a line that are in use: how many, and as the lowest bits.
+struct FieldsInUse {
+  int count;
+  std::uint32_t lanes;
+};
+
+// So many fields of each of two lines fill eight lanes.
+inline constexpr int kPairFields = 4;
+
 // Of the stream that begins with `word` in a layout of `lines`: whether the bits of the fields that
 // replace equal ones among the first `count` are set.
 bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count);

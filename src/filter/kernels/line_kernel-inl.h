@@ -13,9 +13,18 @@
 //                                 std::uint64_t second, std::uint64_t third, int used)
 //                       if those bits are set: whether the bits of the fields that replace equal
 //                       ones are set, too; the last word is the one after those in use
-//   bool DistinctSet<kFields>(const unsigned char* line, std::uint64_t word, std::uint64_t next,
-//                             int used)
-//                       AllSet and ReplacementsSet
+//   bool LanesSet(const unsigned char* line, std::uint64_t word, FieldsInUse in_use)
+//                       AllSet, for single keys
+//   bool DistinctSet<kFields>(const unsigned char* line, std::uint64_t word, FieldsInUse in_use)
+//                       whether the bits of the first different fields are set; the word has
+//                       fields that are not in use
+//   bool AnyEqual<kFields>(std::uint64_t word)
+//                       whether any two of all fields are equal
+//   bool PairSet(const unsigned char* first_line, const unsigned char* second_line,
+//                std::uint64_t first_word, std::uint64_t second_word, FieldsInUse in_use)
+//                       AllSet of two lines with at most kPairFields fields each
+//   bool AnyEqualInPair(std::uint64_t first_word, std::uint64_t second_word, FieldsInUse in_use)
+//                       whether any two of the fields of one line are equal
 //   void SetFields(unsigned char* line, std::uint64_t word, int used,
 //                  std::uint64_t next_word, int next_used)
 //                       sets the bits of the first fields of two words
@@ -33,9 +42,10 @@ inline std::size_t LowestBit(std::uint32_t bits) {
 // All keys of a group.
 inline constexpr std::uint32_t kAllKeys = (1U << kGroupKeys) - 1;
 
-// What the code of a filter depends on. `words` is how many words of hash bits the fields of one
-// line take: 1, 2, or 0 for more.
-template <FilterKind kKind, int kLines, int kWords>
+// What the code of a filter depends on. kWords is how many words of hash bits the fields of one
+// line take: 1, 2, or 0 for more. If kHasRoom, the fields of a key take less than a register of
+// eight lanes: of one line fewer than a word has, of two lines at most kPairFields each.
+template <FilterKind kKind, int kLines, int kWords, bool kHasRoom>
 struct LineKernel {
   static constexpr int kFields = FieldsPerWord(kLines);
 
@@ -47,14 +57,19 @@ struct LineKernel {
   };
 
   // Byte offsets of the key's lines and the words that their streams begin with.
-  EXACTBLOOM_TARGET static inline Lines LinesOf(const FilterDescription& filter,
-                                                std::uint64_t hash) {
-    const std::uint64_t line_count = filter.bits / kLineBits;
+  EXACTBLOOM_TARGET static inline Lines LinesOf(std::uint64_t line_count,
+                                                std::uint64_t last_page_begin, std::uint64_t hash) {
     const std::uint64_t first = FirstLine(hash, line_count);
     const std::uint64_t word = FirstFieldWord(hash);
     if (kLines == 1) return {first * kLineBytes, 0, word, 0};
-    return {first * kLineBytes, SecondLine(word, first, line_count) * kLineBytes, word,
-            NextFieldWord(word)};
+    return {first * kLineBytes, SecondLine(word, first, line_count, last_page_begin) * kLineBytes,
+            word, NextFieldWord(word)};
+  }
+
+  EXACTBLOOM_TARGET static inline Lines LinesOf(const FilterDescription& filter,
+                                                std::uint64_t hash) {
+    const std::uint64_t line_count = filter.bits / kLineBits;
+    return LinesOf(line_count, LastPageBegin(line_count), hash);
   }
 
   EXACTBLOOM_TARGET static inline std::uint64_t NextOfStream(std::uint64_t word) {
@@ -106,29 +121,49 @@ struct LineKernel {
            (kLines == 1 || LineReplacementsSet(array + lines.second, lines.second_word, used));
   }
 
-  EXACTBLOOM_TARGET static inline bool MayContainHash(const unsigned char* array,
-                                                      const FilterDescription& filter,
+  // Takes little, so that the call takes no room on the stack.
+  EXACTBLOOM_TARGET __attribute__((noinline)) static bool PairReplacementsSet(
+      const PreparedFilter& filter, std::uint64_t hash) {
+    const Lines lines = LinesOf(filter.description, hash);
+    const int count = filter.description.probes / kLines;
+    return ReplacementFieldsSet(filter.array + lines.first, lines.first_word, kLines, count) &&
+           ReplacementFieldsSet(filter.array + lines.second, lines.second_word, kLines, count);
+  }
+
+  EXACTBLOOM_TARGET static inline bool MayContainHash(const PreparedFilter& filter,
                                                       std::uint64_t hash) {
-    const int used = filter.probes / kLines;
-    const Lines lines = LinesOf(filter, hash);
-    if (kLines == 1 && kWords == 1 && kKind == FilterKind::kClassic) {
-      return DistinctSet<kFields>(array + lines.first, lines.first_word,
-                                  NextOfStream(lines.first_word), used);
+    const Lines lines = LinesOf(filter.range, filter.last_page_begin, hash);
+    const FieldsInUse in_use = {
+        static_cast<int>(static_cast<unsigned>(filter.description.probes) / kLines),
+        filter.probe_lanes};
+    const unsigned char* first = filter.array + lines.first;
+    if (kLines == 1 && kWords == 1) {
+      if (kKind == FilterKind::kStandard) return LanesSet(first, lines.first_word, in_use);
+      if (kHasRoom) return DistinctSet<kFields>(first, lines.first_word, in_use);
+      return LanesSet(first, lines.first_word, in_use) &&
+             (!AnyEqual<kFields>(lines.first_word) ||
+              ReplacementFieldsSet(first, lines.first_word, kLines, kFields));
     }
-    return FirstFieldsSet(array, lines, used) &&
-           (kKind == FilterKind::kStandard || LineReplacementsSet(array, lines, used));
+    if (kLines == 2 && kHasRoom) {
+      const unsigned char* second = filter.array + lines.second;
+      return PairSet(first, second, lines.first_word, lines.second_word, in_use) &&
+             (kKind == FilterKind::kStandard ||
+              !AnyEqualInPair(lines.first_word, lines.second_word, in_use) ||
+              PairReplacementsSet(filter, hash));
+    }
+    return FirstFieldsSet(filter.array, lines, in_use.count) &&
+           (kKind == FilterKind::kStandard ||
+            LineReplacementsSet(filter.array, lines, in_use.count));
   }
 
-  EXACTBLOOM_TARGET __attribute__((noinline)) static bool MayContainLongKey(
-      const unsigned char* array, const FilterDescription& filter, std::string_view key) {
-    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  EXACTBLOOM_TARGET __attribute__((noinline, flatten)) static bool MayContainOtherKey(
+      const PreparedFilter& filter, std::string_view key) {
+    return MayContainHash(filter, HashMostlyShortKey(key, filter.description.hash_seed));
   }
 
-  EXACTBLOOM_TARGET __attribute__((flatten)) static bool MayContain(const unsigned char* array,
-                                                                    const FilterDescription& filter,
-                                                                    std::string_view key) {
-    if (key.size() > kShortKeyBytes) return MayContainLongKey(array, filter, key);
-    return MayContainHash(array, filter, HashKey(key, filter.hash_seed));
+  EXACTBLOOM_TARGET static bool MayContain(const PreparedFilter& filter, std::string_view key) {
+    if (__builtin_expect(!HasMiddleSize(key), 0)) return MayContainOtherKey(filter, key);
+    return MayContainHash(filter, HashMiddleKey(key, filter.low_flip, filter.high_flip));
   }
 
   // The words that the first fields of a line's stream take, where that is known.
@@ -325,10 +360,13 @@ struct LineKernel {
 
 template <FilterKind kKind, int kLines>
 const Kernel& LineKernelFor(int probes) {
-  const int words = (probes / kLines - 1) / FieldsPerWord(kLines) + 1;
-  if (words == 1) return LineKernel<kKind, kLines, 1>::kKernel;
-  if (words == 2) return LineKernel<kKind, kLines, 2>::kKernel;
-  return LineKernel<kKind, kLines, 0>::kKernel;
+  const int fields = probes / kLines;
+  const int words = (fields - 1) / FieldsPerWord(kLines) + 1;
+  constexpr int kMostWithRoom = kLines == 1 ? FieldsPerWord(kLines) - 1 : kPairFields;
+  if (fields <= kMostWithRoom) return LineKernel<kKind, kLines, 1, true>::kKernel;
+  if (words == 1) return LineKernel<kKind, kLines, 1, false>::kKernel;
+  if (words == 2) return LineKernel<kKind, kLines, 2, false>::kKernel;
+  return LineKernel<kKind, kLines, 0, false>::kKernel;
 }
 
 // Requires lines 1 or 2.
