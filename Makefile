@@ -23,6 +23,8 @@ figures: configure
 	scripts/analysis_figures
 	scripts/report --results docs/figures/sweep.jsonl
 	cp build/report/wasted_reads_large.svg docs/figures/wasted_reads.svg
+	scripts/report --results docs/figures/recommended.jsonl --output build/recommended
+	cp build/recommended/wasted_reads_large.svg docs/figures/recommended.svg
 	scripts/report --growth docs/figures/growth.jsonl
 	cp build/report/growth.svg docs/figures/growing_trees.svg
 
