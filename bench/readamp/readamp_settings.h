@@ -88,15 +88,15 @@ struct ReadampSettings {
   int size_ratio = 10;     // between the sizes of neighbouring levels
   int level0_files = 8;    // of a level0 tree
   int level0_trigger = 4;  // files of level 0 that start a compaction of a loaded or universal tree
+  int num_levels = 7;      // of a tree kDatabase
   std::size_t write_buffer_bytes = std::size_t{64} << 20;  // of a loaded or universal tree
   std::vector<UserTable> user_tables;  // of a tree kDatabase, in the order of lookups
-  int num_levels = 7;                  // of a tree kDatabase
-  bool compacts_universally = false;   // what the policies are told of a tree kDatabase
   std::size_t value_bytes = 100;
-  bool user_values = false;  // values as long as those of the user's database
   std::size_t block_bytes = std::size_t{4} << 10;
   Compression compression;
   std::size_t table_bytes = std::size_t{2} << 20;
+  bool compacts_universally = false;  // what the policies are told of a tree kDatabase
+  bool user_values = false;           // values as long as those of the user's database
   bool partitioned_filters = false;
   std::size_t partition_bytes = std::size_t{4} << 10;
 

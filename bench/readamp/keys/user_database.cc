@@ -32,8 +32,7 @@ rocksdb::Status LoadOwnOptions(const std::string& directory, rocksdb::Options* o
   config.ignore_unknown_options = true;
   rocksdb::DBOptions database;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;  // the default one comes first
-  const rocksdb::Status status =
-      rocksdb::LoadLatestOptions(config, directory, &database, &families);
+  rocksdb::Status status = rocksdb::LoadLatestOptions(config, directory, &database, &families);
   if (!status.ok()) return status;
   database.info_log = std::make_shared<NoLog>();
   database.stats_dump_period_sec = 0;
@@ -113,7 +112,7 @@ std::vector<SampledKey> SampleKeys(const std::string& directory, std::uint64_t l
 UserDatabase ReadUserDatabase(const std::string& directory) {
   const OpenUserDatabase open = OpenToRead(directory);
   UserDatabase database;
-  database.options = open.options;
+  database.options = static_cast<const rocksdb::ColumnFamilyOptions&>(open.options);
   database.other_families = open.other_families;
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(open.db->GetPropertiesOfAllTables(&all_properties), ProblemWith(directory));
