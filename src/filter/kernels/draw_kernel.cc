@@ -98,7 +98,7 @@ struct DrawKernel {
   // at again.
   static void MayContainBatch(const unsigned char* array, const FilterDescription& filter,
                               const std::uint64_t* hashes, std::size_t count, bool* results) {
-    const std::uint64_t first_range = FirstDrawRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     std::array<std::size_t, kBatchKeys> survivors;
     std::size_t survivor_count = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -124,7 +124,7 @@ struct DrawKernel {
 
   static void Locate(const FilterDescription& filter, std::uint64_t hash,
                      std::uint64_t* positions) {
-    const std::uint64_t first_range = FirstDrawRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     for (int i = 0; i < filter.probes; ++i) positions[i] = DrawOf(hash, i, first_range);
     if (!kClassic || !HasEqualDraws(filter, first_range, hash)) return;
     const CodeWord word = MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);

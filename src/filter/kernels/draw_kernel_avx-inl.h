@@ -98,7 +98,7 @@ struct VectorDraws {
                                             const FilterDescription& filter,
                                             const std::uint64_t* hashes, std::size_t count) {
     const auto probes = static_cast<std::size_t>(filter.probes);
-    const std::uint64_t first_range = FirstDrawRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     const Keys keys = LoadKeys(hashes, count);
     __m256i draws[kMostProbes];
     unsigned lanes = _bzhi_u32(kAllLanes, static_cast<unsigned>(count));
@@ -130,7 +130,7 @@ struct VectorDraws {
                                                 const FilterDescription& filter,
                                                 const std::uint64_t* hashes, std::size_t count,
                                                 bool* results) {
-    const std::uint64_t first_range = FirstDrawRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     const bool fetches = filter.bits / 8 > kFetchedArrayBytes;
     __m256i draws[kBatchKeys / kLanes][kFirstDraws];
     for (std::size_t i = 0; i < count; i += kLanes) {
@@ -187,7 +187,7 @@ struct VectorDraws {
       }
       return;
     }
-    const std::uint64_t first_range = FirstDrawRange(filter);
+    const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     const Keys keys = LoadKeys(hashes);
     __m256i draws[kMostProbes];
     for (std::size_t i = 0; i < probes; ++i) {

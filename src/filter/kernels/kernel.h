@@ -53,8 +53,8 @@ struct Kernel {
 };
 
 // With lines = 0: how many positions a key's first draw is out of (code_word.h).
-inline std::uint64_t FirstDrawRange(const FilterDescription& filter) {
-  return filter.layout.kind == FilterKind::kStandard
+inline std::uint64_t FirstDrawRange(FilterKind kind, const FilterDescription& filter) {
+  return kind == FilterKind::kStandard
              ? filter.bits
              : filter.bits - static_cast<std::uint64_t>(filter.probes) + 1;
 }

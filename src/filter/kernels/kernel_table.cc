@@ -53,7 +53,8 @@ PreparedFilter Prepare(const unsigned char* array, const FilterDescription& desc
   const Layout& layout = description.layout;
   PreparedFilter filter;
   filter.array = array;
-  filter.range = layout.InLines() ? description.bits / kLineBits : FirstDrawRange(description);
+  filter.range =
+      layout.InLines() ? description.bits / kLineBits : FirstDrawRange(layout.kind, description);
   filter.last_page_begin = LastPageBegin(filter.range);
   filter.low_flip = kLowFlip + description.hash_seed;
   filter.high_flip = kHighFlip - description.hash_seed;
