@@ -320,7 +320,7 @@ struct LineKernel {
                                                const std::uint64_t* hashes, std::size_t count) {
     const std::uint64_t line_count = filter.bits / kLineBits;
     const int used = filter.probes / kLines;
-    std::array<std::uint64_t, kKeysAddedAtOnce> aside;
+    std::array<std::uint64_t, kKeysAddedAtOnce> aside = {};
     std::size_t set_aside = 0;
     for (std::size_t i = 0; i < count; i += kGroupKeys) {
       Located<kGroupKeys, kKnownWords> keys;
