@@ -174,7 +174,8 @@ TEST_F(ReadampDatabase, ItsTreeAndSettingsAreTaken) {
   EXPECT_EQ(tree.at("block_bytes"), 8192);
 
   EXPECT_EQ(report.at("policies").back().at("policy"), "bloomfilter:9");
-  EXPECT_NEAR(report.at("policies").back().at("bits_per_key"), 9.0, 0.5);
+  // RocksDB 9.6 to 10.5 make every second partition a small one, which is rounded up.
+  EXPECT_NEAR(report.at("policies").back().at("bits_per_key"), 9.0, 0.9);
   for (const json& policy : report.at("policies")) {
     SCOPED_TRACE(policy.at("policy"));
     EXPECT_EQ(policy.at("sorted_runs"), 4);
