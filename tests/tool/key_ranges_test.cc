@@ -111,10 +111,11 @@ TEST(AreBottommost, ByRangesAndInLevel0ByAge) {
   EXPECT_EQ(OrderInTree(PointersTo(tables)), (std::vector<std::size_t>{1, 2, 0}));
   std::vector<TableLocation> more = tables;
   more.push_back(Table(3, "a", "c"));
+  more.push_back(Table(3, "x", "z"));
   more.push_back(Table(2, "b", "c"));
-  more.push_back(Table(2, "d", "z"));
+  more.push_back(Table(2, "d", "w"));  // between the two of level 3
   EXPECT_EQ(AreBottommost(PointersTo(more)),
-            (std::vector<bool>{false, false, false, true, false, true}));
+            (std::vector<bool>{false, false, false, true, true, false, true}));
 }
 
 // The command counts what RocksDB asks.
