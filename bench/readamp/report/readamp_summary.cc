@@ -109,10 +109,8 @@ std::string Summary::Conclusion() const {
   const PolicySummary& best = *order[0];
   const PolicySummary& next = *order[1];
   std::vector<std::string> claims;
-  for (const PolicySummary* other : {&first, &next}) {
-    const bool is_new = other == &first || &next != &first;
-    if (is_new && IsFewer(best, *other)) claims.push_back(Compared(best, *other));
-  }
+  if (IsFewer(best, first)) claims.push_back(Compared(best, first));
+  if (&next != &first && IsFewer(best, next)) claims.push_back(Compared(best, next));
   if (claims.empty()) {
     return text + fmt::format("{} and {} differ by no more than chance.\n", best.policy,
                               (&best == &first ? next : first).policy);
