@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages mutation coverage configure clean
+.PHONY: readamp report figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages mutation coverage configure clean
 
 PRESET ?= release
 
@@ -30,6 +30,12 @@ figures: configure
 
 test: build
 	ctest --preset $(PRESET)
+
+# The libraries and the tool to /usr/local, or PREFIX; nothing else is built.
+PREFIX ?= /usr/local
+install: configure
+	cmake --build --preset $(PRESET) --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
+	cmake --install build --prefix $(PREFIX)
 
 # The quick starts of examples/ in every language that this Debian has.
 languages: configure

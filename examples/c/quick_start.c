@@ -1,7 +1,5 @@
 /* A database with ExactBloom's filters, in C. `./run` compiles and runs it. */
 #include <exactbloom/c.h>
-#include <stdio.h>
-#include <string.h>
 
 static rocksdb_options_t* filtered_options(const char* policy, char** error) {
   rocksdb_filterpolicy_t* filter = exactbloom_filterpolicy_create(policy, error);
@@ -11,10 +9,14 @@ static rocksdb_options_t* filtered_options(const char* policy, char** error) {
   rocksdb_options_t* options = rocksdb_options_create();
   rocksdb_options_set_block_based_table_factory(options, tables);
   rocksdb_block_based_options_destroy(tables);
+  exactbloom_options_add_tree_listener(options, error); /* size_ratio=auto follows the tree */
   return options;
 }
 
 /* ---- What follows shows by RocksDB's counters that it works. ---- */
+
+#include <stdio.h>
+#include <string.h>
 
 static int failed(char* error) {
   if (error != NULL) fprintf(stderr, "quick_start: %s\n", error);
@@ -23,7 +25,8 @@ static int failed(char* error) {
 
 int main(int argc, char** argv) {
   char* error = NULL;
-  rocksdb_options_t* options = filtered_options("classic_bloom:10", &error);
+  rocksdb_options_t* options = filtered_options(
+      "{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}", &error);
   if (argc != 2 || failed(error)) return 2;
   rocksdb_options_set_create_if_missing(options, 1);
   rocksdb_options_enable_statistics(options);

@@ -1,19 +1,24 @@
 // A database with ExactBloom's filters, in C++. `./run_cmake` and `./run_pkg_config` compile and
 // run it.
 #include <exactbloom/filter_policy.h>
+#include <exactbloom/tree_listener.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/statistics.h>
 #include <rocksdb/table.h>
 
-rocksdb::Options FilteredOptions() {
+rocksdb::Status AddFilters(rocksdb::Options& options, const std::string& policy) {
+  exactbloom::RegisterFilterPolicies();
   rocksdb::BlockBasedTableOptions tables;
-  tables.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(10));
-  rocksdb::Options options;
+  rocksdb::Status status =
+      rocksdb::FilterPolicy::CreateFromString({}, policy, &tables.filter_policy);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
-  return options;
+  options.listeners.push_back(exactbloom::NewTreeListener());  // size_ratio=auto follows the tree
+  return status;
 }
 
 // ---- What follows shows by RocksDB's counters that it works. ----
+
+#include <rocksdb/statistics.h>
 
 #include <iomanip>
 #include <iostream>
@@ -29,11 +34,13 @@ std::string Key(int number) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  rocksdb::Options options = FilteredOptions();
+  rocksdb::Options options;
+  rocksdb::Status status =
+      AddFilters(options, "{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}");
   options.create_if_missing = true;
   options.statistics = rocksdb::CreateDBStatistics();
   rocksdb::DB* opened = nullptr;  // from RocksDB 11.0 on a std::unique_ptr<rocksdb::DB>
-  rocksdb::Status status = rocksdb::DB::Open(options, argv[1], &opened);
+  if (status.ok()) status = rocksdb::DB::Open(options, argv[1], &opened);
   const std::unique_ptr<rocksdb::DB> db(opened);
   for (int i = 0; status.ok() && i < 20000; i += 2) status = db->Put({}, Key(i), "value");
   if (status.ok()) status = db->Flush({});

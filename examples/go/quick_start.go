@@ -13,5 +13,6 @@ func filteredOptions(policy string) (*C.rocksdb_options_t, *C.char) {
 	options := C.rocksdb_options_create()
 	C.rocksdb_options_set_block_based_table_factory(options, tables)
 	C.rocksdb_block_based_options_destroy(tables)
+	C.exactbloom_options_add_tree_listener(options, &failure) // size_ratio=auto follows the tree
 	return options, failure
 }

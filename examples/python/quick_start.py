@@ -12,7 +12,8 @@ def filtered_options(policy):
     """Options of a database; `policy` is what filter_policy= takes."""
     exactbloom.exactbloom_register()
     options, error = ctypes.c_void_p(rocksdb.rocksdb_options_create()), ctypes.c_char_p()
-    text = f"block_based_table_factory={{filter_policy={policy}}}".encode()
+    # The listener is for size_ratio=auto, which follows the tree.
+    text = f"listeners=exactbloom_tree;block_based_table_factory={{filter_policy={policy}}}".encode()
     rocksdb.rocksdb_get_options_from_string(options, text, options, ctypes.byref(error))
     check(error)
     return options
@@ -31,7 +32,8 @@ def pointer(function, *arguments):
 
 
 def main():
-    options, error = filtered_options("classic_bloom:10"), ctypes.c_char_p()
+    options = filtered_options("{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}")
+    error = ctypes.c_char_p()
     rocksdb.rocksdb_options_set_create_if_missing(options, 1)
     rocksdb.rocksdb_options_enable_statistics(options)
     db = pointer(rocksdb.rocksdb_open, options, sys.argv[2].encode(), ctypes.byref(error))

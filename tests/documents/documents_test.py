@@ -35,6 +35,23 @@ class DocumentsTest(unittest.TestCase):
                     if anchor:
                         self.assertIn(anchor, anchors(target))
 
+    def test_readme_leads_to_every_page(self):
+        readme = (ROOT / "README.md").read_text()
+        for page in PAGES:
+            if page.name != "README.md":
+                self.assertIn(f"({page.relative_to(ROOT)}", readme)
+
+    def test_versions_agree(self):
+        """version.h has the version; CMake, the packages and pkg-config take it from there."""
+        version = re.search(r'EXACTBLOOM_VERSION "(.*)"', (ROOT / "include/exactbloom/version.h").read_text())[1]
+        newest, date = re.search(r"^## (\S+), (.*)$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE).groups()
+        self.assertEqual(newest, version)
+        self.assertRegex(date, r"^(unreleased|20\d\d-\d\d-\d\d)$")
+        citation = (ROOT / "CITATION.cff").read_text()
+        self.assertEqual(re.search(r"^version: (.*)$", citation, flags=re.MULTILINE)[1], version)
+        released = re.search(r"^date-released: (.*)$", citation, flags=re.MULTILINE)
+        self.assertEqual(released[1] if released else "unreleased", date)
+
     def test_the_summary_of_readamp_is_the_measured_one(self):
         policies = [policy for policy in json.loads(RESULTS.read_text())["policies"] if policy["filter_bytes"]]
         absent = [policy["workloads"]["absent"] for policy in policies]

@@ -52,6 +52,11 @@ has libexactbloom0 "$libraries/exactbloom/libexactbloom_rocksdb.so" "$libraries/
 has libexactbloom-dev usr/include/exactbloom/filter_policy.h usr/include/exactbloom/c.h "$libraries/libexactbloom.a" \
   "$libraries/libexactbloom_rocksdb.a" "$libraries/cmake/exactbloom/exactbloomConfig.cmake" \
   "$libraries/pkgconfig/exactbloom-rocksdb.pc" usr/share/doc/libexactbloom-dev/examples/c/quick_start.c
+for name in libexactbloom-dev exactbloom-tools; do
+  for file in README.md SECURITY.md docs/configuration.md docs/tool.md docs/figures/recommended.svg; do
+    [ -f "$directory/$name/usr/share/doc/$name/$file" ] || fail "$name has no $file"
+  done
+done
 has exactbloom-tools usr/bin/exactbloom usr/share/man/man1/exactbloom.1.gz
 unexpected=$(cd "$directory/libexactbloom0" && find . -type f ! -path './usr/share/doc/*' ! -name '*.so')
 [ -z "$unexpected" ] || fail "libexactbloom0 has $unexpected"
