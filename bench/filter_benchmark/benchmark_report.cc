@@ -150,6 +150,8 @@ nlohmann::json BenchmarkReport::Json() const {
                            {"keys", table.keys},
                            {"operation", operations[i].name},
                            {"peer", table.peer},
+                           {"peer_nanoseconds", row.comparisons[i]->peer_nanoseconds},
+                           {"peer_rate", table.peer_rate},
                            {"ratio_median", row.comparisons[i]->ratio_median},
                            {"ratio_low", row.comparisons[i]->ratio_low},
                            {"ratio_high", row.comparisons[i]->ratio_high},

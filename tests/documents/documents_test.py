@@ -5,6 +5,7 @@ committed results say (docs/figures/readamp.json)."""
 import json
 import pathlib
 import re
+import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -52,6 +53,37 @@ class DocumentsTest(unittest.TestCase):
         released = re.search(r"^date-released: (.*)$", citation, flags=re.MULTILINE)
         self.assertEqual(released[1] if released else "unreleased", date)
 
+    def test_tables_are_what_the_results_say(self):
+        subprocess.run([ROOT / "scripts/document_figures", "--check"], check=True)
+
+    def test_readme_compares_as_the_results_do(self):
+        readme = (ROOT / "README.md").read_text()
+        measured = {}
+        for line in (ROOT / "docs/figures/bench.jsonl").read_text().splitlines()[1:]:
+            row = json.loads(line)
+            if (row["kernel"], row["keys"], row["bits_per_key"]) == ("avx512", 600000, 10):
+                for name, result in row["operations"].items():
+                    measured[row["peer"], row["layout"], name] = result["ratio"][0]
+
+        def ratio(layout, name):
+            return measured["FastLocalBloom AVX2", layout, name]
+        ribbon = ratio("lines=0", "build") / measured["ribbonfilter", "lines=0", "build"]
+        whole, line = ratio("lines=0", "build"), ratio("lines=1", "build")
+        self.assertIn(f"compiled for AVX2 | 1 | {ribbon:.1f} | {whole:.2f} | **{line:.2f}** | "
+                      f"as Ribbon in the largest run, else {whole:.2f} |", readme)
+        for layout, cell in (("lines=0", "{:.2f} to {:.2f}"), ("lines=1", "**{:.1f} to {:.1f}**")):
+            queries = [ratio(layout, name) for _, of, name in measured if of == layout and name != "build"]
+            self.assertIn(f"| {cell.format(min(queries), max(queries))} |", readme)
+
+        wasted = {}
+        for line in (ROOT / "docs/figures/recommended.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            if row.get("bits") == 10:
+                wasted[row["policy"]] = row["wasted_reads"]
+        fewer = 100 * (1 - wasted["classic_bloom:10"] / wasted["bloomfilter:10"])
+        self.assertIn(f"{fewer:.0f}% fewer wasted reads than `bloomfilter:10`", readme)
+        self.assertIn(f"**{fewer:.0f}% fewer** than RocksDB's Bloom filter", (ROOT / "CHANGELOG.md").read_text())
+
     def test_the_summary_of_readamp_is_the_measured_one(self):
         policies = [policy for policy in json.loads(RESULTS.read_text())["policies"] if policy["filter_bytes"]]
         absent = [policy["workloads"]["absent"] for policy in policies]
@@ -61,7 +93,12 @@ class DocumentsTest(unittest.TestCase):
             for policy, reads in zip(policies, wasted):
                 line = rf"{re.escape(policy['policy'])} +{policy['filter_bytes'] / 1024:.1f} +{reads:.2f}  █"
                 self.assertRegex(text, line, page.name)
-        self.assertIn(f"read {wasted[0] / min(wasted):.0f} times fewer blocks in vain", (ROOT / "README.md").read_text())
+        readme, times = (ROOT / "README.md").read_text(), wasted[0] / min(wasted)
+        self.assertIn(f"read {times:.0f} times fewer blocks in vain", readme)
+        bloom, ribbon, classic, recommended = (f"{reads:.1f}" for reads in wasted)
+        self.assertIn(f"| {bloom} | {ribbon} | {classic} | as RocksDB's Bloom | **{recommended}** |", readme)
+        self.assertIn(f"**{times:.0f} times fewer wasted reads** than RocksDB's Bloom filter, and {wasted[1] / min(wasted):.1f} "
+                      "times fewer than its Ribbon filter", (ROOT / "CHANGELOG.md").read_text())
 
 
 if __name__ == "__main__":
