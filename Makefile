@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages mutation coverage configure clean
+.PHONY: readamp report figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages mutation coverage release configure clean
 
 PRESET ?= release
 
@@ -124,6 +124,12 @@ mutation:
 coverage:
 	@scripts/install_packages
 	scripts/coverage
+
+# All figures of a release, measured anew and collected in docs/, which takes hours; goes on where it was stopped.
+# scripts/release --list says what it does, scripts/release --only STEP does a part.
+release:
+	@scripts/install_packages
+	scripts/release
 
 configure:
 	@scripts/install_packages
