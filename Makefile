@@ -126,10 +126,10 @@ coverage:
 	scripts/coverage
 
 # All figures of a release, measured anew and collected in docs/, which takes hours; goes on where it was stopped.
-# scripts/release --list says what it does, scripts/release --only STEP does a part.
+# scripts/release/run --list says what it does, scripts/release/run --only STEP does a part.
 release:
 	@scripts/install_packages
-	scripts/release
+	scripts/release/run
 
 configure:
 	@scripts/install_packages

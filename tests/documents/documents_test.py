@@ -54,7 +54,7 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual(released[1] if released else "unreleased", date)
 
     def test_tables_are_what_the_results_say(self):
-        subprocess.run([ROOT / "scripts/document_figures", "--check"], check=True)
+        subprocess.run([ROOT / "scripts/release/document_figures", "--check"], check=True)
 
     def test_readme_compares_as_the_results_do(self):
         readme = (ROOT / "README.md").read_text()

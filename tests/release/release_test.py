@@ -33,13 +33,13 @@ class ReleaseTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.tree = pathlib.Path(directory.name)
-        for folder in ("scripts", "tests/release", "docs/figures", "include/exactbloom", "build"):
+        for folder in ("scripts/release", "docs/figures", "include/exactbloom", "build"):
             (self.tree / folder).mkdir(parents=True)
-        shutil.copy(ROOT / "scripts/release", self.tree / "scripts")
+        shutil.copy(ROOT / "scripts/release/run", self.tree / "scripts/release")
         shutil.copy(ROOT / "include/exactbloom/version.h", self.tree / "include/exactbloom")
-        (self.tree / "tests/release/steps.toml").write_text(STEPS)
-        (self.tree / "scripts/document_figures").write_text("#!/bin/sh\n")
-        (self.tree / "scripts/document_figures").chmod(0o755)
+        (self.tree / "scripts/release/steps.toml").write_text(STEPS)
+        (self.tree / "scripts/release/document_figures").write_text("#!/bin/sh\n")
+        (self.tree / "scripts/release/document_figures").chmod(0o755)
         (self.tree / ".gitignore").write_text("build/\n")
         self.git("init", "--quiet")
         self.commit()
@@ -52,7 +52,7 @@ class ReleaseTest(unittest.TestCase):
         self.git("commit", "--quiet", "--message", "m")
 
     def release(self, *arguments):
-        return subprocess.run([self.tree / "scripts/release", *arguments], capture_output=True, text=True, check=False)
+        return subprocess.run([self.tree / "scripts/release/run", *arguments], capture_output=True, text=True, check=False)
 
     def figures(self):
         return {entry["step"]: entry for entry in json.loads((self.tree / "docs/figures/release.json").read_text())["steps"]}
@@ -93,8 +93,8 @@ class ReleaseTest(unittest.TestCase):
         self.assertIn("the tree has changes that are not committed", refused.stderr)
 
     def test_a_figure_that_was_not_printed_is_no_success(self):
-        steps = (self.tree / "tests/release/steps.toml").read_text().replace("echo 42 of 42 counted; ", "").replace("41 of 42", "nothing")
-        (self.tree / "tests/release/steps.toml").write_text(steps)
+        steps = (self.tree / "scripts/release/steps.toml").read_text().replace("echo 42 of 42 counted; ", "").replace("41 of 42", "nothing")
+        (self.tree / "scripts/release/steps.toml").write_text(steps)
         self.commit()
         refused = self.release("--only", "counts")
         self.assertEqual(refused.returncode, 2)
