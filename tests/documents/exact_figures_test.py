@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The exact figures of the documents are those that the tool computes.
+
+  exact_figures_test.py EXACTBLOOM
+"""
+import functools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = sys.argv.pop(1)
+
+
+@functools.lru_cache(maxsize=None)
+def ask(*arguments):
+    return json.loads(subprocess.run([TOOL, *map(str, arguments), "--json"], check=True, capture_output=True, text=True).stdout)
+
+
+def rate(m, n, k, kind="classic"):
+    return ask("rate", "--m", m, "--n", n, "--k", k, "--kind", kind)
+
+
+def plan(bits, lines=0, keys=1_000_000):
+    return ask("plan", "--keys", keys, "--bits-per-key", bits, "--lines", lines)
+
+
+class ExactFiguresTest(unittest.TestCase):
+    def check(self, page, pattern, *values):
+        """The page has the pattern, in which each # is a number; it is the value, rounded to the digits that are there."""
+        number = r"([0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)"
+        found = re.findall(re.escape(pattern).replace(r"\#", number), (ROOT / page).read_text())
+        self.assertEqual(len(found), 1, f"{page}: {pattern}")
+        printed = found[0] if isinstance(found[0], tuple) else found
+        self.assertEqual(len(printed), len(values), pattern)
+        for text, value in zip(printed, values):
+            mantissa, _, exponent = text.partition("e")
+            digit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+            self.assertLessEqual(abs(float(text) - value), 0.501 * digit, f"{page}: {pattern}: {text} is not {value}")
+
+    def test_rates_of_the_layouts(self):
+        at10, at20 = ([plan(bits, lines)["exact"] for lines in (0, 1, 2)] for bits in (10, 20))
+        percent10, percent20 = ([100 * value for value in values] for values in (at10, at20))
+        whole, line, lines = percent10
+        self.check("docs/configuration.md", "| at 10 bits per key | #% | #% | #% |", whole, lines, line)
+        self.check("docs/configuration.md", "| at 20 bits per key | #% | #% | #% |", percent20[0], percent20[2], percent20[1])
+        self.check("docs/analysis.md", "| rate at 10 bits per key | #% | #% | #% |", whole, line, lines)
+        self.check("docs/analysis.md", "| rate at 20 bits per key | # | # | # |", *at20)
+        self.check("docs/analysis.md", "| best k at 20 bits per key | # | # | # |", *(plan(20, count)["k"] for count in (0, 1, 2)))
+        self.check("docs/why-bloom.md", "cost #% more false positives at 10 bits per key; two lines of one page cost #%.",
+                   100 * (line / whole - 1), 100 * (lines / whole - 1))
+        self.check("docs/migration.md", "at 10 bits per key expect #%", whole)
+
+    def test_small_filters(self):
+        arrays = (1 - (1 - 7 / 240) ** 24) ** 7
+        self.check("docs/why-bloom.md", "the rate is #% for k arrays, #% standard, and #% classic", 100 * arrays,
+                   100 * rate(240, 24, 7, "standard")["exact"], 100 * rate(240, 24, 7)["exact"])
+        more = {kind: [100 * (rate(10 * n, n, 7, kind)["exact"] / rate(10 * n, n, 7, kind)["asymptotic"] - 1)
+                       for n in (3, 10, 100)] for kind in ("classic", "standard")}
+        self.check("docs/analysis.md", "the classic rate is #% higher with 3 keys, #% with 10, and #% with 100; "
+                   "the standard rate is #%, #% and #% higher", *more["classic"], *more["standard"])
+        self.check("docs/analysis.md", "the usual k is 11, the standard k* # (rate #, against #) and the classic k* # (#, against #)",
+                   *(value for kind in ("standard", "classic") for best in [rate(64, 4, 11, kind)]
+                     for value in (best["optimal_k"], best["rate_at_optimal_k"], best["exact"])))
+
+    def test_division_among_runs(self):
+        levels = ask("plan", "--levels", "1e3,1e4,1e5", "--bits-per-key", 10)
+        bits = [level["bits_per_key"] for level in levels["levels"]]
+        equal = sum(plan(10, 0, keys)["exact"] for keys in (1000, 10_000, 100_000))
+        self.check("docs/analysis.md", "the plan gives #, # and # bits per key and wastes # reads per lookup, instead of #",
+                   *bits, levels["wasted_reads"], equal)
+
+
+if __name__ == "__main__":
+    unittest.main()
