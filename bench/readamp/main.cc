@@ -175,7 +175,12 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
   fmt::print("{}", report.Text(settings));
   json_file.Commit(report.Json(settings).dump(2) + "\n");
   const std::optional<Summary> summary = SummaryOf(report);
-  html_file.Commit(summary ? SummaryPage(*summary, report, settings) : "");
+  if (summary) {
+    html_file.Commit(SummaryPage(*summary, report, settings));
+  } else if (!settings.html_file.empty()) {
+    fmt::print(stderr, "readamp: {} is not written: no workload has known wasted reads\n",
+               settings.html_file);
+  }
 }
 
 int Main(int argc, char** argv) {

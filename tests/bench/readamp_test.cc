@@ -131,6 +131,14 @@ TEST_F(ReadampTest, EndsInASummary) {
   EXPECT_NE(html.find(fmt::format(" {:.2f} in ", wasted)), std::string::npos) << wasted << html;
 }
 
+TEST_F(ReadampTest, WritesNoEmptyPage) {
+  const fs::path page = directory_ / "page.html";
+  Measure("--synthetic 20000 --lookups 2000 --workloads absent --policies none --html " +
+          page.string());
+  EXPECT_FALSE(fs::exists(page));
+  EXPECT_NE(err_.find(page.string() + " is not written: "), std::string::npos) << err_;
+}
+
 // Two equal policies differ by chance at most, and the summary claims nothing.
 TEST_F(ReadampTest, ClaimsNoDifferenceThatMayBeChance) {
   Measure(
