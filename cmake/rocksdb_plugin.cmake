@@ -2,7 +2,7 @@
 # sources are compiled, which exactbloom.mk says to RocksDB's Makefile alone.
 list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 find_package(xxHashHeader REQUIRED)
-set(exactbloom_INCLUDE_PATHS "${CMAKE_CURRENT_SOURCE_DIR}/include" "${xxHashHeader_INCLUDE_DIR}" PARENT_SCOPE)
+set(exactbloom_INCLUDE_PATHS "${CMAKE_CURRENT_SOURCE_DIR}/include" PARENT_SCOPE)
 
 function(read_list name result)
   file(STRINGS exactbloom.mk line REGEX "_${name} = ")
@@ -15,4 +15,6 @@ set(exactbloom_HEADERS "${headers}" PARENT_SCOPE)
 read_list(SOURCES sources)
 list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
 set_property(SOURCE ${sources} DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
-             COMPILE_DEFINITIONS EXACTBLOOM_IN_ROCKSDB)
+             COMPILE_DEFINITIONS EXACTBLOOM_IN_ROCKSDB
+             # By its path: LZ4's sources, which may be on the include path, have an old xxhash.h.
+             "EXACTBLOOM_XXHASH_FILE=\"${xxHashHeader_INCLUDE_DIR}/xxhash.h\"")
