@@ -8,24 +8,20 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json --html build/readamp.html
 
-# Which filter, how many bits? Measured, some minutes, and shown on the page build/report/index.html. REPORT_KEYS=80000
+# Which filter, how many bits? Measured, ten minutes, and shown on the page build/report/index.html. REPORT_KEYS=50000
 # makes a quick one, with wider intervals.
-REPORT_KEYS ?= 400000
+REPORT_KEYS ?= 500000
 report: configure
-	@scripts/install_packages scripts/packages_report.txt
-	cmake --build --preset release --target readamp_sweep
+	cmake --build --preset release --target readamp_sweep readamp
 	scripts/report --measure $(REPORT_KEYS)
 
 # The figures of docs/, from the library's own numbers and from the committed results of a sweep and of growing trees.
 figures: configure
-	@scripts/install_packages scripts/packages_report.txt
+	@scripts/install_packages scripts/packages_figures.txt
 	cmake --build --preset release --target analysis_data
 	scripts/analysis_figures
-	scripts/report --results docs/figures/sweep.jsonl
-	cp build/report/wasted_reads_large.svg docs/figures/wasted_reads.svg
-	scripts/report --results docs/figures/recommended.jsonl --output build/recommended
-	cp build/recommended/wasted_reads_large.svg docs/figures/recommended.svg
-	scripts/report --growth docs/figures/growth.jsonl
+	scripts/report --results docs/figures/sweep.jsonl --growth docs/figures/growth.jsonl --document docs/report.md
+	cp build/report/wasted_reads.svg docs/figures/wasted_reads.svg
 	cp build/report/growth.svg docs/figures/growing_trees.svg
 
 test: build

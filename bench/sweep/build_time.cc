@@ -1,10 +1,7 @@
 #include "build_time.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "equal_memory.h"
 #include "plugin/filter_bits_interface.h"
@@ -13,18 +10,6 @@
 
 namespace exactbloom::sweep {
 namespace {
-
-using SortedRuns = std::vector<std::vector<std::string>>;
-
-SortedRuns SortRuns(const readamp::KeySet& keys, const readamp::TableList& tables) {
-  SortedRuns sorted(static_cast<std::size_t>(tables.SortedRuns()));
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const int run = tables.SortedRunOf(i);
-    if (run != readamp::kAbsent) sorted[static_cast<std::size_t>(run)].push_back(keys.Key(i));
-  }
-  for (auto& run : sorted) std::sort(run.begin(), run.end());
-  return sorted;
-}
 
 // Adds the keys up to `last` and finishes the filter.
 void BuildFilter(const std::vector<std::string>& keys, const std::string& last, std::size_t& next,
@@ -35,7 +20,7 @@ void BuildFilter(const std::vector<std::string>& keys, const std::string& last, 
 }
 
 void BuildFilters(const rocksdb::FilterPolicy& policy, const readamp::TableList& tables,
-                  const SortedRuns& runs) {
+                  const KeysOfRuns& runs) {
   const rocksdb::BlockBasedTableOptions options = EqualMemoryTableOptions();
   int run = -1;
   std::size_t next = 0;
@@ -56,17 +41,24 @@ void BuildFilters(const rocksdb::FilterPolicy& policy, const readamp::TableList&
 
 }  // namespace
 
-double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy, const readamp::TableList& tables,
-                              const readamp::KeySet& keys, int repetitions) {
-  if (policy == nullptr || tables.empty()) return 0.0;
-  const SortedRuns runs = SortRuns(keys, tables);
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repetitions; ++i) {
-    const double before = support::ProcessCpuMicroseconds();
-    BuildFilters(*policy, tables, runs);
-    least = std::min(least, support::ProcessCpuMicroseconds() - before);
+KeysOfRuns SortedKeys(const readamp::KeySet& keys, const readamp::TableList& tables) {
+  KeysOfRuns sorted(static_cast<std::size_t>(tables.SortedRuns()));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const int run = tables.SortedRunOf(i);
+    if (run != readamp::kAbsent) sorted[static_cast<std::size_t>(run)].push_back(keys.Key(i));
   }
-  return 1e3 * least / static_cast<double>(keys.stored);
+  for (auto& run : sorted) std::sort(run.begin(), run.end());
+  return sorted;
+}
+
+double FilterBuildNanoseconds(const rocksdb::FilterPolicy* policy, const readamp::TableList& tables,
+                              const KeysOfRuns& runs) {
+  if (policy == nullptr || tables.empty()) return 0.0;
+  std::size_t keys = 0;
+  for (const auto& run : runs) keys += run.size();
+  const double before = support::ProcessCpuMicroseconds();
+  BuildFilters(*policy, tables, runs);
+  return 1e3 * (support::ProcessCpuMicroseconds() - before) / static_cast<double>(keys);
 }
 
 }  // namespace exactbloom::sweep

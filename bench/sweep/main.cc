@@ -19,8 +19,8 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.add_option("--results", settings.results,
                  "Add the results to this file; a stopped sweep continues from it");
   app.add_option("--policies", settings.policies,
-                 "Filter policies as in filter_policy=, separated by commas, with {bits}, "
-                 "{equal_bytes} or {size_ratio} in place of numbers")
+                 "Filter policies as in filter_policy=, separated by commas, with {bits} or "
+                 "{equal_bytes} in place of numbers")
       ->delimiter(',')
       ->check(support::NotEmpty());
   app.add_option("--trees", settings.trees,
@@ -33,7 +33,7 @@ void DescribeSweep(CLI::App& app, SweepSettings& settings) {
   app.add_option("--step", settings.step, "From one number of bits per key to the next")
       ->transform(Number());
   app.add_option("--repetitions", settings.repetitions,
-                 "Repetitions of the lookups; the least processor time counts")
+                 "Repetitions of the lookups and of the builds, for the spread of their times")
       ->transform(Count(1, 100));
   app.add_option("--read-latencies", settings.read_latencies_us,
                  "Also look up with reads delayed by this many microseconds, to check the model")

@@ -68,10 +68,9 @@ std::vector<PlannedPoint> PlanPoints(const SweepSettings& settings) {
   return points;
 }
 
-std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_t keys) {
+std::string ExpandPolicy(const PlannedPoint& point, std::uint64_t keys) {
   std::string policy = point.family;
   Replace(policy, "{bits}", NumberText(point.bits));
-  Replace(policy, "{size_ratio}", fmt::format("{}", size_ratio));
   const std::size_t partition_bits = 8 * PartitionBytes(point.tree);
   if (partition_bits > 0) {
     keys = std::min(keys,

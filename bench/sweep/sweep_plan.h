@@ -18,23 +18,21 @@ struct SweepSettings {
   // Policies with placeholders:
   //   {bits}         the bits per key of the point
   //   {equal_bytes}  the setting at which a policy of RocksDB takes that many bits per key
-  //   {size_ratio}   that of the tree
   std::vector<std::string> policies = {
       "bloomfilter:{bits}",
       "ribbonfilter:{equal_bytes}",
       "classic_bloom:{bits}",
-      "{id=classic_bloom;bits_per_key={bits};lines=2}",
       "{id=classic_bloom;bits_per_key={bits};lines=1}",
-      "{id=classic_bloom;bits_per_key={bits};size_ratio={size_ratio}}",
-      "{id=classic_bloom;bits_per_key={bits};size_ratio={size_ratio};lines=1}",
-      "{id=classic_bloom;bits_per_key={bits};size_ratio={size_ratio};bottommost=ribbon}"};
+      "{id=classic_bloom;bits_per_key={bits};size_ratio=auto}",
+      "{id=classic_bloom;bits_per_key={bits};size_ratio=auto;lines=1}",
+      "{id=classic_bloom;bits_per_key={bits};size_ratio=auto;bottommost=ribbon}"};
   std::vector<std::string> trees = {"large"};  // or partitioned, small_partitions
 
-  double least_bits = 4.0;  // per key
-  double most_bits = 24.0;
+  double least_bits = 6.0;  // per key
+  double most_bits = 16.0;
   double step = 2.0;
 
-  int repetitions = 2;  // of the lookups; the least processor time counts
+  int repetitions = 5;  // of the lookups and the builds, whose processor times show their spread
   // Some of the lookups are made again with reads delayed by these microseconds.
   std::vector<double> read_latencies_us = {100.0, 1000.0};
 
@@ -59,7 +57,7 @@ std::vector<PlannedPoint> PlanPoints(const SweepSettings& settings);
 
 // The policy of a point for that many stored keys. Throws InputError for a policy that RocksDB does
 // not take.
-std::string ExpandPolicy(const PlannedPoint& point, int size_ratio, std::uint64_t keys);
+std::string ExpandPolicy(const PlannedPoint& point, std::uint64_t keys);
 
 // The settings of readamp that make the tree.
 readamp::ReadampSettings TreeSettings(const SweepSettings& settings, const std::string& tree);

@@ -1,0 +1,148 @@
+"""Figures as SVG, for a page or as files, that follow the reader's colour scheme."""
+
+import html
+import math
+
+# By the label of a policy: colour on white and on black, dashes, marker.
+STYLES = {
+    "bloomfilter": ("#b03a00", "#ff9d66", "", "square"),
+    "classic_bloom": ("#0062a3", "#74bdf4", "8 4", "triangle"),
+    "classic_bloom size_ratio=auto": ("#00694a", "#57d3a6", "2 4", "diamond"),
+    "ribbonfilter": ("#86349a", "#dda3ec", "11 4 2 4", "down"),
+    "classic_bloom size_ratio=auto bottommost=ribbon": ("#111111", "#ffffff", "", "circle"),
+}
+OTHER_STYLES = [("#6d5200", "#e3c35c", "5 3", "cross"), ("#4c5660", "#b4bec8", "1 3", "plus"),
+                ("#8f2149", "#ff9cbd", "9 3 1 3", "square"), ("#2d5f63", "#8fd0d4", "3 3", "triangle")]
+MARKERS = {
+    "circle": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+    "square": "M-4-4h8v8h-8z",
+    "triangle": "M0-5.5L5 4H-5z",
+    "down": "M0 5.5L5-4H-5z",
+    "diamond": "M0-6L5 0L0 6L-5 0z",
+    "cross": "M-4.5-3l1.5-1.5l3 3l3-3l1.5 1.5l-3 3l3 3l-1.5 1.5l-3-3l-3 3l-1.5-1.5l3-3z",
+    "plus": "M-1.2-5h2.4v3.8h3.8v2.4h-3.8v3.8h-2.4v-3.8h-3.8v-2.4h3.8z",
+}
+PAPER, INK, GRID = ("#ffffff", "#14171a"), ("#1c1f22", "#e8eaec"), ("#8a9097", "#7d858d")
+LABEL_HEIGHT = 16
+
+
+def style_of(label, labels):
+    """The style of a label among those of the page."""
+    others = [other for other in labels if other not in STYLES]
+    return STYLES.get(label) or OTHER_STYLES[others.index(label) % len(OTHER_STYLES)]
+
+
+def style_sheet(labels):
+    """Colours by classes: p0, p1, ... are the policies, `grid` is for lines. A page and a figure alone have the same."""
+    def rules(scheme):
+        colours = [style_of(label, labels)[scheme] for label in labels]
+        return "".join(f".p{i} {{ color: {colour}; }} " for i, colour in enumerate(colours)) + (
+            f".figure {{ color: {INK[scheme]}; }} .grid {{ color: {GRID[scheme]}; }} .paper {{ fill: {PAPER[scheme]}; }}")
+
+    return (f".figure text {{ fill: currentColor; font: 13px system-ui, sans-serif; }} .figure .p {{ font-weight: 500; }}\n"
+            f"{rules(0)}\n@media screen and (prefers-color-scheme: dark) {{ {rules(1)} }}\n")
+
+
+class Axis:
+    def __init__(self, title, low, high, ticks=None, log=False):
+        self.title, self.log = title, log
+        if log:
+            self.low, self.high = math.log10(low), math.log10(high)
+            decades = [10.0 ** i for i in range(math.floor(self.low), math.ceil(self.high) + 1)]
+            self.ticks = [(value, f"{value:,.10g}") for value in decades if low <= value * 1.0001 and value <= high * 1.0001]
+        else:
+            self.low, self.high = low, high
+            self.ticks = [(value, f"{value:g}") for value in ticks or []]
+        if log and ticks:
+            self.ticks = ticks
+
+    def place(self, value):
+        """Between 0 and 1 along the axis."""
+        value = math.log10(value) if self.log else value
+        return (value - self.low) / (self.high - self.low)
+
+
+class Plot:
+    """One pair of axes with curves, whose names stand at their right ends."""
+
+    def __init__(self, title, x, y, labels, width=500, height=350, heading=""):
+        self.title, self.x, self.y, self.labels, self.heading = title, x, y, labels, heading
+        self.width, self.height = width, height
+        self.left, self.right, self.top, self.bottom = 52, width - 152, 44 if heading else 26, height - 44
+        self.parts, self.ends = [], []
+
+    def at(self, x, y):
+        return (self.left + self.x.place(x) * (self.right - self.left),
+                self.bottom - self.y.place(y) * (self.bottom - self.top))
+
+    def path(self, points):
+        return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (self.at(*point) for point in points))
+
+    def curve(self, label, name, line, markers=(), bars=(), band=None):
+        """Points of a line, of markers, (x, low, high) of bars, and the lower and upper edge of a band."""
+        _, _, dashes, marker = style_of(label, self.labels)
+        width = 3 if label.endswith("bottommost=ribbon") else 2
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
+        if band:
+            drawn.insert(0, f'<path d="{self.path(band[0] + band[1][::-1])}z" fill="currentColor" fill-opacity=".15"/>')
+        for x, low, high in bars:
+            drawn.append(f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>')
+        for point in markers:
+            x, y = self.at(*point)
+            drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({x:.1f} {y:.1f})" '
+                         'fill="currentColor"/>')
+        self.parts.append(f'<g class="p{self.labels.index(label)}">{"".join(drawn)}</g>')
+        self.ends.append((self.at(*line[-1]), label, name, marker))
+
+    def names(self):
+        """The names of the curves beside their ends, in the order of the ends, and moved apart."""
+        ends = sorted(self.ends, key=lambda end: end[0][1])
+        places = [end[0][1] for end in ends]
+        for i in range(1, len(places)):
+            places[i] = max(places[i], places[i - 1] + LABEL_HEIGHT)
+        limit = self.bottom
+        for i in reversed(range(len(places))):
+            places[i] = limit = min(places[i], limit)
+            limit -= LABEL_HEIGHT
+        drawn = []
+        for place, ((x, y), label, name, marker) in zip(places, ends):
+            drawn.append(f'<g class="p{self.labels.index(label)}"><path d="M{x + 6:.1f} {y:.1f}L{self.right + 12} {place:.1f}" '
+                         f'fill="none" stroke="currentColor" stroke-width=".8"/><path d="{MARKERS[marker]}" '
+                         f'transform="translate({self.right + 19} {place:.1f})" fill="currentColor"/>'
+                         f'<text class="p" x="{self.right + 28}" y="{place + 4:.1f}">{html.escape(name, quote=False)}</text></g>')
+        return drawn
+
+    def axes(self):
+        drawn = [f'<text class="p" x="2" y="13">{html.escape(self.heading)}</text>' if self.heading else "",
+                 f'<text x="2" y="{self.top - 12}">{html.escape(self.y.title)}</text>',
+                 f'<text x="{(self.left + self.right) / 2:.0f}" y="{self.height - 8}" text-anchor="middle">'
+                 f"{html.escape(self.x.title)}</text>"]
+        lines = []
+        for value, text in self.y.ticks:
+            _, y = self.at(10 ** self.x.low if self.x.log else self.x.low, value)
+            lines.append(f"M{self.left} {y:.1f}H{self.right}")
+            drawn.append(f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
+        for value, text in self.x.ticks:
+            x, _ = self.at(value, 10 ** self.y.low if self.y.log else self.y.low)
+            lines.append(f"M{x:.1f} {self.top}V{self.bottom}")
+            drawn.append(f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>')
+        return [f'<path class="grid" d="{"".join(lines)}" stroke="currentColor" stroke-width=".4" fill="none"/>',
+                f'<path d="M{self.left} {self.top}V{self.bottom}H{self.right}" stroke="currentColor" fill="none"/>', *drawn]
+
+    def svg(self, attributes=""):
+        return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox="0 0 {self.width} {self.height}" '
+                          f'role="img" aria-label="{html.escape(self.title)}"{attributes}>',
+                          *self.axes(), *self.parts, *self.names(), "</svg>"])
+
+
+def figure_file(plots, labels):
+    """The plots beside each other as a file of their own, with a background, for documents."""
+    width, height = sum(plot.width for plot in plots), max(plot.height for plot in plots)
+    inner, x = [], 0
+    for plot in plots:
+        inner.append(plot.svg(f' x="{x}" width="{plot.width}" height="{plot.height}"'))
+        x += plot.width
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 {width + 20} {height + 20}" '
+                      f'width="{width + 20}" height="{height + 20}">', f"<style>\n{style_sheet(labels)}</style>",
+                      f'<rect class="paper" x="-10" y="-10" width="{width + 20}" height="{height + 20}"/>', *inner, "</svg>\n"])
