@@ -5,7 +5,9 @@ committed results say (docs/figures/readamp.json)."""
 import json
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -55,6 +57,17 @@ class DocumentsTest(unittest.TestCase):
 
     def test_tables_are_what_the_results_say(self):
         subprocess.run([ROOT / "scripts/release/document_figures", "--check"], check=True)
+
+    def test_the_report_is_that_of_the_results(self):
+        figures = ROOT / "docs/figures"
+        with tempfile.TemporaryDirectory() as temporary:
+            made = pathlib.Path(temporary)
+            shutil.copy(ROOT / "docs/report.md", made)
+            subprocess.run([ROOT / "scripts/report", "--results", figures / "sweep.jsonl", "--growth", figures / "growth.jsonl", "--output",
+                            made, "--document", made / "report.md"], check=True, stdout=subprocess.DEVNULL)
+            for file, committed in (("report.md", ROOT / "docs/report.md"), ("wasted_reads.svg", figures / "wasted_reads.svg"),
+                                    ("growth.svg", figures / "growing_trees.svg")):
+                self.assertTrue((made / file).read_text() == committed.read_text(), f"`make figures` makes another {committed}")
 
     def test_readme_compares_as_the_results_do(self):
         readme = (ROOT / "README.md").read_text()
