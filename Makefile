@@ -13,14 +13,14 @@ readamp: configure
 REPORT_KEYS ?= 500000
 report: configure
 	cmake --build --preset release --target readamp_sweep readamp
-	scripts/report --measure $(REPORT_KEYS)
+	scripts/report/run --measure $(REPORT_KEYS)
 
 # The figures of docs/, from the library's own numbers and from the committed results of a sweep and of growing trees.
 figures: configure
 	@scripts/install_packages scripts/packages_figures.txt
 	cmake --build --preset release --target analysis_data
 	scripts/analysis_figures
-	scripts/report --results docs/figures/sweep.jsonl --growth docs/figures/growth.jsonl --document docs/report.md
+	scripts/report/run --results docs/figures/sweep.jsonl --growth docs/figures/growth.jsonl --document docs/report.md
 	cp build/report/wasted_reads.svg docs/figures/wasted_reads.svg
 	cp build/report/growth.svg docs/figures/growing_trees.svg
 

@@ -82,7 +82,7 @@ class PageTest(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         figures = ROOT / "docs/figures"
-        subprocess.run([ROOT / "scripts/report", "--results", figures / "sweep.jsonl", "--growth", figures / "growth.jsonl", "--output",
+        subprocess.run([ROOT / "scripts/report/run", "--results", figures / "sweep.jsonl", "--growth", figures / "growth.jsonl", "--output",
                         cls.temporary.name], check=True, stdout=subprocess.DEVNULL)
         cls.address = (pathlib.Path(cls.temporary.name) / "index.html").as_uri()
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs readamp_sweep and scripts/report as a user does: measures, stops, goes on, and makes the page.
+"""Runs readamp_sweep and scripts/report/run as a user does: measures, stops, goes on, and makes the page.
 
 usage: sweep_test.py READAMP_SWEEP
 """
@@ -14,7 +14,7 @@ import time
 import unittest
 
 PROGRAM = sys.argv.pop(1)
-REPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts/report"
+REPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts/report/run"
 POLICIES = "bloomfilter:{bits},ribbonfilter:{equal_bytes},classic_bloom:{bits},{id=classic_bloom;bits_per_key={bits};size_ratio=auto}"
 
 

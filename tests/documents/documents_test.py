@@ -63,7 +63,7 @@ class DocumentsTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as temporary:
             made = pathlib.Path(temporary)
             shutil.copy(ROOT / "docs/report.md", made)
-            subprocess.run([ROOT / "scripts/report", "--results", figures / "sweep.jsonl", "--growth", figures / "growth.jsonl", "--output",
+            subprocess.run([ROOT / "scripts/report/run", "--results", figures / "sweep.jsonl", "--growth", figures / "growth.jsonl", "--output",
                             made, "--document", made / "report.md"], check=True, stdout=subprocess.DEVNULL)
             for file, committed in (("report.md", ROOT / "docs/report.md"), ("wasted_reads.svg", figures / "wasted_reads.svg"),
                                     ("growth.svg", figures / "growing_trees.svg")):

@@ -1,6 +1,6 @@
 """What follows from the results: the claim, a conclusion for each figure, and which setting to take. Plain text with `code`."""
 
-from report_page.results import BLOOM, RECOMMENDED, RIBBON
+from results import BLOOM, RECOMMENDED, RIBBON
 
 USUAL_BITS = 10
 CHOICES = ((6, "tight"), (10, "usual"), (16, "plenty"))

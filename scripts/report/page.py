@@ -4,9 +4,9 @@ import html
 import math
 import re
 
-from report_page.findings import CHOICE_COLUMNS, CHOICE_NOTE, LATENCIES, against, number, thousandfold
-from report_page.plot import GRID, INK, PAPER, Axis, Plot, style_sheet
-from report_page.results import name_of
+from findings import CHOICE_COLUMNS, CHOICE_NOTE, LATENCIES, against, number, thousandfold
+from plot import GRID, INK, PAPER, Axis, Plot, style_sheet
+from results import name_of
 
 TREES = {
     "large": "large tables, one filter each",
