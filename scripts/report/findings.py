@@ -1,11 +1,13 @@
 """What follows from the results: the claim, a conclusion for each figure, and which setting to take. Plain text with `code`."""
 
+import re
+
 from results import BLOOM, RECOMMENDED, RIBBON
 
 USUAL_BITS = 10
 CHOICES = ((6, "tight"), (10, "usual"), (16, "plenty"))
 SLOW_US = 100  # a read of a fast disk
-LATENCIES = (0, 1, 10, 100, 1000)
+LATENCIES = (0, 10, 100, 1000)
 CHOICE_COLUMNS = ["memory", "reads", "`filter_policy=`", "wasted reads in 1,000 lookups", "time of a lookup", "time to build filters"]
 CHOICE_NOTE = (f"Shares and times are compared with RocksDB's Bloom in the same memory; a read of a disk is taken as {SLOW_US} us. "
                "`size_ratio=auto` needs one more line, in `[DBOptions]`: `listeners=exactbloom_tree`.")
@@ -35,7 +37,7 @@ def against(spread, reference, same=False):
         return "no difference"
     share = spread.middle / reference.middle
     if share >= 2:
-        return f"{share:.1f} times"
+        return f"{share:.1f} times as long"
     return f"{abs(share - 1):.0%} {'more' if share > 1 else 'less'}"
 
 
@@ -76,11 +78,24 @@ class Findings:
                 f"{self.reference.name} filter: {thousandfold(best.measured)} instead of {thousandfold(bloom.measured)} in 1,000 "
                 f"lookups of absent keys, at {self.bits:g} bits per key.")
 
+    def terms(self, sweep):
+        """What was compared."""
+        sentences = []
+        if self.pair() and self.best.label == RECOMMENDED:
+            sentences.append(f"Recommended: `filter_policy={self.pair()[0].policy}` and `listeners=exactbloom_tree`.")
+        if sweep and sweep.runs:
+            run, settings = sweep.runs[-1], sweep.runs[-1]["settings"]
+            stored = re.search(r"synthetic, (\d+)$", settings["keys"])
+            keys = f"{int(stored[1]) * settings['stored_share']:,.0f} keys" if stored else settings["keys"]
+            sentences.append(f"{keys} in {settings['sorted_runs']} sorted runs, each {settings['size_ratio']} times as large as the one before; "
+                             f"RocksDB {run['rocksdb']}, {run['cpu'].split(' (')[0]}.")
+        return " ".join(sentences)
+
     def of_memory(self):
         if not self.pair():
             return ""
         reads = self.pair()[1].wasted
-        needs = [f"{curve.name} {curve.bits_for(reads):.1f}" for curve in self.curves
+        needs = [f"{'the recommended setting' if curve is self.best else curve.name} {curve.bits_for(reads):.1f}" for curve in self.curves
                  if curve.label in (RECOMMENDED, RIBBON) and curve.bits_for(reads)]
         if not needs:
             return f"{self.reference.name} wastes {thousandfold(reads)} reads in 1,000 lookups with {self.bits:g} bits per key."
@@ -97,9 +112,8 @@ class Findings:
                      f"{number(slow[1].middle, 2)} us with {self.reference.name}."
                      if slow[0].differs(slow[1]) else f"Where a read takes {SLOW_US} us, the times show no difference."]
         cached = against(compared[0][1], compared[0][2])
-        sentences.append("Where all reads come from the page cache, the repeated runs show no difference." if cached == "no difference"
-                         else f"Where all reads come from the page cache, it takes {cached} than with {self.reference.name}."
-                         if "times" not in cached else f"Where all reads come from the page cache, it takes {cached} as long.")
+        sentences.append("Where all reads come from the page cache, the repeated runs show no difference." if cached == "no difference" else
+                         f"Where all reads come from the page cache, it takes {cached}{'' if 'times' in cached else ' time'}.")
         return " ".join(sentences)
 
     def of_growth(self):
@@ -148,10 +162,10 @@ def best_for_fast_reads(points):
     return cheapest([point for point in points if not point.cpu_us.differs(fastest)])
 
 
-def markdown(findings):
+def markdown(findings, sweep):
     """The claim, the table and the conclusions for docs/report.md."""
     rows = [CHOICE_COLUMNS, ["---"] * len(CHOICE_COLUMNS), *findings.choices()]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     conclusions = "\n".join(f"- {sentence}" for sentence in (findings.of_memory(), findings.of_time(), findings.of_growth())
                             if sentence)
-    return f"{findings.claim()}\n\n{table}\n\n{conclusions}\n"
+    return f"**{findings.claim()}** {findings.terms(sweep)}\n\n{table}\n\n{CHOICE_NOTE}\n\n{conclusions}\n"

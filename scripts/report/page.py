@@ -4,7 +4,7 @@ import html
 import math
 import re
 
-from findings import CHOICE_COLUMNS, CHOICE_NOTE, LATENCIES, against, number, thousandfold
+from findings import CHOICE_COLUMNS, CHOICE_NOTE, LATENCIES, USUAL_BITS, against, number, thousandfold
 from plot import GRID, INK, PAPER, Axis, Plot, style_sheet
 from results import name_of
 
@@ -16,8 +16,6 @@ TREES = {
 STYLE = f"""
 :root {{ color-scheme: light dark; --paper: {PAPER[0]}; --ink: {INK[0]}; --line: {GRID[0]}; }}
 @media screen and (prefers-color-scheme: dark) {{ :root {{ --paper: {PAPER[1]}; --ink: {INK[1]}; --line: {GRID[1]}; }} }}
-@media print {{ :root {{ color-scheme: light; }} body {{ font-size: 10pt; }} figure, tr {{ break-inside: avoid; }}
-  h2 {{ break-after: avoid; }} .all table {{ font-size: 6.5pt; }} th, td {{ padding: .1rem .3rem; }} }}
 body {{ max-width: 54rem; margin: 0 auto; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
   background: var(--paper); color: var(--ink); }}
 h1 {{ font-size: 1.6rem; line-height: 1.3; }} h2 {{ font-size: 1.2rem; margin: 2.2rem 0 .3rem; }}
@@ -29,8 +27,12 @@ th, td {{ padding: .25rem .6rem; text-align: right; vertical-align: top; }}
 th {{ border-bottom: 2px solid var(--line); }} td {{ border-bottom: 1px solid var(--line); }}
 .text th, .text td, th:first-child, td:first-child {{ text-align: left; }}
 @media (max-width: 40rem) {{ .text th {{ display: none; }} .text tr {{ display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }}
-  .text td {{ display: block; border: 0; padding: .1rem 0; }} .text td::before {{ content: attr(data-column) ": "; }} }}
+  .text td {{ display: block; border: 0; padding: .1rem 0; }} .text td::before {{ content: attr(data-column) ": "; font-weight: 600; }} }}
 details {{ margin: .6rem 0; border-top: 1px solid var(--line); }} summary {{ cursor: pointer; font-weight: 600; padding: .4rem 0; }}
+.all td {{ white-space: nowrap; }} .all .text td {{ white-space: normal; }} .all p {{ font-size: .9rem; margin: .6rem 0; }}
+@media print {{ :root {{ color-scheme: light; }} body {{ font-size: 10pt; padding: 0; }} figure, tr {{ break-inside: avoid; }}
+  h2, summary, .all p {{ break-after: avoid; }} figure svg {{ max-width: 26rem; }} .all table {{ font-size: 6.5pt; }} .all td {{ padding: .1rem .3rem; white-space: normal; }} .all code {{ white-space: nowrap; }}
+  .all .text code {{ white-space: normal; }} }}
 """
 # A page is printed as a whole.
 SCRIPT = """addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details")) fold.open = true; });"""
@@ -41,10 +43,15 @@ def text(sentence):
     return re.sub(r"`(.*?)`", lambda code: f"<code>{code[1].replace(';', ';<wbr>')}</code>", html.escape(sentence, quote=False))
 
 
+def sentence_case(words):
+    return words[0].upper() + words[1:]
+
+
 def table(columns, rows, caption="", kind=""):
+    names = [f' data-column="{html.escape(column.replace("`", ""))}"' if kind else "" for column in columns]
+
     def row(cells):
-        return "<tr>" + "".join(f'<td data-column="{html.escape(column)}">{text(number(cell))}</td>' if kind else
-                                f"<td>{text(number(cell))}</td>" for column, cell in zip(columns, cells)) + "</tr>"
+        return "<tr>" + "".join(f"<td{name}>{text(number(cell))}</td>" for name, cell in zip(names, cells)) + "</tr>"
 
     return "\n".join([f"<p>{text(caption)}</p>" if caption else "", f'<div class="wide" tabindex="0"><table class="{kind}">',
                       "<tr>" + "".join(f"<th>{text(column)}</th>" for column in columns) + "</tr>", *map(row, rows), "</table></div>"])
@@ -112,7 +119,7 @@ def growth_plots(findings):
         plot = Plot("Wasted reads while the tree grows",
                     Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
                     Axis("wasted reads in 1,000 lookups", *decades(values), log=True), findings.labels(), 400, 300,
-                    heading=run.where.capitalize())
+                    heading=sentence_case(run.where))
         for i, (policy, growth) in enumerate(run.policies.items()):
             points = [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
                       if point["wasted_reads_per_lookup"]]
@@ -123,40 +130,38 @@ def growth_plots(findings):
 
 
 def times_fold(findings):
-    def spread_cells(spread, reference, curve):
-        return [*(number(value, 3) for value in (spread.low, spread.middle, spread.high)),
-                against(spread, reference, curve is findings.reference)]
-
     curves = [curve for curve in findings.curves if findings.bits in curve.points]
     reference = findings.reference.points.get(findings.bits)
     if reference is None:
         return ""
-    columns = ["policy", "least", "median", "most", f"against {findings.reference.name}"]
-    return fold("Times: building filters, looking keys up",
-                table(columns, [[f"`{curve.label}`", *spread_cells(curve.points[findings.bits].build_ns, reference.build_ns, curve)]
-                                for curve in curves], f"Building filters of {findings.bits:g} bits per key: ns per key"),
-                *(table(columns, [[f"`{curve.label}`", *spread_cells(curve.points[findings.bits].time_us(latency),
-                                                                    reference.time_us(latency), curve)] for curve in curves],
-                        f"A lookup of an absent key, at {findings.bits:g} bits per key, in us, where a read takes {latency} us"
-                        + (" more than from the page cache" if latency else "; all reads come from the page cache"))
-                  for latency in LATENCIES))
+
+    def cell(spread, other, curve):
+        return f"{number(spread.middle, 3)} ({against(spread, other, curve is findings.reference)})"
+
+    return fold("Times of all policies", table(
+        ["policy", "building, ns per key", *(f"a read takes {latency} us" if latency else "reads from the page cache" for latency in LATENCIES)],
+        [[f"`{curve.label}`", cell(point.build_ns, reference.build_ns, curve),
+          *(cell(point.time_us(latency), reference.time_us(latency), curve) for latency in LATENCIES)]
+         for curve in curves for point in [curve.points[findings.bits]]],
+        f"Medians of building filters of {findings.bits:g} bits per key and of looking an absent key up, in us, and how they compare with "
+        f"{findings.reference.name}."))
 
 
 def partitions_fold(sweep):
     content = []
     for tree, curves in sweep.trees.items():
-        if tree == "large" or tree not in TREES:
+        reference = curves[0].points.get(USUAL_BITS)
+        if tree not in TREES or tree == "large" or reference is None:
             continue
-        reference = curves[0]
         rows = []
         for curve in curves:
-            for point in curve.points.values():
-                at_equal = curve is not reference and reference.reads_at(point.bits_per_key)
-                rows.append([f"`{curve.label}`", point.bits_per_key, thousandfold(point.measured),
-                             f"{point.wasted / at_equal:.2f}" if at_equal else "-"])
-        content.append(table(["policy", "bits per key taken", "wasted reads in 1,000 lookups", f"of those of {reference.name} in the same bytes"],
-                             rows, TREES[tree].capitalize()))
-    return fold("Partitions", "<p>Indexes and trailers of the partitions count as memory.</p>", *content) if content else ""
+            point, equal = curve.points.get(USUAL_BITS), curve.reads_at(reference.bits_per_key)
+            rows.append([f"`{curve.label}`", point and point.bits_per_key, point and thousandfold(point.measured),
+                         equal and thousandfold(equal), equal and f"{equal / reference.wasted:.2f}"])
+        content.append(table(["policy", f"asked for {USUAL_BITS} bits per key, takes", "wasted reads in 1,000 lookups",
+                              f"taking {number(reference.bits_per_key)} bits per key", f"of those of {curves[0].name}"], rows, sentence_case(TREES[tree])))
+    return fold("Partitions", "<p>Indexes and trailers of the partitions count as memory. Wasted reads in equal memory are interpolated by "
+                "logarithms.</p>", *content) if content else ""
 
 
 def sizing_fold(sizing):
@@ -170,13 +175,16 @@ def sizing_fold(sizing):
         differs = point["usual"]["probes"] != point["exact"]["probes"]
         return saved(point, "measured_rate") if differs and point["exact"]["false_positives"] >= 1000 else None
 
+    def layout(point):
+        return point["layout"] + (f" lines={point['lines']}" if point["lines"] else "")
+
     most = max(sizing, key=lambda point: saved(point, "exact_rate") or 0)
-    return fold("Exact sizing", f"<p>k* has the lowest exact rate, the usual k is round(ln 2 m/n). In large filters both are the same. "
-                f"The most that k* saves here is {number(saved(most, 'exact_rate'), 3)}% of the false positives. Filters were built outside "
-                "RocksDB with either, and asked for absent keys.</p>",
+    return fold("Exact sizing", f"<p>k* has the lowest exact rate, the usual k is round(ln 2 m/n). The most that k* saves here is "
+                f"{number(saved(most, 'exact_rate'), 3)}% of the false positives ({layout(most)}, {most['keys']:,} keys, "
+                f"{number(most['bits_per_key'])} bits per key). Filters were built outside RocksDB with either, and asked for absent keys.</p>",
                 table(["layout", "keys", "bits per key", "usual k", "k*", "rate, usual k", "measured", "rate, k*", "measured",
                        "saved %, exact", "measured"],
-                      [[point["layout"] + (f" lines={point['lines']}" if point["lines"] else ""), f"{point['keys']}", point["bits_per_key"],
+                      [[layout(point), f"{point['keys']}", point["bits_per_key"],
                         f"{point['usual']['probes']}", f"{point['exact']['probes']}", point["usual"]["exact_rate"],
                         point["usual"]["measured_rate"], point["exact"]["exact_rate"], point["exact"]["measured_rate"],
                         number(saved(point, "exact_rate"), 3), number(measured(point), 3)] for point in sizing]))
@@ -190,7 +198,7 @@ def growth_fold(findings):
                  growth["most_bits_per_key"]] for policy, growth in run.policies.items()]
         content.append(table(["policy", "loading: wasted reads in 1,000 lookups", "over the optimum", "bits per key",
                               "at rest: wasted reads in 1,000 lookups", "over the optimum", "bits per key", "most bits per key"], rows,
-                             run.where.capitalize()))
+                             sentence_case(run.where)))
     return fold("Growing trees", "<p>The optimum is the best division of the bits that the tree has at the moment.</p>", *content) \
         if content else ""
 
@@ -241,7 +249,7 @@ def points_fold(sweep):
         ["policy", "bits per key", "wasted reads in 1,000 lookups", "99.9% interval", "exact", "blocks read", "lookup", "build"],
         [[f"`{curve.label}`", point.bits_per_key, thousandfold(point.measured), " to ".join(map(thousandfold, point.interval)),
           "-" if point.exact is None else thousandfold(point.exact), thousandfold(point.line["blocks_read"] / point.line["lookups"]),
-          spread(point.cpu_us), spread(point.build_ns)] for curve in curves for point in curve.points.values()], TREES.get(tree, tree).capitalize())
+          spread(point.cpu_us), spread(point.build_ns)] for curve in curves for point in curve.points.values()], sentence_case(TREES.get(tree, tree)))
         for tree, curves in sweep.trees.items()))
 
 
@@ -253,13 +261,13 @@ def runs_fold(sweep, growth):
 
 def page(sweep, findings, plots):
     """The whole page. `plots` are those of reads, of times and of growth, by their names; what was not measured is left out."""
-    body = [f"<h1>{text(findings.claim())}</h1>"]
+    body = [f"<h1>{text(findings.claim())}</h1>\n<p>{text(findings.terms(sweep))}</p>"]
     if "wasted_reads" in plots:
         body.append(figure("wasted_reads", "Wasted reads against memory", findings.of_memory(), plots["wasted_reads"],
                            "Markers are measured, with 99.9% intervals; lines are the exact prediction, and join the points where there is "
                            "none. A vertical line compares equal memory."))
         body.append(figure("lookup_time", "Time of a lookup against the time of a read", findings.of_time(), plots["lookup_time"],
-                           f"At {findings.bits:g} bits per key. Shaded: from the least to the most of the repeated runs."))
+                           f"At {findings.bits:g} bits per key. Shaded: the repeated runs, with the 99.9% intervals of the reads."))
     if "growth" in plots:
         body.append(figure("growth", "Wasted reads while the tree grows", findings.of_growth(), plots["growth"],
                            "Measured between the writes, while compactions go on."))

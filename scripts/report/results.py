@@ -90,7 +90,7 @@ class Curve:
         """The wasted reads per lookup at that many bits per key taken, interpolated by logarithms, or None."""
         points = list(self.points.values())
         for fewer, more in zip(points, points[1:]):
-            if fewer.bits_per_key <= bits_per_key <= more.bits_per_key and more.wasted > 0:
+            if fewer.bits_per_key <= bits_per_key <= more.bits_per_key and min(fewer.wasted, more.wasted) > 0:
                 share = (bits_per_key - fewer.bits_per_key) / (more.bits_per_key - fewer.bits_per_key)
                 return fewer.wasted * (more.wasted / fewer.wasted) ** share
         return None

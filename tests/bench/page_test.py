@@ -149,13 +149,13 @@ class PageTest(unittest.TestCase):
         self.open(scheme="dark")
         self.browser.execute_script("""
             addEventListener("beforeprint", () => {
-              window.unfolded = [...document.querySelectorAll("details")].map(fold => fold.lastElementChild.getBoundingClientRect().height);
+              window.unfolded = [...document.querySelectorAll("details")].map(fold => fold.lastElementChild.checkVisibility());
             });""")
         pdf = self.command("Page.printToPDF", preferCSSPageSize=True)
         (SCREENSHOTS / "print.pdf").write_bytes(base64.b64decode(pdf["data"]))
-        heights = self.browser.execute_script("return window.unfolded")
-        self.assertGreater(len(heights), 3)
-        self.assertGreater(min(heights), 0)
+        unfolded = self.browser.execute_script("return window.unfolded")
+        self.assertGreater(len(unfolded), 3)
+        self.assertTrue(all(unfolded), unfolded)
         self.open((794, 1123), scheme="dark", media="print")
         self.unfold()
         self.take_screenshot("print")

@@ -156,7 +156,7 @@ class SweepTest(unittest.TestCase):
 
         best = best.replace("{bits}", "10")
         text, (slow, fast) = rows([1.2, 2.4, 1.1], [200, 150, 100])
-        self.assertEqual(slow, [f"`{best}`", "2 (5.0%)", "77% less", "3.0 times"])
+        self.assertEqual(slow, [f"`{best}`", "2 (5.0%)", "77% less", "3.0 times as long"])
         self.assertEqual(fast, ["`bloomfilter:10`", "40", "the reference", "the reference"])
         self.assertIn("from the page cache, the repeated runs show no difference", text)
         text, (slow, fast) = rows([0.4, 0.6, 0.9], [55, 45, 65])
