@@ -30,7 +30,7 @@ test: build
 # The libraries and the tool to /usr/local, or PREFIX; nothing else is built.
 PREFIX ?= /usr/local
 install: configure
-	cmake --build --preset $(PRESET) --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
+	cmake --build --preset release --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
 	cmake --install build --prefix $(PREFIX)
 
 # The quick starts of examples/ in every language that this Debian has.
