@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/slice_transform.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -97,6 +99,20 @@ TEST_F(AdviseDiagnostics, NoneWhereTheTreeIsFollowed) {
   follows.memory_budget = 1 << 20;
   rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(follows)));
   options.listeners = {NewTreeListener()};
+  Make(options);
+  ExpectNone();
+}
+
+// As db_bench with the preloaded object.
+TEST_F(AdviseDiagnostics, NoneWhereTheTreeIsFollowedBesideAListenerOfTheProgram) {
+  class ProgramsOwn : public rocksdb::EventListener {
+   public:
+    const char* Name() const override { return "ProgramsOwn"; }
+  };
+  BloomFilterPolicyOptions follows;
+  follows.size_ratio = kAutoSizeRatio;
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(follows)));
+  options.listeners = {std::make_shared<ProgramsOwn>(), NewTreeListener()};
   Make(options);
   ExpectNone();
 }

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "options_text.h"
+#include "plugin/bloom_filter_policy.h"
+#include "plugin/tree/table_in_making.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -89,6 +92,13 @@ Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options
     if (!status.ok()) return status;
     WrittenOptions written = ReadText(text);
     for (const auto& family : families) options->families[family.name] = OptionsOf(family, written);
+    // RocksDB reads a list with a listener that it does not know, such as the program's own, as
+    // none.
+    const std::string& listeners = written["[DBOptions]"]["listeners"];
+    if (listeners.find(tree::kTreeListenerName) != std::string::npos &&
+        !HasTreeListener(options->database)) {
+      options->database.listeners.push_back(NewTreeListener());
+    }
     return status;
   }
   return status;
