@@ -139,10 +139,11 @@ class Plot:
 def figure_file(plots, labels):
     """The plots beside each other as a file of their own, with a background, for documents."""
     width, height = sum(plot.width for plot in plots), max(plot.height for plot in plots)
+    scale = 1.4 if len(plots) == 1 else 1
     inner, x = [], 0
     for plot in plots:
         inner.append(plot.svg(f' x="{x}" width="{plot.width}" height="{plot.height}"'))
         x += plot.width
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 {width + 20} {height + 20}" '
-                      f'width="{width + 20}" height="{height + 20}">', f"<style>\n{style_sheet(labels)}</style>",
+                      f'width="{scale * (width + 20):.0f}" height="{scale * (height + 20):.0f}">', f"<style>\n{style_sheet(labels)}</style>",
                       f'<rect class="paper" x="-10" y="-10" width="{width + 20}" height="{height + 20}"/>', *inner, "</svg>\n"])
