@@ -1,5 +1,6 @@
 """What follows from the results: the claim, a conclusion for each figure, and which setting to take. Plain text with `code`."""
 
+import math
 import re
 
 from results import BLOOM, RECOMMENDED, RIBBON
@@ -74,7 +75,7 @@ class Findings:
         memory = "In the same memory" if abs(best.bits_per_key / bloom.bits_per_key - 1) < 0.02 else \
             f"With {number(best.bits_per_key)} instead of {number(bloom.bits_per_key)} bits per key"
         who = "ExactBloom's recommended setting" if self.best.label == RECOMMENDED else f"`{best.policy}`"
-        return (f"{memory}, {who} wastes {bloom.measured / best.measured:.0f} times fewer reads than "
+        return (f"{memory}, {who} wastes {math.floor(bloom.measured / best.measured + 1e-9)} times fewer reads than "
                 f"{self.reference.name} filter: {thousandfold(best.measured)} instead of {thousandfold(bloom.measured)} in 1,000 "
                 f"lookups of absent keys, at {self.bits:g} bits per key.")
 

@@ -53,7 +53,7 @@ has libexactbloom-dev usr/include/exactbloom/filter_policy.h usr/include/exactbl
   "$libraries/libexactbloom_rocksdb.a" "$libraries/cmake/exactbloom/exactbloomConfig.cmake" \
   "$libraries/pkgconfig/exactbloom-rocksdb.pc" usr/share/doc/libexactbloom-dev/examples/c/quick_start.c
 for name in libexactbloom-dev exactbloom-tools; do
-  for file in README.md SECURITY.md docs/configuration.md docs/tool.md docs/figures/recommended.svg; do
+  for file in README.md SECURITY.md docs/configuration.md docs/tool.md docs/figures/wasted_reads.svg; do
     [ -f "$directory/$name/usr/share/doc/$name/$file" ] || fail "$name has no $file"
   done
 done
