@@ -267,6 +267,7 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   TreeView view;
   view.is_flush = job.is_flush;
   view.output_keys = OutputKeys(tree, job);
+  view.typical_flush_keys = TypicalFlushKeys(tree);
   AddRunsOfLevel0(tree, job, view);
   AddDeeperRuns(tree, job, view);
   view.keys_to_write = Real(job.taken.keys - std::min(job.taken.keys, job.written.keys));
@@ -287,10 +288,21 @@ std::optional<TreeView> TreeCensus::View(const std::string& family, JobId job_id
   return view;
 }
 
-void TreeCensus::AddRunsOfLevel0(const Family& family, const Job& job, TreeView& view) {
-  if (!family.levels.empty() && family.levels[0].tables != 0) {
-    view.typical_flush_keys = Real(family.levels[0].keys) / Real(family.levels[0].tables);
+// The mean of level 0. Where that is empty, a quarter of the smallest run: with compaction by
+// levels four flushes usually come down together.
+double TreeCensus::TypicalFlushKeys(const Family& family) {
+  constexpr double kFlushes = 4.0;
+  double keys = 0.0;
+  for (const Sum& level : family.levels) {
+    const bool is_level0 = &level == &family.levels[0];
+    if (level.keys == 0) continue;
+    if (is_level0) return Real(level.keys) / Real(level.tables);
+    keys = keys == 0.0 ? Real(level.keys) : std::min(keys, Real(level.keys));
   }
+  return keys / kFlushes;
+}
+
+void TreeCensus::AddRunsOfLevel0(const Family& family, const Job& job, TreeView& view) {
   for (const auto& [size, sum] : family.level0_by_size) {
     if (sum.keys == 0) continue;
     const double taken = Real(ValueOf(job.taken_from_level0, size).tables);

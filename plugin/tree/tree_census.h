@@ -50,7 +50,7 @@ struct TreeView {
   bool is_flush = false;  // each table of a flush is a run of its own
   std::vector<RunsOfSize> other_runs;
   double output_keys = 0.0;         // of the run that a compaction writes into, when it has ended
-  double typical_flush_keys = 0.0;  // the mean of level 0; 0: it has no tables
+  double typical_flush_keys = 0.0;  // of one whose keys are not known yet; 0: the tree is empty
 
   double live_keys = 0.0;      // of the family
   double keys_to_write = 0.0;  // of a compaction, about
@@ -162,6 +162,7 @@ class TreeCensus {
     bool is_from_look;  // the job that made it may not have been heard to have ended
   };
 
+  static double TypicalFlushKeys(const Family& family);
   static void AddRunsOfLevel0(const Family& family, const Job& job, TreeView& view);
   static void AddDeeperRuns(const Family& family, const Job& job, TreeView& view);
   static void TakeAllAbove(const Family& family, Job& job);

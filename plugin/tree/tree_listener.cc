@@ -58,23 +58,52 @@ TableCount ReadCount(DB& db, const rocksdb::SstFileMetaData& table) {
   return count;
 }
 
+// Completes the counts of tables of one level whose sizes of filters are not known. All are read if
+// a budget has to be kept. Else some show how many bits per key the level has: reading thousands
+// would hold up the first job of a large database.
+void CountUnknown(DB& db, const std::vector<rocksdb::SstFileMetaData>& files, LiveTable* tables,
+                  const std::vector<std::size_t>& unknown) {
+  constexpr std::size_t kSample = 64;
+  const bool reads_all = needs_of_filter_sizes > 0;
+  const std::size_t step = reads_all ? 1 : unknown.size() / kSample + 1;
+  double keys = 0.0;
+  double filter_bytes = 0.0;
+  for (std::size_t i = 0; i < unknown.size(); i += step) {
+    TableCount& count = tables[unknown[i]].count;
+    count = ReadCount(db, files[unknown[i]]);
+    if (!count.filter_bytes) continue;
+    keys += static_cast<double>(count.keys);
+    filter_bytes += static_cast<double>(*count.filter_bytes);
+  }
+  if (reads_all || keys == 0.0) return;
+  for (const std::size_t i : unknown) {
+    TableCount& count = tables[i].count;
+    if (count.filter_bytes) continue;
+    count.filter_bytes =
+        static_cast<std::uint64_t>(filter_bytes / keys * static_cast<double>(count.keys));
+  }
+}
+
 // `census` has counts of tables of this session, or is null: in another one the numbers may be
 // those of other files.
 std::map<std::string, std::vector<LiveTable>> ListTables(DB& db, const TreeCensus* census) {
   std::map<std::string, std::vector<LiveTable>> families;
   std::vector<rocksdb::ColumnFamilyMetaData> metadata;
   db.GetAllColumnFamilyMetaData(&metadata);
-  const bool reads_sizes = needs_of_filter_sizes > 0;
   for (const rocksdb::ColumnFamilyMetaData& family : metadata) {
     std::vector<LiveTable>& tables = families[family.name];
     for (const rocksdb::LevelMetaData& level : family.levels) {
-      for (const rocksdb::SstFileMetaData& table : level.files) {
+      const std::size_t first = tables.size();
+      std::vector<std::size_t> unknown;
+      for (std::size_t i = 0; i < level.files.size(); ++i) {
+        const rocksdb::SstFileMetaData& table = level.files[i];
         std::optional<TableCount> count;
         if (census != nullptr) count = census->CountOf(table.file_number);
-        if (!count && reads_sizes) count = ReadCount(db, table);
+        if (!count) unknown.push_back(i);
         tables.push_back({level.level, table.file_number,
                           count.value_or(TableCount{table.num_entries, std::nullopt})});
       }
+      CountUnknown(db, level.files, tables.data() + first, unknown);
     }
   }
   return families;

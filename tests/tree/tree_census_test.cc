@@ -317,6 +317,14 @@ TEST(TreeCensus, ANewSessionForgetsTheJobsOfTheOldOne) {
   EXPECT_EQ(census.View(kDefault, 2, 1)->output_keys, 300.0);
 }
 
+TEST(TreeCensus, TakesAFlushIntoAnEmptyLevel0ForAQuarterOfTheSmallestRun) {
+  Census census({{kDefault, {TableAt(4, 1, 800), TableAt(5, 2, 9000)}}, {"empty", {}}});
+  census.BeginFlush(kDefault, 1);
+  EXPECT_EQ(census.View(kDefault, 1, 0)->typical_flush_keys, 200.0);
+  census.BeginFlush("empty", 2);
+  EXPECT_EQ(census.View("empty", 2, 0)->typical_flush_keys, 0.0);
+}
+
 TEST(TreeCensus, ViewsOfAFlushAndOfACompaction) {
   Census census({{kDefault,
                   {TableAt(0, 1, 100), TableAt(0, 2, 100), TableAt(1, 3, 500), TableAt(1, 4, 300),

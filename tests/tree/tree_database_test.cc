@@ -250,6 +250,37 @@ TEST_P(TreeDatabase, DividesAsPlanLevelsDoes) {
   }
 }
 
+// What the tables of earlier sessions hold is read, in a large level from some of them. If it were
+// taken to be bits_per_key, small runs would not get what the largest one has left to them.
+TEST(TreeDatabaseSessions, ATableGetsTheSameAfterARestart) {
+  constexpr std::uint64_t kLarge = 60'000;
+  constexpr std::uint64_t kSmall = 1'000;
+  double bits_per_key[2] = {};
+  for (const bool restarts : {false, true}) {
+    TemporaryDirectory directory;
+    const ListenerPointer listener = NewTreeListener();
+    rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions(kBits)), listener);
+    options.write_buffer_size = 16 << 20;
+    options.target_file_size_base = 1 << 13;  // more tables than are read
+    Database db = Open(options, directory.path("db"));
+    ASSERT_NE(db, nullptr);
+    Load(*db, kLarge);
+    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+    ASSERT_GT(SumOf(TreesOf(*db)).tables, 70U);
+    if (restarts) {
+      db.reset();
+      db = Open(options, directory.path("db"));
+      ASSERT_NE(db, nullptr);
+    }
+    Load(*db, kSmall, kLarge);
+    ASSERT_TRUE(db->Flush({}).ok());
+    const Trees trees = TreesOf(*db);
+    bits_per_key[restarts ? 1 : 0] = trees.at(rocksdb::kDefaultColumnFamilyName).at(0).BitsPerKey();
+  }
+  EXPECT_GT(bits_per_key[0], 1.5 * kBits);
+  EXPECT_NEAR(bits_per_key[1], bits_per_key[0], 0.02 * bits_per_key[0]);
+}
+
 TEST(TreeDatabaseOfFifo, ForgetsTheTablesThatItDeletes) {
   TemporaryDirectory directory;
   const ListenerPointer listener = NewTreeListener();
