@@ -13,8 +13,8 @@ STEPS = """
 [[step]]
 name = "counts"
 minutes = 1
-command = "echo run >> build/runs; echo 41 of 42 counted; echo 42 of 42 counted; echo kept > {results}/file"
-take = "cp {results}/file docs/file"
+command = "echo run >> build/runs; echo 41 of 42 counted; echo 42 of 42 counted; echo kept > {results}/counts.json"
+take = "cp {results}/counts.json docs/file"
 [[step.figure]]
 name = "counted"
 pattern = '^(\\d+) of (\\d+) counted'
