@@ -31,9 +31,9 @@ struct GrowthPoint {
   double seconds = 0.0;  // since the load began
   std::uint64_t keys_written = 0;
   std::uint64_t lookups = 0;
-  std::uint64_t false_positives = 0;    // as RocksDB counts them
-  std::uint64_t wasted_reads = 0;       // tables that a lookup read, as the file system counts them
-  std::vector<GrowthRun> runs;          // in the order in which a lookup asks them
+  std::uint64_t false_positives = 0;  // as RocksDB counts them, but for keys behind a table's last
+  std::uint64_t wasted_reads = 0;     // tables that a lookup read, as the file system counts them
+  std::vector<GrowthRun> runs;        // in the order in which a lookup asks them
   std::uint64_t most_filter_bytes = 0;  // of the tree after any flush or compaction so far
 
   // Of all sorted runs.
