@@ -8,7 +8,7 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json --html build/readamp.html
 
-# Which filter, how many bits? Measured, ten minutes, and shown on the page build/report/index.html. REPORT_KEYS=50000
+# Which filter, how many bits? Measured, a quarter of an hour, and shown on the page build/report/index.html. REPORT_KEYS=50000
 # makes a quick one, with wider intervals.
 REPORT_KEYS ?= 500000
 report: configure
