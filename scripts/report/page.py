@@ -230,8 +230,9 @@ def method_fold(sweep):
         settings = sweep.runs[-1]["settings"]
         sentences.append(f"Keys: {settings['keys']}, a share of {settings['stored_share']} of them stored, in {settings['sorted_runs']} sorted "
                          f"runs, each {settings['size_ratio']} times as large as the one before. Each point has a database of its own, and "
-                         f"{settings['lookups']} lookups of absent keys, each answer checked, {settings['repetitions']} times: points of one "
-                         "number of bits per key take turns. Times are processor times.")
+                         f"{settings['lookups']:,} lookups of absent keys, each answer checked. Up to 300,000 of them are then made "
+                         f"{settings['repetitions']} times and timed, and so is building; points of one number of bits per key take turns. Times are "
+                         "processor times.")
     sentences.append("A read is wasted when a filter lets an absent key through to its table. Bits per key are what the filter blocks take. "
                      "A statement about time is made only where every run of the one is below every run of the other; else there is "
                      "no difference. The setting for slow reads is one of those with the fewest wasted reads, and for reads from the page cache "
