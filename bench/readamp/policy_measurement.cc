@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "readamp/lookups/growth.h"
-#include "support/size_ratio_fit.h"
+#include "support/tree/size_ratio_fit.h"
 
 namespace exactbloom::readamp {
 namespace {

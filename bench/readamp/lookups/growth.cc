@@ -14,8 +14,23 @@
 #include <unordered_map>
 
 #include "readamp/tree/counting_file_system.h"
+#include "support/tree/few_tables.h"
 
 namespace exactbloom::readamp {
+namespace {
+
+// Whether RocksDB asks the filter of a table that ends before this key, and reads nothing, whatever
+// the filter answers.
+bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
+  rocksdb::ColumnFamilyMetaData tree;
+  db.GetColumnFamilyMetaData(&tree);
+  const auto& tables = tree.levels.front().files;
+  return tree.file_count == tables.size() && tables.size() <= support::kFewTables &&
+         std::any_of(tables.begin(), tables.end(),
+                     [&](const rocksdb::SstFileMetaData& table) { return table.largestkey < key; });
+}
+
+}  // namespace
 
 // Knows the filters of all tables that a database made, also of those that compactions have removed
 // since: the tree may change while it is being listed.
@@ -98,20 +113,6 @@ double GrowthPoint::RunsAsked() const {
 double GrowthPoint::WastedReadsPerLookup() const {
   return lookups == 0 ? 0.0 : static_cast<double>(wasted_reads) / static_cast<double>(lookups);
 }
-
-namespace {
-
-// Whether RocksDB may ask a table's filter for this key and read nothing, whatever it answers. If
-// level 0 has all tables, and at most three, it does not look at their ranges of keys before.
-bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
-  rocksdb::ColumnFamilyMetaData tree;
-  db.GetColumnFamilyMetaData(&tree);
-  const auto& tables = tree.levels.front().files;
-  return std::any_of(tables.begin(), tables.end(),
-                     [&](const rocksdb::SstFileMetaData& table) { return table.largestkey < key; });
-}
-
-}  // namespace
 
 GrowthMeasurement::GrowthMeasurement(const Workload& workload, const KeySet& keys,
                                      const ReadampSettings& settings, Progress& progress)

@@ -14,6 +14,7 @@
 #include "plugin/files/table_filter_blocks.h"
 #include "readamp/open_rocksdb.h"
 #include "support/progress.h"
+#include "support/tree/few_tables.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -121,8 +122,7 @@ const Table* TableList::Level0File(int sorted_run) const {
 }
 
 bool TableList::AreAskedRegardlessOfRange() const {
-  constexpr std::size_t kFewTables = 3;
-  return size() <= kFewTables &&
+  return size() <= support::kFewTables &&
          std::all_of(begin(), end(), [](const Table& table) { return table.level == 0; });
 }
 

@@ -10,7 +10,7 @@
 
 #include "plugin/block_description.h"
 #include "readamp/keys/key_set.h"
-#include "support/size_ratio_fit.h"
+#include "support/tree/size_ratio_fit.h"
 
 namespace exactbloom::readamp {
 

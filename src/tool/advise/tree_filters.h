@@ -13,7 +13,7 @@
 
 #include "check_costs.h"
 #include "exactbloom/filter_policy.h"
-#include "support/size_ratio_fit.h"
+#include "support/tree/size_ratio_fit.h"
 #include "tool/database/inspection.h"
 
 namespace exactbloom::tool {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "support/tree/few_tables.h"
+
 namespace exactbloom::tool {
 namespace {
 
@@ -177,10 +179,8 @@ SortedRuns RunsOf(const std::vector<CountedTable>& tables) {
   return runs;
 }
 
-// RocksDB does not compare a key with the ranges of so few tables, if they are all that there is.
 bool IsAskedAlways(const FamilyRuns& family) {
-  constexpr std::size_t kFewTables = 3;
-  return family.runs.size() <= kFewTables &&
+  return family.runs.size() <= support::kFewTables &&
          std::all_of(family.runs.begin(), family.runs.end(),
                      [](const SortedRun& run) { return run.IsOfLevel0(); });
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "own_policy.h"
+#include "support/own_policy.h"
 
 namespace exactbloom::support {
 
