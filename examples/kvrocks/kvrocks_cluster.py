@@ -28,7 +28,6 @@ SETTINGS = {
     "log-dir": "stdout",
     # It would change the sizes of blocks and tables by the size of the values.
     "auto-resize-block-and-sst": "no",
-    "compaction-checker-range": "",
     "rocksdb.block_size": 4096,
     "rocksdb.write_buffer_size": 1,
     "rocksdb.target_file_size_base": 4,
