@@ -1,28 +1,27 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages mutation coverage release configure clean
+.PHONY: readamp report figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
 
 PRESET ?= release
 
 readamp: configure
 	cmake --build --preset release --target readamp
-	build/bin/readamp --directory build --json build/readamp.json --html build/readamp.html
+	build/bin/readamp --directory build --json build/readamp.json
 
-# Which filter, how many bits? Measured, a quarter of an hour, and shown on the page build/report/index.html. REPORT_KEYS=50000
+# Which filter, how many bits? Measured in a quarter of an hour, and shown on the page build/report/index.html. REPORT_KEYS=50000
 # makes a quick one, with wider intervals.
 REPORT_KEYS ?= 500000
 report: configure
-	cmake --build --preset release --target readamp_sweep readamp
+	cmake --build --preset release --target readamp
 	scripts/report/run --measure $(REPORT_KEYS)
 
-# The figures of docs/, from the library's own numbers and from the committed results of a sweep and of growing trees.
+# The figures of docs/, from the library's own numbers and from the committed results of readamp.
 figures: configure
-	@scripts/install_packages scripts/packages_figures.txt
+	@scripts/install_packages figures
 	cmake --build --preset release --target analysis_data
 	scripts/analysis_figures
-	scripts/report/run --results docs/figures/sweep.jsonl --growth docs/figures/growth.jsonl --document docs/report.md
-	cp build/report/wasted_reads.svg docs/figures/wasted_reads.svg
-	cp build/report/growth.svg docs/figures/growing_trees.svg
+	scripts/report/run docs/figures/report.jsonl docs/figures/growth.jsonl --document docs/report.md
+	cp build/report/wasted_reads.svg build/report/growing_trees.svg docs/figures/
 
 test: build
 	ctest --preset $(PRESET)
@@ -35,7 +34,7 @@ install: configure
 
 # The quick starts of examples/ in every language that this Debian has.
 languages: configure
-	@scripts/install_packages scripts/packages_languages.txt
+	@scripts/install_packages languages
 	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool
 	ctest --preset $(PRESET) --label-regex languages
 
@@ -50,33 +49,31 @@ stress: build
 
 # The libraries without RocksDB for 64-bit ARM, tested under qemu.
 aarch64:
-	@scripts/install_packages
-	@scripts/install_packages scripts/packages_emulation.txt
+	@scripts/install_packages build emulation
 	cmake --preset aarch64
 	cmake --build --preset aarch64
 	ctest --preset aarch64
 
 # Each fuzzer for FUZZ_SECONDS, 60 unless set.
 fuzz:
-	@scripts/install_packages
-	@scripts/install_packages scripts/packages_fuzz.txt
+	@scripts/install_packages build fuzz
 	cmake --preset fuzz
 	cmake --build --preset fuzz
-	scripts/fuzz build/fuzz
+	tests/fuzz/run_fuzzers build/fuzz
 
 build: configure
 	cmake --build --preset $(PRESET)
 
 # Without RocksDB's source one peer is missing, and the benchmark says so.
 bench: configure
-	cmake --preset $(PRESET) -DROCKSDB_SOURCE="$$(scripts/rocksdb_source)"
+	cmake --preset $(PRESET) -DROCKSDB_SOURCE="$$(scripts/rocksdb source)"
 	cmake --build --preset $(PRESET) --target filter_benchmark
 	build/bin/filter_benchmark --json build/bench.json
 
 # With VERSION=11.8.1 by a db_bench of that version, built with ExactBloom in it for this processor, which takes long.
 ifdef VERSION
 bench-rocksdb: configure
-	@scripts/install_packages scripts/packages_matrix.txt
+	@scripts/install_packages roots
 	scripts/bench_rocksdb --in-tree --db-bench "$$(scripts/in_tree --db-bench $(VERSION))" --json build/bench-rocksdb.json
 else
 bench-rocksdb: build
@@ -85,50 +82,47 @@ endif
 
 # Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/building.md.
 matrix:
-	@scripts/install_packages
-	@scripts/install_packages scripts/packages_matrix.txt
+	@scripts/install_packages build roots
 	scripts/matrix $(VERSION) --table docs/building.md
 
 # Compiles the plugin in RocksDB's source by both of its builds, and tests the objects; with VERSION=11.8.1 also the whole
 # library, which takes long.
 in-tree:
-	@scripts/install_packages
-	@$(if $(VERSION),scripts/install_packages scripts/packages_matrix.txt)
-	@$(if $(VERSION),scripts/install_packages scripts/packages_lint.txt)
+	@scripts/install_packages build $(if $(VERSION),roots lint)
 	scripts/in_tree $(VERSION)
 
 # The Debian packages for this Debian, tested outside the tree.
 package:
-	@scripts/install_packages
-	@scripts/install_packages scripts/packages_package.txt
+	@scripts/install_packages build package
 	cmake --preset package
 	cmake --build --preset package
 	cd build/package && rm -f *.deb && cpack
 	tests/install/package_test.sh build/package
 
-# Those for Debian 12 and 13, built in roots of both, and used in bare ones.
+# Those for Debian 12 and 13, built in roots of both and used in bare ones; they are in build/packages/.
 packages:
-	@scripts/install_packages scripts/packages_matrix.txt
-	scripts/packages
+	@scripts/install_packages roots
+	tests/install/bare_root_test.sh bookworm
+	tests/install/bare_root_test.sh trixie
 
-# Breaks the code in listed ways; each has to make a test fail. Takes a quarter of an hour.
-mutation:
-	@scripts/install_packages
-	scripts/mutation
-
-# Which lines of L0 to L2 the tests run, and why the others are not.
+# Which lines of analysis, filter and plugin the tests run.
 coverage:
-	@scripts/install_packages
-	scripts/coverage
+	@scripts/install_packages build coverage
+	cmake --preset coverage
+	cmake --build --preset coverage
+	find build/coverage -name '*.gcda' -delete
+	ctest --preset coverage
+	gcovr --root . --object-directory build/coverage --filter 'src/(analysis|theory|filter)/' --filter plugin/ --filter include/ \
+	  --print-summary --fail-under-line 97
 
 # All figures of a release, measured anew and collected in docs/, which takes hours; goes on where it was stopped.
 # scripts/release/run --list says what it does, scripts/release/run --only STEP does a part.
 release:
-	@scripts/install_packages
+	@scripts/install_packages build
 	scripts/release/run
 
 configure:
-	@scripts/install_packages
+	@scripts/install_packages build
 	cmake --preset $(PRESET)
 
 clean:

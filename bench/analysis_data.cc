@@ -88,11 +88,9 @@ void PrintDesigns(const char* figure, std::uint64_t keys) {
                FalsePositiveRate(FilterKind::kClassic, bits, keys, 1), partitioned,
                BestRate(FilterKind::kStandard, bits, keys),
                BestRate(FilterKind::kClassic, bits, keys));
-    for (const int lines : {1, 2}) {
-      const bool has_lines = bits >= kFewestLines * kLineBits;
-      const std::uint64_t whole = bits / kLineBits * kLineBits;
-      fmt::print(" {:.6g}", has_lines ? BestRate({FilterKind::kClassic, lines}, whole, keys) : NAN);
-    }
+    const bool has_lines = bits >= kFewestLines * kLineBits;
+    const std::uint64_t whole = bits / kLineBits * kLineBits;
+    fmt::print(" {:.6g}", has_lines ? BestRate({FilterKind::kClassic, 1}, whole, keys) : NAN);
     fmt::print(" {:.6g} {:.6g}\n", std::exp2(-bits_per_key / kRibbonOverhead),
                std::exp2(-bits_per_key));
   }

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "exactbloom/layout.h"
+#include "plugin/allocation/allocation.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/level_allocation.h"
 
 namespace exactbloom {
 namespace {

@@ -15,7 +15,7 @@ if(EXACTBLOOM_PROGRAMS)
   execute_process(COMMAND gzip --force --best --no-name "${PROJECT_BINARY_DIR}/exactbloom.1"
     COMMAND_ERROR_IS_FATAL ANY)
   install(FILES "${PROJECT_BINARY_DIR}/exactbloom.1.gz" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
-  install(FILES src/tool/completion.bash
+  install(FILES tool/completion.bash
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME exactbloom COMPONENT tools)
 endif()
 set(documents "${CMAKE_INSTALL_DOCDIR}")

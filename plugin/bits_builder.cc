@@ -9,13 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include "../src/filter/filter_internals.h"
+#include "../src/filter/builder_state.h"
 #include "cache_charge.h"
 
 namespace exactbloom {
 namespace {
 
-using filter::FilterInternals;
 using rocksdb::Slice;
 using rocksdb::Status;
 
@@ -55,19 +54,18 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   BitsBuilder(BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
               MemoryFit& memory_fit, std::function<double(std::uint64_t)> bits_per_key_of)
       : builder_(std::move(builder)),
+        state_(builder_.state()),
         info_log_(context.info_log),
         memory_fit_(context.table_options.optimize_filters_for_memory ? &memory_fit : nullptr),
-        sized_by_rate_(FilterInternals::IsSizedByRate(builder_)),
-        detects_faults_(context.table_options.detect_filter_construct_corruption),
         charge_(CacheToCharge(context.table_options)) {
-    // A partition's keys are not the table's.
+    // The rule is for whole tables, not for partitions.
     if (!context.table_options.partition_filters) bits_per_key_of_ = std::move(bits_per_key_of);
   }
 
-  // Most keys take the short way, which is inlined here. After memory ran short there is no room
-  // for a hash, so that they do not.
+  // Inlines the common case. After memory ran short the store has no room, so that AddKeySlowly
+  // gets every key, and ignores it.
   __attribute__((flatten)) void AddKey(const Slice& key) override {
-    if (!FilterInternals::AddKeyAtOnce(builder_, View(key))) AddKeySlowly(key);
+    if (!state_.AddShortKey(View(key))) AddKeySlowly(key);
   }
 
   void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
@@ -99,9 +97,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     return status;
   }
 
-  // Too many would make partitions too large. Zero says that partitions of this size make no sense,
-  // and RocksDB takes the least size that does. The built-in filter says so below a cache line; in
-  // a smaller array the trailer would weigh much.
+  // Too many would make partitions too large. Zero means that the size is too small for a
+  // partition; RocksDB then takes the least size that is not. The built-in filter returns zero
+  // below a cache line, where the trailer would be a large share of the block.
   size_t ApproximateNumEntries(size_t bytes) override {
     return Unless<size_t>(static_cast<size_t>(8.0 * static_cast<double>(bytes) / kMaxBitsPerKey),
                           [&]() -> size_t {
@@ -111,13 +109,13 @@ class BitsBuilder : public NewestFilterBitsBuilder {
                           });
   }
 
-  // From 10.9 on, RocksDB asks at every data block.
+  // From 10.9 on, RocksDB calls this for every data block.
   size_t CalculateSpace(size_t num_entries) override {
     if (num_entries == 0) return 0;
     return Unless<size_t>(kAlwaysMatch.size(), [&] {
-      return static_cast<size_t>(sized_by_rate_
-                                     ? SpaceBetweenPowers(num_entries)
-                                     : FilterInternals::BlockBytes(builder_, num_entries));
+      const bool is_sized_by_rate = builder_.options().false_positive_rate > 0.0;
+      return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
+                                                  : builder_.BlockBytes(num_entries));
     });
   }
 
@@ -169,8 +167,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     std::uint64_t below = std::uint64_t{1} << 52;
     while (below > keys) below /= 2;
     if (below != power_.keys) {
-      power_ = {below, FilterInternals::BlockBytes(builder_, below),
-                FilterInternals::BlockBytes(builder_, 2 * below)};
+      power_ = {below, builder_.BlockBytes(below), builder_.BlockBytes(2 * below)};
     }
     const double share = static_cast<double>(keys - below) / static_cast<double>(below);
     const auto more = static_cast<double>(power_.bytes_of_twice - power_.bytes);
@@ -185,7 +182,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
       return {};
     }
     if (bits_per_key_of_) {
-      FilterInternals::SetBitsPerKey(builder_, bits_per_key_of_(builder_.KeyCount()));
+      builder_.SetBitsPerKey(bits_per_key_of_(builder_.KeyCount()));
     }
     BlockPlan plan = builder_.Plan();
     if (plan.IsCut()) WarnOfTheBlockLimit();
@@ -196,7 +193,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     FilterBlock block = builder_.Finish(plan);
     charged_keys_ = 0;
     finished_bytes_ += block.size;
-    const std::uint64_t kept = detects_faults_ ? keys : 0;
+    const std::uint64_t kept = builder_.options().detect_faults ? keys : 0;
     charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
     *buffer = std::move(block.data);
     return {buffer->get(), block.size};
@@ -228,11 +225,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   BloomFilterBuilder builder_;
+  filter::BuilderState& state_;  // of builder_
   rocksdb::Logger* info_log_;
   MemoryFit* memory_fit_;  // null: blocks have the size that the builder plans
   std::function<double(std::uint64_t)> bits_per_key_of_;
-  bool sized_by_rate_;
-  bool detects_faults_;
   bool out_of_memory_ = false;
   CacheCharge charge_;
   std::uint64_t charged_keys_ = 0;

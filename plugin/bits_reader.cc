@@ -2,32 +2,39 @@
 
 #include <rocksdb/slice.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <new>
 #include <string_view>
-
-#include "../src/filter/filter_internals.h"
 
 namespace exactbloom {
 namespace {
 
 using rocksdb::Slice;
 
-std::string_view View(const Slice& slice) { return {slice.data(), slice.size()}; }
+std::string_view KeyView(const Slice& slice) { return {slice.data(), slice.size()}; }
 
 class BitsReader : public rocksdb::FilterBitsReader {
  public:
   explicit BitsReader(const BloomFilterView& view) : view_(view) {}
 
-  bool MayMatch(const Slice& key) override { return view_.MayContain(View(key)); }
+  bool MayMatch(const Slice& key) override { return view_.MayContain(KeyView(key)); }
 
   void MayMatch(int count, Slice** keys, bool* may_match) override {
-    filter::FilterInternals::MayContainKeys(
-        view_, static_cast<std::size_t>(count), [keys](std::size_t i) { return View(*keys[i]); },
-        may_match);
+    std::array<std::string_view, kKeysAtOnce> views;
+    const auto all = static_cast<std::size_t>(count);
+    for (std::size_t begin = 0; begin < all; begin += kKeysAtOnce) {
+      const std::size_t size = std::min(all - begin, kKeysAtOnce);
+      for (std::size_t i = 0; i < size; ++i) views[i] = KeyView(*keys[begin + i]);
+      view_.MayContain(views.data(), size, may_match + begin);
+    }
   }
 
  private:
+  // As many as a MultiGet asks for at once, and as the view answers at once.
+  static constexpr std::size_t kKeysAtOnce = 32;
+
   BloomFilterView view_;
 };
 

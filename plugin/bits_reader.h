@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
 
 namespace exactbloom {

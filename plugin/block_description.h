@@ -1,4 +1,4 @@
-// What any filter block, ExactBloom's or RocksDB's, says about itself.
+// Describes any filter block, ExactBloom's or RocksDB's, from its own bytes.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/rocksdb_namespace.h"
 #include "exactbloom/table_filters.h"
 
 namespace exactbloom {

@@ -4,13 +4,10 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "bits_builder.h"
 #include "bits_reader.h"
@@ -39,10 +36,6 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
   });
 }
 
-tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options) {
-  return {layout, options.bits_per_key, options.memory_budget, options.bottommost};
-}
-
 BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
                                      const Status& configuration)
     : kind_(kind),
@@ -56,10 +49,7 @@ BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& optio
 void BloomFilterPolicy::Prepare() {
   // It is not written, so a policy that was read back would differ.
   if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
-  levels_ = std::make_unique<LevelAllocation>(Layout(), options_);
-  follower_.reset();
-  if (!configuration_.ok() || !FollowsTree(options_)) return;
-  follower_ = std::make_unique<tree::TreeFollower>(DivisionOptionsOf(Layout(), options_));
+  allocation_ = std::make_unique<Allocation>(Layout(), options_);
 }
 
 std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(kind_, options_); }
@@ -97,8 +87,14 @@ Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_op
 
 Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
                                           const rocksdb::ColumnFamilyOptions& cf_options) const {
+  // A database is being opened. Its info log may have the address of one that is gone.
+  {
+    const std::lock_guard<std::mutex> lock(logged_mutex_);
+    logged_.clear();
+    warned_.clear();
+  }
   if (!configuration_.ok()) return configuration_;
-  if (follower_ != nullptr && !HasTreeListener(db_options)) {
+  if (FollowsTree(options_) && !HasTreeListener(db_options)) {
     return Status::InvalidArgument(
         "exactbloom: " + FormatPolicy(kind_, options_) +
         " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
@@ -112,20 +108,10 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
   // A null builder means a table without a filter. SstFileWriter and DB::SetOptions do not ask
   // whether the options are valid.
   try {
-    Announce(context);
+    LogFilters(context);
     if (!configuration_.ok()) return nullptr;
-    AllocatedFilter filter = FilterOf(context);
-    std::function<double(std::uint64_t)> bits_per_key_of;
-    if (follower_ != nullptr) {
-      if (const auto table = follower_->Begin(context)) {
-        // Ribbon filters of each number of bits are remembered, so there must not be too many.
-        constexpr double kStepsPerBit = 64.0;
-        filter.bits_per_key = std::floor(table->BitsPerKey(0) * kStepsPerBit) / kStepsPerBit;
-        bits_per_key_of = [table = *table](std::uint64_t keys) { return table.BitsPerKey(keys); };
-      } else {
-        AnnounceFlatDivision(context);
-      }
-    }
+    AllocatedFilter filter = allocation_->FilterOf(context);
+    if (filter.is_tree_unknown) WarnOfUnknownTree(context);
     if (filter.ribbon && filter.bits_per_key >= kMinBitsPerKey) {
       return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
     }
@@ -138,7 +124,8 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     options.detect_faults = context.table_options.detect_filter_construct_corruption;
     std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
     if (!builder) return nullptr;
-    return NewBitsBuilder(std::move(*builder), context, memory_fit_, std::move(bits_per_key_of))
+    return NewBitsBuilder(std::move(*builder), context, memory_fit_,
+                          std::move(filter.bits_per_key_of))
         .release();
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -156,10 +143,14 @@ rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& c
   }
 }
 
-void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) const {
-  if (context.info_log == nullptr) return;
-  const std::lock_guard<std::mutex> lock(announced_mutex_);
-  if (!announced_.emplace(context.info_log, context.column_family_name).second) return;
+bool BloomFilterPolicy::IsFirst(LoggedFamilies& logged,
+                                const rocksdb::FilterBuildingContext& context) const {
+  const std::lock_guard<std::mutex> lock(logged_mutex_);
+  return logged.emplace(context.info_log, context.column_family_name).second;
+}
+
+void BloomFilterPolicy::LogFilters(const rocksdb::FilterBuildingContext& context) const {
+  if (context.info_log == nullptr || !IsFirst(logged_, context)) return;
   if (!configuration_.ok()) {
     rocksdb::Error(context.info_log, "exactbloom: column family [%s]: no filters, because of %s",
                    context.column_family_name.c_str(), configuration_.ToString().c_str());
@@ -169,13 +160,11 @@ void BloomFilterPolicy::Announce(const rocksdb::FilterBuildingContext& context) 
                 context.column_family_name.c_str(), Describe().c_str());
 }
 
-void BloomFilterPolicy::AnnounceFlatDivision(const rocksdb::FilterBuildingContext& context) const {
+void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const {
   // While a database is opened its tree is not known yet, and tables for ingestion have none.
-  const bool is_told = context.reason == rocksdb::TableFileCreationReason::kFlush ||
-                       context.reason == rocksdb::TableFileCreationReason::kCompaction;
-  if (context.info_log == nullptr || !is_told) return;
-  const std::lock_guard<std::mutex> lock(announced_mutex_);
-  if (!announced_flat_.emplace(context.info_log, context.column_family_name).second) return;
+  const bool is_expected = context.reason != rocksdb::TableFileCreationReason::kFlush &&
+                           context.reason != rocksdb::TableFileCreationReason::kCompaction;
+  if (context.info_log == nullptr || is_expected || !IsFirst(warned_, context)) return;
   rocksdb::Warn(context.info_log,
                 "exactbloom: column family [%s]: the tree is not known, so all tables get %g bits "
                 "per key; does the database have the listener exactbloom_tree?",
@@ -186,7 +175,7 @@ std::string BloomFilterPolicy::Describe() const {
   std::string text = FormatPolicy(kind_, options_) + ", kernel ";
   text += KernelName();
   if (options_.size_ratio <= 0.0) return text;
-  text += ", bits per key " + FormatLevelBits(levels_->BitsByDistance());
+  text += ", bits per key " + FormatLevelBits(allocation_->BitsByDistance());
   return text + " from the bottommost level up";
 }
 

@@ -10,20 +10,17 @@
 #include <unordered_map>
 #include <utility>
 
+#include "allocation/allocation.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
-#include "level_allocation.h"
+#include "exactbloom/rocksdb_namespace.h"
 #include "memory_fit.h"
 #include "policy_options.h"
 #include "ribbon_filters.h"
-#include "tree/tree_follower.h"
 
 namespace exactbloom {
 
 bool HasTreeListener(const rocksdb::DBOptions& options);
-
-// How a policy of these options divides the bits of a tree that it follows.
-tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options);
 
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
@@ -49,9 +46,10 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   exactbloom::Layout Layout() const { return {kind_, options_.lines}; }
   const PolicyOptions& Options() const { return options_; }
 
-  // The filter of a table that RocksDB makes in this context. Throws std::bad_alloc.
+  // The filter of a table that RocksDB makes in this context, if it does not depend on the live
+  // tree. Throws std::bad_alloc.
   AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const {
-    return levels_->FilterOf(context);
+    return allocation_->FilterOfUnknownTree(context);
   }
 
  protected:
@@ -67,24 +65,26 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
                                const std::string& header) const override;
 
  private:
-  // Writes into the info log what a column family's tables get, before the first of them is built:
-  // these filters, or none because of an error.
-  void Announce(const rocksdb::FilterBuildingContext& context) const;
-  // The same, if a table's tree should be known and is not.
-  void AnnounceFlatDivision(const rocksdb::FilterBuildingContext& context) const;
+  // The column families whose filters were logged since a database was opened last, by info log and
+  // name.
+  using LoggedFamilies = std::set<std::pair<const rocksdb::Logger*, std::string>>;
+
+  bool IsFirst(LoggedFamilies& logged, const rocksdb::FilterBuildingContext& context) const;
+  // Logs what a column family's tables get, before the first of them is built: these filters, or
+  // none because of an error.
+  void LogFilters(const rocksdb::FilterBuildingContext& context) const;
+  void WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const;
   void Prepare();  // for options that are set
   std::string Describe() const;
 
   FilterKind kind_;
   PolicyOptions options_;
   rocksdb::Status configuration_;  // the first error
-  std::unique_ptr<const LevelAllocation> levels_;
-  std::unique_ptr<const tree::TreeFollower> follower_;  // null: filters do not depend on the tree
+  std::unique_ptr<const Allocation> allocation_;
   RibbonFilters ribbon_filters_;
-  // The column families that were announced, by their database's log and their name.
-  mutable std::mutex announced_mutex_;
-  mutable std::set<std::pair<const rocksdb::Logger*, std::string>> announced_;
-  mutable std::set<std::pair<const rocksdb::Logger*, std::string>> announced_flat_;
+  mutable std::mutex logged_mutex_;
+  mutable LoggedFamilies logged_;
+  mutable LoggedFamilies warned_;  // that their tree is not known
   // Reads the blocks that are not ExactBloom's.
   std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
   // Shared by all tables that are built with this policy.

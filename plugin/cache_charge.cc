@@ -34,8 +34,8 @@ void CacheCharge::Set(std::size_t bytes) {
 }
 
 bool CacheCharge::AddEntry() {
-  // The same keys as for RocksDB's own charges: no block's key starts with zeros, and an id is
-  // given once in the life of a cache.
+  // Keys like those of RocksDB's own charges: no block's key starts with zeros, and a cache returns
+  // each id once.
   const std::array<std::uint64_t, 2> key = {0, cache_->NewId() + 1};
   Cache::Handle* handle = nullptr;
   try {

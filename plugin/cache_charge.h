@@ -1,8 +1,6 @@
-// Memory that filter construction takes, charged to the block cache: cache_usage_options with
-// CacheEntryRole::kFilterConstruction.
-//
-// A charge is made of entries without a value, which take room in the cache until they are
-// released. RocksDB makes its own charges in the same way.
+// Charges the memory of filter construction to the block cache (cache_usage_options with
+// CacheEntryRole::kFilterConstruction), as RocksDB does: by entries without a value, which occupy
+// capacity until they are released.
 #pragma once
 
 #include <rocksdb/table.h>
@@ -11,31 +9,32 @@
 #include <memory>
 #include <vector>
 
+#include "exactbloom/rocksdb_namespace.h"
 #include "rocksdb_compat.h"
 
 namespace exactbloom {
 
-// Returns the cache that these options charge filter construction to, or null.
+// Returns the cache that filter construction is charged to, or null.
 std::shared_ptr<rocksdb::Cache> CacheToCharge(const rocksdb::BlockBasedTableOptions& options);
 
 // The charge of one builder. Builders in other threads may charge the same cache.
 class CacheCharge {
  public:
-  // Memory is charged in entries of this many bytes.
+  // Bytes of an entry.
   static constexpr std::size_t kEntryBytes = std::size_t{256} << 10;
 
-  // `cache` may be null: nothing is charged then.
+  // A null `cache` is never charged.
   explicit CacheCharge(std::shared_ptr<rocksdb::Cache> cache) : cache_(std::move(cache)) {}
   ~CacheCharge() { Set(0); }
   CacheCharge(const CacheCharge&) = delete;
   CacheCharge& operator=(const CacheCharge&) = delete;
 
-  // Charges `bytes`, rounded up to whole entries, instead of what was charged before. A cache with
-  // strict_capacity_limit may refuse: the filter is built all the same, as RocksDB's are, and the
-  // rest is charged when a later call finds room for it.
+  // Sets the charge to `bytes`, rounded up to whole entries. A cache with strict_capacity_limit may
+  // refuse entries: the filter is built nevertheless, as RocksDB's are, and a later call tries
+  // again to charge the rest.
   void Set(std::size_t bytes);
 
-  // What is charged now.
+  // The present charge.
   std::size_t ChargedBytes() const { return entries_.size() * kEntryBytes; }
 
  private:

@@ -1,10 +1,11 @@
-// The two interfaces between RocksDB's tables and a filter. RocksDB made them internal in 7.0 and
-// has added functions since, and this file is the only one that knows which:
+// The two interfaces between RocksDB's tables and a filter. They are internal to RocksDB from 7.0
+// on, and differ between versions. Only this file knows how:
 //   - inside a RocksDB tree, whose build defines EXACTBLOOM_IN_ROCKSDB (exactbloom.mk,
-//     cmake/rocksdb_plugin.cmake), the interfaces come from its own header, and
-//   - against an installed RocksDB from the declarations below. They repeat the order and the
-//     signatures of the virtual functions, which is all that the binary interface consists of.
-// A source tree that merely is on the include path may be of another version than the library.
+//     cmake/rocksdb_plugin.cmake), they come from RocksDB's internal header;
+//   - for an installed RocksDB they are declared below, with the order and signatures of the
+//   virtual
+//     functions that make up the binary interface. A RocksDB source tree on the include path is not
+//     used: its version may differ from the library's.
 //
 //   7.0    AddKey, EstimateEntriesAdded, Finish, Finish with a status, MaybePostVerify,
 //          ApproximateNumEntries
@@ -19,10 +20,11 @@
 #include <cstddef>
 #include <memory>
 
+#include "exactbloom/rocksdb_namespace.h"
 #include "rocksdb_compat.h"
 
-// A wrong declaration would crash at the first table, so a version that has not been compared is
-// refused.
+// A wrong declaration would crash at the first table, so versions that were not compared do not
+// compile.
 #if !EXACTBLOOM_ROCKSDB_SINCE(7, 0) || EXACTBLOOM_ROCKSDB_SINCE(11, 9)
 #error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.8; see docs/building.md"
 #endif
@@ -75,13 +77,13 @@ class FilterBitsReader {
 
 namespace exactbloom {
 
-// The builder's interface as the newest version has it. Functions that this RocksDB lacks are added
-// behind its own, where it never looks, so BitsBuilder is the same for all versions.
+// The builder's interface in the newest version. Functions that this RocksDB lacks are appended,
+// where it never calls them, so that BitsBuilder is the same for all versions.
 class NewestFilterBitsBuilder : public rocksdb::FilterBitsBuilder {
  public:
 #if !EXACTBLOOM_ROCKSDB_SINCE(9, 6)
-  // Adds a key and its prefix. Successive keys share prefixes, and a key may be its own prefix;
-  // what is in the filter already is not counted again.
+  // Adds a key and its prefix. Successive keys may share prefixes, and a key may be its own prefix;
+  // entries that are already in the filter are not counted again.
   virtual void AddKeyAndAlt(const rocksdb::Slice& key, const rocksdb::Slice& alt) = 0;
 #endif
 #if !EXACTBLOOM_ROCKSDB_SINCE(10, 9)

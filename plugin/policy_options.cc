@@ -68,7 +68,8 @@ constexpr int kUnitShift = 10;
 // such.
 std::optional<int> ShiftOfUnit(const std::string& text) {
   if (text.empty()) return 0;
-  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(text[0])));
+  const auto letter = static_cast<unsigned char>(text[0]);
+  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(letter)));
   const bool is_unit =
       unit != std::string_view::npos && (text.size() == 1 || text.substr(1) == "iB");
   if (!is_unit) return std::nullopt;
@@ -122,7 +123,7 @@ const std::array<Rule, 8>& Rules() {
          return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
        },
        [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
-      {"lines", "a whole number from 0 to " + std::to_string(kMaxLines),
+      {"lines", "0 or 1",
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->lines); },
        [](const PolicyOptions& o) { return o.lines >= 0 && o.lines <= kMaxLines; },
        [](const PolicyOptions& o) { return std::to_string(o.lines); }},

@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "allocation/allocation.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
+#include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
-
-using PolicyOptions = BloomFilterPolicyOptions;
 
 // For Configurable::RegisterOptions, with a PolicyOptions.
 const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes();
@@ -54,11 +54,6 @@ rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
 // Whether bits_per_key means nothing beside other options.
 inline bool ReplacesBits(const PolicyOptions& options) {
   return options.fpr != 0.0 || !options.level_bits.empty();
-}
-
-// Whether filters are sized by the live tree, which needs a tree listener.
-inline bool FollowsTree(const PolicyOptions& options) {
-  return options.size_ratio == kAutoSizeRatio || options.memory_budget != 0;
 }
 
 // Returns the name of the policies of a kind: classic_bloom or standard_bloom.

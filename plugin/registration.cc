@@ -9,11 +9,12 @@
 #include "bloom_filter_policy.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
-#include "tree/table_in_making.h"
+#include "tree/current_table.h"
 
 // Adds the policies to `library` and returns how many factories were added. RocksDB calls it by
 // this name, outside any namespace and declared as C, when ExactBloom is built into it as a plugin.
-extern "C" int RegisterExactBloom(rocksdb::ObjectLibrary& library, const std::string& argument);
+extern "C" int RegisterExactBloom(ROCKSDB_NAMESPACE::ObjectLibrary& library,
+                                  const std::string& argument);
 
 namespace exactbloom {
 namespace {
@@ -78,7 +79,7 @@ void RegisterFilterPolicies() {
 
 }  // namespace exactbloom
 
-int RegisterExactBloom(rocksdb::ObjectLibrary& library, const std::string& /*argument*/) {
+int RegisterExactBloom(ROCKSDB_NAMESPACE::ObjectLibrary& library, const std::string& /*argument*/) {
   exactbloom::AddPolicy(library, exactbloom::FilterKind::kClassic);
   exactbloom::AddPolicy(library, exactbloom::FilterKind::kStandard);
   exactbloom::AddListener(library);

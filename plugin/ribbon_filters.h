@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
 
 namespace exactbloom {

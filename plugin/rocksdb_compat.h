@@ -1,5 +1,5 @@
-// The differences between versions of RocksDB, except the filter interfaces, which are in
-// filter_bits_interface.h.
+// Differences between versions of RocksDB, except those of the filter interfaces
+// (filter_bits_interface.h).
 #pragma once
 
 #include <rocksdb/cache.h>
@@ -8,8 +8,8 @@
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 #include <rocksdb/version.h>
-// RocksDB 8.0 moved class Cache there. The test is for the file, not for the version, because tests
-// put another version.h before the installed one.
+// Defines class Cache from RocksDB 8.0 on. Not tested by version, because tests compile with
+// another version.h than that of the installed RocksDB.
 #if __has_include(<rocksdb/advanced_cache.h>)
 #include <rocksdb/advanced_cache.h>
 #define EXACTBLOOM_HAS_ADVANCED_CACHE 1
@@ -21,13 +21,15 @@
 #include <string>
 #include <type_traits>
 
+#include "exactbloom/rocksdb_namespace.h"
+
 #define EXACTBLOOM_ROCKSDB_SINCE(major, minor) \
   (ROCKSDB_MAJOR > (major) || (ROCKSDB_MAJOR == (major) && ROCKSDB_MINOR >= (minor)))
 
 namespace exactbloom {
 
-// Inserts an entry without a value, which stands for `bytes` of filter construction. From 8.0 on,
-// an entry has a role.
+// Inserts an entry without a value that charges `bytes` of filter construction; from 8.0 on with
+// its role.
 inline rocksdb::Status InsertCharge(rocksdb::Cache& cache, const rocksdb::Slice& key,
                                     std::size_t bytes, rocksdb::Cache::Handle** handle) {
 #ifdef EXACTBLOOM_HAS_ADVANCED_CACHE
@@ -41,9 +43,8 @@ inline rocksdb::Status InsertCharge(rocksdb::Cache& cache, const rocksdb::Slice&
 #endif
 }
 
-// Returns which versions of RocksDB read tables of this kind if this one does not, and null
-// otherwise.
-//   keys_apart  whether data blocks hold keys and values apart (separate_key_value_in_data_block)
+// Returns null if this RocksDB reads such tables, and otherwise the versions that do.
+//   keys_apart  whether data blocks separate keys from values (separate_key_value_in_data_block)
 inline const char* RocksDBNeededFor(std::uint32_t format_version, bool keys_apart) {
   if (keys_apart && !EXACTBLOOM_ROCKSDB_SINCE(11, 0)) return "11.0 or later";
   if (format_version >= 7 && !EXACTBLOOM_ROCKSDB_SINCE(10, 4)) return "10.4 or later";
@@ -60,17 +61,17 @@ auto OpensInto(int)
 template <typename Out>
 std::false_type OpensInto(...);
 
-// Where RocksDB's own DB::Open puts the database. In 10.x the form with a plain pointer was kept as
-// an inline function, which calls the other.
+// The type of the last argument of DB::Open in the library. 10.x keeps the form with a plain
+// pointer as an inline function only.
 using OpenedDatabase =
     std::conditional_t<decltype(OpensInto<std::unique_ptr<rocksdb::DB>*>(0))::value,
                        std::unique_ptr<rocksdb::DB>*, rocksdb::DB**>;
 
-// Pointers to const or not.
+// Pointers to const in some versions.
 using MadeBloomPolicy = decltype(rocksdb::NewBloomFilterPolicy(0.0, false));
 using MadeRibbonPolicy = decltype(rocksdb::NewRibbonFilterPolicy(0.0, 0));
 
-// Whether SstFileReader gives keys timestamps whose tables were written without them.
+// Whether SstFileReader adds the timestamps that persist_user_defined_timestamps=false left out.
 inline constexpr bool kReadsKeysWithoutTimestamps = EXACTBLOOM_ROCKSDB_SINCE(9, 0);
 
 #if EXACTBLOOM_ROCKSDB_SINCE(11, 0)
@@ -80,8 +81,8 @@ inline std::unique_ptr<rocksdb::DB>* Receive(std::unique_ptr<rocksdb::DB>* db) {
 
 #else
 
-// Receives the database that DB::Open and its kin hand out by a plain pointer, as they did before
-// 11.0, and gives it to its owner when the call is over.
+// Before 11.0, DB::Open and its like return the database by a plain pointer. This object receives
+// it, and passes it to its owner at the end of the full expression.
 class Receive {
  public:
   explicit Receive(std::unique_ptr<rocksdb::DB>* owner) : owner_(owner) {}

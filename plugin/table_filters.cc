@@ -36,7 +36,7 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   filter->index_bytes = number(TablePropertiesNames::kIndexSize);
   filter->range_deletes = number(TablePropertiesNames::kNumRangeDeletions);
   filter->filter_keys = number(TablePropertiesNames::kNumFilterEntries);
-  // Tables from before these properties were introduced have no "0" here.
+  // Older RocksDB does not write these properties, which means that they are on.
   const auto is_off = [&properties](const std::string& name) { return properties[name] == "0"; };
   filter->whole_key_filtering = !is_off(rocksdb::BlockBasedTablePropertyNames::kWholeKeyFiltering);
   filter->prefix_extractor = properties[TablePropertiesNames::kPrefixExtractorName];
@@ -51,8 +51,7 @@ void SetUnknown(const std::string& reason, TableFilter* filter) {
   filter->reason = reason;
 }
 
-// RocksDB's Ribbon policy builds a Bloom filter for a partition with too few keys for a Ribbon
-// filter.
+// RocksDB's Ribbon policy builds Bloom filters for partitions with few keys.
 bool AreRibbonPartitions(FilterFamily one, FilterFamily other) {
   return (one == FilterFamily::kRibbon && other == FilterFamily::kBloom) ||
          (one == FilterFamily::kBloom && other == FilterFamily::kRibbon);
@@ -107,13 +106,6 @@ Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter*
   return status;
 }
 
-void ReadInto(rocksdb::FileSystem& file_system, const BlockVisitor& visit, TableFilter* filter) {
-  std::unique_ptr<TableFile> file;
-  filter->status = TableFile::Open(file_system, filter->path, &file);
-  if (filter->status.ok()) filter->status = ReadFilter(*file, visit, filter);
-  if (!filter->status.ok()) SetUnknown("the table cannot be read", filter);
-}
-
 // Whether the database still has the table.
 bool IsLive(rocksdb::DB& db, std::uint64_t number) {
   std::vector<rocksdb::LiveFileMetaData> tables;
@@ -125,32 +117,19 @@ bool IsLive(rocksdb::DB& db, std::uint64_t number) {
 }  // namespace
 
 const char* NameOf(FilterFamily family) {
-  switch (family) {
-    case FilterFamily::kNone:
-      return "none";
-    case FilterFamily::kExactBloom:
-      return "exactbloom";
-    case FilterFamily::kBloom:
-      return "bloom";
-    case FilterFamily::kLegacyBloom:
-      return "legacy bloom";
-    case FilterFamily::kRibbon:
-      return "ribbon";
-    case FilterFamily::kEmpty:
-      return "empty";
-    case FilterFamily::kBlockBased:
-      return "block-based";
-    case FilterFamily::kUnknown:
-      break;
-  }
-  return "unknown";
+  constexpr const char* kNames[] = {"none",   "exactbloom", "bloom",       "legacy bloom",
+                                    "ribbon", "empty",      "block-based", "unknown"};
+  return kNames[static_cast<std::size_t>(family)];
 }
 
 Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,
                        TableFilter* filter, const std::function<void(Slice)>& visit) {
   *filter = TableFilter();
   filter->path = path;
-  ReadInto(file_system, visit, filter);
+  std::unique_ptr<TableFile> file;
+  filter->status = TableFile::Open(file_system, path, &file);
+  if (filter->status.ok()) filter->status = ReadFilter(*file, visit, filter);
+  if (!filter->status.ok()) SetUnknown("the table cannot be read", filter);
   return filter->status;
 }
 
@@ -169,14 +148,6 @@ std::vector<TableFilter> ListTableFilters(rocksdb::DB& db) {
     filters.push_back(std::move(filter));
   }
   return filters;
-}
-
-Status VisitFilterBlocks(rocksdb::FileSystem& file_system, const std::string& path,
-                         const std::function<Status(Slice)>& visit) {
-  std::unique_ptr<TableFile> file;
-  Status status = TableFile::Open(file_system, path, &file);
-  if (!status.ok()) return status;
-  return files::VisitFilterBlocks(*file, files::FindFilter(*file), visit);
 }
 
 }  // namespace exactbloom

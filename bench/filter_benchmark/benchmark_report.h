@@ -12,15 +12,6 @@
 
 namespace exactbloom::filter_benchmark {
 
-// A filter's size and rate.
-struct RateRow {
-  std::string design;
-  double bits_per_key = 0.0;  // as configured
-  std::uint64_t keys = 0;
-  std::size_t bytes = 0;  // of the whole block
-  RateMeasurement rate;
-};
-
 // One of ExactBloom's filters against a peer, in the operations of the report.
 struct ComparisonRow {
   std::string layout;
@@ -46,7 +37,6 @@ struct BenchmarkReport {
   std::vector<Operation> operations;
   int repetitions = 0;
   std::size_t block_offset = 0;
-  std::vector<RateRow> rates;
   std::vector<PeerTable> tables;
 
   std::string Text() const;

@@ -8,16 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "support/errors.h"
-#include "support/output_file.h"
-#include "support/progress.h"
+#include "output_file.h"
+#include "tool/support/errors.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
 
-constexpr std::uint64_t kKeysOfFullRun = 100'000'000;
-// Builds of more keys than this take most of a run's time. They are repeated less often and, except
-// in a full run, made for the first number of bits per key only.
+// Builds of more keys than this take most of a run's time. They are repeated less often, and made
+// for the first number of bits per key only.
 constexpr std::uint64_t kManyKeys = 1'000'000;
 constexpr int kRepetitionsOfManyKeys = 5;
 
@@ -89,9 +88,6 @@ class BenchmarkRun {
     for (const FilterDesign& design : designs) {
       std::vector<LoadedFilter> filters =
           LoadFilter(design, kernels, keys, bits_per_key, settings_.load);
-      const LoadedFilter& first = filters.front();
-      report_.rates.push_back(
-          {design.name, bits_per_key, keys, first.memory->block().size(), first.rate});
       std::move(filters.begin(), filters.end(), std::back_inserter(all));
       progress_.Add(1);
     }
@@ -104,7 +100,7 @@ class BenchmarkRun {
     for (const Operation& operation : report_.operations) {
       const bool is_large_build = operation.ask == nullptr && filter.keys > kManyKeys;
       row.comparisons.emplace_back();
-      if (is_large_build && !settings_.full && bits_per_key != settings_.bits_per_key.front()) {
+      if (is_large_build && bits_per_key != settings_.bits_per_key.front()) {
         continue;
       }
       const int repetitions = is_large_build
@@ -125,10 +121,9 @@ class BenchmarkRun {
 
 }  // namespace
 
-void RunBenchmark(BenchmarkSettings settings, const std::string& command) {
-  if (settings.full) settings.keys.push_back(kKeysOfFullRun);
+void RunBenchmark(const BenchmarkSettings& settings, const std::string& command) {
   BenchmarkRun run(settings, command);
-  support::OutputFile json_file(settings.json_file);
+  OutputFile json_file(settings.json_file);
   for (const std::uint64_t keys : settings.keys) {
     for (const double bits_per_key : settings.bits_per_key) run.MeasureSize(keys, bits_per_key);
   }

@@ -19,7 +19,6 @@ struct BenchmarkSettings {
   std::vector<std::string> operations;
   std::vector<std::string> peers;
 
-  bool full = false;  // 100 million keys as well, and every build
   int repetitions = 31;
   LoadConditions load;
   std::string json_file;  // empty: none
@@ -28,6 +27,6 @@ struct BenchmarkSettings {
 // Measures the filters of each size: first their rates, then every layout and kernel against the
 // first peer, and the default kernel against the others. Prints the report and writes the JSON.
 // Throws InputError for an unknown name, and WrongAnswer.
-void RunBenchmark(BenchmarkSettings settings, const std::string& command);
+void RunBenchmark(const BenchmarkSettings& settings, const std::string& command);
 
 }  // namespace exactbloom::filter_benchmark

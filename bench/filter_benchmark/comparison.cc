@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "exactbloom/layout.h"
-#include "support/errors.h"
-#include "support/progress.h"
+#include "tool/support/errors.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -66,11 +66,6 @@ Comparison Summarize(const std::vector<Times>& repetitions) {
   }
   return {Quantile(ratios, 0.5), Quantile(ratios, 0.25), Quantile(ratios, 0.75),
           Quantile(peer, 0.5)};
-}
-
-Verdict VerdictOf(const Comparison& comparison) {
-  if (comparison.ratio_low > 1.0) return Verdict::kPeerFaster;
-  return comparison.ratio_high < 1.0 ? Verdict::kOursFaster : Verdict::kLevel;
 }
 
 FilterComparer::FilterComparer()

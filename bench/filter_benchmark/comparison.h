@@ -25,11 +25,6 @@ struct Comparison {
 
 Comparison Summarize(const std::vector<Times>& repetitions);
 
-// Who is faster. It is level where the quartiles do not exclude a ratio of 1.
-enum class Verdict { kPeerFaster, kLevel, kOursFaster };
-
-Verdict VerdictOf(const Comparison& comparison);
-
 // Measures two filters in turn, changing the order from one repetition to the next.
 class FilterComparer {
  public:

@@ -1,5 +1,5 @@
 // RocksDB's own Bloom filter as RocksDB runs it when it is compiled for AVX2, which Debian's
-// package is not. Its code comes from RocksDB's source (scripts/rocksdb_source); only the
+// package is not. Its code comes from RocksDB's source (scripts/rocksdb source); only the
 // surrounding work of RocksDB (hashing, sizing and collecting keys) is repeated here.
 #pragma once
 

@@ -5,7 +5,7 @@ namespace exactbloom::filter_benchmark {
 
 std::shared_ptr<const rocksdb::FilterPolicy> NewFastLocalBloomAvx2(double /*bits_per_key*/,
                                                                    std::string* reason) {
-  *reason = "RocksDB's source was not there at build time (scripts/rocksdb_source)";
+  *reason = "RocksDB's source was not there at build time (scripts/rocksdb source)";
   return nullptr;
 }
 

@@ -3,8 +3,8 @@
 #include "equal_memory.h"
 #include "exactbloom/bloom_filter.h"
 #include "fast_local_bloom.h"
-#include "filter/kernels/kernel_table.h"
 #include "plugin/bloom_filter_policy.h"
+#include "src/filter/kernels/kernel_table.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -30,7 +30,6 @@ Policy NewRibbonOfEqualMemory(std::uint64_t keys, double bits_per_key) {
 std::vector<FilterDesign> OurDesigns() {
   return {OfLayout("lines=0", {FilterKind::kClassic, 0}),
           OfLayout("lines=1", {FilterKind::kClassic, 1}),
-          OfLayout("lines=2", {FilterKind::kClassic, 2}),
           OfLayout("standard", {FilterKind::kStandard, 0})};
 }
 

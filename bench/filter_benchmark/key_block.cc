@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "filter/kernels/code_word.h"
 #include "readamp/keys/synthetic_key.h"
+#include "src/filter/kernels/code_word.h"
 
 namespace exactbloom::filter_benchmark {
 

@@ -11,8 +11,8 @@
 #include "exactbloom/theory/confidence_interval.h"
 #include "key_block.h"
 #include "operation.h"
-#include "support/errors.h"
-#include "support/progress.h"
+#include "tool/support/errors.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {

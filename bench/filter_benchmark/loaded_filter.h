@@ -13,7 +13,7 @@
 
 #include "filter_design.h"
 #include "plugin/filter_bits_interface.h"
-#include "support/rate_deviation.h"
+#include "tool/support/rate_deviation.h"
 
 namespace exactbloom::filter_benchmark {
 

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmark_run.h"
-#include "support/argument_types.h"
-#include "support/run_program.h"
+#include "tool/support/argument_types.h"
+#include "tool/support/run_program.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -31,8 +31,6 @@ void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
   app.add_option("--operations", settings.operations, "Of these only");
   app.add_option("--peers", settings.peers, "Of these only");
   app.add_option("--json", settings.json_file, "Also write the ratios to this file");
-  app.add_flag("--full", settings.full,
-               "Filters of 100 million keys as well, and every build: some hours, 3 GB");
 }
 
 int Main(int argc, char** argv) {

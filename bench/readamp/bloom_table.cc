@@ -38,35 +38,28 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const ReadampSettings& setti
 
   progress.Begin("Bloom's Table I, loading " + row.policy, 0);
   const Database database(settings, keys, MakePolicy(row.policy));
-  const auto [name, description, kind, measured, prediction] =
+  const WorkloadResult result =
       MeasureWorkload(all, database, "Bloom's Table I, " + row.policy, progress);
   row.filter_bytes = database.Tables().FilterBytes();
-  const double lookups = static_cast<double>(measured.lookups) / 100.0;
-  row.measured_percent = static_cast<double>(measured.true_negatives) / lookups;
-  row.predicted_percent = static_cast<double>(prediction.absent_checks.value_or(0)) *
-                          (1.0 - prediction.rate.value_or(0.0)) / lookups;
+  const double lookups = static_cast<double>(result.measured.lookups) / 100.0;
+  row.measured_percent = static_cast<double>(result.measured.true_negatives) / lookups;
+  row.predicted_percent = static_cast<double>(result.predicted.absent_checks) *
+                          (1.0 - result.predicted.rate.value_or(0.0)) / lookups;
   return row;
 }
 
 }  // namespace
 
-KeySet BloomTableKeys(ReadampSettings settings) {
-  settings.stored_share = kBloomsShare;
-  settings.sorted_runs = 1;
-  return MakeKeySet(settings);
-}
-
-std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, const KeySet& keys,
-                                             Progress& progress) {
+std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, Progress& progress) {
   // All keys are in one table, whose filter is as large as Bloom's for all words.
+  settings.stored_share = kBloomsShare;
   settings.sorted_runs = 1;
   settings.tree = Tree::kSettled;
   settings.table_bytes = std::size_t{1} << 30;
   settings.block_cache_bytes = kWholeDatabase;
   settings.partitioned_filters = false;
-  settings.prefix_bytes = 0;
-  settings.read_latency = {};
   settings.workloads = {"hyphenation"};
+  const KeySet keys = MakeKeySet(settings);
   const Workload all = MakeWorkloads(keys, settings).front();
   std::vector<BloomTableRow> rows;
   rows.reserve(std::size(kPrinted));

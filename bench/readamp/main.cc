@@ -9,28 +9,23 @@
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "equal_bytes.h"
 #include "exactbloom/filter_policy.h"
+#include "machine.h"
+#include "output_file.h"
 #include "policy_measurement.h"
 #include "readamp/keys/key_set.h"
 #include "readamp/keys/taken_settings.h"
 #include "readamp/keys/user_database.h"
 #include "readamp/lookups/workload.h"
 #include "readamp/report/readamp_report.h"
-#include "readamp/report/readamp_summary.h"
 #include "readamp/tree/database.h"
-#include "readamp_arguments.h"
 #include "readamp_settings.h"
-#include "support/argument_types.h"
-#include "support/machine.h"
-#include "support/output_file.h"
-#include "support/progress.h"
-#include "support/run_program.h"
-#include "time_estimate.h"
+#include "tool/support/argument_types.h"
+#include "tool/support/progress.h"
+#include "tool/support/run_program.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -42,6 +37,28 @@ using support::Number;
 using support::OneOf;
 using support::Share;
 
+void DescribeKeys(CLI::App& app, ReadampSettings& settings) {
+  const CLI::Validator count = Count(100, 100'000'000);
+  auto* keys =
+      app.add_option("--keys", settings.key_file, "Read the keys from this file, one per line");
+  auto* synthetic =
+      app.add_option("--synthetic", settings.synthetic_keys, "Make this many keys instead")
+          ->excludes(keys)
+          ->transform(count)
+          ->always_capture_default(false);
+  app.add_option("--from-db", settings.user_database,
+                 "Take the keys of the RocksDB database in this directory instead, and its tree, "
+                 "lengths of values, table options and filter policy, unless an option here says "
+                 "otherwise; it is only read")
+      ->excludes(keys)
+      ->excludes(synthetic)
+      ->always_capture_default(false);
+  app.add_option("--sample", settings.sampled_keys, "The most keys to draw from that database")
+      ->transform(count);
+  app.add_option("--stored", settings.stored_share, "Share of the keys that are in the store")
+      ->transform(Share(0.0001, 0.9999));
+}
+
 void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
@@ -52,18 +69,11 @@ void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
                  "The most lookups with the policy none, since each reads several blocks; 0: all")
       ->transform(Count());
-  app.add_option("--absent-share", settings.absent_share,
-                 "Share of absent keys in the workloads mix and multiget")
-      ->transform(Share(0.0, 1.0));
   app.add_option("--zipf", settings.zipf_exponent, "Exponent of the workload zipf")
       ->transform(Number(0.0, 10.0));
-  app.add_option("--batch", settings.batch, "Keys per MultiGet")->transform(Count(1, 10'000));
   app.add_option("--points", settings.growth_points,
                  "Points of the workload growth, at equal numbers of written keys")
       ->transform(Count(1, 10'000));
-  app.add_option("--prefix-bytes", settings.prefix_bytes,
-                 "Also put the keys' prefixes of this many bytes into the filters; 0: none")
-      ->transform(Count(0, 1024));
   app.add_option("--threads", settings.threads, "Threads that look up keys")
       ->transform(Count(1, 64));
 }
@@ -82,7 +92,7 @@ void DescribeTree(CLI::App& app, ReadampSettings& settings) {
                  "Files of level 0 that start a compaction of a loaded or universal tree")
       ->transform(Count(1, 1000));
   app.add_option("--write-buffer", settings.write_buffer_bytes,
-                 "Bytes of a memtable of a loaded or universal tree, and during writes")
+                 "Bytes of a memtable of a loaded or universal tree")
       ->transform(Bytes());
   app.add_option("--value-bytes", settings.value_bytes, "Bytes per value")
       ->transform(Count(0, 1 << 20));
@@ -99,25 +109,6 @@ void DescribeReads(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--block-cache", settings.block_cache_bytes,
                  "Bytes of the block cache, or all: it holds the database from the start")
       ->transform(CLI::Validator(bytes_or_all, "BYTES or all"));
-  AddChoice(app, "--reads", settings.direct_reads, {{"direct", true}, {"buffered", false}},
-            "Bypass the page cache, or use it");
-  app.add_option_function<std::int64_t>(
-         "--read-latency",
-         [&settings](std::int64_t count) {
-           settings.read_latency = std::chrono::nanoseconds(count);
-         },
-         "The least time of each read of a table file, such as 100us")
-      ->transform(support::Duration(1e9))
-      ->type_name("TIME");
-}
-
-// 45 s, 12 min, 3.5 h.
-std::string TimeText(double seconds) {
-  constexpr double kMinute = 60.0;
-  constexpr double kHour = 3600.0;
-  if (seconds < 2.0 * kMinute) return fmt::format("{:.0f} s", std::max(1.0, seconds));
-  if (seconds < 2.0 * kHour) return fmt::format("{:.0f} min", seconds / kMinute);
-  return fmt::format("{:.1f} h", seconds / kHour);
 }
 
 // Of filters, where none are there yet.
@@ -127,7 +118,7 @@ constexpr std::uint64_t kKeys = 1'000'000;
 std::string LikeTheFirst(const std::string& policy, const std::vector<PolicyResult>& measured) {
   for (const PolicyResult& first : measured) {
     if (first.filter_keys == 0) continue;
-    return WithEqualBytes(policy, first.filter_keys / first.tables, first.BitsPerKey());
+    return WithEqualBytes(policy, first.filter_keys / first.tables, first.bits_per_key);
   }
   return WithEqualBytes(policy, kKeys, kDefaultBits);
 }
@@ -142,8 +133,7 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
   for (const std::string& policy : settings.policies) {  // before any work
     MakePolicy(WithEqualBytes(policy, kKeys, kDefaultBits));
   }
-  support::OutputFile json_file(settings.json_file);
-  support::OutputFile html_file(settings.html_file);
+  OutputFile json_file(settings.json_file);
   Progress progress;
   const KeySet keys = MakeKeySet(settings);
   const std::vector<Workload> workloads = MakeWorkloads(keys, settings);
@@ -151,12 +141,8 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
   report.source = keys.source;
   report.keys = keys.size();
   report.stored = keys.stored;
-  report.rocksdb = support::RocksDBVersion();
-  report.cpu = support::DescribeCpu();
-  report.estimated_seconds = EstimateSeconds(keys, settings, progress);
-  if (report.estimated_seconds) {
-    fmt::print(stderr, "readamp: this takes about {}\n", TimeText(*report.estimated_seconds));
-  }
+  report.rocksdb = RocksDBVersion();
+  report.cpu = DescribeCpu();
   const auto start = std::chrono::steady_clock::now();
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(
@@ -166,7 +152,7 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
     }
   }
   if (settings.bloom_table && settings.HasDictionary()) {
-    report.bloom_table = MeasureBloomTable(settings, BloomTableKeys(settings), progress);
+    report.bloom_table = MeasureBloomTable(settings, progress);
   }
   progress.End();
   const auto elapsed = std::chrono::steady_clock::now() - start;
@@ -174,13 +160,6 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
 
   fmt::print("{}", report.Text(settings));
   json_file.Commit(report.Json(settings).dump(2) + "\n");
-  const std::optional<Summary> summary = SummaryOf(report);
-  if (summary) {
-    html_file.Commit(SummaryPage(*summary, report, settings));
-  } else if (!settings.html_file.empty()) {
-    fmt::print(stderr, "readamp: {} is not written: no workload has known wasted reads\n",
-               settings.html_file);
-  }
 }
 
 int Main(int argc, char** argv) {
@@ -198,21 +177,13 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(support::NotEmpty());
   DescribeKeys(app, settings);
-  app.get_option("--from-db")
-      ->description(
-          "Take the keys of the RocksDB database in this directory instead, and its tree, lengths "
-          "of values, table options and filter policy, as far as no option here says otherwise; "
-          "it is only read");
   DescribeLookups(app, settings);
   DescribeTree(app, settings);
   DescribeReads(app, settings);
   app.add_option("--directory", settings.directory, "Where the databases are made and removed");
   app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);
-  app.add_option("--html", settings.html_file, "Also write a page with the summary to this file")
-      ->always_capture_default(false);
-  app.add_flag("--details", settings.details,
-               "Print all tables: rates, reads and times of each workload");
+  app.add_flag("--details", settings.details, "Also print rates, reads and times of each workload");
   app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
   app.add_flag("!--no-bloom-table", settings.bloom_table,
                "Leave out Bloom's Table I, which is measured with a dictionary");

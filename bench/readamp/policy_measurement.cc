@@ -1,74 +1,104 @@
 #include "policy_measurement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "equal_memory.h"
 #include "readamp/lookups/growth.h"
-#include "support/tree/size_ratio_fit.h"
+#include "tool/support/own_policy.h"
 
 namespace exactbloom::readamp {
 namespace {
 
 // How many of the workload's lookups are made under the policy, null for none. Without filters
 // there are many reads, and only the choice of keys depends on chance, so the first lookups, whose
-// keys are in random order, stand for all. This does not hold if lookups fill a cache for others,
-// or if RocksDB compacts meanwhile.
+// keys are in random order, stand for all. This does not hold if lookups fill a cache for others.
 std::size_t LookupsToMake(const Workload& workload, const rocksdb::FilterPolicy* policy,
                           const ReadampSettings& settings) {
   const std::size_t all = workload.order.size();
   const bool makes_all = policy != nullptr || settings.unfiltered_lookups == 0 ||
-                         settings.block_cache_bytes > kDefaultBlockCacheBytes ||
-                         workload.kind == LookupKind::kDuringWrites;
+                         settings.block_cache_bytes > kDefaultBlockCacheBytes;
   return makes_all ? all : std::min<std::size_t>(all, settings.unfiltered_lookups);
+}
+
+// How a policy's fixed size_ratio differs from that of the tree whose filters it sizes: the keys of
+// the deepest level over those of the next one above it. Empty if it fits, or there is no such
+// level but level 0.
+std::string SizeRatioMisfit(const rocksdb::FilterPolicy* policy,
+                            const std::vector<LevelKeys>& levels) {
+  constexpr double kTolerance = 2.0;  // the largest factor between the two
+  const BloomFilterPolicy* ours = support::OwnPolicy(policy);
+  const double told = ours == nullptr ? 0.0 : ours->Options().size_ratio;
+  if (told <= 0.0 || levels.size() < 2) return "";
+  const LevelKeys& deepest = levels.back();
+  const LevelKeys& above = levels[levels.size() - 2];
+  const double real =
+      static_cast<double>(deepest.keys) / std::max(1.0, static_cast<double>(above.keys));
+  const bool fits = real >= told / kTolerance && real <= told * kTolerance;
+  if (above.level == 0 || fits) return "";
+  return fmt::format(
+      "size_ratio is {:g}, but level {} has {:.2g} times the keys of level {}: the filters take "
+      "more or less memory than bits_per_key says",
+      told, deepest.level, real, above.level);
 }
 
 }  // namespace
 
+std::string WithEqualBytes(const std::string& policy, std::uint64_t keys, double bits_per_key) {
+  const std::size_t at = policy.find(kEqualBytes);
+  if (at == std::string::npos) return policy;
+  const auto with = [&](double setting) {
+    std::string text = policy;
+    return text.replace(at, sizeof(kEqualBytes) - 1, fmt::format("{:.6g}", setting));
+  };
+  return with(SettingOfEqualMemory([&](double setting) { return MakePolicy(with(setting)); }, keys,
+                                   bits_per_key));
+}
+
 WorkloadResult MeasureWorkload(const Workload& workload, const Database& database,
                                const std::string& step, Progress& progress) {
-  const ReadampSettings& settings = database.Settings();
-  WorkloadResult result{workload.name, workload.description, workload.kind,
-                        Run(workload, database, step, settings.read_latency, progress),
-                        Predict(database, workload)};
-  // RocksDB counts no true positives of prefixes; the tree does.
-  if (workload.kind == LookupKind::kPrefixScan) {
-    result.measurement.false_positives =
-        result.measurement.filters_passed - result.prediction.present_checks;
-  }
-  CheckAgreement(result.measurement, result.prediction, workload.kind, settings.tree, step);
-  return result;
+  const Measurement measured = Run(workload, database, step, progress);
+  const Prediction predicted = Predict(database, workload);
+  CheckAgreement(measured, predicted, database.Settings().tree, step);
+  return MakeWorkloadResult(workload, measured, predicted);
 }
 
 PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
                            const std::vector<Workload>& workloads, const ReadampSettings& settings,
                            Progress& progress) {
   const auto filter_policy = MakePolicy(policy);
-  std::optional<Workload> observed;
+  std::vector<Workload> made = workloads;
   std::optional<GrowthMeasurement> growth;
-  for (const Workload& workload : workloads) {
-    if (workload.kind != LookupKind::kGrowth) continue;
-    observed = workload;
-    observed->order.resize(LookupsToMake(workload, filter_policy.get(), settings));
-    growth.emplace(*observed, keys, settings, progress);
+  for (Workload& workload : made) {
+    workload.order.resize(LookupsToMake(workload, filter_policy.get(), settings));
+    if (workload.kind == LookupKind::kGrowth) {
+      growth.emplace(workload, keys, filter_policy.get(), settings, progress);
+    }
   }
   progress.Begin(policy + "  loading", growth ? keys.stored : 0);
   const Database database(settings, keys, filter_policy, growth ? &*growth : nullptr);
   progress.End();
+  const TableList& tables = database.Tables();
   PolicyResult result;
   result.policy = policy;
-  result.filter_bytes = database.Tables().FilterBytes();
-  result.filter_keys = database.Tables().FilterKeys();
-  result.tables = database.Tables().size();
-  result.sorted_runs = database.Tables().SortedRuns();
+  result.filter_bytes = tables.FilterBytes();
+  result.filter_keys = tables.FilterKeys();
+  if (result.filter_keys > 0) {
+    result.bits_per_key =
+        8.0 * static_cast<double>(result.filter_bytes) / static_cast<double>(result.filter_keys);
+  }
+  result.tables = tables.size();
+  result.sorted_runs = tables.SortedRuns();
+  result.levels = tables.KeysOfLevels();
   result.load_cpu_us = database.LoadCpuPerKey();
-  result.levels = database.Tables().KeysOfLevels();
-  const std::string misfit = support::SizeRatioMisfit(filter_policy.get(), result.levels);
+  const std::string misfit = SizeRatioMisfit(filter_policy.get(), result.levels);
   if (!misfit.empty()) result.warnings.push_back(misfit);
-  if (growth) result.growth = WithOptima(policy, filter_policy.get(), growth->Result());
-  for (Workload workload : workloads) {
+  if (growth) result.growth = MakeGrowthResult(policy, growth->Points());
+  for (const Workload& workload : made) {
     if (workload.kind == LookupKind::kGrowth) continue;
-    workload.order.resize(LookupsToMake(workload, filter_policy.get(), settings));
     result.workloads.push_back(
         MeasureWorkload(workload, database, policy + "  " + workload.name, progress));
   }

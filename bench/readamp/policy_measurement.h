@@ -1,6 +1,7 @@
 // All workloads under one filter policy, each with the counts that must agree.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,21 @@
 #include "readamp/report/readamp_report.h"
 #include "readamp/tree/database.h"
 #include "readamp_settings.h"
-#include "support/progress.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
+
+// Stands in a policy for the number with which its filters take as many bytes as those of another
+// policy, whatever its own number of bits per key means.
+inline constexpr char kEqualBytes[] = "{equal_bytes}";
+
+// Of a filter before there is one to compare with.
+inline constexpr double kDefaultBits = 10.0;
+
+// Returns the policy with that number in the place of kEqualBytes, and any other as it is.
+//   keys          in a filter
+//   bits_per_key  of the filters it is compared with
+std::string WithEqualBytes(const std::string& policy, std::uint64_t keys, double bits_per_key);
 
 // Makes the workload's lookups in the database and predicts what they see. Throws WrongAnswer if an
 // answer is wrong or counts that must agree do not (CheckAgreement).
@@ -29,9 +42,6 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
 // the share of reads saved for six sizes of the filter. This measures each of the table's hash
 // areas, scaled to the number of stored keys, in a database of one sorted run: the reads saved are
 // the lookups that the filter answered.
-//   keys  BloomTableKeys: of the settings' dictionary a tenth is stored, in one sorted run
-std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, const KeySet& keys,
-                                             Progress& progress);
-KeySet BloomTableKeys(ReadampSettings settings);
+std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, Progress& progress);
 
 }  // namespace exactbloom::readamp

@@ -1,10 +1,7 @@
 // The settings of a run of readamp, from the command line.
 #pragma once
 
-#include <rocksdb/compression_type.h>
-
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/errors.h"
-#include "support/progress.h"
+#include "tool/support/errors.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 
@@ -44,13 +41,6 @@ struct UserTable {
   std::uint64_t bytes = 0;
 };
 
-// As in rocksdb::ColumnFamilyOptions.
-struct Compression {
-  rocksdb::CompressionType compression = rocksdb::kSnappyCompression;
-  rocksdb::CompressionType bottommost = rocksdb::kDisableCompressionOption;
-  std::vector<rocksdb::CompressionType> per_level;
-};
-
 // A block cache that holds the whole database before the lookups begin.
 inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
 
@@ -72,14 +62,10 @@ struct ReadampSettings {
   double stored_share = 0.5;
 
   // The lookups.
-  std::vector<std::string> workloads;  // empty: DefaultWorkloads
-  std::uint64_t lookups = 200'000;     // of each workload except hyphenation
-  // The most lookups of a workload without filters; 0: all.
-  std::uint64_t unfiltered_lookups = 50'000;
-  double absent_share = 0.5;  // of mix, zipf, multiget and during-writes
+  std::vector<std::string> workloads;         // empty: DefaultWorkloads
+  std::uint64_t lookups = 200'000;            // of each workload except hyphenation
+  std::uint64_t unfiltered_lookups = 50'000;  // at most, without filters; 0: all
   double zipf_exponent = 0.99;
-  std::size_t batch = 32;          // keys of a MultiGet
-  std::size_t prefix_bytes = 0;    // of the prefix extractor; zero: none
   std::size_t growth_points = 20;  // of growth, besides the one at rest
 
   // The tree.
@@ -93,22 +79,17 @@ struct ReadampSettings {
   std::vector<UserTable> user_tables;  // of a tree kDatabase, in the order of lookups
   std::size_t value_bytes = 100;
   std::size_t block_bytes = std::size_t{4} << 10;
-  Compression compression;
   std::size_t table_bytes = std::size_t{2} << 20;
   bool compacts_universally = false;  // what the policies are told of a tree kDatabase
-  bool user_values = false;           // values as long as those of the user's database
   bool partitioned_filters = false;
   std::size_t partition_bytes = std::size_t{4} << 10;
 
   // The reads.
   std::size_t block_cache_bytes = 0;
-  bool direct_reads = true;                  // bypassing the page cache, if possible
-  std::chrono::nanoseconds read_latency{0};  // the least time of a read of a table file
   int threads = 4;
 
   std::string directory = ".";  // where the databases are made and removed
   std::string json_file;        // empty: none
-  std::string html_file;        // empty: none
   bool details = false;         // print all tables
   bool bloom_table = true;      // reproduce Bloom's Table I, if the keys are a dictionary
   std::uint64_t seed = 1970;

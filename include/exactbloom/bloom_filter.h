@@ -23,20 +23,20 @@
 namespace exactbloom {
 
 namespace filter {
-struct FilterInternals;
-struct KeyBatch;
+class BuilderState;
+struct PreparedFilter;
 }  // namespace filter
 
 // A block stays below this many bytes. Stock RocksDB readers hold the length in 32 bits; they would
 // misread the tail of a longer block as a filter of their own and could lose keys.
 inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 
-// The range of rates to size filters by. Every layout reaches the least with fewer than
-// kMaxBitsPerKey bits per key; the largest takes little more than one.
+// The range of target rates. Every layout reaches kMinTargetRate with fewer than kMaxBitsPerKey
+// bits per key; kMaxTargetRate takes little more than one bit per key.
 inline constexpr double kMinTargetRate = 1e-9;
 inline constexpr double kMaxTargetRate = 0.5;
 
-// What a block says of its filter.
+// The parameters of a filter, which the trailer of its block stores.
 struct FilterDescription {
   Layout layout;
   int probes = 0;
@@ -45,23 +45,10 @@ struct FilterDescription {
   std::uint64_t hash_seed = 0;
 };
 
-namespace filter {
-// A filter as a query of one key sees it: what each would compute from the description again.
-struct PreparedFilter {
-  const unsigned char* array = nullptr;
-  std::uint64_t range = 0;  // lines of the array; with lines = 0 the positions of the first draw
-  std::uint64_t last_page_begin = 0;  // with lines = 2, in lines
-  std::uint64_t low_flip = 0;  // what the halves of a key of 9 to 16 bytes are exclusive-ored with
-  std::uint64_t high_flip = 0;
-  std::uint32_t probe_lanes = 0;  // a bit for each probe in a line, of up to 32
-  FilterDescription description;
-};
-}  // namespace filter
-
 // Returns the m and k, with their exact rate, that the builder gives a filter of `keys` keys at
-// `bits_per_key`: the whole bytes (for lines > 0 the whole lines) that hold keys * bits_per_key
+// `bits_per_key`: the whole bytes (for lines = 1 the whole lines) that hold keys * bits_per_key
 // bits, fewer if the block would exceed kBlockBytesLimit, and the exact k* for them.
-//   keys           0 .. 2^53; an empty filter gets one byte, or its layout's lines
+//   keys           0 .. 2^53; an empty filter gets one byte, or with lines = 1 one line
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
 FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
 
@@ -118,7 +105,7 @@ class BloomFilterBuilder {
     // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:
     // kMinTargetRate .. kMaxTargetRate.
     double false_positive_rate = 0.0;
-    // Blocks stay below it; at most kBlockBytesLimit, and enough for two lines and any trailer.
+    // Blocks stay below it; at most kBlockBytesLimit, and enough for a line and any trailer.
     std::uint64_t block_bytes_limit = kBlockBytesLimit;
     // Required by CheckHashes and CheckBlock: Finish then keeps the hashes, which takes longer.
     bool detect_faults = false;
@@ -149,12 +136,23 @@ class BloomFilterBuilder {
 
   std::uint64_t KeyCount() const;
 
+  const Options& options() const { return options_; }
+
+  // Changes the bits per key of the next filters, which false_positive_rate still overrides.
+  //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
+  void SetBitsPerKey(double bits_per_key) { options_.bits_per_key = bits_per_key; }
+
   // Returns the plan of a filter of the keys that were added, or of `keys` keys, 0 .. 2^53: m by
   // the options, and the exact k* for it. Throws std::bad_alloc when memory is short.
   BlockPlan Plan() const { return Plan(KeyCount()); }
   BlockPlan Plan(std::uint64_t keys) const;
 
-  // The same for a block of another size: m is the largest that `block_bytes` hold, at most a line
+  // Returns Plan(keys).BlockBytes() without looking for k*: in some nanoseconds, unless filters are
+  // sized by their rate, which takes evaluations of the exact rate, up to some milliseconds. Throws
+  // std::bad_alloc when memory is short.
+  std::uint64_t BlockBytes(std::uint64_t keys) const;
+
+  // The plan for a block of another size: m is the largest that `block_bytes` hold, at most a line
   // smaller, and k* follows. Returns nothing if no block is that small.
   std::optional<BlockPlan> PlanWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
 
@@ -183,28 +181,29 @@ class BloomFilterBuilder {
   // Forgets all keys.
   void Clear();
 
- private:
-  friend struct filter::FilterInternals;
-  struct State;
+  // What is kept of the keys, for ExactBloom's own code (src/filter/builder_state.h). The reference
+  // stays valid when the builder is moved.
+  filter::BuilderState& state() { return *state_; }
 
-  BloomFilterBuilder(const Options& options, std::unique_ptr<State> state);
+ private:
+  BloomFilterBuilder(const Options& options, std::unique_ptr<filter::BuilderState> state);
 
   BlockPlan PlanOf(std::uint64_t keys, std::uint64_t bits) const;
 
   Options options_;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<filter::BuilderState> state_;
 };
 
 // Why a view cannot use its block.
 enum class BlockStatus {
   kUsable,
   kForeign,         // not a block of this format: its last bytes lack the mark
-  kUnknownVersion,  // of another version of the format
+  kUnknownVersion,  // of another version of the format, or a layout that this version lacks
   kDamaged,         // the checksum does not fit trailer and length, or a field has a reserved value
 };
 
 // A reader of a block, which must outlive the view. It accepts any bytes: if the block is not
-// usable, every key may be contained, since no other answer is safe. It never reads outside the
+// usable, MayContain returns true for every key, the only safe answer. It never reads outside the
 // block. A view may be used by several threads at once. It allocates no memory, and no function of
 // it throws.
 class BloomFilterView {
@@ -213,12 +212,12 @@ class BloomFilterView {
 
   BlockStatus Status() const { return status_; }
 
-  // What the block says of its filter; meaningless unless the status is kUsable.
-  const FilterDescription& Description() const { return filter_.description; }
+  // The parameters of the filter; meaningless unless the status is kUsable.
+  const FilterDescription& Description() const;
 
   // Returns false only if the key was not added. A key that was not added gets true with the exact
   // false-positive rate of the description, or always if the block is not usable.
-  bool MayContain(std::string_view key) const { return may_contain_(filter_, key); }
+  bool MayContain(std::string_view key) const { return may_contain_(&prepared_, key); }
 
   // The same for `count` keys at once, in results[0 .. count - 1]. In groups of a few dozen, keys
   // are hashed and their memory is fetched before the first of them is tested. A filter that is not
@@ -229,16 +228,15 @@ class BloomFilterView {
   std::uint64_t CountOnes() const;
 
  private:
-  friend struct filter::FilterInternals;
+  const filter::PreparedFilter& Prepared() const;
 
-  filter::PreparedFilter filter_;
+  // Holds a filter::PreparedFilter (src/filter/kernels/kernel.h).
+  struct alignas(std::uint64_t) {
+    unsigned char bytes[96];
+  } prepared_;
+  // By the instruction set in use, or for blocks that are not usable.
+  bool (*may_contain_)(const void* prepared, std::string_view key);
   BlockStatus status_;
-  // The code of the instruction set in use.
-  bool (*may_contain_)(const filter::PreparedFilter& filter, std::string_view key);
-  void (*may_contain_batch_)(const unsigned char* array, const FilterDescription& filter,
-                             const std::uint64_t* hashes, std::size_t count, bool* results);
-  void (*hash_keys_)(const filter::KeyBatch& keys, std::size_t count, std::uint64_t seed,
-                     std::uint64_t* hashes);
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the

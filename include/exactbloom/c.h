@@ -12,9 +12,10 @@
      rocksdb_get_options_from_string(
          base, "block_based_table_factory={filter_policy=classic_bloom:10}", options, &error);
 
-   Errors are handed out as RocksDB's C interface does it: *errptr must be NULL or a string from
-   malloc(). An error frees that string and puts a new one there, which the caller frees with
-   rocksdb_free() or free(); without an error *errptr stays as it is. No function throws. */
+   Errors work as in RocksDB's C interface: *errptr must be NULL or a string from malloc(). An error
+   frees that string and stores a new one, which the caller frees with rocksdb_free() or free();
+   without an error *errptr does not change. `errptr` may be NULL: the error text is then lost. A
+   NULL policy or NULL options are an error. No function throws. */
 #ifndef EXACTBLOOM_C_H_
 #define EXACTBLOOM_C_H_
 
@@ -27,21 +28,21 @@ extern "C" {
 /* Returns the version of ExactBloom, such as "0.1.0". */
 const char* exactbloom_version(void);
 
-/* Makes the policies classic_bloom and standard_bloom and the listener exactbloom_tree known by
-   these names to this process, for option strings and OPTIONS files. To be called before any of
-   these is read; calling it again does nothing. */
+/* Registers the policies classic_bloom and standard_bloom and the listener exactbloom_tree in this
+   process, so that option strings and OPTIONS files can name them. Call it before any of these is
+   read; further calls do nothing. */
 void exactbloom_register(void);
 
-/* Returns a new filter policy made of what filter_policy= takes in an option string:
-   "classic_bloom:10" or "{id=classic_bloom;...}" (docs/configuration.md). It needs no registration.
-   rocksdb_block_based_options_set_filter_policy() takes it over; one that was not handed over is
-   freed with rocksdb_filterpolicy_destroy(). Returns NULL and an error for an unknown policy or
-   option, a value out of its range, options that exclude each other, and when memory is short. */
+/* Returns a new filter policy. `policy` is the text that filter_policy= takes in an option string:
+   "classic_bloom:10" or "{id=classic_bloom;...}" (docs/configuration.md). No registration is
+   needed. rocksdb_block_based_options_set_filter_policy() takes ownership; otherwise free the
+   policy with rocksdb_filterpolicy_destroy(). Returns NULL and an error for an unknown policy or
+   option, a value out of range, options that exclude each other, and when memory is short. */
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr);
 
-/* Adds a tree listener to the options, behind the listeners that they have: the policies'
-   size_ratio=auto and memory_budget need one. To be called before a database is opened with the
-   options. The only error is short memory. */
+/* Appends a tree listener to the listeners of `options`, which size_ratio=auto and memory_budget
+   need. Call it before opening a database with these options. Fails only for NULL options and when
+   memory is short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
 
 #ifdef __cplusplus

@@ -13,16 +13,13 @@
 // its state is the number of bits that are still zero, and all of its terms are positive.
 // docs/analysis.md derives it.
 //
-// In the cache-line layouts (layout.h) a line receives a random number of words, and the words in
-// it are a small filter of its own. With r(j) the exact rate of a line that received j words,
+// With lines = 1 (layout.h) a line receives a random number of keys, and is a small filter of its
+// own. With r(j) the exact rate of a line of j keys,
 //
 //   lines = 1  rate = sum_j P(J=j) r(j),               J ~ Binomial(n, line / m)
-//   lines = 2  rate = sum_ij P(I=i, J=j) r(i) r(j),    (I, J) the loads of two lines of one page,
 //
-// which are correlated through the load of the page and through the keys that chose both lines.
-//
-// The functions do not allocate for lines = 0. For the other layouts they allocate a few thousand
-// numbers, and throw std::bad_alloc when memory is short. They throw nothing else.
+// The functions do not allocate for lines = 0. With lines = 1 they allocate a few thousand numbers,
+// and throw std::bad_alloc when memory is short. They throw nothing else.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +30,14 @@ namespace exactbloom {
 
 // Returns the exact false-positive rate of a filter of `bits` bits that holds `keys` distinct keys
 // with `probes` bits each.
-//   bits     m, 1 .. 2^53; for the cache-line layouts a whole number of lines, at least `lines`
+//   bits     m, 1 .. 2^53; with lines = 1 a whole number of lines
 //   keys     n, 0 .. 2^53; an empty filter has rate 0
-//   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`, for lines = 2 even
+//   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`
 // Precision: for lines = 0 a relative error of at most 1e-12 for bits and keys up to 1e12 and 64
 // probes, as long as the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a
-// subnormal number or zero: see Log2FalsePositiveRate. For lines = 1 the error is at most 1e-11,
-// for lines = 2 at most 1e-9. Time: microseconds, for lines = 2 up to a millisecond.
-// Errors: NaN for parameters outside their ranges. Source: equations (53)-(63), in the positive
-// form; Qiao et al. 2011 for the lines, with both lines in one page.
+// subnormal number or zero: see Log2FalsePositiveRate. With lines = 1 the error is at most 1e-11.
+// Time: microseconds. Errors: NaN for parameters outside their ranges. Source: equations (53)-(63),
+// in the positive form; Putze et al. 2007 for lines = 1.
 double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns log2 of the same rate, which stays finite where the rate itself underflows.

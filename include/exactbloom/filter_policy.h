@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "exactbloom/levels.h"
+#include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
 
@@ -35,7 +36,7 @@ struct BloomFilterPolicyOptions {
   // kMinTargetRate .. kMaxTargetRate.
   double fpr = 0.0;
   // 0: a key's bits lie anywhere in the filter, for the lowest rate. 1: in one cache line, for the
-  // fastest check. 2: in two cache lines of one page. See layout.h.
+  // fastest check. See layout.h.
   int lines = 0;
   // Unless 0: how many times larger each level is than the one above it, above 1. Smaller levels
   // then get more bits per key, so that an absent key wastes the fewest reads. See levels.h. With
@@ -50,8 +51,8 @@ struct BloomFilterPolicyOptions {
   // Unless empty: bits per key of level 0, 1, 2 and so on, each in the range of bits_per_key; the
   // last also for all deeper levels.
   std::vector<double> level_bits;
-  // The filters of tables in the bottommost sorted run: ExactBloom's, or RocksDB's Ribbon filters
-  // in as many bytes.
+  // The filters of tables in the bottommost sorted run, and with kAutoSizeRatio in each run with a
+  // hundredth of the keys: ExactBloom's, or RocksDB's Ribbon filters in as many bytes.
   BottommostFilter bottommost = BottommostFilter::kBloom;
   // Salt of the key hash. Each filter stores its own, so it may be changed at any time.
   std::uint64_t hash_seed = 0;

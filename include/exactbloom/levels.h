@@ -27,7 +27,7 @@ struct LevelPlan {
 // Divides `total_bits` among runs of `keys[i]` keys each so that the expected wasted reads of an
 // absent-key lookup are least, by the exact rates with their own k*.
 //   keys         n_i, each 1 .. 1e12; 1 .. 64 runs
-//   total_bits   0 .. 2^53; in the cache-line layouts whole lines of it are used
+//   total_bits   0 .. 2^53; with lines = 1 whole lines of it are used
 //   bottommost   with kRibbon the last run has a Ribbon filter, at the rate of ribbon_rate.h and
 //                with probes = 0 in the plan
 // The division is a local optimum, from some hundred bits (or lines) on within a thousandth of the

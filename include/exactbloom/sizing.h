@@ -4,9 +4,8 @@
 // Here every answer is the best one for the given whole numbers, found by a search on the exact
 // rate.
 //
-// The functions take every layout (layout.h). In the cache-line layouts m grows by whole lines, and
-// with lines = 2 k is even. FilterSizer (filter_sizer.h) gives the same answers to a caller who
-// sizes many filters.
+// The functions take every layout (layout.h). With lines = 1 m grows by whole lines. FilterSizer
+// (filter_sizer.h) gives the same answers to a caller who sizes many filters.
 //
 // For memory and exceptions see false_positive_rate.h.
 #pragma once

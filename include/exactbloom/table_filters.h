@@ -1,11 +1,10 @@
 // Which tables of a RocksDB database carry which filter.
 //
 // An SSTable stores its filter in one block, or in one block per partition. An ExactBloom block
-// describes itself in full (bloom_filter.h); RocksDB's own Bloom and Ribbon filters tell their kind
-// and little more. RocksDB has no public way to read these blocks, so these functions read them
-// from the files, through the database's own file system (encrypted and in-memory ones work), and
-// verify their checksums. A call holds one block in memory at a time. It accepts any bytes, and may
-// run during reads, writes and compactions.
+// describes itself in full (bloom_filter.h); RocksDB's own Bloom and Ribbon blocks store their kind
+// and little more. These functions read the blocks from the files, through the database's file
+// system (encrypted and in-memory ones work), and verify their checksums. A call holds one block in
+// memory at a time, accepts any bytes, and may run during reads, writes and compactions.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "exactbloom/layout.h"
+#include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
 
@@ -28,44 +28,44 @@ enum class FilterFamily : std::uint8_t {
   kBloom,        // RocksDB's Bloom filter of format version 5 and later
   kLegacyBloom,  // the one of earlier format versions
   kRibbon,       // RocksDB's Ribbon filter; partitions with few keys may have a Bloom filter
-  kEmpty,        // RocksDB's filter of no keys, which answers "absent" to all
-  kBlockBased,   // RocksDB's filters per data block, which 7.4 and later no longer read
-  kUnknown,      // damaged, of a later version, or of another policy: it lets all keys pass
+  kEmpty,        // RocksDB's filter of no keys, which passes no key
+  kBlockBased,   // RocksDB's filters per data block, which RocksDB 7.4 and later do not read
+  kUnknown,      // damaged, of a later version, or of another policy: it passes all keys
 };
 
-// "exactbloom", "bloom", "ribbon" and so on, for people.
+// Returns "exactbloom", "bloom", "ribbon" and so on, for reports.
 const char* NameOf(FilterFamily family);
 
 // The filter of one table.
 struct TableFilter {
-  // The table. Level and number are known only for a database's tables.
+  // The table. Only ListTableFilters sets level and number.
   std::string path;
   std::string column_family;
   int level = -1;
   std::uint64_t number = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t entries = 0;  // keys in all their versions, and deletions of ranges
+  std::uint64_t entries = 0;  // all versions of all keys, and range deletions
   std::uint64_t index_bytes = 0;
 
-  // Its filter. If partitions differ in family, the filter is kUnknown; kEmpty partitions do not
+  // Its filter. A filter whose partitions differ in family is kUnknown; kEmpty partitions do not
   // count.
   FilterFamily family = FilterFamily::kNone;
   bool partitioned = false;
   std::uint64_t blocks = 0;         // 1, or the number of partitions
   std::uint64_t bytes = 0;          // of these blocks
-  std::string policy;               // the name of the policy that wrote the table
+  std::string policy;               // Name() of the policy that wrote the table
   std::string compatibility_name;   // of the policies that can read the filter
-  std::uint64_t filter_keys = 0;    // added to it, keys and prefixes, as RocksDB counted them
+  std::uint64_t filter_keys = 0;    // keys and prefixes added to it, as RocksDB counted them
   std::uint64_t range_deletes = 0;  // part of `entries`; in no filter
 
   // What was added: keys, their prefixes, or both.
   bool whole_key_filtering = true;
   bool prefix_filtering = false;
-  std::string prefix_extractor;  // the table's, whether its prefixes are in the filter or not
+  std::string prefix_extractor;  // of the table, even if no prefixes are in the filter
 
   std::string reason;  // why it is kUnknown
 
-  // kExactBloom, kBloom, kLegacyBloom: the fewest and the most bits that a key sets in a block.
+  // kExactBloom, kBloom, kLegacyBloom: the smallest and largest number of probes of its blocks.
   int min_probes = 0;
   int max_probes = 0;
 
@@ -86,23 +86,17 @@ struct TableFilter {
 };
 
 // Reads one table file.
-//   file_system  the one that the file lies in, as rocksdb::FileSystem::Default()
-//   visit        called for the bytes of each filter block, which are valid during the call
+//   file_system  that of the file, such as rocksdb::FileSystem::Default()
+//   visit        called for the bytes of each filter block, in key order, for BloomFilterView or a
+//                policy's GetFilterBitsReader; they are valid during the call
 // Returns `filter->status`. The other fields hold what could be read.
 rocksdb::Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,
                                 TableFilter* filter,
                                 const std::function<void(rocksdb::Slice)>& visit = nullptr);
 
-// Reads the filters of all tables of the open column families, in the order of families and
-// levels. A table that compaction deletes before it is read is left out; one that cannot be read
-// has a `status` with the reason.
+// Reads the filters of all tables of the open column families, ordered by family and level. Leaves
+// out tables that a compaction deletes before they are read; the `status` of a table that cannot be
+// read has the reason.
 std::vector<TableFilter> ListTableFilters(rocksdb::DB& db);
-
-// Calls `visit` for the bytes of each filter block of a table, in the order of the keys: for
-// BloomFilterView, or for a policy's GetFilterBitsReader. The bytes are valid during the call.
-// Stops at the first error, of reading or of `visit`, and returns it; OK for a table without a
-// filter.
-rocksdb::Status VisitFilterBlocks(rocksdb::FileSystem& file_system, const std::string& path,
-                                  const std::function<rocksdb::Status(rocksdb::Slice)>& visit);
 
 }  // namespace exactbloom

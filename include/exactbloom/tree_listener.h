@@ -1,4 +1,5 @@
-// Lets the filter policies of a database know its tree: size_ratio=auto and memory_budget need it.
+// Gives the filter policies of a database the shape of its LSM tree, as size_ratio=auto and
+// memory_budget need it.
 //
 //   options.listeners.push_back(exactbloom::NewTreeListener());
 //
@@ -6,20 +7,23 @@
 //
 //   listeners=exactbloom_tree
 //
-// RocksDB tells a filter policy about one table; it tells listeners about flushes and compactions.
-// The listener keeps, for every column family, how many keys and filter bytes each level has. The
-// policy reads it when a table is made (docs/configuration.md says what the table gets).
+// A filter policy sees one table; listeners get the events of all flushes and compactions. The
+// listener keeps the keys and filter bytes of each level of every column family. The policy reads
+// them when a table is written (docs/configuration.md says what the table gets).
 #pragma once
 
 #include <rocksdb/listener.h>
 
 #include <memory>
 
+#include "exactbloom/rocksdb_namespace.h"
+
 namespace exactbloom {
 
 // Returns a new listener. Several databases may share one, and it may be made before or after the
-// policy and destroyed in any order. At the first event of an opened database it lists all tables,
-// and with memory_budget reads their properties; later events cost some microseconds. Throws
+// policy and destroyed in any order. At the first event of an opened database it lists all tables
+// and reads the properties of a sample, or with memory_budget of all; later events cost some
+// microseconds. What it knows of a database is freed when that is closed. Throws
 // std::bad_alloc when memory is short; the listener itself never throws.
 std::shared_ptr<rocksdb::EventListener> NewTreeListener();
 

@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>
@@ -15,21 +16,28 @@
 
 namespace {
 
-// As RocksDB's C layer does it. Where memory is too short for the text, *errptr would be null,
-// which says that there was no error; callers check the result as well.
-void HandOut(const char* error, char** errptr) {
+using ROCKSDB_NAMESPACE::Status;
+
+// Replaces *errptr, as RocksDB's C interface does. When memory is too short for the text, *errptr
+// becomes null; callers also check the result.
+void SetError(const char* error, char** errptr) {
+  if (errptr == nullptr) return;
   std::free(*errptr);
   *errptr = strdup(error);
 }
 
-// Runs `make`, which returns a status, and hands out its error.
+// Runs `make`, which returns a status, and reports its error or exception.
 template <typename Make>
 void Report(char** errptr, const Make& make) {
   try {
-    const rocksdb::Status status = make();
-    if (!status.ok()) HandOut(status.ToString().c_str(), errptr);
+    const Status status = make();
+    if (!status.ok()) SetError(status.ToString().c_str(), errptr);
   } catch (const std::bad_alloc&) {
-    HandOut("exactbloom: out of memory", errptr);
+    SetError("exactbloom: out of memory", errptr);
+  } catch (const std::exception& error) {
+    SetError(error.what(), errptr);
+  } catch (...) {
+    SetError("exactbloom: unknown exception", errptr);
   }
 }
 
@@ -37,19 +45,20 @@ void Report(char** errptr, const Make& make) {
 
 const char* exactbloom_version() { return EXACTBLOOM_VERSION; }
 
-// Names that stay unknown for want of memory are refused by RocksDB when they are read.
+// Without memory the names stay unknown, and RocksDB refuses them when it reads them.
 void exactbloom_register() {
   try {
     exactbloom::RegisterFilterPolicies();
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
   }
 }
 
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr) {
   rocksdb_filterpolicy_t* made = nullptr;
   Report(errptr, [&] {
+    if (policy == nullptr) return Status::InvalidArgument("exactbloom: the filter policy is NULL");
     exactbloom::NamedPolicy named;
-    rocksdb::Status status = exactbloom::ParsePolicy(policy, &named);
+    Status status = exactbloom::ParsePolicy(policy, &named);
     if (status.ok()) {
       made = exactbloom::NewCPolicy(
           std::make_shared<exactbloom::BloomFilterPolicy>(named.kind, named.options));
@@ -61,7 +70,8 @@ rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char*
 
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {
   Report(errptr, [&] {
+    if (options == nullptr) return Status::InvalidArgument("exactbloom: the options are NULL");
     options->rep.listeners.push_back(exactbloom::NewTreeListener());
-    return rocksdb::Status::OK();
+    return Status::OK();
   });
 }

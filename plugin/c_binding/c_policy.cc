@@ -8,15 +8,15 @@
 namespace exactbloom {
 namespace {
 
-// What RocksDB's C layer makes around its own policies, with the functions that it leaves out:
-// options stand in OPTIONS files, and bad ones are refused.
+// Corresponds to the wrapper that RocksDB's C interface puts around its own policies, and also
+// forwards serialization and validation of options.
 class CPolicy : public SharedPolicy<rocksdb_filterpolicy_t> {
  public:
   explicit CPolicy(std::shared_ptr<const rocksdb::FilterPolicy> policy)
       : SharedPolicy(std::move(policy)) {
     state_ = nullptr;
     destructor_ = [](void* /*state*/) {};
-    name_ = nullptr;  // only the Name that SharedPolicy replaces calls it
+    name_ = nullptr;  // SharedPolicy overrides Name(), its only caller
   }
 };
 

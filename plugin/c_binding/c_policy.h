@@ -1,4 +1,4 @@
-// A filter policy as RocksDB's C interface takes it.
+// A filter policy in the type of RocksDB's C interface.
 #pragma once
 
 #include <rocksdb/c.h>
@@ -6,10 +6,12 @@
 
 #include <memory>
 
+#include "exactbloom/rocksdb_namespace.h"
+
 namespace exactbloom {
 
-// Returns a new one that hands everything on to `policy`; rocksdb_filterpolicy_destroy deletes it.
-// Throws std::bad_alloc.
+// Returns a new policy that forwards to `policy`; rocksdb_filterpolicy_destroy deletes it. Throws
+// std::bad_alloc.
 rocksdb_filterpolicy_t* NewCPolicy(std::shared_ptr<const rocksdb::FilterPolicy> policy);
 
 }  // namespace exactbloom

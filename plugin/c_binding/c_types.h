@@ -1,15 +1,14 @@
-// Types of RocksDB's C interface, which <rocksdb/c.h> only declares: the definitions are in its
-// db/c.cc. They stand here token for token as there, in all supported versions, so that both are
-// one definition in the sense of C++, and objects can be handed over. tests/c_interface compares
-// them with RocksDB's source where that is at hand.
+// Types of RocksDB's C interface. <rocksdb/c.h> only declares them; db/c.cc defines them. The
+// definitions here equal those of all supported versions token for token, as the one definition
+// rule of C++ requires. tests/versions compares them with RocksDB's source where that is available.
 #pragma once
 
 #include <rocksdb/c.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 
-using rocksdb::FilterPolicy;  // NOLINT(google-global-names-in-headers): as in c.cc
-using rocksdb::Options;       // NOLINT(google-global-names-in-headers)
+using ROCKSDB_NAMESPACE::FilterPolicy;  // NOLINT(google-global-names-in-headers): as in c.cc
+using ROCKSDB_NAMESPACE::Options;       // NOLINT(google-global-names-in-headers)
 
 extern "C" {
 

@@ -1,4 +1,4 @@
-// Filter policies that hand on to another one, which they share.
+// Filter policies that forward to another policy.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -7,9 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "exactbloom/rocksdb_namespace.h"
+
 namespace exactbloom {
 
-// Builds and reads what the other policy does. Base is FilterPolicy or a class derived from it.
+// Forwards building, reading and names. Base is FilterPolicy or a class derived from it.
 template <typename Base>
 class ForwardingPolicy : public Base {
  public:
@@ -33,7 +35,7 @@ class ForwardingPolicy : public Base {
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
 };
 
-// Is the other policy in every respect: its options, too.
+// Also forwards options.
 template <typename Base>
 class SharedPolicy : public ForwardingPolicy<Base> {
  public:
@@ -48,12 +50,12 @@ class SharedPolicy : public ForwardingPolicy<Base> {
   }
 
  protected:
-  // So that an OPTIONS file names the other policy with its options.
+  // An OPTIONS file names the other policy, with its options.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override {
     const std::string text = this->Target().ToString(config_options, header);
     const bool braced = text.size() > 1 && text.front() == '{' && text.back() == '}';
-    return braced ? text.substr(1, text.size() - 2) : text;  // whoever asks adds them again
+    return braced ? text.substr(1, text.size() - 2) : text;  // the caller adds braces
   }
 };
 

@@ -13,11 +13,11 @@ namespace {
 
 using rocksdb::Slice;
 
-// CRC32C, rotated and shifted by a constant as LevelDB does, since the checksum of bytes that hold
-// their own checksum is weak.
+// CRC32C, rotated and offset by a constant as in LevelDB: a CRC of bytes that contain their own CRC
+// is weak.
 std::uint32_t MaskedCrc32c(const Slice& bytes) {
-  // RocksDB's checksum generator for whole files is the public way to use its hardware
-  // instructions. It returns the number with the most significant byte first.
+  // RocksDB's generator of file checksums is its only public CRC32C that uses hardware
+  // instructions. It returns the most significant byte first.
   const std::unique_ptr<rocksdb::FileChecksumGenerator> generator =
       rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator({});
   generator->Update(bytes.data(), bytes.size());

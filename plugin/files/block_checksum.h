@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "exactbloom/rocksdb_namespace.h"
+
 namespace exactbloom::files {
 
 // Whether BlockChecksum knows the type.
@@ -15,9 +17,9 @@ bool IsKnownChecksum(rocksdb::ChecksumType type);
 // are its contents and its compression type.
 std::uint32_t BlockChecksum(rocksdb::ChecksumType type, const rocksdb::Slice& bytes);
 
-// Returns the context checksum that is added to the checksum of a block at `offset`, so that a
-// block in a wrong place is found. `base` is that of the footer; 0, as in tables before format
-// version 6, adds nothing.
+// Returns the context checksum that is added to the checksum of a block at `offset`, which reveals
+// misplaced blocks. `base` comes from the footer; it is 0, and adds nothing, before format version
+// 6.
 std::uint32_t ChecksumOfPlace(std::uint32_t base, std::uint64_t offset);
 
 }  // namespace exactbloom::files

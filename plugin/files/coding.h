@@ -1,9 +1,11 @@
-// Numbers as RocksDB writes them into SSTables. Every reader stops at the end of its input.
+// Numbers as RocksDB encodes them in SSTables. No function reads past the end of its input.
 #pragma once
 
 #include <rocksdb/slice.h>
 
 #include <cstdint>
+
+#include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom::files {
 
@@ -11,8 +13,8 @@ namespace exactbloom::files {
 std::uint32_t DecodeFixed32(const char* bytes);
 std::uint64_t DecodeFixed64(const char* bytes);
 
-// These remove a number from the front of `input`. They return false if the input ends before the
-// number does, or if the number has more than 64 bits.
+// Remove a number from the front of `input`. Return false if the number is incomplete or has more
+// than 64 bits.
 bool TakeVarint(rocksdb::Slice* input, std::uint64_t* value);
 bool TakeSignedVarint(rocksdb::Slice* input, std::int64_t* value);
 

@@ -34,7 +34,7 @@ bool TakeBytes(Slice* input, std::uint64_t count, Slice* bytes) {
   return true;
 }
 
-// The handle of the block that follows the one of `handle`.
+// Advances `handle` to the next block, whose size is given as a difference.
 bool TakeNextHandle(Slice* input, BlockHandle* handle) {
   std::int64_t growth = 0;
   if (!TakeSignedVarint(input, &growth)) return false;
@@ -43,8 +43,9 @@ bool TakeNextHandle(Slice* input, BlockHandle* handle) {
   return true;
 }
 
-// The part of an entry that every block has: its key, given the one of the entry before it, and, if
-// the block has values of their own size, their bytes. `shared` bytes are those of the key before.
+// Takes an entry's lengths and key. `key` holds the previous entry's key before the call; `shared`
+// is the number of bytes that both keys have in common. `value_bytes` is set if the block stores
+// value lengths.
 bool TakeKey(Slice* input, bool has_value_bytes, std::string* key, std::uint64_t* shared,
              std::uint64_t* value_bytes) {
   std::uint64_t unshared = 0;

@@ -1,12 +1,12 @@
 // Blocks of sorted entries: the metaindex, the properties, indexes of partitions.
 //
-//   entry: bytes of the key shared with the entry before, other bytes of the key, bytes of the
-//          value (three varints); the key's other bytes; the value
+//   entry: number of bytes shared with the previous key, number of other key bytes, number of value
+//          bytes (three varints); the other key bytes; the value
 //   block: entries, restart offsets (32 bits each), number of restarts (32 bits)
 //
-// In an index of partitions with delta-encoded values, an entry has no length of the value. The
-// value is a handle if the key shares no bytes, and otherwise only the difference between the
-// block's size and that of the one just before it in the file.
+// An index of partitions with delta-encoded values stores no value lengths. If an entry's key
+// shares no bytes, its value is a handle; otherwise it is the difference between the sizes of this
+// block and of the previous one, which lies directly before it in the file.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "exactbloom/rocksdb_namespace.h"
 #include "footer.h"
 
 namespace exactbloom::files {

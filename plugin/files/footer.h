@@ -1,4 +1,4 @@
-// The last bytes of an SSTable, which say where everything else is found.
+// The last bytes of an SSTable: format version, checksum type, and where the metaindex lies.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "exactbloom/rocksdb_namespace.h"
+
 namespace exactbloom::files {
 
-// Where a block's contents lie. Its trailer, of kBlockTrailerBytes, comes behind them.
+// Where a block's contents lie. A trailer of kBlockTrailerBytes follows them.
 struct BlockHandle {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;

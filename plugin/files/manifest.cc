@@ -58,7 +58,7 @@ Status ReadEdits(rocksdb::FileSystem& file_system, const std::string& path, Mani
 
 Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& database,
                     Manifest* manifest) {
-  // The database may begin a new MANIFEST and remove this one before it is opened here.
+  // The database may replace the MANIFEST between the reads of CURRENT and of the MANIFEST.
   constexpr int kAttempts = 5;
   Status status;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

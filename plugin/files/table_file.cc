@@ -22,8 +22,8 @@ std::string Place(const BlockHandle& handle) {
          std::to_string(handle.offset);
 }
 
-// Ingestion may write a sequence number into a finished file, as the value of this property, but
-// the block's checksum stays that of the number 0.
+// Ingestion may overwrite the value of this property in a finished file; the block's checksum then
+// remains that of the value 0.
 constexpr char kWrittenAtIngestion[] = "rocksdb.external_sst_file.global_seqno";
 
 }  // namespace
@@ -48,16 +48,16 @@ Status TableFile::Open(rocksdb::FileSystem& file_system, const std::string& path
       static_cast<std::size_t>(std::min<std::uint64_t>(tail.size(), file_bytes));
   status = table->Read(file_bytes - tail_bytes, tail_bytes, tail.data());
   if (status.ok()) status = DecodeFooter({tail.data(), tail_bytes}, file_bytes, &table->footer_);
-  if (status.ok()) status = table->ReadMetaindex();
   if (!status.ok()) return table->Named(status);
+  status = table->ReadMetaindex();
+  if (!status.ok()) return status;
   *file = std::move(table);
   return Status::OK();
 }
 
 Status TableFile::ReadMetaindex() {
   BlockContents contents;
-  Status status = ReadUnverified(footer_.metaindex, &contents);
-  if (status.ok()) status = Verify(footer_.metaindex, contents);
+  Status status = ReadBlock(footer_.metaindex, &contents);
   if (!status.ok()) return status;
   bool whole = true;
   status = VisitEntries(contents.Bytes(), [this, &whole](const Slice& name, Slice value) {
@@ -65,7 +65,8 @@ Status TableFile::ReadMetaindex() {
     if (!TakeHandle(&value, &handle)) whole = false;
     meta_blocks_[name.ToString()] = handle;
   });
-  return status.ok() && !whole ? Status::Corruption("a wrong handle in the metaindex") : status;
+  if (status.ok() && !whole) status = Status::Corruption("a wrong handle in the metaindex");
+  return Named(status);
 }
 
 Status TableFile::ReadProperties(std::map<std::string, std::string>* properties) const {
@@ -103,7 +104,7 @@ Status TableFile::ReadBlock(const BlockHandle& handle, BlockContents* contents) 
 }
 
 Status TableFile::Read(std::uint64_t offset, std::size_t count, char* scratch) const {
-  if (count == 0) return Status::OK();  // in an empty file; the system would report an error
+  if (count == 0) return Status::OK();  // empty file: the file system would report an error
   Slice result;
   Status status = file_->Read(offset, count, rocksdb::IOOptions(), &result, scratch, nullptr);
   if (!status.ok()) return status;

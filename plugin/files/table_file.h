@@ -2,11 +2,10 @@
 //
 //   data blocks, filter blocks, index, properties ... , metaindex, footer
 //
-// The footer says where the metaindex is, and the metaindex says, by name, where every other block
-// without data is. Each block is followed by one byte, its compression type, and by a checksum of
-// the block and that byte. RocksDB has no public way to read filter blocks. This class reads them
-// from files of any origin: nothing is read outside the file, whatever its bytes are, and memory
-// holds at most one block.
+// The footer locates the metaindex, and the metaindex locates every other meta block by name. Each
+// block is followed by its compression type (one byte) and a checksum of the block and that byte.
+// RocksDB has no public function that reads filter blocks. This class accepts any bytes: it reads
+// nothing outside the file, and holds at most one block in memory.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -19,6 +18,7 @@
 #include <memory>
 #include <string>
 
+#include "exactbloom/rocksdb_namespace.h"
 #include "footer.h"
 
 namespace exactbloom::files {
@@ -37,8 +37,8 @@ class BlockContents {
 class TableFile {
  public:
   // Reads footer and metaindex. The table file must not outlive `file_system`.
-  // Errors, here and below, name the file: what the file system reports, NotSupported for files
-  // that are not block-based tables of a known version, Corruption for damaged ones.
+  // Errors, here and below, name the file: those of the file system, NotSupported for files that
+  // are not block-based tables of a known version, and Corruption.
   static rocksdb::Status Open(rocksdb::FileSystem& file_system, const std::string& path,
                               std::unique_ptr<TableFile>* file);
 
@@ -48,18 +48,17 @@ class TableFile {
 
   bool HasChecksums() const { return footer_.checksum != rocksdb::kNoChecksum; }
 
-  // The blocks that do not hold data, by name.
+  // The meta blocks by name.
   const std::map<std::string, BlockHandle>& MetaBlocks() const { return meta_blocks_; }
 
-  // The table's properties by name, as they were written: numbers as varints. Empty if the table
-  // has no such block.
+  // Reads the table's properties by name; numbers are varints. None if the table has no such block.
   rocksdb::Status ReadProperties(std::map<std::string, std::string>* properties) const;
 
   // Returns a property that is a number; 0 if the table does not have it.
   static std::uint64_t NumberIn(const std::map<std::string, std::string>& properties,
                                 const std::string& name);
 
-  // Reads an uncompressed block and compares its checksum.
+  // Reads an uncompressed block and verifies its checksum.
   rocksdb::Status ReadBlock(const BlockHandle& handle, BlockContents* contents) const;
 
   // Prepends the file's name to the message of a Corruption or NotSupported.

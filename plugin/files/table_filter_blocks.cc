@@ -8,59 +8,40 @@
 #include <utility>
 #include <vector>
 
-#include "coding.h"
-
 namespace exactbloom::files {
 namespace {
 
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// How the index of a table, and the index of its filter's partitions, is written.
-struct IndexForm {
-  bool delta_encoded = false;  // the values
-  bool user_keys = false;      // otherwise kSequenceBytes follow them
-};
-
-constexpr std::size_t kSequenceBytes = 8;
-
-Status ReadIndexForm(const TableFile& file, IndexForm* form) {
-  std::map<std::string, std::string> properties;
-  Status status = file.ReadProperties(&properties);
-  if (!status.ok()) return status;
-  const auto is_set = [&properties](const std::string& name) {
-    Slice value = properties[name];
-    std::uint64_t number = 0;
-    return TakeVarint(&value, &number) && number != 0;
-  };
-  form->delta_encoded = is_set(rocksdb::TablePropertiesNames::kIndexValueIsDeltaEncoded);
-  form->user_keys = is_set(rocksdb::TablePropertiesNames::kIndexKeyIsUserKey);
-  return status;
-}
-
 Status ListPartitions(const TableFile& file, const FilterLocation& filter,
                       std::vector<IndexEntry>* partitions) {
   BlockContents contents;
   Status status = file.ReadBlock(filter.handle, &contents);
-  // A table without a key for its filter has an empty block instead of an index.
+  // The block is empty if no key of the table goes into the filter.
   if (!status.ok() || contents.Bytes().empty()) return status;
-  IndexForm form;
-  status = ReadIndexForm(file, &form);
+  std::map<std::string, std::string> properties;
+  status = file.ReadProperties(&properties);
   if (!status.ok()) return status;
-  status = file.Named(ReadIndex(contents.Bytes(), form.delta_encoded, partitions));
-  // An index that names more bytes than the file has would keep a reader busy for long.
+  using Names = rocksdb::TablePropertiesNames;
+  const bool delta = TableFile::NumberIn(properties, Names::kIndexValueIsDeltaEncoded) != 0;
+  const bool user_keys = TableFile::NumberIn(properties, Names::kIndexKeyIsUserKey) != 0;
+  status = ReadIndex(contents.Bytes(), delta, partitions);
+  if (!status.ok()) return file.Named(status);
+  // The partitions together are at most as large as the file: else a hostile index could name one
+  // block many times.
   std::uint64_t unread = file.FileBytes();
   for (IndexEntry& partition : *partitions) {
-    if (!status.ok()) break;
-    if (partition.handle.size > unread)
-      status = file.Named(Status::Corruption("partitions overlap"));
-    unread -= partition.handle.size;
-    if (form.user_keys) continue;
-    if (partition.key.size() < kSequenceBytes) {
-      status = file.Named(Status::Corruption("a wrong key in the index of partitions"));
-    } else {
-      partition.key.resize(partition.key.size() - kSequenceBytes);
+    if (partition.handle.size > unread) {
+      return file.Named(Status::Corruption("partitions overlap"));
     }
+    unread -= partition.handle.size;
+    if (user_keys) continue;
+    constexpr std::size_t kSequenceBytes = 8;
+    if (partition.key.size() < kSequenceBytes) {
+      return file.Named(Status::Corruption("a wrong key in the index of partitions"));
+    }
+    partition.key.resize(partition.key.size() - kSequenceBytes);
   }
   return status;
 }

@@ -11,7 +11,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// The comment of each tag says what follows it: v, a varint; b, bytes preceded by their number.
+// The comments list what follows each tag: v, a varint; b, a byte string after its length.
 enum Tag : std::uint64_t {
   kComparator = 1,         // b
   kDeletedTable = 6,       // v v: level, number
@@ -23,11 +23,11 @@ enum Tag : std::uint64_t {
   kColumnFamilyAdd = 201,  // b
   kColumnFamilyDrop = 202,
   kInAtomicGroup = 300,  // v
-  kIgnorable = 1 << 13,  // a bit of tags whose contents are b, except some of kSkipped
+  kIgnorable = 1 << 13,  // a bit of tags with contents b, except some of kSkipped
 };
 
-// Fields that do not concern the tables, and their form; a: attributes up to kBlobFileEnd; w: pairs
-// of v v up to kWalEnd.
+// Fields that do not concern the tables. In their forms, a stands for attributes up to
+// kBlobFileEnd, and w for pairs of v v up to kWalEnd.
 struct SkippedField {
   std::uint64_t tag;
   const char* form;
@@ -36,7 +36,7 @@ constexpr SkippedField kSkipped[] = {
     {2, "v"},                    // log number
     {3, "v"},                    // next file number
     {4, "v"},                    // last sequence number
-    {5, "vb"},                   // where a compaction goes on: level, key
+    {5, "vb"},                   // where the next compaction starts: level, key
     {9, "v"},                    // previous log number
     {10, "v"},                   // least log number to keep
     {203, "v"},                  // largest id of a column family
@@ -55,7 +55,7 @@ constexpr std::uint64_t kWalEnd = 1;
 constexpr std::uint64_t kPathAttribute = 65;
 constexpr std::uint64_t kMustBeKnown = 64;  // a bit of a table's attributes
 
-// Removes fields from the front of an edit. After an incomplete one `whole` stays false.
+// Takes fields from the front of an edit. `whole` becomes false at the first incomplete one.
 class Fields {
  public:
   explicit Fields(const Slice& bytes) : rest_(bytes) {}
@@ -77,7 +77,7 @@ class Fields {
     return bytes;
   }
 
-  // The user key of an internal key, which ends in a sequence number and type.
+  // An internal key without its sequence number and type.
   std::string UserKey() {
     constexpr std::size_t kSequenceBytes = 8;
     const Slice key = Bytes();
@@ -101,7 +101,7 @@ class Fields {
 };
 
 Status TakeAddedTable(std::uint64_t tag, Fields* fields, VersionEdit* edit) {
-  LiveTable table;
+  ManifestTable table;
   table.level = static_cast<int>(fields->Varint());
   const std::uint64_t number = fields->Varint();
   fields->Skip(tag == kAddedTable3 ? "vv" : "v");

@@ -28,7 +28,7 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
   if (tables->filter_policy != nullptr) {
     return note("keeps its filter policy " + tables->filter_policy->GetId());
   }
-  if (!TheWish().adds) return note("has no filter policy, and gets none");
+  if (!Config().adds) return note("has no filter policy, and gets none");
   if (options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {
     return note(std::string("gets no filter policy: to its comparator ") +
                 options->comparator->Name() + " different bytes may be the same key");
@@ -48,15 +48,15 @@ Families FilledFamilies(const Families& families, Notes* notes) {
 }
 
 void AddListener(rocksdb::DBOptions* options) {
-  if (!FollowsTree(TheWish().policy.options) || HasTreeListener(*options)) return;
+  if (!FollowsTree(Config().policy.options) || HasTreeListener(*options)) return;
   options->listeners.push_back(NewTreeListener());
 }
 
 void Announce(const rocksdb::DB& db, const Notes& notes) {
   const rocksdb::DBOptions options = db.GetDBOptions();
   rocksdb::Info(options.info_log, "exactbloom: preloaded with %s=%s; replaced until now: %s%s",
-                kVariable, TheWish().text.c_str(), DescribeCounts().c_str(),
-                FollowsTree(TheWish().policy.options) ? "; with a tree listener" : "");
+                kVariable, Config().text.c_str(), DescribeCounts().c_str(),
+                FollowsTree(Config().policy.options) ? "; with a tree listener" : "");
   for (const std::string& note : notes) {
     rocksdb::Info(options.info_log, "exactbloom: %s", note.c_str());
   }

@@ -1,4 +1,4 @@
-// Options of a program's databases, with what EXACTBLOOM_POLICY adds to them.
+// Adds to the options of a program's databases what EXACTBLOOM_POLICY asks for.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -11,19 +11,19 @@
 
 namespace exactbloom::preload {
 
-// What was done about column families, a line for each.
+// One line for each column family: which policy it has, and why.
 using Notes = std::vector<std::string>;
 
-// Gives the column family the policy if it has a block-based table factory and no filter policy,
-// unless the wish is to replace only, or its comparator might take different bytes for the same
-// key, whose filter would lose keys.
+// Sets the policy in a column family with block-based tables and no filter policy. Exceptions are
+// `replace-only`, and a comparator to which different bytes can be the same key: a filter of the
+// bytes would lose keys.
 void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, Notes* notes);
 Families FilledFamilies(const Families& families, Notes* notes);
 
-// Adds the tree listener if the policies follow the tree and the database has none.
+// Adds the tree listener if the policy needs it and the database has none.
 void AddListener(rocksdb::DBOptions* options);
 
-// Writes into the database's info log which calls were answered with a policy, and the notes.
+// Writes to the database's info log how many calls were replaced, and the notes.
 void Announce(const rocksdb::DB& db, const Notes& notes);
 
 }  // namespace exactbloom::preload

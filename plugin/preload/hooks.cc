@@ -1,4 +1,4 @@
-// The functions of RocksDB's that a preloaded object answers first, and exactbloom/c.h.
+// The functions of RocksDB that the preloaded object replaces, and those of exactbloom/c.h.
 #include <rocksdb/c.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
@@ -37,7 +37,7 @@ using exactbloom::preload::OpenFamiliesFunction;
 using exactbloom::preload::OpenFunction;
 using exactbloom::preload::OpenTransactionsFunction;
 
-// A call of a replaced function: RocksDB's own, and the core if it is to answer.
+// A call of a replaced function: RocksDB's definition, and the core if it answers the call.
 template <typename Function>
 struct Call {
   Call(void* own, void* caller)
@@ -53,7 +53,8 @@ void* AddressOf(Function* function) {
   return reinterpret_cast<void*>(function);
 }
 
-// Of a member function that is not virtual: its address comes first.
+// A pointer to a member function that is not virtual begins with the function's address (Itanium
+// C++ ABI).
 template <typename Class, typename Function>
 void* AddressOf(Function Class::*function) {
   void* address = nullptr;
@@ -64,7 +65,7 @@ void* AddressOf(Function Class::*function) {
 
 }  // namespace
 
-// In each of these the return address is where the call came from.
+// For use in a replaced function itself, whose return address tells who called it.
 #define EXACTBLOOM_CALL(Function, own) \
   const Call<Function> call(AddressOf(own), __builtin_return_address(0))
 
@@ -95,7 +96,7 @@ Status DB::Open(const DBOptions& options, const std::string& path, const Familie
   return call.core->open_families(call.next, options, path, families, handles, db);
 }
 
-// The other form of TransactionDB::Open calls this one, and all other kinds of databases call
+// The other overload of TransactionDB::Open calls this one. All other kinds of databases call
 // DB::Open.
 Status TransactionDB::Open(const DBOptions& options,
                            const TransactionDBOptions& transaction_options, const std::string& path,
@@ -109,8 +110,9 @@ Status TransactionDB::Open(const DBOptions& options,
                                       handles, db);
 }
 
-// RocksDB's internal class, of which every open database is one: DB's virtual functions end here,
-// by way of a table that the loader fills in by name. Only the names of the functions matter.
+// RocksDB's internal class, the base of every writable database. Its vtable refers to these
+// functions by name, so the loader resolves the entries to the definitions here. Only the names
+// matter.
 class DBImpl {
  public:
   Status CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
@@ -122,7 +124,7 @@ class DBImpl {
                               std::vector<ColumnFamilyHandle*>* handles);
 
  private:
-  // DBImpl derives from DB alone, so both have one address.
+  // DB is the only base of DBImpl, so both have the same address.
   DB* AsDB() { return reinterpret_cast<DB*>(this); }
 };
 
@@ -149,8 +151,8 @@ Status DBImpl::CreateColumnFamilies(const Families& families, Handles* handles) 
   return call.core->create_families(call.next, AsDB(), families, handles);
 }
 
-// Whoever reads option strings calls it first. A RocksDB that was loaded late gets to know the
-// names here.
+// RocksDB calls this before it reads an option string. If RocksDB was loaded late, this registers
+// the names of the policies.
 std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {
   using Function = std::shared_ptr<ObjectRegistry>();
   void* own = AddressOf(static_cast<Function*>(&ObjectRegistry::NewInstance));
@@ -161,9 +163,9 @@ std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {
 
 }  // namespace rocksdb
 
-// The constructors of SstFileWriter, for whole objects (C1) and for bases (C2). A constructor
-// cannot be defined without the class's members, so these are functions of its names; those without
-// the last parameter came with RocksDB 11.
+// The constructors of SstFileWriter, for complete objects (C1) and for base objects (C2). A
+// constructor cannot be defined without the class's members, so these are functions with its
+// mangled names. Those without the last parameter are of RocksDB 11 and later.
 // NOLINTBEGIN(bugprone-macro-parentheses): names in declarations
 #define EXACTBLOOM_FILE_WRITER(function, name)                                                   \
   extern "C" [[gnu::visibility("default")]] void function(                                       \
@@ -216,7 +218,7 @@ rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(double bits_pe
                               : call.core->new_c_policy(bits_per_key);
 }
 
-// Programs in other languages load the object for these.
+// exactbloom/c.h: programs in other languages load the object for these.
 
 namespace {
 

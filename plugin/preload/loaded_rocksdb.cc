@@ -16,6 +16,8 @@
 #include <new>
 #include <string>
 
+#include "exactbloom/version.h"
+
 namespace exactbloom::preload {
 namespace {
 
@@ -25,7 +27,7 @@ constexpr std::size_t kMessageSize = 2 * PATH_MAX;
 
 enum class State { kUnknown, kDeciding, kActive, kRefused };
 
-// Recursive, because loading the core calls functions that ask for it.
+// Recursive: the core's initialisation calls hooks, which call LoadedCore.
 pthread_mutex_t deciding = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 std::atomic<State> state{State::kUnknown};
 const Core* core = nullptr;
@@ -41,10 +43,7 @@ char refusal[kMessageSize] = "no RocksDB is loaded";
   vsnprintf(refusal, sizeof refusal, format, arguments);
   va_end(arguments);
   state = State::kRefused;
-  char line[kMessageSize];
-  const int size = snprintf(line, sizeof line, "exactbloom: %s; nothing is changed\n", refusal);
-  const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
-  static_cast<void>(written);  // there is nowhere to say so
+  dprintf(STDERR_FILENO, "exactbloom: %s; nothing is changed\n", refusal);
 }
 
 bool IsSet() {
@@ -57,17 +56,17 @@ const void* BaseOf(const void* address) {
   return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// The symbol in the object at this path itself, not in those that it needs. An empty path is the
-// program.
+// Returns the symbol if the object at this path defines it itself, rather than one that it needs.
+// An empty path is the program.
 void* FindIn(const char* path, const void* base, const char* symbol) {
   void* handle = dlopen(*path == '\0' ? nullptr : path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* found = dlsym(handle, symbol);
-  dlclose(handle);  // the process has others
+  dlclose(handle);  // the object stays loaded by its other handles
   return BaseOf(found) == base ? found : nullptr;
 }
 
-// An object of the process.
+// A shared object of the process, or its program.
 struct Object {
   char* path;
   const void* base;
@@ -78,17 +77,17 @@ struct Objects {
   std::size_t count = 0;
 };
 
-// The loader must not be called from here.
+// Appends to Objects. The loader must not be called from here: dl_iterate_phdr holds its lock.
 int Collect(dl_phdr_info* info, std::size_t /*size*/, void* objects) {
   auto& all = *static_cast<Objects*>(objects);
   void* grown = realloc(all.list, (all.count + 1) * sizeof(Object));
   if (grown == nullptr) return 1;
   all.list = static_cast<Object*>(grown);
-  // The lowest address of the object is where its first segment is; dladdr gives the same.
+  // The address of the first segment, which dladdr also returns as the base.
   const void* base = nullptr;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader has it as a number
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): dl_phdr_info has numbers
     base = reinterpret_cast<const void*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     break;
   }
@@ -98,15 +97,14 @@ int Collect(dl_phdr_info* info, std::size_t /*size*/, void* objects) {
   return 0;
 }
 
-// A RocksDB of the process.
+// One copy of RocksDB in the process.
 struct Copy {
   char path[PATH_MAX] = "the program";
   char version[64] = "";
   const void* base = nullptr;
 };
 
-// Calls the function without a reference to anything of std::string's that is not inline: the
-// string is never destroyed.
+// The string is never destroyed, because ~basic_string would need the C++ library.
 void CallVersion(void* function, char* version, std::size_t size) {
   union Kept {
     Kept() {}
@@ -146,7 +144,7 @@ bool IsMinorVersion(const char* version) {
          minor == ROCKSDB_MINOR;
 }
 
-// The address of something in the library of this name, if it is loaded.
+// The base of the RocksDB library of this name, if it is loaded.
 const void* BaseOfLibrary(const char* name) {
   void* handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
@@ -156,18 +154,25 @@ const void* BaseOfLibrary(const char* name) {
 }
 
 void LoadCore() {
-  char path[PATH_MAX];
+  char path[sizeof own_path + sizeof kCoreFile];
   const char* slash = strrchr(own_path, '/');
   const int folder = slash == nullptr ? 0 : static_cast<int>(slash + 1 - own_path);
-  const int size = snprintf(path, sizeof path, "%.*s%s", folder, own_path, kCoreFile);
-  void* handle = size < static_cast<int>(sizeof path) ? dlopen(path, RTLD_NOW) : nullptr;
+  snprintf(path, sizeof path, "%.*s%s", folder, own_path, kCoreFile);
+  void* handle = dlopen(path, RTLD_NOW);
   if (handle == nullptr) return Refuse("cannot load the policies: %s", dlerror());
   void* function = dlsym(handle, kCoreFunction);
-  if (function == nullptr) return Refuse("%s is not of this version", path);
+  if (function == nullptr) return Refuse("%s is not the core of ExactBloom", path);
+  const Core* found = reinterpret_cast<CoreFunction*>(function)();
+  if (strncmp(found->version, EXACTBLOOM_VERSION, sizeof found->version) != 0 ||
+      found->size != sizeof(Core)) {
+    return Refuse(
+        "%s is of another build, ExactBloom %.*s, than the preloaded %s: restart the program", path,
+        static_cast<int>(sizeof found->version), found->version, EXACTBLOOM_VERSION);
+  }
+  core = found;
   core_base = BaseOf(function);
   rocksdb_base = BaseOfLibrary(EXACTBLOOM_ROCKSDB_SONAME);
-  core = reinterpret_cast<CoreFunction*>(function)(IsSet());
-  if (core == nullptr) return Refuse("out of memory");
+  if (!core->prepare(IsSet())) return Refuse("out of memory");
   state = State::kActive;
 }
 
@@ -194,7 +199,7 @@ void Decide(bool brings_rocksdb) {
   LoadCore();
 }
 
-// A RocksDB other than the core's, which came later.
+// Whether the function belongs to another RocksDB than the core's, one that was loaded later.
 bool IsOtherRocksDB(const void* function) {
   Dl_info info;
   if (dladdr(function, &info) == 0 || info.dli_fbase == rocksdb_base) return false;
@@ -204,7 +209,7 @@ bool IsOtherRocksDB(const void* function) {
 [[gnu::constructor]] void Start() {
   started_process = getpid();
   Dl_info info;
-  // Not a function that is exported: another object's could stand for it.
+  // The address of a function that is exported could be another object's.
   if (dladdr(&own_path, &info) == 0 || realpath(info.dli_fname, own_path) == nullptr) return;
   const void* first = dlsym(RTLD_DEFAULT, "exactbloom_version");
   Dl_info other;
@@ -215,8 +220,8 @@ bool IsOtherRocksDB(const void* function) {
   LoadedCore();
 }
 
-// Whether the process is a helper of one that was started with the variable, such as a script,
-// which is the one that should say something.
+// Whether the parent also has the variable. Then the parent reports, not its helper processes: a
+// script can start many.
 bool HasParentWithVariable() {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/environ", static_cast<int>(getppid()));
@@ -234,11 +239,12 @@ bool HasParentWithVariable() {
   return found;
 }
 
-// A program may load RocksDB at any time, so that it has none is known at its end.
+// A program may load RocksDB at any time, so only at its end is it certain that it has none. A
+// forked child must not call the loader: another thread of its parent may have held the lock.
 [[gnu::destructor]] void End() {
+  if (state != State::kUnknown || !IsSet() || getpid() != started_process) return;
   Copy copies[2];
-  if (state != State::kUnknown || !IsSet() || FindCopies(copies) != 0) return;
-  if (getpid() != started_process || HasParentWithVariable()) return;
+  if (FindCopies(copies) != 0 || HasParentWithVariable()) return;
   Refuse("%s is set, but %s uses no librocksdb.so, or has RocksDB linked statically", kVariable,
          program_invocation_name);
 }
@@ -267,7 +273,7 @@ void* NextDefinition(void* own, void* caller) {
   if (dladdr(own, &self) == 0 || self.dli_sname == nullptr) abort();
   void* next = dlsym(RTLD_NEXT, self.dli_sname);
   if (next != nullptr) return next;
-  // RocksDB was loaded for the caller alone, as languages do it.
+  // RocksDB was loaded with RTLD_LOCAL, as language bindings do.
   Dl_info calling;
   if (dladdr(caller, &calling) != 0) {
     void* handle = dlopen(calling.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
@@ -284,7 +290,7 @@ void* NextDefinition(void* own, void* caller) {
 const Core* CoreForCall(void* next, void* caller) {
   if (!IsSet()) return nullptr;
   const Core* loaded = LoadedCore();
-  // The policies of the core are made of RocksDB's own.
+  // The core itself calls RocksDB's functions, to make Ribbon filters.
   if (loaded == nullptr || BaseOf(caller) == core_base || IsOtherRocksDB(next)) return nullptr;
   return loaded;
 }

@@ -1,25 +1,26 @@
-// Which RocksDB the process has, and whether it is the one that this object was made for. The code
-// refers to the C library only, for it runs in every program that the object is preloaded into.
+// Finds the RocksDB of the process, and loads the core if it is the version that this object was
+// built for. This code runs in every program with the preloaded object, so it uses the C library
+// only.
 #pragma once
 
 #include "preload_core.h"
 
 namespace exactbloom::preload {
 
-// Returns the core if the process has the RocksDB for it, and loads it at the first call. Null if
-// there is no RocksDB so far, or the wrong one; that is said once on standard error.
-//   brings_rocksdb  a core without RocksDB may load it
+// Returns the core, which the first call loads, or null if no RocksDB is loaded yet or the core was
+// refused. A refusal is reported once, on standard error.
+//   brings_rocksdb  load the core, and RocksDB with it, if no RocksDB is loaded yet
 const Core* LoadedCore(bool brings_rocksdb = false);
 
-// Why LoadedCore returned null, for a message.
+// Returns why LoadedCore returned null.
 const char* Refusal();
 
-// Returns the definition that `caller`, an address in a program's code, would have reached without
-// this object. `own` is this object's.
+// Returns the definition of the function `own`, of this object, that a call from the address
+// `caller` would reach without this object.
 void* NextDefinition(void* own, void* caller);
 
-// Returns the core if calls from `caller` to RocksDB's function `next` are to be answered with the
-// policy of EXACTBLOOM_POLICY: it is set, and the function belongs to the core's RocksDB.
+// Returns the core if it answers calls from the address `caller` to RocksDB's function `next`:
+// EXACTBLOOM_POLICY is set, and the function belongs to the core's RocksDB. Null otherwise.
 const Core* CoreForCall(void* next, void* caller);
 
 }  // namespace exactbloom::preload

@@ -8,10 +8,11 @@
 #include "../c_binding/forwarding_policy.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/version.h"
 #include "filled_options.h"
 #include "preloaded_policies.h"
 
-extern "C" const exactbloom::preload::Core* exactbloom_preload_core(bool replaces);
+extern "C" const exactbloom::preload::Core* exactbloom_preload_core();
 
 namespace exactbloom::preload {
 namespace {
@@ -22,8 +23,8 @@ using rocksdb::DBOptions;
 using rocksdb::FilterPolicy;
 using rocksdb::Status;
 
-// RocksDB opens a database in functions that call each other, and each comes by here. The outermost
-// one announces.
+// RocksDB's open functions call each other, and each call passes through here. Only the outermost
+// writes to the info log.
 thread_local int open_calls = 0;
 
 class OpenCall {
@@ -36,7 +37,7 @@ class OpenCall {
   bool IsOutermost() const { return open_calls == 1; }
 };
 
-// What `fill` returns, unless memory is short.
+// Returns what `fill` returns, or nothing if out of memory.
 template <typename Fill>
 auto TryFill(Fill fill) -> std::optional<decltype(fill())> {
   try {
@@ -49,11 +50,13 @@ auto TryFill(Fill fill) -> std::optional<decltype(fill())> {
 void TryAnnounce(const DB& db, const Notes& notes) {
   try {
     Announce(db, notes);
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the log has less to say
+  } catch (
+      const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): only lines of the info log are lost
   }
 }
 
-// Calls `open` with filled options. Exceptions of RocksDB and of the program pass, ours do not.
+// Calls `open` with filled options. Exceptions that RocksDB or the program throws pass through;
+// ours become a Status.
 template <typename Options, typename Fill, typename Open, typename Database>
 Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
   const OpenCall call;
@@ -124,8 +127,8 @@ Status OpenTransactions(OpenTransactionsFunction* next, const DBOptions& options
       db);
 }
 
-// Calls `create` with what `fill` returns. While a database is opened, the notes of the open call
-// say all.
+// Calls `create` with what `fill` returns. Does not write to the info log during an open call,
+// whose notes cover these column families.
 template <typename Fill, typename Create>
 Status CreateFilled(const DB& db, Fill fill, Create create) {
   Notes notes;
@@ -170,7 +173,7 @@ Status CreateFamilies(CreateFamiliesFunction* next, DB* db, const Families& fami
       [&](const Families& filled) { return next(db, filled, handles); });
 }
 
-// What a file writer is told is not logged, since it has no database.
+// Writes no notes: a file writer has no database and no info log.
 void MakeFileWriter(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer,
                     const rocksdb::EnvOptions& env_options, const rocksdb::Options& options,
                     const rocksdb::Comparator* comparator, rocksdb::ColumnFamilyHandle* family,
@@ -180,7 +183,7 @@ void MakeFileWriter(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer
   try {
     Notes notes;
     filled = std::make_unique<rocksdb::Options>(options);
-    filled->comparator = comparator;  // by which the keys are ordered, whatever the options have
+    filled->comparator = comparator;  // the one that orders the keys, whatever the options have
     FillFamily("", filled.get(), &notes);
     filled->comparator = options.comparator;
   } catch (const std::bad_alloc&) {
@@ -190,7 +193,20 @@ void MakeFileWriter(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer
        invalidates_page_cache, priority, skips_filters);
 }
 
-constexpr Core kCore = {exactbloom_register,
+bool Prepare(bool replaces) {
+  try {
+    RegisterFilterPolicies();
+    if (replaces) ReplaceNames();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+constexpr Core kCore = {EXACTBLOOM_VERSION,
+                        sizeof(Core),
+                        Prepare,
+                        exactbloom_register,
                         exactbloom_filterpolicy_create,
                         exactbloom_options_add_tree_listener,
                         NewPolicy,
@@ -206,12 +222,4 @@ constexpr Core kCore = {exactbloom_register,
 }  // namespace
 }  // namespace exactbloom::preload
 
-const exactbloom::preload::Core* exactbloom_preload_core(bool replaces) {
-  try {
-    exactbloom::RegisterFilterPolicies();
-    if (replaces) exactbloom::preload::ReplaceNames();
-    return &exactbloom::preload::kCore;
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
+const exactbloom::preload::Core* exactbloom_preload_core() { return &exactbloom::preload::kCore; }

@@ -1,8 +1,9 @@
-// Preloading takes two shared objects. libexactbloom_rocksdb.so is preloaded into any program: it
-// defines functions of RocksDB's, so that calls come here first, but refers to nothing of RocksDB
-// and so does no harm to a program without it or with another version. Once it has seen that the
-// program's RocksDB is the one it was made for, it loads libexactbloom_rocksdb_core.so, which has
-// the policies and is linked with RocksDB. This is what the first gets from the second.
+// Preloading takes two shared objects. libexactbloom_rocksdb.so (the hooks) is preloaded into any
+// program: it defines functions that RocksDB also defines, so calls reach it first. It refers to no
+// symbol of RocksDB, so it is harmless in a program without RocksDB or with another version. When
+// the program's RocksDB is the version it was built for, it loads libexactbloom_rocksdb_core.so
+// (the core), which contains the policies and is linked with RocksDB. The core passes the hooks a
+// table of functions, which this header defines.
 #pragma once
 
 #include <rocksdb/c.h>
@@ -11,6 +12,7 @@
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/utilities/transaction_db.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,8 @@ namespace exactbloom::preload {
 using Families = std::vector<rocksdb::ColumnFamilyDescriptor>;
 using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
 
-// The functions of RocksDB's that are replaced, as plain functions: of a member function the first
-// parameter is the object.
+// The functions of RocksDB that the hooks replace, as plain functions: the first parameter of a
+// member function is its object.
 using OpenFunction = rocksdb::Status(const rocksdb::Options&, const std::string&, OpenedDatabase);
 using OpenFamiliesFunction = rocksdb::Status(const rocksdb::DBOptions&, const std::string&,
                                              const Families&, Handles*, OpenedDatabase);
@@ -37,27 +39,36 @@ using CreateNamedFamiliesFunction = rocksdb::Status(rocksdb::DB*,
                                                     const std::vector<std::string>&, Handles*);
 using CreateFamiliesFunction = rocksdb::Status(rocksdb::DB*, const Families&, Handles*);
 
-// The constructor of SstFileWriter. RocksDB before 11 takes the last parameter.
+// The constructor of SstFileWriter. Only RocksDB before 11 has the last parameter.
 using MakeFileWriterFunction = void(rocksdb::SstFileWriter*, const rocksdb::EnvOptions&,
                                     const rocksdb::Options&, const rocksdb::Comparator*,
                                     rocksdb::ColumnFamilyHandle*, bool invalidates_page_cache,
                                     rocksdb::Env::IOPriority, bool skips_filters);
 
-// Which call asked for a filter policy, for the info log.
+// Which kind of call requested a filter policy; the info log shows the counts.
 enum class Asked { kBloom, kRibbon, kC, kOptionString };
 
 struct Core {
+  // An upgrade of the package under a running process can pair hooks and core of different builds.
+  // The hooks refuse a core that differs in these two, which precede all else in every version.
+  char version[16];    // EXACTBLOOM_VERSION
+  std::uint64_t size;  // sizeof(Core)
+
+  // Registers the names of the policies, and with `replaces` takes over the names of RocksDB's
+  // built-in policies. Returns false if out of memory.
+  bool (*prepare)(bool replaces);
+
   // exactbloom/c.h
   void (*register_names)();
   rocksdb_filterpolicy_t* (*create_policy)(const char* policy, char** errptr);
   void (*add_tree_listener)(rocksdb_options_t* options, char** errptr);
 
-  // What EXACTBLOOM_POLICY says, with these bits per key unless it sets them. If it says nonsense,
-  // the process ends.
+  // Return the policy of EXACTBLOOM_POLICY, with these bits per key unless the variable sets them.
+  // An invalid value terminates the process.
   rocksdb::FilterPolicy* (*new_policy)(double bits_per_key, Asked asked);
   rocksdb_filterpolicy_t* (*new_c_policy)(double bits_per_key);
 
-  // Call `next`, RocksDB's function, with options that are filled in.
+  // Call `next`, RocksDB's function, with options to which the policy was added.
   rocksdb::Status (*open)(OpenFunction* next, const rocksdb::Options& options,
                           const std::string& path, OpenedDatabase db);
   rocksdb::Status (*open_families)(OpenFamiliesFunction* next, const rocksdb::DBOptions& options,
@@ -86,7 +97,6 @@ struct Core {
 inline constexpr char kVariable[] = "EXACTBLOOM_POLICY";
 inline constexpr char kCoreFunction[] = "exactbloom_preload_core";
 
-// Registers the names of the policies, and with `replaces` what replaces the built-in ones.
-using CoreFunction = const Core*(bool replaces);
+using CoreFunction = const Core*();
 
 }  // namespace exactbloom::preload

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -31,53 +33,60 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-Wish ReadVariable() {
+PreloadConfig ReadVariable() {
   const char* value = secure_getenv(kVariable);
-  Wish wish;
-  const Status status = ReadWish(value == nullptr ? "" : value, &wish);
-  if (status.ok()) return wish;
-  const std::string line =
-      std::string(kVariable) + " is '" + wish.text + "': " + status.ToString() + "\n";
-  const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-  static_cast<void>(written);  // there is nowhere to say so
-  _exit(EXIT_FAILURE);  // the program may be in any thread, and its destructors are not for that
+  PreloadConfig config;
+  config.text = Trimmed(value == nullptr ? "" : value);
+  std::string policy = config.text;
+  const std::size_t last_word = policy.find_last_of(kBlanks) + 1;
+  if (last_word > 0 && policy.substr(last_word) == kReplaceOnly) {
+    config.adds = false;
+    policy = Trimmed(policy.substr(0, last_word));
+  }
+  const Status status = ParsePolicy(policy, &config.policy);
+  if (status.ok()) return config;
+  dprintf(STDERR_FILENO, "%s is '%s': %s\n", kVariable, config.text.c_str(),
+          status.ToString().c_str());
+  _exit(EXIT_FAILURE);  // without destructors: other threads of the program may be running
 }
 
-// RocksDB's own reading of the number.
+// The bits per key that RocksDB makes of a number in its own policies.
 double AsRocksDBTakes(double bits_per_key) {
   constexpr double kFewest = 0.5;
   if (bits_per_key < kFewest) return 0.0;
   if (bits_per_key < 1.0) return 1.0;
-  return bits_per_key < kMaxBitsPerKey ? bits_per_key : kMaxBitsPerKey;  // also for no number
+  return bits_per_key < kMaxBitsPerKey ? bits_per_key
+                                       : kMaxBitsPerKey;  // NaN becomes the maximum, too
 }
 
 class PreloadedPolicy : public SharedPolicy<FilterPolicy> {
  public:
   using SharedPolicy::SharedPolicy;
 
-  Status ValidateOptions(const rocksdb::DBOptions& /*db_options*/,
-                         const rocksdb::ColumnFamilyOptions& /*cf_options*/) const override {
-    return Status::OK();  // the options are valid, and the listener is added where that is possible
+  Status ValidateOptions(const rocksdb::DBOptions& db_options,
+                         const rocksdb::ColumnFamilyOptions& cf_options) const override {
+    Target().ValidateOptions(db_options, cf_options).PermitUncheckedError();
+    return Status::OK();  // a policy that needs a tree listener is valid without one here
   }
 };
 
 std::shared_ptr<const FilterPolicy> PolicyOf(const PolicyOptions& options) {
   static std::mutex mutex;
-  // Never destroyed: databases may be closed after static objects are gone.
+  // Never destroyed: databases may be closed after the static objects.
   static auto& policies = *new std::map<double, std::shared_ptr<const FilterPolicy>>();
   const std::lock_guard<std::mutex> lock(mutex);
-  // Only the bits differ from one to the other.
+  // The options of two policies differ in the bits only.
   std::shared_ptr<const FilterPolicy>& policy = policies[options.bits_per_key];
   if (policy == nullptr) {
     policy = std::make_shared<PreloadedPolicy>(
-        std::make_shared<BloomFilterPolicy>(TheWish().policy.kind, options));
+        std::make_shared<BloomFilterPolicy>(Config().policy.kind, options));
   }
   return policy;
 }
 
 using rocksdb::ObjectLibrary;
 
-// `name:N` and what may follow.
+// The pattern `name:N`, to which callers may add what follows.
 ObjectLibrary::PatternEntry WithBits(const char* name, const char* other_name) {
   ObjectLibrary::PatternEntry entry(name, /*optional=*/false);
   entry.AnotherName(other_name);
@@ -91,7 +100,9 @@ void Replace(ObjectLibrary& library, const ObjectLibrary::PatternEntry& names) {
       [](const std::string& id, std::unique_ptr<const FilterPolicy>* guard,
          std::string* error) -> const FilterPolicy* {
         try {
-          const double bits_per_key = std::strtod(id.c_str() + id.find(':') + 1, nullptr);
+          // Not strtod, which reads the decimal point of the program's locale.
+          double bits_per_key = 0.0;
+          std::from_chars(id.data() + id.find(':') + 1, id.data() + id.size(), bits_per_key);
           guard->reset(new SharedPolicy<FilterPolicy>(PolicyForBits(bits_per_key)));
           Count(Asked::kOptionString);
           return guard->get();
@@ -118,33 +129,21 @@ std::array<Counter, 4>& Counters() {
 
 }  // namespace
 
-Status ReadWish(const std::string& text, Wish* wish) {
-  *wish = Wish();
-  wish->text = Trimmed(text);
-  std::string policy = wish->text;
-  const std::size_t behind_blank = policy.find_last_of(kBlanks) + 1;
-  if (behind_blank > 0 && policy.substr(behind_blank) == kReplaceOnly) {
-    wish->adds = false;
-    policy = Trimmed(policy.substr(0, behind_blank));
-  }
-  return ParsePolicy(policy, &wish->policy);
-}
-
-const Wish& TheWish() {
-  static const Wish& wish = *new Wish(ReadVariable());
-  return wish;
+const PreloadConfig& Config() {
+  static const PreloadConfig& config = *new PreloadConfig(ReadVariable());
+  return config;
 }
 
 std::shared_ptr<const FilterPolicy> PolicyForBits(double bits_per_key) {
-  PolicyOptions options = TheWish().policy.options;
-  if (!TheWish().policy.sets_bits) options.bits_per_key = AsRocksDBTakes(bits_per_key);
+  PolicyOptions options = Config().policy.options;
+  if (!Config().policy.sets_bits) options.bits_per_key = AsRocksDBTakes(bits_per_key);
   return PolicyOf(options);
 }
 
-std::shared_ptr<const FilterPolicy> PolicyForNone() { return PolicyOf(TheWish().policy.options); }
+std::shared_ptr<const FilterPolicy> PolicyForNone() { return PolicyOf(Config().policy.options); }
 
 void ReplaceNames() {
-  // The library that was added last is asked first, before RocksDB's own.
+  // RocksDB searches the library that was added last first, before its own.
   ObjectLibrary& library = *rocksdb::ObjectRegistry::Default()->AddLibrary("exactbloom");
   auto bloom = [] { return WithBits("bloomfilter", "rocksdb.BloomFilter"); };
   Replace(library, bloom());

@@ -1,4 +1,4 @@
-// The filter policies that EXACTBLOOM_POLICY gives to a program.
+// The filter policies of a program that runs with EXACTBLOOM_POLICY.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -11,35 +11,33 @@
 
 namespace exactbloom::preload {
 
-// EXACTBLOOM_POLICY, read: a policy as filter_policy= takes it, and behind it, after blanks,
-// `replace-only` or nothing.
-struct Wish {
+// The value of EXACTBLOOM_POLICY: a policy as filter_policy= takes it, optionally followed by
+// blanks and `replace-only`.
+struct PreloadConfig {
   std::string text;
   NamedPolicy policy;
-  bool adds = true;  // to column families that have no filter policy
+  bool adds = true;  // also to column families without a filter policy
 };
 
-// InvalidArgument where it makes no sense.
-rocksdb::Status ReadWish(const std::string& text, Wish* wish);
+// Returns EXACTBLOOM_POLICY, parsed at the first call. An invalid value terminates the process with
+// one line on standard error. Throws std::bad_alloc.
+const PreloadConfig& Config();
 
-// What EXACTBLOOM_POLICY says. If it makes no sense, says so on standard error in one line and ends
-// the process. Throws std::bad_alloc.
-const Wish& TheWish();
-
-// The policy for a program that asked for `bits_per_key`, which the wish may overrule; without a
-// number, for one that asked for none. All with the same options are one object, so that they share
-// a memory_budget. Databases open with it without a tree listener too, since not every database
-// that a program opens can be given one. Throws std::bad_alloc.
+// PolicyForBits returns the policy for a call that requested `bits_per_key`, which
+// EXACTBLOOM_POLICY may overrule, and PolicyForNone the one for options without a filter policy.
+// Equal options share one object, and so one memory_budget. Databases open with it even without a
+// tree listener, because not every database that a program opens can get one. Both throw
+// std::bad_alloc.
 std::shared_ptr<const rocksdb::FilterPolicy> PolicyForBits(double bits_per_key);
 std::shared_ptr<const rocksdb::FilterPolicy> PolicyForNone();
 
-// Makes `bloomfilter:10`, `ribbonfilter:10` and RocksDB's other forms of these names stand for
+// Lets `bloomfilter:10`, `ribbonfilter:10` and RocksDB's other forms of these names mean
 // PolicyForBits in option strings. Throws std::bad_alloc.
 void ReplaceNames();
 
 void Count(Asked asked);
 
-// Returns which calls were answered how often: `NewBloomFilterPolicy 1, option strings 2`; or
+// Returns how many calls of each kind were replaced: `NewBloomFilterPolicy 1, option strings 2`, or
 // `nothing`.
 std::string DescribeCounts();
 

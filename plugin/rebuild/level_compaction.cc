@@ -20,7 +20,8 @@ bool EndsBefore(const SstFileMetaData& left, const SstFileMetaData& right,
   return comparator.CompareWithoutTimestamp(left.largestkey, right.smallestkey) < 0;
 }
 
-// In level 0 the last table of all; in other levels, where no table below overlaps the range.
+// In level 0 only the last table of a tree of one level; elsewhere ranges that overlap no table
+// below.
 bool IsBottommost(const rocksdb::ColumnFamilyMetaData& family, int level,
                   const SstFileMetaData& first, const SstFileMetaData& last,
                   const Comparator& comparator) {
@@ -66,8 +67,8 @@ bool HasChecksums(const std::string& path, const rocksdb::Options& options) {
          file->HasChecksums();
 }
 
-// Decodes every entry if an iterator over a single table can: merge operands may lack their base,
-// and timestamps would have to be given.
+// Decodes every entry, unless an iterator over a single table cannot: merge operands may lack their
+// base value, and reading timestamps needs an upper bound.
 rocksdb::Status ReadThrough(rocksdb::SstFileReader& reader, const Comparator& comparator) {
   if (reader.GetTableProperties()->num_merge_operands != 0 || comparator.timestamp_size() != 0) {
     return rocksdb::Status::OK();
@@ -114,7 +115,7 @@ std::string FindDamage(const CompactionInput& input, const rocksdb::Options& opt
     if (status.ok()) status = reader.VerifyChecksum();
     if (status.ok() && !HasChecksums(path, options))
       status = ReadThrough(reader, *options.comparator);
-    // Other errors are left to the compaction: the file may just have been deleted by another one.
+    // The compaction handles other errors; another compaction may have deleted the file.
     if (status.IsCorruption()) return path;
   }
   return "";

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../tree/table_in_making.h"
+#include "../tree/current_table.h"
 #include "exactbloom/table_filters.h"
 #include "level_compaction.h"
 #include "wanted_filter.h"
@@ -46,8 +46,8 @@ class Pacer {
   void WaitFor(std::uint64_t bytes, const std::function<bool()>& cancelled) const {
     if (bytes_per_second_ == 0) return;
     constexpr double kMicrosPerSecond = 1e6;
-    constexpr std::uint64_t kNapMicros = 50000;  // how often a cancellation is checked for
-    // Divided last, so that a whole number of microseconds is exact.
+    constexpr std::uint64_t kNapMicros = 50000;  // between checks for cancellation
+    // The division comes last, so that a whole number of microseconds is exact.
     const double micros =
         static_cast<double>(bytes) * kMicrosPerSecond / static_cast<double>(bytes_per_second_);
     const auto due = start_ + static_cast<std::uint64_t>(micros);
@@ -62,7 +62,7 @@ class Pacer {
   std::uint64_t start_;
 };
 
-// RocksDB's message does not always name a file.
+// Adds the paths of the input, since RocksDB's message does not always name a file.
 Status WithInput(const Status& corruption, const CompactionInput& input) {
   std::string paths;
   for (const std::string& path : input.paths) paths += (paths.empty() ? "" : ", ") + path;
@@ -89,7 +89,7 @@ class Rebuild {
                     const rocksdb::SstFileMetaData& table);
   bool IsInScope(const WantedFilter& wanted, const TableFilter& filter, bool bottommost) const;
 
-  // Goes through the lacking tables once. Busy ones stay in the list.
+  // Tries each lacking table once. Busy ones remain in the list.
   Status Pass(bool* progress);
   Status Rewrite(const LackingTable& table, Outcome* outcome);
   Status Compact(const LackingTable& table, const CompactionInput& input, Outcome* outcome);
@@ -105,10 +105,10 @@ class Rebuild {
   const RebuildOptions& options_;
   RebuildResult& result_;
   Pacer pacer_;
-  std::deque<Family> families_;  // their addresses do not change
+  std::deque<Family> families_;  // has stable addresses
   std::vector<LackingTable> lacking_;
   std::unordered_set<std::uint64_t> not_done_;  // the numbers of lacking tables
-  std::vector<LackingTable> left_;              // still lack the filter, and are not tried again
+  std::vector<LackingTable> left_;              // remain, and are not tried again
 };
 
 Status Rebuild::Prepare() {
@@ -118,7 +118,7 @@ Status Rebuild::Prepare() {
     Family& family = families_.emplace_back();
     family.handle = handle;
     family.options = db_.GetOptions(handle);
-    family.options.statistics.reset();  // which would count reads of the rebuild
+    family.options.statistics.reset();  // does not count the rebuild's reads
     Status status = WantedFilter::Create(db_, *handle, &family.wanted);
     if (!status.ok()) return status;
   }
@@ -146,7 +146,7 @@ void Rebuild::InspectTable(const Family& family, const rocksdb::ColumnFamilyMeta
   const std::optional<CompactionInput> input =
       CompactionInputOf(metadata, table.file_number, *family.options.comparator);
   if (!status.ok()) {
-    // It is damaged, unless a compaction has deleted it in the meantime.
+    // It is damaged, unless a compaction has deleted it meanwhile.
     rocksdb::ColumnFamilyMetaData now;
     db_.GetColumnFamilyMetaData(family.handle, &now);
     if (!CompactionInputOf(now, table.file_number, *family.options.comparator)) return;
@@ -212,7 +212,7 @@ void Rebuild::Record(const LackingTable& table, Outcome outcome) {
     case Outcome::kRewritten:
       return Report();
     case Outcome::kGone:
-      if (not_done_.erase(table.number) == 0) return;  // it came along with another
+      if (not_done_.erase(table.number) == 0) return;  // compacted with another table
       result_.gone_tables += 1;
       result_.gone_bytes += table.bytes;
       return;
@@ -260,7 +260,10 @@ Status Rebuild::Rewrite(const LackingTable& table, Outcome* outcome) {
 
 Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input, Outcome* outcome) {
   const Family& family = *table.family;
-  tree::LookAt(db_);
+  tree::RefreshShape(db_);
+  // These scopes bring all tables to the plan of the tree.
+  std::optional<tree::PlannedTables> planned;
+  if (options_.scope != RebuildScope::kOtherFilter) planned.emplace();
   std::vector<std::string> outputs;
   Status status = CompactWithinLevel(db_, *family.handle, family.options, input, &outputs);
   *outcome = Outcome::kBusy;

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <memory>
 
+#include "../allocation/allocation.h"
 #include "../filter_bits_interface.h"
-#include "../level_allocation.h"
+#include "../tree/current_table.h"
 
 namespace exactbloom {
 namespace {
@@ -15,12 +16,12 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// RocksDB's Ribbon policy builds Bloom filters for fewer keys than this. So a sample has as many
+// RocksDB's Ribbon policy builds Bloom filters for fewer keys than this, so a sample has as many
 // keys as the table, up to this number.
 constexpr std::uint64_t kSampleKeys = 2048;
 
-// As above, where sizes are compared. The trailer and the rounding to whole lines are below a
-// thousandth of a filter for as many keys.
+// The same where sizes are compared. In a filter of so many keys, trailer and rounding to whole
+// lines are below a thousandth.
 constexpr std::uint64_t kSizeSampleKeys = 1 << 16;
 
 constexpr double kOtherSize = 0.05;
@@ -30,6 +31,7 @@ constexpr double kOtherRoundedSize = 0.25;  // the greatest step between sizes o
 
 Status WantedFilter::Create(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                             WantedFilter* wanted) {
+  wanted->db_ = &db;
   wanted->options_ = db.GetOptions(&family);
   wanted->family_name_ = family.GetName();
   wanted->table_options_ =
@@ -51,7 +53,7 @@ bool WantedFilter::IsLackedBy(const TableFilter& filter, bool bottommost) const 
   }
   const std::uint64_t keys = filter.filter_keys != 0 ? filter.filter_keys : filter.entries;
   const FilterBlockDescription wanted =
-      Sample(filter.level, bottommost, std::min(keys, kSampleKeys)).block;
+      Sample(filter.level, bottommost, keys, std::min(keys, kSampleKeys)).block;
   if (wanted.family == FilterFamily::kNone || wanted.family == FilterFamily::kUnknown) return false;
   if (wanted.family != filter.family) return true;
   return wanted.family == FilterFamily::kExactBloom && wanted.ours.layout != filter.layout;
@@ -61,7 +63,8 @@ bool WantedFilter::HasOtherSize(const TableFilter& filter, bool bottommost) cons
   if (filter.filter_keys == 0 || filter.bytes == 0) return false;
   const std::uint64_t keys =
       std::max<std::uint64_t>(1, filter.filter_keys / std::max<std::uint64_t>(1, filter.blocks));
-  const SampleFilter wanted = Sample(filter.level, bottommost, std::min(keys, kSizeSampleKeys));
+  const SampleFilter wanted =
+      Sample(filter.level, bottommost, filter.filter_keys, std::min(keys, kSizeSampleKeys));
   if (wanted.block.family != filter.family) return false;
   const double bytes_per_key =
       static_cast<double>(filter.bytes) / static_cast<double>(filter.filter_keys);
@@ -71,6 +74,7 @@ bool WantedFilter::HasOtherSize(const TableFilter& filter, bool bottommost) cons
 }
 
 WantedFilter::SampleFilter WantedFilter::Sample(int level, bool bottommost,
+                                                std::uint64_t table_keys,
                                                 std::uint64_t keys) const {
   SampleFilter none;
   none.block.family = FilterFamily::kNone;
@@ -81,6 +85,7 @@ WantedFilter::SampleFilter WantedFilter::Sample(int level, bool bottommost,
       CompactionContext(*table_options_, options_.num_levels, level, bottommost);
   context.compaction_style = options_.compaction_style;
   context.column_family_name = family_name_;
+  const tree::TrialTable trial(*db_, family_name_, table_keys);
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
       table_options_->filter_policy->GetBuilderWithContext(context));
   if (builder == nullptr) return none;

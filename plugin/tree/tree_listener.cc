@@ -1,22 +1,17 @@
 #include "exactbloom/tree_listener.h"
 
 #include <rocksdb/db.h>
-#include <rocksdb/metadata.h>
-#include <rocksdb/table_properties.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <new>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "../files/table_file.h"
-#include "table_in_making.h"
+#include "current_table.h"
 
 namespace exactbloom {
 namespace tree {
@@ -24,17 +19,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using rocksdb::DB;
-using rocksdb::TableProperties;
 
-thread_local TableInMaking current_table;
+// The tables that this thread is writing. With per-key placement, a compaction writes two at once.
+thread_local std::vector<TableInProgress> tables_in_progress;
 
-std::atomic<int> needs_of_filter_sizes{0};
+// Whether a PlannedTables of this thread lives.
+thread_local bool writes_planned_tables = false;
 
-// Older RocksDB did not count the keys of filters; and a filter of prefixes has fewer.
-TableCount CountOf(const TableProperties& properties) {
-  const std::uint64_t keys =
-      properties.num_filter_entries != 0 ? properties.num_filter_entries : properties.num_entries;
-  return {keys, properties.filter_size};
+// A thread runs one job at a time, so tables of another one were abandoned.
+void StartTable(TableInProgress table) {
+  std::vector<TableInProgress>& tables = tables_in_progress;
+  if (!tables.empty() && (tables[0].job != table.job || tables[0].family != table.family)) {
+    tables.clear();
+  }
+  tables.push_back(std::move(table));
+}
+
+// The result has no shape if the thread did not start the table.
+TableInProgress FinishTable(const std::string& path) {
+  std::vector<TableInProgress>& tables = tables_in_progress;
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [&](const TableInProgress& table) { return table.path == path; });
+  if (found == tables.end()) return {};
+  TableInProgress table = std::move(*found);
+  tables.erase(found);
+  return table;
 }
 
 // The number in `.../000123.sst`.
@@ -43,80 +52,22 @@ std::uint64_t NumberOf(const std::string& path) {
   return std::strtoull(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), nullptr, 10);
 }
 
-// Reads the properties of a table. What cannot be read stays unknown.
-TableCount ReadCount(DB& db, const rocksdb::SstFileMetaData& table) {
-  TableCount count{table.num_entries, std::nullopt};
-  std::unique_ptr<files::TableFile> file;
-  std::map<std::string, std::string> properties;
-  const std::string path = table.directory + "/" + table.relative_filename;
-  if (!files::TableFile::Open(*db.GetFileSystem(), path, &file).ok()) return count;
-  if (!file->ReadProperties(&properties).ok()) return count;
-  using Names = rocksdb::TablePropertiesNames;
-  count.filter_bytes = files::TableFile::NumberIn(properties, Names::kFilterSize);
-  const std::uint64_t keys = files::TableFile::NumberIn(properties, Names::kNumFilterEntries);
-  if (keys != 0) count.keys = keys;
-  return count;
+std::vector<LiveTable> TablesOf(const rocksdb::CompactionJobInfo& info,
+                                const std::vector<std::string>& paths,
+                                const std::vector<rocksdb::CompactionFileInfo>& files) {
+  std::vector<LiveTable> tables;
+  for (std::size_t i = 0; i < std::min(paths.size(), files.size()); ++i) {
+    const auto properties = info.table_properties.find(paths[i]);
+    const TableCount count = properties == info.table_properties.end()
+                                 ? TableCount{0, std::nullopt}
+                                 : CountOf(*properties->second);
+    tables.push_back({files[i].level, files[i].file_number, count});
+  }
+  return tables;
 }
 
-// Completes the counts of tables of one level whose sizes of filters are not known. All are read if
-// a budget has to be kept. Else some show how many bits per key the level has: reading thousands
-// would hold up the first job of a large database.
-void CountUnknown(DB& db, const std::vector<rocksdb::SstFileMetaData>& files, LiveTable* tables,
-                  const std::vector<std::size_t>& unknown) {
-  constexpr std::size_t kSample = 64;
-  const bool reads_all = needs_of_filter_sizes > 0;
-  const std::size_t step = reads_all ? 1 : unknown.size() / kSample + 1;
-  double keys = 0.0;
-  double filter_bytes = 0.0;
-  for (std::size_t i = 0; i < unknown.size(); i += step) {
-    TableCount& count = tables[unknown[i]].count;
-    count = ReadCount(db, files[unknown[i]]);
-    if (!count.filter_bytes) continue;
-    keys += static_cast<double>(count.keys);
-    filter_bytes += static_cast<double>(*count.filter_bytes);
-  }
-  if (reads_all || keys == 0.0) return;
-  for (const std::size_t i : unknown) {
-    TableCount& count = tables[i].count;
-    if (count.filter_bytes) continue;
-    count.filter_bytes =
-        static_cast<std::uint64_t>(filter_bytes / keys * static_cast<double>(count.keys));
-  }
-}
-
-// `census` has counts of tables of this session, or is null: in another one the numbers may be
-// those of other files.
-std::map<std::string, std::vector<LiveTable>> ListTables(DB& db, const TreeCensus* census) {
-  std::map<std::string, std::vector<LiveTable>> families;
-  std::vector<rocksdb::ColumnFamilyMetaData> metadata;
-  db.GetAllColumnFamilyMetaData(&metadata);
-  for (const rocksdb::ColumnFamilyMetaData& family : metadata) {
-    std::vector<LiveTable>& tables = families[family.name];
-    for (const rocksdb::LevelMetaData& level : family.levels) {
-      const std::size_t first = tables.size();
-      std::vector<std::size_t> unknown;
-      for (std::size_t i = 0; i < level.files.size(); ++i) {
-        const rocksdb::SstFileMetaData& table = level.files[i];
-        std::optional<TableCount> count;
-        if (census != nullptr) count = census->CountOf(table.file_number);
-        if (!count) unknown.push_back(i);
-        tables.push_back({level.level, table.file_number,
-                          count.value_or(TableCount{table.num_entries, std::nullopt})});
-      }
-      CountUnknown(db, level.files, tables.data() + first, unknown);
-    }
-  }
-  return families;
-}
-
-// The census of one database, and when it was looked at.
-struct WatchedDatabase {
-  std::shared_ptr<TreeCensus> census = std::make_shared<TreeCensus>();
-  Clock::time_point next_look;
-};
-
-// The listeners of this process. RocksDB may be built without run-time types, and a listener that
-// passes everything on may have the name.
+// The listeners of this process. RocksDB may be built without RTTI, and a listener that forwards to
+// another may have its name.
 class TreeListeners {
  public:
   static TreeListeners& All() {
@@ -142,6 +93,15 @@ class TreeListeners {
   std::set<const rocksdb::EventListener*> listeners_;
 };
 
+struct OpenDatabase {
+  std::shared_ptr<LsmShape> shape;
+  std::string session;
+  // RocksDB deletes this handle when the database is closed. Handles of its user have other
+  // addresses.
+  const rocksdb::ColumnFamilyHandle* default_family = nullptr;
+  Clock::time_point next_rescan;
+};
+
 class TreeListener : public rocksdb::EventListener {
  public:
   TreeListener() { TreeListeners::All().Add(this); }
@@ -151,101 +111,105 @@ class TreeListener : public rocksdb::EventListener {
 
   const char* Name() const override { return kTreeListenerName; }
 
-  void LookAt(DB& db) {
-    Note(db, [](TreeCensus& /*census*/) {});
+  void RefreshShape(DB& db) {
+    Update(db, [](LsmShape& /*shape*/) {});
   }
 
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
-    Note(*db, [&](TreeCensus& census) { census.BeginFlush(info.cf_name, info.job_id); });
+    Update(*db, [&](LsmShape& shape) { shape.BeginFlush(info.cf_name, info.job_id); });
   }
 
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
-    Note(*db, [&](TreeCensus& census) {
-      census.EndJob(info.cf_name, info.job_id,
-                    {{0, info.file_number, CountOf(info.table_properties)}});
+    Update(*db, [&](LsmShape& shape) {
+      shape.EndJob(info.cf_name, info.job_id,
+                   {{0, info.file_number, CountOf(info.table_properties)}});
     });
   }
 
   void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
-    Note(*db, [&](TreeCensus& census) {
-      census.BeginCompaction(info.cf_name, info.job_id, info.output_level,
-                             TablesOf(info, info.input_files, info.input_file_infos));
+    Update(*db, [&](LsmShape& shape) {
+      shape.BeginCompaction(info.cf_name, info.job_id, info.output_level,
+                            TablesOf(info, info.input_files, info.input_file_infos));
     });
   }
 
   void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
-    Note(*db, [&](TreeCensus& census) {
-      if (!info.status.ok()) return census.CancelJob(info.cf_name, info.job_id);
-      census.EndJob(info.cf_name, info.job_id,
-                    TablesOf(info, info.output_files, info.output_file_infos));
-      // CompactRange may change the level afterwards, without a word.
-      if (info.compaction_reason == rocksdb::CompactionReason::kManualCompaction) census.Doubt();
+    Update(*db, [&](LsmShape& shape) {
+      if (!info.status.ok()) return shape.CancelJob(info.cf_name, info.job_id);
+      shape.EndJob(info.cf_name, info.job_id,
+                   TablesOf(info, info.output_files, info.output_file_infos));
     });
+    // CompactRange may move the outputs to another level after this event.
+    if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
+    Guard([&] { Open(*db)->MarkStale(); });
   }
 
   void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
     Guard([&] {
-      current_table = TableInMaking();
-      const std::shared_ptr<TreeCensus> census = Find(info.db_name);
-      // While a database is opened, nothing is known of it, and that of an earlier session is old.
-      if (info.reason == rocksdb::TableFileCreationReason::kRecovery) return;
-      if (census == nullptr) return;
-      current_table.census = census;
-      current_table.family = info.cf_name;
-      current_table.job = info.job_id;
+      TableInProgress table;
+      table.path = info.file_path;
+      table.family = info.cf_name;
+      table.job = info.job_id;
+      table.is_planned = writes_planned_tables;
+      // Nothing is known of a database that is being opened.
+      const bool is_recovery = info.reason == rocksdb::TableFileCreationReason::kRecovery;
+      if (!is_recovery) table.shape = Find(info.db_name);
+      StartTable(std::move(table));
     });
   }
 
   void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
     Guard([&] {
-      const TableInMaking table = std::exchange(current_table, TableInMaking());
-      if (table.census == nullptr || !info.status.ok()) return;
+      const TableInProgress table = FinishTable(info.file_path);
+      if (table.shape == nullptr || !info.status.ok()) return;
+      const std::uint64_t number = NumberOf(info.file_path);
       const TableCount count = CountOf(info.table_properties);
-      const bool is_heard = table.census->AddWritten(table.family, table.job, count);
-      if (!is_heard && table.has_owner) {
-        table.census->AddUnheard(table.family, table.job,
-                                 {table.level, NumberOf(info.file_path), count});
+      const bool is_reported = table.shape->AddWritten(table.family, table.job, number, count);
+      if (!is_reported && table.has_policy) {
+        table.shape->AddUnreported(table.family, table.job, {table.level, number, count});
       }
-      // Where RocksDB wants no filter, it asks no policy.
-      const bool is_others = !table.has_owner && info.table_properties.filter_size != 0;
-      if (is_others) table.census->SetOwner(table.family, TreeCensus::kOtherOwner);
+      // RocksDB asks no policy for a table that gets no filter.
+      const bool is_foreign = !table.has_policy && info.table_properties.filter_size != 0;
+      if (is_foreign) table.shape->SetPolicy(table.family, LsmShape::kForeignPolicy);
     });
   }
 
   void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
     Guard([&] {
-      const std::shared_ptr<TreeCensus> census = Find(info.db_name);
-      if (census != nullptr) census->Delete(NumberOf(info.file_path));
+      const std::shared_ptr<LsmShape> shape = Find(info.db_name);
+      if (shape != nullptr) shape->Delete(NumberOf(info.file_path));
     });
   }
 
   void OnExternalFileIngested(DB* db, const rocksdb::ExternalFileIngestionInfo& info) override {
-    Note(*db, [&](TreeCensus& census) {
-      census.AddIngested(info.cf_name, NumberOf(info.internal_file_path),
-                         CountOf(info.table_properties));
+    Update(*db, [&](LsmShape& shape) {
+      shape.AddIngested(info.cf_name, NumberOf(info.internal_file_path),
+                        CountOf(info.table_properties));
     });
   }
 
-  // Null: there was no event of it.
-  std::shared_ptr<TreeCensus> Find(const std::string& name) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = databases_.find(name);
-    return known == databases_.end() ? nullptr : known->second.census;
-  }
-
-  // The default family's handle goes when a database is closed. It does not say of which one.
+  // Closing a database deletes its own handle of the default family.
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
-    const bool is_default = handle->GetID() == 0;
-    ForAll([&](TreeCensus& census) { is_default ? census.Close() : census.Doubt(); });
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto closed = std::find_if(databases_.begin(), databases_.end(), [&](const auto& known) {
+      return known.second.default_family == handle;
+    });
+    if (closed == databases_.end()) return;
+    closed->second.shape->Close();
+    databases_.erase(closed);
   }
 
-  // A failed flush tells no more.
+  // The flush that failed, of a database that is not named, fires no end event.
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
                          rocksdb::Status* /*error*/) override {
-    ForAll([](TreeCensus& census) {
-      census.CancelJobs();
-      census.Doubt();
-    });
+    MarkAllStale();
+  }
+
+  // Returns null if there was no event of an open database at this path.
+  std::shared_ptr<LsmShape> Find(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = databases_.find(path);
+    return known == databases_.end() ? nullptr : known->second.shape;
   }
 
  private:
@@ -254,104 +218,126 @@ class TreeListener : public rocksdb::EventListener {
   void Guard(Function function) {
     try {
       function();
-    } catch (const std::bad_alloc&) {
-      ForAll([](TreeCensus& census) { census.Doubt(); });
+    } catch (...) {
+      MarkAllStale();
     }
   }
 
+  // Applies an event to the shape, and rescans the tables if the shape is still incomplete then.
   template <typename Change>
-  void Note(DB& db, Change change) {
-    Guard([&] { change(*Watch(db)); });
+  void Update(DB& db, Change change) {
+    Guard([&] {
+      const std::shared_ptr<LsmShape> shape = Open(db);
+      change(*shape);
+      if (IsRescanDue(db, *shape)) Rescan(db, *shape);
+    });
   }
 
-  template <typename Change>
-  void ForAll(Change change) {
+  void MarkAllStale() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (auto& [name, database] : databases_) change(*database.census);
+    for (auto& [path, database] : databases_) database.shape->MarkStale();
   }
 
-  // Returns the census of an open database, after a look if it needs one.
-  std::shared_ptr<TreeCensus> Watch(DB& db) {
+  std::shared_ptr<LsmShape> Open(DB& db) {
     std::string session;
     db.GetDbSessionId(session).PermitUncheckedError();
-    std::shared_ptr<TreeCensus> census;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      WatchedDatabase& database = databases_[db.GetName()];
-      census = database.census;
-      if (census->IsOf(session) && (!census->IsDoubtful() || Clock::now() < database.next_look)) {
-        return census;
-      }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = databases_.find(db.GetName());
+    if (known != databases_.end()) {
+      if (known->second.session == session) return known->second.shape;
+      known->second.shape->Close();
     }
+    OpenDatabase opened{std::make_shared<LsmShape>(), session, db.DefaultColumnFamily(), {}};
+    return databases_.insert_or_assign(db.GetName(), std::move(opened)).first->second.shape;
+  }
+
+  bool IsRescanDue(DB& db, const LsmShape& shape) {
+    if (!shape.IsLoaded()) return true;
+    if (!shape.IsStale()) return false;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return Clock::now() >= databases_.at(db.GetName()).next_rescan;
+  }
+
+  void Rescan(DB& db, LsmShape& shape) {
+    constexpr int kPauseInScans = 100;  // rescans take at most a hundredth of the time
     const Clock::time_point begin = Clock::now();
-    Look(db, session, *census);
+    Refresh(db, shape);
     const Clock::time_point end = Clock::now();
     const std::lock_guard<std::mutex> lock(mutex_);
-    databases_[db.GetName()].next_look = end + kLeastTimeBetweenLooks * (end - begin);
-    return census;
+    databases_.at(db.GetName()).next_rescan = end + kPauseInScans * (end - begin);
   }
 
-  static void Look(DB& db, const std::string& session, TreeCensus& census) {
+  static void Refresh(DB& db, LsmShape& shape) {
     constexpr int kTries = 3;
-    const TreeCensus* const known = census.IsOf(session) ? &census : nullptr;
     for (int i = 0; i < kTries; ++i) {
-      const std::uint64_t changes = census.Changes();
-      if (census.Look(changes, session, ListTables(db, known))) return;
+      const std::uint64_t changes = shape.Changes();
+      if (shape.Refresh(changes, ScanTables(db, shape))) return;
     }
-    // Other threads' jobs end all the time. What they changed since is made good by the next look.
-    const auto tables = ListTables(db, known);
-    while (!census.Look(census.Changes(), session, tables)) {
+    // Jobs of other threads end all the time. The next rescan corrects what they changed meanwhile.
+    const auto tables = ScanTables(db, shape);
+    while (!shape.Refresh(shape.Changes(), tables)) {
     }
-    census.Doubt();
+    shape.MarkStale();
   }
-
-  static std::vector<LiveTable> TablesOf(const rocksdb::CompactionJobInfo& info,
-                                         const std::vector<std::string>& paths,
-                                         const std::vector<rocksdb::CompactionFileInfo>& files) {
-    std::vector<LiveTable> tables;
-    for (std::size_t i = 0; i < std::min(paths.size(), files.size()); ++i) {
-      const auto properties = info.table_properties.find(paths[i]);
-      const TableCount count = properties == info.table_properties.end()
-                                   ? TableCount{0, std::nullopt}
-                                   : CountOf(*properties->second);
-      tables.push_back({files[i].level, files[i].file_number, count});
-    }
-    return tables;
-  }
-
-  // In durations of the last look: looks take at most a hundredth of the time.
-  static constexpr int kLeastTimeBetweenLooks = 100;
 
   std::mutex mutex_;
-  std::map<std::string, WatchedDatabase> databases_;  // by path
+  std::map<std::string, OpenDatabase> databases_;  // by path
 };
+
+// The options of the open database keep them alive.
+std::vector<TreeListener*> TreeListenersOf(const DB& db) {
+  std::vector<TreeListener*> listeners;
+  for (const auto& listener : db.GetDBOptions().listeners) {
+    if (!TreeListeners::All().Has(listener.get())) continue;
+    listeners.push_back(static_cast<TreeListener*>(listener.get()));
+  }
+  return listeners;
+}
 
 }  // namespace
 
-TableInMaking* CurrentTable(const rocksdb::FilterBuildingContext& context) {
-  const bool fits = current_table.census != nullptr &&
+TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
+  if (tables_in_progress.empty()) return nullptr;
+  TableInProgress& table = tables_in_progress.back();
+  const bool fits = table.shape != nullptr &&
                     context.reason != rocksdb::TableFileCreationReason::kMisc &&
-                    context.column_family_name == current_table.family;
-  return fits ? &current_table : nullptr;
+                    context.column_family_name == table.family;
+  return fits ? &table : nullptr;
 }
 
-void LookAt(DB& db) {
-  for (const auto& listener : db.GetDBOptions().listeners) {
-    if (!TreeListeners::All().Has(listener.get())) continue;
-    static_cast<TreeListener&>(*listener).LookAt(db);
-  }
+PlannedTables::PlannedTables() { writes_planned_tables = true; }
+PlannedTables::~PlannedTables() { writes_planned_tables = false; }
+
+TrialTable::TrialTable(DB& db, const std::string& family, std::uint64_t keys) {
+  constexpr LsmShape::JobId kNoJob = -1;
+  const std::vector<TreeListener*> listeners = TreeListenersOf(db);
+  for (TreeListener* listener : listeners) listener->RefreshShape(db);
+  if (listeners.empty()) return;
+  TableInProgress table;
+  table.shape = listeners.front()->Find(db.GetName());
+  table.family = family;
+  table.job = kNoJob;
+  table.is_planned = true;
+  table.keys = keys;
+  tables_in_progress.push_back(std::move(table));
+  is_started_ = true;
+}
+
+TrialTable::~TrialTable() {
+  if (is_started_) tables_in_progress.pop_back();
+}
+
+void RefreshShape(DB& db) {
+  for (TreeListener* listener : TreeListenersOf(db)) listener->RefreshShape(db);
 }
 
 std::unique_ptr<rocksdb::EventListener> MakeTreeListener() {
   return std::make_unique<TreeListener>();
 }
 
-std::shared_ptr<TreeCensus> CensusOf(rocksdb::EventListener& listener, const std::string& path) {
+std::shared_ptr<LsmShape> ShapeOf(rocksdb::EventListener& listener, const std::string& path) {
   return static_cast<TreeListener&>(listener).Find(path);
 }
-
-NeedOfFilterSizes::NeedOfFilterSizes() { ++needs_of_filter_sizes; }
-NeedOfFilterSizes::~NeedOfFilterSizes() { --needs_of_filter_sizes; }
 
 }  // namespace tree
 

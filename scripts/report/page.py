@@ -1,41 +1,247 @@
-"""The page: the claim, three figures, the table of settings, and the rest behind folds."""
+"""What readamp's results say, as a page and for a document: the claim, two figures, and which setting to take."""
 
 import html
+import json
 import math
+import pathlib
 import re
+import sys
 
-from findings import CHOICE_COLUMNS, CHOICE_NOTE, LATENCIES, USUAL_BITS, against, number, thousandfold
 from plot import GRID, INK, PAPER, Axis, Plot, style_sheet
-from results import name_of
 
-TREES = {
-    "large": "large tables, one filter each",
-    "partitioned": "filters in partitions of 4 KiB",
-    "small_partitions": "filters in partitions of 512 bytes",
-}
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BLOOM, RIBBON, AUTO = "bloomfilter", "ribbonfilter", "classic_bloom size_ratio=auto"
+RECOMMENDED = AUTO + " bottommost=ribbon"
+NAMES = {BLOOM: "RocksDB's Bloom", RIBBON: "RocksDB's Ribbon", AUTO: "size_ratio=auto", RECOMMENDED: "recommended"}
+USUAL_BITS = 10
+MEMORIES = ((6, "tight"), (10, "usual"), (16, "plenty"))
+CHOICE_COLUMNS = ["memory", "for whom", "`filter_policy=`", "wasted reads in 1,000 lookups", "of RocksDB's Bloom",
+                  "build, in times of RocksDB's Bloom"]
+CHOICE_NOTE = ("Times to build are those of filter_benchmark at 10 bits per key, against RocksDB's Bloom filter compiled for AVX2. "
+               "`size_ratio=auto` needs one more line, in `[DBOptions]`: `listeners=exactbloom_tree`.")
+METHOD = ("Wasted reads are the tables that a lookup of an absent key reads because their filter lets it through. Bits per key are what the "
+          "filter blocks take, trailers included. Each policy has a database of its own; every answer is checked, and there is no report "
+          "unless the counts of RocksDB, of the file system and of the tree agree. Bars are 99.9% intervals.")
 STYLE = f"""
 :root {{ color-scheme: light dark; --paper: {PAPER[0]}; --ink: {INK[0]}; --line: {GRID[0]}; }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ --paper: {PAPER[1]}; --ink: {INK[1]}; --line: {GRID[1]}; }} }}
-body {{ max-width: 54rem; margin: 0 auto; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
-  background: var(--paper); color: var(--ink); }}
+@media (prefers-color-scheme: dark) {{ :root {{ --paper: {PAPER[1]}; --ink: {INK[1]}; --line: {GRID[1]}; }} }}
+body {{ max-width: 54rem; margin: 0 auto; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; background: var(--paper); color: var(--ink); }}
 h1 {{ font-size: 1.6rem; line-height: 1.3; }} h2 {{ font-size: 1.2rem; margin: 2.2rem 0 .3rem; }}
-figure {{ margin: .5rem 0; }} figcaption {{ font-size: .85rem; }} figure svg {{ width: 100%; max-width: 38rem; height: auto; display: block; }}
-.panels {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; }}
-.wide {{ overflow-x: auto; }} code {{ font-size: .9em; }} p code, .text code {{ overflow-wrap: anywhere; }}
+figure {{ margin: .5rem 0; }} figure svg {{ width: 100%; max-width: 38rem; height: auto; display: block; }}
+.wide {{ overflow-x: auto; }} code {{ font-size: .9em; overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; margin: .5rem 0; }}
-th, td {{ padding: .25rem .6rem; text-align: right; vertical-align: top; }}
-th {{ border-bottom: 2px solid var(--line); }} td {{ border-bottom: 1px solid var(--line); }}
-.text th, .text td, th:first-child, td:first-child {{ text-align: left; }}
-@media (max-width: 40rem) {{ .text th {{ display: none; }} .text tr {{ display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }}
-  .text td {{ display: block; border: 0; padding: .1rem 0; }} .text td::before {{ content: attr(data-column) ": "; font-weight: 600; }} }}
-details {{ margin: .6rem 0; border-top: 1px solid var(--line); }} summary {{ cursor: pointer; font-weight: 600; padding: .4rem 0; }}
-.all td {{ white-space: nowrap; }} .all .text td {{ white-space: normal; }} .all p {{ font-size: .9rem; margin: .6rem 0; }}
-@media print {{ :root {{ color-scheme: light; }} body {{ font-size: 10pt; padding: 0; }} figure, tr {{ break-inside: avoid; }}
-  h2, summary, .all p {{ break-after: avoid; }} figure svg {{ max-width: 26rem; }} .all table {{ font-size: 6.5pt; }} .all td {{ padding: .1rem .3rem; white-space: normal; }} .all code {{ white-space: nowrap; }}
-  .all .text code {{ white-space: normal; }} }}
+th, td {{ padding: .25rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }}
+details {{ margin: .6rem 0; }} summary {{ cursor: pointer; font-weight: 600; }}
 """
-# A page is printed as a whole.
-SCRIPT = """addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details")) fold.open = true; });"""
+
+
+def fail(message):
+    print(f"report: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def label(policy):
+    """'{id=classic_bloom;bits_per_key=10;lines=1}' is 'classic_bloom lines=1', and 'bloomfilter:10' 'bloomfilter'."""
+    return " ".join(re.sub(r"bits_per_key=[\d.]+|id=|:[\d.]+|[{}]", "", policy).replace(";", " ").split())
+
+
+def number(value, digits=3):
+    return f"{value:.0f}" if abs(value) >= 10 ** digits else f"{value:#.{digits}g}".rstrip("0").rstrip(".")
+
+
+def thousandfold(reads):
+    return number(1000 * reads)
+
+
+def percent(share):
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.1f}%"
+
+
+class Point:
+    """A policy at one number of bits per key."""
+
+    def __init__(self, result):
+        absent = result["workloads"]["absent"]
+        per_lookup = absent["absent_checks"] / absent["lookups"]
+        self.policy, self.bits_per_key = result["policy"], result["bits_per_key"]
+        self.measured = absent["wasted_reads"] / absent["lookups"]
+        self.low, self.high = (end * per_lookup for end in absent["interval"])
+        exact = absent["predicted_wasted_reads"]
+        self.exact = None if exact is None else exact / absent["lookups"]
+        self.wasted = self.measured if self.exact is None else self.exact
+
+
+class Growth:
+    """The policies of a run with the workload growth."""
+
+    def __init__(self, run):
+        tree = run["settings"]["tree"]
+        self.where = "universal compaction" if tree["kind"] == "universal" else "compaction by levels"
+        if tree["level0_trigger"] != 4:
+            self.where += f", {tree['level0_trigger']} files trigger level 0"
+        self.policies = {label(policy["policy"]): policy["workloads"]["growth"] for policy in run["policies"]}
+
+
+class Results:
+    """Reports of readamp: those of the workload absent are points of `curves`, by policy and bits per key; the others are trees
+    that grow."""
+
+    def __init__(self, paths):
+        self.runs = [run for path in paths for run in read_reports(path)]
+        self.curves, self.growth = {}, []
+        for run in self.runs:
+            try:
+                results = [policy for policy in run["policies"] if policy["filter_bytes"]]
+                if all("growth" in policy["workloads"] for policy in results):
+                    self.growth.append(Growth(run))
+                    continue
+                bits = round(results[0]["bits_per_key"])
+                for policy in results:
+                    self.curves.setdefault(label(policy["policy"]), {})[bits] = Point(policy)
+            except (KeyError, TypeError, IndexError):
+                fail("a result is no report of readamp with the workload absent or growth")
+        if not (self.curves or self.growth):
+            fail("there is no report of readamp in the files")
+        self.labels = list(dict.fromkeys([*self.curves, *(name for run in self.growth for name in run.policies)]))
+
+    def point(self, name, bits=USUAL_BITS):
+        return self.curves.get(name, {}).get(bits)
+
+    def bits_for(self, name, reads):
+        """The bits per key for so many wasted reads per lookup, interpolated by logarithms, or None."""
+        points = [point for _, point in sorted(self.curves.get(name, {}).items())]
+        for more, fewer in zip(points, points[1:]):
+            if more.wasted >= reads >= fewer.wasted > 0 and more.wasted > fewer.wasted:
+                share = math.log(more.wasted / reads) / math.log(more.wasted / fewer.wasted)
+                return more.bits_per_key + share * (fewer.bits_per_key - more.bits_per_key)
+        return None
+
+
+def read_reports(path):
+    """The reports of readamp in a file, one after another."""
+    try:
+        text = path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"{path}: {error}")
+    reports = []
+    while text:
+        try:
+            report, end = json.JSONDecoder().raw_decode(text)
+        except ValueError:
+            fail(f"{path} is not JSON of readamp")
+        reports.append(report)
+        text = text[end:].lstrip()
+    return reports
+
+
+def claim(results):
+    best, bloom = results.point(RECOMMENDED), results.point(BLOOM)
+    if not (best and bloom and best.measured):
+        return "Wasted reads of lookups of absent keys, by filter policy"
+    return (f"In the same memory, ExactBloom's recommended setting wastes {math.floor(bloom.measured / best.measured)} times fewer reads "
+            f"than RocksDB's Bloom filter: {thousandfold(best.measured)} instead of {thousandfold(bloom.measured)} in 1,000 lookups of "
+            f"absent keys, at {USUAL_BITS} bits per key.")
+
+
+def terms(results):
+    run = next((run for run in results.runs if "sorted_runs" in run["settings"]["tree"]), None)
+    if not (run and results.point(RECOMMENDED)):
+        return ""
+    tree = run["settings"]["tree"]
+    return (f"Recommended: `filter_policy={results.point(RECOMMENDED).policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
+            f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+
+
+def of_memory(results):
+    bloom = results.point(BLOOM)
+    needs = [f"{NAMES[name]} {results.bits_for(name, bloom.wasted):.1f}" for name in (RECOMMENDED, RIBBON)
+             if bloom and results.bits_for(name, bloom.wasted)]
+    return (f"To waste no more reads than RocksDB's Bloom filter with {USUAL_BITS} bits per key, filters need fewer bits: "
+            f"{', '.join(needs)}.") if needs else ""
+
+
+def of_growth(results):
+    shares = []
+    for run in results.growth:
+        if {BLOOM, RECOMMENDED} <= run.policies.keys():
+            reads = [run.policies[policy]["loading"]["wasted_reads_per_lookup"] for policy in (RECOMMENDED, BLOOM)]
+            shares.append(f"{percent(reads[0] / reads[1])} ({run.where})")
+    return (f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: "
+            f"{', '.join(shares)}.") if shares else ""
+
+
+def build_times():
+    """By policy, in times of RocksDB's Bloom filter: what filter_benchmark measured."""
+    ratio = {}
+    for line in (ROOT / "docs/figures/bench.jsonl").read_text().splitlines()[1:]:
+        row = json.loads(line)
+        if (row["kernel"], row["keys"], row["bits_per_key"], row["layout"]) == ("avx512", 600_000, 10, "lines=0"):
+            ratio[row["peer"]] = row["operations"]["build"]["ratio"][0]
+    ours = ratio["FastLocalBloom AVX2"]
+    return {BLOOM: "1", AUTO: f"{ours:.2f}", RECOMMENDED: f"{ours / ratio['ribbonfilter']:.1f} in the largest run, else {ours:.2f}"}
+
+
+def choices(results):
+    """The rows of the table `Which setting for me`."""
+    builds, rows = build_times(), []
+    for bits, memory in MEMORIES:
+        for name, whom in ((RECOMMENDED, "reads leave memory"), (AUTO, "builds must stay cheap"), (BLOOM, "all data in memory")):
+            point, bloom = results.point(name, bits), results.point(BLOOM, bits)
+            if point and bloom:
+                rows.append([f"{memory}: {bits} bits per key", whom, f"`{point.policy}`", thousandfold(point.measured),
+                             percent(point.measured / bloom.measured), builds[name]])
+    return rows
+
+
+def markdown(results):
+    """The claim, the table and the conclusions for docs/report.md."""
+    rows = [CHOICE_COLUMNS, ["---"] * len(CHOICE_COLUMNS), *choices(results)]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    conclusions = "\n".join(f"- {sentence}" for sentence in (of_memory(results), of_growth(results)) if sentence)
+    return f"**{claim(results)}** {terms(results)}\n\n{table}\n\n{CHOICE_NOTE}\n\n{conclusions}\n"
+
+
+def halves_of_decades(values):
+    return 10 ** (math.floor(2 * math.log10(min(values))) / 2), 10 ** (math.ceil(2 * math.log10(max(values))) / 2)
+
+
+def reads_plot(results):
+    # The curve of a cache-line layout would hide that of the same policy without it.
+    curves = {name: [point for _, point in sorted(points.items()) if point.measured and point.wasted] for name, points in
+              results.curves.items() if "lines=" not in name}
+    bits = [point.bits_per_key for points in curves.values() for point in points]
+    plot = Plot("Wasted reads against bits per key",
+                Axis("filter bits per key", min(bits) - 0.5, max(bits) + 0.5,
+                     range(math.ceil(min(bits) - 0.5), math.floor(max(bits) + 0.5) + 1, 2)),
+                Axis("wasted reads in 1,000 lookups",
+                     *halves_of_decades([1000 * point.wasted for points in curves.values() for point in points]), log=True), results.labels)
+    low = 10 ** plot.y.low
+    for name, points in curves.items():
+        plot.curve(name, NAMES.get(name, name), [(p.bits_per_key, 1000 * p.wasted) for p in points],
+                   [(p.bits_per_key, max(low, 1000 * p.measured)) for p in points],
+                   [(p.bits_per_key, max(low, 1000 * p.low), 1000 * p.high) for p in points])
+    return plot
+
+
+def growth_plots(results):
+    def seen(growth):
+        return [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
+                if point["wasted_reads_per_lookup"]]
+
+    reads = [y for run in results.growth for growth in run.policies.values() for _, y in seen(growth)]
+    plots = []
+    for run in results.growth:
+        last = max(x for growth in run.policies.values() for x, _ in seen(growth))
+        step = 10 ** math.floor(math.log10(last)) / 2
+        plot = Plot("Wasted reads while the tree grows",
+                    Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
+                    Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads), log=True), results.labels, 400, 300,
+                    heading=run.where[0].upper() + run.where[1:])
+        for i, (policy, growth) in enumerate(run.policies.items()):
+            points = seen(growth)
+            plot.curve(policy, NAMES.get(policy, policy), points, points[i % 3::3])  # markers at different places
+        plots.append(plot)
+    return plots
 
 
 def text(sentence):
@@ -43,245 +249,40 @@ def text(sentence):
     return re.sub(r"`(.*?)`", lambda code: f"<code>{code[1].replace(';', ';<wbr>')}</code>", html.escape(sentence, quote=False))
 
 
-def sentence_case(words):
-    return words[0].upper() + words[1:]
+def table(columns, rows):
+    def row(cells, tag):
+        return "<tr>" + "".join(f"<{tag}>{text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-
-def table(columns, rows, caption="", kind=""):
-    names = [f' data-column="{html.escape(column.replace("`", ""))}"' if kind else "" for column in columns]
-
-    def row(cells):
-        return "<tr>" + "".join(f"<td{name}>{text(number(cell))}</td>" for name, cell in zip(names, cells)) + "</tr>"
-
-    return "\n".join([f"<p>{text(caption)}</p>" if caption else "", f'<div class="wide" tabindex="0"><table class="{kind}">',
-                      "<tr>" + "".join(f"<th>{text(column)}</th>" for column in columns) + "</tr>", *map(row, rows), "</table></div>"])
+    return "\n".join(['<div class="wide"><table>', row(columns, "th"), *(row(cells, "td") for cells in rows), "</table></div>"])
 
 
 def fold(title, *content):
-    return f'<details class="all"><summary>{text(title)}</summary>\n' + "\n".join(content) + "\n</details>"
+    return f"<details><summary>{title}</summary>\n" + "\n".join(content) + "\n</details>"
 
 
-def figure(name, title, conclusion, plots, caption):
-    return "\n".join([f"<h2>{text(title)}</h2>\n<p>{text(conclusion)}</p>", f'<figure id="{name}"><div class="panels">',
-                      *(plot if isinstance(plot, str) else plot.svg() for plot in plots),
-                      f"</div><figcaption>{text(caption)}</figcaption></figure>"])
+def figure(title, conclusion, plots):
+    return "\n".join([f"<h2>{title}</h2>\n<p>{text(conclusion)}</p>\n<figure>", *(plot.svg() for plot in plots), "</figure>"])
 
 
-def decades(values):
-    """From the power of ten below the least value to the one above the largest, by halves of decades."""
-    return (10 ** (math.floor(2 * math.log10(min(values))) / 2), 10 ** (math.ceil(2 * math.log10(max(values))) / 2))
+def points_table(results):
+    rows = [[f"`{name}`", number(point.bits_per_key, 4), thousandfold(point.measured), f"{thousandfold(point.low)} to {thousandfold(point.high)}",
+             "-" if point.exact is None else thousandfold(point.exact)]
+            for name, points in results.curves.items() for _, point in sorted(points.items())]
+    return table(["policy", "bits per key", "wasted reads in 1,000 lookups", "99.9% interval", "exact"], rows)
 
 
-def reads_plot(findings):
-    curves = findings.drawn()
-    points = [point for curve in curves for point in curve.points.values() if point.wasted > 0 and point.measured > 0]
-    bits = [point.bits_per_key for point in points]
-    plot = Plot("Wasted reads against bits per key",
-                Axis("filter bits per key", min(bits) - 0.5, max(bits) + 0.5,
-                     range(math.ceil(min(bits) - 0.5), math.floor(max(bits) + 0.5) + 1, 2)),
-                Axis("wasted reads in 1,000 lookups", *decades([1000 * point.wasted for point in points]), log=True),
-                findings.labels())
-    low = 10 ** plot.y.low
-    for curve in curves:
-        seen = [point for point in curve.points.values() if point.wasted > 0 and point.measured > 0]
-        if seen:
-            plot.curve(curve.label, curve.name, [(p.bits_per_key, 1000 * p.wasted) for p in seen],
-                       [(p.bits_per_key, max(low, 1000 * p.measured)) for p in seen],
-                       [(p.bits_per_key, max(low, 1000 * p.interval[0]), 1000 * p.interval[1]) for p in seen])
-    return plot
-
-
-def time_plot(findings):
-    curves = [curve for curve in findings.drawn() if findings.bits in curve.points]
-    latencies = [10 ** (i / 10) for i in range(41)]
-    spreads = {curve.label: [curve.points[findings.bits].time_us(latency) for latency in latencies] for curve in curves}
-    values = [time for spread in spreads.values() for point in spread for time in (point.low, point.high) if time > 0]
-    plot = Plot("Time of a lookup against the time of a read",
-                Axis("time of a read", 1, 10_000, [(10 ** i, name) for i, name in enumerate(("1 us", "10 us", "100 us", "1 ms", "10 ms"))],
-                     log=True),
-                Axis("us per lookup of an absent key", *decades(values), log=True), findings.labels())
-    for i, curve in enumerate(curves):
-        times = spreads[curve.label]
-        markers = [(latencies[j], times[j].middle) for j in range(2 + 2 * i, 41, 10)]  # not at the same places
-        plot.curve(curve.label, curve.name, [(latency, time.middle) for latency, time in zip(latencies, times)], markers,
-                   band=[[(latency, time.low) for latency, time in zip(latencies, times)],
-                         [(latency, time.high) for latency, time in zip(latencies, times)]])
-    return plot
-
-
-def growth_plots(findings):
-    values = [1000 * point["wasted_reads_per_lookup"] for run in findings.growth for growth in run.policies.values()
-              for point in growth["points"] if point["wasted_reads_per_lookup"]]
-    plots = []
-    for run in findings.growth:
-        last = max(point["keys_written"] for growth in run.policies.values() for point in growth["points"]) / 1e6
-        step = 10 ** math.floor(math.log10(last)) / 2
-        plot = Plot("Wasted reads while the tree grows",
-                    Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
-                    Axis("wasted reads in 1,000 lookups", *decades(values), log=True), findings.labels(), 400, 300,
-                    heading=sentence_case(run.where))
-        for i, (policy, growth) in enumerate(run.policies.items()):
-            points = [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
-                      if point["wasted_reads_per_lookup"]]
-            if points:
-                plot.curve(policy, name_of(policy), points, points[i % 3::3])  # markers not at the same places
-        plots.append(plot)
-    return plots
-
-
-def times_fold(findings):
-    curves = [curve for curve in findings.curves if findings.bits in curve.points]
-    reference = findings.reference.points.get(findings.bits)
-    if reference is None:
-        return ""
-
-    def cell(spread, other, curve):
-        return f"{number(spread.middle, 3)} ({against(spread, other, curve is findings.reference)})"
-
-    return fold("Times of all policies", table(
-        ["policy", "building, ns per key", *(f"a read takes {latency} us" if latency else "reads from the page cache" for latency in LATENCIES)],
-        [[f"`{curve.label}`", cell(point.build_ns, reference.build_ns, curve),
-          *(cell(point.time_us(latency), reference.time_us(latency), curve) for latency in LATENCIES)]
-         for curve in curves for point in [curve.points[findings.bits]]],
-        f"Medians of building filters of {findings.bits:g} bits per key and of looking an absent key up, in us, and how they compare with "
-        f"{findings.reference.name}."))
-
-
-def partitions_fold(sweep):
-    content = []
-    for tree, curves in sweep.trees.items():
-        reference = curves[0].points.get(USUAL_BITS)
-        if tree not in TREES or tree == "large" or reference is None:
-            continue
-        rows = []
-        for curve in curves:
-            point, equal = curve.points.get(USUAL_BITS), curve.reads_at(reference.bits_per_key)
-            rows.append([f"`{curve.label}`", point and point.bits_per_key, point and thousandfold(point.measured),
-                         equal and thousandfold(equal), equal and f"{equal / reference.wasted:.2f}"])
-        content.append(table(["policy", f"asked for {USUAL_BITS} bits per key, takes", "wasted reads in 1,000 lookups",
-                              f"taking {number(reference.bits_per_key)} bits per key", f"of those of {curves[0].name}"], rows, sentence_case(TREES[tree])))
-    return fold("Partitions", "<p>Indexes and trailers of the partitions count as memory. Wasted reads in equal memory are interpolated by "
-                "logarithms.</p>", *content) if content else ""
-
-
-def sizing_fold(sizing):
-    if not sizing:
-        return ""
-
-    def saved(point, rate):
-        return 100 * (1 - point["exact"][rate] / point["usual"][rate]) if point["usual"][rate] else None
-
-    def measured(point):  # where k differs and chance does not hide it
-        differs = point["usual"]["probes"] != point["exact"]["probes"]
-        return saved(point, "measured_rate") if differs and point["exact"]["false_positives"] >= 1000 else None
-
-    def layout(point):
-        return point["layout"] + (f" lines={point['lines']}" if point["lines"] else "")
-
-    most = max(sizing, key=lambda point: saved(point, "exact_rate") or 0)
-    return fold("Exact sizing", f"<p>k* has the lowest exact rate, the usual k is round(ln 2 m/n). The most that k* saves here is "
-                f"{number(saved(most, 'exact_rate'), 3)}% of the false positives ({layout(most)}, {most['keys']:,} keys, "
-                f"{number(most['bits_per_key'])} bits per key). Filters were built outside RocksDB with either, and asked for absent keys.</p>",
-                table(["layout", "keys", "bits per key", "usual k", "k*", "rate, usual k", "measured", "rate, k*", "measured",
-                       "saved %, exact", "measured"],
-                      [[layout(point), f"{point['keys']}", point["bits_per_key"],
-                        f"{point['usual']['probes']}", f"{point['exact']['probes']}", point["usual"]["exact_rate"],
-                        point["usual"]["measured_rate"], point["exact"]["exact_rate"], point["exact"]["measured_rate"],
-                        number(saved(point, "exact_rate"), 3), number(measured(point), 3)] for point in sizing]))
-
-
-def growth_fold(findings):
-    content = []
-    for run in findings.growth:
-        rows = [[f"`{policy}`", *(cell for state in ("loading", "at_rest") for means in [growth[state]] for cell in
-                                  (thousandfold(means["wasted_reads_per_lookup"]), means["over_present_optimum"], means["bits_per_key"])),
-                 growth["most_bits_per_key"]] for policy, growth in run.policies.items()]
-        content.append(table(["policy", "loading: wasted reads in 1,000 lookups", "over the optimum", "bits per key",
-                              "at rest: wasted reads in 1,000 lookups", "over the optimum", "bits per key", "most bits per key"], rows,
-                             sentence_case(run.where)))
-    return fold("Growing trees", "<p>The optimum is the best division of the bits that the tree has at the moment.</p>", *content) \
-        if content else ""
-
-
-def agreement(sweep):
-    def agreeing(pairs):
-        pairs = list(pairs)
-        return f"{sum(low <= exact <= high for exact, (low, high) in pairs)} of {len(pairs)}"
-
-    points = sweep.points()
-    alone = [filters for point in sweep.sizing for filters in ([point["usual"], point["exact"]]
-             if point["usual"]["probes"] != point["exact"]["probes"] else [point["exact"]])]
-    deviations = sorted(abs(run["mean_us"] / (point.cpu_us.middle + run["read_latency_us"] * run["reads"] / run["lookups"]) - 1)
-                        for point in points for run in point.line["delayed"])
-    sentences = ["The exact prediction lies in the 99.9% interval of "
-                 f"{agreeing((point.exact, point.interval) for point in points if point.exact is not None)} points in RocksDB that have one"
-                 + (f", and of {agreeing((filters['exact_rate'], filters['interval']) for filters in alone)} rates of filters alone."
-                    if alone else ".")]
-    if deviations:
-        sentences.append(f"The times against read latency are a model. It was tried with delayed reads in {len(deviations)} runs: half of "
-                         f"the times by the clock, which also counts waiting for the processor, deviate from it by less than "
-                         f"{deviations[len(deviations) // 2]:.0%}.")
-    return " ".join(sentences)
-
-
-def method_fold(sweep):
-    sentences = []
-    if sweep.runs:
-        settings = sweep.runs[-1]["settings"]
-        sentences.append(f"Keys: {settings['keys']}, a share of {settings['stored_share']} of them stored, in {settings['sorted_runs']} sorted "
-                         f"runs, each {settings['size_ratio']} times as large as the one before. Each point has a database of its own, and "
-                         f"{settings['lookups']:,} lookups of absent keys, each answer checked. Up to 300,000 of them are then made "
-                         f"{settings['repetitions']} times and timed, and so is building; points of one number of bits per key take turns. Times are "
-                         "processor times.")
-    sentences.append("A read is wasted when a filter lets an absent key through to its table. Bits per key are what the filter blocks take. "
-                     "A statement about time is made only where every run of the one is below every run of the other; else there is "
-                     "no difference. The setting for slow reads is one of those with the fewest wasted reads, and for reads from the page cache "
-                     "one of those with the fastest lookups: the one that is cheapest to build, and where builds show no difference the one that "
-                     "wastes the fewest reads.")
-    sentences.append(agreement(sweep))
-    return fold("Method", *(f"<p>{text(sentence)}</p>" for sentence in sentences))
-
-
-def points_fold(sweep):
-    def spread(times):
-        return " / ".join(number(value, 3) for value in (times.low, times.middle, times.high))
-
-    return fold("All points", "<p>Times: least, median and most of the repeated runs; a lookup in us, building in ns per key.</p>", *(table(
-        ["policy", "bits per key", "wasted reads in 1,000 lookups", "99.9% interval", "exact", "blocks read", "lookup", "build"],
-        [[f"`{curve.label}`", point.bits_per_key, thousandfold(point.measured), " to ".join(map(thousandfold, point.interval)),
-          "-" if point.exact is None else thousandfold(point.exact), thousandfold(point.line["blocks_read"] / point.line["lookups"]),
-          spread(point.cpu_us), spread(point.build_ns)] for curve in curves for point in curve.points.values()], sentence_case(TREES.get(tree, tree)))
-        for tree, curves in sweep.trees.items()))
-
-
-def runs_fold(sweep, growth):
-    runs = [[f"`{run['command']}`", *(run[name] for name in ("exactbloom", "rocksdb", "cpu", "kernel"))] for run in (sweep.runs if sweep else [])]
-    return fold("Runs", table(["command", "ExactBloom", "RocksDB", "processor", "kernel"],
-                              runs + [[f"`{run.command}`", "", "", "", ""] for run in growth], kind="text"))
-
-
-def page(sweep, findings, plots):
-    """The whole page. `plots` are those of reads, of times and of growth, by their names; what was not measured is left out."""
-    body = [f"<h1>{text(findings.claim())}</h1>\n<p>{text(findings.terms(sweep))}</p>"]
-    if "wasted_reads" in plots:
-        body.append(figure("wasted_reads", "Wasted reads against memory", findings.of_memory(), plots["wasted_reads"],
-                           "Markers are measured, with 99.9% intervals; lines are the exact prediction, and join the points where there is "
-                           "none. A vertical line compares equal memory."))
-        body.append(figure("lookup_time", "Time of a lookup against the time of a read", findings.of_time(), plots["lookup_time"],
-                           f"At {findings.bits:g} bits per key. Shaded: the repeated runs, with the 99.9% intervals of the reads."))
-    if "growth" in plots:
-        body.append(figure("growth", "Wasted reads while the tree grows", findings.of_growth(), plots["growth"],
-                           "Measured between the writes, while compactions go on."))
-    if findings.choices():
-        body.append("<h2>Which setting for me</h2>")
-        body.append(table(CHOICE_COLUMNS, findings.choices(), CHOICE_NOTE, "text"))
-    if sweep:
-        body += [times_fold(findings), partitions_fold(sweep)]
-    body.append(growth_fold(findings))
-    if sweep:
-        body += [sizing_fold(sweep.sizing), points_fold(sweep), method_fold(sweep)]
-    body.append(runs_fold(sweep, findings.growth))
+def page(results):
+    """The whole page; what was not measured is left out."""
+    body = [f"<h1>{text(claim(results))}</h1>\n<p>{text(terms(results))}</p>"]
+    if results.curves:
+        body.append(figure("Wasted reads against memory", of_memory(results), [reads_plot(results)]))
+        body.append("<h2>Which setting for me</h2>\n" + table(CHOICE_COLUMNS, choices(results)) + f"\n<p>{text(CHOICE_NOTE)}</p>")
+    if results.growth:
+        body.append(figure("Wasted reads while the tree grows", of_growth(results), growth_plots(results)))
+    if results.curves:
+        body.append(fold("All points", points_table(results)))
+    runs = [[f"`{run['command']}`", run["exactbloom"], run["rocksdb"], run["cpu"]] for run in results.runs]
+    body += [fold("Method", f"<p>{METHOD}</p>"), fold("Runs", table(["command", "ExactBloom", "RocksDB", "processor"], runs))]
     return "\n".join(['<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">', "<title>Which filter, how many bits per key?</title>",
-                      f"<style>{STYLE}{style_sheet(findings.labels())}</style><script>{SCRIPT}</script></head><body>",
-                      *body, "</body></html>\n"])
+                      f"<style>{STYLE}{style_sheet(results.labels)}</style></head><body>", *body, "</body></html>\n"])

@@ -1,4 +1,4 @@
-"""Figures as SVG, for a page or as files, that follow the reader's colour scheme."""
+"""Figures as SVG, in a page or in files, that follow the reader's colour scheme."""
 
 import html
 import math
@@ -11,16 +11,13 @@ STYLES = {
     "ribbonfilter": ("#86349a", "#dda3ec", "11 4 2 4", "down"),
     "classic_bloom size_ratio=auto bottommost=ribbon": ("#111111", "#ffffff", "", "circle"),
 }
-OTHER_STYLES = [("#6d5200", "#e3c35c", "5 3", "cross"), ("#4c5660", "#b4bec8", "1 3", "plus"),
-                ("#8f2149", "#ff9cbd", "9 3 1 3", "square"), ("#2d5f63", "#8fd0d4", "3 3", "triangle")]
+OTHER_STYLES = [("#6d5200", "#e3c35c", "5 3", "square"), ("#4c5660", "#b4bec8", "1 3", "triangle")]
 MARKERS = {
     "circle": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "square": "M-4-4h8v8h-8z",
     "triangle": "M0-5.5L5 4H-5z",
     "down": "M0 5.5L5-4H-5z",
     "diamond": "M0-6L5 0L0 6L-5 0z",
-    "cross": "M-4.5-3l1.5-1.5l3 3l3-3l1.5 1.5l-3 3l3 3l-1.5 1.5l-3-3l-3 3l-1.5-1.5l3-3z",
-    "plus": "M-1.2-5h2.4v3.8h3.8v2.4h-3.8v3.8h-2.4v-3.8h-3.8v-2.4h3.8z",
 }
 PAPER, INK, GRID = ("#ffffff", "#14171a"), ("#1c1f22", "#e8eaec"), ("#8a9097", "#7d858d")
 LABEL_HEIGHT = 16
@@ -52,9 +49,7 @@ class Axis:
             self.ticks = [(value, f"{value:,.10g}") for value in decades if low <= value * 1.0001 and value <= high * 1.0001]
         else:
             self.low, self.high = low, high
-            self.ticks = [(value, f"{value:g}") for value in ticks or []]
-        if log and ticks:
-            self.ticks = ticks
+            self.ticks = [(value, f"{value:g}") for value in ticks]
 
     def place(self, value):
         """Between 0 and 1 along the axis."""
@@ -78,14 +73,12 @@ class Plot:
     def path(self, points):
         return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (self.at(*point) for point in points))
 
-    def curve(self, label, name, line, markers=(), bars=(), band=None):
-        """Points of a line, of markers, (x, low, high) of bars, and the lower and upper edge of a band."""
+    def curve(self, label, name, line, markers=(), bars=()):
+        """Points of a line, of markers, and (x, low, high) of bars."""
         _, _, dashes, marker = style_of(label, self.labels)
         width = 3 if label.endswith("bottommost=ribbon") else 2
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
-        if band:
-            drawn.insert(0, f'<path d="{self.path(band[0] + band[1][::-1])}z" fill="currentColor" fill-opacity=".15"/>')
         for x, low, high in bars:
             drawn.append(f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>')
         for point in markers:
@@ -120,11 +113,11 @@ class Plot:
                  f"{html.escape(self.x.title)}</text>"]
         lines = []
         for value, text in self.y.ticks:
-            _, y = self.at(10 ** self.x.low if self.x.log else self.x.low, value)
+            y = self.bottom - self.y.place(value) * (self.bottom - self.top)
             lines.append(f"M{self.left} {y:.1f}H{self.right}")
             drawn.append(f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
         for value, text in self.x.ticks:
-            x, _ = self.at(value, 10 ** self.y.low if self.y.log else self.y.low)
+            x = self.left + self.x.place(value) * (self.right - self.left)
             lines.append(f"M{x:.1f} {self.top}V{self.bottom}")
             drawn.append(f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>')
         return [f'<path class="grid" d="{"".join(lines)}" stroke="currentColor" stroke-width=".4" fill="none"/>',

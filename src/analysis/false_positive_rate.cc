@@ -37,7 +37,7 @@ bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probe
 ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
                                      int probes) {
   if (keys == 0) return {0.0, 0};
-  if (layout.InLines()) return {LineFalsePositiveRate(layout, bits, keys, probes), 0};
+  if (layout.InLines()) return {LineFalsePositiveRate(layout.kind, bits, keys, probes), 0};
   // All bits of the filter are set by any one key.
   if (bits == static_cast<std::uint64_t>(probes) && layout.kind == FilterKind::kClassic) {
     return {1.0, 0};

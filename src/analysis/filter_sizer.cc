@@ -31,7 +31,7 @@ std::uint64_t Above(std::uint64_t count, double width, std::uint64_t unit) {
 }  // namespace
 
 int FilterSizer::OptimalProbes(std::uint64_t bits, std::uint64_t keys) {
-  if (!analysis::IsGeometry(layout_, bits, keys, layout_.ProbeStep()) || keys == 0) {
+  if (!analysis::IsGeometry(layout_, bits, keys, 1) || keys == 0) {
     return exactbloom::OptimalProbes(layout_, bits, keys);
   }
   {
@@ -72,7 +72,7 @@ FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) 
     break;
   }
   for (const double width : kWidths) {
-    const std::uint64_t fewer_bits = std::max(layout_.LeastBits(), Below(bits, width, unit));
+    const std::uint64_t fewer_bits = Below(bits, width, unit);
     const std::uint64_t more_keys = Above(keys, width, 1);
     if (!analysis::IsBestDownwards(layout_, fewer_bits, more_keys, probes)) continue;
     box.least_bits = fewer_bits;

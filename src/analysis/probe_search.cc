@@ -19,10 +19,9 @@ constexpr double kLeastBound = 1e-280;
 constexpr double kRounding = 1e-11;
 
 int UsualProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  const int step = layout.ProbeStep();
   const double usual = kLn2 * static_cast<double>(bits) / static_cast<double>(keys);
   const double most = layout.MostProbes(bits);
-  return static_cast<int>(std::clamp(usual, static_cast<double>(step), most)) / step * step;
+  return static_cast<int>(std::clamp(usual, 1.0, most));
 }
 
 class ProbeSearch {
@@ -33,8 +32,8 @@ class ProbeSearch {
   Choice Best() {
     const int start = UsualProbes(layout_, bits_, keys_);
     best_ = {start, Log2Rate(start)};
-    Walk(start, -layout_.ProbeStep());
-    Walk(start, +layout_.ProbeStep());
+    Walk(start, -1);
+    Walk(start, +1);
     return best_;
   }
 
@@ -97,12 +96,11 @@ bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int pr
 }  // namespace
 
 bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return IsBestTowards(layout, bits, keys, probes, layout.ProbeStep());
+  return IsBestTowards(layout, bits, keys, probes, +1);
 }
 
 bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return probes <= layout.MostProbes(bits) &&
-         IsBestTowards(layout, bits, keys, probes, -layout.ProbeStep());
+  return probes <= layout.MostProbes(bits) && IsBestTowards(layout, bits, keys, probes, -1);
 }
 
 Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys) {

@@ -19,8 +19,8 @@ namespace exactbloom::analysis {
 // of probes changes; the curve is the convex hull below it, since a division never stays in a bend.
 class RateCurve {
  public:
-  // The curve is computed at the first call for a layout, which takes some tens of milliseconds
-  // (with two lines, some hundreds), and kept as long as the process runs.
+  // The curve is computed at the first call for a layout, which takes some tens of milliseconds,
+  // and kept as long as the process runs.
   static const RateCurve& OfBloom(Layout layout);
   static const RateCurve& OfRibbon();
 

@@ -26,7 +26,7 @@ bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probe
 ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
                                      int probes);
 
-// Requires IsGeometry for the layout, lines = 1 or 2, and at least one key.
-double LineFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+// Requires IsGeometry for the kind with lines = 1, and at least one key.
+double LineFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 }  // namespace exactbloom::analysis

@@ -13,8 +13,8 @@ using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
 
 int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  if (!analysis::IsGeometry(layout, bits, 0, layout.ProbeStep())) return 0;
-  if (keys < 1 || keys > kMaxCount) return layout.ProbeStep();
+  if (!analysis::IsGeometry(layout, bits, 0, 1)) return 0;
+  if (keys < 1 || keys > kMaxCount) return 1;
   return analysis::BestProbes(layout, bits, keys);
 }
 
@@ -31,7 +31,7 @@ std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, doub
 }
 
 std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) {
-  if (!analysis::IsGeometry(layout, bits, 0, layout.ProbeStep())) return std::nullopt;
+  if (!analysis::IsGeometry(layout, bits, 0, 1)) return std::nullopt;
   if (bits > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);
   const auto exceeds = [&](std::uint64_t keys) {

@@ -77,7 +77,7 @@ std::optional<std::uint64_t> FewestBits(Layout layout, double log2_target, doubl
   const auto units_guess = static_cast<std::uint64_t>(
       std::min(guess / static_cast<double>(unit), static_cast<double>(most_units)));
   // The guess is near: the bracket grows from a little above it until it holds.
-  std::uint64_t low = layout.LeastBits() / unit - 1;
+  std::uint64_t low = 0;
   std::uint64_t high = std::max(units_guess + units_guess / 64 + 8, low + 1);
   while (high <= most_units && !reaches(high)) {
     low = high;

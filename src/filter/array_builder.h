@@ -5,8 +5,8 @@
 // first distributes the keys' entries to the ranges they touch, the second fills one range after
 // the other. An entry is
 //
-//   lines > 0   the hash of a key: its lines lie within one range
-//   lines = 0   one position of a key
+//   lines = 1   the hash of a key: its line lies within one range
+//   lines = 0   the last 32 bits of one position of a key
 //
 // The entries take the memory of the hashes that have been distributed, and at most twice
 // kScratchBytesPerKey of more memory per key: once for the first entries of each range, once for
@@ -15,13 +15,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 #include "exactbloom/bloom_filter.h"
 #include "hash_store.h"
 #include "kernels/kernel.h"
-#include "kernels/line_fields.h"
 
 namespace exactbloom::filter {
 
@@ -43,21 +40,5 @@ void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore
 // The same, always key by key or, if memory allows, always range by range. For tests.
 void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
-
-// To be called before a range is filled. Clears it the first time, and fetches it later.
-inline void PrepareRange(unsigned char* begin, const unsigned char* end, bool is_cleared) {
-  if (!is_cleared) {
-    std::memset(begin, 0, static_cast<std::size_t>(end - begin));
-    return;
-  }
-  for (const unsigned char* line = begin; line < end; line += kLineBytes) {
-    __builtin_prefetch(line, 1);
-  }
-}
-
-// One for layouts with lines, one for lines = 0. Return false, with nothing done, if there is no
-// memory for the first entries.
-bool BuildLinesByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
-bool BuildDrawsByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
 
 }  // namespace exactbloom::filter

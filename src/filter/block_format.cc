@@ -79,7 +79,7 @@ std::size_t TrailerBytesOf(std::string_view block) {
   return bytes < block.size() ? bytes : 0;
 }
 
-// The length takes the place of the seed: a block that was cut or lengthened has another m.
+// The checksum's seed is the length of the block: truncated or lengthened, it would have another m.
 std::uint32_t ChecksumOf(std::string_view block, std::size_t trailer_bytes) {
   const std::string_view fields =
       block.substr(block.size() - trailer_bytes, trailer_bytes - kChecksumFromEnd);
@@ -123,6 +123,10 @@ DecodedBlock DecodeBlock(std::string_view block) {
   decoded.status = BlockStatus::kDamaged;
   if (!ChecksumFits(block)) return decoded;
   const FilterDescription description = DescriptionOf(block);
+  if (!description.layout.IsValid()) {
+    decoded.status = BlockStatus::kUnknownVersion;
+    return decoded;
+  }
   if (!description.layout.Admits(description.bits, description.probes)) return decoded;
   decoded.status = BlockStatus::kUsable;
   decoded.description = description;

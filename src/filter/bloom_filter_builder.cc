@@ -1,18 +1,22 @@
+// The public builder: options, the sizes of filters, and the steps from keys to a block.
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "array_builder.h"
 #include "block_format.h"
 #include "builder_state.h"
 #include "exactbloom/bloom_filter.h"
-#include "filter_internals.h"
-#include "kernels/key_hash.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter_sizer.h"
 
 namespace exactbloom {
 namespace {
 
-constexpr std::uint64_t kLeastBlockBytesLimit =
-    kLineBits / 8 * kMaxLines + filter::kMostTrailerBytes + 1;
+constexpr std::uint64_t kLeastBlockBytesLimit = kLineBits / 8 + filter::kMostTrailerBytes + 1;
 
 // If an option is out of range, describes that in `error`, unless that is null, and returns false.
 // NaN lies in no range.
@@ -38,76 +42,167 @@ bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
                   error);
 }
 
+// The memory of one layout, shared by all builders of the process. Never destroyed: a database may
+// still compact in its own threads while the process ends.
+FilterSizer& SizerOf(Layout layout) {
+  using Sizers = std::array<FilterSizer, 2 * (kMaxLines + 1)>;
+  static Sizers& sizers =
+      *new Sizers{FilterSizer({FilterKind::kStandard, 0}), FilterSizer({FilterKind::kClassic, 0}),
+                  FilterSizer({FilterKind::kStandard, 1}), FilterSizer({FilterKind::kClassic, 1})};
+  const auto lines = static_cast<std::size_t>(layout.Lines());
+  return sizers[2 * lines + (layout.kind == FilterKind::kClassic ? 1 : 0)];
+}
+
+std::uint64_t LeastBits(Layout layout) { return filter::ArrayBytes(layout.Granularity()) * 8; }
+
+// The m that the options ask for, in whole bytes; a real number, since it may exceed all limits.
+double WantedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const double target = options.false_positive_rate;
+  if (target > 0.0 && keys > 0) {
+    const auto size = SizerOf(options.layout).SmallestFilter(keys, target);
+    if (!size) return std::numeric_limits<double>::infinity();
+    return static_cast<double>(filter::ArrayBytes(size->bits) * 8);
+  }
+  const auto grain = static_cast<double>(8 * options.layout.ByteGranularity());
+  const double wanted = std::ceil(static_cast<double>(keys) * options.bits_per_key / grain) * grain;
+  return std::max(wanted, static_cast<double>(LeastBits(options.layout)));
+}
+
+// The bits of the largest array in a block of at most `block_bytes` that holds `keys` keys; 0 if
+// there is none. The limit of blocks holds with any trailer: a plan may be finished with another
+// number of keys than it was made for.
+std::uint64_t BitsThatFit(const BloomFilterBuilder::Options& options, std::uint64_t keys,
+                          std::uint64_t block_bytes) {
+  const std::size_t trailer_bytes = filter::TrailerBytes(keys, options.hash_seed);
+  if (block_bytes <= trailer_bytes) return 0;
+  const std::uint64_t bytes = std::min(block_bytes - trailer_bytes,
+                                       options.block_bytes_limit - 1 - filter::kMostTrailerBytes);
+  const std::uint64_t bits = (bytes - bytes % options.layout.ByteGranularity()) * 8;
+  return bits < LeastBits(options.layout) ? 0 : bits;
+}
+
+// The m of the builder's own plan.
+std::uint64_t PlannedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const auto most = static_cast<double>(BitsThatFit(options, keys, kBlockBytesLimit));
+  return static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
+}
+
+// The most keys that `bits` hold at the options' bits per key or rate.
+std::uint64_t KeysOfBits(const BloomFilterBuilder::Options& options, std::uint64_t bits) {
+  if (bits == 0) return 0;
+  if (options.false_positive_rate > 0.0) {
+    return MostKeys(options.layout, bits, options.false_positive_rate).value_or(0);
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(bits) / options.bits_per_key);
+}
+
 }  // namespace
 
 std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& options,
                                                              std::string* error) {
   if (!IsValid(options, error)) return std::nullopt;
-  auto state = std::make_unique<State>();
-  if (options.detect_faults) {
-    state->hashes = filter::HashStore(filter::Consumed::kKept);
-    state->check = std::make_unique<filter::ConstructionCheck>();
-  }
-  return BloomFilterBuilder(options, std::move(state));
+  return BloomFilterBuilder(
+      options, std::make_unique<filter::BuilderState>(options.hash_seed, options.detect_faults));
 }
 
-BloomFilterBuilder::BloomFilterBuilder(const Options& options, std::unique_ptr<State> state)
+BloomFilterBuilder::BloomFilterBuilder(const Options& options,
+                                       std::unique_ptr<filter::BuilderState> state)
     : options_(options), state_(std::move(state)) {}
 
 BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder& BloomFilterBuilder::operator=(BloomFilterBuilder&&) noexcept = default;
 BloomFilterBuilder::~BloomFilterBuilder() = default;
 
-__attribute__((flatten)) void BloomFilterBuilder::AddKey(std::string_view key) {
-  state_->Add(filter::HashMostlyShortKey(key, options_.hash_seed));
-}
+void BloomFilterBuilder::AddKey(std::string_view key) { state_->AddKey(key); }
 
 void BloomFilterBuilder::AddKeyAndAlternate(std::string_view key, std::string_view alternate) {
-  const std::optional<std::uint64_t> previous = state_->last_alternate_hash;
-  state_->last_alternate_hash = filter::HashMostlyShortKey(alternate, options_.hash_seed);
-  if (state_->last_alternate_hash != previous) state_->Add(*state_->last_alternate_hash);
-  const std::uint64_t hash = filter::HashMostlyShortKey(key, options_.hash_seed);
-  if (hash != previous) state_->Add(hash);
+  state_->AddKeyAndAlternate(key, alternate);
 }
 
-std::uint64_t BloomFilterBuilder::KeyCount() const { return state_->hashes.size(); }
+std::uint64_t BloomFilterBuilder::KeyCount() const { return state_->Hashes().size(); }
 
-void BloomFilterBuilder::Clear() {
-  state_->last_alternate_hash.reset();
-  state_->hashes.Clear();
-  if (state_->check) state_->check->Clear();
+void BloomFilterBuilder::Clear() { state_->Clear(); }
+
+double BlockPlan::FalsePositiveRate() const {
+  return exactbloom::FalsePositiveRate(description_.layout, description_.bits, description_.keys,
+                                       description_.probes);
+}
+
+BlockPlan BloomFilterBuilder::PlanOf(std::uint64_t keys, std::uint64_t bits) const {
+  BlockPlan plan;
+  const int probes = SizerOf(options_.layout).OptimalProbes(bits, keys);
+  plan.description_ = {options_.layout, probes, bits, keys, options_.hash_seed};
+  plan.block_bytes_ = static_cast<std::size_t>(filter::BlockBytes(plan.description_));
+  return plan;
+}
+
+BlockPlan BloomFilterBuilder::Plan(std::uint64_t keys) const {
+  const double wanted = WantedBits(options_, keys);
+  const auto most = static_cast<double>(BitsThatFit(options_, keys, kBlockBytesLimit));
+  BlockPlan plan = PlanOf(keys, static_cast<std::uint64_t>(std::min(wanted, most)));
+  plan.is_cut_ = wanted > most;
+  return plan;
+}
+
+std::optional<BlockPlan> BloomFilterBuilder::PlanWithin(std::uint64_t keys,
+                                                        std::uint64_t block_bytes) const {
+  const std::uint64_t bits = BitsThatFit(options_, keys, block_bytes);
+  if (bits == 0) return std::nullopt;
+  return PlanOf(keys, bits);
+}
+
+std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
+  // The trailer stores the number of keys, and each byte that it takes leaves room for fewer. The
+  // search begins with the keys that fit beside a trailer without that number.
+  std::uint64_t most = KeysOfBits(options_, BitsThatFit(options_, 0, block_bytes));
+  while (most != 0) {
+    const std::uint64_t fitting =
+        std::min(most, KeysOfBits(options_, BitsThatFit(options_, most, block_bytes)));
+    const std::uint64_t shorter = (std::uint64_t{1} << 8U * (filter::KeyBytes(most) - 1)) - 1;
+    if (fitting > shorter) return fitting;
+    most = shorter;
+  }
+  return 0;
+}
+
+std::uint64_t BloomFilterBuilder::BlockBytes(std::uint64_t keys) const {
+  return filter::ArrayBytes(PlannedBits(options_, keys)) +
+         filter::TrailerBytes(keys, options_.hash_seed);
 }
 
 FilterBlock BloomFilterBuilder::Finish(const BlockPlan& plan) {
   FilterDescription description = plan.Description();
   description.keys = KeyCount();
   description.hash_seed = options_.hash_seed;
-  state_->last_alternate_hash.reset();
+  state_->ForgetAlternate();
   FilterBlock block;
   block.size = static_cast<std::size_t>(filter::BlockBytes(description));
   block.data.reset(new char[block.size]);
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
-  filter::BuildArray(array, description, state_->hashes);
+  filter::BuildArray(array, description, state_->Hashes());
   filter::EncodeTrailer(description, array);
-  if (state_->check) state_->check->Keep(state_->hashes, block.bytes());
+  if (auto* check = state_->Check()) check->Keep(state_->Hashes(), block.bytes());
   return block;
 }
 
 ConstructionFault BloomFilterBuilder::CheckHashes() const {
-  const bool is_intact = !state_->check || state_->check->Fits(state_->hashes);
+  const filter::ConstructionCheck* check = state_->Check();
+  const bool is_intact = check == nullptr || check->Fits(state_->Hashes());
   return is_intact ? ConstructionFault::kNone : ConstructionFault::kHashes;
 }
 
 ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
-  return !state_->check ? ConstructionFault::kNone : state_->check->CheckBlock(block);
+  filter::ConstructionCheck* check = state_->Check();
+  return check == nullptr ? ConstructionFault::kNone : check->CheckBlock(block);
 }
 
-filter::HashStore& filter::FilterInternals::HashesOf(BloomFilterBuilder& builder) {
-  return builder.state_->hashes;
-}
-
-void filter::FilterInternals::SetBitsPerKey(BloomFilterBuilder& builder, double bits_per_key) {
-  builder.options_.bits_per_key = bits_per_key;
+FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
+  BloomFilterBuilder::Options options;
+  options.layout = layout;
+  options.bits_per_key = bits_per_key;
+  const std::uint64_t bits = PlannedBits(options, keys);
+  const int probes = OptimalProbes(layout, bits, keys);
+  return {bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
 }
 
 }  // namespace exactbloom

@@ -1,4 +1,4 @@
-// The hashes of a filter's keys, in the order in which they came, until the filter is made of them.
+// The hashes of the keys added to a filter, in their order, until the filter is built.
 #pragma once
 
 #include <algorithm>

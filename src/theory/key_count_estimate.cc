@@ -1,10 +1,9 @@
 #include "exactbloom/theory/key_count_estimate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include "../analysis/scaled_rate.h"
 #include "exactbloom/theory/occupancy.h"
@@ -41,10 +40,9 @@ class KeyEffect {
     if (!layout.InLines()) {
       const WordEffect word(layout.kind, m, probes);
       log_zero = word.log_zero;
-      AddPairs(1.0 - 1.0 / m, word.log_pair);
+      pairs_[0] = {1.0 - 1.0 / m, word.log_pair};
     } else {
-      const WordEffect word(layout.kind, kLineBits, layout.ProbesPerLine(probes));
-      AddLines(word, bits / kLineBits, layout.Lines());
+      SetLines({layout.kind, kLineBits, probes}, m / kLineBits);
     }
   }
 
@@ -71,37 +69,23 @@ class KeyEffect {
  private:
   // A share of all ordered pairs of bits (a bit and itself included) with the same V_2.
   struct Pairs {
-    double share;
-    double log_pair;  // of V_2 / V_1^2
+    double share = 0.0;
+    double log_pair = 0.0;  // of V_2 / V_1^2
   };
 
-  void AddPairs(double share, double log_pair) { pairs_.push_back({share, log_pair}); }
-
-  // `chosen` lines of a key are drawn among `lines`: each is one of them with probability
-  // chosen / lines, and two of one page are both with 2 / (lines (page - 1)).
-  void AddLines(const WordEffect& word, std::uint64_t line_count, int chosen) {
-    const auto lines = static_cast<double>(line_count);
-    const double hit = chosen * word.Hit() / lines;
+  // A key draws each of the lines with probability 1 / lines, and two bits of different lines never
+  // both.
+  void SetLines(const WordEffect& word, double lines) {
+    const double hit = word.Hit() / lines;
     log_zero = std::log1p(-hit);
-    const auto add = [&](double share, double hit_both) {
-      AddPairs(share, std::log1p((hit_both - hit * hit) / ((1.0 - hit) * (1.0 - hit))));
+    const auto pairs = [&](double share, double hit_both) -> Pairs {
+      return {share, std::log1p((hit_both - hit * hit) / ((1.0 - hit) * (1.0 - hit)))};
     };
-    add((kLineBits - 1.0) / m, chosen * word.HitBoth() / lines);
-    double apart = 1.0 - 1.0 / lines;
-    if (chosen == 2) {
-      const std::uint64_t whole = std::max<std::uint64_t>(line_count / kPageLines, 1) - 1;
-      const auto last = static_cast<double>(line_count - whole * kPageLines);
-      for (const auto& [pages, page] :
-           {std::pair(static_cast<double>(whole), double{kPageLines}), std::pair(1.0, last)}) {
-        const double share = pages * page * (page - 1.0) / (lines * lines);
-        add(share, 2.0 * word.Hit() * word.Hit() / (lines * (page - 1.0)));
-        apart -= share;
-      }
-    }
-    add(std::max(0.0, apart), 0.0);
+    pairs_[0] = pairs((kLineBits - 1.0) / m, word.HitBoth() / lines);
+    pairs_[1] = pairs(1.0 - 1.0 / lines, 0.0);
   }
 
-  std::vector<Pairs> pairs_;
+  std::array<Pairs, 2> pairs_;
 };
 
 bool IsValid(Layout layout, std::uint64_t bits, std::uint64_t ones, int probes, double z) {
@@ -134,7 +118,7 @@ double LogDensity(const KeyEffect& key, double ones, double keys) {
   return -0.5 * distance * distance - std::log(deviation);
 }
 
-// The densest whole number around `near`, which is at most a few keys away.
+// The whole number of keys with the highest density, which is at most a few keys from `near`.
 std::uint64_t DensestKeys(const KeyEffect& key, double ones, double near) {
   auto keys = static_cast<std::uint64_t>(std::max(2.0, std::round(near)));
   const auto density = [&](std::uint64_t n) {

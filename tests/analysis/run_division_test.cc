@@ -1,5 +1,5 @@
 // The quick division of bits among the runs of a live tree, against the exact one.
-#include "analysis/run_division.h"
+#include "src/analysis/run_division.h"
 
 #include <gtest/gtest.h>
 
@@ -8,24 +8,16 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/levels.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
+#include "tests/filter/sample_filters.h"
 
 namespace exactbloom::analysis {
 namespace {
-
-std::vector<Layout> AllLayouts() {
-  std::vector<Layout> layouts;
-  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
-    for (int lines = 0; lines <= kMaxLines; ++lines) layouts.push_back({kind, lines});
-  }
-  return layouts;
-}
 
 const RateCurve& RibbonCurve() {
   static const RateCurve curve = RateCurve::OfRibbon();
@@ -131,12 +123,8 @@ class RunDivision : public testing::TestWithParam<Layout> {
   RateCurve bloom_ = RateCurve::OfBloom(layout_);
 };
 
-std::string NameOf(const testing::TestParamInfo<Layout>& test) {
-  const bool classic = test.param.kind == FilterKind::kClassic;
-  return (classic ? "Classic" : "Standard") + std::to_string(test.param.Lines());
-}
-
-INSTANTIATE_TEST_SUITE_P(Layouts, RunDivision, testing::ValuesIn(AllLayouts()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Layouts, RunDivision, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(RunDivision, OfRandomTreesWastesHardlyMoreThanTheExactOne) {
   const bool is_quick = layout_.Lines() == 0;  // the exact rate
@@ -145,28 +133,12 @@ TEST_P(RunDivision, OfRandomTreesWastesHardlyMoreThanTheExactOne) {
 
 class RunDivisionExhaustive : public RunDivision {};
 
-INSTANTIATE_TEST_SUITE_P(Layouts, RunDivisionExhaustive, testing::ValuesIn(AllLayouts()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Layouts, RunDivisionExhaustive, testing::ValuesIn(AllLayouts()),
+                         [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(RunDivisionExhaustive, OfRandomTreesWastesHardlyMoreThanTheExactOne) {
   const bool is_quick = layout_.Lines() == 0;
   CompareRandomTrees(is_quick ? 10 : 2, is_quick ? 12 : 5, is_quick ? 1e8 : 1e6);
-}
-
-TEST_P(RunDivision, OfTwoRunsIsAsGoodAsTheBestOfAllDivisions) {
-  if (layout_.Lines() != 0) return;  // the exact rates take too long
-  const std::vector<std::uint64_t> keys = {2'000, 30'000};
-  const Tree tree(layout_, bloom_, keys, BottommostFilter::kBloom);
-  for (const double average : {1.0, 4.0, 9.0}) {
-    const auto units = static_cast<std::uint64_t>(average * static_cast<double>(tree.Keys())) / 512;
-    double best = 2.0;
-    for (std::uint64_t first = 0; first <= std::min<std::uint64_t>(units, 120); ++first) {
-      best = std::min(best, BestRate(layout_, 512 * first, keys[0]) +
-                                BestRate(layout_, 512 * (units - first), keys[1]));
-    }
-    const Truth truth = tree.TruthOf(tree.Divide(static_cast<double>(512 * units)));
-    EXPECT_LE(truth.bits, 512 * (units + 1));
-    EXPECT_LE(truth.wasted_reads, 1.01 * best) << average;
-  }
 }
 
 // Four runs of 1e5 keys are given as one element.

@@ -1,18 +1,27 @@
-// A filter policy that is neither ExactBloom's nor RocksDB's, in a shared object to preload:
-// RocksDB's Bloom filter under another name.
+// Filter policies that are neither ExactBloom's nor RocksDB's, in a shared object to preload:
+// test_peer is RocksDB's Bloom filter under another name, test_misses one that misses all keys.
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/utilities/object_registry.h>
 
 #include <memory>
 #include <string>
 
+#include "plugin/filter_bits_interface.h"
+
 namespace {
 
 using rocksdb::FilterPolicy;
 
+class Misses : public rocksdb::FilterBitsReader {
+ public:
+  bool MayMatch(const rocksdb::Slice& /*key*/) override { return false; }
+};
+
 class PeerPolicy : public FilterPolicy {
  public:
-  const char* Name() const override { return "test_peer"; }
+  explicit PeerPolicy(bool misses) : misses_(misses) {}
+
+  const char* Name() const override { return misses_ ? "test_misses" : "test_peer"; }
   const char* CompatibilityName() const override { return "test.Peer"; }
 
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
@@ -20,22 +29,27 @@ class PeerPolicy : public FilterPolicy {
     return bloom_->GetBuilderWithContext(context);
   }
   rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
+    if (misses_) return new Misses;
     return bloom_->GetFilterBitsReader(contents);
   }
 
  private:
   static constexpr double kBitsPerKey = 6.0;
+  bool misses_;
   std::unique_ptr<const FilterPolicy> bloom_{rocksdb::NewBloomFilterPolicy(kBitsPerKey)};
 };
 
 struct RegisterAtLoad {
   RegisterAtLoad() {
-    rocksdb::ObjectLibrary::Default()->AddFactory<const FilterPolicy>(
-        "test_peer", [](const std::string& /*id*/, std::unique_ptr<const FilterPolicy>* guard,
-                        std::string* /*error*/) {
-          *guard = std::make_unique<PeerPolicy>();
-          return guard->get();
-        });
+    for (const bool misses : {false, true}) {
+      rocksdb::ObjectLibrary::Default()->AddFactory<const FilterPolicy>(
+          misses ? "test_misses" : "test_peer",
+          [misses](const std::string& /*id*/, std::unique_ptr<const FilterPolicy>* guard,
+                   std::string* /*error*/) {
+            *guard = std::make_unique<PeerPolicy>(misses);
+            return guard->get();
+          });
+    }
   }
 };
 const RegisterAtLoad register_at_load;

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/sizing.h"
-#include "readamp/report/growth_report.h"
+#include "readamp/lookups/growth_optimum.h"
 #include "readamp_fixture.h"
 
 namespace exactbloom::readamp {
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kStored = 20000;
+constexpr std::uint64_t kStored = 10000;
 constexpr std::uint64_t kPoints = 5;
 constexpr std::uint64_t kLookups = 900;  // of each point
 
@@ -32,7 +32,6 @@ void ExpectSums(const json& point) {
   EXPECT_DOUBLE_EQ(point.at("runs_asked"), asked);
   EXPECT_EQ(point.at("lookups"), kLookups);
   EXPECT_LE(point.at("keys_in_tables"), point.at("keys_written"));
-  EXPECT_LE(point.at("filter_bytes"), point.at("most_filter_bytes"));
   EXPECT_LE(point.at("false_positives"), point.at("wasted_reads"));
 }
 
@@ -40,16 +39,16 @@ using testing::ReadampTest;
 
 class GrowthOnTree : public ReadampTest, public ::testing::WithParamInterface<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Trees, GrowthOnTree,
-                         ::testing::Values("--tree loaded", "--tree universal",
-                                           "--tree loaded --level0-trigger 12",
-                                           "--tree loaded --filters partitioned"));
+INSTANTIATE_TEST_SUITE_P(
+    Trees, GrowthOnTree,
+    ::testing::Values("--tree loaded", "--tree universal",
+                      "--tree loaded --level0-trigger 12 --filters partitioned"));
 
 TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
   const json report =
       Measure(std::string(GetParam()) +
-              " --no-bloom-table --synthetic 40000 --stored 0.5 --lookups 5400 "
-              "--points 5 --write-buffer 128kb --workloads growth,present "
+              " --synthetic 20000 --lookups 5400 --points 5 --write-buffer 128kb --workloads "
+              "growth,present "
               "--policies 'none,bloomfilter:10,{id=classic_bloom;size_ratio=auto}'");
   ASSERT_EQ(report.at("policies").size(), 3U);
   for (const json& policy : report.at("policies")) {
@@ -58,19 +57,15 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
     const json& points = growth.at("points");
     ASSERT_EQ(points.size(), kPoints);
     double wasted = 0.0;
-    std::uint64_t most = 0;
     for (std::uint64_t i = 0; i < kPoints; ++i) {
       ExpectSums(points.at(i));
       EXPECT_EQ(points.at(i).at("keys_written"), kStored / kPoints * (i + 1));
-      EXPECT_GE(points.at(i).at("most_filter_bytes"), most);
-      most = points.at(i).at("most_filter_bytes");
       wasted += points.at(i).at("wasted_reads").get<double>();
     }
     EXPECT_DOUBLE_EQ(growth.at("loading").at("wasted_reads_per_lookup"),
                      wasted / static_cast<double>(kPoints * kLookups));
     const json& rest = growth.at("at_rest");
     ExpectSums(rest);
-    EXPECT_GE(growth.at("most_filter_bytes"), most);
     EXPECT_EQ(rest.at("keys_in_tables"), kStored);
     EXPECT_EQ(rest.at("filter_bytes"), policy.at("filter_bytes"));
     EXPECT_EQ(rest.at("sorted_runs").size(), policy.at("sorted_runs"));
@@ -80,12 +75,10 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
       EXPECT_EQ(rest.at("false_positives"), 0);
       EXPECT_NEAR(rest.at("wasted_reads"), rest.at("runs_asked").get<double>() * kLookups, 1e-6);
       EXPECT_NEAR(rest.at("over_present_optimum"), 1.0, 1e-9);
-      EXPECT_TRUE(rest.at("over_wanted_optimum").is_null());
       continue;
     }
     EXPECT_EQ(rest.at("false_positives"), rest.at("wasted_reads"));
     EXPECT_LT(rest.at("wasted_reads_per_lookup"), 0.1);
-    EXPECT_LT(rest.at("wanted_optimum"), 0.01 * rest.at("runs_asked").get<double>());
     EXPECT_GT(growth.at("loading").at("over_present_optimum"), 0.5);
     EXPECT_GT(growth.at("loading").at("bits_per_key"), 8.0);
     EXPECT_GE(growth.at("most_bits_per_key"), rest.at("bits_per_key"));
@@ -93,19 +86,6 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
   const auto loading = out_.find("while loading");
   EXPECT_LT(loading, out_.find("bloomfilter:10", loading)) << out_;
   EXPECT_LT(loading, out_.find("at rest", loading)) << out_;
-}
-
-TEST_F(ReadampTest, GrowthNeedsATreeThatGrowsAndLookupsForEveryPoint) {
-  ExpectRefusal("--synthetic 1000 --workloads growth", "--tree loaded or universal");
-  ExpectRefusal("--synthetic 1000 --workloads growth --tree loaded --lookups 20 --points 20",
-                "20 lookups are too few for 20 points");
-}
-
-Growth AtRest(const std::vector<GrowthRun>& runs) {
-  Growth growth;
-  growth.at_rest.lookups = 1;
-  growth.at_rest.runs = runs;
-  return growth;
 }
 
 // The best of all divisions of the bits between two runs.
@@ -128,37 +108,15 @@ double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits) {
 }
 
 // A run that covers a part of the key space is asked by a part of the lookups.
-TEST(GrowthOptimum, IsTheBestOfAllDivisions) {
+TEST(LeastWastedReads, IsTheBestOfAllDivisions) {
   const std::unique_ptr<const rocksdb::FilterPolicy> policy(NewClassicBloomFilterPolicy(7));
   for (const double asked : {1.0, 0.5, 0.02}) {
     SCOPED_TRACE(asked);
     const std::vector<GrowthRun> runs = {{0, 1, 0, 1000, 2000, asked}, {2, 1, 0, 9000, 10500, 1.0}};
-    const GrowthResult result = WithOptima("classic_bloom:7", policy.get(), AtRest(runs));
-    const GrowthOptimum& optimum = result.optima.back();
-    const double present = BestOfTwo(runs, std::uint64_t{8} * 12500);
-    EXPECT_NEAR(optimum.present.value_or(0.0), present, 0.005 * present);
-    const double wanted = BestOfTwo(runs, 70000);
-    EXPECT_NEAR(optimum.wanted.value_or(0.0), wanted, 0.005 * wanted);
+    const double best = BestOfTwo(runs, std::uint64_t{8} * 12500);
+    EXPECT_NEAR(LeastWastedReads(policy.get(), runs).value_or(0.0), best, 0.005 * best);
   }
-}
-
-TEST(GrowthOptimum, StaysWithinTheBudget) {
-  BloomFilterPolicyOptions options;
-  options.bits_per_key = 20;
-  options.memory_budget = 9000;
-  const std::unique_ptr<const rocksdb::FilterPolicy> policy(NewClassicBloomFilterPolicy(options));
-  const std::vector<GrowthRun> runs = {{0, 1, 0, 1000, 1000, 1.0}, {1, 1, 0, 9000, 8000, 1.0}};
-  const GrowthResult result = WithOptima("budget", policy.get(), AtRest(runs));
-  const GrowthOptimum& optimum = result.optima.back();
-  ASSERT_TRUE(optimum.present);
-  EXPECT_EQ(optimum.wanted, optimum.present);  // the filters take just the budget
-}
-
-TEST(GrowthOptimum, NeedsTables) {
-  const GrowthResult result = WithOptima("none", nullptr, AtRest({}));
-  EXPECT_FALSE(result.optima.back().present);
-  EXPECT_FALSE(result.optima.back().wanted);
-  EXPECT_FALSE(result.AtRest().over_present_optimum);
+  EXPECT_FALSE(LeastWastedReads(nullptr, {}));  // no tables
 }
 
 }  // namespace

@@ -45,6 +45,13 @@ static void test_errors(void) {
   refuses("{id=classic_bloom;colour=red}", "there is no option 'colour'");
   refuses("{id=standard_bloom;fpr=0.01;level_bits=9:8}", "exclude each other");
 
+  /* Any pointer may be NULL. */
+  refuses(NULL, "the filter policy is NULL");
+  EXPECT(exactbloom_filterpolicy_create(NULL, NULL) == NULL, "a policy");
+  EXPECT(exactbloom_filterpolicy_create("fast_bloom:10", NULL) == NULL, "a policy");
+  rocksdb_filterpolicy_destroy(exactbloom_filterpolicy_create("classic_bloom:10", NULL));
+  exactbloom_options_add_tree_listener(NULL, NULL);
+
   /* An error replaces the one that is there, and no error leaves it. */
   char* error = NULL;
   EXPECT(exactbloom_filterpolicy_create("one", &error) == NULL, "a policy");
@@ -54,6 +61,8 @@ static void test_errors(void) {
   EXPECT(policy != NULL, error);
   EXPECT(has(error, "'two'"), error);
   rocksdb_filterpolicy_destroy(policy);
+  exactbloom_options_add_tree_listener(NULL, &error);
+  EXPECT(has(error, "Invalid argument: exactbloom: the options are NULL"), error);
   free(error);
 }
 

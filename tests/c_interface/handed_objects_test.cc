@@ -1,20 +1,17 @@
-// What the objects of exactbloom/c.h are to RocksDB, which takes them as its own C layer's; the
-// header is C++ as well.
+// The objects of exactbloom/c.h have the types of RocksDB's C interface; the header is also C++.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "exactbloom/c.h"
-#include "exactbloom/version.h"
 #include "plugin/c_binding/c_types.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/tree/table_in_making.h"
+#include "plugin/tree/current_table.h"
 
 namespace exactbloom {
 namespace {
@@ -24,7 +21,7 @@ class OtherListener : public rocksdb::EventListener {
   const char* Name() const override { return "other"; }
 };
 
-// The C functions and this file look at the same options.
+// The C functions and c_types.h see the same options.
 TEST(HandedObjects, OptionsAreWhatTheCFunctionsChange) {
   rocksdb_options_t* options = rocksdb_options_create();
   rocksdb_options_set_max_open_files(options, 123);
@@ -49,8 +46,8 @@ TEST(HandedObjects, AListenerIsAddedToTheOthers) {
   rocksdb_options_destroy(options);
 }
 
-// Nothing of the policy is lost behind the C layer's type: RocksDB's own wrapper has neither an id
-// with the options nor their check.
+// The policy keeps its id and the validation of its options, which RocksDB's own wrapper does not
+// forward.
 TEST(HandedObjects, APolicyKeepsItsOptions) {
   char* error = nullptr;
   rocksdb_filterpolicy_t* policy =
@@ -81,21 +78,6 @@ TEST(HandedObjects, APolicyKeepsItsOptions) {
   ASSERT_NE(policy, nullptr) << error;
   EXPECT_TRUE(policy->ValidateOptions({}, {}).IsInvalidArgument());  // for want of a listener
   rocksdb_filterpolicy_destroy(policy);
-}
-
-TEST(HandedObjects, NamesAndErrorsAreThoseOfTheCPlusPlusInterface) {
-  EXPECT_STREQ(exactbloom_version(), EXACTBLOOM_VERSION);
-  exactbloom_register();
-  std::shared_ptr<const FilterPolicy> named;
-  EXPECT_TRUE(FilterPolicy::CreateFromString({}, "standard_bloom:9", &named).ok());
-
-  char* error = nullptr;
-  for (const char* policy : {"fast_bloom", "{id=classic_bloom;colour=red}", "classic_bloom:ten",
-                             "{id=classic_bloom;lines=3}"}) {
-    EXPECT_EQ(exactbloom_filterpolicy_create(policy, &error), nullptr);
-    EXPECT_EQ(std::string(error).find("Invalid argument: exactbloom: "), 0U) << error;
-  }
-  std::free(error);
 }
 
 }  // namespace

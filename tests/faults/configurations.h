@@ -19,13 +19,13 @@ struct Configuration {
 
   std::string Name() const;
 
-  // Options of a small database that flushes and compacts automatically and reads its files often.
-  // Partitioned filters, and those of tables that detect faults, are read through the block cache.
+  // Options of a small database that flushes and compacts automatically, and often reads its files.
+  // Filters are read through the block cache.
   rocksdb::Options Options() const;
 };
 
-// Two that follow the tree, all layouts with each of the other switches, and RocksDB's own filters:
-// a failure that they share is RocksDB's.
+// Two that follow the tree, and each layout and RocksDB's own filters with each of the other
+// switches: a failure that RocksDB's filters share is RocksDB's.
 std::vector<Configuration> AllConfigurations();
 
 }  // namespace exactbloom::faults

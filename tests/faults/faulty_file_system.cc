@@ -1,10 +1,10 @@
 #include "faulty_file_system.h"
 
+#include <rocksdb/file_system.h>
 #include <rocksdb/system_clock.h>
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace exactbloom::faults {
@@ -18,9 +18,8 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// The footer of a table says where everything else in it lies and how it is checked. Nothing checks
-// the footer itself before format_version 6, which RocksDB 7.8 does not have, so it is not
-// corrupted.
+// A table's footer is not corrupted: it has a checksum only from format_version 6 on, which RocksDB
+// 7.8 does not have.
 constexpr std::size_t kFooterBytes = 53;
 
 IOStatus Failure() { return IOStatus::IOError("injected"); }
@@ -30,7 +29,7 @@ void FlipBit(char* bytes, std::size_t count, FaultSource& faults) {
   byte = static_cast<char>(byte ^ (1 << faults.Choose(8)));
 }
 
-// Applies the fault to the bytes that were read; those before `end` may be changed.
+// Applies the fault to the bytes that were read; only those before `end` change.
 void Spoil(Fault fault, std::size_t end, Slice* result, char* scratch, FaultSource& faults) {
   if (result->empty()) return;
   if (fault == Fault::kShorten) {
@@ -42,6 +41,7 @@ void Spoil(Fault fault, std::size_t end, Slice* result, char* scratch, FaultSour
   }
 }
 
+// Only fails: RocksDB takes an early end of a log for its real end (docs/reliability.md).
 class SequentialFile : public rocksdb::FSSequentialFileOwnerWrapper {
  public:
   SequentialFile(std::unique_ptr<FSSequentialFile> file, FileKind kind, FaultSource& faults)
@@ -49,11 +49,8 @@ class SequentialFile : public rocksdb::FSSequentialFileOwnerWrapper {
 
   IOStatus Read(std::size_t count, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* debug) override {
-    const auto fault = faults_.Draw(kind_, Operation::kRead);
-    if (fault == Fault::kFail) return Failure();
-    IOStatus status = FSSequentialFileOwnerWrapper::Read(count, options, result, scratch, debug);
-    if (fault && status.ok()) Spoil(*fault, result->size(), result, scratch, faults_);
-    return status;
+    if (faults_.Draw(kind_, Operation::kRead)) return Failure();
+    return FSSequentialFileOwnerWrapper::Read(count, options, result, scratch, debug);
   }
 
  private:
@@ -73,8 +70,8 @@ class RandomAccessFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
   IOStatus Read(std::uint64_t offset, std::size_t count, const IOOptions& options, Slice* result,
                 char* scratch, IODebugContext* debug) const override {
     const auto fault = faults_.Draw(kind_, Operation::kRead);
-    // RocksDB's buffers that read ahead ask for whole pages, and newer ones assert that a read
-    // which succeeds brings them.
+    // RocksDB's read-ahead asks for whole pages, and newer versions assert that a successful read
+    // returns them.
     constexpr std::size_t kPage = 4096;
     const bool reads_ahead = count % kPage == 0;
     if (fault == Fault::kFail || (fault == Fault::kShorten && reads_ahead)) return Failure();
@@ -154,6 +151,48 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
   FaultSource& faults_;
 };
 
+class FaultyFileSystem : public rocksdb::FileSystemWrapper {
+ public:
+  explicit FaultyFileSystem(FaultSource& faults)
+      : FileSystemWrapper(rocksdb::FileSystem::Default()), faults_(faults) {}
+
+  const char* Name() const override { return "FaultyFileSystem"; }
+
+  IOStatus NewSequentialFile(const std::string& path, const rocksdb::FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* file,
+                             IODebugContext* debug) override {
+    IOStatus status = FileSystemWrapper::NewSequentialFile(path, options, file, debug);
+    if (!status.ok()) return status;
+    *file = std::make_unique<SequentialFile>(std::move(*file), FileKindOf(path), faults_);
+    return status;
+  }
+
+  IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* file,
+                               IODebugContext* debug) override {
+    std::uint64_t bytes = 0;
+    IOStatus status = GetFileSize(path, options.io_options, &bytes, debug);
+    if (status.ok()) status = FileSystemWrapper::NewRandomAccessFile(path, options, file, debug);
+    if (!status.ok()) return status;
+    const std::uint64_t footer = bytes - std::min<std::uint64_t>(bytes, kFooterBytes);
+    *file = std::make_unique<RandomAccessFile>(std::move(*file), footer, FileKindOf(path), faults_);
+    return status;
+  }
+
+  IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) override {
+    const FileKind kind = FileKindOf(path);
+    if (faults_.Draw(kind, Operation::kCreate)) return Failure();
+    IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+    if (!status.ok()) return status;
+    *file = std::make_unique<WritableFile>(std::move(*file), kind, faults_);
+    return status;
+  }
+
+ private:
+  FaultSource& faults_;
+};
+
 class HastyClock : public rocksdb::SystemClockWrapper {
  public:
   HastyClock() : SystemClockWrapper(rocksdb::SystemClock::Default()) {}
@@ -172,47 +211,71 @@ class HastyEnv : public rocksdb::EnvWrapper {
   }
 };
 
+bool EndsIn(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
 }  // namespace
 
-IOStatus FaultyFileSystem::NewSequentialFile(const std::string& path,
-                                             const rocksdb::FileOptions& options,
-                                             std::unique_ptr<FSSequentialFile>* file,
-                                             IODebugContext* debug) {
-  IOStatus status = FileSystemWrapper::NewSequentialFile(path, options, file, debug);
-  if (!status.ok()) return status;
-  *file = std::make_unique<SequentialFile>(std::move(*file), FileKindOf(path), faults_);
-  return status;
+FileKind FileKindOf(const std::string& path) {
+  if (EndsIn(path, ".sst")) return FileKind::kTable;
+  if (EndsIn(path, ".log")) return FileKind::kLog;
+  const std::size_t name = path.rfind('/') + 1;
+  return path.compare(name, 9, "MANIFEST-") == 0 ? FileKind::kManifest : FileKind::kOther;
 }
 
-IOStatus FaultyFileSystem::NewRandomAccessFile(const std::string& path,
-                                               const rocksdb::FileOptions& options,
-                                               std::unique_ptr<FSRandomAccessFile>* file,
-                                               IODebugContext* debug) {
-  std::uint64_t bytes = 0;
-  IOStatus status = GetFileSize(path, options.io_options, &bytes, debug);
-  if (status.ok()) status = FileSystemWrapper::NewRandomAccessFile(path, options, file, debug);
-  if (!status.ok()) return status;
-  const FileKind kind = FileKindOf(path);
-  const std::uint64_t footer = bytes - std::min<std::uint64_t>(bytes, kFooterBytes);
-  *file = std::make_unique<RandomAccessFile>(std::move(*file), footer, kind, faults_);
-  return status;
+void FaultSource::Switch(bool on) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  on_ = on;
 }
 
-IOStatus FaultyFileSystem::NewWritableFile(const std::string& path,
-                                           const rocksdb::FileOptions& options,
-                                           std::unique_ptr<FSWritableFile>* file,
-                                           IODebugContext* debug) {
-  const FileKind kind = FileKindOf(path);
-  if (faults_.Draw(kind, Operation::kCreate)) return Failure();
-  IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
-  if (!status.ok()) return status;
-  *file = std::make_unique<WritableFile>(std::move(*file), kind, faults_);
-  return status;
+std::optional<Fault> FaultSource::Draw(FileKind file, Operation operation) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!on_) return std::nullopt;
+  double number = std::uniform_real_distribution<double>()(random_);
+  for (const Fault fault : {Fault::kFail, Fault::kShorten, Fault::kCorrupt}) {
+    const auto probability = probabilities_.find({file, operation, fault});
+    if (probability == probabilities_.end()) continue;
+    if (number < probability->second) {
+      ++faults_;
+      return fault;
+    }
+    number -= probability->second;
+  }
+  return std::nullopt;
+}
+
+std::size_t FaultSource::Choose(std::size_t end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
+}
+
+void FaultSource::LeaveSpace(std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  space_ = bytes;
+}
+
+std::uint64_t FaultSource::TakeSpace(std::uint64_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (space_ == kRoom) return bytes;
+  const std::uint64_t taken = std::min(bytes, space_);
+  space_ -= taken;
+  if (taken < bytes) ++full_writes_;
+  return taken;
+}
+
+std::uint64_t FaultSource::Faults() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return faults_;
+}
+
+std::uint64_t FaultSource::FullWrites() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return full_writes_;
 }
 
 std::unique_ptr<rocksdb::Env> NewFaultyEnv(FaultSource& faults) {
-  return std::make_unique<HastyEnv>(
-      std::make_shared<FaultyFileSystem>(rocksdb::FileSystem::Default(), faults));
+  return std::make_unique<HastyEnv>(std::make_shared<FaultyFileSystem>(faults));
 }
 
 }  // namespace exactbloom::faults

@@ -1,42 +1,73 @@
-// A file system whose operations fail, fall short or corrupt data, as a FaultSource decides.
+// A file system whose operations fail, fall short or corrupt data: by chance, or because the disk
+// is full.
 #pragma once
 
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
 #include <string>
-
-#include "fault_source.h"
+#include <tuple>
 
 namespace exactbloom::faults {
 
-// Files are those of `target`. Written data are in the page cache at once, where they survive the
-// end of a process, so syncs are not passed on.
-class FaultyFileSystem : public rocksdb::FileSystemWrapper {
+enum class FileKind { kTable, kLog, kManifest, kOther };
+enum class Operation { kRead, kWrite, kSync, kCreate };
+
+// kShorten: a read returns fewer bytes without an error; a write leaves its first bytes in the
+// file, and fails. kCorrupt: one bit of what was read or written changes without an error.
+enum class Fault { kFail, kShorten, kCorrupt };
+
+using Probabilities = std::map<std::tuple<FileKind, Operation, Fault>, double>;
+
+// A table, a write-ahead log, a MANIFEST, or something else, by the name of the file.
+FileKind FileKindOf(const std::string& path);
+
+// Decides which operations fail. May be used by several threads at once.
+class FaultSource {
  public:
-  FaultyFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target, FaultSource& faults)
-      : FileSystemWrapper(target), faults_(faults) {}
+  // While faults are on, each operation meets a fault with its probability.
+  explicit FaultSource(std::uint64_t seed = 0, Probabilities probabilities = {})
+      : random_(seed), probabilities_(std::move(probabilities)) {}
 
-  const char* Name() const override { return "FaultyFileSystem"; }
+  void Switch(bool on);
 
-  rocksdb::IOStatus NewSequentialFile(const std::string& path, const rocksdb::FileOptions& options,
-                                      std::unique_ptr<rocksdb::FSSequentialFile>* file,
-                                      rocksdb::IODebugContext* debug) override;
-  rocksdb::IOStatus NewRandomAccessFile(const std::string& path,
-                                        const rocksdb::FileOptions& options,
-                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
-                                        rocksdb::IODebugContext* debug) override;
-  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
-                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
-                                    rocksdb::IODebugContext* debug) override;
+  // Decides the fate of an operation.
+  std::optional<Fault> Draw(FileKind file, Operation operation);
+
+  // A random number below `end`, above zero.
+  std::size_t Choose(std::size_t end);
+
+  // From now on all files together can grow by this many bytes.
+  void LeaveSpace(std::uint64_t bytes);
+  void MakeRoom() { LeaveSpace(kRoom); }
+  // Takes space for `bytes`; returns how many of them there was space for.
+  std::uint64_t TakeSpace(std::uint64_t bytes);
+
+  std::uint64_t Faults();      // so far
+  std::uint64_t FullWrites();  // that had too little space
 
  private:
-  FaultSource& faults_;
+  static constexpr std::uint64_t kRoom = std::numeric_limits<std::uint64_t>::max();
+
+  std::mutex mutex_;
+  std::mt19937_64 random_;
+  Probabilities probabilities_;
+  bool on_ = false;
+  std::uint64_t faults_ = 0;
+  std::uint64_t space_ = kRoom;
+  std::uint64_t full_writes_ = 0;
 };
 
-// An environment with such a file system over the real one. RocksDB's sleep of a second after each
-// background error takes a millisecond here.
+// An environment over the real file system. Written data are in the page cache at once, where they
+// survive the end of a process, so syncs are not passed on. RocksDB's sleep of a second after each
+// background error takes a millisecond.
 std::unique_ptr<rocksdb::Env> NewFaultyEnv(FaultSource& faults);
 
 }  // namespace exactbloom::faults

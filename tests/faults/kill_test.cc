@@ -1,6 +1,6 @@
 // A process that writes is killed repeatedly while it flushes, compacts or rebuilds. After each
 // kill the database holds exactly what was acknowledged, and no filter denies a key of its table.
-// On demand, a hundred cycles: EXACTBLOOM_TEST_LARGE=1 (make stress).
+// EXACTBLOOM_TEST_LARGE=1 (make stress) runs a hundred cycles.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,6 @@
 #include <random>
 #include <string>
 
-#include "exactbloom/table_filters.h"
 #include "sample_database.h"
 #include "tool/database/database_files.h"
 #include "tool/verify/table_verification.h"
@@ -28,13 +27,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the process reported before it ended.
+// The reports of the process before it ended.
 struct Testimony {
   std::uint64_t last_acknowledged = 0;
   std::array<int, kPhases> open{};  // phases begun but not ended
 };
 
-// A process that ends with this object at the latest.
+// A process that the destructor ends if it still runs.
 class Victim {
  public:
   Victim(const std::string& directory, std::uint64_t cycle, std::uint64_t first_batch,
@@ -68,8 +67,8 @@ class Victim {
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;
 
-  // Listens until `phase` begins and `delay` has passed since, kills the process and returns its
-  // report. It must not have ended before.
+  // Kills the process when `delay` has passed since the beginning of `phase`, and returns its
+  // reports. It must not end by itself.
   Testimony KillIn(Phase phase, std::chrono::microseconds delay) {
     constexpr auto kLongest = std::chrono::seconds(20);
     Clock::time_point deadline = Clock::now() + kLongest;
@@ -118,39 +117,17 @@ class Victim {
   bool met_ = false;
 };
 
-struct Figures {
-  std::array<std::uint64_t, kPhases> kills{};
-  std::uint64_t tables = 0;
-  std::uint64_t tables_of_ours = 0;
-  std::uint64_t keys_of_tables = 0;
-  std::uint64_t beyond = 0;  // batches found that had not been acknowledged
-};
-
-// A compaction during a rebuild belongs to the rebuild; flushes and opening may run at the same
-// time as others.
-void Count(const Testimony& testimony, Figures* figures) {
-  const auto is_open = [&](Phase phase) {
-    return testimony.open[static_cast<std::size_t>(phase)] > 0;
-  };
-  const auto count = [&](Phase phase) { ++figures->kills[static_cast<std::size_t>(phase)]; };
-  if (is_open(Phase::kOpening)) return count(Phase::kOpening);
-  if (is_open(Phase::kRebuild)) return count(Phase::kRebuild);
-  if (is_open(Phase::kFlush)) count(Phase::kFlush);
-  if (is_open(Phase::kCompaction)) count(Phase::kCompaction);
-  if (!is_open(Phase::kFlush) && !is_open(Phase::kCompaction)) count(Phase::kWriting);
-}
-
-// Each filter is asked for every key of its table.
-void VerifyFilters(const std::string& directory, Figures* figures) {
+// Asks each filter for every key of its table. Returns the number of keys.
+std::uint64_t VerifyFilters(const std::string& directory) {
+  std::uint64_t keys = 0;
   for (const tool::TableLocation& table : tool::ListTables({directory}).tables) {
     const tool::TableVerification result = tool::VerifyTable(table, 0, 0);
     EXPECT_TRUE(result.status.ok()) << table.path << ": " << result.status.ToString();
     EXPECT_EQ(result.false_negatives, 0U) << table.path;
     EXPECT_EQ(result.unchecked, "") << table.path;
-    figures->tables += 1;
-    figures->tables_of_ours += result.filter.family == FilterFamily::kExactBloom ? 1 : 0;
-    figures->keys_of_tables += result.keys_checked;
+    keys += result.keys_checked;
   }
+  return keys;
 }
 
 // Reopens the database after a kill, and returns the number of its last batch.
@@ -186,10 +163,11 @@ TEST(Kill, NothingAcknowledgedIsLost) {
   const std::string path = directory.path("db");
   ExpectedContents expected(kSequenceKeys);
   std::mt19937_64 random(cycles);
-  Figures figures;
+  std::array<std::uint64_t, kPhases> kills{};  // within the phase that was aimed at
+  std::uint64_t keys_of_tables = 0;
   std::uint64_t last = 0;
   {
-    // Something to compact and rebuild from the first cycle on.
+    // Tables to compact and rebuild in the first cycle.
     Victim victim(path, 0, 1, Phase::kFlush);
     const Testimony testimony = victim.KillIn(Phase::kCompaction, Microseconds(500'000));
     last = VerifyContents(path, 0, 0, testimony.last_acknowledged, &expected);
@@ -200,25 +178,17 @@ TEST(Kill, NothingAcknowledgedIsLost) {
     const Microseconds delay(random() % static_cast<std::uint64_t>(most.count()));
     Victim victim(path, cycle, last + 1, phase);
     const Testimony testimony = victim.KillIn(phase, delay);
-    Count(testimony, &figures);
+    const auto aim = static_cast<std::size_t>(phase);
+    kills[aim] += testimony.open[aim] > 0 ? 1 : 0;
     const std::uint64_t acknowledged = std::max(last, testimony.last_acknowledged);
     last = VerifyContents(path, cycle, last, acknowledged, &expected);
-    figures.beyond += last - acknowledged;
-    VerifyFilters(path, &figures);
+    keys_of_tables += VerifyFilters(path);
   }
-  const auto kills = [&](Phase phase) { return figures.kills[static_cast<std::size_t>(phase)]; };
-  fmt::print(
-      "kills: {} opening, {} writing, {} in flushes, {} in compactions, {} in rebuilds\n"
-      "batches acknowledged: {}, there without: {}\n"
-      "tables verified: {}, of ours {}, keys asked {}\n",
-      kills(Phase::kOpening), kills(Phase::kWriting), kills(Phase::kFlush),
-      kills(Phase::kCompaction), kills(Phase::kRebuild), last - figures.beyond, figures.beyond,
-      figures.tables, figures.tables_of_ours, figures.keys_of_tables);
-  // How much there is to verify depends on how far the victims came.
-  EXPECT_GT(figures.keys_of_tables, cycles * kSequenceKeys / 8);
+  // How many keys there are depends on how far the victims came.
+  EXPECT_GT(keys_of_tables, cycles * kSequenceKeys / 8);
   if (!large) return;
   for (const Phase phase : {Phase::kFlush, Phase::kCompaction, Phase::kRebuild}) {
-    EXPECT_GE(kills(phase), 5U);
+    EXPECT_GE(kills[static_cast<std::size_t>(phase)], 5U);
   }
 }
 

@@ -1,5 +1,5 @@
 // Filling an array range by range makes the same bytes as filling it key by key.
-#include "filter/array_builder.h"
+#include "src/filter/array_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/theory/confidence_interval.h"
-#include "filter/block_format.h"
-#include "filter/hash_store.h"
-#include "filter/kernels/code_word.h"
 #include "sample_filters.h"
+#include "src/filter/block_format.h"
+#include "src/filter/hash_store.h"
+#include "src/filter/kernels/code_word.h"
 
 namespace exactbloom::filter {
 namespace {
@@ -65,25 +65,19 @@ std::vector<std::uint64_t> RandomHashes(std::size_t count) {
   return hashes;
 }
 
-// Six ranges, the last of them longer by a page and a line; fewer with lines = 0 and few keys.
+// Six ranges, the last of them longer by some lines; fewer with lines = 0 and few keys.
 constexpr std::uint64_t kManyRanges = (std::uint64_t{6} << kRangeBytesLog2) + 65 * kLineBits / 8;
 
 TEST_P(ArrayBuilder, MakesTheSameBytesByRange) {
   ExpectSameBytes(FilterOf(kManyRanges, 6), RandomHashes(900000));
   ExpectSameBytes(FilterOf(kManyRanges, 14), RandomHashes(100000));
-}
-
-// So few keys that some ranges have none when the second pass begins and clears the array.
-TEST_P(ArrayBuilder, MakesTheSameBytesOfFewKeys) {
+  // So few keys that some ranges have none when the second pass begins and clears the array.
   for (const std::size_t keys : {0, 1, 2, 3, 8, 14, 30, 100}) {
     for (const int probes : {2, 6})
       ExpectSameBytes(FilterOf(kManyRanges, probes), RandomHashes(keys));
   }
-}
-
-TEST_P(ArrayBuilder, MakesTheSameBytesOfOneRange) {
   for (const std::uint64_t bytes : {std::uint64_t{128}, std::uint64_t{1} << 16}) {
-    ExpectSameBytes(FilterOf(bytes, 6), RandomHashes(bytes));
+    ExpectSameBytes(FilterOf(bytes, 6), RandomHashes(bytes));  // one range
   }
 }
 

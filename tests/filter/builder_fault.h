@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "filter/filter_internals.h"
-#include "filter/hash_store.h"
+#include "src/filter/builder_state.h"
+#include "src/filter/hash_store.h"
 
 namespace exactbloom::filter {
 

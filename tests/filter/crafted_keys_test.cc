@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "filter/kernels/code_word.h"
-#include "filter/kernels/key_hash.h"
 #include "sample_filters.h"
+#include "src/filter/kernels/code_word.h"
+#include "src/filter/kernels/key_hash.h"
 #include "statistics.h"
 
 namespace exactbloom {

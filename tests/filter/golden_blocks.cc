@@ -24,7 +24,6 @@ FilterBlock GoldenBlock::Build() const {
 std::vector<GoldenBlock> GoldenBlocks() {
   const std::vector<std::string> fruit = {"apple", "banana", "cherry"};
   const std::vector<std::string> numbers = WordsOfNumbers(1000);
-  const std::vector<std::string> two_pages = WordsOfNumbers(7000);
   return {
       {"classic_empty.block", {FilterKind::kClassic, 10, 0}, {}},
       {"classic_fruit.block", {FilterKind::kClassic, 10, 0}, fruit},
@@ -36,10 +35,6 @@ std::vector<GoldenBlock> GoldenBlocks() {
       {"classic_1_line_fruit.block", {{FilterKind::kClassic, 1}, 10, 0}, fruit},
       {"classic_1_line_numbers.block", {{FilterKind::kClassic, 1}, 9.9, kSalt}, numbers},
       {"standard_1_line_numbers.block", {{FilterKind::kStandard, 1}, 9.9, kSalt}, numbers},
-      {"classic_2_lines_empty.block", {{FilterKind::kClassic, 2}, 10, 0}, {}},
-      {"classic_2_lines_fruit.block", {{FilterKind::kClassic, 2}, 10, 0}, fruit},
-      {"classic_2_lines_two_pages.block", {{FilterKind::kClassic, 2}, 9.9, kSalt}, two_pages},
-      {"standard_2_lines_two_pages.block", {{FilterKind::kStandard, 2}, 9.9, kSalt}, two_pages},
   };
 }
 

@@ -14,8 +14,8 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_sizer.h"
-#include "filter/kernels/kernel_table.h"
 #include "sample_filters.h"
+#include "src/filter/kernels/kernel_table.h"
 
 namespace {
 
@@ -69,8 +69,7 @@ class BuildMemory : public testing::TestWithParam<Layout> {};
 
 INSTANTIATE_TEST_SUITE_P(Layouts, BuildMemory,
                          testing::Values(Layout{FilterKind::kClassic, 0},
-                                         Layout{FilterKind::kClassic, 1},
-                                         Layout{FilterKind::kClassic, 2}),
+                                         Layout{FilterKind::kClassic, 1}),
                          [](const auto& test) { return NameOf(test.param); });
 
 // As many keys as it takes to fill the array range by range in every layout.

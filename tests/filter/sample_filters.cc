@@ -1,8 +1,8 @@
 #include "sample_filters.h"
 
-#include "filter/block_format.h"
-#include "filter/kernels/code_word.h"
-#include "filter/kernels/key_hash.h"
+#include "src/filter/block_format.h"
+#include "src/filter/kernels/code_word.h"
+#include "src/filter/kernels/key_hash.h"
 
 namespace exactbloom {
 

@@ -2,22 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <bitset>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
 
 #include "exactbloom/false_positive_rate.h"
-#include "filter/block_format.h"
-#include "filter/kernels/code_word.h"
-#include "support/rate_deviation.h"
+#include "src/filter/block_format.h"
+#include "tool/support/rate_deviation.h"
 
 namespace exactbloom {
 namespace {
 
 std::uint64_t CountOnes(const unsigned char* bytes, std::uint64_t bits) {
   std::uint64_t ones = 0;
-  for (std::uint64_t p = 0; p < bits; ++p) ones += filter::TestBit(bytes, p) ? 1U : 0U;
+  for (std::uint64_t i = 0; i < bits / 8; ++i) ones += std::bitset<8>(bytes[i]).count();
   return ones;
 }
 
@@ -26,25 +25,9 @@ std::vector<double> LineRates(const unsigned char* array, const FilterDescriptio
   std::vector<double> rates(filter.bits / kLineBits);
   for (std::size_t line = 0; line < rates.size(); ++line) {
     const std::uint64_t ones = CountOnes(array + line * kLineBits / 8, kLineBits);
-    rates[line] = FalsePositiveRateGivenFill(filter.layout.kind, kLineBits, ones,
-                                             filter.layout.ProbesPerLine(filter.probes));
+    rates[line] = FalsePositiveRateGivenFill(filter.layout.kind, kLineBits, ones, filter.probes);
   }
   return rates;
-}
-
-// The mean over the first lines, with the mean over the second lines of the same page.
-double PairRate(const std::vector<double>& rates) {
-  const std::size_t pages = std::max<std::size_t>(1, rates.size() / kPageLines);
-  double sum = 0.0;
-  for (std::size_t page = 0; page < pages; ++page) {
-    const auto begin = rates.begin() + static_cast<std::ptrdiff_t>(page * kPageLines);
-    const auto end = page + 1 == pages ? rates.end() : begin + kPageLines;
-    const double page_sum = std::accumulate(begin, end, 0.0);
-    for (auto rate = begin; rate != end; ++rate) {
-      sum += *rate * (page_sum - *rate) / static_cast<double>(end - begin - 1);
-    }
-  }
-  return sum / static_cast<double>(rates.size());
 }
 
 }  // namespace
@@ -67,7 +50,6 @@ double RateGivenArray(std::string_view block) {
                                       CountOnes(decoded.array, filter.bits), filter.probes);
   }
   const std::vector<double> rates = LineRates(decoded.array, filter);
-  if (filter.layout.placement == BitPlacement::kTwoLines) return PairRate(rates);
   return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
 }
 

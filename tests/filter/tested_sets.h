@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "filter/kernels/kernel_table.h"
+#include "src/filter/kernels/kernel_table.h"
 
 namespace exactbloom::filter {
 

@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "filter/block_format.h"
-#include "filter/kernels/code_word.h"
-#include "filter/kernels/kernel_table.h"
-#include "filter/kernels/key_hash.h"
 #include "input.h"
+#include "src/filter/block_format.h"
+#include "src/filter/kernels/code_word.h"
+#include "src/filter/kernels/kernel_table.h"
+#include "src/filter/kernels/key_hash.h"
 #include "tested_sets.h"
 
 namespace exactbloom::fuzz {
@@ -137,9 +137,8 @@ void MendFields(std::string& block) {
   layout &= ~(kLinesMask | filter::kKeyBytesMask);
   layout |= lines << filter::kLinesShift | static_cast<unsigned>(key_bytes);
   ByteOf(block, filter::kLayoutFromEnd) = static_cast<char>(layout);
-  const int step = std::max(static_cast<int>(lines), 1);
   char& probes = ByteOf(block, filter::kProbesFromEnd);
-  probes = static_cast<char>(step * (1 + static_cast<unsigned char>(probes) % (kMaxProbes / step)));
+  probes = static_cast<char>(1 + static_cast<unsigned char>(probes) % kMaxProbes);
 }
 
 void MendMark(std::string& block) {

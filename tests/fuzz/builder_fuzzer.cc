@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "filter/block_format.h"
-#include "filter/kernels/kernel_table.h"
 #include "input.h"
 #include "sample_filters.h"
+#include "src/filter/block_format.h"
+#include "src/filter/kernels/kernel_table.h"
 #include "tested_sets.h"
 
 namespace exactbloom::fuzz {
@@ -65,12 +65,12 @@ bool IsWithin(double number, double least, double most) {
 
 // By the ranges in the builder's header.
 bool AreValid(const Options& options) {
-  const std::uint64_t two_lines = 2 * kLineBits / 8 + filter::kMostTrailerBytes;
+  const std::uint64_t one_line = kLineBits / 8 + filter::kMostTrailerBytes;
   return options.layout.IsValid() &&
          IsWithin(options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey) &&
          (options.false_positive_rate == 0.0 ||
           IsWithin(options.false_positive_rate, kMinTargetRate, kMaxTargetRate)) &&
-         options.block_bytes_limit > two_lines && options.block_bytes_limit <= kBlockBytesLimit;
+         options.block_bytes_limit > one_line && options.block_bytes_limit <= kBlockBytesLimit;
 }
 
 // The builder under test with two instruction sets, and the keys that it was given.
@@ -105,8 +105,7 @@ class Session {
   static constexpr std::uint64_t kMaxKeysByRate = 100;
 
   std::size_t LeastBytes() const {
-    const Layout layout = options_.layout;
-    return filter::ArrayBytes(layout.LeastBits()) + filter::kMostTrailerBytes;
+    return options_.layout.ByteGranularity() + filter::kMostTrailerBytes;
   }
 
   void AddKeys(Step step, Input& input) {

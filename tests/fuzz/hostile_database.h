@@ -108,8 +108,8 @@ class HostileDatabase {
   rocksdb::ChecksumType Checksum() const { return table_options_.checksum; }
   const rocksdb::FilterPolicy& Policy() const { return *table_options_.filter_policy; }
 
-  // From now on the table's file holds `bytes`, which has the same size, and nothing is cached.
-  // Data read when the table was opened remain in memory.
+  // Replaces the bytes of the table's file by as many others, and empties the cache. Data that were
+  // read when the table was opened remain in memory.
   void Replace(std::string bytes) {
     files_->table = std::move(bytes);
     table_options_.block_cache->EraseUnRefEntries();
@@ -117,7 +117,7 @@ class HostileDatabase {
 
   rocksdb::DB& Open() { return *db_; }
 
-  // Opens the database again, so that everything is read again. Null if it is refused.
+  // Opens the database again, which reads everything again. Null if RocksDB refuses.
   std::unique_ptr<rocksdb::DB> OpenAgain() const {
     std::unique_ptr<rocksdb::DB> db;
     rocksdb::DB::OpenForReadOnly(options_, db_->GetName(), Receive(&db)).PermitUncheckedError();

@@ -1,14 +1,16 @@
-// Reads any bytes as a database's MANIFEST: the result is a list of tables, or a refusal with a
-// message. Also, any records, written in RocksDB's format, are read back unchanged; from a
-// truncated file, as many as are complete.
+// Reads any bytes as a database's MANIFEST: the result is a list of tables or an error with a
+// message. Also, any records written in RocksDB's format are read back unchanged, from a truncated
+// file as many as are complete.
 //
 // An input is a byte for the kind of content (Content), and the content.
+#include <rocksdb/env.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "input.h"
-#include "memory_files.h"
 #include "plugin/files/block_checksum.h"
 #include "plugin/files/manifest.h"
 #include "plugin/files/record_log.h"
@@ -25,9 +27,13 @@ constexpr char kDatabase[] = "/db";
 constexpr char kCurrentPath[] = "/db/CURRENT";
 constexpr char kManifestPath[] = "/db/MANIFEST-000001";
 
-MemoryFiles& Files() {
-  static MemoryFiles& files = *new MemoryFiles;  // RocksDB's own is never destroyed, either
-  return files;
+rocksdb::Env& Memory() {
+  static rocksdb::Env& memory = *rocksdb::NewMemEnv(rocksdb::Env::Default());
+  return memory;
+}
+
+void Write(const std::string& bytes, const char* path) {
+  Require(rocksdb::WriteStringToFile(&Memory(), bytes, path).ok(), "a file is not written");
 }
 
 template <typename Number>
@@ -104,7 +110,7 @@ void CheckManifest(const files::Manifest& manifest) {
 
 Status Read() {
   files::Manifest manifest;
-  const Status status = files::ReadManifest(Files(), kDatabase, &manifest);
+  const Status status = files::ReadManifest(*Memory().GetFileSystem(), kDatabase, &manifest);
   CheckError(status);
   CheckManifest(manifest);
   return status;
@@ -126,14 +132,15 @@ Status Decode(const std::string& record) {
 }
 
 void CheckRecords(const std::vector<std::string>& records, std::size_t cut) {
-  std::string& file = Files().files[kManifestPath];
-  file = WriteRecords(records);
+  std::string file = WriteRecords(records);
   file.resize(file.size() - std::min(cut, file.size()));
+  Write(file, kManifestPath);
   std::vector<std::string> found;
-  const Status status = files::VisitRecords(Files(), kManifestPath, [&](const Slice& record) {
+  const auto visit = [&found](const Slice& record) {
     found.push_back(record.ToString());
     return Status::OK();
-  });
+  };
+  const Status status = files::VisitRecords(*Memory().GetFileSystem(), kManifestPath, visit);
   Require(status.ok(), "good records are refused");
   Require(cut != 0 || found.size() == records.size(), "records are lost");
   Require(found.size() <= records.size(), "there are more records than were written");
@@ -153,13 +160,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace exactbloom::fuzz;
   Input input(data, size);
   const auto content = static_cast<Content>(input.Take<std::uint8_t>() % kContents);
-  Files().files[kCurrentPath] = "MANIFEST-000001\n";
+  Write("MANIFEST-000001\n", kCurrentPath);
   if (content == kFile) {
-    Files().files[kManifestPath] = input.TakeRest();
+    Write(std::string(input.TakeRest()), kManifestPath);
     Read();
   } else if (content == kCurrent) {
-    Files().files[kManifestPath].clear();
-    Files().files[kCurrentPath] = input.TakeRest();
+    Write("", kManifestPath);
+    Write(std::string(input.TakeRest()), kCurrentPath);
     Read();
   } else {
     const std::size_t cut = content == kCutRecords ? input.Take<std::uint16_t>() : 0;

@@ -1,12 +1,17 @@
 #!/bin/sh
-# Installs the Debian packages in a bare Debian that is made for it and thrown away, and uses them there as a reader would:
-# first the object and the tool with a program of Debian's, without any compiler, then the quick starts.
-#   bare_root_test.sh SUITE DIRECTORY      the folder of the packages, which were built for that suite; needs root
+# Builds the Debian packages in a root of the Debian SUITE, tests them there, and installs them in a bare Debian that is made
+# and thrown away: first the object and the tool with a program of Debian's, without any compiler, then the quick starts.
+# Needs root. The packages are in build/packages/SUITE.
+#   bare_root_test.sh SUITE
 set -eu
 suite=$1
-packages=$(realpath "$2")
 cd "$(dirname "$0")/../.."
-[ "$(id -u)" -eq 0 ] || { echo "bare_root_test: root is needed to make a Debian $suite" >&2; exit 2; }
+scripts/debian_root "$suite" make package
+packages=$PWD/build/packages/$suite
+rm -rf "$packages"
+mkdir -p "$packages"
+cp "${XDG_CACHE_HOME:-$HOME/.cache}/exactbloom/$suite/exactbloom/build/package"/*.deb "$packages"
+
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Component: main' |
   grep -v -e '-security' | head -n 1)
 

@@ -1,5 +1,5 @@
-// What newer versions of RocksDB ask of a filter's builder while they write a table, and under
-// which role the builder's memory stands in the block cache.
+// Which functions of a filter's builder newer versions of RocksDB call while they write a table,
+// and the role of the builder's memory in the block cache.
 #include <gtest/gtest.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/slice_transform.h>
@@ -9,12 +9,11 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/table_filters.h"
 #include "forwarding_builder.h"
+#include "plugin/c_binding/forwarding_policy.h"
 #include "rocksdb_version.h"
 
 namespace exactbloom {
@@ -33,7 +32,7 @@ constexpr std::uint64_t kPrefixes = kKeys / 5;
 struct Requests {
   std::atomic<int> pairs{0};         // AddKeyAndAlt
   std::atomic<int> counts{0};        // EstimateEntriesAdded
-  std::atomic<int> wrong_counts{0};  // zero though something was added, or the other way round
+  std::atomic<int> wrong_counts{0};  // zero although keys were added, or the reverse
   std::atomic<int> spaces{0};        // CalculateSpace
 };
 
@@ -72,22 +71,19 @@ class AskedBuilder : public ForwardingBuilder {
   bool has_keys_ = false;
 };
 
-class AskedPolicy : public rocksdb::FilterPolicy {
+class AskedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
  public:
-  explicit AskedPolicy(Requests* requests) : requests_(requests) {}
+  explicit AskedPolicy(Requests* requests)
+      : ForwardingPolicy(NewPolicy(FilterKind::kClassic)), requests_(requests) {}
 
-  const char* Name() const override { return "AskedPolicy"; }
-  const char* CompatibilityName() const override { return policy_->CompatibilityName(); }
+  const char* Name() const override { return "AskedPolicy"; }  // without options to write
+
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
-    return new AskedBuilder(policy_->GetBuilderWithContext(context), requests_);
-  }
-  rocksdb::FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
-    return policy_->GetFilterBitsReader(contents);
+    return new AskedBuilder(ForwardingPolicy::GetBuilderWithContext(context), requests_);
   }
 
  private:
-  PolicyPointer policy_ = NewPolicy(FilterKind::kClassic);
   Requests* requests_;
 };
 
@@ -102,6 +98,7 @@ class FilterRequests : public testing::TestWithParam<TableForm> {};
 
 INSTANTIATE_TEST_SUITE_P(Forms, FilterRequests,
                          testing::Values(TableForm{"Keys", true, false, false},
+                                         TableForm{"Prefixes", false, true, false},
                                          TableForm{"Pairs", true, true, false},
                                          TableForm{"KeysInPartitions", true, false, true},
                                          TableForm{"PrefixesInPartitions", false, true, true},
@@ -129,7 +126,9 @@ TEST_P(FilterRequests, AreAnsweredWhileATableIsWritten) {
   EXPECT_EQ(table.family, FilterFamily::kExactBloom);
   EXPECT_EQ(table.blocks > 1, form.partitioned);
   EXPECT_GE(table.keys, added);
-  EXPECT_LE(table.keys, added + 2 * table.blocks);  // some are in two partitions
+  // A prefix that continues in the next partition belongs to both. RocksDB 7.8 adds an empty entry
+  // after the first prefix, and then that prefix again.
+  EXPECT_LE(table.keys, added + 2 * table.blocks);
   EXPECT_EQ(table.filter_keys, table.keys);
   EXPECT_GT(requests.counts, 0);
   EXPECT_EQ(requests.wrong_counts, 0);
@@ -139,45 +138,7 @@ TEST_P(FilterRequests, AreAnsweredWhileATableIsWritten) {
   EXPECT_EQ(requests.spaces > 0, !form.partitioned && kAsksForSpace.IsHere());
 }
 
-// Zero exactly where nothing was added: RocksDB 9.6 and later leave such a filter out.
-TEST(FilterCounts, EveryEntryCountsFromTheFirstOn) {
-  const auto builder = NewBuilder(*NewPolicy(FilterKind::kClassic));
-  auto& newest = static_cast<NewestFilterBitsBuilder&>(*builder);
-  const std::vector<std::pair<Slice, Slice>> pairs = {
-      {"", ""}, {"key", ""}, {"", "prefix"}, {"key", "key"}, {"key", "prefix"}};
-  for (const auto& [key, alt] : pairs) {
-    EXPECT_EQ(newest.EstimateEntriesAdded(), 0U);
-    newest.AddKeyAndAlt(key, alt);
-    const std::size_t entries = key == alt ? 1 : 2;
-    EXPECT_EQ(newest.EstimateEntriesAdded(), entries);
-    newest.AddKeyAndAlt(key, alt);
-    EXPECT_EQ(newest.EstimateEntriesAdded(), entries) << "added again";
-    FinishAndVerify(newest);
-  }
-  newest.AddKey("");
-  EXPECT_EQ(newest.EstimateEntriesAdded(), 1U);
-}
-
-// RocksDB asks for the size of a filter that is being built, again and again.
-TEST(FilterSpace, IsThatOfTheFinishedFilterAndAskingChangesNothing) {
-  const PolicyPointer policy = NewPolicy(FilterKind::kClassic);
-  BlockBasedTableOptions tables;
-  tables.optimize_filters_for_memory = false;
-  const auto asked = NewBuilder(*policy, tables);
-  const auto plain = NewBuilder(*policy, tables);
-  auto& newest = static_cast<NewestFilterBitsBuilder&>(*asked);
-  for (std::uint64_t i = 0; i < kKeys; ++i) {
-    EXPECT_LE(newest.CalculateSpace(i), newest.CalculateSpace(i + 1));
-    AddNumbers(newest, 1, i);
-  }
-  AddNumbers(*plain, kKeys);
-  const std::size_t space = newest.CalculateSpace(kKeys);
-  const Filter filter = FinishAndVerify(newest);
-  EXPECT_EQ(filter.contents.size(), space);
-  EXPECT_TRUE(filter.contents == FinishAndVerify(*plain).contents);
-}
-
-// Before 8.0, only RocksDB itself could give an entry its role.
+// Before 8.0, only RocksDB's own entries have roles.
 TEST(CacheRole, OfAFilterThatIsBuiltIsFilterConstruction) {
   using Keys = rocksdb::BlockCacheEntryStatsMapKeys;
   BlockBasedTableOptions tables;

@@ -106,8 +106,8 @@ class LiveSwitch : public testing::Test {
     ExpectAbsent(step.family != FilterFamily::kNone, first);
   }
 
-  // Asks for absent keys within the range of the table that begins with this key. The counters are
-  // those of this thread: others read at the same time.
+  // Asks for absent keys within the range of the table that begins with this key. Takes the
+  // counters of this thread, since others read at the same time.
   void ExpectAbsent(bool filtered, std::uint64_t first) {
     constexpr std::uint64_t kAbsent = kKeysOfTable - 1;
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
@@ -148,7 +148,7 @@ class Traffic {
     return busy_written_;
   }
 
-  // Returns when another table was written, and another key read, since the call began.
+  // Returns after one more table was written and one more key was read.
   void AwaitMore() const {
     const std::uint64_t written = busy_written_;
     const std::uint64_t read = read_;
@@ -191,7 +191,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
   const std::vector<Step> steps = {
       kOurs,
       {"{id=classic_bloom;bits_per_key=14;lines=1}", kOurs.name, kOurs.family, 1, 14.0},
-      {"{id=standard_bloom;fpr=0.001;lines=2}", "standard_bloom", kOurs.family, 2, 0.0},
+      {"{id=standard_bloom;fpr=0.001;lines=1}", "standard_bloom", kOurs.family, 1, 0.0},
       kBuiltIn,
       {"{id=classic_bloom;size_ratio=10}", kOurs.name, kOurs.family, 0, 17.2},
       {"ribbonfilter:10:-1", "ribbonfilter", FilterFamily::kRibbon, 0, 0.0},
@@ -225,7 +225,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
   EXPECT_TRUE(db_->DestroyColumnFamilyHandle(busy).ok());
 }
 
-// The tables get the filters of the policy that is set now, without reopening.
+// Rebuilt tables get the filters of the current policy without reopening.
 TEST_F(LiveSwitch, RebuildUnderReadsAndWritesLosesNoKey) {
   ColumnFamilyHandle* busy = CreateBusyFamily();
   constexpr int kTables = 4;
@@ -247,7 +247,7 @@ TEST_F(LiveSwitch, RebuildUnderReadsAndWritesLosesNoKey) {
         ASSERT_TRUE(SetPolicy(*db_, family, step.policy).ok());
       }
       EXPECT_GE(Rebuild(*db_, rebuild).rewritten_tables, kTables);
-      // No table of this family is new, so none is left.
+      // This family gets no new tables meanwhile.
       for (const TableFilter& table : ListTableFilters(*db_)) {
         if (table.column_family == rocksdb::kDefaultColumnFamilyName) {
           EXPECT_EQ(table.family, step.family) << table.reason;
@@ -273,7 +273,7 @@ TEST_F(LiveSwitch, RebuildUnderReadsAndWritesLosesNoKey) {
   EXPECT_TRUE(db_->DestroyColumnFamilyHandle(busy).ok());
 }
 
-// A switch changes nothing for the tables that are open, whether they filter or not.
+// A switch does not change the readers of open tables.
 TEST_F(LiveSwitch, OpenTablesKeepTheReaderThatTheyWereOpenedWith) {
   ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), kOurs.policy).ok());
   ExpectNewTable(kOurs);
@@ -303,14 +303,15 @@ TEST_F(LiveSwitch, OptionsThatAreLeftOutKeepTheirValuesInTheLongFormOnly) {
   ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=12}").ok());
   EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}),
             "{id=classic_bloom;bits_per_key=12;lines=1}");
-  for (const char* one_word : {"classic_bloom:11/lines:2", "classic_bloom:11"}) {
+  for (const char* one_word : {"classic_bloom:11/lines:1", "classic_bloom:11"}) {
     ASSERT_TRUE(SetPolicy(*db_, family, one_word).ok());
     EXPECT_EQ(PolicyOf(db_->GetOptions())->GetId(), one_word);
     EXPECT_EQ(WrittenPolicy(path_), one_word);
   }
 }
 
-// With a listener it knows the tree at once; without one it divides flat, and the log says so.
+// With a listener the policy knows the tree at once; without one all tables get the same bits per
+// key, and the log says so.
 TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
   const Step follows{"{id=classic_bloom;size_ratio=auto;memory_budget=1M}", "classic_bloom",
                      FilterFamily::kExactBloom, 0, 10.0};

@@ -1,5 +1,5 @@
-// The SSTables in tests/golden/newer_sstables: of formats that not every RocksDB reads.
-// RocksDB 11.8.1 wrote them. They must stay readable for ever.
+// The SSTables in tests/golden/newer_sstables, written by RocksDB 11.8.1 in formats that not every
+// RocksDB reads. They must stay readable for ever.
 #pragma once
 
 #include <cstdint>

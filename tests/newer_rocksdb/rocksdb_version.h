@@ -19,11 +19,9 @@ struct Version {
   }
 };
 
-inline constexpr Version kThisVersion{ROCKSDB_MAJOR, ROCKSDB_MINOR};
-
 }  // namespace exactbloom
 
-// Leaves the test, unless this RocksDB is of the version that `what` came with, or later.
+// Skips the test if this RocksDB is older than the version that introduced `what`.
 #define EXACTBLOOM_SKIP_BEFORE(version, what)                                      \
   if (!(version).IsHere()) {                                                       \
     GTEST_SKIP() << what << " needs RocksDB " << (version).Text() << " or later."; \

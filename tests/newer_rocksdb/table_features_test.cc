@@ -1,5 +1,5 @@
-// Filters in tables that newer versions of RocksDB write: a lookup loses no key and asks the
-// filter, and the tool reads the table.
+// Filters in tables that newer versions of RocksDB write: lookups lose no key and use the filter,
+// and the tool reads the table.
 #include <gtest/gtest.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/comparator.h>
@@ -35,7 +35,7 @@ void UseHyperClockCache(BlockBasedTableOptions* tables) {
   tables->cache_index_and_filter_blocks = true;
 }
 
-// What tables can be made with: option strings, and what no string says.
+// Option strings of tables, and what they cannot express.
 struct Feature {
   const char* name;
   Version since;
@@ -117,8 +117,12 @@ INSTANTIATE_TEST_SUITE_P(Features, TableFeature, testing::ValuesIn(Cases()), [](
   return std::string(test.param.feature.name) + (test.param.partitioned ? "Partitioned" : "");
 });
 
-// Expects one table with the filter of all keys, and that every key is found in it by a reader of
-// files.
+// As a reader of files, not of the database.
+tool::TableVerification Verify(const TableFilter& table) {
+  return tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, kKeys, 1);
+}
+
+// Expects one table with a filter of all keys, in which a reader of files finds every key.
 void ExpectReadable(rocksdb::DB& db, std::uint64_t filter_keys, bool partitioned) {
   const std::vector<TableFilter> tables = ListTableFilters(db);
   ASSERT_EQ(tables.size(), 1U);
@@ -135,8 +139,7 @@ void ExpectReadable(rocksdb::DB& db, std::uint64_t filter_keys, bool partitioned
     EXPECT_GE(table.keys, filter_keys);  // a prefix at a border is in both partitions
     EXPECT_LE(table.keys, filter_keys + 2 * table.blocks);
   }
-  const tool::TableVerification verified =
-      tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, kKeys, 1);
+  const tool::TableVerification verified = Verify(table);
   EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
   EXPECT_EQ(verified.unchecked, "");
   EXPECT_EQ(verified.keys_checked, kKeys);
@@ -164,7 +167,7 @@ TEST_P(TableFeature, FiltersHoldAndTheToolReadsTheTable) {
   }
 }
 
-// The filter of each is read, and the keys, too, or the version is named that could.
+// The filter of each is read; the keys are read, too, or the version that can read them is named.
 TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
   for (const NewerTable& table : NewerTables()) {
     SCOPED_TRACE(table.file);
@@ -182,7 +185,8 @@ TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
   }
 }
 
-// User-defined timestamps. The latest version of a key comes first, and filters hold none of them.
+// User-defined timestamps of eight bytes: the latest version of a key comes first, and filters hold
+// no timestamps.
 class Timestamps : public testing::TestWithParam<std::tuple<bool, bool>> {};
 
 INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), testing::Bool()),
@@ -191,7 +195,24 @@ INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), t
                                   (std::get<1>(test.param) ? "Partitioned" : "");
                          });
 
-TEST_P(Timestamps, TheToolFindsEveryKeyOnce) {
+// Asks at a time that values tell.
+void ExpectAtTime(rocksdb::DB& db, const std::string& time) {
+  const rocksdb::Slice slice = time;
+  rocksdb::ReadOptions at;
+  at.timestamp = &slice;
+  TakeCounts(db);
+  for (std::uint64_t i = 0; i + 1 < kKeys; ++i) {
+    std::string value;
+    ASSERT_TRUE(db.Get(at, KeyOf(2 * i), &value).ok());
+    ASSERT_EQ(value, time);
+    ASSERT_TRUE(db.Get(at, KeyOf(2 * i + 1), &value).IsNotFound());
+  }
+  const FilterCounts counts = TakeCounts(db);
+  EXPECT_EQ(counts.true_positive, kKeys - 1);
+  ExpectFiltering(counts, kKeys - 1);
+}
+
+TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
   const auto [kept, partitioned] = GetParam();
   if (!kept) EXACTBLOOM_SKIP_BEFORE((Version{8, 4}), "persist_user_defined_timestamps=false");
   BlockBasedTableOptions tables;
@@ -209,17 +230,21 @@ TEST_P(Timestamps, TheToolFindsEveryKeyOnce) {
   }
   const TemporaryDirectory directory;
   const Database db = Open(options, directory.path());
-  for (const char time : {'\1', '\2', '\3'}) {
+  const std::vector<std::string> times = {std::string(8, '\1'), std::string(8, '\2'),
+                                          std::string(8, '\3')};
+  for (const std::string& time : times) {
     for (std::uint64_t i = 0; i < kKeys; ++i) {
-      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), std::string(8, time), "value").ok());
+      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), time, time).ok());
     }
   }
   ASSERT_TRUE(db->Flush({}).ok());
+  for (const std::string& time : times) {
+    if (kept) ExpectAtTime(*db, time);
+  }
   if (kept || (Version{9, 0}).IsHere()) return ExpectReadable(*db, kKeys, partitioned);
   const TableFilter table = ListTableFilters(*db).at(0);
   EXPECT_EQ(table.keys, table.filter_keys);
-  const tool::TableVerification verified =
-      tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, kKeys, 1);
+  const tool::TableVerification verified = Verify(table);
   EXPECT_EQ(verified.false_negatives, 0U);
   EXPECT_NE(verified.unchecked.find("use a build with RocksDB 9.0 or later"), std::string::npos)
       << verified.unchecked << verified.status.ToString();
@@ -240,7 +265,7 @@ class OwnCompression : public rocksdb::CompressionManagerWrapper {
   }
 };
 
-// The filter is not compressed, so it can be read without that manager; the keys cannot.
+// Filters are not compressed, so they can be read without that manager; keys cannot.
 TEST(CustomCompressionManager, FiltersHoldAndTheToolSaysWhatItLacks) {
   BlockBasedTableOptions tables;
   tables.filter_policy = NewPolicy(FilterKind::kClassic);
@@ -256,8 +281,7 @@ TEST(CustomCompressionManager, FiltersHoldAndTheToolSaysWhatItLacks) {
   const TableFilter table = ListTableFilters(*db).at(0);
   EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.status.ToString();
   EXPECT_EQ(table.keys, kKeys);
-  const tool::TableVerification verified =
-      tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, kKeys, 1);
+  const tool::TableVerification verified = Verify(table);
   EXPECT_EQ(verified.false_negatives, 0U);
   EXPECT_NE(verified.unchecked.find("exactbloom.OwnCompression"), std::string::npos)
       << verified.unchecked << verified.status.ToString();

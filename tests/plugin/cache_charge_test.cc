@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "bits_builder_fixture.h"
-#include "filter/block_format.h"
 #include "sample_database.h"
+#include "src/filter/block_format.h"
 
 namespace exactbloom {
 namespace {
@@ -54,18 +54,7 @@ TEST(CacheCharge, RoundsUpToWholeEntriesAndGivesBack) {
   EXPECT_EQ(cache->GetUsage(), 0U);
 }
 
-TEST(CacheCharge, ChargesOfSeveralBuildersAddUp) {
-  const auto cache = NewCache(100 * kEntry);
-  CacheCharge one(cache);
-  CacheCharge other(cache);
-  one.Set(2 * kEntry);
-  other.Set(3 * kEntry);
-  EXPECT_EQ(cache->GetPinnedUsage(), 5 * kEntry);
-  one.Set(0);
-  EXPECT_EQ(cache->GetPinnedUsage(), 3 * kEntry);
-}
-
-// RocksDB's Bloom filters do the same: they are built without a charge.
+// As RocksDB's Bloom filters do.
 TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
   const auto cache = NewCache(4 * kEntry, /*is_strict=*/true);
   CacheCharge charge(cache);
@@ -78,7 +67,7 @@ TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
   EXPECT_EQ(cache->GetUsage(), 0U);
 }
 
-// It counts its own table as used, but not as pinned.
+// Such a cache counts its own table as used, but not as pinned.
 TEST(CacheCharge, WorksWithAHyperClockCache) {
   const auto cache = rocksdb::HyperClockCacheOptions(100 * kEntry, 4096, 0).MakeSharedCache();
   const std::size_t before = cache->GetUsage();
@@ -105,8 +94,6 @@ TEST(CacheCharge, FollowsTheOptions) {
   EXPECT_EQ(CacheToCharge(OptionsThatCharge(options.block_cache)), options.block_cache);
   EXPECT_EQ(CacheToCharge(OptionsThatCharge(nullptr)), nullptr);
 }
-
-// Builders.
 
 class ChargedBuilder : public testing::TestWithParam<bool> {
  protected:
@@ -146,7 +133,7 @@ TEST_P(ChargedBuilder, ChargesHashesAndThenBlocks) {
   EXPECT_EQ(cache_->GetUsage(), 0U);
 }
 
-// RocksDB abandons tables, too.
+// RocksDB may abandon a table.
 TEST_P(ChargedBuilder, GivesBackWithoutFinish) {
   auto builder = NewBuilder(*policy_, table_options_);
   AddNumbers(*builder, kKeys);

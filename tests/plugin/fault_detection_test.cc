@@ -61,7 +61,7 @@ TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
   options.layout = GetParam();
   options.detect_faults = true;
   BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create(options);
-  filter::HashStore& hashes = filter::FilterInternals::HashesOf(filter_builder);
+  filter::HashStore& hashes = filter_builder.state().Hashes();
   MemoryFit memory_fit;
   const auto builder = NewBitsBuilder(std::move(filter_builder),
                                       rocksdb::FilterBuildingContext(table_options_), memory_fit);

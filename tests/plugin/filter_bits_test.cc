@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "bits_builder_fixture.h"
-#include "filter/block_format.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
+#include "src/filter/block_format.h"
 
 namespace exactbloom {
 namespace {
@@ -42,8 +42,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FilterBits,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
                          [](const auto& test) { return NameOf(test.param); });
 
-// As the built-in filter of newer versions does it: RocksDB writes an empty block for a partition
-// that got no key.
+// As with the built-in filter of newer versions: RocksDB writes an empty block for a partition
+// without keys.
 TEST_P(FilterBits, FilterOfNoKeysIsEmptyAndAnswersAbsent) {
   const Filter filter = FinishAndVerify(*NewBuilder());
   EXPECT_TRUE(filter.contents.empty());
@@ -57,25 +57,6 @@ TEST_P(FilterBits, FilterOfOneKeyIsLongerThanWhatReadersTakeAsEmpty) {
   const auto builder = NewBuilder();
   builder->AddKey("");
   EXPECT_GT(FinishAndVerify(*builder).contents.size(), 5U);
-}
-
-TEST_P(FilterBits, FinishSetsTheStatusToOk) {
-  const auto builder = NewBuilder();
-  std::unique_ptr<const char[]> buffer;
-  Status status = Status::Corruption("left over");
-  builder->Finish(&buffer, &status);
-  EXPECT_TRUE(status.ok());
-}
-
-TEST_P(FilterBits, EntriesAreCountedBeforeFinishWithoutAdjacentDuplicates) {
-  const auto builder = NewBuilder();
-  EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
-  for (const char* key : {"key", "key", "prefix", "", "", "key"}) builder->AddKey(key);
-  EXPECT_EQ(builder->EstimateEntriesAdded(), 4U);
-  const Filter filter = FinishAndVerify(*builder);
-  EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
-  const auto reader = NewReader(filter.contents);
-  for (const char* key : {"key", "prefix", ""}) EXPECT_TRUE(reader->MayMatch(key));
 }
 
 TEST_P(FilterBits, NothingFitsBelowATrailerAndACacheLine) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <rocksdb/options.h>
-#include <rocksdb/status.h>
 
 #include <cstdint>
 #include <ostream>
@@ -20,11 +19,8 @@ struct GoldenTable {
   Layout layout;
   bool partitioned = false;
 
-  // Options of such tables, with another policy. Every lookup reads its blocks from the file.
+  // Options of such tables, with any policy. Every lookup reads its blocks from the file.
   rocksdb::Options OptionsWith(const PolicyPointer& policy) const;
-
-  // Writes the table that the present code makes, with the present RocksDB.
-  rocksdb::Status Write(const std::string& path) const;
 };
 
 // The name of the present RocksDB's folder, such as "7.8.3".

@@ -111,6 +111,15 @@ TEST_P(GoldenTableTest, SaysWhatItsFilterIs) {
   EXPECT_EQ(filter.blocks > 1, golden_.partitioned);
   EXPECT_EQ(filter.keys, kGoldenKeys);
   EXPECT_EQ(filter.format_version, 1);
+  EXPECT_EQ(filter.hash_seed, 0U);
+  EXPECT_EQ(filter.compatibility_name, NewPolicy(golden_.layout)->CompatibilityName());
+  EXPECT_EQ(filter.path, path_);
+  EXPECT_EQ(filter.level, -1);
+  if (golden_.partitioned) return;
+  const FilterSize size = SizeAtBitsPerKey(golden_.layout, kGoldenKeys, 10);
+  EXPECT_EQ(filter.bits, size.bits);
+  EXPECT_EQ(filter.min_probes, size.probes);
+  EXPECT_EQ(filter.max_probes, size.probes);
 }
 
 // Other bytes need a new version of the format, with its own golden tables.
@@ -118,13 +127,13 @@ TEST_P(GoldenTableTest, WriterMakesTheSameFilters) {
   const PolicyPointer policy = NewPolicy(golden_.layout);
   const auto builder = NewBuilder(*policy);
   std::uint64_t number = 0;
+  TableFilter filter;
   const rocksdb::Status status =
-      VisitFilterBlocks(*rocksdb::FileSystem::Default(), path_, [&](rocksdb::Slice block) {
+      ReadTableFilter(*rocksdb::FileSystem::Default(), path_, &filter, [&](rocksdb::Slice block) {
         const BloomFilterView view({block.data(), block.size()});
         const std::uint64_t end = number + view.Description().keys;
         for (; number < end; ++number) builder->AddKey(KeyOf(2 * number));
         EXPECT_EQ(FinishAndVerify(*builder).contents.ToString(true), block.ToString(true));
-        return rocksdb::Status::OK();
       });
   EXPECT_TRUE(status.ok()) << status.ToString();
   EXPECT_EQ(number, kGoldenKeys);

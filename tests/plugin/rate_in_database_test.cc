@@ -1,4 +1,4 @@
-// RocksDB's counters measure the exact rate, which is below that of the built-in filter.
+// RocksDB's counters show the exact rate, which is below that of the built-in filter.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table_properties.h>
@@ -12,16 +12,16 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/theory/confidence_interval.h"
-#include "filter/block_format.h"
 #include "plugin/block_description.h"
 #include "sample_database.h"
 #include "sample_filters.h"
+#include "src/filter/block_format.h"
 #include "statistics.h"
 
 namespace exactbloom {
 namespace {
 
-constexpr std::uint64_t kKeys = 50000;
+constexpr std::uint64_t kKeys = 30000;
 constexpr std::uint64_t kAsked = kKeys - 1;
 constexpr double kBitsPerKey = 10;
 
@@ -38,11 +38,13 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
                          [](const auto& test) { return NameOf(test.param); });
 
-TEST_P(RateInDatabase, LiesInTheIntervalOfTheExactRate) {
+TEST_P(RateInDatabase, IsExactAndBelowThatOfTheBuiltInFilter) {
   const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
   ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
   ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(),
                   SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey), kKeys);
+  const FilterCounts stock = Measure(PolicyPointer(rocksdb::NewBloomFilterPolicy(kBitsPerKey)));
+  EXPECT_LT(counts.FalsePositives(), stock.FalsePositives());
 }
 
 // Partitions are cut by the number of keys that fit at the rate, and none exceeds it.
@@ -73,22 +75,14 @@ TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
               0.04);
 }
 
-TEST_P(RateInDatabase, IsBelowTheBuiltInFilters) {
-  const FilterCounts ours = Measure(NewPolicy(GetParam(), kBitsPerKey));
-  const FilterCounts stock = Measure(PolicyPointer(rocksdb::NewBloomFilterPolicy(kBitsPerKey)));
-  EXPECT_LT(ours.FalsePositives(), stock.FalsePositives());
-}
-
-// The measured rate of RocksDB's own Ribbon filters is the one computed from their slots.
-
-// Keys, and the bits per key of a Bloom filter of the same rate.
+// Of RocksDB's own Ribbon filters: keys, and the bits per key of a Bloom filter of the same rate.
 class RibbonRate : public testing::TestWithParam<std::tuple<std::uint64_t, double>> {};
 
 INSTANTIATE_TEST_SUITE_P(Sizes, RibbonRate,
                          testing::Combine(testing::Values(1500, 20'000, 100'000),
-                                          testing::Values(2.5, 5.0, 7.3, 10.0, 12.5)));
+                                          testing::Values(2.5, 7.3, 12.5)));
 
-TEST_P(RibbonRate, OfSlotsIsTheMeasuredOne) {
+TEST_P(RibbonRate, ComputedFromTheSlotsIsTheMeasuredOne) {
   const auto [keys, bloom_bits] = GetParam();
   const PolicyPointer policy(rocksdb::NewRibbonFilterPolicy(bloom_bits, /*bloom_before_level=*/-1));
   const auto builder = NewBuilder(*policy);
@@ -99,7 +93,7 @@ TEST_P(RibbonRate, OfSlotsIsTheMeasuredOne) {
 
   const std::unique_ptr<rocksdb::FilterBitsReader> reader(
       policy->GetFilterBitsReader(filter.contents));
-  constexpr std::uint64_t kAskedOfRibbon = 400'000;
+  constexpr std::uint64_t kAskedOfRibbon = 150'000;
   std::uint64_t passed = 0;
   for (std::uint64_t i = keys; i < keys + kAskedOfRibbon; ++i) {
     const rocksdb::Slice key(reinterpret_cast<const char*>(&i), sizeof i);

@@ -15,6 +15,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/table_filters.h"
+#include "exactbloom/tree_listener.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -30,25 +31,25 @@ std::map<std::uint64_t, TableFilter> TablesOf(rocksdb::DB& db) {
   return tables;
 }
 
-// Their numbers, each with its level.
-std::map<std::uint64_t, int> NumbersAndLevels(const std::map<std::uint64_t, TableFilter>& tables) {
-  std::map<std::uint64_t, int> levels;
-  for (const auto& [number, table] : tables) levels[number] = table.level;
+// How many tables each level has.
+std::map<int, int> LevelsOf(const std::map<std::uint64_t, TableFilter>& tables) {
+  std::map<int, int> levels;
+  for (const auto& [number, table] : tables) levels[table.level] += 1;
   return levels;
 }
 
 constexpr std::uint64_t kKeys = 1000;  // of a table of a MixedDatabase
 
-// A database whose tables carry every kind of filter, in several levels. It is in memory, and
-// destroyed with this object. The tables are made one after the other, each of kKeys keys:
+// A database in memory whose tables have every kind of filter, in several levels. The tables are
+// made one after the other, each of kKeys keys:
 //
 //   keys / kKeys   0 .. 1       none     moved below level 0
-//                  1 .. 2       bloom    moved below level 0; universal compaction takes
-//                                        the one before along, FIFO moves none
+//                  1 .. 2       bloom    moved below level 0; universal compaction merges it with
+//                                        the one before, FIFO moves none
 //                  0.5 .. 1.5   ribbon   in level 0, as those that follow
-//                  1.5 .. 2.5   the policy asked for
+//                  1.5 .. 2.5   the given policy
 //                  0 .. 1       none, with deletions of a tenth of these keys
-//                  1 .. 2       the policy asked for
+//                  1 .. 2       the given policy
 class MixedDatabase {
  public:
   explicit MixedDatabase(rocksdb::CompactionStyle style)
@@ -58,7 +59,7 @@ class MixedDatabase {
     if (style == rocksdb::kCompactionStyleFIFO) options_.max_open_files = -1;
   }
 
-  // Makes the database, and opens it with `policy`.
+  // Creates the database, and opens it with `policy`.
   Database Build(const PolicyPointer& policy) {
     const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
     const PolicyPointer ribbon(rocksdb::NewRibbonFilterPolicy(10, -1));
@@ -147,8 +148,8 @@ INSTANTIATE_TEST_SUITE_P(Styles, RebuildTest,
                                                                                      : "Fifo";
                          });
 
-TEST_P(RebuildTest, OnlyWhatLacksOurs) {
-  const Database db = mixed_.Build(NewPolicy(FilterKind::kClassic));
+TEST_P(RebuildTest, OnlyWhatLacksOursAndGoesOnWhereItWasStopped) {
+  Database db = mixed_.Build(NewPolicy(FilterKind::kClassic));
   const std::map<std::uint64_t, TableFilter> before = TablesOf(*db);
   std::map<std::string, int> families;
   std::uint64_t lacking_bytes = 0;
@@ -156,9 +157,7 @@ TEST_P(RebuildTest, OnlyWhatLacksOurs) {
     families[NameOf(table.family)] += 1;
     if (table.family != FilterFamily::kExactBloom) lacking_bytes += table.file_bytes;
   }
-  ASSERT_GE(families["none"], 1);
-  ASSERT_GE(families["bloom"], 1);
-  ASSERT_GE(families["ribbon"], 1);
+  for (const char* family : {"none", "bloom", "ribbon"}) ASSERT_GE(families[family], 1);
   ASSERT_GE(families["exactbloom"], 2);
 
   RebuildOptions options;
@@ -169,57 +168,33 @@ TEST_P(RebuildTest, OnlyWhatLacksOurs) {
   EXPECT_EQ(look.lacking_bytes, lacking_bytes);
   EXPECT_EQ(look.remaining_tables, look.lacking_tables);
   EXPECT_EQ(look.rewritten_tables, 0U);
-  EXPECT_EQ(NumbersAndLevels(before), NumbersAndLevels(TablesOf(*db)));
-
-  const RebuildResult done = Rebuild(*db);
-  EXPECT_EQ(done.rewritten_tables, look.lacking_tables);
-  EXPECT_EQ(done.rewritten_bytes, lacking_bytes);
-  EXPECT_EQ(done.remaining_tables, 0U);
-  EXPECT_EQ(done.still_lacking_tables, 0U);
-  const std::map<std::uint64_t, TableFilter> after = TablesOf(*db);
-  EXPECT_EQ(after.size(), before.size());
-  std::map<int, int> levels;
-  for (const auto& [number, table] : before) {
-    levels[table.level] += 1;
-    EXPECT_EQ(after.count(number), table.family == FilterFamily::kExactBloom ? 1U : 0U) << number;
-  }
-  for (const auto& [number, table] : after) {
-    levels[table.level] -= 1;
-    EXPECT_EQ(table.family, FilterFamily::kExactBloom);
-  }
-  for (const auto& [level, change] : levels) EXPECT_EQ(change, 0) << "level " << level;
-
-  EXPECT_EQ(Rebuild(*db).lacking_tables, 0U);
-  mixed_.ExpectIntact(*db);
-}
-
-TEST_P(RebuildTest, GoesOnWhereItWasStopped) {
-  Database db = mixed_.Build(NewPolicy(FilterKind::kClassic));
-  RebuildOptions look;
-  look.dry_run = true;
-  std::uint64_t left = Rebuild(*db, look).lacking_tables;
-  ASSERT_GE(left, 3U);
+  std::uint64_t rewritten_bytes = 0;
   RebuildOptions portion;
   portion.max_tables = 1;
-  for (; left > 0; --left) {
+  for (std::uint64_t left = look.lacking_tables; left > 0; --left) {
     const RebuildResult result = Rebuild(*db, portion);
     EXPECT_EQ(result.lacking_tables, left);
     EXPECT_EQ(result.rewritten_tables, 1U);
     EXPECT_EQ(result.remaining_tables, left - 1);
+    EXPECT_EQ(result.still_lacking_tables, 0U);
+    rewritten_bytes += result.rewritten_bytes;
     db.reset();
     db = mixed_.Reopen(NewPolicy(FilterKind::kClassic));
   }
-  EXPECT_EQ(Rebuild(*db, portion).lacking_tables, 0U);
+  EXPECT_EQ(rewritten_bytes, lacking_bytes);
+  EXPECT_EQ(Rebuild(*db).lacking_tables, 0U);
+  const std::map<std::uint64_t, TableFilter> after = TablesOf(*db);
+  EXPECT_EQ(LevelsOf(after), LevelsOf(before));
+  for (const auto& [number, table] : before) {
+    EXPECT_EQ(after.count(number), table.family == FilterFamily::kExactBloom ? 1U : 0U) << number;
+  }
+  for (const auto& [number, table] : after) EXPECT_EQ(table.family, FilterFamily::kExactBloom);
   mixed_.ExpectIntact(*db);
 }
 
-class RebuildBounds : public testing::Test {
- protected:
-  MixedDatabase mixed_{rocksdb::kCompactionStyleLevel};
-};
-
-TEST_F(RebuildBounds, Bytes) {
-  const Database db = mixed_.Build(NewPolicy(FilterKind::kClassic));
+TEST(RebuildLimits, BytesAreKeptAndCancellationStopsBeforeTheNextTable) {
+  MixedDatabase mixed(rocksdb::kCompactionStyleLevel);
+  const Database db = mixed.Build(NewPolicy(FilterKind::kClassic));
   RebuildOptions options;
   options.max_bytes = 1;
   const RebuildResult none = Rebuild(*db, options);
@@ -231,12 +206,10 @@ TEST_F(RebuildBounds, Bytes) {
   EXPECT_GE(half.rewritten_tables, 1U);
   EXPECT_LE(half.rewritten_bytes, options.max_bytes);
   EXPECT_EQ(half.rewritten_bytes + half.remaining_bytes, none.lacking_bytes);
-}
 
-TEST_F(RebuildBounds, CancellationStopsBeforeTheNextTable) {
-  const Database db = mixed_.Build(NewPolicy(FilterKind::kClassic));
   std::atomic<bool> cancel = false;
-  RebuildOptions options;
+  options = {};
+  options.scope = RebuildScope::kAll;
   options.cancel = &cancel;
   options.progress = [&cancel](const RebuildResult& soFar) {
     if (soFar.rewritten_tables > 0) cancel = true;
@@ -247,7 +220,64 @@ TEST_F(RebuildBounds, CancellationStopsBeforeTheNextTable) {
   EXPECT_EQ(result.busy_tables, 0U);
 }
 
-// Sleeps only in its own time.
+// With size_ratio=auto or a budget, what a table should get depends on the whole tree.
+TEST(RebuildOfATree, ASecondRebuildWritesNothing) {
+  const std::unique_ptr<rocksdb::Env> memory(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  const auto open = [&memory](PolicyPointer policy) {
+    rocksdb::Options options = OptionsWith(std::move(policy));
+    options.env = memory.get();
+    options.listeners = {NewTreeListener()};
+    return Open(options, "/tree");
+  };
+  constexpr std::uint64_t kBottomTables = 8;
+  {
+    // Eight tables in level 3, two in level 1, one in level 0.
+    const Database db = open(NewPolicy(FilterKind::kClassic));
+    for (std::uint64_t i = 0; i < kBottomTables; ++i) {
+      PutAndFlush(*db, 2000, "value", 2000 * i);
+      MoveDown(*db, 3);
+    }
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      PutAndFlush(*db, 1000, "value", 7000 * i);
+      MoveDown(*db, 1);
+    }
+    PutAndFlush(*db, 300);
+  }
+  RebuildOptions rebuild;
+  rebuild.scope = RebuildScope::kOtherSize;
+  const auto bits_by_level = [](rocksdb::DB& db) {
+    std::map<int, double> bits;
+    for (const auto& [number, table] : TablesOf(db)) {
+      bits[table.level] = 8.0 * static_cast<double>(table.bytes) / static_cast<double>(table.keys);
+    }
+    return bits;
+  };
+  BloomFilterPolicyOptions options;
+  options.size_ratio = kAutoSizeRatio;
+  // More bits, fewer, and fewer by a budget.
+  for (const auto& [bits_per_key, budget] :
+       {std::pair(10.0, 0), std::pair(14.0, 0), std::pair(7.0, 0), std::pair(10.0, 12'000)}) {
+    SCOPED_TRACE(testing::Message() << bits_per_key << " bits per key, budget " << budget);
+    options.bits_per_key = bits_per_key;
+    options.memory_budget = static_cast<std::uint64_t>(budget);
+    for (const bool again : {false, true}) {
+      const Database db = open(PolicyPointer(NewClassicBloomFilterPolicy(options)));
+      for (int run = 0; run < 2; ++run) {
+        const RebuildResult result = Rebuild(*db, rebuild);
+        EXPECT_EQ(result.remaining_tables, 0U);
+        if (again || run > 0) {
+          EXPECT_EQ(result.written_bytes, 0U) << "run " << run << (again ? " again" : "");
+        } else {
+          EXPECT_GE(result.rewritten_tables, kBottomTables);
+        }
+      }
+      EXPECT_GT(bits_by_level(*db).at(0), bits_by_level(*db).at(1) + 1.0);
+      EXPECT_GT(bits_by_level(*db).at(1), bits_by_level(*db).at(3) + 1.0);
+    }
+  }
+}
+
+// Its clock advances by sleeping only.
 class SleepingEnv : public rocksdb::EnvWrapper {
  public:
   using EnvWrapper::EnvWrapper;
@@ -270,7 +300,7 @@ TEST(RebuildRate, SleepsBetweenTables) {
   const std::uint64_t start = env.NowMicros();
   options.progress = [&](const RebuildResult& soFar) {
     if (soFar.rewritten_bytes == rewritten.back()) return;
-    // This table waited for the time of those before it, and no longer.
+    // The table waited for the time of those before it, and no longer.
     EXPECT_EQ(env.NowMicros() - start, rewritten.back() * 1000);
     rewritten.push_back(soFar.rewritten_bytes);
   };

@@ -1,4 +1,4 @@
-// A rebuild loses nothing, with crashes, damage, ranges that meet, and concurrent writes.
+// A rebuild loses nothing: with crashes, damage, ranges that meet, and concurrent writes.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
@@ -27,19 +27,39 @@ namespace {
 constexpr std::uint64_t kKeys = 500;  // of a table
 constexpr std::uint64_t kTables = 4;  // with fewer, lookups ignore the tables' ranges
 
-PolicyPointer Bloom() { return PolicyPointer(rocksdb::NewBloomFilterPolicy(10)); }
-
-// Tables of the built-in filter, in levels 0 and 1.
-void Build(const std::string& path) {
-  const Database db = Open(OptionsWith(Bloom()), path);
-  for (std::uint64_t table = 0; table < kTables; ++table) {
-    PutAndFlush(*db, kKeys, "value", table * kKeys);
-    if (table != kTables / 2) continue;
-    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+class RebuildSafety : public testing::Test {
+ protected:
+  Database OpenWith(PolicyPointer policy) {
+    table_options_.filter_policy = std::move(policy);
+    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options_));
+    return Open(options_, path_);
   }
-}
+  Database OpenWithBloom() { return OpenWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))); }
+  Database OpenWithOurs() { return OpenWith(NewPolicy(FilterKind::kClassic)); }
 
-// Copies a directory as a crash at this moment would leave it.
+  // Makes tables of the built-in filter, in levels 0 and 1.
+  void Build() {
+    const Database db = OpenWithBloom();
+    for (std::uint64_t table = 0; table < kTables; ++table) {
+      PutAndFlush(*db, kKeys, "value", table * kKeys);
+      if (table != kTables / 2) continue;
+      ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+    }
+  }
+
+  static void ExpectOurFilters(rocksdb::DB& db) {
+    for (const TableFilter& table : ListTableFilters(db)) {
+      EXPECT_EQ(table.family, FilterFamily::kExactBloom);
+    }
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.path("db");
+  rocksdb::BlockBasedTableOptions table_options_;
+  rocksdb::Options options_ = OptionsWith(nullptr);
+};
+
+// Copies a directory in the state that a crash at this moment would leave.
 class Photographer : public rocksdb::EventListener {
  public:
   Photographer(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
@@ -60,46 +80,41 @@ class Photographer : public rocksdb::EventListener {
   std::string to_;
 };
 
-TEST(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
-  const TemporaryDirectory directory;
-  Build(directory.path("db"));
-  const auto photographer =
-      std::make_shared<Photographer>(directory.path("db"), directory.path("crash"));
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
-  options.listeners = {photographer};
+TEST_F(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
+  Build();
+  const auto photographer = std::make_shared<Photographer>(path_, directory_.path("crash"));
+  options_.listeners = {photographer};
   {
-    const Database db = Open(options, directory.path("db"));
+    const Database db = OpenWithOurs();
     RebuildResult result = Rebuild(*db);
     ASSERT_EQ(result.rewritten_tables, result.lacking_tables);
   }
   ASSERT_GE(photographer->pictures, 9);
   std::uint64_t most = 0;
   std::uint64_t fewest = kTables;
-  options.listeners.clear();
+  options_.listeners.clear();
   for (int i = 0; i < photographer->pictures; ++i) {
-    const Database db = Open(options, directory.path("crash" + std::to_string(i)));
+    path_ = directory_.path("crash" + std::to_string(i));
+    const Database db = OpenWithOurs();
     ExpectPresent(*db, kTables * kKeys);
     RebuildResult result = Rebuild(*db);
     EXPECT_EQ(result.remaining_tables, 0U);
     most = std::max(most, result.lacking_tables);
     fewest = std::min(fewest, result.lacking_tables);
     ExpectPresent(*db, kTables * kKeys);
-    for (const TableFilter& table : ListTableFilters(*db)) {
-      EXPECT_EQ(table.family, FilterFamily::kExactBloom);
-    }
+    ExpectOurFilters(*db);
   }
   EXPECT_GT(most, fewest);  // some crashes came early, some late
 }
 
-// A range deletion that a snapshot keeps is cut at the bounds of tables, which therefore meet.
-TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
-  const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(Bloom());
-  options.target_file_size_base = 2048;
-  options.compression = rocksdb::kNoCompression;
+// A range deletion that a snapshot keeps is cut at the boundaries of tables, which therefore share
+// keys.
+TEST_F(RebuildSafety, TablesWhoseRangesMeetAreCompactedTogether) {
+  options_.target_file_size_base = 2048;
+  options_.compression = rocksdb::kNoCompression;
   std::uint64_t tables = 0;
   {
-    const Database db = Open(options, directory.path("db"));
+    const Database db = OpenWithBloom();
     PutAndFlush(*db, kTables * kKeys);
     const rocksdb::Snapshot* snapshot = db->GetSnapshot();
     ASSERT_TRUE(
@@ -109,8 +124,7 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
     ASSERT_GE(tables, 4U);
     db->ReleaseSnapshot(snapshot);
   }
-  options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
-  const Database db = Open(options, directory.path("db"));
+  const Database db = OpenWithOurs();
   RebuildOptions bounded;
   bounded.max_tables = 2;
   RebuildResult result = Rebuild(*db, bounded);
@@ -120,7 +134,7 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
   EXPECT_EQ(result.remaining_tables, 0U);
   EXPECT_EQ(result.rewritten_tables, result.lacking_tables);
   EXPECT_EQ(result.rewritten_bytes, result.lacking_bytes);
-  EXPECT_EQ(result.gone_tables, 0U) << "a table that came along with another was rewritten";
+  EXPECT_EQ(result.gone_tables, 0U) << "a table was compacted twice";
   rocksdb::TablePropertiesCollection properties;
   ASSERT_TRUE(db->GetPropertiesOfAllTables(&properties).ok());
   for (const auto& [path, table] : properties) {
@@ -133,11 +147,10 @@ TEST(RebuildSafety, TablesWhoseRangesMeetComeAlong) {
   EXPECT_EQ(AskAbsent(*db, kKeys).positive, 0U);
 }
 
-// Newer values and deletions in level 1, of keys that level 2 has, too.
-TEST(RebuildSafety, AMiddleLevelStaysAboveTheOneBelow) {
-  const TemporaryDirectory directory;
+// Level 1 has newer values and deletions of keys in level 2.
+TEST_F(RebuildSafety, AMiddleLevelStaysAboveTheOneBelow) {
   {
-    const Database db = Open(OptionsWith(Bloom()), directory.path("db"));
+    const Database db = OpenWithBloom();
     PutAndFlush(*db, kKeys, "old");
     rocksdb::CompactRangeOptions down;
     down.change_level = true;
@@ -148,9 +161,8 @@ TEST(RebuildSafety, AMiddleLevelStaysAboveTheOneBelow) {
     const std::string newer = ListTableFilters(*db).front().path;
     ASSERT_TRUE(db->CompactFiles({}, {newer}, 1).ok());
   }
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
-  RebuildResult result = Rebuild(*db);
-  EXPECT_EQ(result.rewritten_tables, 2U);
+  const Database db = OpenWithOurs();
+  EXPECT_EQ(Rebuild(*db).rewritten_tables, 2U);
   const std::vector<TableFilter> tables = ListTableFilters(*db);
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_EQ(tables[0].level, 1);
@@ -163,13 +175,10 @@ TEST(RebuildSafety, AMiddleLevelStaysAboveTheOneBelow) {
   }
 }
 
-TEST(RebuildSafety, SnapshotsAndBlobsStay) {
-  const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(Bloom());
-  options.enable_blob_files = true;
-  { PutAndFlush(*Open(options, directory.path("db")), kKeys, "old"); }
-  options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
-  const Database db = Open(options, directory.path("db"));
+TEST_F(RebuildSafety, SnapshotsAndBlobsStay) {
+  options_.enable_blob_files = true;
+  PutAndFlush(*OpenWithBloom(), kKeys, "old");
+  const Database db = OpenWithOurs();
   rocksdb::ReadOptions before;
   before.snapshot = db->GetSnapshot();
   PutAndFlush(*db, kKeys, "new");
@@ -186,17 +195,15 @@ TEST(RebuildSafety, SnapshotsAndBlobsStay) {
   db->ReleaseSnapshot(before.snapshot);
 }
 
-TEST(RebuildSafety, VersionsWithTimestampsStay) {
-  const TemporaryDirectory directory;
+TEST_F(RebuildSafety, VersionsWithTimestampsStay) {
   const std::vector<std::string> times = {std::string(8, '\1'), std::string(8, '\2')};
-  rocksdb::Options options = OptionsWith(Bloom());
-  ASSERT_TRUE(rocksdb::Comparator::CreateFromString(
-                  rocksdb::ConfigOptions(), "leveldb.BytewiseComparator.u64ts", &options.comparator)
+  ASSERT_TRUE(rocksdb::Comparator::CreateFromString({}, "leveldb.BytewiseComparator.u64ts",
+                                                    &options_.comparator)
                   .ok());
-  options.target_file_size_base = 2048;
-  options.compression = rocksdb::kNoCompression;
+  options_.target_file_size_base = 2048;
+  options_.compression = rocksdb::kNoCompression;
   {
-    const Database db = Open(options, directory.path("db"));
+    const Database db = OpenWithBloom();
     for (const std::string& time : times) {
       for (std::uint64_t i = 0; i < kKeys; ++i) {
         ASSERT_TRUE(db->Put({}, KeyOf(2 * i), time, time).ok());
@@ -205,9 +212,8 @@ TEST(RebuildSafety, VersionsWithTimestampsStay) {
     }
     ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
   }
-  options.table_factory = OptionsWith(NewPolicy(FilterKind::kClassic)).table_factory;
-  const Database db = Open(options, directory.path("db"));
-  RebuildResult result = Rebuild(*db);
+  const Database db = OpenWithOurs();
+  const RebuildResult result = Rebuild(*db);
   EXPECT_GE(result.rewritten_tables, 2U);
   EXPECT_EQ(result.remaining_tables, 0U);
   for (const std::string& time : times) {
@@ -223,14 +229,12 @@ TEST(RebuildSafety, VersionsWithTimestampsStay) {
   }
 }
 
-TEST(RebuildSafety, WritesAndCompactionsGoOnBesideIt) {
-  const TemporaryDirectory directory;
-  Build(directory.path("db"));
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
-  options.disable_auto_compactions = false;
-  options.level0_file_num_compaction_trigger = 2;
-  options.write_buffer_size = 64 << 10;
-  const Database db = Open(options, directory.path("db"));
+TEST_F(RebuildSafety, WritesAndCompactionsContinueMeanwhile) {
+  Build();
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.write_buffer_size = 64 << 10;
+  const Database db = OpenWithOurs();
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> rounds = 0;
   std::thread writer([&] {
@@ -242,7 +246,7 @@ TEST(RebuildSafety, WritesAndCompactionsGoOnBesideIt) {
     }
   });
   RebuildResult result;
-  for (int call = 0; call < 20 || result.remaining_tables > 0; ++call) {
+  for (int call = 0; call < 10 || result.remaining_tables > 0; ++call) {
     result = Rebuild(*db);
     EXPECT_EQ(result.still_lacking_tables, 0U);
   }
@@ -250,31 +254,29 @@ TEST(RebuildSafety, WritesAndCompactionsGoOnBesideIt) {
   writer.join();
   ExpectPresent(*db, kTables * kKeys, "round " + std::to_string(rounds - 1));
   ASSERT_TRUE(db->Flush({}).ok());
-  for (const TableFilter& table : ListTableFilters(*db)) {
-    EXPECT_EQ(table.family, FilterFamily::kExactBloom);
-  }
+  ExpectOurFilters(*db);
 }
 
 // Damaged tables, with checksums and without, and compactions that fail.
 
-class RebuildDamage : public testing::Test {
+class RebuildDamage : public RebuildSafety,
+                      public testing::WithParamInterface<rocksdb::ChecksumType> {
  protected:
-  // Opens tables of compressed blocks, one of which cannot be decompressed.
-  void OpenDamaged(rocksdb::ChecksumType checksum) {
-    rocksdb::BlockBasedTableOptions table_options;
-    table_options.checksum = checksum;
-    const auto open = [&] {
-      rocksdb::Options options = OptionsWith(table_options);
-      options.compression = rocksdb::kSnappyCompression;
-      return Open(options, directory_.path("db"));
-    };
+  // Makes tables of compressed blocks, and opens them with ExactBloom's policy.
+  void OpenTables() {
+    options_.compression = rocksdb::kSnappyCompression;
     {
-      const Database db = open();
+      const Database db = OpenWith(nullptr);
       for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);
     }
-    table_options.filter_policy = NewPolicy(FilterKind::kClassic);
-    db_ = open();
-    damaged_ = TableFilesIn(directory_.path("db")).at(1);
+    db_ = OpenWithOurs();
+    damaged_ = TableFilesIn(path_).at(1);
+  }
+
+  // One block cannot be decompressed.
+  void OpenDamaged() {
+    table_options_.checksum = GetParam();
+    OpenTables();
     std::fstream file(damaged_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(100);
     file << std::string(20, '\xff');
@@ -285,19 +287,15 @@ class RebuildDamage : public testing::Test {
     ExpectPresent(*db_, (kTables - 2) * kKeys, "value", 2 * kKeys);
   }
 
-  TemporaryDirectory directory_;
   Database db_;
   std::string damaged_;
 };
 
-class RebuildDamagedBlock : public RebuildDamage,
-                            public testing::WithParamInterface<rocksdb::ChecksumType> {};
-
-INSTANTIATE_TEST_SUITE_P(Checksums, RebuildDamagedBlock,
+INSTANTIATE_TEST_SUITE_P(Checksums, RebuildDamage,
                          testing::Values(rocksdb::kCRC32c, rocksdb::kNoChecksum));
 
-TEST_P(RebuildDamagedBlock, IsFoundByItsChecksumOrByDecoding) {
-  OpenDamaged(GetParam());
+TEST_P(RebuildDamage, IsFoundByTheChecksumOrByDecoding) {
+  OpenDamaged();
   const RebuildResult result = Rebuild(*db_);
   EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
   EXPECT_EQ(result.lacking_tables, kTables);
@@ -309,23 +307,17 @@ TEST_P(RebuildDamagedBlock, IsFoundByItsChecksumOrByDecoding) {
 }
 
 // An operand cannot be decoded without the operator and its base value.
-TEST_F(RebuildDamage, WithoutChecksumsOperandsAreTakenAsTheyAre) {
-  rocksdb::BlockBasedTableOptions table_options;
-  table_options.checksum = rocksdb::kNoChecksum;
-  const auto open = [&] {
-    rocksdb::Options options = OptionsWith(table_options);
-    EXPECT_TRUE(
-        rocksdb::MergeOperator::CreateFromString({}, "stringappend", &options.merge_operator).ok());
-    return Open(options, directory_.path("db"));
-  };
+TEST_F(RebuildSafety, WithoutChecksumsMergeOperandsAreNotDecoded) {
+  table_options_.checksum = rocksdb::kNoChecksum;
+  ASSERT_TRUE(
+      rocksdb::MergeOperator::CreateFromString({}, "stringappend", &options_.merge_operator).ok());
   {
-    const Database db = open();
+    const Database db = OpenWith(nullptr);
     PutAndFlush(*db, kKeys);
     for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(db->Merge({}, KeyOf(2 * i), "more").ok());
     ASSERT_TRUE(db->Flush({}).ok());
   }
-  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
-  const Database db = open();
+  const Database db = OpenWithOurs();
   const RebuildResult result = Rebuild(*db);
   EXPECT_EQ(result.rewritten_tables, 2U);
   EXPECT_TRUE(result.damaged_files.empty());
@@ -333,14 +325,8 @@ TEST_F(RebuildDamage, WithoutChecksumsOperandsAreTakenAsTheyAre) {
 }
 
 // The database has the table open, but it cannot be opened again.
-TEST_F(RebuildDamage, ATableWithoutAFooterIsNamedAndLeft) {
-  const std::string path = directory_.path("db");
-  {
-    const Database db = Open(OptionsWith(PolicyPointer()), path);
-    for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);
-  }
-  db_ = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path);
-  damaged_ = TableFilesIn(path).at(1);
+TEST_P(RebuildDamage, ATableWithoutAFooterIsNamedAndNotRewritten) {
+  OpenTables();
   std::filesystem::resize_file(damaged_, std::filesystem::file_size(damaged_) - 1);
   const RebuildResult result = Rebuild(*db_);
   EXPECT_EQ(result.damaged_files, std::vector<std::string>{damaged_});
@@ -348,10 +334,17 @@ TEST_F(RebuildDamage, ATableWithoutAFooterIsNamedAndLeft) {
   EXPECT_EQ(result.lacking_tables, kTables - 1);
   EXPECT_EQ(result.rewritten_tables, kTables - 1);
   ExpectTheOthersPresent();
+  const std::vector<TableFilter> tables = ListTableFilters(*db_);
+  ASSERT_EQ(tables.size(), kTables);
+  for (const TableFilter& table : tables) {
+    const bool damaged = table.path == damaged_;
+    EXPECT_EQ(table.status.ok(), !damaged) << table.status.ToString();
+    EXPECT_EQ(table.family, damaged ? FilterFamily::kUnknown : FilterFamily::kExactBloom);
+  }
 }
 
-TEST_P(RebuildDamagedBlock, FailsACompactionThatNamesItsTable) {
-  OpenDamaged(GetParam());
+TEST_P(RebuildDamage, FailsACompactionThatNamesItsTable) {
+  OpenDamaged();
   RebuildOptions careless;
   careless.verify_checksums = false;
   RebuildResult result;

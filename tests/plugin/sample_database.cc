@@ -6,8 +6,6 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 #include "exactbloom/filter_policy.h"
@@ -97,9 +95,9 @@ const rocksdb::FilterPolicy* PolicyOf(const rocksdb::ColumnFamilyOptions& option
 }
 
 std::string KeyOf(std::uint64_t number) {
-  std::ostringstream key;
-  key << "key " << std::setw(8) << std::setfill('0') << number;
-  return key.str();
+  std::string digits = std::to_string(number);
+  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
+  return "key " + digits;
 }
 
 Database Open(const rocksdb::Options& options, const std::string& path) {
@@ -125,7 +123,8 @@ void MoveDown(rocksdb::DB& db, int level) {
   db.GetLiveFilesMetaData(&tables);
   for (const auto& table : tables) {
     if (table.level != 0) continue;
-    ASSERT_TRUE(db.CompactFiles(options, {table.relative_filename}, level).ok());
+    const rocksdb::Status status = db.CompactFiles(options, {table.relative_filename}, level);
+    ASSERT_TRUE(status.ok()) << status.ToString();
   }
 }
 

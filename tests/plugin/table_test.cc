@@ -1,5 +1,5 @@
-// Every kind of table: full and partitioned filters, of whole keys, prefixes or both, in every
-// format version.
+// Every form of table: full and partitioned filters of whole keys, prefixes or both, in every
+// format version; and the iterators that ask their filters.
 #include <gtest/gtest.h>
 #include <rocksdb/slice_transform.h>
 
@@ -16,16 +16,21 @@ namespace {
 
 enum class Content { kWholeKeys, kPrefixes, kBoth };
 
-using Shape = std::tuple<FilterKind, bool, Content, std::uint32_t>;
+using Shape = std::tuple<bool, Content, std::uint32_t>;  // partitioned, content, format version
 
-constexpr std::uint64_t kKeys = 2000;
+// The even numbers of every other hundred are present. A prefix stands for a hundred.
+constexpr std::uint64_t kHundreds = 40;
+constexpr std::uint64_t kKeysOfHundred = 50;
 
 class TableTest : public testing::TestWithParam<Shape> {
  protected:
-  static rocksdb::Options TableOptions() {
-    const auto [kind, partitioned, content, format_version] = GetParam();
+  void SetUp() override {
+    const auto [partitioned, content, format_version] = GetParam();
     rocksdb::BlockBasedTableOptions table_options;
-    table_options.filter_policy = NewPolicy(kind);
+    // Kinds and lines take turns.
+    table_options.filter_policy =
+        NewPolicy({format_version % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard,
+                   partitioned != (content == Content::kBoth) ? 1 : 0});
     table_options.format_version = format_version;
     table_options.whole_key_filtering = content != Content::kPrefixes;
     if (partitioned) PartitionFilters(512, &table_options);
@@ -33,95 +38,121 @@ class TableTest : public testing::TestWithParam<Shape> {
     if (content != Content::kWholeKeys) {
       options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
     }
-    return options;
-  }
-
-  // Only every other hundred of numbers is present, so half of all prefixes are absent.
-  static std::uint64_t PresentNumber(std::uint64_t i) { return i / 50 * 200 + i % 50 * 2; }
-
-  void Fill() {
-    for (std::uint64_t i = 0; i < kKeys; ++i) {
-      ASSERT_TRUE(db_->Put({}, KeyOf(PresentNumber(i)), "value").ok());
+    db_ = Open(options, directory_.path("db"));
+    for (std::uint64_t number = 0; number < 100 * kHundreds; number += 2) {
+      if (!IsPresent(number)) continue;
+      ASSERT_TRUE(db_->Put({}, KeyOf(number), "value").ok());
     }
     ASSERT_TRUE(db_->Flush({}).ok());
     TakeCounts(*db_);
   }
 
+  static bool IsPresent(std::uint64_t number) { return number % 2 == 0 && number / 100 % 2 == 0; }
+
+  // Seeks to the first key of every hundred, with the last one as upper bound if `bounded`, and
+  // expects the present keys.
+  FilterCounts SeekAll(rocksdb::ReadOptions read_options, bool bounded) {
+    for (std::uint64_t hundred = 0; hundred + 1 < kHundreds; ++hundred) {
+      const std::string bound = KeyOf(100 * hundred + 99);
+      const rocksdb::Slice bound_slice(bound);
+      if (bounded) read_options.iterate_upper_bound = &bound_slice;
+      const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options));
+      std::uint64_t found = 0;
+      for (iterator->Seek(KeyOf(100 * hundred)); iterator->Valid() && found < kKeysOfHundred;
+           iterator->Next()) {
+        ++found;
+      }
+      const bool ends = bounded || read_options.prefix_same_as_start;
+      EXPECT_EQ(found, hundred % 2 == 0 || !ends ? kKeysOfHundred : 0U) << hundred;
+      EXPECT_TRUE(iterator->status().ok());
+    }
+    return TakeCounts(*db_);
+  }
+
+  static void ExpectFilteredSeeks(const FilterCounts& counts) {
+    EXPECT_GE(counts.prefix_checked, kHundreds - 1);
+    EXPECT_GE(counts.prefix_useful, kHundreds / 2 - 3);
+    EXPECT_LE(counts.prefix_useful, kHundreds / 2);
+  }
+
   TemporaryDirectory directory_;
-  Database db_ = Open(TableOptions(), directory_.path("db"));
+  Database db_;
 };
 
 std::string NameOf(const testing::TestParamInfo<Shape>& test) {
-  const auto [kind, partitioned, content, format_version] = test.param;
-  std::string name = kind == FilterKind::kClassic ? "Classic" : "Standard";
-  name += partitioned ? "Partitioned" : "Full";
+  const auto [partitioned, content, format_version] = test.param;
+  std::string name = partitioned ? "Partitioned" : "Full";
   name += content == Content::kWholeKeys  ? "WholeKeys"
           : content == Content::kPrefixes ? "Prefixes"
                                           : "Both";
   return name + "Version" + std::to_string(format_version);
 }
 
-// Seeks ask only filters that hold prefixes.
-class PrefixTableTest : public TableTest {};
-
-const auto kKinds = testing::Values(FilterKind::kClassic, FilterKind::kStandard);
-const auto kFormatVersions = testing::Values(2, 3, 4, 5);
-
 INSTANTIATE_TEST_SUITE_P(Shapes, TableTest,
-                         testing::Combine(kKinds, testing::Bool(),
+                         testing::Combine(testing::Bool(),
                                           testing::Values(Content::kWholeKeys, Content::kPrefixes,
                                                           Content::kBoth),
-                                          kFormatVersions),
+                                          testing::Values(2, 3, 4, 5)),
                          NameOf);
 
-INSTANTIATE_TEST_SUITE_P(Shapes, PrefixTableTest,
-                         testing::Combine(kKinds, testing::Bool(),
-                                          testing::Values(Content::kPrefixes, Content::kBoth),
-                                          kFormatVersions),
-                         NameOf);
-
-TEST_P(TableTest, NoKeyIsLostAndGetsAreFiltered) {
-  Fill();
-  for (std::uint64_t i = 0; i < kKeys; ++i) {
-    std::string value;
-    ASSERT_TRUE(db_->Get({}, KeyOf(PresentNumber(i)), &value).ok());
-  }
-  TakeCounts(*db_);
-  constexpr std::uint64_t kHundreds = kKeys / 50;
+TEST_P(TableTest, NoKeyIsLostAndGetsAndSeeksAreFiltered) {
   std::uint64_t absent = 0;
-  for (std::uint64_t number = 100; number < 2 * 100 * (kHundreds - 1); ++number) {
-    if (number / 100 % 2 == 0) continue;
-    std::string value;
-    ASSERT_TRUE(db_->Get({}, KeyOf(number), &value).IsNotFound());
-    ++absent;
+  for (const bool present : {true, false}) {
+    TakeCounts(*db_);
+    for (std::uint64_t number = 0; number < 100 * (kHundreds - 1); ++number) {
+      // Odd numbers of a present hundred pass a filter of prefixes.
+      if (present ? !IsPresent(number) : number / 100 % 2 == 0) continue;
+      std::string value;
+      const rocksdb::Status status = db_->Get({}, KeyOf(number), &value);
+      ASSERT_TRUE(present ? status.ok() : status.IsNotFound()) << number;
+      absent += present ? 0 : 1;
+    }
   }
   const FilterCounts counts = TakeCounts(*db_);
-  // With whole keys in the filter, RocksDB asks for the whole key only; a false positive is then
-  // counted. An absent prefix that Get asks for counts as a key in some versions, and as a prefix
-  // in others.
+  // RocksDB asks a filter that has whole keys for these only, and counts false positives. Some
+  // versions count an absent prefix of Get as a key, others as a prefix.
   const std::uint64_t useful = std::max(counts.useful, counts.prefix_useful);
   EXPECT_GT(static_cast<double>(useful), 0.94 * static_cast<double>(absent));
   EXPECT_LE(useful, absent);
-  if (std::get<Content>(GetParam()) == Content::kWholeKeys) ExpectFiltering(counts, absent);
+  if (std::get<Content>(GetParam()) == Content::kWholeKeys) {
+    return ExpectFiltering(counts, absent);
+  }
+  rocksdb::ReadOptions read_options;
+  read_options.prefix_same_as_start = true;
+  ExpectFilteredSeeks(SeekAll(read_options, false));
 }
 
-TEST_P(PrefixTableTest, SeeksOfAbsentPrefixesAreFiltered) {
-  Fill();
+class IteratorTest : public TableTest {};
+
+INSTANTIATE_TEST_SUITE_P(Shapes, IteratorTest,
+                         testing::Values(Shape{false, Content::kPrefixes, 4},
+                                         Shape{false, Content::kBoth, 5}),
+                         NameOf);
+
+TEST_P(IteratorTest, FiltersWhereTheBoundHasThePrefix) {
+  ExpectFilteredSeeks(SeekAll({}, true));
+  rocksdb::ReadOptions read_options;
+  read_options.auto_prefix_mode = true;
+  ExpectFilteredSeeks(SeekAll(read_options, true));
+  // Without a bound the seek continues beyond the prefix, so the filter must not be asked.
+  EXPECT_EQ(SeekAll(read_options, false).prefix_checked, 0U);
+  rocksdb::ReadOptions total_order;
+  total_order.total_order_seek = true;
+  EXPECT_EQ(SeekAll(total_order, false).prefix_checked, 0U);
+}
+
+TEST_P(IteratorTest, SeekForPrevFindsThePrefix) {
   rocksdb::ReadOptions read_options;
   read_options.prefix_same_as_start = true;
   const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options));
-  constexpr std::uint64_t kHundreds = 2 * kKeys / 50;
-  for (std::uint64_t hundred = 0; hundred < kHundreds; ++hundred) {
-    iterator->Seek(KeyOf(100 * hundred));
+  for (std::uint64_t hundred = 0; hundred + 1 < kHundreds; ++hundred) {
+    iterator->SeekForPrev(KeyOf(100 * hundred + 99));
     ASSERT_EQ(iterator->Valid(), hundred % 2 == 0) << hundred;
-    std::uint64_t found = 0;
-    for (; iterator->Valid(); iterator->Next()) ++found;
-    ASSERT_EQ(found, hundred % 2 == 0 ? 50U : 0U);
+    if (iterator->Valid()) {
+      ASSERT_EQ(iterator->key().ToString(), KeyOf(100 * hundred + 98));
+    }
   }
-  ASSERT_TRUE(iterator->status().ok());
-  const FilterCounts counts = TakeCounts(*db_);
-  EXPECT_GE(counts.prefix_checked, kHundreds - 1);
-  EXPECT_GT(static_cast<double>(counts.prefix_useful), 0.85 * static_cast<double>(kHundreds / 2));
+  ExpectFilteredSeeks(TakeCounts(*db_));
 }
 
 }  // namespace

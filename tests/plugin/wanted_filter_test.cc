@@ -55,11 +55,13 @@ class WantedFilterTest : public testing::Test {
   }();
 };
 
-TEST_F(WantedFilterTest, KindAndLinesCountButNotSize) {
+TEST_F(WantedFilterTest, KindAndLinesCountButNotSizeOrPartitions) {
   PutAndFlush(*OpenWith(NewPolicy({FilterKind::kClassic, 0}, 10)), kKeys);
   EXPECT_EQ(Lacking(NewPolicy({FilterKind::kClassic, 0}, 15)), 0U);
   EXPECT_EQ(Lacking(NewPolicy({FilterKind::kClassic, 1}, 15)), 1U);
   EXPECT_EQ(Lacking(NewPolicy({FilterKind::kStandard, 1}, 15)), 1U);
+  PartitionFilters(4096, &table_options_);
+  EXPECT_EQ(Lacking(NewPolicy({FilterKind::kStandard, 1}, 15)), 0U);
 }
 
 // What was built is what is wanted; a tenth more bits are another size.
@@ -69,7 +71,7 @@ TEST_F(WantedFilterTest, SizeCountsWhereAskedFor) {
     return PolicyPointer(rocksdb::NewRibbonFilterPolicy(bits, -1));
   };
   const auto classic = [](double bits) { return NewPolicy(FilterKind::kClassic, bits); };
-  const auto lines = [](double bits) { return NewPolicy({FilterKind::kStandard, 2}, bits); };
+  const auto lines = [](double bits) { return NewPolicy({FilterKind::kStandard, 1}, bits); };
   const std::function<PolicyPointer(double)> families[] = {bloom, ribbon, classic, lines};
   for (const std::uint64_t partitions : {0U, 512U, 4096U}) {
     if (partitions != 0) PartitionFilters(partitions, &table_options_);
@@ -96,12 +98,6 @@ TEST_F(WantedFilterTest, BuiltInFamilies) {
   EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, 1))), 1U);  // Bloom at 0
   table_options_.format_version = 4;
   EXPECT_EQ(Lacking(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), 1U);
-}
-
-TEST_F(WantedFilterTest, PartitioningDoesNotCount) {
-  PutAndFlush(*OpenWith(NewPolicy(FilterKind::kClassic)), kKeys);
-  PartitionFilters(4096, &table_options_);
-  EXPECT_EQ(Lacking(NewPolicy(FilterKind::kClassic)), 0U);
 }
 
 TEST_F(WantedFilterTest, ForFewKeysRibbonBuildsBloom) {

@@ -49,7 +49,8 @@ class IgnoringCase : public rocksdb::Comparator {
  private:
   static std::string Lower(const rocksdb::Slice& key) {
     std::string text = key.ToString();
-    for (char& letter : text) letter = static_cast<char>(std::tolower(letter));
+    for (char& letter : text)
+      letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return text;
   }
 };

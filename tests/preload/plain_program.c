@@ -2,6 +2,7 @@
      plain_program DIRECTORY [none | bloom | ribbon | options OPTION_STRING]
    Writes keys, and looks up as many that are absent; prints how many lookups a filter stopped, and
    a sum over all values found. "none" sets no filter policy and no table options. */
+#include <locale.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   rocksdb_options_t* base = rocksdb_options_create();
   rocksdb_options_t* options = rocksdb_options_create();
   if (argc < 2) return 2;
+  setlocale(LC_ALL, "");
   if (strcmp(mode, "bloom") == 0) set_policy(options, rocksdb_filterpolicy_create_bloom_full(9.5));
   if (strcmp(mode, "ribbon") == 0)
     set_policy(options, rocksdb_filterpolicy_create_ribbon_hybrid(12, 1));

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,9 @@ OBJECT = f"{BUILD}/lib/libexactbloom_rocksdb.so"
 TOOL = f"{BUILD}/bin/exactbloom"
 KEYS = 20000
 LOOKUPS = 10000
+# The category LC_NUMERIC of a compiled locale: an index, then the decimal point ",", no grouping, and the same as wide characters.
+COMMA_LOCALE = (b"\x14\x11\x03 \x06\0\0\0" + struct.pack("<6I", 32, 34, 35, 36, 40, 44) + b",\0\0\0" +
+                struct.pack("<2I", ord(","), 0) + b"ASCII\0")
 
 
 class Preloaded(unittest.TestCase):
@@ -27,18 +31,12 @@ class Preloaded(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
         self.db = f"{self.directory}/db"
 
-    def run_with(self, policy, *command, objects=OBJECT, status=0):
-        """Runs a command with EXACTBLOOM_POLICY, unless that is None. Returns what it prints; errors is what it prints to
-        standard error."""
+    def run_with(self, policy, *command, objects=OBJECT, status=0, variables=None, **more):
+        """Runs a command with EXACTBLOOM_POLICY, unless that is None. Returns its output; errors has its standard error."""
         environment = {name: value for name, value in os.environ.items() if name not in ("EXACTBLOOM_POLICY", "LD_PRELOAD")}
-        if objects:
-            environment["LD_PRELOAD"] = objects
-        if policy is not None:
-            environment["EXACTBLOOM_POLICY"] = policy
-        # env is the first process with the variable, and becomes the program.
-        done = subprocess.run(["env", *(f"{name}={environment.pop(name)}" for name in ("LD_PRELOAD", "EXACTBLOOM_POLICY")
-                                        if name in environment), *command],
-                              env=environment, cwd=self.directory, capture_output=True, text=True, check=False)
+        environment |= {name: value for name, value in (("LD_PRELOAD", objects), ("EXACTBLOOM_POLICY", policy)) if value is not None}
+        done = subprocess.run(command, env=environment | (variables or {}), cwd=self.directory, capture_output=True, text=True,
+                              check=False, **more)
         self.errors = done.stderr
         self.assertEqual(done.returncode, status, done.stdout[-1000:] + done.stderr[-1000:])
         return done.stdout
@@ -109,6 +107,17 @@ class StockPrograms(Preloaded):
                 self.assertIn("with a tree listener", self.log())
                 self.assertNotIn("the tree is not known", self.log())
 
+    def test_names_in_an_options_file(self):
+        options = f"{self.directory}/options"
+        for policy, bounds in (("classic_bloom:10", (9700, LOOKUPS)), ("standard_bloom:10", (9700, LOOKUPS)), ("nullptr", (0, 0))):
+            pathlib.Path(options).write_text(
+                "[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n[DBOptions]\n  create_if_missing=true\n"
+                "[CFOptions \"default\"]\n  compression=kNoCompression\n"
+                f"[TableOptions/BlockBasedTable \"default\"]\n  filter_policy={policy}\n", encoding="utf-8")
+            stopped = self.run_db_bench(None, f"--options_file={options}")
+            self.assertTrue(bounds[0] <= stopped <= bounds[1], (policy, stopped))
+            self.assertEqual(self.policies(), [policy])
+
     def test_ldb(self):
         self.run_with("classic_bloom", LDB, f"--db={self.db}", "--create_if_missing", "--bloom_bits=13", "put", "key", "value")
         self.assertEqual(self.policies(), ["classic_bloom:13"])
@@ -142,9 +151,15 @@ class PlainProgram(Preloaded):
         for form in forms:
             with self.subTest(form):
                 text = f"block_based_table_factory={{filter_policy={form}}}"
-                self.run_plain("{id=classic_bloom;lines=2} replace-only", "options", text)
-                self.assertEqual(self.policies(), ["{id=classic_bloom;bits_per_key=7.5;lines=2}"])
+                self.run_plain("{id=classic_bloom;lines=1} replace-only", "options", text)
+                self.assertEqual(self.policies(), ["{id=classic_bloom;bits_per_key=7.5;lines=1}"])
                 self.assertIn("replaced until now: option strings 1", self.log())
+        # In a locale with a decimal comma, as a C library of any language has it.
+        os.mkdir(f"{self.directory}/comma")
+        pathlib.Path(self.directory, "comma", "LC_NUMERIC").write_bytes(COMMA_LOCALE)
+        self.run_plain("classic_bloom replace-only", "options", "block_based_table_factory={filter_policy=bloomfilter:7.5}",
+                       variables={"LOCPATH": self.directory, "LC_ALL": "", "LC_NUMERIC": "comma"})
+        self.assertEqual(self.policies(), ["classic_bloom:7.5"])
         self.run_plain("classic_bloom:10", "options", "block_based_table_factory={filter_policy=standard_bloom:8}")
         self.assertEqual(self.policies(), ["standard_bloom:8"])  # asked for by name
         self.run_plain(None, "options", "block_based_table_factory={filter_policy=bloomfilter:8:false}")
@@ -236,6 +251,31 @@ class Refusals(Preloaded):
                       "import os; r, w = os.pipe(); os.fork() or (os.close(w), os.read(r, 1))")
         self.assert_one_line("uses no librocksdb.so")
 
+    def test_a_child_ends_while_a_thread_of_its_parent_holds_the_loaders_lock(self):
+        # The thread holds the lock of dl_iterate_phdr until the child has ended, which the end of the pipe shows. Python 3.12
+        # warns of forks beside threads.
+        self.run_with("classic_bloom:10", sys.executable, "-W", "ignore", "-c", """if True:
+            import ctypes, os, threading
+            libc, (reader, writer) = ctypes.CDLL(None), os.pipe()
+            held = threading.Event()
+            @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+            def hold(info, size, data):
+                held.set()
+                os.read(reader, 1)
+                return 1
+            holder = threading.Thread(target=lambda: libc.dl_iterate_phdr(hold, None))
+            holder.start()
+            held.wait()
+            if os.fork() == 0:
+                libc.exit(0)
+            os.close(writer)
+            holder.join()""", timeout=60)
+        self.assert_one_line("uses no librocksdb.so")
+
+    def test_a_long_name_is_cut(self):
+        self.run_with("classic_bloom:10", "x" * 10000, executable="/bin/true")
+        self.assert_one_line("but x{8000,} *; nothing is changed")
+
     def test_another_version(self):
         for policy in (None, "classic_bloom:10"):
             self.run_with(policy, f"{BUILD}/bin/other_version_program")
@@ -268,6 +308,14 @@ class Refusals(Preloaded):
         shutil.copy(OBJECT, copy)
         self.assertEqual(self.run_plain("classic_bloom:12", objects=copy)[0], 0)
         self.assert_one_line("cannot load the policies: .*libexactbloom_rocksdb_core.so")
+
+    def test_a_core_of_another_build(self):
+        copy = f"{self.directory}/copy.so"
+        shutil.copy(OBJECT, copy)
+        shutil.copy(f"{BUILD}/lib/libstand_in_core.so", f"{self.directory}/libexactbloom_rocksdb_core.so")
+        for variables in ({}, {"STAND_IN_SAME_VERSION": "1"}):
+            self.assertEqual(self.run_plain("classic_bloom:12", objects=copy, variables=variables)[0], 0)
+            self.assert_one_line(r"_core.so is of another build, ExactBloom [\d.]+, than the preloaded [\d.]+: restart the program")
 
 
 class LateRocksDB(Preloaded):

@@ -1,15 +1,25 @@
-// What advise says in text and JSON, its constraints, its counters and its errors.
+// advise: the search for the best setting, the answer in text and JSON, warnings, refusals.
+#include "tool/advise/advise.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/slice_transform.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
+#include "faulty_policy.h"
+#include "plugin/allocation/allocation.h"
 #include "plugin/c_binding/c_types.h"
+#include "plugin/policy_options.h"
 #include "sample_database.h"
-#include "tool/advise/diagnostics.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -20,6 +30,99 @@ using nlohmann::json;
 using testing::AskTool;
 using testing::AskToolForJson;
 using testing::ExpectRefusal;
+using tool::Candidate;
+using tool::Choose;
+using tool::Tree;
+
+// The search.
+
+Tree TreeOf(const std::vector<std::uint64_t>& keys) {
+  Tree tree;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    tree.levels[static_cast<int>(i) + 1] = {{keys[i], 0, i + 1 == keys.size(), 1.0}};
+  }
+  return tree;
+}
+
+std::uint64_t BytesAt(const Tree& tree, double bits_per_key) {
+  return static_cast<std::uint64_t>(static_cast<double>(tree.Keys()) * bits_per_key / 8.0);
+}
+
+std::vector<Candidate> CandidatesFor(const Tree& tree, double bits_per_key,
+                                     const BloomFilterPolicyOptions& base = {}) {
+  return FindCandidates(tree, base, BytesAt(tree, bits_per_key));
+}
+
+TEST(SettingSearch, UsesTheMemoryAndNoMore) {
+  const Tree tree = TreeOf({1000, 10'000, 100'000});
+  const std::vector<Candidate> candidates = CandidatesFor(tree, 10);
+  ASSERT_EQ(candidates.size(), 4U);
+  for (const Candidate& candidate : candidates) {
+    SCOPED_TRACE(candidate.policy);
+    const tool::FilterSums again = SumOf(PredictFilters(candidate.options, tree));
+    EXPECT_EQ(again.bytes, candidate.filters.bytes);
+    EXPECT_EQ(again.wasted_reads, candidate.filters.wasted_reads);
+    EXPECT_LE(candidate.filters.bytes, BytesAt(tree, 10));
+    const double share =
+        static_cast<double>(candidate.filters.bytes) / static_cast<double>(BytesAt(tree, 10));
+    // A policy that follows the tree leaves room for runs that come and go.
+    EXPECT_GT(share, FollowsTree(candidate.options) ? 0.8 : 0.99);
+  }
+  EXPECT_EQ(candidates.front().options.size_ratio, kAutoSizeRatio);
+  EXPECT_EQ(candidates.front().options.bottommost, BottommostFilter::kRibbon);
+  EXPECT_EQ(candidates.back().policy.find("classic_bloom:"), 0U);
+  EXPECT_EQ(Choose(candidates), 0U);
+}
+
+TEST(SettingSearch, OffersWhatTheTreeAllows) {
+  for (const Candidate& candidate : CandidatesFor(TreeOf({5000}), 10)) {
+    EXPECT_EQ(candidate.options.size_ratio, 0.0) << "one run has nothing to divide";
+  }
+  Tree unfiltered = TreeOf({1000, 10'000});
+  unfiltered.optimizes_for_hits = true;
+  const std::vector<Candidate> candidates = CandidatesFor(unfiltered, 1.5);
+  EXPECT_EQ(candidates.size(), 2U);
+  for (const Candidate& candidate : candidates) {
+    EXPECT_GE(candidate.filters.wasted_reads, 1.0) << "of the deepest level";
+    EXPECT_EQ(candidate.options.bottommost, BottommostFilter::kBloom);
+  }
+  EXPECT_TRUE(FindCandidates(TreeOf({1000, 10'000}), {}, 10).empty());
+}
+
+TEST(SettingSearch, KeepsLinesBudgetAndSeed) {
+  BloomFilterPolicyOptions base;
+  base.lines = 1;
+  base.memory_budget = 20'000;
+  base.hash_seed = 7;
+  base.fpr = 0.01;
+  const std::vector<Candidate> candidates = CandidatesFor(TreeOf({2000, 20'000}), 10, base);
+  ASSERT_EQ(candidates.size(), 2U) << "Ribbon filters take no seed";
+  for (const Candidate& candidate : candidates) {
+    EXPECT_EQ(candidate.options.lines, 1);
+    EXPECT_EQ(candidate.options.memory_budget, 20'000U);
+    EXPECT_EQ(candidate.options.hash_seed, 7U);
+    EXPECT_TRUE(ValidatePolicyOptions(candidate.options).ok()) << candidate.policy;
+    EXPECT_LE(candidate.filters.bytes, 20'000U);
+  }
+}
+
+TEST(SettingSearch, PrefersTheSimplerWithinTheWorthwhileGain) {
+  const auto candidate = [](double reads, int complexity) {
+    Candidate made;
+    made.filters.wasted_reads = reads;
+    if (complexity >= 1) made.options.bottommost = BottommostFilter::kRibbon;
+    if (complexity >= 2) made.options.size_ratio = kAutoSizeRatio;
+    return made;
+  };
+  const double within = 1.0 + tool::kWorthwhileGain * 0.999;
+  const double beyond = 1.0 + tool::kWorthwhileGain * 1.001;
+  EXPECT_EQ(Choose({candidate(1.0, 2), candidate(within, 0)}), 1U);
+  EXPECT_EQ(Choose({candidate(1.0, 2), candidate(beyond, 0)}), 0U);
+  EXPECT_EQ(Choose({candidate(1.0, 1), candidate(1.01, 1)}), 0U);
+  EXPECT_EQ(Choose({candidate(1.0, 2), candidate(1.005, 1), candidate(1.01, 0)}), 2U);
+}
+
+// The answer.
 
 class AdviseCommand : public ::testing::Test {
  protected:
@@ -34,130 +137,65 @@ class AdviseCommand : public ::testing::Test {
   std::string path() const { return directory_.path("db"); }
 
   json Family(const std::string& arguments = "") const {
-    return AskToolForJson("advise --check-costs fixed " + path() + " " + arguments)
-        .at("column_families")
-        .at(0);
-  }
-
-  std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(directory_.path(name)) << text;
-    return directory_.path(name);
+    return AskToolForJson("advise " + path() + " " + arguments).at("column_families").at(0);
   }
 
   TemporaryDirectory directory_;
 };
 
-TEST_F(AdviseCommand, ReadsTheTree) {
+TEST_F(AdviseCommand, SaysWhatWouldChangeInTheSameMemory) {
   const json family = Family();
   EXPECT_EQ(family.at("column_family"), "default");
   EXPECT_EQ(family.at("keys"), 3 * kKeys);
   EXPECT_EQ(family.at("sorted_runs"), 3);
-  const json& level = family.at("levels").at(0);
-  EXPECT_EQ(level.at("level"), 0);
-  EXPECT_EQ(level.at("tables"), 3);
-  EXPECT_EQ(level.at("filters"), json({{"bloom", 1.0}}));
+  EXPECT_EQ(family.at("levels").at(0).at("level"), 0);
+  EXPECT_EQ(family["levels"][0].at("tables"), 3);
+  EXPECT_TRUE(family.at("warnings").empty()) << family["warnings"];
+  const json& now = family.at("now");
   const json inspected = AskToolForJson("inspect " + path());
-  EXPECT_EQ(family.at("now").at("filter_bytes"), inspected.at("totals").at("filter_bytes"));
-  EXPECT_DOUBLE_EQ(family["now"].at("wasted_reads"),
-                   inspected["totals"].at("wasted_reads").at("default"));
-  EXPECT_EQ(family["now"].at("policy"), "bloomfilter:10:false");
-}
-
-TEST_F(AdviseCommand, KeepsToTheMemoryOfNow) {
-  const json family = Family();
-  EXPECT_EQ(family.at("constraint").at("goal"), "memory");
-  EXPECT_EQ(family["constraint"].at("value"), family.at("now").at("filter_bytes"));
+  EXPECT_EQ(now.at("policy"), "bloomfilter:10:false");
+  EXPECT_EQ(now.at("filter_bytes"), inspected.at("totals").at("filter_bytes"));
+  EXPECT_DOUBLE_EQ(now.at("wasted_reads"), inspected["totals"].at("wasted_reads").at("default"));
+  EXPECT_EQ(family.at("memory"), now["filter_bytes"]);
   for (const json& candidate : family.at("candidates")) {
-    EXPECT_LE(candidate.at("filter_bytes"), family["now"]["filter_bytes"]) << candidate;
+    EXPECT_LE(candidate.at("filter_bytes"), now["filter_bytes"]) << candidate;
   }
   const json& advice = family.at("advice");
-  EXPECT_LT(advice.at("wasted_reads"), family["now"].at("wasted_reads"));
-  EXPECT_EQ(advice.at("options"), fmt::format("[TableOptions/BlockBasedTable \"default\"]\n"
-                                              "  filter_policy={}\n",
-                                              advice.at("policy").get<std::string>()));
-  EXPECT_NE(advice.at("code").get<std::string>().find(
-                fmt::format("\"{}\"", advice["policy"].get<std::string>())),
-            std::string::npos);
-  EXPECT_EQ(advice.at("rebuild"), fmt::format("exactbloom rebuild --policy '{}' {}",
-                                              advice["policy"].get<std::string>(), path()));
+  const std::string policy = advice.at("policy");
+  EXPECT_LT(advice.at("wasted_reads"), now["wasted_reads"]);
+  EXPECT_EQ(advice.at("levels").at(0).at("filter_bytes"), advice.at("filter_bytes"));
   EXPECT_EQ(advice.at("tables_left_by_rebuild"), 0);
-}
-
-TEST_F(AdviseCommand, MeetsWhatIsWanted) {
-  const json memory = Family("--memory 20KB");
-  EXPECT_LE(memory.at("advice").at("filter_bytes"), 20 * 1024);
-  EXPECT_GE(memory["advice"]["filter_bytes"], 20 * 1024 * 0.99);
-  const json rate = Family("--fpr 0.001");
-  EXPECT_LE(rate.at("advice").at("worst_rate"), 0.001);
-  EXPECT_GE(rate["advice"]["worst_rate"], 0.00095);
-  EXPECT_EQ(rate["advice"].at("policy"), "{id=classic_bloom;fpr=0.001}");
-  const json reads = Family("--wasted-reads 0.006");
-  EXPECT_LE(reads.at("advice").at("wasted_reads"), 0.006);
-  EXPECT_GE(reads["advice"]["wasted_reads"], 0.00594);
-}
-
-TEST_F(AdviseCommand, TakesTheLatencyOfAReadInUnits) {
-  for (const char* latency : {"2ms", "2000us", "2000000ns"}) {
-    const json report = AskToolForJson(
-        fmt::format("advise --check-costs fixed --read-latency {} {}", latency, path()));
-    EXPECT_EQ(report.at("cost_model").at("read_nanoseconds"), 2e6);
-    const json& now = report.at("column_families").at(0).at("now");
-    EXPECT_DOUBLE_EQ(now.at("lookup_nanoseconds"), now.at("wasted_reads").get<double>() * 2e6 +
-                                                       now.at("check_nanoseconds").get<double>());
-  }
-}
-
-TEST_F(AdviseCommand, SaysWhatChecksCostAndWhetherThatWasMeasured) {
-  const auto costs = [this](const std::string& arguments) {
-    return AskToolForJson("advise " + path() + arguments).at("cost_model");
-  };
-  EXPECT_EQ(costs(" --check-costs measured").at("check_costs"), "measured");
-  const json measured = costs("");
-  EXPECT_EQ(measured.at("check_costs"), "measured");
-  ASSERT_EQ(measured.at("check_nanoseconds").size(), 5U);
-  for (const auto& [filter, cost] : measured.at("check_nanoseconds").items()) {
-    EXPECT_GT(cost.at("in_cache"), 0.0) << filter;
-    EXPECT_GT(cost.at("in_memory"), 0.0) << filter;
-  }
-  const json fixed = costs(" --check-costs fixed");
-  EXPECT_EQ(fixed.at("check_costs"), "fixed");
-  EXPECT_EQ(fixed.at("check_nanoseconds").at("bloom"), json({{"in_cache", 39}, {"in_memory", 83}}));
-  EXPECT_NE(AskTool("advise " + path()).out.find("measured now"), std::string::npos);
-}
-
-TEST_F(AdviseCommand, SaysTheSameInText) {
-  const json advice = Family().at("advice");
-  const testing::Outcome text = AskTool("advise --check-costs fixed " + path());
-  EXPECT_EQ(text.status, 0) << text.err;
-  for (const std::string& words :
-       {"filter_policy=" + advice.at("policy").get<std::string>(),
-        advice.at("rebuild").get<std::string>(), std::string("Diagnostics: none."),
-        fmt::format("-> {}", advice.at("filter_bytes").get<std::uint64_t>())}) {
-    EXPECT_NE(text.out.find(words), std::string::npos) << words << "\n" << text.out;
-  }
+  const std::string rebuild = fmt::format("exactbloom rebuild --policy '{}' {}", policy, path());
+  EXPECT_EQ(advice.at("rebuild"), rebuild);
+  const std::string options =
+      fmt::format("[TableOptions/BlockBasedTable \"default\"]\n  filter_policy={}\n", policy);
+  EXPECT_EQ(advice.at("options"), options);
+  EXPECT_NE(advice.at("code").get<std::string>().find(fmt::format("\"{}\"", policy)),
+            std::string::npos);
 }
 
 // Then the OPTIONS file has no bits per key, and the tables have.
 TEST_F(AdviseCommand, KnowsAPolicyThatTheCInterfaceMade) {
   const json before = Family();
   Open(OptionsWith(PolicyPointer(rocksdb_filterpolicy_create_bloom_full(10))), path());
-  const json family = Family();
-  EXPECT_EQ(family.at("now").at("policy"), "bloomfilter");
-  EXPECT_EQ(family["now"].at("filter_bytes"), before.at("now").at("filter_bytes"));
-  EXPECT_EQ(family["now"].at("wasted_reads"), before["now"].at("wasted_reads"));
-  const testing::Outcome text = AskTool("advise --check-costs fixed " + path());
-  EXPECT_NE(text.out.find("now bloomfilter, made by RocksDB's C interface"), std::string::npos)
-      << text.out;
+  const json now = Family().at("now");
+  EXPECT_EQ(now.at("policy"), "bloomfilter");
+  EXPECT_EQ(now.at("filter_bytes"), before.at("now").at("filter_bytes"));
+  EXPECT_EQ(now.at("wasted_reads"), before["now"].at("wasted_reads"));
+  const std::string text = AskTool("advise " + path()).out;
+  EXPECT_NE(text.find("bloomfilter (set through RocksDB's C interface"), std::string::npos) << text;
 }
 
 TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
   const std::string policy = Family().at("advice").at("policy");
   AskToolForJson("rebuild --policy '" + policy + "' " + path());
   EXPECT_TRUE(Family().at("advice").is_null()) << Family();
-  EXPECT_NE(AskTool("advise --check-costs fixed " + path()).out.find("Keep the present setting"),
-            std::string::npos);
-  // More memory: the filters are of that kind already, so rebuild would leave them.
-  EXPECT_EQ(Family("--memory 14KB").at("advice").at("tables_left_by_rebuild"), 3);
+  EXPECT_NE(AskTool("advise " + path()).out.find("Keep the present setting"), std::string::npos);
+  // With more memory, the filters are of that kind already, so rebuild would leave them.
+  const json more = Family("--memory 14KB").at("advice");
+  EXPECT_EQ(more.at("tables_left_by_rebuild"), 3);
+  EXPECT_LE(more.at("filter_bytes"), 14 * 1024);
+  EXPECT_GE(more["filter_bytes"], 14 * 1024 * 0.99);
 }
 
 TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
@@ -168,87 +206,149 @@ TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
     PutAndFlush(*db, kKeys, "value", 0, other);
     db->DestroyColumnFamilyHandle(other);
   }
-  const json report = AskToolForJson("advise --check-costs fixed --memory 40000b " + path());
-  const json& families = report.at("column_families");
+  const json families = AskToolForJson("advise --memory 40000b " + path()).at("column_families");
   ASSERT_EQ(families.size(), 2U);
-  EXPECT_EQ(families[0].at("constraint").at("value"), 30000);
-  EXPECT_EQ(families[1].at("constraint").at("value"), 10000);
+  EXPECT_EQ(families[0].at("memory"), 30000);
+  EXPECT_EQ(families[1].at("memory"), 10000);
   EXPECT_EQ(families[1].at("column_family"), "other");
   EXPECT_EQ(families[0].at("advice").at("rebuild"), "exactbloom rebuild " + path());
 }
 
-TEST_F(AdviseCommand, AssumesDefaultsWithoutOptions) {
+TEST_F(AdviseCommand, DoesWithoutOptionsAndWithoutOneTable) {
+  fs::resize_file(TableFilesIn(path()).back(), 100);
+  EXPECT_EQ(AskToolForJson("advise " + path(), 1).at("unreadable_tables"), 1);
   for (const auto& file : fs::directory_iterator(path())) {
     if (file.path().filename().string().rfind("OPTIONS-", 0) == 0) fs::remove(file.path());
   }
-  const json report = AskToolForJson("advise " + path());
+  const json report = AskToolForJson("advise " + path(), 1);
   EXPECT_TRUE(report.at("options_file").is_null());
   EXPECT_EQ(report.at("column_families").at(0).at("now").at("policy"), "not known");
+  EXPECT_EQ(report["column_families"][0].at("keys"), 2 * kKeys);
   EXPECT_NE(AskTool("advise " + path()).out.find("No OPTIONS file"), std::string::npos);
 }
 
-TEST_F(AdviseCommand, CountsReadableTablesWhereOneIsNot) {
-  fs::resize_file(TableFilesIn(path()).back(), 100);
-  const json report = AskToolForJson("advise " + path(), 1);
-  EXPECT_EQ(report.at("unreadable_tables"), 1);
-  EXPECT_EQ(report.at("column_families").at(0).at("keys"), 2 * kKeys);
-}
-
 TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
-  const auto ask = [this](const std::string& arguments) {
-    return AskTool("advise " + path() + " " + arguments);
+  ExpectRefusal(AskTool("advise --memory 10b " + path()),
+                "10 bytes are too few for a filter of the 9000 keys of column family default");
+  const std::string table = TableFilesIn(path()).front();
+  ExpectRefusal(AskTool("advise " + table), "advise takes a database");
+}
+
+// Warnings.
+
+using TableOptions = rocksdb::BlockBasedTableOptions;
+
+TableOptions Ours(const BloomFilterPolicyOptions& policy = {}) {
+  TableOptions options;
+  options.filter_policy.reset(NewClassicBloomFilterPolicy(policy));
+  return options;
+}
+
+rocksdb::Options WithPrefixes(bool whole_keys) {
+  TableOptions table_options = Ours();
+  table_options.whole_key_filtering = whole_keys;
+  rocksdb::Options options = OptionsWith(table_options);
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
+  return options;
+}
+
+rocksdb::Options ForHits() {
+  rocksdb::Options options = OptionsWith(Ours());
+  options.optimize_filters_for_hits = true;
+  return options;
+}
+
+rocksdb::Options WithOrder(const rocksdb::Comparator* order) {
+  rocksdb::Options options = OptionsWith(Ours());
+  options.comparator = order;
+  return options;
+}
+
+rocksdb::Options Following(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
+  BloomFilterPolicyOptions policy;
+  policy.size_ratio = kAutoSizeRatio;
+  rocksdb::Options options = OptionsWith(Ours(policy));
+  options.listeners = std::move(listeners);
+  return options;
+}
+
+const rocksdb::Comparator* Foreign() {
+  static const ForeignComparator order;
+  return &order;
+}
+
+struct WarningCase {
+  const char* cause;
+  rocksdb::Options written;  // with which the tables are written
+  rocksdb::Options now;
+  std::string name;   // empty: there is no warning
+  std::string words;  // in what was seen
+};
+
+void ExpectWarning(const WarningCase& expected) {
+  SCOPED_TRACE(expected.cause);
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(expected.written, directory.path());
+    PutAndFlush(*db, 500);
+    MoveDown(*db, 2);
+    PutAndFlush(*db, 50);
+    MoveDown(*db, 1);
+  }
+  Open(expected.now, directory.path());
+  const std::vector<tool::Warning> warnings =
+      WarningsOf("default", tool::Inspect({directory.path()}, {}));
+  EXPECT_EQ(warnings.size(), expected.name.empty() ? 0U : 1U);
+  for (const tool::Warning& warning : warnings) {
+    EXPECT_EQ(warning.name, expected.name) << warning.seen;
+    EXPECT_NE(warning.seen.find(expected.words), std::string::npos) << warning.seen;
+    EXPECT_FALSE(warning.remedy.empty());
+  }
+}
+
+TEST(AdviseWarnings, HaveTheirCauses) {
+  class ProgramsOwn : public rocksdb::EventListener {
+   public:
+    const char* Name() const override { return "ProgramsOwn"; }
   };
-  ExpectRefusal(ask("--memory 10b"),
-                "--memory: 10 bytes are too few for a filter of the 9000 keys");
-  ExpectRefusal(ask("--fpr 0.7"), "--fpr 0.7 is outside the range");
-  ExpectRefusal(ask("--wasted-reads 0"), "--wasted-reads 0 must be above zero");
-  ExpectRefusal(ask("--wasted-reads 3"), "needs no filter");
-  ExpectRefusal(ask("--memory 1M --fpr 0.01"),
-                "only one of --memory, --fpr, --wasted-reads can be given");
-  ExpectRefusal(ask("--read-latency 5"), "--read-latency");
-  ExpectRefusal(ask("--read-latency 5min"), "--read-latency");
-  ExpectRefusal(ask("--check-costs guessed"), "--check-costs");
-  ExpectRefusal(ask("--read-latency -5ms"), "--read-latency: '-5ms' is not a time");
-  ExpectRefusal(ask("--statistics " + directory_.path("none")), "cannot be read");
-  ExpectRefusal(ask("--statistics " + Write("empty", "nothing\n")), "has no counters");
-  ExpectRefusal(AskTool("advise " + directory_.path("none")), "No such file");
-  ExpectRefusal(AskTool("advise " + directory_.path()), "no file CURRENT");
-  ExpectRefusal(AskTool("advise " + Write("file.sst", "")), "advise takes a database");
+  const rocksdb::Options sound = OptionsWith(Ours());
+  const rocksdb::Options none = OptionsWith(TableOptions());
+  const rocksdb::Options built_in = OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)));
+  const rocksdb::Options follows = Following({std::make_shared<ProgramsOwn>(), NewTreeListener()});
+  rocksdb::Options other_prefixes = WithPrefixes(true);
+  other_prefixes.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength + 1));
+  for (const WarningCase& expected : std::vector<WarningCase>{
+           {"nothing", sound, sound, "", ""},
+           {"a listener of the program besides", follows, follows, "", ""},
+           {"RocksDB's own order", WithOrder(rocksdb::ReverseBytewiseComparator()),
+            WithOrder(rocksdb::ReverseBytewiseComparator()), "", ""},
+           {"prefixes besides whole keys", WithPrefixes(true), WithPrefixes(true), "", ""},
+           {"no filters", none, sound, "tables_without_filter", "2 tables of 2 without a filter"},
+           {"a policy that does not read them", sound, built_in, "filters_not_used",
+            "always match"},
+           {"another prefix extractor", WithPrefixes(true), other_prefixes, "filters_not_used",
+            "not for prefixes"},
+           {"filters for hits", ForHits(), ForHits(), "optimize_filters_for_hits", "level 2"},
+           {"prefixes alone", WithPrefixes(false), WithPrefixes(false), "prefixes_only",
+            "whole_key_filtering is off"},
+           {"an order of the program", WithOrder(Foreign()), WithOrder(Foreign()),
+            "custom_comparator", "test.ForeignComparator"}}) {
+    ExpectWarning(expected);
+  }
 }
 
-// Counters.
-
-constexpr const char* kCounters =
-    "rocksdb.block.cache.filter.miss COUNT : 3\n"
-    "rocksdb.block.cache.filter.hit COUNT : 1000\n"
-    "rocksdb.bloom.filter.useful COUNT : 990\n"
-    "rocksdb.bloom.filter.full.positive COUNT : 510\n"
-    "rocksdb.bloom.filter.full.true.positive COUNT : 500\n"
-    "rocksdb.number.keys.read COUNT : 1200\n"
-    "rocksdb.db.get.micros P50 : 1.0 P95 : 2.0 P99 : 3.0 P100 : 4.0 COUNT : 7 SUM : 9\n";
-
-TEST_F(AdviseCommand, TakesCountersFromAFile) {
-  const json report =
-      AskToolForJson("advise --statistics " + Write("statistics", kCounters) + " " + path());
-  EXPECT_EQ(report.at("counters"), json({{"lookups", 1200},
-                                         {"absent_checks", 1000},
-                                         {"false_positives", 10},
-                                         {"cache_hits", 1000},
-                                         {"cache_misses", 3}}));
-  EXPECT_TRUE(AskToolForJson("advise " + path()).at("counters").is_null());
-}
-
-TEST(Statistics, HaveTheLastNumberOfEachCounter) {
-  std::istringstream text(
-      "2026/11/21-12:35:49.0 1 STATISTICS:\n rocksdb.block.cache.miss COUNT : 1\n"
-      "rocksdb.bloom.filter.useful COUNT : 5\nrocksdb.bloom.filter.useful COUNT : 8\n"
-      "rocksdb.bloom.filter.useful.ness COUNT : 9\nrocksdb.number.keys.read COUNT : many\n");
-  const auto counters = tool::ReadStatistics(text);
-  ASSERT_TRUE(counters);
-  EXPECT_EQ(counters->useful, 8U);
-  EXPECT_EQ(counters->lookups, 0U);
-  std::istringstream other("nothing\n");
-  EXPECT_FALSE(tool::ReadStatistics(other));
+// RocksDB does not check the options of a new family.
+TEST(AdviseWarnings, NameAPolicyThatFollowsTheTreeWithoutAListener) {
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(Ours()), directory.path());
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(Following({}), "more", &family).ok());
+  PutAndFlush(*db, 500, "value", 0, family);
+  const auto warnings = WarningsOf("more", tool::Inspect({directory.path()}, {}));
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].name, "tree_listener_missing");
+  EXPECT_NE(warnings[0].seen.find("all tables get 10 bits per key"), std::string::npos);
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
 }
 
 }  // namespace

@@ -55,19 +55,13 @@ class DatabaseErrors : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(DatabaseErrors, InspectNamesACorruptTableAndGoesOn) {
-  Make();
-  // The metaindex comes just before the footer.
-  std::fstream file(SecondTable(), std::ios::in | std::ios::out);
-  file.seekp(static_cast<std::streamoff>(fs::file_size(SecondTable())) - 80);
-  file.write("damaged!", 8);
-  file.close();
-  ExpectSecondUnreadable("Corruption");
-}
-
-TEST_F(DatabaseErrors, SoItDoesATruncatedAndAnEmptyAndAMissingOne) {
+TEST_F(DatabaseErrors, InspectNamesATableThatCannotBeReadAndGoesOn) {
   Make();
   const fs::path table = SecondTable();
+  // The metaindex comes just before the footer.
+  const auto metaindex = static_cast<std::streamoff>(fs::file_size(table)) - 80;
+  std::fstream(table).seekp(metaindex).write("damaged!", 8);
+  ExpectSecondUnreadable("Corruption");
   fs::resize_file(table, fs::file_size(table) / 2);
   ExpectSecondUnreadable("");
   fs::resize_file(table, 0);
@@ -116,11 +110,12 @@ TEST_F(DatabaseErrors, WithoutPermissionTheTableOrTheDatabaseIsNamed) {
   fs::permissions(directory_.path(), fs::perms::owner_all);
 }
 
-// Names, sizes and times of all files.
+// Names, sizes and times of all files but the log, which the open database writes.
 std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> FilesOf(
     const std::string& directory) {
   std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> files;
   for (const auto& file : fs::directory_iterator(directory)) {
+    if (file.path().filename() == "LOG") continue;
     files[file.path().filename()] = {file.file_size(), file.last_write_time()};
   }
   return files;
@@ -128,8 +123,9 @@ std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> FilesOf(
 
 TEST_F(DatabaseErrors, ADatabaseInUseIsReadButNotWritten) {
   const Database db = Make();
+  ASSERT_TRUE(db->PauseBackgroundWork().ok());  // after flushes, it deletes files
   const auto before = FilesOf(directory_.path());
-  for (const char* subcommand : {"advise ", "inspect ", "overlap ", "verify "}) {
+  for (const char* subcommand : {"advise ", "inspect ", "verify "}) {
     const testing::Outcome outcome = AskTool(subcommand + directory_.path());
     EXPECT_EQ(outcome.status, 0) << outcome.err;
   }
@@ -158,24 +154,8 @@ TEST_F(DatabaseErrors, RebuildRefusesWhatItCannotOpenUnchanged) {
   EXPECT_EQ(AskToolForJson("verify " + directory_.path()).at("keys_checked"), kKeys);
 }
 
-TEST_F(DatabaseErrors, RebuildRefusesBadQuestions) {
-  ExpectRefusal(AskTool("rebuild " + directory_.path()), "not a RocksDB database");
-  ExpectRefusal(AskTool("rebuild " + directory_.path("nowhere")), "No such file");
-  Make();
-  ExpectRefusal(AskTool("rebuild --policy quotient:3 " + directory_.path()), "quotient:3");
-  ExpectRefusal(AskTool("rebuild --policy classic_bloom:1000 " + directory_.path()), "1000");
-  ExpectRefusal(AskTool("rebuild --rate fast " + directory_.path()), "--rate");
-  ExpectRefusal(AskTool("rebuild"), "PATH");
-}
-
 TEST_F(DatabaseErrors, WhatIsNoDatabaseIsRefused) {
   const std::string empty = directory_.path();
-  ExpectRefusal(AskTool("inspect " + empty), "not a RocksDB database");
-  ExpectRefusal(AskTool("inspect " + empty + "/nowhere"), "No such file");
-  std::ofstream(directory_.path("file"));
-  ExpectRefusal(AskTool(fmt::format("inspect {0} {0}/file", empty)),
-                "give one database, or table files");
-  ExpectRefusal(AskTool("inspect"), "PATH");
   std::ofstream(directory_.path("CURRENT")) << "nonsense\n";
   ExpectRefusal(AskTool("inspect " + empty), "CURRENT");
   std::ofstream(directory_.path("CURRENT")) << "MANIFEST-000001\n";

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "filter/block_format.h"
 #include "forwarding_builder.h"
 #include "plugin/c_binding/forwarding_policy.h"
 #include "sample_database.h"
+#include "src/filter/block_format.h"
 
 namespace exactbloom {
 namespace {
@@ -100,13 +100,6 @@ PolicyPointer PolicyThatPassesAll() {
     std::fill(block->begin(),
               block->end() - static_cast<std::ptrdiff_t>(filter::TrailerBytesOf(*block)), '\xff');
   });
-}
-
-PolicyPointer PolicyThatLosesBits(const PolicyPointer& policy) {
-  const auto fault = [](std::string* block, const Keys& /*keys*/) {
-    std::fill_n(block->begin(), block->size() / 2, '\0');
-  };
-  return std::make_shared<FaultyPolicy>(fault, policy);
 }
 
 }  // namespace exactbloom

@@ -16,9 +16,6 @@ PolicyPointer PolicyThatForgets(const std::string& key);
 // Builds the same filters, but sets all their bits.
 PolicyPointer PolicyThatPassesAll();
 
-// Builds the filters of `policy`, but clears half of their bits.
-PolicyPointer PolicyThatLosesBits(const PolicyPointer& policy);
-
 // Like bytewise order, under a name that only its own program knows.
 class ForeignComparator : public rocksdb::Comparator {
  public:

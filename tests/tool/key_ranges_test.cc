@@ -136,21 +136,12 @@ TEST(Lookups, OfAFileWeighHotRanges) {
     return levels;
   };
   std::ofstream hot(directory.path("hot"));
-  std::ofstream hexadecimal(directory.path("hexadecimal"));
   for (std::uint64_t i = 0; i < 100; ++i) {
-    const std::string key = KeyOf(2 * (i < 40 ? 520 + i : i) + 1);
-    hot << key << "\n";
-    hexadecimal << rocksdb::Slice(key).ToString(true) << "\n";
+    hot << KeyOf(2 * (i < 40 ? 520 + i : i) + 1) << "\n";
   }
   hot.close();
-  hexadecimal.close();
   ExpectNear(asked("--lookups " + directory.path("hot")), {0.4, 1.0});
-  ExpectNear(asked("--lookups-hex " + directory.path("hexadecimal")), {0.4, 1.0});
   EXPECT_NEAR(asked("").front(), 200.0 / 1100.0, 0.02);
-  const testing::Outcome refused = testing::AskTool(
-      "advise --lookups-hex " + directory.path("hot") + " " + directory.path("db"));
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("hot:1: not a key in hexadecimal"), std::string::npos) << refused.err;
 }
 
 }  // namespace

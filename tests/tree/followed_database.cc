@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -11,7 +13,7 @@
 
 #include "exactbloom/table_filters.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/tree/table_in_making.h"
+#include "plugin/tree/current_table.h"
 
 namespace exactbloom {
 namespace {
@@ -21,15 +23,14 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPause = std::chrono::milliseconds(2);
 constexpr auto kLongestWait = std::chrono::seconds(20);
 
-// Nothing, or what the census has and should not have.
-std::string FindDifference(const tree::TreeCensus& census, const Trees& trees) {
+// Returns where the shape differs from the files, or nothing.
+std::string FindDifference(const tree::LsmShape& shape, const Trees& trees) {
   for (const auto& [name, levels] : trees) {
-    const std::vector<tree::TreeCensus::Sum> counted = census.Levels(name);
+    const tree::Tallies tallies = shape.TalliesOf(name);
     for (int level = 0; level < 64; ++level) {
       const auto found = levels.find(level);
       const TableSum truth = found == levels.end() ? TableSum() : found->second;
-      const auto index = static_cast<std::size_t>(level);
-      const auto sum = index < counted.size() ? counted[index] : tree::TreeCensus::Sum();
+      const tree::Tally sum = tree::TallyOfLevel(tallies, level);
       // Of partitioned filters the properties of a table count the index, too.
       const bool same_bytes =
           sum.unknown_keys != 0 ||
@@ -138,6 +139,25 @@ void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first,
   AwaitQuiet(db);
 }
 
+rocksdb::Status CompactAllFiles(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::ColumnFamilyMetaData tree;
+  db.GetColumnFamilyMetaData(family, &tree);
+  std::vector<std::string> files;
+  for (const auto& level : tree.levels) {
+    for (const auto& file : level.files) files.push_back(file.relative_filename);
+  }
+  if (files.empty()) return rocksdb::Status::OK();
+  rocksdb::CompactionOptions options;
+  options.compression = rocksdb::kDisableCompressionOption;
+  options.output_file_size_limit = 64 << 10;
+  return db.CompactFiles(options, family, files, tree.levels.back().level);
+}
+
+std::string ReadLog(const std::string& path) {
+  std::ifstream log(path + "/LOG");
+  return {std::istreambuf_iterator<char>(log), {}};
+}
+
 void AwaitQuiet(rocksdb::DB& db) {
   // With the other styles, more compactions seem to be wanted than there are.
   const bool is_level = db.GetOptions().compaction_style == rocksdb::kCompactionStyleLevel;
@@ -158,18 +178,16 @@ void AwaitQuiet(rocksdb::DB& db) {
   EXPECT_TRUE(quiet);
 }
 
-void ExpectTrueCensus(rocksdb::DB& db, const ListenerPointer& listener) {
+void ExpectTrueShape(rocksdb::DB& db, const ListenerPointer& listener) {
   const Clock::time_point end = Clock::now() + kLongestWait;
   std::string difference;
-  std::shared_ptr<tree::TreeCensus> census;
+  std::shared_ptr<tree::LsmShape> shape;
   for (; Clock::now() < end; std::this_thread::sleep_for(kPause)) {
     AwaitQuiet(db);
-    census = tree::CensusOf(*listener, db.GetName());
-    difference = census == nullptr ? "there is no census" : FindDifference(*census, TreesOf(db));
+    shape = tree::ShapeOf(*listener, db.GetName());
+    difference = shape == nullptr ? "there is no shape" : FindDifference(*shape, TreesOf(db));
     if (difference.empty()) return;
-    std::string session;
-    ASSERT_TRUE(db.GetDbSessionId(session).ok());
-    if (census != nullptr && census->IsOf(session) && !census->IsDoubtful()) continue;
+    if (shape != nullptr && !shape->IsStale()) continue;
     ASSERT_TRUE(db.Put({}, KeyOf(0), "value").ok());
     ASSERT_TRUE(db.Flush({}).ok());
   }
@@ -177,12 +195,12 @@ void ExpectTrueCensus(rocksdb::DB& db, const ListenerPointer& listener) {
 }
 
 void FilterWatch::OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) {
-  Look(*db);
+  Refresh(*db);
 }
 
 void FilterWatch::OnCompactionCompleted(rocksdb::DB* db,
                                         const rocksdb::CompactionJobInfo& /*info*/) {
-  Look(*db);
+  Refresh(*db);
 }
 
 void FilterWatch::Forget() {
@@ -191,7 +209,7 @@ void FilterWatch::Forget() {
   most_bytes_ = 0;
 }
 
-void FilterWatch::Look(rocksdb::DB& db) {
+void FilterWatch::Refresh(rocksdb::DB& db) {
   const TableSum sum = SumOf(TreesOf(db));
   const std::lock_guard<std::mutex> lock(mutex_);
   most_bytes_ = std::max(most_bytes_, sum.filter_bytes - sum.largest_filter);

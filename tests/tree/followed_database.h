@@ -1,4 +1,4 @@
-// Databases whose filters follow their trees, and what their trees really hold.
+// Databases whose filters follow their trees, and what their files hold.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -19,7 +19,7 @@ namespace exactbloom {
 
 using ListenerPointer = std::shared_ptr<rocksdb::EventListener>;
 
-// What tables hold, by their files.
+// Sums over tables, read from their files.
 struct TableSum {
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;
@@ -47,19 +47,25 @@ PolicyPointer PolicyOf(const BloomFilterPolicyOptions& options);
 // Options of a small database that flushes and compacts by itself, with small tables.
 rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPointer& listener);
 
-// Puts the keys of `count` even numbers from `first` on, in an order by chance, so that tables
-// overlap, and waits for the jobs that this causes.
+// Puts the keys of `count` even numbers from `first` on, in random order, so that tables overlap,
+// and waits for the jobs that this starts.
 void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first = 0,
           rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Rewrites all tables of the family, since a part of them may not be compacted alone.
+rocksdb::Status CompactAllFiles(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family);
+
+// The info log of the database at that path.
+std::string ReadLog(const std::string& path);
 
 // Returns when no flush or compaction runs, nor has to.
 void AwaitQuiet(rocksdb::DB& db);
 
-// Expects the census of a listener to have what the trees of a quiet database have, if need be
-// after the next event, which makes it look again.
-void ExpectTrueCensus(rocksdb::DB& db, const ListenerPointer& listener);
+// Expects the shape of a listener to equal the trees of a quiet database, if need be after the next
+// event, which triggers a rescan.
+void ExpectTrueShape(rocksdb::DB& db, const ListenerPointer& listener);
 
-// Remembers the filters' most bytes and bits per key, as they are after each flush and compaction.
+// Records the maxima of the filters' bytes and bits per key after each flush and compaction.
 class FilterWatch : public rocksdb::EventListener {
  public:
   // Trees with fewer keys are not watched.
@@ -76,7 +82,7 @@ class FilterWatch : public rocksdb::EventListener {
   std::uint64_t MostBytes() const { return most_bytes_; }
 
  private:
-  void Look(rocksdb::DB& db);
+  void Refresh(rocksdb::DB& db);
 
   const std::uint64_t least_keys_;
   std::mutex mutex_;

@@ -3,8 +3,6 @@
 #include <rocksdb/convenience.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -21,11 +19,6 @@ constexpr double kLeastBits = 4.0;  // of the grown tree
 constexpr std::uint64_t kBudget = kAllKeys / 2;
 
 std::uint64_t Exceeded(std::uint64_t budget) { return budget * 103 / 100; }
-
-std::string ReadLog(const std::string& path) {
-  std::ifstream log(path + "/LOG");
-  return {std::istreambuf_iterator<char>(log), {}};
-}
 
 std::size_t CountOf(const std::string& text, const std::string& part) {
   std::size_t count = 0;
@@ -76,7 +69,7 @@ TEST_P(MemoryBudget, HoldsWhileATreeGrowsAHundredfold) {
   EXPECT_LE(all.BitsPerKey(), 1.03 * kLeastBits);
   // How much depends on how jobs overlap: room is kept until the largest run is written again.
   EXPECT_GE(all.BitsPerKey(), 0.2 * kLeastBits);
-  ExpectTrueCensus(*db, listener_);
+  ExpectTrueShape(*db, listener_);
   ExpectPresent(*db, kAllKeys / 10);
 
   // With another listener, which has to look first.
@@ -87,40 +80,7 @@ TEST_P(MemoryBudget, HoldsWhileATreeGrowsAHundredfold) {
   Load(*db, kAllKeys / 4, kAllKeys);
   EXPECT_GT(watch_->MostBytes(), kBudget / 5);
   EXPECT_LE(watch_->MostBytes(), Exceeded(kBudget));
-  ExpectTrueCensus(*db, listener_);
-}
-
-TEST_P(MemoryBudget, IsSharedByTheFamiliesOfAPolicy) {
-  const rocksdb::Options options = Options(kBudget / 4);
-  const Database db = Open(options, path_);
-  rocksdb::ColumnFamilyHandle* more = nullptr;
-  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
-  constexpr std::uint64_t kPart = kAllKeys / 20;
-  for (std::uint64_t i = 0; i < 3; ++i) {
-    Load(*db, kPart, i * kPart, more);
-    Load(*db, kPart, i * kPart);
-  }
-  EXPECT_LE(watch_->MostBytes(), Exceeded(kBudget / 4));
-  const TableSum all = SumOf(TreesOf(*db));
-  EXPECT_EQ(all.keys, 6 * kPart);
-  EXPECT_GE(all.filter_bytes, kBudget / 4 / 4);
-  EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
-}
-
-TEST_P(MemoryBudget, IsSharedByTheDatabasesOfAPolicy) {
-  const rocksdb::Options options = Options(kBudget / 4);
-  rocksdb::Options unwatched = options;
-  unwatched.listeners = {listener_};
-  const Database first = Open(unwatched, path_);
-  const Database second = Open(unwatched, directory_.path("second"));
-  constexpr std::uint64_t kPart = kAllKeys / 10;
-  for (std::uint64_t i = 0; i < 3; ++i) {
-    Load(*first, kPart, i * kPart);
-    Load(*second, kPart, i * kPart);
-    const std::uint64_t bytes =
-        SumOf(TreesOf(*first)).filter_bytes + SumOf(TreesOf(*second)).filter_bytes;
-    EXPECT_LE(bytes, Exceeded(kBudget / 4) + SumOf(TreesOf(*second)).largest_filter);
-  }
+  ExpectTrueShape(*db, listener_);
 }
 
 // A table that gets no more is said once.

@@ -1,5 +1,5 @@
-// Flushes and compactions of several families of two databases at once, which share a policy, a
-// budget and a listener; and databases that are closed meanwhile.
+// Two databases that share a policy, a budget and a listener, with concurrent flushes and
+// compactions of several families, while other databases are closed.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -119,8 +119,8 @@ TEST_P(TreeConcurrent, OneListenerFollowsAllFamiliesOfTwoDatabases) {
   std::thread other([&second] { second.Work(); });
   first.Work();
   other.join();
-  ExpectTrueCensus(first.db(), listener);
-  ExpectTrueCensus(second.db(), listener);
+  ExpectTrueShape(first.db(), listener);
+  ExpectTrueShape(second.db(), listener);
 }
 
 TEST_P(TreeConcurrent, ADatabaseIsClosedWhileAnotherGoesOn) {
@@ -136,7 +136,7 @@ TEST_P(TreeConcurrent, ADatabaseIsClosedWhileAnotherGoesOn) {
     ExpectPresent(*db, (i + 1) * kKeysOfTable);
   }
   other.join();
-  ExpectTrueCensus(lasting.db(), listener);
+  ExpectTrueShape(lasting.db(), listener);
 }
 
 }  // namespace

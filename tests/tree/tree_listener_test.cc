@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "exactbloom/table_filters.h"
 #include "followed_database.h"
 #include "plugin/rocksdb_compat.h"
-#include "plugin/tree/table_in_making.h"
+#include "plugin/tree/current_table.h"
 
 namespace exactbloom {
 namespace {
@@ -25,11 +24,6 @@ namespace {
 using rocksdb::Status;
 
 constexpr std::uint64_t kKeys = 2'000;
-
-std::string ReadLog(const std::string& path) {
-  std::ifstream log(path + "/LOG");
-  return {std::istreambuf_iterator<char>(log), {}};
-}
 
 void ExpectNoListener(const Status& status) {
   EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
@@ -151,7 +145,7 @@ TEST(TreeListener, RecoveryOfALogDividesFlat) {
   }
   EXPECT_EQ(bits_of_recovered, std::vector<std::uint64_t>{10 * kKeys / 4});
   PutAndFlush(*db, kKeys / 4, "value", 2 * kKeys);
-  ExpectTrueCensus(*db, options.listeners[0]);
+  ExpectTrueShape(*db, options.listeners[0]);
   EXPECT_EQ(ReadLog(path).find("the tree is not known"), std::string::npos);
 }
 
@@ -177,7 +171,7 @@ TEST(TreeListener, OfAnOptionsFileIsTheSame) {
   {
     const Database db = Open(options, directory.path("db"));
     PutAndFlush(*db, kKeys);
-    ExpectTrueCensus(*db, options.listeners[0]);
+    ExpectTrueShape(*db, options.listeners[0]);
   }
   // The database's own OPTIONS file has the listener, too.
   rocksdb::DBOptions loaded;
@@ -209,22 +203,11 @@ TEST(TreeListener, MayBeDestroyedBeforeOrAfterThePolicy) {
 
 TEST(TreeListener, KnowsNoDatabaseWithoutEvents) {
   const ListenerPointer listener = NewTreeListener();
-  EXPECT_EQ(tree::CensusOf(*listener, "nowhere"), nullptr);
+  EXPECT_EQ(tree::ShapeOf(*listener, "nowhere"), nullptr);
   const TemporaryDirectory directory;
   rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener);
   const Database db = Open(options, directory.path("db"));
-  EXPECT_EQ(tree::CensusOf(*listener, directory.path("db")), nullptr);
-}
-
-// The plan is said when it changes by a tenth, and not for every table.
-TEST(TreeListener, ThePlanIsInTheInfoLog) {
-  const TemporaryDirectory directory;
-  const Database db =
-      Open(FollowingOptions(PolicyOf(AutoOptions()), NewTreeListener()), directory.path("db"));
-  Load(*db, 10 * kKeys);
-  const std::string log = ReadLog(directory.path("db"));
-  EXPECT_NE(log.find("bits per key in level 0; the plan, in bits per key: "), std::string::npos);
-  EXPECT_NE(log.find("size_ratio=auto"), std::string::npos);
+  EXPECT_EQ(tree::ShapeOf(*listener, directory.path("db")), nullptr);
 }
 
 // A family of another policy does not count in a budget; tables without a filter change nothing.
@@ -268,6 +251,87 @@ TEST(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
   PutAndFlush(*db, kKeys);
   EXPECT_LE(SumOf(TreesOf(*db)).filter_bytes, kBudget * 103 / 100);
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
+// Opening a database deletes a handle of its default family, and closing it another one.
+TEST(TreeListener, OtherDatabasesThatAreOpenedAndClosedChangeNothing) {
+  const TemporaryDirectory directory;
+  const ListenerPointer listener = NewTreeListener();
+  rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener);
+  const std::string path = directory.path("db");
+  Database db = Open(options, path);
+  PutAndFlush(*db, kKeys);
+  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener, path);
+  const auto counted_keys = [&] { return shape->TotalOf(tree::LsmShape::kForeignPolicy).keys; };
+  EXPECT_EQ(counted_keys(), kKeys);
+  Database other = Open(options, directory.path("other"));
+  PutAndFlush(*other, kKeys / 2);
+  EXPECT_EQ(counted_keys(), kKeys);
+  other.reset();
+  EXPECT_EQ(counted_keys(), kKeys);
+  EXPECT_EQ(tree::ShapeOf(*listener, path), shape);
+  EXPECT_EQ(tree::ShapeOf(*listener, directory.path("other")), nullptr);
+  db.reset();
+  EXPECT_EQ(counted_keys(), 0.0);
+}
+
+// The info log of a database that is opened again may have the address of its former one.
+TEST(TreeListener, EachOpenedDatabaseLogsItsFilters) {
+  const PolicyPointer policies[] = {PolicyOf(AutoOptions()), NewPolicy(FilterKind::kClassic)};
+  for (const PolicyPointer& policy : policies) {
+    const TemporaryDirectory directory;
+    const ListenerPointer listener = NewTreeListener();
+    std::weak_ptr<tree::LsmShape> last;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      SCOPED_TRACE(i);
+      EXPECT_TRUE(last.expired());
+      const Database db = Open(FollowingOptions(policy, listener), directory.path("db"));
+      PutAndFlush(*db, kKeys, "value", i * kKeys);
+      const std::string log = ReadLog(directory.path("db"));
+      EXPECT_NE(log.find(", kernel "), std::string::npos);
+      EXPECT_EQ(log.find("the plan, in bits per key") != std::string::npos, policy == policies[0]);
+      last = tree::ShapeOf(*listener, directory.path("db"));
+      EXPECT_FALSE(last.expired());
+    }
+  }
+}
+
+// As with per-key placement, where a compaction writes tables of two levels in turns.
+TEST(TreeListener, AThreadMayWriteTwoTablesAtOnce) {
+  const TemporaryDirectory directory;
+  const ListenerPointer listener = NewTreeListener();
+  const rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener);
+  const Database db = Open(options, directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener, directory.path("db"));
+  const auto filter_bytes = [&] {
+    return shape->TotalOf(tree::LsmShape::kForeignPolicy).filter_bytes;
+  };
+  const double before = filter_bytes();
+  constexpr int kJob = 1'000'000;
+  shape->BeginCompaction(rocksdb::kDefaultColumnFamilyName, kJob, 6, {});
+  rocksdb::TableFileCreationInfo tables[2];
+  const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::FilterBuildingContext context(table_options);
+  context.column_family_name = rocksdb::kDefaultColumnFamilyName;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  for (int i = 0; i < 2; ++i) {
+    tables[i].db_name = directory.path("db");
+    tables[i].cf_name = context.column_family_name;
+    tables[i].file_path = directory.path("db") + "/00100" + std::to_string(i) + ".sst";
+    tables[i].job_id = kJob;
+    tables[i].reason = context.reason;
+    tables[i].table_properties.filter_size = i == 0 ? 1000 : 400;
+    listener->OnTableFileCreationStarted(tables[i]);
+    ASSERT_NE(tree::CurrentTable(context), nullptr);
+    EXPECT_FALSE(tree::CurrentTable(context)->has_policy);
+    tree::CurrentTable(context)->has_policy = true;
+  }
+  listener->OnTableFileCreated(tables[0]);
+  EXPECT_EQ(filter_bytes(), before + 1000);
+  listener->OnTableFileCreated(tables[1]);
+  EXPECT_EQ(filter_bytes(), before + 1400);
+  EXPECT_EQ(tree::CurrentTable(context), nullptr);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A database goes back and forth between builds with two versions of RocksDB, with and without ExactBloom.
+"""Builds with two versions of RocksDB use a database in turns, with and without ExactBloom.
 
   back_and_forth.py --older BUILD [PREFIX] --newer BUILD [PREFIX]
 
-BUILD is a folder in which the project was built (its target handed_database), and PREFIX the RocksDB it was built
-with; without it, the ldb on PATH is that version's. All keys and the filters' counters are checked at each turn: each
-table is asked for each absent key, and is read unless its filter is used and denies the key.
+BUILD is a build directory of the project (its target handed_database), and PREFIX the RocksDB that it was built with;
+without PREFIX, the ldb on PATH is of that version. Each turn checks all keys and the filters' counters: a lookup of an
+absent key asks each table, and reads it unless its filter is used and denies the key.
 """
 import argparse
 import collections
@@ -18,7 +18,7 @@ import tempfile
 
 from databases import FIRST_READER, Wrong, expect, format_version_of, numbers
 
-KEYS = 2000  # of a batch: a table when it is written, and another when the database is opened next
+KEYS = 2000  # of a batch: one table at once, and another from the log at the next opening
 OURS = ("exactbloom", "lines")
 NAMES = {"stock": "bloom"}  # of the filters of a policy, where it is not the policy's
 SHARED_FORMAT = "format_version=5"  # which both versions read
@@ -47,7 +47,7 @@ class Build:
 
 
 class Database:
-    """A database, and what it has to hold."""
+    """A database and its expected contents."""
 
     def __init__(self, path, table_options):
         self.path, self.table_options = path, table_options
@@ -58,7 +58,7 @@ class Database:
     def turn(self, build, action, policy, *arguments):
         print(f"  {build.version:8} {policy:10} {action}")
         answer = build.turn(action, self.path, policy, self.table_options, *arguments)
-        if self.logged:  # who opens a database writes a table of what is in the log
+        if self.logged:  # opening a database writes a table of the log's keys
             self.tables[policy] += 1
             self.logged = False
         return answer
@@ -97,7 +97,6 @@ class Database:
         expect("remaining tables", answer["remaining"], 0)
         self.tables = collections.Counter({policy: sum(self.tables.values())})
         self.expect_tables(answer)
-
 
     def compact(self, build, policy):
         answer = self.turn(build, "compact", policy)
@@ -139,7 +138,7 @@ def go_back_and_forth(database, older, newer):
         database.check(build, "exactbloom")
     database.write(older, "none")
     database.check(newer, "exactbloom")
-    # All filters are rewritten by one version, and read by the other.
+    # One version rewrites all filters, the other reads them.
     for rebuilding, reading in ((newer, older), (older, newer)):
         for policy in ("exactbloom", "lines", "stock"):
             database.write(reading, "exactbloom")
@@ -150,8 +149,8 @@ def go_back_and_forth(database, older, newer):
 
 
 def refuse_later_tables(database, older, newer):
-    """What the newer version writes by default. Where the older one cannot read it, it says so and changes nothing; and
-    reads it when the newer one has compacted it into the shared format."""
+    """The newer version writes its default format. If the older one cannot read it, it reports that and changes nothing,
+    and reads the tables after the newer one has compacted them into the shared format."""
     shared, database.table_options = database.table_options, ""
     database.write(newer, "exactbloom")
     database.check(newer, "exactbloom")

@@ -4,9 +4,9 @@
   databases.py make DIRECTORY                         writes databases with the db_bench and ldb on PATH
   databases.py read DIRECTORY... --tool EXACTBLOOM    asks the tool about them, and checks its answers
 
-make needs Python and RocksDB's tools only. It adds a file that says what was written, so that the
-databases of one machine can be read on another. read takes the RocksDB that the tool is linked with
-from the library of RocksDB's that it loads.
+make needs only Python and RocksDB's tools. It also writes a file that describes the databases, so that
+another machine can read them. read finds the version of the tool's RocksDB by the library that the tool
+loads.
 """
 import argparse
 import collections
@@ -180,24 +180,10 @@ class Reading:
             for name in ("partitioned", "prefix_extractor"):
                 expect(name, table_filter[name], written[name])
             expect("used", table_filter["used"], True)
-            expect("keys by fill", table_filter["wide_gap"], False)
             if not written["prefix_extractor"]:  # prefixes are keys of filters, too
                 expect("keys", table_filter["keys"], file["entries"] - file["range_deletes"])
             if not 0.005 < table_filter["rate_given_fill"] < 0.02:
                 raise Wrong(f"rate given fill: {table_filter['rate_given_fill']}")
-
-    def advise(self):
-        families = self.ask_for_json("advise", "--check-costs", "fixed")["column_families"]
-        # Where nothing is better than what the tables have, there is no advice.
-        expect("families without candidates", [family for family in families if not family["candidates"]], [])
-        expect("tables", sum(level["tables"] for family in families for level in family["levels"]),
-               len(self.written["tables"]))
-        if not self.written["prefix_extractor"]:
-            expect("keys", sum(family["keys"] for family in families), self.written["entries"])
-
-    def overlap(self):
-        expect("text", bool(self.ask("overlap")), True)
-        expect("unreadable tables", self.ask_for_json("overlap")["unreadable"], [])
 
     def reason_not_to_verify(self):
         version = self.written["format_version"]
@@ -243,7 +229,7 @@ def read(directories, tool, linked):
         answers = 0
         for name, description in written["databases"].items():
             reading = Reading(tool, linked, directory / name, description)
-            for ask in (reading.inspect, reading.advise, reading.overlap, reading.verify):
+            for ask in (reading.inspect, reading.verify):
                 try:
                     ask()
                     answers += 1

@@ -1,4 +1,4 @@
-// One turn of two builds with a database that they hand to each other (back_and_forth.py):
+// One step of two builds that use a database in turns (back_and_forth.py):
 //
 //   handed_database write   DIRECTORY POLICY TABLE_OPTIONS BATCH
 //   handed_database check   DIRECTORY POLICY TABLE_OPTIONS BATCHES
@@ -7,9 +7,9 @@
 //   handed_database options DIRECTORY POLICY
 //   handed_database version
 //
-// POLICY is exactbloom, lines (its other layout), stock (RocksDB's Bloom filter), or none.
-// TABLE_OPTIONS are in RocksDB's text form. Prints what it found as JSON. Exit status: 0, or 1 if
-// RocksDB reported an error, with its message.
+// POLICY is exactbloom, lines (lines=1), stock (RocksDB's Bloom filter), or none. TABLE_OPTIONS are
+// in RocksDB's text form. Prints its findings as JSON. Exit status: 0, or 1 with the message of
+// RocksDB's error.
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
@@ -40,8 +40,8 @@ using nlohmann::json;
 using rocksdb::Status;
 
 constexpr int kKeysOfBatch = 2000;
-constexpr int kLogged = 4;       // one key in so many stays in the log, for the one who opens next
-constexpr int kDistance = 1000;  // between the keys of a batch, for those of other batches
+constexpr int kLogged = 4;       // one in so many keys stays in the log for the next opening
+constexpr int kDistance = 1000;  // between the keys of a batch
 
 void Require(const Status& status) {
   if (status.ok()) return;
@@ -49,7 +49,8 @@ void Require(const Status& status) {
   std::exit(1);
 }
 
-// All tables have keys in each part of the range, so that absent keys lie in the ranges of all.
+// The keys of each batch are spread over the whole range, so absent keys lie in the ranges of all
+// tables.
 std::string KeyOf(int batch, int number, bool absent = false) {
   return std::to_string(100'000'000 + number * kDistance + 2 * batch + (absent ? 1 : 0));
 }
@@ -60,12 +61,11 @@ std::string ValueOf(int batch, int number) {
 
 const rocksdb::FilterPolicy* NewPolicy(const std::string& name) {
   constexpr double kBitsPerKey = 10.0;
-  if (name == "exactbloom") return NewClassicBloomFilterPolicy(kBitsPerKey);
+  if (name == "none") return nullptr;
   if (name == "stock") return rocksdb::NewBloomFilterPolicy(kBitsPerKey);
-  if (name != "lines") return nullptr;
   BloomFilterPolicyOptions options;
   options.bits_per_key = kBitsPerKey;
-  options.lines = 1;
+  options.lines = name == "lines" ? 1 : 0;
   return NewClassicBloomFilterPolicy(options);
 }
 
@@ -83,12 +83,6 @@ rocksdb::Options OptionsWith(const std::string& policy, const std::string& table
   options.statistics = rocksdb::CreateDBStatistics();
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   return options;
-}
-
-std::unique_ptr<rocksdb::DB> Open(const rocksdb::Options& options, const std::string& path) {
-  std::unique_ptr<rocksdb::DB> db;
-  Require(rocksdb::DB::Open(options, path, Receive(&db)));
-  return db;
 }
 
 void WriteBatch(rocksdb::DB& db, int batch) {
@@ -151,7 +145,7 @@ json Tables(rocksdb::DB& db) {
   return families;
 }
 
-// Opens the database with the options that stand in it, as the other build may have written them.
+// Opens the database with its OPTIONS file, which the other build may have written.
 json ReopenWithOptionsFile(const std::string& path) {
   json result;
   for (const bool lenient : {false, true}) {
@@ -186,7 +180,8 @@ json TakeTurn(const std::vector<std::string>& arguments) {
     return ReopenWithOptionsFile(path);
   }
   json result;
-  const std::unique_ptr<rocksdb::DB> db = Open(OptionsWith(policy, arguments.at(3)), path);
+  std::unique_ptr<rocksdb::DB> db;
+  Require(rocksdb::DB::Open(OptionsWith(policy, arguments.at(3)), path, Receive(&db)));
   if (action == "write") {
     WriteBatch(*db, std::stoi(arguments.at(4)));
   } else if (action == "check") {

@@ -1,5 +1,5 @@
-// ExactBloom's builder and reader do what each version of RocksDB asks of them. Compiled once for
-// each version, which ROCKSDB_MAJOR and ROCKSDB_MINOR name.
+// ExactBloom's builder and reader with the interface of each version of RocksDB. Compiled for each
+// version, given by ROCKSDB_MAJOR and ROCKSDB_MINOR.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -27,6 +27,22 @@ using rocksdb::Slice;
 using rocksdb::Status;
 using Buffer = std::unique_ptr<const char[]>;
 
+struct FinishedFilter {
+  Buffer buffer;
+  Slice contents;
+  std::unique_ptr<FilterBitsReader> reader;
+};
+
+FinishedFilter Finish(FilterBitsBuilder& builder) {
+  FinishedFilter filter;
+  Status status = Status::Corruption("not set");
+  filter.contents = builder.Finish(&filter.buffer, &status);
+  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(builder.MaybePostVerify(filter.contents).ok());
+  filter.reader = NewBitsReader(BloomFilterView({filter.contents.data(), filter.contents.size()}));
+  return filter;
+}
+
 class BuilderOfLayout : public testing::TestWithParam<int> {
  protected:
   std::unique_ptr<FilterBitsBuilder> NewBuilder() {
@@ -36,7 +52,7 @@ class BuilderOfLayout : public testing::TestWithParam<int> {
                           rocksdb::FilterBuildingContext(table_options), memory_fit_);
   }
 
-  // RocksDB calls through its own class, and so does the test if that class has the function.
+  // If RocksDB's class has the function, the test calls it through that class, as RocksDB does.
   static NewestFilterBitsBuilder& Newest(FilterBitsBuilder& builder) {
     return dynamic_cast<NewestFilterBitsBuilder&>(builder);
   }
@@ -45,22 +61,19 @@ class BuilderOfLayout : public testing::TestWithParam<int> {
   MemoryFit memory_fit_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Lines, BuilderOfLayout, testing::Range(0, kMaxLines + 1),
+INSTANTIATE_TEST_SUITE_P(Lines, BuilderOfLayout, testing::Values(0, 1),
                          testing::PrintToStringParamName());
 
 TEST_P(BuilderOfLayout, BuildsAFilterThatTheReaderReads) {
   const auto builder = NewBuilder();
   for (int i = 0; i < 1000; ++i) builder->AddKey(std::to_string(i));
   EXPECT_EQ(builder->EstimateEntriesAdded(), 1000U);
-  Buffer buffer;
-  Status status;
-  const Slice contents = builder->Finish(&buffer, &status);
-  EXPECT_TRUE(status.ok());
-  EXPECT_TRUE(builder->MaybePostVerify(contents).ok());
-  const auto reader = NewBitsReader(BloomFilterView({contents.data(), contents.size()}));
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(reader->MayMatch(std::to_string(i)));
+  const FinishedFilter filter = Finish(*builder);
   int refused = 0;
-  for (int i = 0; i < 1000; ++i) refused += reader->MayMatch(std::to_string(1000 + i)) ? 0 : 1;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(filter.reader->MayMatch(std::to_string(i)));
+    refused += filter.reader->MayMatch(std::to_string(1000 + i)) ? 0 : 1;
+  }
   EXPECT_GT(refused, 950);
 }
 
@@ -79,60 +92,55 @@ TEST_P(BuilderOfLayout, AddKeyAndAltCountsEachEntryOnce) {
     Newest(*builder).AddKeyAndAlt(key, alt);
   }
   EXPECT_EQ(builder->EstimateEntriesAdded(), 8U);  // aa, a, ab, ac, b, ba, c and the empty key
-  Buffer buffer;
-  const Slice contents = builder->Finish(&buffer);
-  const auto reader = NewBitsReader(BloomFilterView({contents.data(), contents.size()}));
+  const FinishedFilter filter = Finish(*builder);
   for (const char* entry : {"aa", "a", "ab", "ac", "b", "ba", "c", ""}) {
-    EXPECT_TRUE(reader->MayMatch(entry)) << entry;
+    EXPECT_TRUE(filter.reader->MayMatch(entry)) << entry;
   }
+  // The next partition of a table begins with the prefix that the one before ended with.
+  Newest(*builder).AddKeyAndAlt("ab", "a");
+  Finish(*builder);
+  Newest(*builder).AddKeyAndAlt("ac", "a");
+  EXPECT_EQ(builder->EstimateEntriesAdded(), 2U);
+  const FinishedFilter next = Finish(*builder);
+  EXPECT_TRUE(next.reader->MayMatch("a"));
+  EXPECT_TRUE(next.reader->MayMatch("ac"));
+  EXPECT_FALSE(next.reader->MayMatch("ab"));
 }
 
-// From 9.6 on, RocksDB omits the last partition if no entry was added, and all of its keys would be
-// absent.
+// From 9.6 on, RocksDB omits the last partition if the builder reports no entries, and then treats
+// its keys as absent.
 TEST_P(BuilderOfLayout, EntriesAreNotZeroWhenMemoryWasShort) {
   const auto builder = NewBuilder();
   faults::Starve([&] { builder->AddKey("key"); });
   EXPECT_GT(builder->EstimateEntriesAdded(), 0U);
-  Buffer buffer;
-  const Slice contents = builder->Finish(&buffer);
-  const std::unique_ptr<FilterBitsReader> stock(
-      std::unique_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(10))
-          ->GetFilterBitsReader(contents));
-  EXPECT_TRUE(stock->MayMatch("key"));
-  EXPECT_TRUE(NewBitsReader(BloomFilterView({contents.data(), contents.size()}))->MayMatch("key"));
+  const FinishedFilter filter = Finish(*builder);
+  const std::unique_ptr<const rocksdb::FilterPolicy> stock(rocksdb::NewBloomFilterPolicy(10));
+  const std::unique_ptr<FilterBitsReader> reader(stock->GetFilterBitsReader(filter.contents));
+  EXPECT_TRUE(reader->MayMatch("key"));
+  EXPECT_TRUE(filter.reader->MayMatch("key"));
   EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
 }
 
-// The next partition of a table begins with the prefix that the one before ended with.
-TEST_P(BuilderOfLayout, AddKeyAndAltForgetsAtFinish) {
-  const auto builder = NewBuilder();
-  Newest(*builder).AddKeyAndAlt("ab", "a");
-  Buffer buffer;
-  builder->Finish(&buffer);
-  Newest(*builder).AddKeyAndAlt("ac", "a");
-  EXPECT_EQ(builder->EstimateEntriesAdded(), 2U);
-  const Slice contents = builder->Finish(&buffer);
-  const auto reader = NewBitsReader(BloomFilterView({contents.data(), contents.size()}));
-  EXPECT_TRUE(reader->MayMatch("a"));
-  EXPECT_TRUE(reader->MayMatch("ac"));
-  EXPECT_FALSE(reader->MayMatch("ab"));
-}
-
-TEST_P(BuilderOfLayout, CalculateSpaceIsTheSizeOfTheBlock) {
+TEST_P(BuilderOfLayout, SpaceAndRateAreThoseOfTheBlock) {
   for (const std::uint64_t keys : {0U, 1U, 77U, 1000U}) {
     const auto builder = NewBuilder();
     for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
     const std::size_t space = Newest(*builder).CalculateSpace(keys);
-    Buffer buffer;
-    EXPECT_EQ(builder->Finish(&buffer).size(), space) << keys;
+    EXPECT_DOUBLE_EQ(Newest(*builder).EstimatedFpRate(keys, space),
+                     SizeAtBitsPerKey(layout_, keys, 10.0).false_positive_rate)
+        << keys;
+    EXPECT_EQ(Finish(*builder).contents.size(), space) << keys;
     if (keys >= 77) {
       EXPECT_GE(builder->ApproximateNumEntries(space), keys);
     }
   }
-  EXPECT_LT(Newest(*NewBuilder()).CalculateSpace(std::size_t{1} << 40), kBlockBytesLimit);
+  const auto builder = NewBuilder();
+  EXPECT_LT(Newest(*builder).CalculateSpace(std::size_t{1} << 40), kBlockBytesLimit);
+  EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 0), 1.0);
+  EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 13), 1.0);  // the trailer alone
 }
 
-// It is asked at every data block, so not every answer can take an exact size.
+// RocksDB asks at every data block, so exact answers would cost too much.
 TEST_P(BuilderOfLayout, CalculateSpaceOfFiltersSizedByRateIsClose) {
   BloomFilterBuilder::Options options;
   options.layout = layout_;
@@ -148,18 +156,6 @@ TEST_P(BuilderOfLayout, CalculateSpaceOfFiltersSizedByRateIsClose) {
     EXPECT_NEAR(space, right, 0.01 * right + kLineBits / 8) << keys;
   }
   EXPECT_LT(Newest(*builder).CalculateSpace(~std::size_t{0}), kBlockBytesLimit);
-}
-
-TEST_P(BuilderOfLayout, EstimatedFpRateIsExact) {
-  const auto builder = NewBuilder();
-  for (const std::uint64_t keys : {0U, 1U, 77U, 1000U}) {
-    const std::size_t space = Newest(*builder).CalculateSpace(keys);
-    EXPECT_DOUBLE_EQ(Newest(*builder).EstimatedFpRate(keys, space),
-                     SizeAtBitsPerKey(layout_, keys, 10.0).false_positive_rate)
-        << keys;
-  }
-  EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 0), 1.0);
-  EXPECT_EQ(Newest(*builder).EstimatedFpRate(1000, 13), 1.0);  // the trailer alone
 }
 
 }  // namespace

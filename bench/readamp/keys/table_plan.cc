@@ -16,15 +16,13 @@ struct TableRange {
 
 class TableDraw {
  public:
-  TableDraw(const std::vector<UserTable>& tables, const std::vector<SampledKey>& keys) {
+  TableDraw(const std::vector<UserTable>& tables, const std::vector<std::string>& keys) {
     const auto first = keys.begin();
     for (const UserTable& table : tables) {
       const auto begin = std::partition_point(
-          first, keys.end(),
-          [&table](const SampledKey& sampled) { return sampled.key < table.smallest; });
-      const auto end = std::partition_point(begin, keys.end(), [&table](const SampledKey& sampled) {
-        return sampled.key <= table.largest;
-      });
+          first, keys.end(), [&table](const std::string& key) { return key < table.smallest; });
+      const auto end = std::partition_point(
+          begin, keys.end(), [&table](const std::string& key) { return key <= table.largest; });
       const auto count = static_cast<double>(std::max<std::ptrdiff_t>(1, end - begin));
       if (first_of_run_.size() == static_cast<std::size_t>(table.sorted_run)) {
         first_of_run_.push_back(ranges_.size());
@@ -72,43 +70,19 @@ class TableDraw {
   std::vector<std::size_t> holders_;
 };
 
-std::vector<KeySet::Run> CutRuns(const std::vector<UserTable>& tables,
-                                 const std::vector<std::size_t>& keys_of_table) {
-  std::vector<KeySet::Run> runs;
-  std::size_t joined = 0;  // keys since the last cut
-  const auto close = [&] {
-    if (joined < kLeastKeysOfTable && !runs.back().cuts.empty()) runs.back().cuts.pop_back();
-  };
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const bool begins = runs.size() == static_cast<std::size_t>(tables[i].sorted_run);
-    if (begins) {
-      if (!runs.empty()) close();
-      runs.push_back({tables[i].level, {}});
-    } else if (joined >= kLeastKeysOfTable) {
-      runs.back().cuts.push_back(tables[i].smallest);
-    }
-    if (begins || joined >= kLeastKeysOfTable) joined = 0;
-    joined += keys_of_table[i];
-  }
-  if (!runs.empty()) close();
-  return runs;
-}
-
 }  // namespace
 
-TablePlan PlanTables(const std::vector<UserTable>& tables, const std::vector<SampledKey>& keys,
-                     const std::vector<std::uint32_t>& numbers, std::mt19937_64& random) {
-  TablePlan plan;
+std::vector<std::int8_t> AssignToRuns(const std::vector<UserTable>& tables,
+                                      const std::vector<std::string>& keys,
+                                      const std::vector<std::uint32_t>& numbers,
+                                      std::mt19937_64& random) {
+  std::vector<std::int8_t> assigned;
   TableDraw draw(tables, keys);
-  std::vector<std::size_t> keys_of_table(tables.size(), 0);
   for (const std::uint32_t number : numbers) {
     const std::optional<std::size_t> table = draw.Draw(number, random);
-    if (table) ++keys_of_table[*table];
-    plan.sorted_run.push_back(
-        static_cast<std::int8_t>(table ? tables[*table].sorted_run : kAbsent));
+    assigned.push_back(static_cast<std::int8_t>(table ? tables[*table].sorted_run : kAbsent));
   }
-  plan.runs = CutRuns(tables, keys_of_table);
-  return plan;
+  return assigned;
 }
 
 }  // namespace exactbloom::readamp

@@ -3,41 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rocksdb/comparator.h>
-#include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "plugin/policy_options.h"
-#include "support/number_text.h"
-#include "support/own_policy.h"
+#include "tool/support/own_policy.h"
 
 namespace exactbloom::readamp {
 namespace {
 
 // The sorted runs of a KeySet are numbers of eight bits.
 constexpr int kMostSortedRuns = 127;
-
-std::string CompressionName(rocksdb::CompressionType type) {
-  std::string name;
-  const auto status = rocksdb::GetStringFromCompressionType(&name, type);
-  return status.ok() ? name : std::to_string(static_cast<int>(type));
-}
-
-// 8 of rocksdb.FixedPrefix.8 and rocksdb.CappedPrefix.8; nothing for another extractor.
-std::optional<std::uint64_t> PrefixBytes(const std::string& extractor) {
-  for (const std::string known : {"rocksdb.FixedPrefix.", "rocksdb.CappedPrefix."}) {
-    if (extractor.compare(0, known.size(), known) == 0) {
-      return support::ReadCount(extractor.substr(known.size()));
-    }
-  }
-  return std::nullopt;
-}
 
 // What --policies takes for the policy. RocksDB adds to its Bloom filter that the builder is not
 // the one for blocks, which is gone.
@@ -61,7 +39,6 @@ class Taking {
   TakenSettings Take() {
     TakeTree();
     TakeValues();
-    TakeCompression();
     const auto* table =
         database_.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
     if (table != nullptr) {
@@ -69,7 +46,6 @@ class Taking {
     } else {
       NotTaken("table options: the tables are not block-based");
     }
-    TakePrefix();
     TakePolicy(table == nullptr ? nullptr : table->filter_policy.get());
     NameTheRest();
     return std::move(result_);
@@ -103,62 +79,13 @@ class Taking {
     settings_.num_levels = std::max(database_.options.num_levels, tables.back().level + 1);
     settings_.compacts_universally =
         database_.options.compaction_style == rocksdb::kCompactionStyleUniversal;
-    Taken(fmt::format("tree: {} sorted run{}", runs, runs == 1 ? "" : "s"));
-    DescribeLevels();
-  }
-
-  void DescribeLevels() {
-    struct Sums {
-      std::uint64_t tables = 0;
-      std::uint64_t bytes = 0;
-      std::uint64_t entries = 0;
-    };
-    std::map<int, Sums> levels;
-    for (const UserTable& table : database_.tables) {
-      Sums& level = levels[table.level];
-      ++level.tables;
-      level.bytes += table.bytes;
-      level.entries += table.entries;
-    }
-    for (const auto& [level, sums] : levels) {
-      Taken(fmt::format("tree, level {}: {} table{}, {} bytes, {:.2f}% of the entries", level,
-                        sums.tables, sums.tables == 1 ? "" : "s", sums.bytes,
-                        100.0 * static_cast<double>(sums.entries) /
-                            static_cast<double>(std::max<std::uint64_t>(1, database_.entries))));
-    }
+    Taken(fmt::format("tree: {} sorted runs, {} tables", runs, tables.size()));
   }
 
   void TakeValues() {
-    if (Loses("lengths of values", {"--value-bytes"})) return;
-    settings_.user_values = true;
-    if (database_.entries == 0) return Taken("lengths of values: each key's own");
+    if (Loses("lengths of values", {"--value-bytes"}) || database_.entries == 0) return;
     settings_.value_bytes = database_.value_bytes / database_.entries;
-    Taken(fmt::format("lengths of values: each key's own, {} bytes on average",
-                      settings_.value_bytes));
-  }
-
-  void TakeCompression() {
-    const rocksdb::ColumnFamilyOptions& options = database_.options;
-    std::vector<rocksdb::CompressionType> all = options.compression_per_level;
-    all.push_back(options.compression);
-    if (options.bottommost_compression != rocksdb::kDisableCompressionOption) {
-      all.push_back(options.bottommost_compression);
-    }
-    const auto supported = rocksdb::GetSupportedCompressions();
-    for (const rocksdb::CompressionType type : all) {
-      if (type == rocksdb::kNoCompression ||
-          std::find(supported.begin(), supported.end(), type) != supported.end()) {
-        continue;
-      }
-      return NotTaken(fmt::format("compression: this RocksDB has no {}", CompressionName(type)));
-    }
-    settings_.compression = {options.compression, options.bottommost_compression,
-                             options.compression_per_level};
-    std::vector<std::string> names;
-    for (const auto type : std::set<rocksdb::CompressionType>(all.begin(), all.end())) {
-      names.push_back(CompressionName(type));
-    }
-    Taken(fmt::format("compression: {}", fmt::join(names, ", ")));
+    Taken(fmt::format("lengths of values: {} bytes, the mean", settings_.value_bytes));
   }
 
   void TakeTableOptions(const rocksdb::BlockBasedTableOptions& table) {
@@ -183,18 +110,6 @@ class Taking {
       NotTaken(
           "optimize_filters_for_memory: filters have the sizes that their policies are set for");
     }
-  }
-
-  void TakePrefix() {
-    if (Loses("prefix_extractor", {"--prefix-bytes"})) return;
-    const rocksdb::SliceTransform* extractor = database_.options.prefix_extractor.get();
-    const std::string name =
-        extractor == nullptr ? database_.prefix_extractor : extractor->AsString();
-    if (name.empty()) return;
-    const std::optional<std::uint64_t> bytes = PrefixBytes(name);
-    if (!bytes) return NotTaken(fmt::format("prefix_extractor {}: not known here", name));
-    settings_.prefix_bytes = *bytes;
-    Taken(fmt::format("prefix_extractor: {}, as --prefix-bytes {}", name, *bytes));
   }
 
   void TakePolicy(const rocksdb::FilterPolicy* policy) {
@@ -229,7 +144,11 @@ class Taking {
       NotTaken(fmt::format("column families besides default: {}",
                            fmt::join(database_.other_families, ", ")));
     }
-    NotTaken("what the values hold: half of each compresses here");
+    if (!database_.prefix_extractor.empty()) {
+      NotTaken(fmt::format("prefix_extractor {}: filters have whole keys here",
+                           database_.prefix_extractor));
+    }
+    NotTaken("compression and contents of values: Snappy, and half of each value compresses here");
     NotTaken("block cache: see --block-cache");
   }
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "readamp/open_rocksdb.h"
-#include "support/progress.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -80,15 +80,15 @@ void AddProperties(const rocksdb::TableProperties& properties, UserDatabase* dat
 
 }  // namespace
 
-std::vector<SampledKey> SampleKeys(const std::string& directory, std::uint64_t limit,
-                                   std::uint64_t seed) {
+std::vector<std::string> SampleKeys(const std::string& directory, std::uint64_t limit,
+                                    std::uint64_t seed) {
   const OpenUserDatabase open = OpenToRead(directory);
   rocksdb::ReadOptions read_options;
   read_options.total_order_seek = true;
   read_options.fill_cache = false;
   read_options.readahead_size = std::size_t{2} << 20;
   std::mt19937_64 random(seed);
-  std::vector<SampledKey> sample;
+  std::vector<std::string> sample;
   std::uint64_t seen = 0;
   const std::unique_ptr<rocksdb::Iterator> iterator(open.db->NewIterator(read_options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
@@ -102,8 +102,7 @@ std::vector<SampledKey> SampleKeys(const std::string& directory, std::uint64_t l
       place = std::uniform_int_distribution<std::uint64_t>(0, seen - 1)(random);
     }
     if (place >= limit) continue;
-    sample[place] = {iterator->key().ToString(),
-                     static_cast<std::uint32_t>(iterator->value().size())};
+    sample[place] = iterator->key().ToString();
   }
   CheckStatus(iterator->status(), ProblemWith(directory));
   return sample;

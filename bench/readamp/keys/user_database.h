@@ -12,16 +12,11 @@
 
 namespace exactbloom::readamp {
 
-struct SampledKey {
-  std::string key;
-  std::uint32_t value_bytes = 0;
-};
-
 // Returns at most `limit` keys of the default column family of the database in `directory`, drawn
 // at random (equal seeds give equal keys), unordered. Reads all keys of the family. Throws
 // InputError if it cannot be opened or read.
-std::vector<SampledKey> SampleKeys(const std::string& directory, std::uint64_t limit,
-                                   std::uint64_t seed);
+std::vector<std::string> SampleKeys(const std::string& directory, std::uint64_t limit,
+                                    std::uint64_t seed);
 
 // Of the default column family.
 struct UserDatabase {

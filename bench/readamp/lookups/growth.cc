@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "readamp/tree/counting_file_system.h"
-#include "support/tree/few_tables.h"
+#include "tool/support/few_tables.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -32,29 +32,22 @@ bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
 
 }  // namespace
 
-// Knows the filters of all tables that a database made, also of those that compactions have removed
-// since: the tree may change while it is being listed.
-class FilterCensus : public rocksdb::EventListener {
+// Remembers the filters of all tables that a database made, including those that compactions have
+// deleted since: the tree may change while it is being listed.
+class FilterSizes : public rocksdb::EventListener {
  public:
   void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     const rocksdb::TableProperties& properties = info.table_properties;
     tables_[info.file_path] = {properties.num_entries, properties.filter_size};
   }
-  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& /*info*/) override {
-    Runs(*db);
-  }
-  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& /*info*/) override {
-    Runs(*db);
-  }
 
   // The sorted runs of the tree as it is. The lookups of `asked` are absent keys in order.
-  std::vector<GrowthRun> Runs(rocksdb::DB& db, const std::vector<std::string>& asked = {}) {
+  std::vector<GrowthRun> Runs(rocksdb::DB& db, const std::vector<std::string>& asked) {
     rocksdb::ColumnFamilyMetaData tree;
     db.GetColumnFamilyMetaData(&tree);
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<GrowthRun> runs;
-    std::uint64_t filter_bytes = 0;
     for (const rocksdb::LevelMetaData& level : tree.levels) {
       for (const rocksdb::SstFileMetaData& file : level.files) {
         if (runs.empty() || level.level == 0 || runs.back().level != level.level) {
@@ -66,20 +59,12 @@ class FilterCensus : public rocksdb::EventListener {
         run.unfiltered_tables += table.bytes == 0 ? 1U : 0U;
         run.keys += table.keys;
         run.filter_bytes += table.bytes;
-        filter_bytes += table.bytes;
-        if (asked.empty()) continue;
         const auto first = std::lower_bound(asked.begin(), asked.end(), file.smallestkey);
         const auto last = std::upper_bound(first, asked.end(), file.largestkey);
         run.asked += static_cast<double>(last - first) / static_cast<double>(asked.size());
       }
     }
-    most_filter_bytes_ = std::max(most_filter_bytes_, filter_bytes);
     return runs;
-  }
-
-  std::uint64_t MostFilterBytes() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return most_filter_bytes_;
   }
 
  private:
@@ -88,9 +73,8 @@ class FilterCensus : public rocksdb::EventListener {
     std::uint64_t bytes = 0;
   };
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::unordered_map<std::string, TableFilter> tables_;  // by their paths
-  std::uint64_t most_filter_bytes_ = 0;
 };
 
 std::uint64_t GrowthPoint::Sum(std::uint64_t GrowthRun::*field) const {
@@ -115,17 +99,17 @@ double GrowthPoint::WastedReadsPerLookup() const {
 }
 
 GrowthMeasurement::GrowthMeasurement(const Workload& workload, const KeySet& keys,
+                                     const rocksdb::FilterPolicy* policy,
                                      const ReadampSettings& settings, Progress& progress)
-    : workload_(workload), keys_(keys), settings_(settings), progress_(progress) {}
+    : workload_(workload), keys_(keys), policy_(policy), settings_(settings), progress_(progress) {}
 
 GrowthMeasurement::~GrowthMeasurement() = default;
 
 void GrowthMeasurement::Prepare(rocksdb::Options* options) {
-  env_ = rocksdb::NewCompositeEnv(
-      std::make_shared<CountingFileSystem>(rocksdb::FileSystem::Default(), settings_.read_latency));
-  census_ = std::make_shared<FilterCensus>();
+  env_ = NewCountingEnv();
+  sizes_ = std::make_shared<FilterSizes>();
   options->env = env_.get();
-  options->listeners.push_back(census_);
+  options->listeners.push_back(sizes_);
   start_ = std::chrono::steady_clock::now();
 }
 
@@ -133,12 +117,12 @@ void GrowthMeasurement::AfterPut(rocksdb::DB& db, std::size_t written) {
   progress_.Add(1);
   written_ = written;
   const std::size_t due = written * settings_.growth_points / keys_.stored;
-  if (due > growth_.loading.size()) growth_.loading.push_back(Measure(db));
+  if (due > points_.size()) points_.push_back(Measure(db));
 }
 
 void GrowthMeasurement::AtRest(rocksdb::DB& db) {
-  growth_.at_rest = Measure(db);
-  const GrowthPoint& point = growth_.at_rest;
+  points_.push_back(Measure(db));
+  const GrowthPoint& point = points_.back();
   if (point.Sum(&GrowthRun::unfiltered_tables) == 0 &&
       point.wasted_reads != point.false_positives) {
     throw WrongAnswer(
@@ -170,7 +154,7 @@ GrowthPoint GrowthMeasurement::Measure(rocksdb::DB& db) {
   rocksdb::get_perf_context()->Reset();
   std::uint64_t all_passed = 0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (i == asked.size() / 2) point.runs = census_->Runs(db, sorted);
+    if (i == asked.size() / 2) point.runs = sizes_->Runs(db, sorted);
     support::CheckForInterrupts();
     counted.Reads().tables.clear();
     const auto status = db.Get(read_options, db.DefaultColumnFamily(), asked[i], &value);
@@ -186,7 +170,7 @@ GrowthPoint GrowthMeasurement::Measure(rocksdb::DB& db) {
     point.false_positives += none_needed ? reads : passed;
   }
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-  point.most_filter_bytes = census_->MostFilterBytes();
+  point.optimum = LeastWastedReads(policy_, point.runs);
   if (point.wasted_reads < point.false_positives) {
     throw WrongAnswer(fmt::format("RocksDB counts {} false positives and the file system {} reads",
                                   point.false_positives, point.wasted_reads));

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <random>
-#include <unordered_set>
-
-#include "zipf.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -42,47 +40,22 @@ Order TakeAll(const KeySet& keys, const ReadampSettings& settings) {
   return order;
 }
 
-Order TakeNearMisses(const KeySet& keys, const ReadampSettings& /*settings*/) {
-  Order order(keys.near_misses.size());
-  std::iota(order.begin(), order.end(), keys.size());
-  return order;
-}
-
-// Ends when one of the two kinds has no keys left.
-Order TakeMix(const KeySet& keys, const ReadampSettings& settings) {
-  const Order absent = TakeAbsent(keys, settings);
-  const Order present = TakePresent(keys, settings);
-  std::mt19937_64 random(settings.seed);
-  std::bernoulli_distribution is_absent(settings.absent_share);
-  Order order;
-  std::size_t next_absent = 0;
-  std::size_t next_present = 0;
-  while (order.size() < settings.lookups) {
-    const bool take_absent = is_absent(random);
-    std::size_t& next = take_absent ? next_absent : next_present;
-    const Order& kind = take_absent ? absent : present;
-    if (next == kind.size()) break;
-    order.push_back(kind[next++]);
-  }
-  return order;
-}
-
-// The set is in random order, so a key's number is its rank.
+// The set is in random order, so a key's number is its rank r, counted from zero, whose probability
+// is in proportion to (r + 1)^-exponent.
 Order TakeByZipf(const KeySet& keys, const ReadampSettings& settings) {
-  const ZipfRanks ranks(keys.size(), settings.zipf_exponent);
+  std::vector<double> sums;  // of the weights of all ranks up to this one
+  sums.reserve(keys.size());
+  double sum = 0.0;
+  for (std::size_t r = 0; r < keys.size(); ++r) {
+    sum += std::pow(static_cast<double>(r + 1), -settings.zipf_exponent);
+    sums.push_back(sum);
+  }
   std::mt19937_64 random(settings.seed);
+  std::uniform_real_distribution<double> uniform(0.0, sum);
   Order order(settings.lookups);
-  for (std::size_t& i : order) i = ranks.Draw(random);
-  return order;
-}
-
-// A key for each prefix.
-Order TakePrefixes(const KeySet& keys, const ReadampSettings& settings) {
-  if (settings.prefix_bytes == 0) throw InputError("the workload prefix needs --prefix-bytes");
-  std::unordered_set<std::string> used;
-  Order order;
-  for (std::size_t i = 0; i < keys.size() && order.size() < settings.lookups; ++i) {
-    if (used.insert(keys.Key(i).substr(0, settings.prefix_bytes)).second) order.push_back(i);
+  for (std::size_t& i : order) {
+    const auto rank = std::upper_bound(sums.begin(), sums.end() - 1, uniform(random));
+    i = static_cast<std::size_t>(rank - sums.begin());
   }
   return order;
 }
@@ -99,22 +72,15 @@ Order TakeForGrowth(const KeySet& keys, const ReadampSettings& settings) {
 
 struct WorkloadKind {
   const char* name;
-  const char* description;  // with names of settings in braces
+  const char* description;  // {:g} is the exponent
   Order (*take)(const KeySet&, const ReadampSettings&);
   LookupKind lookups = LookupKind::kGet;
 };
 
-constexpr std::array<WorkloadKind, 10> kWorkloadKinds = {{
+constexpr std::array<WorkloadKind, 5> kWorkloadKinds = {{
     {"absent", "keys that are not in the store", TakeAbsent},
-    {"near", "stored keys with one character changed, not in the store", TakeNearMisses},
     {"present", "keys that are in the store", TakePresent},
-    {"mix", "keys in random order, {absent:g}% of them not in the store", TakeMix},
-    {"zipf", "keys drawn by Zipf's law with an exponent of {exponent:g}", TakeByZipf},
-    {"multiget", "batches of {batch} keys, {absent:g}% of them not in the store", TakeMix,
-     LookupKind::kMultiGet},
-    {"prefix", "scans of prefixes of {prefix} bytes", TakePrefixes, LookupKind::kPrefixScan},
-    {"during-writes", "keys that are not in the store, while all others are written again",
-     TakeAbsent, LookupKind::kDuringWrites},
+    {"zipf", "keys drawn by Zipf's law with an exponent of {:g}", TakeByZipf},
     {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth,
      LookupKind::kGrowth},
     {"hyphenation", "every key once, in the store or not", TakeAll},
@@ -146,13 +112,8 @@ std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& s
       throw InputError(
           fmt::format("there is no workload '{}', but {}", name, fmt::join(WorkloadNames(), ", ")));
     }
-    workloads.push_back(
-        {name,
-         fmt::format(fmt::runtime(kind->description),
-                     fmt::arg("absent", 100.0 * settings.absent_share),
-                     fmt::arg("exponent", settings.zipf_exponent),
-                     fmt::arg("batch", settings.batch), fmt::arg("prefix", settings.prefix_bytes)),
-         kind->lookups, kind->take(keys, settings)});
+    workloads.push_back({name, fmt::format(fmt::runtime(kind->description), settings.zipf_exponent),
+                         kind->lookups, kind->take(keys, settings)});
     if (workloads.back().order.empty()) {
       throw InputError(fmt::format("the workload {} finds no key to ask for", name));
     }

@@ -12,10 +12,7 @@ namespace exactbloom::readamp {
 
 enum class LookupKind {
   kGet,
-  kMultiGet,      // in batches
-  kPrefixScan,    // all stored keys that have the prefix of a key
-  kDuringWrites,  // Get, while a thread keeps writing the stored keys
-  kGrowth,        // Get, while the database is loaded
+  kGrowth,  // Get, while the database is loaded
 };
 
 struct Workload {

@@ -1,16 +1,13 @@
 #include "rate_prediction.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <vector>
 
 #include "exactbloom/ribbon_rate.h"
-#include "filter/block_format.h"
-#include "support/own_policy.h"
-#include "support/rate_deviation.h"
+#include "tool/support/own_policy.h"
+#include "tool/support/rate_deviation.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -30,7 +27,7 @@ const TableFilterBlock* BlockOf(const Table& table, const std::string& key) {
   return found != blocks.end() ? &*found : &blocks.back();
 }
 
-// The checks of one filter block whose table lacks the keys, or the prefixes.
+// The checks of one filter block whose table lacks the keys.
 struct BlockChecks {
   std::uint64_t count = 0;
   std::uint64_t squares = 0;  // sum over the keys of the squared number of their lookups
@@ -40,9 +37,7 @@ struct BlockChecks {
 class LookupWalk {
  public:
   LookupWalk(const Database& database, Prediction* prediction)
-      : tables_(database.Tables()), keys_(database.Keys()), prediction_(*prediction) {
-    prediction_.absent_checks = 0;
-  }
+      : tables_(database.Tables()), keys_(database.Keys()), prediction_(*prediction) {}
 
   // A lookup of a key asks the sorted runs from the newest on, in each the table whose range holds
   // the key, until one has it.
@@ -60,47 +55,27 @@ class LookupWalk {
     }
   }
 
-  // A scan of a prefix asks all sorted runs for the first table that may hold keys from the prefix
-  // on, and all files of level 0.
-  void Scan(const std::string& prefix, std::uint64_t times) {
-    const auto [begin, end] = keys_.StoredWithPrefix(prefix);
-    std::vector<bool> holds(static_cast<std::size_t>(tables_.SortedRuns()), false);
-    for (std::size_t i = begin; i < end; ++i) {
-      holds[static_cast<std::size_t>(tables_.SortedRunOf(keys_.stored_in_order[i]))] = true;
-    }
-    for (int run = 0; run < tables_.SortedRuns(); ++run) {
-      const Table* table = tables_.FindFrom(run, prefix);
-      if (table != nullptr) {
-        Ask(*table, prefix, holds[static_cast<std::size_t>(run)], times);
-      } else if (table = tables_.Level0File(run); table != nullptr && table->HasFilter()) {
-        Ask(*table, prefix, false, times);
-        prediction_.checks_beyond += times;
-      }
-    }
-  }
-
   const std::unordered_map<const TableFilterBlock*, BlockChecks>& Absent() const { return absent_; }
 
  private:
   // A key behind the last one is found in no block: nothing is read.
   void AskOutsideOfRange(int run, const std::string& key, std::uint64_t times) {
-    const Table& file = *tables_.Level0File(run);
+    const Table& file = tables_.FirstOf(run);
     const bool is_beyond = file.largest < key;
     if (file.HasFilter() || !is_beyond) Ask(file, key, false, times);
     if (file.HasFilter() && is_beyond) prediction_.checks_beyond += times;
   }
 
   void Ask(const Table& table, const std::string& key, bool holds, std::uint64_t times) {
+    if (holds) return;
     if (!table.HasFilter()) {
-      if (!holds) prediction_.unfiltered_searches += times;
-    } else if (holds) {
-      prediction_.present_checks += times;
-    } else {
-      *prediction_.absent_checks += times;
-      BlockChecks& checks = absent_[BlockOf(table, key)];
-      checks.count += times;
-      checks.squares += times * times;
+      prediction_.unfiltered_searches += times;
+      return;
     }
+    prediction_.absent_checks += times;
+    BlockChecks& checks = absent_[BlockOf(table, key)];
+    checks.count += times;
+    checks.squares += times * times;
   }
 
   const TableList& tables_;
@@ -110,18 +85,12 @@ class LookupWalk {
   std::unordered_map<const TableFilterBlock*, BlockChecks> absent_;
 };
 
-void FollowLookups(const Workload& workload, const Database& database, LookupWalk* walk) {
+void FollowLookups(const Workload& workload, LookupWalk* walk) {
   std::vector<std::size_t> order = workload.order;
   std::sort(order.begin(), order.end());
   for (auto first = order.begin(); first != order.end();) {
     const auto last = std::upper_bound(first, order.end(), *first);
-    const auto times = static_cast<std::uint64_t>(last - first);
-    if (workload.kind == LookupKind::kPrefixScan) {
-      const std::string key = database.Keys().Key(*first);
-      walk->Scan(key.substr(0, database.Settings().prefix_bytes), times);
-    } else {
-      walk->LookUp(*first, times);
-    }
+    walk->LookUp(*first, static_cast<std::uint64_t>(last - first));
     first = last;
   }
 }
@@ -165,68 +134,28 @@ void AddRates(const LookupWalk& walk, Prediction* prediction) {
     fill_variance += std::pow(count * rate->mean * rate->relative_deviation, 2);
   }
   prediction->decides = decides;
-  prediction->rate = expected / static_cast<double>(*prediction->absent_checks);
+  prediction->rate = expected / static_cast<double>(prediction->absent_checks);
   if (binomial_variance > 0.0) {
     prediction->dispersion = (repeated_variance + fill_variance) / binomial_variance;
   }
 }
 
-// The bits that the policy announces for the number of keys in the block, in whole bytes.
-std::uint64_t AnnouncedBits(const BloomFilterPolicy& policy, const AllocatedFilter& filter,
-                            std::uint64_t keys) {
-  const FilterSize size =
-      filter.fpr > 0.0 ? SmallestFilter(policy.Layout(), keys, filter.fpr).value_or(FilterSize())
-                       : SizeAtBitsPerKey(policy.Layout(), keys, filter.bits_per_key);
-  return filter::ArrayBytes(size.bits) * 8;
-}
-
-// The filter for the context that RocksDB gave the policy when it compacted a table of a settled
-// tree to its level.
-AllocatedFilter FilterOf(const BloomFilterPolicy& policy, const Table& table, int num_levels) {
-  const rocksdb::BlockBasedTableOptions table_options;
-  return policy.FilterOf(CompactionContext(table_options, num_levels, table.level,
-                                           /*bottommost=*/table.level == num_levels - 1));
-}
-
-void CheckSizes(const TableList& tables, const BloomFilterPolicy& policy) {
-  for (const Table& table : tables) {
-    const AllocatedFilter filter = FilterOf(policy, table, tables.Levels());
-    for (const TableFilterBlock& block : table.filter_blocks) {
-      const FilterDescription& ours = block.description.ours;
-      if (block.description.family != FilterFamily::kExactBloom) continue;
-      const std::uint64_t bits = AnnouncedBits(policy, filter, ours.keys);
-      if (bits != ours.bits) {
-        throw WrongAnswer(fmt::format("{}: a filter of {} keys has {} bits and not {}",
-                                      policy.GetId(), ours.keys, ours.bits, bits));
-      }
-    }
-  }
-}
-
 }  // namespace
 
-std::optional<double> Prediction::WastedReads() const {
-  if (!absent_checks) return std::nullopt;
+std::optional<double> Prediction::WastedSearches() const {
   const auto unfiltered = static_cast<double>(unfiltered_searches);
-  if (*absent_checks == 0) return unfiltered;
+  if (absent_checks == 0) return unfiltered;
   if (!rate) return std::nullopt;
-  return unfiltered + *rate * static_cast<double>(*absent_checks - checks_beyond);
+  return unfiltered + *rate * static_cast<double>(absent_checks - checks_beyond);
 }
 
 Prediction Predict(const Database& database, const Workload& workload) {
   Prediction prediction;
-  if (workload.kind == LookupKind::kDuringWrites) return prediction;
   LookupWalk walk(database, &prediction);
-  FollowLookups(workload, database, &walk);
-
-  const auto* ours = support::OwnPolicy(database.Policy());
-  if (ours == nullptr) return prediction;
-  const ReadampSettings& settings = database.Settings();
-  if (settings.tree == Tree::kSettled && !settings.partitioned_filters &&
-      !FollowsTree(ours->Options())) {
-    CheckSizes(database.Tables(), *ours);
+  FollowLookups(workload, &walk);
+  if (support::OwnPolicy(database.Policy()) != nullptr && prediction.absent_checks > 0) {
+    AddRates(walk, &prediction);
   }
-  if (*prediction.absent_checks > 0) AddRates(walk, &prediction);
   return prediction;
 }
 

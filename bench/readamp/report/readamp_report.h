@@ -16,35 +16,36 @@
 
 namespace exactbloom::readamp {
 
+// A workload under one policy: a row of the report.
 struct WorkloadResult {
   std::string name;
   std::string description;
-  LookupKind kind = LookupKind::kGet;
-  Measurement measurement;
-  Prediction prediction;
-
-  // False positives over the checks of filters whose table lacks the key; none without such checks.
-  std::optional<double> MeasuredRate() const;
-  // The 99.9% interval of the measured rate.
-  Interval RateInterval() const;
-  // Searches of tables that lack the key: RocksDB's false positives, and the tree's tables without
-  // filter. None without filters if the tree changes during the reads.
-  std::optional<std::uint64_t> WastedSearches() const;
+  Measurement measured;
+  Prediction predicted;
+  // False positives over the checks of filters whose table lacks the key, with its 99.9% interval;
+  // none without such checks.
+  std::optional<double> rate = std::nullopt;
+  Interval interval = {};
+  // Searches of tables that lack the key: false positives, and the tree's tables without filter.
+  std::uint64_t wasted_searches = 0;
+  double wasted_reads_per_lookup = 0.0;
 };
+
+WorkloadResult MakeWorkloadResult(const Workload& workload, const Measurement& measured,
+                                  const Prediction& predicted);
 
 struct PolicyResult {
   std::string policy;
   std::uint64_t filter_bytes = 0;
   std::uint64_t filter_keys = 0;
+  double bits_per_key = 0.0;
   std::size_t tables = 0;
-  double load_cpu_us = 0.0;  // processor time per key
   int sorted_runs = 0;
-  std::vector<support::LevelKeys> levels;
+  std::vector<LevelKeys> levels;
+  double load_cpu_us = 0.0;           // processor time per key
   std::vector<std::string> warnings;  // of settings that do not fit the tree
   std::optional<GrowthResult> growth;
   std::vector<WorkloadResult> workloads;  // the others
-
-  double BitsPerKey() const;
 };
 
 // A line of Bloom's Table I, and the same hash area measured here.
@@ -59,12 +60,6 @@ struct BloomTableRow {
   double predicted_percent = 0.0;  // by the exact rate
 };
 
-// Data blocks that were read without filters and not here.
-struct AvoidedReads {
-  std::int64_t blocks = 0;
-  std::optional<double> percent;  // none if nothing is read without filters
-};
-
 struct Report {
   std::string command;
   std::string source;
@@ -73,22 +68,12 @@ struct Report {
   std::string rocksdb;
   std::string cpu;
   std::optional<TakenSettings> from_database;  // if the keys are from one
-  std::optional<double> estimated_seconds;     // of the following, as told at the start
-  double seconds = 0.0;                        // that it took
+  double seconds = 0.0;
   std::vector<PolicyResult> policies;
   std::vector<BloomTableRow> bloom_table;
 
-  bool DirectReads() const;  // in all runs of workloads, of which there is at least one
-
-  // The result of the same workload under the policy `none`; null if that was not measured.
-  const WorkloadResult* Baseline(const std::string& workload) const;
-  // Against the baseline, in proportion if fewer lookups were made there; none without one.
-  std::optional<AvoidedReads> Avoided(const WorkloadResult& result) const;
-
-  // The keys, the tree and the reads, in two lines.
-  std::string DataText(const ReadampSettings& settings) const;
-  // What was measured; the summary, or the aligned tables where `settings` asks for details or
-  // there is none; and the counts that agree.
+  // What was measured, and which policy wastes how many reads in the first workload. With the
+  // settings' details, or without a policy that has filters, also the tables of all workloads.
   std::string Text(const ReadampSettings& settings) const;
   nlohmann::json Json(const ReadampSettings& settings) const;
 };

@@ -1,13 +1,10 @@
-// A file system that counts the reads of table files by lookups, and can delay them.
-//
-// RocksDB counts the blocks that it wants; this counts the reads that it makes for them. Both must
-// agree. With a latency, reads take as long as those of a modelled device, so that neither the
-// machine's page cache nor its disk decides how long a lookup takes.
+// A file system that counts the reads of table files by lookups. RocksDB counts the blocks that it
+// needs; this counts the reads that it makes for them. Both must agree.
 #pragma once
 
+#include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,16 +14,13 @@ namespace exactbloom::readamp {
 
 // What one thread has read of table files since its CountedThread was made.
 struct FileReads {
-  std::uint64_t reads = 0;            // single reads
-  std::uint64_t batched_reads = 0;    // several at once
-  std::uint64_t bytes = 0;            // of all, as requested
+  std::uint64_t reads = 0;
+  std::uint64_t bytes = 0;            // as requested
   std::vector<std::uint64_t> tables;  // file numbers, each once, since the last clear()
-
-  std::uint64_t Total() const { return reads + batched_reads; }
 };
 
-// While it lives, reads of the thread that made it are counted and delayed. Reads of other threads,
-// such as those of compactions, and reads during the opening of a database are not.
+// While it lives, reads of the thread that made it are counted. Reads of other threads, such as
+// those of compactions, are not.
 class CountedThread {
  public:
   CountedThread();
@@ -42,11 +36,8 @@ class CountedThread {
 
 class CountingFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  // A read of a table file takes at least `latency` from the call on. Reads that are issued at once
-  // are done at once, as by a device with a queue, so a batch takes that time once. The thread
-  // sleeps most of the time and spins at the end.
-  CountingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target,
-                     std::chrono::nanoseconds latency);
+  explicit CountingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target)
+      : FileSystemWrapper(target) {}
 
   static const char* kClassName() { return "readamp.CountingFileSystem"; }
   const char* Name() const override { return kClassName(); }
@@ -55,9 +46,9 @@ class CountingFileSystem : public rocksdb::FileSystemWrapper {
                                         const rocksdb::FileOptions& options,
                                         std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
                                         rocksdb::IODebugContext* debug) override;
-
- private:
-  std::chrono::nanoseconds latency_;
 };
+
+// A new environment of the machine's file system with the counts.
+std::unique_ptr<rocksdb::Env> NewCountingEnv();
 
 }  // namespace exactbloom::readamp

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/options.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
-#include <rocksdb/utilities/checkpoint.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,11 +14,10 @@
 #include "counting_file_system.h"
 #include "equal_memory.h"
 #include "exactbloom/tree_listener.h"
+#include "machine.h"
 #include "readamp/open_rocksdb.h"
-#include "support/machine.h"
-#include "support/policy_name.h"
-#include "support/progress.h"
-#include "table_cuts.h"
+#include "tool/support/policy_name.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -100,14 +97,9 @@ rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& bl
   }
   rocksdb::Options options = TreeOptions(settings_);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
-  options.compression = settings_.compression.compression;
-  options.bottommost_compression = settings_.compression.bottommost;
-  options.compression_per_level = settings_.compression.per_level;
+  options.compression = rocksdb::kSnappyCompression;
   options.avoid_flush_during_shutdown = true;
   options.listeners.push_back(NewTreeListener());
-  if (settings_.prefix_bytes > 0) {
-    options.prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(settings_.prefix_bytes));
-  }
   return options;
 }
 
@@ -115,57 +107,29 @@ void Database::Load(LoadObserver* observer) {
   constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
   rocksdb::Options options = MakeOptions(rocksdb::NewLRUCache(kCacheBytes));
   options.create_if_missing = true;
-  if (!keys_.runs.empty()) options.sst_partitioner_factory = CutTables(keys_.runs);
   if (observer != nullptr) observer->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;
   CheckStatus(OpenRocksDB(options, directory_.Path() + "/db", Access::kWrite, &db),
               fmt::format("cannot make the database {}", directory_.Path()));
-  const double cpu_before = support::ProcessCpuMicroseconds();
+  const double cpu_before = ProcessCpuMicroseconds();
   LoadTree(*db, settings_, keys_, observer);
-  load_cpu_us_ =
-      (support::ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys_.stored);
+  load_cpu_us_ = (ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys_.stored);
   tables_ = TableList(*db, keys_);
 }
 
-void Database::Copy(const rocksdb::Options& options, const std::string& copy) const {
-  const std::string problem = fmt::format("cannot copy the database {}", directory_.Path());
-  std::error_code ignored;
-  std::filesystem::remove_all(copy, ignored);
-  rocksdb::Options at_rest = options;
-  at_rest.disable_auto_compactions = true;
-  std::unique_ptr<rocksdb::DB> db;
-  CheckStatus(OpenRocksDB(at_rest, directory_.Path() + "/db", Access::kWrite, &db), problem);
-  rocksdb::Checkpoint* made = nullptr;
-  CheckStatus(rocksdb::Checkpoint::Create(db.get(), &made), problem);
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
-  CheckStatus(checkpoint->CreateCheckpoint(copy), problem);
-}
-
-OpenDatabase Database::Open(std::chrono::nanoseconds read_latency, bool for_writes) const {
+OpenDatabase Database::Open() const {
   OpenDatabase result;
   if (settings_.block_cache_bytes > 0 || settings_.partitioned_filters) {
     result.block_cache = rocksdb::NewLRUCache(std::min(settings_.block_cache_bytes, kUnlimited));
   }
-  result.env = rocksdb::NewCompositeEnv(
-      std::make_shared<CountingFileSystem>(rocksdb::FileSystem::Default(), read_latency));
+  result.env = NewCountingEnv();
   result.statistics = rocksdb::CreateDBStatistics();
   rocksdb::Options options = MakeOptions(result.block_cache);
   options.env = result.env.get();
   options.statistics = result.statistics;
-  const std::string path = directory_.Path() + (for_writes ? "/copy" : "/db");
-  if (for_writes) {
-    Copy(options, path);
-    if (settings_.tree != Tree::kUniversal) CompactByLevels(settings_, &options);
-  }
-  rocksdb::Status status;
-  for (const bool direct : {true, false}) {
-    if (direct && !settings_.direct_reads) continue;
-    options.use_direct_reads = direct;
-    status = OpenRocksDB(options, path, for_writes ? Access::kWrite : Access::kRead, &result.db);
-    result.direct_reads = direct;
-    if (status.ok()) break;
-  }
-  CheckStatus(status, fmt::format("cannot open the database {}", path));
+  const std::string path = directory_.Path() + "/db";
+  CheckStatus(OpenRocksDB(options, path, Access::kRead, &result.db),
+              fmt::format("cannot open the database {}", path));
   PrepareCache(result, settings_.block_cache_bytes);
   return result;
 }

@@ -7,7 +7,6 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/statistics.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -27,7 +26,6 @@ struct OpenDatabase {
   std::unique_ptr<rocksdb::DB> db;
   std::shared_ptr<rocksdb::Statistics> statistics;
   std::shared_ptr<rocksdb::Cache> block_cache;  // null if nothing is to be cached
-  bool direct_reads = false;
 };
 
 // Sees a database while it is loaded.
@@ -68,12 +66,8 @@ class Database {
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
   // Opens it for lookups. Filters and indexes are held in memory outside the block cache, which is
-  // empty at first unless it is to hold the whole database. Direct reads are used if the settings
-  // say so and the file system has them.
-  //   read_latency   the least time of a read of a table file
-  //   for_writes     opens a copy, whose tree writes may change. It shares the table files and is
-  //                  removed with the database.
-  OpenDatabase Open(std::chrono::nanoseconds read_latency, bool for_writes) const;
+  // empty at first unless it is to hold the whole database.
+  OpenDatabase Open() const;
 
  private:
   class Directory {
@@ -89,7 +83,6 @@ class Database {
   };
 
   rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
-  void Copy(const rocksdb::Options& options, const std::string& copy) const;
   void Load(LoadObserver* observer);
 
   const ReadampSettings& settings_;
@@ -102,10 +95,6 @@ class Database {
 
 // The options of a database for the tree that the settings name: compaction, sizes, levels.
 rocksdb::Options TreeOptions(const ReadampSettings& settings);
-
-// Lets RocksDB compact by levels automatically, with its own ratios of write buffer, table and
-// level sizes.
-void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options);
 
 // Writes the stored keys into an empty database and waits until its compactions have ended. Throws
 // InputError if it cannot be written, and Interrupted.

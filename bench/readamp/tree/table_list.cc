@@ -13,8 +13,8 @@
 #include "plugin/files/table_file.h"
 #include "plugin/files/table_filter_blocks.h"
 #include "readamp/open_rocksdb.h"
-#include "support/progress.h"
-#include "support/tree/few_tables.h"
+#include "tool/support/few_tables.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -60,7 +60,6 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys)
   CheckStatus(db.GetPropertiesOfAllTables(&all_properties), "cannot read " + db.GetName());
   rocksdb::ColumnFamilyMetaData tree;
   db.GetColumnFamilyMetaData(&tree);
-  levels_ = static_cast<int>(tree.levels.size());
   int run = 0;
   for (const rocksdb::LevelMetaData& level : tree.levels) {
     // RocksDB lists the files of level 0 in the order in which lookups ask them, the newest first.
@@ -101,8 +100,8 @@ std::uint64_t TableList::FilterKeys() const {
   return keys;
 }
 
-std::vector<support::LevelKeys> TableList::KeysOfLevels() const {
-  std::vector<support::LevelKeys> levels;
+std::vector<LevelKeys> TableList::KeysOfLevels() const {
+  std::vector<LevelKeys> levels;
   for (const Table& table : tables_) {
     if (levels.empty() || levels.back().level != table.level) levels.push_back({table.level, 0});
     levels.back().keys += table.entries;
@@ -115,10 +114,9 @@ const Table* TableList::Holder(const KeySet& keys, std::size_t i) const {
   return run == kAbsent ? nullptr : Find(run, keys.Key(i));
 }
 
-const Table* TableList::Level0File(int sorted_run) const {
-  const auto found = std::find_if(
-      begin(), end(), [sorted_run](const Table& table) { return table.sorted_run == sorted_run; });
-  return found != end() && found->level == 0 ? &*found : nullptr;
+const Table& TableList::FirstOf(int sorted_run) const {
+  return *std::find_if(begin(), end(),
+                       [sorted_run](const Table& table) { return table.sorted_run == sorted_run; });
 }
 
 bool TableList::AreAskedRegardlessOfRange() const {
@@ -126,19 +124,16 @@ bool TableList::AreAskedRegardlessOfRange() const {
          std::all_of(begin(), end(), [](const Table& table) { return table.level == 0; });
 }
 
-const Table* TableList::FindFrom(int sorted_run, const std::string& key) const {
+const Table* TableList::Find(int sorted_run, const std::string& key) const {
   const auto found = std::lower_bound(tables_.begin(), tables_.end(), key,
                                       [sorted_run](const Table& table, const std::string& wanted) {
                                         return table.sorted_run != sorted_run
                                                    ? table.sorted_run < sorted_run
                                                    : table.largest < wanted;
                                       });
-  return found != tables_.end() && found->sorted_run == sorted_run ? &*found : nullptr;
-}
-
-const Table* TableList::Find(int sorted_run, const std::string& key) const {
-  const Table* table = FindFrom(sorted_run, key);
-  return table != nullptr && table->smallest <= key ? table : nullptr;
+  const bool holds =
+      found != tables_.end() && found->sorted_run == sorted_run && found->smallest <= key;
+  return holds ? &*found : nullptr;
 }
 
 }  // namespace exactbloom::readamp

@@ -10,7 +10,6 @@
 
 #include "plugin/block_description.h"
 #include "readamp/keys/key_set.h"
-#include "support/tree/size_ratio_fit.h"
 
 namespace exactbloom::readamp {
 
@@ -36,6 +35,12 @@ struct Table {
   bool HasFilter() const { return filter_bytes > 0; }
 };
 
+// A level that has tables.
+struct LevelKeys {
+  int level = 0;
+  std::uint64_t keys = 0;
+};
+
 class TableList {
  public:
   TableList() = default;
@@ -53,11 +58,9 @@ class TableList {
   std::uint64_t FilterBytes() const;
   std::uint64_t FilterKeys() const;
 
-  // Of the levels that have tables.
-  std::vector<support::LevelKeys> KeysOfLevels() const;
+  std::vector<LevelKeys> KeysOfLevels() const;
 
   int SortedRuns() const { return empty() ? 0 : tables_.back().sorted_run + 1; }
-  int Levels() const { return levels_; }
 
   // The sorted run that holds key number `i` of the key set, or kAbsent.
   int SortedRunOf(std::size_t i) const {
@@ -70,20 +73,16 @@ class TableList {
   // The table of a sorted run whose key range holds `key`, as RocksDB finds it, or null.
   const Table* Find(int sorted_run, const std::string& key) const;
 
-  // The first table of a sorted run whose largest key is not less than `key`, or null.
-  const Table* FindFrom(int sorted_run, const std::string& key) const;
-
   // Whether lookups ask all tables: RocksDB does not compare a key with the ranges of so few, if
   // they are all that there is, and in level 0.
   bool AreAskedRegardlessOfRange() const;
 
-  // The one table of a sorted run in level 0, or null for other levels.
-  const Table* Level0File(int sorted_run) const;
+  // The first table of a sorted run that is not empty.
+  const Table& FirstOf(int sorted_run) const;
 
  private:
   std::vector<Table> tables_;
   std::vector<std::int16_t> sorted_run_of_key_;  // or kAbsent
-  int levels_ = 0;
 };
 
 }  // namespace exactbloom::readamp

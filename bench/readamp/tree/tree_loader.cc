@@ -1,10 +1,10 @@
 // Makes a tree of sorted runs from the stored keys.
 #include <rocksdb/metadata.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,7 +12,7 @@
 
 #include "database.h"
 #include "readamp/open_rocksdb.h"
-#include "support/progress.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -22,9 +22,6 @@ int LevelOf(int sorted_run) { return sorted_run + 1; }
 
 // A sorted run of up to some ten million keys is one flush.
 constexpr std::size_t kSettledBufferBytes = std::size_t{2} << 30;
-
-// The cuts of the user's tables, and nothing else, divide a run of its tree.
-constexpr std::uint64_t kOneTable = std::numeric_limits<std::uint64_t>::max();
 
 class Loader {
  public:
@@ -43,9 +40,7 @@ class Loader {
         }
         break;
       case Tree::kDatabase:
-        for (int run = static_cast<int>(keys_.runs.size()) - 1; run >= 0; --run) {
-          LoadSortedRun(run, keys_.runs[static_cast<std::size_t>(run)].level, kOneTable);
-        }
+        LoadUserRuns();
         break;
       case Tree::kLevel0:
         // Every file gets an equal part of the keys.
@@ -72,7 +67,7 @@ class Loader {
   void Put(std::optional<int> run, std::size_t part) {
     std::size_t written = 0;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (!keys_.IsStored(i) || keys_.SortedRun(i) != run.value_or(keys_.SortedRun(i))) continue;
+      if (!keys_.IsStored(i) || keys_.sorted_run[i] != run.value_or(keys_.sorted_run[i])) continue;
       support::CheckForInterrupts();
       const std::string key = keys_.Key(i);
       Check(db_.Put(write_options_, key, keys_.Value(i)));
@@ -81,6 +76,16 @@ class Loader {
       if (written % part == 0) Flush();
     }
     Flush();
+  }
+
+  void LoadUserRuns() {
+    const std::vector<UserTable>& tables = settings_.user_tables;
+    for (int run = tables.back().sorted_run; run >= 0; --run) {
+      const auto first = std::find_if(tables.begin(), tables.end(), [run](const UserTable& table) {
+        return table.sorted_run == run;
+      });
+      LoadSortedRun(run, first->level, settings_.table_bytes);
+    }
   }
 
   // A sorted run of level 0 is the file of its flush.
@@ -135,6 +140,21 @@ void LoadAtOnce(rocksdb::Options* options) {
   options->arena_block_size = std::size_t{8} << 20;
 }
 
+// RocksDB compacts by levels automatically, with its own ratios of write buffer, table and level
+// sizes.
+void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options) {
+  const rocksdb::Options defaults;
+  const auto scaled = [&](std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) /
+                                      static_cast<double>(defaults.write_buffer_size) *
+                                      static_cast<double>(settings.write_buffer_bytes));
+  };
+  options->write_buffer_size = settings.write_buffer_bytes;
+  options->level0_file_num_compaction_trigger = settings.level0_trigger;
+  options->target_file_size_base = scaled(defaults.target_file_size_base);
+  options->max_bytes_for_level_base = scaled(defaults.max_bytes_for_level_base);
+}
+
 }  // namespace
 
 rocksdb::Options TreeOptions(const ReadampSettings& settings) {
@@ -164,21 +184,6 @@ rocksdb::Options TreeOptions(const ReadampSettings& settings) {
       break;
   }
   return options;
-}
-
-void CompactByLevels(const ReadampSettings& settings, rocksdb::Options* options) {
-  const rocksdb::Options defaults;
-  const auto scaled = [&](std::uint64_t bytes) {
-    return static_cast<std::uint64_t>(static_cast<double>(bytes) /
-                                      static_cast<double>(defaults.write_buffer_size) *
-                                      static_cast<double>(settings.write_buffer_bytes));
-  };
-  options->disable_auto_compactions = false;
-  options->write_buffer_size = settings.write_buffer_bytes;
-  options->level0_file_num_compaction_trigger = settings.level0_trigger;
-  options->arena_block_size = defaults.arena_block_size;
-  options->target_file_size_base = scaled(defaults.target_file_size_base);
-  options->max_bytes_for_level_base = scaled(defaults.max_bytes_for_level_base);
 }
 
 void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys,

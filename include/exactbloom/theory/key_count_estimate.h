@@ -3,8 +3,8 @@
 // A key leaves a given bit zero with probability V_1, and two given bits with V_2; after n keys the
 // expected share of zeros is V_1^n. Solving for n gives the estimator by moments (Corollary 18).
 // With h(n) = (V_1^-n - 1) / m + (1 - 1/m) ((V_2 / V_1^2)^n - 1), the variance of the logarithm of
-// the share of zeros, its variance is h(n) / (ln V_1)^2. In the cache-line layouts V_2 depends on
-// whether the two bits lie in one line, in one page or apart, and h takes its mean over all pairs.
+// the share of zeros, its variance is h(n) / (ln V_1)^2. With lines = 1 V_2 depends on
+// whether the two bits lie in one line or in two, and h takes its mean over all pairs.
 //
 // Filters of equal geometry and hash seed: the union of their bits is the filter of the union of
 // their keys, and n1 + n2 - n(union) estimates the keys that they share. All functions take
@@ -27,7 +27,7 @@ struct KeyCountEstimate {
 };
 
 // Estimates how many distinct keys were added to a filter.
-//   bits     m, 2 .. 2^53; for the cache-line layouts a whole number of lines, at least `lines`
+//   bits     m, 2 .. 2^53; with lines = 1 a whole number of lines
 //   ones     X, 0 .. bits
 //   probes   k, as for FalsePositiveRate, and less than `bits`
 //   z        two-sided normal quantile such as kZ999, at least 0
@@ -35,7 +35,7 @@ struct KeyCountEstimate {
 // the exact occupancy distribution) of X. It has the coverage of z if the filter has hundreds of
 // bits or more and the standard deviation of X is above one bit. Errors: nothing is returned for
 // parameters outside these ranges. Source: Corollary 18, and its moments with the pairs of bits of
-// each line for lines > 0.
+// each line for lines = 1.
 std::optional<KeyCountEstimate> EstimateKeys(Layout layout, std::uint64_t bits, std::uint64_t ones,
                                              int probes, double z);
 

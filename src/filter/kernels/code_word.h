@@ -17,8 +17,8 @@
 //              position already taken, the position m - k + i, which no earlier draw could reach,
 //              is taken instead.
 //
-// lines = 1 and 2. A line has 2^9 bits, so one 64-bit word y of hash bits names several positions:
-// its field i is (y >> 9 i) mod 2^9. The words of a key are
+// lines = 1. The line is floor(h L / 2^64), of L lines. A line has 2^9 bits, so one 64-bit word y
+// of hash bits names seven positions: its field i is (y >> 9 i) mod 2^9. The words of a key are
 //
 //   y_0 = h A,   y_(j+1) = (y_j xor floor(y_j / 2^32)) A
 //
@@ -26,15 +26,11 @@
 // a function of few bits of the word before. With the fold (the xor) these bits come from two
 // fields, neither of which is informative by itself. Without it they come from one field, or two
 // neighbours, and a line's bits depend on each other: two plain products of one word cost up to 6%
-// in the rate, and a rotation instead of the fold 0.9% with more than one word per line. The first
-// line is floor(h L / 2^64), of L lines.
+// in the rate, and a rotation instead of the fold 0.9% with more than one word. The fields of y_0,
+// y_1 and so on are the key's field stream.
 //
-//   lines = 1  the key's field stream is all fields of y_0, then all of y_1, and so on
-//   lines = 2  the top bits of y_0 choose the second line among the others of the page, and a word
-//              has one field less. The first line's stream are the fields of y_0, y_2, y_4, ...,
-//              the second line's those of y_1, y_3, ...
-//   standard   a line's positions are the first k (for two lines k / 2) fields of its stream
-//   classic    the first k (k / 2) different fields
+//   standard   the positions are the first k fields of the stream
+//   classic    the first k different fields
 //
 // A stream ends after kStreamFields fields. A classic word that is incomplete then (with a hash
 // such as 0, and with a probability too small to show in any rate) takes the lowest positions that
@@ -75,30 +71,9 @@ inline std::uint64_t Draw(std::uint64_t hash, int i, std::uint64_t range) {
   return MultiplyHigh(hash * internal::kMultiplierPowers[static_cast<std::size_t>(i)], range);
 }
 
-// The lines of a key, counted from the start of the array. With lines = 1 there is no second one.
-inline std::uint64_t FirstLine(std::uint64_t hash, std::uint64_t line_count) {
+// The line of a key, counted from the start of the array.
+inline std::uint64_t LineOf(std::uint64_t hash, std::uint64_t line_count) {
   return MultiplyHigh(hash, line_count);
-}
-
-// The first line of the last page, which has all lines that are too few for a page of their own.
-inline std::uint64_t LastPageBegin(std::uint64_t line_count) {
-  const std::uint64_t whole_pages = line_count / kPageLines;
-  return whole_pages == 0 ? 0 : (whole_pages - 1) * kPageLines;
-}
-
-// Requires line_count >= 2. Without branches, which would be mispredicted in filters of few pages.
-inline std::uint64_t SecondLine(std::uint64_t word, std::uint64_t first, std::uint64_t line_count,
-                                std::uint64_t last_page_begin) {
-  const std::uint64_t begin = std::min(first / kPageLines * kPageLines, last_page_begin);
-  const std::uint64_t behind = line_count - begin - 1;
-  // Of a page that is not the last one, at least another whole page lies behind.
-  const std::uint64_t others = behind < 2 * kPageLines - 1 ? behind : kPageLines - 1;
-  const std::uint64_t line = begin + MultiplyHigh(word, others);
-  return line >= first ? line + 1 : line;
-}
-
-inline std::uint64_t SecondLine(std::uint64_t word, std::uint64_t first, std::uint64_t line_count) {
-  return SecondLine(word, first, line_count, LastPageBegin(line_count));
 }
 
 // The words of hash bits that a key's fields come from.
@@ -111,24 +86,22 @@ inline std::uint64_t NextFieldWord(std::uint64_t word) {
 inline constexpr int kFieldBits = 9;
 static_assert(kLineBits == std::uint64_t{1} << kFieldBits);
 
-// Fields of a word; a multiple of either number is a whole stream.
-constexpr int FieldsPerWord(int lines) { return lines == 1 ? 7 : 6; }
-constexpr int LinesOfFields(int fields_per_word) { return fields_per_word == 7 ? 1 : 2; }
-inline constexpr int kStreamFields = 252;
+inline constexpr int kFieldsOfWord = 7;
+inline constexpr int kStreamFields = 36 * kFieldsOfWord;
 
 inline unsigned Field(std::uint64_t word, int i) {
   return static_cast<unsigned>(word >> (kFieldBits * i)) & ((1U << kFieldBits) - 1);
 }
 
-// The fields of one of a key's lines, in order.
+// A key's fields, in order.
 class FieldStream {
  public:
-  // `word` is the stream's first word.
-  FieldStream(std::uint64_t word, int lines) : word_(word), lines_(lines) {}
+  // `word` is the first word of the key.
+  explicit FieldStream(std::uint64_t word) : word_(word) {}
 
   unsigned Next() {
-    if (next_ == FieldsPerWord(lines_)) {
-      for (int i = 0; i < lines_; ++i) word_ = NextFieldWord(word_);
+    if (next_ == kFieldsOfWord) {
+      word_ = NextFieldWord(word_);
       next_ = 0;
     }
     return Field(word_, next_++);
@@ -136,7 +109,6 @@ class FieldStream {
 
  private:
   std::uint64_t word_;
-  int lines_;
   int next_ = 0;
 };
 
@@ -209,9 +181,10 @@ inline void AppendDraws(CodeWord& word, FilterKind kind, std::uint64_t hash, std
   }
 }
 
-inline void AppendFields(CodeWord& word, FilterKind kind, std::uint64_t line, FieldStream stream,
-                         int probes) {
-  const std::uint64_t begin = line * kLineBits;
+inline void AppendFields(CodeWord& word, FilterKind kind, std::uint64_t hash,
+                         std::uint64_t line_count, int probes) {
+  const std::uint64_t begin = LineOf(hash, line_count) * kLineBits;
+  FieldStream stream(FirstFieldWord(hash));
   DistinctFields distinct(stream);
   for (int i = 0; i < probes; ++i) {
     word.Append(begin + (kind == FilterKind::kClassic ? distinct.Next() : stream.Next()));
@@ -222,23 +195,14 @@ inline void AppendFields(CodeWord& word, FilterKind kind, std::uint64_t line, Fi
 
 // Requires probes in 1 .. kMaxProbes and, by layout,
 //   lines = 0   bits >= 1, for the classic kind at least `probes`
-//   lines > 0   bits a multiple of kLineBits, at least `lines` of them; for two lines probes even
+//   lines = 1   bits a multiple of kLineBits, at least one line
 // The standard code word may name a position twice.
 inline CodeWord MakeCodeWord(Layout layout, std::uint64_t hash, std::uint64_t bits, int probes) {
   CodeWord word;
-  if (!layout.InLines()) {
+  if (layout.InLines()) {
+    internal::AppendFields(word, layout.kind, hash, bits / kLineBits, probes);
+  } else {
     internal::AppendDraws(word, layout.kind, hash, bits, probes);
-    return word;
-  }
-  const std::uint64_t line_count = bits / kLineBits;
-  const std::uint64_t first = FirstLine(hash, line_count);
-  const std::uint64_t first_word = FirstFieldWord(hash);
-  const FieldStream stream(first_word, layout.Lines());
-  internal::AppendFields(word, layout.kind, first, stream, layout.ProbesPerLine(probes));
-  if (layout.placement == BitPlacement::kTwoLines) {
-    const std::uint64_t second = SecondLine(first_word, first, line_count);
-    const FieldStream second_stream(NextFieldWord(first_word), layout.Lines());
-    internal::AppendFields(word, layout.kind, second, second_stream, layout.ProbesPerLine(probes));
   }
   return word;
 }

@@ -88,7 +88,8 @@ struct DrawKernel {
     return MayContainHash(filter, HashMostlyShortKey(key, filter.description.hash_seed));
   }
 
-  static bool MayContain(const PreparedFilter& filter, std::string_view key) {
+  static bool MayContain(const void* prepared, std::string_view key) {
+    const auto& filter = *static_cast<const PreparedFilter*>(prepared);
     if (__builtin_expect(!HasMiddleSize(key), 0)) return MayContainOtherKey(filter, key);
     return MayContainHash(filter, HashMiddleKey(key, filter.low_flip, filter.high_flip));
   }

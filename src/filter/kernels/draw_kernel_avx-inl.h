@@ -15,12 +15,12 @@
 // The most probes for which there are kernels here: enough for 22 bits per key.
 inline constexpr std::size_t kMostProbes = 2 * kLanes;
 
-// Draws that are tested of all keys of a batch: a filter half full has the bits of one absent key
-// in four. The others are tested, and in large filters fetched, of the survivors only.
+// The draws that a batch tests for all of its keys: with a filter half full, one absent key in four
+// passes. The other draws are tested, and in large filters prefetched, only for those that pass.
 inline constexpr std::size_t kFirstDraws = 2;
 
-// Batches fetch the memory of arrays above this size. Smaller ones come out of a third-level cache
-// so fast that fetching takes longer.
+// Batches prefetch arrays above this size. Smaller ones are read from a third-level cache in less
+// time than the prefetches take.
 inline constexpr std::size_t kFetchedArrayBytes = 4 * kSecondLevelCacheBytes;
 
 inline constexpr unsigned kAllLanes = (1U << kLanes) - 1;
@@ -167,7 +167,7 @@ struct VectorDraws {
     WriteResults(hits, count, results);
   }
 
-  // The definition, where draws are equal, and for what does not fill a register.
+  // By the definition: for keys with equal draws, and for groups that do not fill a register.
   __attribute__((noinline)) static void LocateByDefinition(const FilterDescription& filter,
                                                            std::uint64_t hash,
                                                            std::uint64_t* positions,
@@ -263,7 +263,8 @@ struct VectorDraws {
     return MayContainHash(filter, HashMostlyShortKey(key, filter.description.hash_seed));
   }
 
-  EXACTBLOOM_TARGET static bool MayContain(const PreparedFilter& filter, std::string_view key) {
+  EXACTBLOOM_TARGET static bool MayContain(const void* prepared, std::string_view key) {
+    const auto& filter = *static_cast<const PreparedFilter*>(prepared);
     if (__builtin_expect(!HasMiddleSize(key), 0)) return MayContainOtherKey(filter, key);
     return MayContainHash(filter, HashMiddleKey(key, filter.low_flip, filter.high_flip));
   }

@@ -26,56 +26,49 @@ EXACTBLOOM_TARGET inline GroupWords NextWords(GroupWords words) {
   return (words ^ (words >> 32)) * kDrawMultiplier;
 }
 
-// FirstLine of each key. A filter has fewer than 2^32 lines.
-EXACTBLOOM_TARGET inline GroupWords FirstLines(GroupWords hashes, std::uint64_t line_count) {
+// LineOf each key. A filter has fewer than 2^32 lines.
+EXACTBLOOM_TARGET inline GroupWords LinesOf(GroupWords hashes, std::uint64_t line_count) {
   const GroupWords lines = GroupWords{} + line_count;
   return (LowProducts(hashes >> 32, lines) + (LowProducts(hashes, lines) >> 32)) >> 32;
 }
 
-// Whether fields are equal (equal_fields.h).
-template <int kFields>
+// Zero fields (equal_fields.h), as bits of kHighestBits. Bits above the fields do not matter: only
+// the fields' high bits are tested, and a difference borrows only from below.
 EXACTBLOOM_TARGET inline GroupWords GroupZeroFields(GroupWords different) {
-  return (different - EqualFields<kFields>::kOnes) & ~different;
+  return (different - kLowestBits) & ~different;
 }
 
-// Bits above the fields do not matter: only the fields' high bits are tested, and a difference
-// borrows only from below.
-template <int kFields>
 EXACTBLOOM_TARGET inline GroupWords GroupTurned(GroupWords fields, int turn) {
   const int by = turn * kFieldBits;
-  return turn == 0 ? fields : (fields << by) | (fields >> (EqualFields<kFields>::kBits - by));
+  return turn == 0 ? fields : (fields << by) | (fields >> (kFieldsOfWord * kFieldBits - by));
 }
 
-template <int kFields>
 EXACTBLOOM_TARGET inline GroupWords GroupSelfZeroFields(GroupWords fields, int used) {
-  const auto& unused = EqualFields<kFields>::kUnusedTurns[internal::Index(used)].fields;
+  const auto& unused = kUnusedFields.turned[internal::Index(used)];
   GroupWords zero = {};
 #pragma GCC unroll 4
-  for (int turn = 1; turn <= kFields / 2; ++turn) {
-    zero |= GroupZeroFields<kFields>((fields ^ GroupTurned<kFields>(fields, turn)) |
-                                     unused[internal::Index(turn - 1)]);
+  for (int turn = 1; turn <= kSelfTurns; ++turn) {
+    zero |=
+        GroupZeroFields((fields ^ GroupTurned(fields, turn)) | unused[internal::Index(turn - 1)]);
   }
   return zero;
 }
 
 // The keys, as lanes that are not zero, of which two of the word's first `used` fields are equal.
-template <int kFields>
 EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords words, int used) {
-  return GroupSelfZeroFields<kFields>(words & EqualFields<kFields>::kAllFields, used) &
-         EqualFields<kFields>::kHighs;
+  return GroupSelfZeroFields(words & kAllFields, used) & kHighestBits;
 }
 
 // The same for all fields of the first word and `used` fields of the second.
-template <int kFields>
 EXACTBLOOM_TARGET inline GroupWords EqualFieldsIn(GroupWords first, GroupWords second, int used) {
-  const std::uint64_t unused = EqualFields<kFields>::kUnused[internal::Index(used)];
-  first &= EqualFields<kFields>::kAllFields;
-  second &= EqualFields<kFields>::kAllFields;
-  GroupWords zero = GroupSelfZeroFields<kFields>(first, kFields);
-  zero |= GroupSelfZeroFields<kFields>(second, used);
+  const std::uint64_t unused = kUnusedFields.fields[internal::Index(used)];
+  first &= kAllFields;
+  second &= kAllFields;
+  GroupWords zero = GroupSelfZeroFields(first, kFieldsOfWord);
+  zero |= GroupSelfZeroFields(second, used);
 #pragma GCC unroll 8
-  for (int turn = 0; turn < kFields; ++turn) {
-    zero |= GroupZeroFields<kFields>((second ^ GroupTurned<kFields>(first, turn)) | unused);
+  for (int turn = 0; turn < kFieldsOfWord; ++turn) {
+    zero |= GroupZeroFields((second ^ GroupTurned(first, turn)) | unused);
   }
-  return zero & EqualFields<kFields>::kHighs;
+  return zero & kHighestBits;
 }

@@ -11,7 +11,7 @@
 
 namespace exactbloom::filter {
 
-// Keys whose memory is fetched before the first of them is tested.
+// The keys of a batch: the memory of all is prefetched before the first is tested.
 inline constexpr std::size_t kBatchKeys = 32;
 
 // Servers' processors have second-level caches of at least this size, one per core.
@@ -35,8 +35,8 @@ using HashKeysFunction = void (*)(const KeyBatch& keys, std::size_t count, std::
 // any address. Nothing outside them is written, and nothing behind the least trailer that may
 // follow them in a block is read.
 struct Kernel {
-  // Returns whether all bits of the key are set.
-  bool (*may_contain)(const PreparedFilter& filter, std::string_view key);
+  // Returns whether all bits of the key are set. `prepared` is a PreparedFilter.
+  bool (*may_contain)(const void* prepared, std::string_view key);
 
   // Answers for up to kBatchKeys hashes.
   void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
@@ -52,23 +52,35 @@ struct Kernel {
                  std::uint64_t* positions);
 };
 
-// With lines = 0: how many positions a key's first draw is out of (code_word.h).
+// With lines = 0: the number of positions that a key's first draw chooses from (code_word.h).
 inline std::uint64_t FirstDrawRange(FilterKind kind, const FilterDescription& filter) {
   return kind == FilterKind::kStandard
              ? filter.bits
              : filter.bits - static_cast<std::uint64_t>(filter.probes) + 1;
 }
 
+// What a query of one key needs of a filter, computed once instead of in every query.
+struct PreparedFilter {
+  const unsigned char* array = nullptr;
+  std::uint64_t range = 0;     // lines of the array; with lines = 0 the positions of the first draw
+  std::uint64_t low_flip = 0;  // what the halves of a key of 9 to 16 bytes are exclusive-ored with
+  std::uint64_t high_flip = 0;
+  std::uint32_t probe_lanes = 0;  // a bit for each probe, of up to 32
+  FilterDescription description;
+  const Kernel* kernel = nullptr;  // of the instruction set in use
+  HashKeysFunction hash_keys = nullptr;
+};
+
 PreparedFilter Prepare(const unsigned char* array, const FilterDescription& description);
 
-// Draws that a query makes before it looks at any: with a filter half full, the one well-predicted
-// branch after them refuses seven absent keys of eight.
+// Draws that a query tests without a branch between them: with a filter half full, the one
+// well-predicted branch after them rejects seven absent keys of eight.
 inline constexpr int kDrawsAtOnce = 3;
 
 using LocateFunction = decltype(Kernel::locate);
 
 // Sets all bits of the keys. Each key is located a few keys ahead; if the array is larger than the
-// second-level cache, its memory is fetched meanwhile.
+// second-level cache, its memory is prefetched then.
 void AddDraws(unsigned char* array, const FilterDescription& filter, const std::uint64_t* hashes,
               std::size_t count, LocateFunction locate);
 

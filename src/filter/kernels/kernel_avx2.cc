@@ -31,9 +31,8 @@ EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word) {
                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-// A field's high bit says in which half of the line the position is, the next three which 32-bit
-// word of it, the others which bit of that.
-// What the lanes find in both halves of a line.
+// The 32-bit words that the lanes' fields select in both halves of a line. A field's highest bit
+// selects the half, the next three bits the word, the others the bit of the word.
 struct Halves {
   __m256i low;
   __m256i high;
@@ -102,34 +101,32 @@ EXACTBLOOM_TARGET inline void SetFields(unsigned char* line, std::uint64_t word,
   bits.AddTo(line);
 }
 
-template <int kFields>
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t first,
                                      std::uint64_t second, int used) {
-  return (static_cast<int>(AllSet(line, first, kFields)) &
+  return (static_cast<int>(AllSet(line, first, kFieldsOfWord)) &
           static_cast<int>(AllSet(line, second, used))) != 0;
 }
 
 // The fields of two words and the first one of a third, in 16-bit lanes: a field begins at bit i of
 // its bytes, and is moved up by 7 - i bits and then to the lane's end. Lanes that hold neither a
 // field in use nor the one behind these get numbers of their own, above all fields.
-template <int kFields>
 struct SixteenLanes {
   alignas(32) std::array<std::uint8_t, 32> bytes{};
   alignas(32) std::array<std::uint16_t, 16> factors{};
-  alignas(32) std::array<std::array<std::uint16_t, 16>, kFields + 1> unused{};
+  alignas(32) std::array<std::array<std::uint16_t, 16>, kFieldsOfWord + 1> unused{};
 
   constexpr SixteenLanes() {
     for (int lane = 0; lane < 16; ++lane) {
       const int place = lane % 8;
-      const bool is_of_third = lane == 8 + kFields;
-      const int field = is_of_third ? 0 : place % 7;
+      const bool is_of_third = lane == 8 + kFieldsOfWord;
+      const int field = is_of_third ? 0 : place % kFieldsOfWord;
       factors[internal::Index(lane)] = static_cast<std::uint16_t>(1 << (7 - field));
       for (int byte = 0; byte < 2; ++byte) {
         bytes[internal::Index(2 * lane + byte)] =
             static_cast<std::uint8_t>((is_of_third ? 8 : 0) + field + byte);
       }
-      for (int used = 0; used <= kFields; ++used) {
-        const bool is_used = lane < 8 ? place < kFields : place <= used;
+      for (int used = 0; used <= kFieldsOfWord; ++used) {
+        const bool is_used = lane < 8 ? place < kFieldsOfWord : place <= used;
         unused[internal::Index(used)][internal::Index(lane)] =
             static_cast<std::uint16_t>(is_used ? 0 : (lane + 1) << kFieldBits);
       }
@@ -137,8 +134,7 @@ struct SixteenLanes {
   }
 };
 
-template <int kFields>
-inline constexpr SixteenLanes<kFields> kSixteenLanes;
+inline constexpr SixteenLanes kSixteenLanes;
 
 EXACTBLOOM_TARGET inline __m128i LoadHalf(const void* bytes) {
   return _mm_load_si128(static_cast<const __m128i*>(bytes));
@@ -188,10 +184,9 @@ EXACTBLOOM_TARGET inline std::uint32_t EqualPairs(__m128i lanes) {
 // equal to yet another. So the lanes hold the fields in use and the next one, all pairs are
 // compared, and there is no branch on whether one pair is equal, which would often be mispredicted.
 // If that pair contains the next field, its bit is known to be set.
-template <int kFields>
 EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word,
                                               std::uint64_t next, int used) {
-  const SixteenLanes<kFields>& lanes = kSixteenLanes<kFields>;
+  const SixteenLanes& lanes = kSixteenLanes;
   const __m128i words = _mm_set_epi64x(static_cast<long long>(next), static_cast<long long>(word));
   const __m128i above = _mm_mullo_epi16(_mm_shuffle_epi8(words, LoadHalf(&lanes.bytes[16])),
                                         LoadHalf(&lanes.factors[8]));
@@ -199,16 +194,15 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
       _mm_or_si128(_mm_srli_epi16(above, 7), LoadHalf(&lanes.unused[internal::Index(used)][8]));
   const std::uint32_t equal = EqualPairs(fields);
   if ((equal & (equal - 1)) != 0) {
-    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
+    return ReplacementFieldsSet(line, word, used);
   }
-  const unsigned replacement = used < kFields ? Field(word, used) : Field(next, 0);
+  const unsigned replacement = used < kFieldsOfWord ? Field(word, used) : Field(next, 0);
   return (static_cast<int>(equal == 0) | static_cast<int>(TestBit(line, replacement))) != 0;
 }
 
-template <int kFields>
 EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first,
                                               std::uint64_t second, std::uint64_t third, int used) {
-  const SixteenLanes<kFields>& lanes = kSixteenLanes<kFields>;
+  const SixteenLanes& lanes = kSixteenLanes;
   const __m256i words =
       _mm256_setr_epi64x(static_cast<long long>(first), static_cast<long long>(first),
                          static_cast<long long>(second), static_cast<long long>(third));
@@ -218,9 +212,9 @@ EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::ui
                                          Load(lanes.unused[internal::Index(used)].data()));
   const std::uint32_t equal = EqualPairs(fields);
   if ((equal & (equal - 1)) != 0) {
-    return ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
+    return ReplacementFieldsSet(line, first, kFieldsOfWord + used);
   }
-  const unsigned replacement = used < kFields ? Field(second, used) : Field(third, 0);
+  const unsigned replacement = used < kFieldsOfWord ? Field(second, used) : Field(third, 0);
   return (static_cast<int>(equal == 0) | static_cast<int>(TestBit(line, replacement))) != 0;
 }
 
@@ -242,17 +236,14 @@ EXACTBLOOM_TARGET inline bool LanesSet(const unsigned char* line, std::uint64_t 
   return _andn_u32(SetLanes(line, FieldsOf(word)), in_use.lanes) == 0;
 }
 
-// By the number of fields that are compared, numbers above all fields for the other lanes: of
-// eight, and of twice four.
+// By the number of fields that are compared, numbers above all fields for the other lanes.
 struct UnusedLanes {
-  alignas(32) std::array<std::array<std::uint32_t, 8>, 8> of_eight{};
-  alignas(32) std::array<std::array<std::uint32_t, 8>, kPairFields + 1> of_four{};
+  alignas(32) std::array<std::array<std::uint32_t, 8>, kFieldsOfWord + 1> numbers{};
 
   constexpr UnusedLanes() {
     for (std::size_t lane = 0; lane < 8; ++lane) {
       const auto number = static_cast<std::uint32_t>((lane + 1) << kFieldBits);
-      for (std::size_t used = 0; used <= lane; ++used) of_eight[used][lane] = number;
-      for (std::size_t used = 0; used <= lane % 4; ++used) of_four[used][lane] = number;
+      for (std::size_t used = 0; used <= lane; ++used) numbers[used][lane] = number;
     }
   }
 };
@@ -279,55 +270,21 @@ EXACTBLOOM_TARGET inline std::uint32_t EqualLanes(__m256i fields) {
 
 // If two fields are equal, the one behind those in use is tested as well. There is no branch on
 // that, which would often be mispredicted, but one on more equal fields, which take two lanes.
-template <int kFields>
 EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
                                           FieldsInUse in_use) {
   const __m256i fields = FieldsOf(word);
   const std::uint32_t set = SetLanes(line, fields);
   if (_andn_u32(set, in_use.lanes) != 0) return false;
   const auto compared = internal::Index(in_use.count + 1);
-  const std::uint32_t equal = EqualLanes(Comparable(fields, kUnusedLanes.of_eight[compared]));
+  const std::uint32_t equal = EqualLanes(Comparable(fields, kUnusedLanes.numbers[compared]));
   if (__builtin_expect((equal & (equal - 1)) != 0, 0)) {
-    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), in_use.count);
+    return ReplacementFieldsSet(line, word, in_use.count);
   }
   return (static_cast<int>(equal == 0) | static_cast<int>((set & (in_use.lanes + 1)) != 0)) != 0;
 }
 
-template <int kFields>
 EXACTBLOOM_TARGET inline bool AnyEqual(std::uint64_t word) {
-  return EqualLanes(Comparable(FieldsOf(word), kUnusedLanes.of_eight[kFields])) != 0;
-}
-
-// The fields of the first word in the first four lanes, those of the second in the others.
-EXACTBLOOM_TARGET inline __m256i PairOf(std::uint64_t first, std::uint64_t second) {
-  const __m256i bytes = _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 0,
-                                         1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1);
-  const __m256i words = _mm256_set_m128i(_mm_cvtsi64_si128(static_cast<long long>(second)),
-                                         _mm_cvtsi64_si128(static_cast<long long>(first)));
-  return _mm256_srlv_epi32(_mm256_shuffle_epi8(words, bytes),
-                           _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3));
-}
-
-EXACTBLOOM_TARGET inline bool PairSet(const unsigned char* first_line,
-                                      const unsigned char* second_line, std::uint64_t first_word,
-                                      std::uint64_t second_word, FieldsInUse in_use) {
-  constexpr int kSecondHalf = 0xf0;
-  const __m256i fields = PairOf(first_word, second_word);
-  const Halves first = LookUp(first_line, fields);
-  const Halves second = LookUp(second_line, fields);
-  const Halves words = {_mm256_blend_epi32(first.low, second.low, kSecondHalf),
-                        _mm256_blend_epi32(first.high, second.high, kSecondHalf)};
-  const std::uint32_t lanes = in_use.lanes * ((1U << kPairFields) + 1);
-  return _andn_u32(SetLanes(ChooseHalf(words, fields), fields), lanes) == 0;
-}
-
-EXACTBLOOM_TARGET inline bool AnyEqualInPair(std::uint64_t first_word, std::uint64_t second_word,
-                                             FieldsInUse in_use) {
-  const __m256i fields = Comparable(PairOf(first_word, second_word),
-                                    kUnusedLanes.of_four[internal::Index(in_use.count)]);
-  const __m256i one = _mm256_cmpeq_epi32(fields, _mm256_shuffle_epi32(fields, 0b00111001));
-  const __m256i two = _mm256_cmpeq_epi32(fields, _mm256_shuffle_epi32(fields, 0b01001110));
-  return Signs(Either(one, two)) != 0;
+  return EqualLanes(Comparable(FieldsOf(word), kUnusedLanes.numbers[kFieldsOfWord])) != 0;
 }
 
 // Four keys at once, one in each lane.

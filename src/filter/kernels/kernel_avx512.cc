@@ -39,23 +39,14 @@ EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word) {
                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-// The 32-bit words of the line that hold the positions.
-EXACTBLOOM_TARGET inline __m256i WordsOf(const unsigned char* line, __m256i fields) {
-  const auto* halves = reinterpret_cast<const __m256i*>(line);
-  return _mm256_permutex2var_epi32(_mm256_loadu_si256(halves), _mm256_srli_epi32(fields, 5),
-                                   _mm256_loadu_si256(halves + 1));
-}
-
 // The lanes whose positions are not set.
-EXACTBLOOM_TARGET inline std::uint32_t UnsetLanes(std::uint32_t lanes, __m256i words,
-                                                  __m256i fields) {
-  const __m256i bits = _mm256_rolv_epi32(_mm256_set1_epi32(1), fields);
-  return _mm256_mask_testn_epi32_mask(static_cast<__mmask8>(lanes), words, bits);
-}
-
 EXACTBLOOM_TARGET inline std::uint32_t UnsetLanes(std::uint32_t lanes, const unsigned char* line,
                                                   __m256i fields) {
-  return UnsetLanes(lanes, WordsOf(line, fields), fields);
+  const auto* halves = reinterpret_cast<const __m256i*>(line);
+  const __m256i words = _mm256_permutex2var_epi32(
+      _mm256_loadu_si256(halves), _mm256_srli_epi32(fields, 5), _mm256_loadu_si256(halves + 1));
+  const __m256i bits = _mm256_rolv_epi32(_mm256_set1_epi32(1), fields);
+  return _mm256_mask_testn_epi32_mask(static_cast<__mmask8>(lanes), words, bits);
 }
 
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t word, int used) {
@@ -63,7 +54,6 @@ EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t wo
 }
 
 // The same in 16 lanes, of the fields of two words and the first fields of a third.
-template <int kFields>
 struct LaneBytes {
   // Field i of a word begins at bit i of its byte i. A block of four lanes holds two words.
   alignas(64) std::array<std::uint8_t, 64> bytes{};
@@ -75,16 +65,16 @@ struct LaneBytes {
   constexpr LaneBytes() {
     std::array<int, 8> words{};
     for (int block = 0; block < 4; ++block) {
-      words[internal::Index(2 * block)] = 4 * block / kFields;
-      words[internal::Index(2 * block + 1)] = (4 * block + 3) / kFields;
+      words[internal::Index(2 * block)] = 4 * block / kFieldsOfWord;
+      words[internal::Index(2 * block + 1)] = (4 * block + 3) / kFieldsOfWord;
     }
     for (int i = 0; i < 8; ++i) {
       if (words[internal::Index(i)] == 1) second = static_cast<std::uint8_t>(second | 1U << i);
       if (words[internal::Index(i)] == 2) third = static_cast<std::uint8_t>(third | 1U << i);
     }
     for (int lane = 0; lane < 16; ++lane) {
-      const int half = words[internal::Index(lane / 4 * 2)] == lane / kFields ? 0 : 8;
-      const int field = lane % kFields;
+      const int half = words[internal::Index(lane / 4 * 2)] == lane / kFieldsOfWord ? 0 : 8;
+      const int field = lane % kFieldsOfWord;
       shifts[internal::Index(lane)] = static_cast<std::uint32_t>(field);
       for (int byte = 0; byte < 4; ++byte) {
         bytes[internal::Index(4 * lane + byte)] =
@@ -94,13 +84,11 @@ struct LaneBytes {
   }
 };
 
-template <int kFields>
-inline constexpr LaneBytes<kFields> kLaneBytes;
+inline constexpr LaneBytes kLaneBytes;
 
-template <int kFields>
 EXACTBLOOM_TARGET inline __m512i FieldsOf(std::uint64_t first, std::uint64_t second,
                                           std::uint64_t third) {
-  const LaneBytes<kFields>& lanes = kLaneBytes<kFields>;
+  const LaneBytes& lanes = kLaneBytes;
   __m512i words = _mm512_set1_epi64(static_cast<long long>(first));
   words = _mm512_mask_set1_epi64(words, lanes.second, static_cast<long long>(second));
   words = _mm512_mask_set1_epi64(words, lanes.third, static_cast<long long>(third));
@@ -116,11 +104,9 @@ EXACTBLOOM_TARGET inline std::uint32_t UnsetLanes(std::uint32_t lanes, const uns
   return _mm512_mask_testn_epi32_mask(static_cast<__mmask16>(lanes), values, bits);
 }
 
-template <int kFields>
 EXACTBLOOM_TARGET inline bool AllSet(const unsigned char* line, std::uint64_t first,
                                      std::uint64_t second, int used) {
-  return UnsetLanes(FirstLanes(kFields + used), line, FieldsOf<kFields>(first, second, second)) ==
-         0;
+  return UnsetLanes(FirstLanes(kFieldsOfWord + used), line, FieldsOf(first, second, second)) == 0;
 }
 
 // The lanes of the first `used` different fields. A lane is new if no lane before it is equal.
@@ -137,25 +123,20 @@ EXACTBLOOM_TARGET inline std::uint32_t FirstNewLanes(__m512i fields, int used) {
 
 constexpr int kFieldMask = (1 << kFieldBits) - 1;
 
-// The fields of a word, and as many of the next as there are lanes left.
-template <int kFields>
+// The fields of a word and the first field of the next.
 EXACTBLOOM_TARGET inline __m256i FieldsOf(std::uint64_t word, std::uint64_t next) {
-  static_assert(kFields == 6 || kFields == 7);
-  const __m256i begins = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 0, kFields == 6 ? kFieldBits : 0);
-  const auto of_next = static_cast<__mmask8>(~((1U << kFields) - 1));
-  const __m256i fields = _mm256_mask_srlv_epi32(FieldsOf(word), of_next,
-                                                _mm256_set1_epi32(static_cast<int>(next)), begins);
+  constexpr __mmask8 kLastLane = 1U << kFieldsOfWord;
+  const __m256i fields = _mm256_mask_set1_epi32(FieldsOf(word), kLastLane, static_cast<int>(next));
   return _mm256_and_si256(fields, _mm256_set1_epi32(kFieldMask));
 }
 
 // Without a branch on whether fields are equal, which would often be mispredicted.
-template <int kFields>
 EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t word,
                                               std::uint64_t next, int used) {
-  const __m256i fields = FieldsOf<kFields>(word, next);
+  const __m256i fields = FieldsOf(word, next);
   const std::uint32_t lanes = FirstNewLanes(fields, used);
   if (__builtin_expect(_mm_popcnt_u32(lanes) != used, 0)) {
-    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), used);
+    return ReplacementFieldsSet(line, word, used);
   }
   return UnsetLanes(lanes, line, fields) == 0;
 }
@@ -173,7 +154,6 @@ EXACTBLOOM_TARGET inline std::uint32_t EqualLanes(std::uint32_t lanes, __m256i f
 
 // If two fields are equal, the one behind those in use is tested as well. There is no branch on
 // that, which would often be mispredicted, but one on more equal fields.
-template <int kFields>
 EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64_t word,
                                           FieldsInUse in_use) {
   const __m256i fields = FieldsOf(word);
@@ -182,59 +162,23 @@ EXACTBLOOM_TARGET inline bool DistinctSet(const unsigned char* line, std::uint64
   const std::uint32_t equal =
       EqualLanes(2 * in_use.lanes + 1, _mm256_and_si256(fields, _mm256_set1_epi32(kFieldMask)));
   if (__builtin_expect((equal & (equal - 1)) != 0, 0)) {
-    return ReplacementFieldsSet(line, word, LinesOfFields(kFields), in_use.count);
+    return ReplacementFieldsSet(line, word, in_use.count);
   }
   return (static_cast<int>(equal == 0) | static_cast<int>((unset & (in_use.lanes + 1)) == 0)) != 0;
 }
 
-template <int kFields>
 EXACTBLOOM_TARGET inline bool AnyEqual(std::uint64_t word) {
   const __m256i fields = _mm256_and_si256(FieldsOf(word), _mm256_set1_epi32(kFieldMask));
-  return EqualLanes((1U << kFields) - 1, fields) != 0;
+  return EqualLanes((1U << kFieldsOfWord) - 1, fields) != 0;
 }
 
-// The fields of the first word in the first four lanes, those of the second in the others.
-EXACTBLOOM_TARGET inline __m256i PairOf(std::uint64_t first, std::uint64_t second) {
-  const __m256i bytes = _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 0,
-                                         1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1);
-  constexpr __mmask8 kOfSecond = 0xc;
-  const __m256i words = _mm256_mask_set1_epi64(_mm256_set1_epi64x(static_cast<long long>(first)),
-                                               kOfSecond, static_cast<long long>(second));
-  return _mm256_srlv_epi32(_mm256_shuffle_epi8(words, bytes),
-                           _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3));
-}
-
-EXACTBLOOM_TARGET inline std::uint32_t PairLanes(FieldsInUse in_use) {
-  return in_use.lanes * ((1U << kPairFields) + 1);
-}
-
-EXACTBLOOM_TARGET inline bool PairSet(const unsigned char* first_line,
-                                      const unsigned char* second_line, std::uint64_t first_word,
-                                      std::uint64_t second_word, FieldsInUse in_use) {
-  constexpr int kSecondHalf = 0xf0;
-  const __m256i fields = PairOf(first_word, second_word);
-  const __m256i words =
-      _mm256_blend_epi32(WordsOf(first_line, fields), WordsOf(second_line, fields), kSecondHalf);
-  return UnsetLanes(PairLanes(in_use), words, fields) == 0;
-}
-
-EXACTBLOOM_TARGET inline bool AnyEqualInPair(std::uint64_t first_word, std::uint64_t second_word,
-                                             FieldsInUse in_use) {
-  const __m256i fields =
-      _mm256_and_si256(PairOf(first_word, second_word), _mm256_set1_epi32(kFieldMask));
-  constexpr int kOther = 1 << kFieldBits;
-  const __m256i lines = _mm256_setr_epi32(0, 0, 0, 0, kOther, kOther, kOther, kOther);
-  return EqualLanes(PairLanes(in_use), _mm256_or_si256(fields, lines)) != 0;
-}
-
-template <int kFields>
 EXACTBLOOM_TARGET inline bool ReplacementsSet(const unsigned char* line, std::uint64_t first,
                                               std::uint64_t second, std::uint64_t third, int used) {
-  const __m512i fields = _mm512_and_si512(FieldsOf<kFields>(first, second, third),
-                                          _mm512_set1_epi32((1 << kFieldBits) - 1));
-  const std::uint32_t lanes = FirstNewLanes(fields, kFields + used);
-  if (__builtin_expect(_mm_popcnt_u32(lanes) != kFields + used, 0)) {
-    return ReplacementFieldsSet(line, first, LinesOfFields(kFields), kFields + used);
+  const __m512i fields =
+      _mm512_and_si512(FieldsOf(first, second, third), _mm512_set1_epi32(kFieldMask));
+  const std::uint32_t lanes = FirstNewLanes(fields, kFieldsOfWord + used);
+  if (__builtin_expect(_mm_popcnt_u32(lanes) != kFieldsOfWord + used, 0)) {
+    return ReplacementFieldsSet(line, first, kFieldsOfWord + used);
   }
   return UnsetLanes(lanes, line, fields) == 0;
 }

@@ -4,7 +4,6 @@
 #include <arm_neon.h>
 
 #include <algorithm>
-#include <array>
 
 #include "kernel.h"
 #include "key_hash.h"
@@ -82,14 +81,12 @@ inline uint16x8_t EqualLanes(uint16x8_t lanes) {
                    vorrq_u16(EqualLanes<3>(lanes, lanes), EqualLanes<4>(lanes, lanes)));
 }
 
-template <int kFields>
 bool AnyEqual(std::uint64_t word, int used) {
   return AnyLane(EqualLanes(ComparableLanes(word, used, kNoField)));
 }
 
-template <int kFields>
 bool AnyEqual(std::uint64_t first, std::uint64_t second, int used) {
-  const uint16x8_t a = ComparableLanes(first, kFields, kNoField);
+  const uint16x8_t a = ComparableLanes(first, kFieldsOfWord, kNoField);
   const uint16x8_t b = ComparableLanes(second, used, kNoField + kLanes);
   const uint16x8_t even = vorrq_u16(vorrq_u16(EqualLanes<0>(a, b), EqualLanes<2>(a, b)),
                                     vorrq_u16(EqualLanes<4>(a, b), EqualLanes<6>(a, b)));

@@ -1,6 +1,5 @@
 // The kernels in portable code.
 #include <algorithm>
-#include <array>
 
 #include "equal_fields.h"
 #include "kernel.h"
@@ -25,33 +24,29 @@ void SetFields(unsigned char* line, std::uint64_t word, int used, std::uint64_t 
   SetEachField(line, next_word, next_used);
 }
 
-template <int kFields>
-bool ZeroFields(std::uint64_t different) {
-  using Constants = EqualFields<kFields>;
-  return ((different - Constants::kOnes) & ~different & Constants::kHighs) != 0;
+bool HasZeroField(std::uint64_t different) {
+  return ((different - kLowestBits) & ~different & kHighestBits) != 0;
 }
 
-template <int kFields>
 bool AnyEqual(std::uint64_t word, int used) {
-  const std::uint64_t fields = word & EqualFields<kFields>::kAllFields;
-  const auto& unused = EqualFields<kFields>::kUnusedTurns[internal::Index(used)].fields;
+  const std::uint64_t fields = word & kAllFields;
+  const auto& unused = kUnusedFields.turned[internal::Index(used)];
   bool equal = false;
   for (int turn = 1; turn <= kSelfTurns; ++turn) {
-    const std::uint64_t different = fields ^ internal::TurnFields(fields, turn, kFields);
-    equal |= ZeroFields<kFields>(different | unused[internal::Index(turn - 1)]);
+    const std::uint64_t different = fields ^ internal::TurnFields(fields, turn);
+    equal |= HasZeroField(different | unused[internal::Index(turn - 1)]);
   }
   return equal;
 }
 
-template <int kFields>
 bool AnyEqual(std::uint64_t first, std::uint64_t second, int used) {
-  const std::uint64_t fields = second & EqualFields<kFields>::kAllFields;
+  const std::uint64_t fields = second & kAllFields;
   bool equal = false;
-  for (int turn = 0; turn < kFields; ++turn) {
-    const std::uint64_t different = fields ^ internal::TurnFields(first, turn, kFields);
-    equal |= ZeroFields<kFields>(different | EqualFields<kFields>::kUnused[internal::Index(used)]);
+  for (int turn = 0; turn < kFieldsOfWord; ++turn) {
+    const std::uint64_t different = fields ^ internal::TurnFields(first, turn);
+    equal |= HasZeroField(different | kUnusedFields.fields[internal::Index(used)]);
   }
-  return equal || AnyEqual<kFields>(first, kFields) || AnyEqual<kFields>(second, used);
+  return equal || AnyEqual(first, kFieldsOfWord) || AnyEqual(second, used);
 }
 
 #include "group_of_one-inl.h"

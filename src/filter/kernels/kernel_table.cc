@@ -55,12 +55,13 @@ PreparedFilter Prepare(const unsigned char* array, const FilterDescription& desc
   filter.array = array;
   filter.range =
       layout.InLines() ? description.bits / kLineBits : FirstDrawRange(layout.kind, description);
-  filter.last_page_begin = LastPageBegin(filter.range);
   filter.low_flip = kLowFlip + description.hash_seed;
   filter.high_flip = kHighFlip - description.hash_seed;
-  const int probes = layout.ProbesPerLine(description.probes);
-  filter.probe_lanes = static_cast<std::uint32_t>((std::uint64_t{1} << std::min(probes, 32)) - 1);
+  filter.probe_lanes =
+      static_cast<std::uint32_t>((std::uint64_t{1} << std::min(description.probes, 32)) - 1);
   filter.description = description;
+  filter.kernel = &KernelFor(description);
+  filter.hash_keys = ActiveInstructionSet().hash_keys;
   return filter;
 }
 
@@ -87,8 +88,6 @@ void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set
 const Kernel& KernelFor(const FilterDescription& filter) {
   return ActiveInstructionSet().kernel_for(filter);
 }
-
-HashKeysFunction HashKeysInUse() { return ActiveInstructionSet().hash_keys; }
 
 }  // namespace filter
 

@@ -16,17 +16,15 @@ inline constexpr const char* kKernelVariable = "EXACTBLOOM_KERNEL";
 // The instruction sets that this machine has, the best one first; scalar is the last.
 std::vector<InstructionSet> AvailableInstructionSets();
 
-// The one of the name among them, or the first. Needs no memory: a view may be the first to ask.
+// Returns the set of that name, or the first one. Allocates nothing, since the first view of a
+// process may call it.
 InstructionSet ChooseInstructionSet(std::string_view name);
 
-// From now on, new views and finished filters use this instruction set; for programs that compare
-// them. Must not be called while other threads make views or finish filters.
+// Makes new views and finished filters use this instruction set. For tests and benchmarks. Must not
+// be called while other threads make views or finish filters.
 void UseInstructionSet(const InstructionSet& set);
 
 // The kernel of the instruction set in use.
 const Kernel& KernelFor(const FilterDescription& filter);
-
-// How the instruction set in use hashes many keys.
-HashKeysFunction HashKeysInUse();
 
 }  // namespace exactbloom::filter

@@ -15,21 +15,21 @@ constexpr std::array<OneHotLine, kLineBits> MakeOneHotLines() {
 
 constexpr std::array<OneHotLine, kLineBits> kOneHotLines = MakeOneHotLines();
 
-bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count) {
-  DistinctFields fields(FieldStream(word, lines));
+bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int count) {
+  DistinctFields fields{FieldStream(word)};
   for (int missing = fields.SkipEqual(count); missing > 0; --missing) {
     if (!TestBit(line, fields.Next())) return false;
   }
   return true;
 }
 
-void SetFirstFields(unsigned char* line, std::uint64_t word, int lines, int count) {
-  FieldStream stream(word, lines);
+void SetFirstFields(unsigned char* line, std::uint64_t word, int count) {
+  FieldStream stream(word);
   for (int i = 0; i < count; ++i) SetBit(line, stream.Next());
 }
 
-void SetReplacements(unsigned char* line, std::uint64_t word, int lines, int count) {
-  DistinctFields fields(FieldStream(word, lines));
+void SetReplacements(unsigned char* line, std::uint64_t word, int count) {
+  DistinctFields fields{FieldStream(word)};
   for (int missing = fields.SkipEqual(count); missing > 0; --missing) SetBit(line, fields.Next());
 }
 

@@ -22,16 +22,13 @@ struct FieldsInUse {
   std::uint32_t lanes;
 };
 
-// So many fields of each of two lines fill eight lanes.
-inline constexpr int kPairFields = 4;
-
-// Of the stream that begins with `word` in a layout of `lines`: whether the bits of the fields that
-// replace equal ones among the first `count` are set.
-bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int lines, int count);
+// Of the stream that begins with `word`: whether the bits of the fields that replace equal ones
+// among the first `count` are set.
+bool ReplacementFieldsSet(const unsigned char* line, std::uint64_t word, int count);
 
 // Set the bits of the first `count` fields, and of those that replace equal ones.
-void SetFirstFields(unsigned char* line, std::uint64_t word, int lines, int count);
-void SetReplacements(unsigned char* line, std::uint64_t word, int lines, int count);
+void SetFirstFields(unsigned char* line, std::uint64_t word, int count);
+void SetReplacements(unsigned char* line, std::uint64_t word, int count);
 
 // Whether all bits of a key are set, by the definition.
 bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash);

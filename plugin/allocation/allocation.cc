@@ -1,0 +1,205 @@
+#include "allocation.h"
+
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+
+#include "exactbloom/levels.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::FilterBuildingContext;
+using rocksdb::TableFileCreationReason;
+
+bool IsBottommost(const FilterBuildingContext& context) {
+  return context.is_bottommost ||
+         (context.num_levels > 1 && context.level_at_creation == context.num_levels - 1);
+}
+
+// How many levels above the bottommost one the table is, if its level says so: not for
+// SstFileWriter and repairs, where the level is unknown, nor for universal and FIFO compaction,
+// where levels say little or nothing about sizes.
+std::optional<std::size_t> DistanceFromBottom(const FilterBuildingContext& context) {
+  const bool known = context.level_at_creation >= 0 && context.num_levels > 1 &&
+                     context.reason != TableFileCreationReason::kMisc &&
+                     context.compaction_style == rocksdb::kCompactionStyleLevel;
+  if (!known) return std::nullopt;
+  if (IsBottommost(context)) return 0;
+  return static_cast<std::size_t>(context.num_levels - 1 - context.level_at_creation);
+}
+
+tree::LsmShape::PolicyId NewPolicyId() {
+  static std::atomic<tree::LsmShape::PolicyId> next{tree::LsmShape::kForeignPolicy + 1};
+  return next++;
+}
+
+}  // namespace
+
+tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options) {
+  return {layout, options.bits_per_key, options.memory_budget,
+          options.bottommost == BottommostFilter::kRibbon};
+}
+
+FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& table_options,
+                                        int num_levels, int level, bool bottommost) {
+  FilterBuildingContext context(table_options);
+  context.num_levels = num_levels;
+  context.level_at_creation = level;
+  context.is_bottommost = bottommost;
+  context.reason = TableFileCreationReason::kCompaction;
+  return context;
+}
+
+Allocation::Allocation(Layout layout, const PolicyOptions& options)
+    : layout_(layout),
+      options_(options),
+      division_(DivisionOptionsOf(layout, options)),
+      id_(NewPolicyId()) {
+  if (options_.memory_budget != 0) demand_.emplace();
+}
+
+AllocatedFilter Allocation::FilterOf(const FilterBuildingContext& context) const {
+  AllocatedFilter filter = FilterOfUnknownTree(context);
+  if (!FollowsTree(options_)) return filter;
+  const std::optional<LiveTable> table = LiveTableOf(context);
+  const std::optional<tree::TreeView> view = table ? ViewOf(*table) : std::nullopt;
+  filter.is_tree_unknown = !view;
+  if (!view) return filter;
+  filter.ribbon = division_.WantsRibbon(*view);
+  // The number of keys is known in the end, which is too late for partitions, and for RocksDB's
+  // Ribbon builder. A partition's keys are not the table's.
+  if (filter.ribbon || context.table_options.partition_filters) {
+    // RibbonFilters keeps one of RocksDB's policies per number, so there must not be too many.
+    constexpr double kStepsPerBit = 64.0;
+    filter.bits_per_key = std::floor(ShareOf(*table, *view, 0.0) * kStepsPerBit) / kStepsPerBit;
+  } else {
+    filter.bits_per_key_of = [this, table = *table](std::uint64_t keys) {
+      const std::optional<tree::TreeView> now = ViewOf(table);
+      if (!now) return options_.bits_per_key;
+      return ShareOf(table, *now, static_cast<double>(table.keys != 0 ? table.keys : keys));
+    };
+  }
+  return filter;
+}
+
+AllocatedFilter Allocation::FilterOfUnknownTree(const FilterBuildingContext& context) const {
+  AllocatedFilter filter;
+  filter.fpr = options_.fpr;
+  filter.bits_per_key = options_.fpr > 0.0 ? options_.bits_per_key : BitsPerKeyByLevel(context);
+  filter.ribbon = options_.bottommost == BottommostFilter::kRibbon &&
+                  (FollowsTree(options_) || IsBottommost(context));
+  return filter;
+}
+
+double Allocation::BitsPerKeyByLevel(const FilterBuildingContext& context) const {
+  const auto at_most_last = [](const std::vector<double>& bits, std::size_t index) {
+    return bits[std::min(index, bits.size() - 1)];
+  };
+  if (!options_.level_bits.empty()) {
+    if (context.level_at_creation < 0) return options_.level_bits.back();
+    return at_most_last(options_.level_bits, static_cast<std::size_t>(context.level_at_creation));
+  }
+  if (options_.size_ratio == 0.0 || FollowsTree(options_)) return options_.bits_per_key;
+  const auto distance = DistanceFromBottom(context);
+  return distance ? at_most_last(BitsByDistance(), *distance) : options_.bits_per_key;
+}
+
+const std::vector<double>& Allocation::BitsByDistance() const {
+  std::call_once(planned_, [this] {
+    bits_by_distance_ = GeometricLevelBits(layout_, options_.size_ratio, options_.bits_per_key,
+                                           options_.bottommost);
+  });
+  return bits_by_distance_;
+}
+
+std::optional<Allocation::LiveTable> Allocation::LiveTableOf(
+    const FilterBuildingContext& context) const {
+  tree::TableInProgress* const current = tree::CurrentTable(context);
+  if (current == nullptr) return std::nullopt;
+  if (!current->has_policy) {
+    current->has_policy = true;
+    current->level = context.level_at_creation;
+    current->shape->SetPolicy(current->family, id_);
+    Follow(current->shape);
+  }
+  if (!current->shape->IsLoaded()) return std::nullopt;
+  return LiveTable{current->shape,      current->family, current->job,    context.level_at_creation,
+                   current->is_planned, current->keys,   context.info_log};
+}
+
+void Allocation::Follow(const std::shared_ptr<tree::LsmShape>& shape) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto known = databases_.find(shape.get());
+  if (known != databases_.end() && known->second.shape.lock() == shape) return;
+  for (auto database = databases_.begin(); database != databases_.end();) {
+    database = database->second.shape.expired() ? databases_.erase(database) : std::next(database);
+  }
+  databases_[shape.get()].shape = shape;
+}
+
+// Nothing if the shape was lost meanwhile.
+std::optional<tree::TreeView> Allocation::ViewOf(const LiveTable& table) const {
+  std::optional<tree::TreeView> view = table.shape->View(table.family, table.job, table.level);
+  if (view && options_.memory_budget != 0) AddOtherDatabases(*table.shape, *view);
+  return view;
+}
+
+void Allocation::AddOtherDatabases(const tree::LsmShape& own, tree::TreeView& view) const {
+  std::vector<std::shared_ptr<tree::LsmShape>> others;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [address, database] : databases_) {
+      std::shared_ptr<tree::LsmShape> shape = database.shape.lock();
+      if (shape != nullptr && address != &own) others.push_back(std::move(shape));
+    }
+  }
+  for (const auto& shape : others) {
+    const tree::LsmShape::Total total = shape->TotalOf(id_);
+    view.shared_keys += total.keys;
+    view.shared_filter_bytes += total.filter_bytes;
+  }
+}
+
+double Allocation::ShareOf(const LiveTable& table, const tree::TreeView& view, double keys) const {
+  const tree::TableShare share = division_.Share(view, keys);
+  LogShare(table, share);
+  return table.is_planned && !share.planned.empty() ? share.planned.back() : share.bits_per_key;
+}
+
+void Allocation::LogShare(const LiveTable& table, const tree::TableShare& share) const {
+  constexpr double kLoggedChange = 0.1;  // of the bits per key
+  if (table.info_log == nullptr) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  FollowedDatabase& database = databases_[table.shape.get()];
+  if (share.is_over_budget && !database.is_budget_logged) {
+    database.is_budget_logged = true;
+    rocksdb::Warn(table.info_log,
+                  "exactbloom: column family [%s]: the filters take all of memory_budget=%llu "
+                  "bytes; new ones get %g bits per key until compaction or rebuilding frees some",
+                  table.family.c_str(), static_cast<unsigned long long>(options_.memory_budget),
+                  tree::kLeastBitsPerKey);
+  }
+  if (share.planned.empty()) return;
+  double& last = database.logged[table.family][table.level];
+  if (last != 0.0 && std::abs(share.bits_per_key - last) <= kLoggedChange * last) return;
+  last = share.bits_per_key;
+  std::string runs;
+  for (std::size_t i = 0; i < share.runs.size(); ++i) {
+    char text[96];
+    std::snprintf(text, sizeof text, "%s%.0f x %.0f keys %.4g", i == 0 ? "" : ", ",
+                  share.runs[i].count, share.runs[i].keys, share.planned[i]);
+    runs += text;
+  }
+  rocksdb::Info(table.info_log,
+                "exactbloom: column family [%s]: %.4g bits per key in level %d; the plan, in bits "
+                "per key: %s",
+                table.family.c_str(), share.bits_per_key, table.level, runs.c_str());
+}
+
+}  // namespace exactbloom

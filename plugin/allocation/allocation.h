@@ -1,0 +1,113 @@
+// Which filter a table gets, and of how many bits per key: decided here and nowhere else.
+//
+// RocksDB tells a policy the level, the number of levels that there may be, and whether the table
+// goes to the bottommost sorted run of its key range; it tells neither how many levels are in use
+// nor their sizes. With size_ratio=auto and memory_budget the shape of the live tree tells the rest
+// (plugin/tree/). docs/configuration.md says what each table gets, and why.
+#pragma once
+
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../tree/current_table.h"
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/layout.h"
+#include "exactbloom/rocksdb_namespace.h"
+#include "tree_division.h"
+
+namespace exactbloom {
+
+using PolicyOptions = BloomFilterPolicyOptions;
+
+// Whether the live tree decides how many bits per key a table gets, which needs a tree listener.
+inline bool FollowsTree(const PolicyOptions& options) {
+  return options.size_ratio == kAutoSizeRatio || options.memory_budget != 0;
+}
+
+// How a policy of these options divides the bits of a live tree.
+tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options);
+
+// Returns what RocksDB tells a policy of a table that a compaction makes in `level` of a column
+// family with leveled compaction; `table_options` must outlive it.
+rocksdb::FilterBuildingContext CompactionContext(
+    const rocksdb::BlockBasedTableOptions& table_options, int num_levels, int level,
+    bool bottommost = false);
+
+struct AllocatedFilter {
+  double bits_per_key = 0.0;  // below kMinBitsPerKey: none
+  double fpr = 0.0;           // instead, unless zero
+  bool ribbon = false;        // RocksDB's Ribbon filter, in as many bytes
+  // Whether the live tree should decide and is not known: the filter is that of
+  // FilterOfUnknownTree.
+  bool is_tree_unknown = false;
+  // Unless null: returns the bits per key of a Bloom filter of the whole table when its keys are
+  // known, at least one. May throw std::bad_alloc. The allocation must outlive it.
+  std::function<double(std::uint64_t keys)> bits_per_key_of;
+};
+
+// May be asked by several threads at once. The functions throw std::bad_alloc when memory is short.
+class Allocation {
+ public:
+  // The options must be valid, and outlive the allocation.
+  Allocation(Layout layout, const PolicyOptions& options);
+
+  // Returns the filter of the table that this thread begins to make.
+  AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
+
+  // Returns the filter of a table whose tree is not known.
+  AllocatedFilter FilterOfUnknownTree(const rocksdb::FilterBuildingContext& context) const;
+
+  // With a fixed size_ratio: bits per key by the distance from the bottommost level
+  // (GeometricLevelBits). Computed when first needed, which takes some milliseconds.
+  const std::vector<double>& BitsByDistance() const;
+
+ private:
+  // A table of a live tree.
+  struct LiveTable {
+    std::shared_ptr<tree::LsmShape> shape;
+    std::string family;
+    tree::LsmShape::JobId job = 0;
+    int level = 0;
+    bool is_planned = false;
+    std::uint64_t keys = 0;  // 0: not known yet
+    rocksdb::Logger* info_log = nullptr;
+  };
+
+  // An open database with tables of this policy.
+  struct FollowedDatabase {
+    std::weak_ptr<tree::LsmShape> shape;
+    std::map<std::string, std::map<int, double>> logged;  // bits per key, by family and level
+    bool is_budget_logged = false;                        // that it is exceeded
+  };
+
+  double BitsPerKeyByLevel(const rocksdb::FilterBuildingContext& context) const;
+  std::optional<LiveTable> LiveTableOf(const rocksdb::FilterBuildingContext& context) const;
+  void Follow(const std::shared_ptr<tree::LsmShape>& shape) const;
+  std::optional<tree::TreeView> ViewOf(const LiveTable& table) const;
+  void AddOtherDatabases(const tree::LsmShape& own, tree::TreeView& view) const;
+  double ShareOf(const LiveTable& table, const tree::TreeView& view, double keys) const;
+  void LogShare(const LiveTable& table, const tree::TableShare& share) const;
+
+  Layout layout_;
+  const PolicyOptions& options_;
+  mutable std::once_flag planned_;
+  mutable std::vector<double> bits_by_distance_;
+
+  tree::TreeDivision division_;
+  tree::LsmShape::PolicyId id_;
+  std::optional<tree::FilterSizeDemand> demand_;
+  mutable std::mutex mutex_;
+  mutable std::map<const tree::LsmShape*, FollowedDatabase> databases_;
+};
+
+}  // namespace exactbloom

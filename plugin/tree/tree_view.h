@@ -1,0 +1,58 @@
+// The tree of a column family as a job that writes tables sees it.
+//
+// A filter is built once and stays as long as its table, while the tree keeps changing. So the view
+// has the runs that the tree will have on average until it is in the same state again: the job's
+// output, the runs that the job leaves alone, and a part of its inputs, since runs like them will
+// be written again.
+#pragma once
+
+#include <vector>
+
+#include "table_count.h"
+
+namespace exactbloom::tree {
+
+// Sorted runs of about the same size.
+struct RunsOfSize {
+  double keys = 0.0;  // of each run
+  double count = 1.0;
+  // Of each run, as far as it exists: the bytes of its filters, and the keys of those of its tables
+  // whose filter size is unknown.
+  double filter_bytes = 0.0;
+  double unknown_keys = 0.0;
+};
+
+struct TreeView {
+  bool is_flush = false;  // each table of a flush is a run of its own
+  std::vector<RunsOfSize> other_runs;
+  double output_keys = 0.0;         // of the run that a compaction writes into, when it has ended
+  double typical_flush_keys = 0.0;  // of a flush whose keys are not known yet; 0: the tree is empty
+
+  double live_keys = 0.0;      // of the family
+  double keys_to_write = 0.0;  // of a compaction, about
+  // The bytes of filters when the job has ended, without those that it has still to write: the most
+  // that it can be, in whatever order the running jobs end.
+  double other_filter_bytes = 0.0;
+  double other_unknown_keys = 0.0;  // beside: of tables whose filter size is unknown
+  // Of the other families of the database that share the policy: live keys, and filter bytes as
+  // above.
+  double shared_keys = 0.0;
+  double shared_filter_bytes = 0.0;
+};
+
+struct JobTallies {
+  bool is_flush = false;
+  // The job fires no begin and end events (CompactFiles). Its finished tables count as live at
+  // once, and its inputs until they are deleted.
+  bool is_unreported = false;
+  int output_level = 0;
+  Tallies inputs;
+  Tally written;
+};
+
+// Returns the view of a job without shared_keys and shared_filter_bytes.
+//   live               the live tables of the family, including the inputs of the job
+//   added_by_others    bytes of filters that other running jobs add to the family
+TreeView ViewOfJob(const Tallies& live, const JobTallies& job, double added_by_others);
+
+}  // namespace exactbloom::tree

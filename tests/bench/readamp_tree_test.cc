@@ -1,0 +1,138 @@
+// Trees and caches of readamp: the counts by RocksDB, by the file system and from the tree.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "readamp/report/rate_prediction.h"
+#include "readamp_fixture.h"
+
+namespace exactbloom::readamp {
+namespace {
+
+using nlohmann::json;
+using testing::ReadampTest;
+
+class OnTree : public ReadampTest, public ::testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Trees, OnTree,
+                         ::testing::Values("--tree settled", "--sorted-runs 1",
+                                           "--filters partitioned",
+                                           "--tree loaded --write-buffer 128kb",
+                                           "--tree level0 --level0-files 5",
+                                           "--tree universal --write-buffer 128kb"));
+
+// Nothing is cached, so every search of a table is a read.
+void ExpectAgreement(const json& result) {
+  EXPECT_EQ(result.at("absent_checks"), result.at("derived_absent_checks"));
+  EXPECT_EQ(result.at("file_bytes_read"), result.at("bytes_read"));
+  EXPECT_EQ(result.at("file_reads"), result.at("data_blocks_read"));
+  EXPECT_EQ(result.at("wasted_reads"), result.at("wasted_searches"));
+}
+
+TEST_P(OnTree, AllCountsAgree) {
+  const std::string tree = GetParam();
+  const json report =
+      Measure(tree +
+              " --synthetic 16000 --lookups 3000 --threads 1 --workloads absent,present,zipf "
+              "--policies none,bloomfilter:10,classic_bloom:10");
+  ASSERT_EQ(report.at("policies").size(), 3U);
+  for (const auto& policy : report.at("policies")) {
+    // What RocksDB's own compactions have left at the end depends on how far they were.
+    const bool compacts = tree.find("loaded") != tree.npos || tree.find("universal") != tree.npos;
+    if (!compacts) {
+      EXPECT_EQ(policy.at("sorted_runs") == 1, tree == "--sorted-runs 1");
+    }
+    EXPECT_GT(policy.at("workloads").at("absent").at("wasted_reads"), 0);
+    ASSERT_EQ(policy.at("workloads").size(), 3U);
+    for (const auto& [name, result] : policy.at("workloads").items()) {
+      SCOPED_TRACE(policy.at("policy").get<std::string>() + ", " + name);
+      ExpectAgreement(result);
+      // In one sorted run, or two whose ranges do not overlap, only the run of a present key is
+      // asked.
+      const bool has_rate =
+          policy.at("policy") == "classic_bloom:10" && result.at("absent_checks") > 0;
+      EXPECT_EQ(result.at("exact_rate").is_null(), !has_rate);
+      // By Zipf's law a few keys are most of the lookups: the interval of so few is not exact.
+      if (has_rate && name != "zipf") ExpectExactRateInInterval(result);
+    }
+  }
+}
+
+// RocksDB does not compare a key with the ranges of three tables of level 0 alone. A filter that
+// lets a key behind the last one pass costs no read.
+TEST_F(ReadampTest, FewTablesAreAskedRegardlessOfTheirRanges) {
+  const json report = Measure(
+      "--synthetic 20000 --lookups 4000 --workloads absent --policies none,bloomfilter:5 "
+      "--tree level0 --level0-files 3");
+  const auto& bloom = Result(report, 1, "absent");
+  EXPECT_EQ(bloom.at("absent_checks"), 3 * 4000);
+  EXPECT_EQ(bloom.at("derived_absent_checks"), 3 * 4000);
+  EXPECT_LE(bloom.at("wasted_reads"), bloom.at("false_positives"));
+}
+
+TEST_F(ReadampTest, ABlockCacheOfAllLeavesNothingToRead) {
+  const json report = Measure(
+      "--synthetic 20000 --lookups 4000 --block-cache all --filters partitioned "
+      "--workloads absent,present --policies none,classic_bloom:8");
+  for (const auto& policy : report.at("policies")) {
+    for (const auto& result : policy.at("workloads")) {
+      EXPECT_EQ(result.at("file_reads"), 0);
+      EXPECT_EQ(result.at("wasted_reads"), 0);
+      EXPECT_GT(result.at("wasted_searches"), 0);
+      EXPECT_GE(result.at("block_cache_hits"), result.at("wasted_searches"));
+    }
+  }
+}
+
+TEST_F(ReadampTest, WarnsOfASizeRatioThatIsNotTheTrees) {
+  const json report = Measure(
+      "--synthetic 20000 --lookups 100 --workloads absent --size-ratio 4 --policies "
+      "'classic_bloom:10,{id=classic_bloom;size_ratio=10},{id=classic_bloom;size_ratio=5}'");
+  const std::string warning =
+      "size_ratio is 10, but level 4 has 4 times the keys of level 3: the filters take more or "
+      "less memory than bits_per_key says";
+  for (const auto& policy : report.at("policies")) {
+    const bool misfits = policy.at("policy") == "{id=classic_bloom;size_ratio=10}";
+    EXPECT_EQ(policy.at("warnings"), misfits ? json{warning} : json::array());
+  }
+  EXPECT_EQ(err_, "readamp: warning: {id=classic_bloom;size_ratio=10}: " + warning + "\n");
+}
+
+// Counts that must agree: each one that is off by little is an error that names the run.
+TEST(CheckAgreement, RefusesCountsThatDiffer) {
+  Measurement counts;
+  counts.lookups = 100'000;
+  counts.true_negatives = 99'000;
+  counts.false_positives = counts.filters_passed = 1000;
+  counts.data_blocks_read = counts.file_reads = counts.wasted_reads = 1000;
+  counts.bytes_read = counts.file_bytes_read = 4'096'000;
+  Prediction predicted;
+  predicted.absent_checks = 100'000;
+  predicted.rate = 0.01;
+  predicted.decides = true;
+  CheckAgreement(counts, predicted, Tree::kSettled, "run");
+
+  const auto refuses = [&](const auto& change) {
+    Measurement changed = counts;
+    Prediction other = predicted;
+    change(changed, other);
+    try {
+      CheckAgreement(changed, other, Tree::kSettled, "run");
+    } catch (const WrongAnswer& problem) {
+      return std::string(problem.what()).rfind("run: ", 0) == 0;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses([](Measurement& m, Prediction&) { ++m.file_reads; }));
+  EXPECT_TRUE(refuses([](Measurement& m, Prediction&) { --m.file_bytes_read; }));
+  EXPECT_TRUE(refuses([](Measurement& m, Prediction&) { ++m.true_negatives; }));
+  EXPECT_TRUE(refuses([](Measurement& m, Prediction&) { --m.wasted_reads; }));
+  // Five deviations of the count are 158.
+  EXPECT_FALSE(refuses([](Measurement&, Prediction& p) { p.rate = 0.0087; }));
+  EXPECT_TRUE(refuses([](Measurement&, Prediction& p) { p.rate = 0.0083; }));
+}
+
+}  // namespace
+}  // namespace exactbloom::readamp

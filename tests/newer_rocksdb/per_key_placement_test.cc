@@ -1,0 +1,105 @@
+// With per-key placement, a compaction into the last level writes old keys there and recent ones
+// into the level above, in one thread and in turns.
+#include <gtest/gtest.h>
+#include <rocksdb/env.h>
+#include <rocksdb/listener.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exactbloom/tree_listener.h"
+#include "followed_database.h"
+#include "plugin/tree/current_table.h"
+#include "rocksdb_version.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr Version kKeepsTimesOfWrites{11, 8};
+constexpr std::uint64_t kKeys = 2'000;
+constexpr std::uint64_t kRecentSeconds = 10'000;
+
+// The time can be set forward, as if the database had been closed for long.
+class LaterEnv : public rocksdb::EnvWrapper {
+ public:
+  LaterEnv() : EnvWrapper(rocksdb::Env::Default()) {}
+
+  const char* Name() const override { return "LaterEnv"; }
+  rocksdb::Status GetCurrentTime(std::int64_t* seconds) override {
+    const rocksdb::Status status = target()->GetCurrentTime(seconds);
+    *seconds += later_;
+    return status;
+  }
+  void SetForward(std::uint64_t seconds) { later_ += static_cast<std::int64_t>(seconds); }
+
+ private:
+  std::atomic<std::int64_t> later_{0};
+};
+
+class OpenTables : public rocksdb::EventListener {
+ public:
+  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& /*info*/) override {
+    most_ = std::max(most_, ++open_);
+  }
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& /*info*/) override { --open_; }
+  int Most() const { return most_; }
+
+ private:
+  int open_ = 0;
+  int most_ = 0;
+};
+
+std::vector<std::string> FilesOf(rocksdb::DB& db) {
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db.GetLiveFilesMetaData(&files);
+  std::vector<std::string> names;
+  for (const auto& file : files) names.push_back(file.relative_filename);
+  return names;
+}
+
+TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
+  EXACTBLOOM_SKIP_BEFORE(kKeepsTimesOfWrites, "keeping the times of writes in tables");
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("db");
+  const ListenerPointer listener = NewTreeListener();
+  const auto open_tables = std::make_shared<OpenTables>();
+  LaterEnv env;
+  rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener);
+  options.listeners.push_back(open_tables);
+  options.env = &env;
+  options.compaction_style = rocksdb::kCompactionStyleUniversal;
+  options.disable_auto_compactions = true;
+  options.num_levels = 4;
+  options.preclude_last_level_data_seconds = kRecentSeconds;
+  Database db = Open(options, path);
+  PutAndFlush(*db, kKeys);
+  db.reset();
+  env.SetForward(5 * kRecentSeconds);
+  db = Open(options, path);
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    ASSERT_TRUE(db->Put({}, KeyOf(2 * i) + "recent", "value").ok());
+  }
+  ASSERT_TRUE(db->Flush({}).ok());
+  ASSERT_TRUE(db->CompactFiles({}, FilesOf(*db), options.num_levels - 1).ok());
+  EXPECT_EQ(open_tables->Most(), 2);
+  const auto tree = TreesOf(*db).at(rocksdb::kDefaultColumnFamilyName);
+  EXPECT_EQ(tree.size(), 2U);  // levels
+  const tree::Tally counted = tree::TallyOfAll(
+      tree::ShapeOf(*listener, path)->TalliesOf(rocksdb::kDefaultColumnFamilyName));
+  EXPECT_EQ(counted.tables, SumOf(tree).tables);
+  EXPECT_EQ(counted.keys, 2 * kKeys);
+  EXPECT_EQ(counted.filter_bytes, SumOf(tree).filter_bytes);
+
+  rocksdb::CompactRangeOptions rewrite;
+  rewrite.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db->CompactRange(rewrite, nullptr, nullptr).ok());
+  ExpectTrueShape(*db, listener);
+  db.reset();
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,150 @@
+#include "policy_text.h"
+
+#include <fmt/format.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "exactbloom/filter_policy.h"
+#include "plugin/policy_options.h"
+#include "tool/database/database_files.h"
+#include "tool/database/database_options.h"
+#include "tool/support/nearest_name.h"
+#include "tool/support/own_policy.h"
+#include "tool/support/policy_name.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
+
+// The policy that RocksDB makes of a text, or null.
+PolicyPointer PolicyOf(const std::string& text) {
+  RegisterFilterPolicies();
+  PolicyPointer policy;
+  rocksdb::ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  const rocksdb::Status status = rocksdb::FilterPolicy::CreateFromString(config, text, &policy);
+  return status.ok() ? policy : nullptr;
+}
+
+// The words of a text, whatever its punctuation is.
+struct PolicyFields {
+  std::string id;
+  std::vector<std::pair<std::string, std::string>> options;
+
+  std::string Name() const { return id.substr(0, id.find(':')); }
+
+  std::string Format() const {
+    std::string text;
+    for (const auto& [name, value] : options) text += fmt::format(";{}={}", name, value);
+    return options.empty() ? id : fmt::format("{{id={}{}}}", id, text);
+  }
+};
+
+PolicyFields FieldsOf(const std::string& text) {
+  const char* const separators = text.find(';') == std::string::npos ? "{}," : "{};";
+  PolicyFields fields;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    const std::string part = Trimmed(text.substr(begin, end - begin));
+    begin = end + 1;
+    const std::size_t equals = part.find('=');
+    const std::string name = equals == std::string::npos ? "id" : Trimmed(part.substr(0, equals));
+    const std::string value = equals == std::string::npos ? part : Trimmed(part.substr(equals + 1));
+    if (part.empty()) continue;
+    if (name != "id") {
+      fields.options.emplace_back(name, value);
+    } else if (fields.id.empty()) {
+      fields.id = value;
+    }
+  }
+  if (fields.id.empty()) fields.id = PolicyName(FilterKind::kClassic);
+  return fields;
+}
+
+std::string NameNear(const std::string& name, const std::vector<std::string>& known) {
+  const std::string nearest = support::NearestName(name, known);
+  return nearest.empty() ? name : nearest;
+}
+
+PolicyFields WithKnownNames(PolicyFields fields) {
+  std::vector<std::string> options;
+  for (const auto& [name, type] : PolicyOptionTypes()) options.push_back(name);
+  for (auto& [name, value] : fields.options) name = NameNear(name, options);
+  const std::string name = fields.Name();
+  fields.id.replace(0, name.size(), NameNear(name, support::PolicyNames()));
+  return fields;
+}
+
+// Why RocksDB does not understand a text.
+std::string WhyNotUnderstood(const std::string& text, const PolicyFields& fields) {
+  if (IsNameAlone(text)) return "RocksDB does not read the name without bits per key";
+  const std::vector<std::string>& names = support::PolicyNames();
+  if (std::find(names.begin(), names.end(), fields.Name()) == names.end()) {
+    return fmt::format("there is no filter policy '{}' here", fields.Name());
+  }
+  if (PolicyOf(fields.Format()) != nullptr) {
+    return "wrong punctuation: a policy with options is written {id=NAME;OPTION=VALUE;...}";
+  }
+  NamedPolicy policy;
+  const rocksdb::Status status = ParsePolicy(fields.Format(), &policy);
+  return status.ok() ? "RocksDB does not understand it" : Describe(status);
+}
+
+// Options that have no effect beside others. RocksDB itself writes each option once.
+std::vector<TextProblem> OptionsWithoutEffect(const PolicyFields& fields,
+                                              const NamedPolicy& written) {
+  std::vector<TextProblem> problems;
+  NamedPolicy id;
+  const bool has_bits = ParsePolicy(fields.id, &id).ok() && id.sets_bits;
+  if (has_bits && !ReplacesBits(id.options) && ReplacesBits(written.options)) {
+    problems.push_back({"bits_per_key has no effect beside fpr or level_bits", ""});
+  }
+  for (std::size_t i = 0; i < fields.options.size(); ++i) {
+    const std::string& name = fields.options[i].first;
+    const std::string& value = fields.options[i].second;
+    const auto alone = [&](const std::string& other) {
+      NamedPolicy policy;
+      const std::string text = fmt::format("{{id={};{}={}}}", fields.Name(), name, other);
+      return ParsePolicy(text, &policy).ok() ? FormatPolicy(policy.kind, policy.options) : other;
+    };
+    std::vector<std::string> before;
+    if (has_bits && name == "bits_per_key") before.push_back(FormatNumber(id.options.bits_per_key));
+    for (std::size_t k = 0; k < i; ++k) {
+      if (fields.options[k].first == name) before.push_back(fields.options[k].second);
+    }
+    for (const std::string& other : before) {
+      if (alone(other) == alone(value)) continue;
+      problems.push_back({fmt::format("{} is given twice, as {} and {}", name, other, value), ""});
+    }
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
+  const PolicyPointer kept = PolicyOf(text);
+  const PolicyFields fields = FieldsOf(text);
+  if (kept == nullptr) {
+    const std::string meant = IsNameAlone(text) ? text + ":10" : WithKnownNames(fields).Format();
+    return {{WhyNotUnderstood(text, fields), PolicyOf(meant) == nullptr ? "" : meant}};
+  }
+  const BloomFilterPolicy* ours = support::OwnPolicy(kept.get());
+  if (ours == nullptr) return {};
+  NamedPolicy written;
+  const rocksdb::Status status = ParsePolicy(text, &written);
+  if (!status.ok()) return {{Describe(status), ""}};
+  // By value: a number can be written in several ways.
+  const std::string kept_text = FormatPolicy(ours->Layout().kind, ours->Options());
+  if (kept_text != FormatPolicy(written.kind, written.options)) {
+    return {{"RocksDB would keep other options", kept_text}};
+  }
+  return OptionsWithoutEffect(fields, written);
+}
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,21 @@
+// What is wrong with the text of filter_policy= in an OPTIONS file.
+//
+// RocksDB reads a text that it does not understand without an error, and then writes tables without
+// filters.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace exactbloom::tool {
+
+struct TextProblem {
+  std::string problem;
+  std::string meant;  // the text that is probably meant, or empty
+};
+
+// Returns the problems of such a text; none for a policy of RocksDB or ExactBloom that RocksDB
+// reads as it is written.
+std::vector<TextProblem> ProblemsOfPolicy(const std::string& text);
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,306 @@
+// exactbloom: rates of Bloom filters, and the filters of databases. This file has the whole command
+// line: the options of every subcommand, their help and their checks.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "exactbloom/sizing.h"
+#include "exactbloom/version.h"
+#include "subcommands.h"
+#include "tool/support/argument_types.h"
+#include "tool/support/key_file.h"
+#include "tool/support/run_program.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using support::AddChoice;
+using support::Bytes;
+using support::Count;
+using support::Number;
+using support::OneOf;
+using support::Share;
+
+// A value in a form such as Share(), named in the help by its type.
+template <typename Value>
+CLI::Option* AddValue(CLI::App& app, const std::string& name, Value& value,
+                      const std::string& description, const CLI::Validator& form = Count(),
+                      const std::string& type = "NUMBER") {
+  return app.add_option(name, value, description)->transform(form)->type_name(type);
+}
+
+void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
+
+void AddLayout(CLI::App& app, Layout& layout) {
+  AddChoice(app, "--kind", layout.kind,
+            {{"classic", FilterKind::kClassic}, {"standard", FilterKind::kStandard}},
+            "classic: k distinct bits per key; standard: k independent bits")
+      ->type_name("KIND");
+  app.add_option_function<int>(
+         "--lines",
+         [&layout](int lines) {
+           layout = {layout.kind, lines};
+         },
+         "Cache lines that hold a key's bits: 0, anywhere in the filter; or 1")
+      ->check(OneOf({"0", "1"}))
+      ->type_name("NUMBER")
+      ->default_str("0");
+}
+
+void AddTables(CLI::App& app, std::vector<std::string>& paths) {
+  app.add_option(
+         "PATH", paths,
+         "A database's directory, and behind it those of its db_paths; or table files (.sst)")
+      ->required()
+      ->type_name("");
+}
+
+void AddDatabase(CLI::App& app, std::string& path) {
+  app.add_option("PATH", path, "A database's directory")->required()->type_name("");
+}
+
+void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
+  app.add_option_function<std::string>(
+         "--lookups", [&lookups](const std::string& file) { lookups = support::ReadKeyFile(file); },
+         "Absent keys as the program looks them up, one per line. Default: drawn as the stored "
+         "keys are")
+      ->type_name("FILE");
+}
+
+void AddRateOf(CLI::App& app, RateArguments& arguments) {
+  CLI::App* rate = app.add_subcommand(
+      "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
+  AddLayout(*rate, arguments.layout);
+  AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
+  AddValue(*rate, "--n", arguments.keys, "Keys in it")->required();
+  AddValue(*rate, "--k", arguments.probes, "Probes: bits per key", Count(1, kMaxProbes))
+      ->required();
+  AddJson(*rate, arguments.json);
+  rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
+  rate->callback([&arguments] { RunRate(arguments); });
+}
+
+void AddPlan(CLI::App& app, PlanArguments& arguments) {
+  CLI::App* plan = app.add_subcommand(
+      "plan", "The filter for a number of keys, or for each level of a tree, by memory or by rate");
+  AddLayout(*plan, arguments.layout);
+  auto* keys = AddValue(*plan, "--keys", arguments.keys, "Keys of one filter");
+  auto* levels = plan->add_option("--levels", arguments.levels,
+                                  "Keys of each level, smallest first, separated by commas")
+                     ->delimiter(',')
+                     ->transform(Count())
+                     ->type_name("N1,N2,...")
+                     ->excludes(keys);
+  auto* wanted = plan->add_option_group("wanted", "What the filters may cost, or must achieve");
+  AddValue(*wanted, "--bits-per-key", arguments.bits_per_key,
+           "Filter bits per key, over all levels", Number());
+  AddValue(*wanted, "--fpr", arguments.rate, "The largest false-positive rate of one filter",
+           Share(), "RATE");
+  AddValue(*wanted, "--mean-fpr", arguments.mean_rate,
+           "For levels: the largest average of their false-positive rates", Share(), "RATE")
+      ->needs(levels);
+  AddValue(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB",
+           Bytes(), "BYTES");
+  AddValue(*wanted, "--wasted-reads", arguments.wasted_reads,
+           "For levels: the wasted reads per lookup of an absent key", Share(), "READS")
+      ->needs(levels);
+  wanted->require_option(1);
+  AddChoice(*plan, "--bottommost", arguments.bottommost,
+            {{"bloom", BottommostFilter::kBloom}, {"ribbon", BottommostFilter::kRibbon}},
+            "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
+      ->type_name("FILTER")
+      ->needs(levels);
+  AddValue(*plan, "--last-level", arguments.last_level,
+           "For levels: the last one's number in RocksDB; 6 with dynamic level sizes. "
+           "Default: how many levels are given",
+           Count(0, 63))
+      ->needs(levels);
+  AddJson(*plan, arguments.json);
+  plan->footer(
+      "Examples: exactbloom plan --keys 1e6 --fpr 0.01\n"
+      "          exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
+  plan->callback([&arguments] { RunPlan(arguments); });
+}
+
+void AddRateTable(CLI::App& app, RateTableArguments& arguments) {
+  CLI::App* table =
+      app.add_subcommand("table", "Exact rates over ranges of bits per key and of probes");
+  AddLayout(*table, arguments.layout);
+  AddValue(*table, "--keys", arguments.keys, "Keys in each filter")->capture_default_str();
+  AddValue(*table, "--from", arguments.least_bits_per_key, "The fewest bits per key", Number())
+      ->capture_default_str();
+  AddValue(*table, "--to", arguments.most_bits_per_key, "The most bits per key", Number())
+      ->capture_default_str();
+  AddValue(*table, "--step", arguments.step, "Bits per key from one row to the next", Number())
+      ->capture_default_str();
+  AddValue(*table, "--least-k", arguments.least_probes, "The fewest probes", Count(1, kMaxProbes))
+      ->capture_default_str();
+  AddValue(*table, "--most-k", arguments.most_probes, "The most probes", Count(1, kMaxProbes))
+      ->capture_default_str();
+  AddJson(*table, arguments.json);
+  table->footer("Example: exactbloom table --keys 1000 --from 8 --to 12 --step 0.5");
+  table->callback([&arguments] { RunRateTable(arguments); });
+}
+
+void AddInspect(CLI::App& app, InspectArguments& arguments) {
+  CLI::App* inspect = app.add_subcommand(
+      "inspect",
+      "The filters of a database's tables: their kind, rate, fill, and whether they are used");
+  AddTables(*inspect, arguments.paths);
+  AddLookups(*inspect, arguments.lookups);
+  inspect->add_flag("--summary", arguments.summary, "Levels only, without a line per table");
+  AddJson(*inspect, arguments.json);
+  inspect->footer(
+      R"(The exact rate follows from the filter's bits, keys and probes, and is a mean over hash functions;
+"given fill" is the rate of this very filter, from the bits that are set in it. "asked" counts
+the tables whose range has an absent key, and "wasted reads" those of them that are read.
+Nothing is written, and the database may be in use: its tables are found in its MANIFEST.
+
+Examples:
+  exactbloom inspect /var/lib/service/db
+  exactbloom inspect --summary /var/lib/service/db
+  exactbloom inspect --json 000123.sst 000124.sst
+
+Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no database.)");
+  inspect->callback([&arguments] { RunInspect(arguments); });
+}
+
+void AddVerify(CLI::App& app, VerifyArguments& arguments) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "Check every table's filter with all keys of the table, and with absent keys");
+  AddTables(*verify, arguments.paths);
+  AddValue(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
+      ->capture_default_str();
+  AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
+  AddValue(*verify, "--threads", arguments.threads, "Tables to read at a time",
+           Count(1, VerifyArguments::kMostThreads))
+      ->capture_default_str();
+  AddJson(*verify, arguments.json);
+  verify->footer(
+      R"(A key that its filter denies is a false negative: lookups do not find it. The table and
+the key are named, and the exit status is 1. It is also 1 if a table cannot be read
+or its filter cannot be asked.
+Half of the absent keys are present keys with one byte changed, half are random. The
+interval is that of the measured rate: it contains the exact rate with 99.9% confidence.
+It allows for chance in the choice of keys and in each filter's fill.
+The database may be in use; nothing is written.
+Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
+  verify->callback([&arguments] { RunVerify(arguments); });
+}
+
+void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
+  CLI::App* advise = app.add_subcommand(
+      "advise", "The best filter setting for the same memory, and what it would change");
+  AddDatabase(*advise, arguments.path);
+  AddValue(*advise, "--memory", arguments.memory_bytes,
+           "Filter bytes of all column families, such as 64MB. Default: those of the present "
+           "filters, or 10 bits per key",
+           Bytes(), "BYTES");
+  AddLookups(*advise, arguments.lookups);
+  AddJson(*advise, arguments.json);
+  advise->footer(
+      R"(A lookup of an absent key asks the filters of the tables whose range has the key, at most one in
+each sorted run, and wastes a read for each filter that lets the key pass. advise reads the tree
+and its present filters from the tables, and computes the wasted reads for the settings of the
+policy with as many bits per key as the memory allows. It recommends the simplest setting within
+2% of the best, with the lines to paste, and warns of settings under which filters are not used.
+Nothing is written, and the database may be in use.
+
+Examples:
+  exactbloom advise /var/lib/service/db
+  exactbloom advise --memory 2G --json /var/lib/service/db
+
+Exit status: 0; 1, some tables cannot be read, and were left out; 2, no database, or no
+setting fits the memory.)");
+  advise->callback([&arguments] { RunAdvise(arguments); });
+}
+
+void AddCheck(CLI::App& app, CheckArguments& arguments) {
+  CLI::App* check = app.add_subcommand(
+      "check", "Whether RocksDB understands the filter policies of an OPTIONS file");
+  check->add_option("FILE", arguments.path, "An OPTIONS file")->required()->type_name("");
+  AddJson(*check, arguments.json);
+  check->footer(
+      R"(RocksDB reads an OPTIONS file without an error where it does not know the filter policy, and then
+writes tables without filters. Each such line is named here, with what was probably meant: names
+and options that do not exist, braces and separators, options without effect beside others, and
+policies that follow the tree without a listener. Nothing is written.
+
+Example: exactbloom check /var/lib/service/db/OPTIONS-000025
+
+Exit status: 0, all is understood; 1, something is not; 2, the file cannot be read.)");
+  check->callback([&arguments] { RunCheck(arguments); });
+}
+
+void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
+  CLI::App* rebuild =
+      app.add_subcommand("rebuild", "Rewrite the tables that lack their policy's filter");
+  AddDatabase(*rebuild, arguments.path);
+  rebuild
+      ->add_option("--policy", arguments.policy, "Another filter policy, such as classic_bloom:10")
+      ->type_name("POLICY");
+  AddValue(*rebuild, "--rate", arguments.bytes_per_second, "Bytes of tables to rewrite per second",
+           Bytes(), "BYTES");
+  AddValue(*rebuild, "--max-bytes", arguments.max_bytes, "Bytes of tables to rewrite in all",
+           Bytes(), "BYTES");
+  CLI::Option* bits = rebuild->add_flag(
+      "--bits", arguments.other_sizes,
+      "Rewrite also the tables whose filter has more or fewer bits per key than wanted");
+  rebuild->add_flag("--all", arguments.all, "Rewrite all tables")->excludes(bits);
+  rebuild->add_flag(
+      "--compact", arguments.compacts,
+      "Let automatic compactions go on meanwhile. By default the tree keeps its shape");
+  rebuild->add_flag("--dry-run", arguments.dry_run, "Only say what would be rewritten");
+  AddJson(*rebuild, arguments.json);
+  rebuild->footer(
+      R"(The database is opened for writing, with the options of its OPTIONS file; another process
+must not have it open. --policy replaces the filter policy in them for all column families,
+and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the
+database may be in use.
+Tables whose filter has the wanted family, kind and lines are left alone; with --bits they are
+rewritten where its size differs by more than 5%. Each table is rewritten within its level, and
+no other compaction begins. Ctrl-C stops after the current table; the same command continues with
+what remains, but begins anew with --all. Bytes may be written as 50M or 2G (powers of 1024).
+
+Examples:
+  exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db
+  exactbloom rebuild --rate 50M --max-bytes 10G /var/lib/service/db
+
+Exit status: 0, done, or as much as --max-bytes allows; 1, some tables are damaged; 2, the
+database cannot be opened or written; 130, interrupted.)");
+  rebuild->callback([&arguments] { RunRebuild(arguments); });
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Exact false-positive rates of Bloom filters, and the filters of RocksDB databases.",
+               "exactbloom");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", EXACTBLOOM_VERSION);
+  app.footer(R"(Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
+Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
+has no answer or is not understood; 130, interrupted.)");
+  RateArguments rate;
+  PlanArguments plan;
+  RateTableArguments table;
+  InspectArguments inspect;
+  VerifyArguments verify;
+  AdviseArguments advise;
+  CheckArguments check;
+  RebuildArguments rebuild;
+  AddRateOf(app, rate);
+  AddPlan(app, plan);
+  AddRateTable(app, table);
+  AddInspect(app, inspect);
+  AddVerify(app, verify);
+  AddAdvise(app, advise);
+  AddCheck(app, check);
+  AddRebuild(app, rebuild);
+  return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
+}
+
+}  // namespace
+}  // namespace exactbloom::tool
+
+int main(int argc, char** argv) { return exactbloom::tool::Main(argc, argv); }

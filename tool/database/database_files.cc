@@ -1,0 +1,112 @@
+#include "database_files.h"
+
+#include <fmt/format.h>
+#include <rocksdb/file_system.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <system_error>
+#include <tuple>
+
+#include "plugin/files/manifest.h"
+#include "tool/support/errors.h"
+
+namespace exactbloom::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string WithoutTrailingSlash(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  return last == std::string::npos ? path : path.substr(0, last + 1);
+}
+
+// The table file in the first of the directories that has it.
+std::string PathOf(std::uint64_t number, const std::vector<std::string>& directories) {
+  const std::string name = fmt::format("/{:06}.sst", number);
+  const auto has_it = [&name](const std::string& directory) {
+    std::error_code ignored;
+    return fs::exists(directory + name, ignored);
+  };
+  const auto place = directories.size() == 1
+                         ? directories.begin()
+                         : std::find_if(directories.begin(), directories.end(), has_it);
+  return WithoutTrailingSlash(place == directories.end() ? directories.front() : *place) + name;
+}
+
+TableListing ListDatabase(const std::vector<std::string>& directories) {
+  for (std::size_t i = 1; i < directories.size(); ++i) {
+    if (!fs::exists(directories[i] + "/CURRENT")) continue;
+    throw support::InputError(directories[i] + " is another database: give one");
+  }
+  TableListing listing;
+  listing.database = WithoutTrailingSlash(directories.front());
+  files::Manifest manifest;
+  const rocksdb::Status status =
+      files::ReadManifest(*rocksdb::FileSystem::Default(), listing.database, &manifest);
+  if (status.IsNotFound()) {
+    throw support::InputError(
+        fmt::format("{} is not a RocksDB database: it has no file CURRENT", listing.database));
+  }
+  if (!status.ok()) {
+    throw support::InputError(
+        fmt::format("the tables of {} cannot be listed: {}", listing.database, Describe(status)));
+  }
+  for (const auto& [number, table] : manifest.tables) {
+    const files::LiveColumnFamily& family = manifest.column_families[table.column_family];
+    listing.tables.push_back({PathOf(number, directories), number, table.level, family.name,
+                              family.comparator, table.smallest, table.largest,
+                              table.largest_sequence});
+  }
+  std::sort(listing.tables.begin(), listing.tables.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.column_family, a.level, a.number) <
+           std::tie(b.column_family, b.level, b.number);
+  });
+  return listing;
+}
+
+}  // namespace
+
+TableListing ListTables(const std::vector<std::string>& paths) {
+  std::size_t directories = 0;
+  TableListing listing;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) {
+      throw support::InputError(fmt::format("{}: {}", path, error ? error.message() : "not found"));
+    }
+    if (fs::is_directory(status)) ++directories;
+    listing.tables.emplace_back().path = path;
+  }
+  if (directories == 0) return listing;
+  if (directories == paths.size()) return ListDatabase(paths);
+  throw support::InputError("directories and files: give one database, or table files");
+}
+
+std::string Describe(const rocksdb::Status& status) {
+  // RocksDB writes "Corruption: what: where", perhaps with line breaks, which are removed here.
+  std::string text = status.ToString();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+void ForEach(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    while (!support::InterruptArrived()) {
+      const std::size_t item = next.fetch_add(1);
+      if (item >= count) return;
+      work(item);
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (int i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, run));
+  run();
+  for (std::future<void>& other : others) other.get();
+  support::CheckForInterrupts();
+}
+
+}  // namespace exactbloom::tool

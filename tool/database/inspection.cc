@@ -1,0 +1,119 @@
+#include "inspection.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "database_files.h"
+#include "key_ranges.h"
+
+namespace exactbloom::tool {
+namespace {
+
+void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::string>& lookups,
+                Inspection& inspection) {
+  std::vector<const TableLocation*> locations;
+  std::vector<CountedTable> counted;
+  for (const auto& [location, report] : read.tables) {
+    locations.push_back(&location);
+    counted.emplace_back(&location, report.filter.entries);
+  }
+  const std::vector<bool> are_bottommost = AreBottommost(locations);
+  const std::vector<double> asked =
+      lookups.empty() ? ChancesAsked(counted) : ChancesAsked(locations, lookups);
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    inspection.tables[i].bottommost = are_bottommost[i];
+    inspection.tables[i].asked = asked[i];
+  }
+  std::size_t place = 0;
+  for (const std::size_t i : OrderInTree(locations)) inspection.tables[i].place = place++;
+}
+
+void Summarize(Inspection& inspection) {
+  std::map<std::pair<std::string, int>, FilterSummary> levels;
+  for (const TableReport& table : inspection.tables) {
+    levels[{table.filter.column_family, table.filter.level}].Add(table);
+    inspection.totals.Add(table);
+  }
+  for (auto& [place, level] : levels) {
+    std::tie(level.column_family, level.level) = place;
+    inspection.levels.push_back(level);
+  }
+}
+
+void JudgeUse(Inspection& inspection) {
+  DatabaseOptions options;
+  const rocksdb::Status status = LoadDatabaseOptions(inspection.database, &options);
+  if (!status.ok()) {
+    inspection.no_options_reason = Describe(status);
+    return;
+  }
+  inspection.options = std::move(options);
+  std::map<std::string, int> deepest;
+  for (const TableReport& table : inspection.tables) {
+    int& level = deepest[table.filter.column_family];
+    level = std::max(level, table.filter.level);
+  }
+  for (TableReport& table : inspection.tables) {
+    const FamilyOptions* family = inspection.OptionsOf(table.filter.column_family);
+    if (!table.HasFilter() || family == nullptr) continue;
+    // In level 0 only the last table would count as deepest.
+    const bool at_bottom =
+        table.filter.level > 0 && table.filter.level == deepest[table.filter.column_family];
+    table.use = UseOf(table.filter, *family, at_bottom);
+  }
+}
+
+}  // namespace
+
+void FilterSummary::Add(const TableReport& table) {
+  ++tables;
+  if (!table.status.ok()) {
+    ++unreadable;
+    return;
+  }
+  ++families[NameOf(table.filter.family)];
+  file_bytes += table.filter.file_bytes;
+  entries += table.filter.entries;
+  filter_bytes += table.filter.bytes;
+  keys += table.keys;
+  bits += table.bits;
+  fill.Add(static_cast<double>(table.bits), table.fill);
+  exact_rate.Add(static_cast<double>(table.keys), table.exact_rate);
+  fill_rate.Add(static_cast<double>(table.keys), table.fill_rate);
+  asked += table.asked;
+  wasted_reads += table.asked * table.PassRate();
+}
+
+Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups) {
+  Inspection inspection;
+  TableReader reader;
+  const auto read = ReadTables<TableReport>(
+      paths, "reading filters", [&](const TableLocation& table) { return reader.Read(table); });
+  inspection.database = read.database;
+  for (const auto& [location, report] : read.tables) {
+    inspection.tables.push_back(report);
+    inspection.tables.back().filter.level = location.level;
+  }
+  if (!inspection.database.empty()) {
+    FindPlaces(read, lookups, inspection);
+    JudgeUse(inspection);
+  }
+  Summarize(inspection);
+  return inspection;
+}
+
+const FamilyOptions* Inspection::OptionsOf(const std::string& column_family) const {
+  if (!options) return nullptr;
+  const auto family = options->families.find(column_family);
+  return family == options->families.end() ? nullptr : &family->second;
+}
+
+std::map<std::string, double> WastedReads(const std::vector<FilterSummary>& levels) {
+  std::map<std::string, double> reads;
+  for (const FilterSummary& level : levels) reads[level.column_family] += level.wasted_reads;
+  return reads;
+}
+
+}  // namespace exactbloom::tool

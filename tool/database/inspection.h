@@ -1,0 +1,78 @@
+// The tables of a database with their filters, and how its options use them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database_options.h"
+#include "table_report.h"
+
+namespace exactbloom::tool {
+
+// A weighted mean of the known values.
+class Mean {
+ public:
+  void Add(double weight, const std::optional<double>& value) {
+    if (!value) return;
+    weights_ += weight;
+    sum_ += weight * *value;
+  }
+  std::optional<double> Value() const {
+    return weights_ > 0.0 ? std::optional(sum_ / weights_) : std::nullopt;
+  }
+
+ private:
+  double weights_ = 0.0;
+  double sum_ = 0.0;
+};
+
+// Sums over tables. Rates are means over the tables' keys.
+struct FilterSummary {
+  std::string column_family;
+  int level = -1;
+
+  std::uint64_t tables = 0;
+  std::uint64_t unreadable = 0;
+  std::map<std::string, std::uint64_t> families;  // tables by NameOf(their filter's)
+  std::uint64_t file_bytes = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t filter_bytes = 0;
+
+  std::uint64_t keys = 0;  // in filters
+  std::uint64_t bits = 0;  // of filters
+  Mean fill;
+  Mean exact_rate;  // of the tables that have one
+  Mean fill_rate;
+  // On average per lookup of an absent key.
+  double asked = 0.0;         // tables whose range has the key
+  double wasted_reads = 0.0;  // those of them that it reads
+
+  void Add(const TableReport& table);
+};
+
+// Wasted reads of each column family: the sums over its levels.
+std::map<std::string, double> WastedReads(const std::vector<FilterSummary>& levels);
+
+struct Inspection {
+  std::string database;  // empty: single files, whose levels are not known
+  // The OPTIONS file, or why there is none.
+  std::optional<DatabaseOptions> options;
+  std::string no_options_reason;
+
+  std::vector<TableReport> tables;
+  std::vector<FilterSummary> levels;  // by column family and level
+  FilterSummary totals;
+
+  // Of a column family in the OPTIONS file, or null.
+  const FamilyOptions* OptionsOf(const std::string& column_family) const;
+};
+
+// Reads the filters of the tables that ListTables finds; writes nothing. Throws as ReadTables.
+//   lookups  absent keys, which give the probability that a lookup asks a table; if empty, absent
+//            keys are assumed to be distributed like the stored keys
+Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups);
+
+}  // namespace exactbloom::tool

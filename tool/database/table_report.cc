@@ -1,0 +1,91 @@
+#include "table_report.h"
+
+#include <rocksdb/file_system.h>
+
+#include <cmath>
+#include <vector>
+
+#include "exactbloom/theory/key_count_estimate.h"
+#include "filter_fill.h"
+
+namespace exactbloom::tool {
+namespace {
+
+// What the keys of a block are in proportion to: of a Bloom filter their number by its fill, of
+// others its size.
+double WeightOf(const BlockFill& block) {
+  if (!block.IsBloom()) return static_cast<double>(block.bits);
+  const auto estimate = EstimateKeys(block.layout, block.bits, block.ones, block.probes, 1.0);
+  const bool is_usable = estimate && std::isfinite(estimate->keys) && estimate->keys > 0.0;
+  return is_usable ? estimate->keys : static_cast<double>(block.bits);
+}
+
+// The keys of each block: from an ExactBloom block itself; otherwise a share of the table's keys.
+std::vector<double> KeysOfBlocks(const TableReport& report, const std::vector<BlockFill>& blocks) {
+  const bool ours = report.filter.family == FilterFamily::kExactBloom;
+  std::vector<double> keys;
+  double sum = 0.0;
+  for (const BlockFill& block : blocks) {
+    keys.push_back(ours ? static_cast<double>(block.keys) : WeightOf(block));
+    sum += keys.back();
+  }
+  if (ours || sum == 0.0) return keys;
+  for (double& share : keys) share *= static_cast<double>(report.keys) / sum;
+  return keys;
+}
+
+void AddFill(const std::vector<BlockFill>& blocks, TableReport* report) {
+  std::uint64_t ones = 0;
+  bool bloom = !blocks.empty();
+  for (const BlockFill& block : blocks) {
+    report->bits += block.bits;
+    ones += block.ones;
+    bloom = bloom && (block.IsBloom() || block.family == FilterFamily::kEmpty);
+  }
+  if (!bloom || report->bits == 0) return;
+  report->fill = static_cast<double>(ones) / static_cast<double>(report->bits);
+}
+
+}  // namespace
+
+double TableReport::PassRate() const {
+  if (!HasFilter() || (use && use->use == FilterUse::kUnused)) return 1.0;
+  return fill_rate.value_or(exact_rate.value_or(1.0));
+}
+
+TableReport TableReader::Read(const TableLocation& table) {
+  TableReport report;
+  std::vector<BlockFill> blocks;
+  report.status = ReadTableFilter(
+      *rocksdb::FileSystem::Default(), table.path, &report.filter,
+      [&blocks](const rocksdb::Slice& block) { blocks.push_back(MeasureBlock(block)); });
+  report.filter.level = table.level;
+  report.filter.number = table.number;
+  if (!table.column_family.empty()) report.filter.column_family = table.column_family;
+  if (!report.HasFilter()) return report;
+
+  const bool ours = report.filter.family == FilterFamily::kExactBloom;
+  report.keys = ours ? report.filter.keys : report.filter.filter_keys;
+  AddFill(blocks, &report);
+  const std::vector<double> keys = KeysOfBlocks(report, blocks);
+  double all_keys = 0.0;
+  double exact = 0.0;
+  double by_fill = 0.0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const BlockFill& fill = blocks[i];
+    const auto whole = static_cast<std::uint64_t>(std::llround(keys[i]));
+    all_keys += keys[i];
+    by_fill += keys[i] * fill.rate;
+    exact +=
+        keys[i] * (fill.IsBloom() ? rates_.MeanOf({fill.layout, fill.probes, fill.bits, whole, 0})
+                                  : fill.rate);
+  }
+  if (all_keys == 0.0) return report;
+  report.fill_rate = by_fill / all_keys;
+  const FilterFamily family = report.filter.family;
+  if (family == FilterFamily::kUnknown || family == FilterFamily::kLegacyBloom) return report;
+  report.exact_rate = exact / all_keys;
+  return report;
+}
+
+}  // namespace exactbloom::tool

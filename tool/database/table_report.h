@@ -1,0 +1,59 @@
+// A table's filter, its rates, and whether lookups use it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "database_files.h"
+#include "database_options.h"
+#include "exactbloom/table_filters.h"
+#include "tool/support/rate_deviation.h"
+
+namespace exactbloom::tool {
+
+enum class FilterUse { kUsed, kUnused, kUnknown };
+
+struct FilterUseFinding {
+  FilterUse use = FilterUse::kUsed;
+  std::string reason;  // why not, or why not for prefixes; else empty
+};
+
+// Returns whether Get() uses the filter of `table`, which must have a filter and be readable.
+//   options   its column family's
+//   deepest   whether no level below the table's has tables
+// Source: RocksDB 7.8, table/block_based.
+FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions& options, bool deepest);
+
+struct TableReport {
+  TableFilter filter;
+  rocksdb::Status status;   // the filter's
+  bool bottommost = false;  // AreBottommost
+  double asked = 1.0;       // the probability that a lookup of an absent key asks it
+  std::size_t place = 0;    // OrderInTree
+
+  // The filter. If it has partitions, rates are means weighted by their keys.
+  std::uint64_t keys = 0;            // the table's own count
+  std::uint64_t bits = 0;            // without trailers
+  std::optional<double> fill;        // share of ones; for Bloom filters
+  std::optional<double> exact_rate;  // from bits, keys and probes
+  std::optional<double> fill_rate;   // from the bits that are set
+
+  std::optional<FilterUseFinding>
+      use;  // known if there is an OPTIONS file; for tables with a filter
+
+  bool HasFilter() const { return status.ok() && filter.family != FilterFamily::kNone; }
+  // The share of absent keys for which the table is read; 1 if its filter is not used.
+  double PassRate() const;
+};
+
+class TableReader {
+ public:
+  // Reads a table once, one filter block at a time.
+  TableReport Read(const TableLocation& table);
+
+ private:
+  support::ExactRates rates_;
+};
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,262 @@
+// exactbloom inspect: the filters of a database's tables, and their rates.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tool/database/followed_tree.h"
+#include "tool/database/inspection.h"
+#include "tool/output.h"
+#include "tool/subcommands.h"
+#include "tool/support/errors.h"
+#include "tool/support/text_table.h"
+
+namespace exactbloom::tool {
+namespace {
+
+constexpr const char* kNothing = "-";
+
+std::string Rate(const std::optional<double>& rate) { return rate ? FormatRate(*rate) : kNothing; }
+
+std::string Fixed(const std::optional<double>& value, int digits) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : kNothing;
+}
+
+std::string BitsPerKey(std::uint64_t bits, std::uint64_t keys) {
+  if (keys == 0 || bits == 0) return kNothing;
+  return fmt::format("{:.3f}", static_cast<double>(bits) / static_cast<double>(keys));
+}
+
+std::string NameOfFilter(const TableReport& table) {
+  if (!table.status.ok()) return "unreadable";
+  const TableFilter& filter = table.filter;
+  std::string name =
+      filter.family == FilterFamily::kExactBloom ? Describe(filter.layout) : NameOf(filter.family);
+  if (filter.partitioned) name += fmt::format(", {} partitions", filter.blocks);
+  if (filter.prefix_filtering) {
+    name += filter.whole_key_filtering ? ", keys and prefixes" : ", prefixes";
+  }
+  return name;
+}
+
+std::string Probes(const TableFilter& filter) {
+  if (filter.max_probes == 0) return kNothing;
+  if (filter.min_probes == filter.max_probes || filter.min_probes == 0) {
+    return std::to_string(filter.max_probes);
+  }
+  return fmt::format("{}-{}", filter.min_probes, filter.max_probes);
+}
+
+std::string FormatTables(const Inspection& inspection) {
+  support::TextTable text({"table", "level", "filter", "keys", "bits/key", "k", "fill",
+                           "exact rate", "given fill", "filter bytes"});
+  for (const TableReport& table : inspection.tables) {
+    const TableFilter& filter = table.filter;
+    text.AddRow({FileName(filter.path), LevelName(filter.level), NameOfFilter(table),
+                 table.HasFilter() ? std::to_string(table.keys) : kNothing,
+                 BitsPerKey(table.bits, table.keys), Probes(filter), Fixed(table.fill, 4),
+                 Rate(table.exact_rate), Rate(table.fill_rate), filter.bytes});
+  }
+  return text.Format() + "\n";
+}
+
+std::string Families(const FilterSummary& summary) {
+  std::string text;
+  for (const auto& [family, tables] : summary.families) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tables, family);
+  }
+  return text.empty() ? kNothing : text;
+}
+
+std::string FormatLevels(const Inspection& inspection) {
+  const bool in_database = !inspection.database.empty();
+  const auto planned = PlannedBits(inspection);
+  support::Cells columns = {"level",      "tables",       "bytes", "filters",
+                            "keys",       "bits/key",     "fill",  "exact rate",
+                            "given fill", "filter bytes", "asked", "wasted reads"};
+  if (!planned.empty()) columns.emplace_back("plan, bits/key");
+  support::TextTable text(columns);
+  const auto add = [&](const std::string& name, const FilterSummary& sums, const std::string& asked,
+                       const std::string& wasted_reads) {
+    support::Cells row = {name,
+                          sums.tables,
+                          sums.file_bytes,
+                          Families(sums),
+                          sums.keys,
+                          BitsPerKey(sums.bits, sums.keys),
+                          Fixed(sums.fill.Value(), 4),
+                          Rate(sums.exact_rate.Value()),
+                          Rate(sums.fill_rate.Value()),
+                          sums.filter_bytes,
+                          asked,
+                          wasted_reads};
+    const auto plan = planned.find({sums.column_family, sums.level});
+    if (!planned.empty()) {
+      row.emplace_back(plan == planned.end() ? kNothing : fmt::format("{:.3f}", plan->second));
+    }
+    text.AddRow(row);
+  };
+  const std::map<std::string, double> wasted_reads = WastedReads(inspection.levels);
+  for (const FilterSummary& level : inspection.levels) {
+    if (!in_database) break;
+    const std::string name = wasted_reads.size() == 1
+                                 ? LevelName(level.level)
+                                 : fmt::format("{} {}", level.column_family, level.level);
+    add(name, level, fmt::format("{:.2f}", level.asked), fmt::format("{:.6f}", level.wasted_reads));
+  }
+  const bool one_family = in_database && wasted_reads.size() == 1;
+  add("all", inspection.totals,
+      one_family ? fmt::format("{:.2f}", inspection.totals.asked) : kNothing,
+      one_family ? fmt::format("{:.6f}", wasted_reads.begin()->second) : kNothing);
+  return text.Format();
+}
+
+// The findings, one paragraph for those that share a reason.
+std::string FormatNotes(const Inspection& inspection) {
+  std::map<std::string, std::vector<std::string>> notes;  // tables by heading
+  std::string text;
+  for (const TableReport& table : inspection.tables) {
+    const std::string name = FileName(table.filter.path);
+    if (!table.status.ok()) {
+      text += fmt::format("\n{} cannot be read: {}\n", name, Describe(table.status));
+      continue;
+    }
+    if (!table.use || table.use->reason.empty()) continue;
+    const char* verdict = table.use->use == FilterUse::kUnused ? "filter not used"
+                          : table.use->use == FilterUse::kUsed ? "filter used"
+                                                               : "not known whether it is used";
+    notes[fmt::format("{}: {}", verdict, table.use->reason)].push_back(name);
+  }
+  constexpr std::size_t kMostNames = 8;
+  for (auto& [heading, names] : notes) {
+    text += fmt::format("\n{}: {}\n ", heading, Counted(names.size(), "table"));
+    const bool all = names.size() <= kMostNames;
+    if (!all) names.resize(kMostNames);
+    text += fmt::format(" {}{}\n", fmt::join(names, " "), all ? "" : " ... (--json has all)");
+  }
+  return text;
+}
+
+std::string FormatInspection(const Inspection& inspection, bool with_tables) {
+  std::string text = with_tables ? FormatTables(inspection) : "";
+  text += FormatLevels(inspection) + FormatNotes(inspection);
+  if (inspection.database.empty()) {
+    text += "\nSingle files show neither their level nor the database's options.\n";
+  } else if (!inspection.options) {
+    text += fmt::format("\nNot known which filters are used: {}\n", inspection.no_options_reason);
+  }
+  return text;
+}
+
+using nlohmann::json;
+
+json GeometryOf(const TableFilter& filter) {
+  if (filter.family == FilterFamily::kRibbon) return {{"slots", filter.ribbon_slots}};
+  if (filter.max_probes == 0) return json::object();
+  json geometry{{"k", filter.max_probes}, {"least_k", filter.min_probes}};
+  if (filter.family == FilterFamily::kExactBloom) {
+    geometry["kind"] = filter.layout.kind == FilterKind::kClassic ? "classic" : "standard";
+    geometry["lines"] = filter.layout.Lines();
+    geometry["hash_seed"] = filter.hash_seed;
+    geometry["block_format"] = filter.format_version;
+  }
+  return geometry;
+}
+
+json FilterJson(const TableReport& table) {
+  const TableFilter& filter = table.filter;
+  json document{{"family", NameOf(filter.family)}, {"policy", filter.policy}};
+  if (!table.HasFilter()) return document;
+  document.update(GeometryOf(filter));
+  document.update(
+      {{"partitioned", filter.partitioned},
+       {"blocks", filter.blocks},
+       {"bytes", filter.bytes},
+       {"whole_keys", filter.whole_key_filtering},
+       {"prefixes", filter.prefix_filtering},
+       {"prefix_extractor", filter.prefix_extractor},
+       {"m", table.bits},
+       {"keys", table.keys},
+       {"bits_per_key", static_cast<double>(table.bits) / static_cast<double>(table.keys)},
+       {"fill", table.fill},
+       {"exact_rate", table.exact_rate},
+       {"rate_given_fill", table.fill_rate}});
+  if (!filter.reason.empty()) document["unknown_because"] = filter.reason;
+  document["used"] = nullptr;
+  if (table.use && table.use->use != FilterUse::kUnknown) {
+    document["used"] = table.use->use == FilterUse::kUsed;
+  }
+  if (table.use && !table.use->reason.empty()) document["use_note"] = table.use->reason;
+  return document;
+}
+
+json TableJson(const TableReport& table) {
+  const TableFilter& filter = table.filter;
+  json document{{"path", filter.path}, {"column_family", filter.column_family}};
+  if (filter.level >= 0) document.update({{"level", filter.level}, {"number", filter.number}});
+  if (!table.status.ok()) {
+    document["error"] = Describe(table.status);
+    return document;
+  }
+  document.update({{"bytes", filter.file_bytes},
+                   {"entries", filter.entries},
+                   {"range_deletes", filter.range_deletes},
+                   {"filter", FilterJson(table)}});
+  return document;
+}
+
+json SummaryJson(const FilterSummary& summary) {
+  return {{"tables", summary.tables},
+          {"unreadable", summary.unreadable},
+          {"filters", summary.families},
+          {"bytes", summary.file_bytes},
+          {"entries", summary.entries},
+          {"filter_bytes", summary.filter_bytes},
+          {"m", summary.bits},
+          {"keys", summary.keys},
+          {"bits_per_key", static_cast<double>(summary.bits) / static_cast<double>(summary.keys)},
+          {"fill", summary.fill.Value()},
+          {"exact_rate", summary.exact_rate.Value()},
+          {"rate_given_fill", summary.fill_rate.Value()}};
+}
+
+json ToJson(const Inspection& inspection) {
+  json files = json::array();
+  for (const TableReport& table : inspection.tables) files.push_back(TableJson(table));
+  json levels = json::array();
+  const auto planned = PlannedBits(inspection);
+  for (const FilterSummary& level : inspection.levels) {
+    if (level.level < 0) continue;
+    json document{{"column_family", level.column_family}, {"level", level.level}};
+    document.update(SummaryJson(level));
+    document["asked"] = level.asked;
+    document["wasted_reads"] = level.wasted_reads;
+    const auto plan = planned.find({level.column_family, level.level});
+    if (plan != planned.end()) document["planned_bits_per_key"] = plan->second;
+    levels.push_back(document);
+  }
+  json totals = SummaryJson(inspection.totals);
+  if (!inspection.database.empty()) totals["wasted_reads"] = WastedReads(inspection.levels);
+  json document{{"files", files}, {"levels", levels}, {"totals", totals}};
+  document["options_file"] = inspection.options ? json(inspection.options->file) : json(nullptr);
+  return document;
+}
+
+}  // namespace
+
+void RunInspect(const InspectArguments& arguments) {
+  const Inspection inspection = Inspect(arguments.paths, arguments.lookups);
+  if (arguments.json) {
+    PrintJson(ToJson(inspection));
+  } else {
+    fmt::print("{}", FormatInspection(inspection, !arguments.summary));
+  }
+  const std::uint64_t unreadable = inspection.totals.unreadable;
+  if (unreadable != 0) {
+    throw support::Findings(
+        fmt::format("{} of {} tables cannot be read", unreadable, inspection.totals.tables));
+  }
+}
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,271 @@
+// exactbloom plan: the filter for a number of keys, or for the levels of a tree.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/sizing.h"
+#include "plugin/policy_options.h"
+#include "src/filter/block_format.h"
+#include "tool/output.h"
+#include "tool/subcommands.h"
+#include "tool/support/errors.h"
+#include "tool/support/text_table.h"
+
+namespace exactbloom::tool {
+namespace {
+
+constexpr double kMostKeys = 1e12;
+
+struct FilterPlan {
+  std::uint64_t keys = 0;
+  std::uint64_t bits = 0;  // 0: no filter
+  int probes = 0;          // 0: a Ribbon filter
+  double rate = 1.0;
+
+  double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
+  std::uint64_t MemoryBytes() const {
+    if (bits == 0) return 0;
+    return filter::ArrayBytes(bits) +
+           (probes == 0 ? kRibbonMetadataBytes : filter::TrailerBytes(keys, /*hash_seed=*/0));
+  }
+};
+
+[[noreturn]] void RefusePlan(const std::string& what) { throw support::InputError(what); }
+
+void CheckBitsPerKey(double bits_per_key) {
+  if (bits_per_key >= kMinBitsPerKey && bits_per_key <= kMaxBitsPerKey) return;
+  RefusePlan(fmt::format("{:g} bits per key are outside the range of {:g} to {:g}", bits_per_key,
+                         kMinBitsPerKey, kMaxBitsPerKey));
+}
+
+void CheckKeys(std::uint64_t keys) {
+  if (keys >= 1 && static_cast<double>(keys) <= kMostKeys) return;
+  RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
+}
+
+FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits) {
+  const int probes = bits == 0 ? 0 : OptimalProbes(layout, bits, keys);
+  if (probes == 0) return {keys, 0, 0, 1.0};
+  return {keys, bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
+}
+
+// Whole bytes, or whole lines, as a builder makes them, but without the limit of one block: a plan
+// may be for the keys of many tables.
+std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
+  const double grain = static_cast<double>(std::max<std::uint64_t>(8, layout.Granularity()));
+  const double grains = std::ceil(static_cast<double>(keys) * bits_per_key / grain);
+  return static_cast<std::uint64_t>(std::max(grains, 1.0) * grain);
+}
+
+// The bits of the arrays of filters of these keys in the given memory.
+std::uint64_t BitsInMemory(const PlanArguments& arguments,
+                           const std::vector<std::uint64_t>& filters) {
+  std::uint64_t trailers = 0;
+  for (const std::uint64_t keys : filters) trailers += filter::TrailerBytes(keys, /*hash_seed=*/0);
+  if (*arguments.memory_bytes <= trailers) {
+    RefusePlan(fmt::format("--memory {} is no more than the trailers of {} take, {} bytes",
+                           *arguments.memory_bytes, Counted(filters.size(), "filter"), trailers));
+  }
+  return (*arguments.memory_bytes - trailers) * 8;
+}
+
+// The bits per key with which a table of these keys gets at least the planned bits, rounded up to
+// thousandths.
+double ConfiguredBitsPerKey(const FilterPlan& plan) {
+  constexpr double kSteps = 1000.0;
+  return std::min(kMaxBitsPerKey, std::ceil(plan.BitsPerKey() * kSteps - 1e-9) / kSteps);
+}
+
+nlohmann::json PlanJson(const FilterPlan& plan) {
+  return {{"keys", plan.keys},  {"m", plan.bits},
+          {"k", plan.probes},   {"bits_per_key", plan.BitsPerKey()},
+          {"exact", plan.rate}, {"memory_bytes", plan.MemoryBytes()}};
+}
+
+// The columns that the plans for one filter and for levels share.
+support::Cells PlanCells(const FilterPlan& plan) {
+  const bool ribbon = plan.bits > 0 && plan.probes == 0;
+  return {fmt::format("{:.4f}", plan.BitsPerKey()), ribbon ? "ribbon" : std::to_string(plan.probes),
+          FormatRate(plan.rate), plan.MemoryBytes()};
+}
+
+std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
+  if (arguments.bits_per_key) {
+    CheckBitsPerKey(*arguments.bits_per_key);
+    return BitsAt(arguments.layout, *arguments.keys, *arguments.bits_per_key);
+  }
+  if (arguments.memory_bytes) {
+    const std::uint64_t bits = BitsInMemory(arguments, {*arguments.keys});
+    return bits - bits % arguments.layout.Granularity();
+  }
+  const auto size = SmallestFilter(arguments.layout, *arguments.keys, *arguments.rate);
+  if (!size) {
+    RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
+  }
+  return size->bits;
+}
+
+void PrintPlan(Layout layout, const FilterPlan& plan, const std::string& policy) {
+  support::TextTable table({"", "bits", "bits/key", "k", "false-positive rate", "bytes"});
+  const auto add = [&](const std::string& name, const FilterPlan& row) {
+    table.AddRow({name, row.bits}, PlanCells(row));
+  };
+  const double bits_per_key = plan.BitsPerKey();
+  if (bits_per_key > 1.0) {
+    add("one bit per key less",
+        PlanOf(layout, plan.keys, BitsAt(layout, plan.keys, bits_per_key - 1.0)));
+  }
+  add("this plan", plan);
+  add("one bit per key more",
+      PlanOf(layout, plan.keys, BitsAt(layout, plan.keys, bits_per_key + 1.0)));
+  fmt::print("{} Bloom filter for {} keys\n\n{}", Describe(layout), plan.keys, table.Format());
+  fmt::print("\nfilter_policy={}\n", policy);
+  if (plan.MemoryBytes() >= kBlockBytesLimit) {
+    fmt::print(
+        "One block cannot be that large (limit {} bytes): spread the keys over more tables.\n",
+        kBlockBytesLimit);
+  }
+}
+
+void PlanOneFilter(const PlanArguments& arguments) {
+  CheckKeys(*arguments.keys);
+  const FilterPlan plan = PlanOf(arguments.layout, *arguments.keys, BitsAskedFor(arguments));
+  if (plan.bits == 0) RefusePlan("no filter is that small");
+  const std::string policy = PolicyString(arguments.layout, ConfiguredBitsPerKey(plan));
+  if (!arguments.json) return PrintPlan(arguments.layout, plan, policy);
+  nlohmann::json document = PlanJson(plan);
+  document["policy"] = policy;
+  PrintJson(document);
+}
+
+LevelPlan PlanTree(const PlanArguments& arguments) {
+  const auto& levels = arguments.levels;
+  std::optional<LevelPlan> plan;
+  if (arguments.wasted_reads || arguments.mean_rate) {
+    const auto runs = static_cast<double>(levels.size());
+    const double target =
+        arguments.wasted_reads ? *arguments.wasted_reads : *arguments.mean_rate * runs;
+    plan = PlanLevelsForTarget(arguments.layout, levels, target, arguments.bottommost);
+    if (!plan) {
+      RefusePlan(fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels",
+                             target, levels.size()));
+    }
+    return *plan;
+  }
+  std::uint64_t total_bits = 0;
+  if (arguments.memory_bytes) {
+    total_bits = BitsInMemory(arguments, levels);
+  } else {
+    CheckBitsPerKey(*arguments.bits_per_key);
+    const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
+    total_bits = BitsAt({arguments.layout.kind, 0}, keys, *arguments.bits_per_key);
+  }
+  plan = PlanLevels(arguments.layout, levels, total_bits, arguments.bottommost);
+  if (!plan) RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
+  return *plan;
+}
+
+// The number in RocksDB of the first level that was given.
+int FirstLevel(const PlanArguments& arguments) {
+  const auto given = static_cast<int>(arguments.levels.size());
+  const int last = arguments.last_level.value_or(given);
+  if (last < given - 1) {
+    RefusePlan(fmt::format("--last-level {} is too small for {} levels", last, given));
+  }
+  return last - given + 1;
+}
+
+// The option string for the whole tree. Level 0, and every level above the first that was given,
+// gets the bits of the first given one.
+std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+  BloomFilterPolicyOptions options;
+  options.lines = arguments.layout.Lines();
+  options.bottommost = arguments.bottommost;
+  options.level_bits.assign(static_cast<std::size_t>(FirstLevel(arguments)),
+                            ConfiguredBitsPerKey(levels.front()));
+  for (const FilterPlan& plan : levels) options.level_bits.push_back(ConfiguredBitsPerKey(plan));
+  return FormatPolicy(arguments.layout.kind, options);
+}
+
+void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+               double wasted_reads, const std::string& policy) {
+  support::TextTable table({"level", "keys", "bits/key", "k", "false-positive rate", "bytes"});
+  FilterPlan total;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const FilterPlan& plan = levels[i];
+    total.keys += plan.keys;
+    total.bits += plan.bits;
+    bytes += plan.MemoryBytes();
+    table.AddRow({static_cast<std::size_t>(FirstLevel(arguments)) + i, plan.keys}, PlanCells(plan));
+  }
+  double equal = 0.0;
+  for (const auto& [keys, bits, probes, rate] : levels) {
+    equal +=
+        PlanOf(arguments.layout, keys, BitsAt(arguments.layout, keys, total.BitsPerKey())).rate;
+  }
+  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(arguments.layout),
+             levels.size(), total.keys, table.Format());
+  fmt::print("{:.4f} bits per key in all, {} bytes\n", total.BitsPerKey(), bytes);
+  fmt::print(
+      "{:.6f} wasted reads for each lookup of an absent key; {:.6f} with equal bits per key\n",
+      wasted_reads, equal);
+  fmt::print("\nfilter_policy={}\n", policy);
+  fmt::print(
+      "size_ratio=auto divides the bits of such a tree in the same way, and follows the tree.\n");
+}
+
+void CheckLevels(const PlanArguments& arguments) {
+  for (const std::uint64_t keys : arguments.levels) CheckKeys(keys);
+  const auto larger = std::is_sorted_until(arguments.levels.begin(), arguments.levels.end());
+  if (larger != arguments.levels.end()) {
+    RefusePlan(fmt::format("--levels: {} keys come after {}, but the smallest level is the first",
+                           *larger, *std::prev(larger)));
+  }
+  if (arguments.rate) {
+    BloomFilterPolicyOptions options;
+    options.lines = arguments.layout.Lines();
+    options.fpr = *arguments.rate;
+    RefusePlan(
+        fmt::format("--fpr is the rate of each table, for which levels need no plan, but "
+                    "filter_policy={}; --mean-fpr is the average of the levels",
+                    FormatPolicy(arguments.layout.kind, options)));
+  }
+}
+
+void PlanLevelsOfTree(const PlanArguments& arguments) {
+  CheckLevels(arguments);
+  const LevelPlan tree = PlanTree(arguments);
+  std::vector<FilterPlan> levels;
+  nlohmann::json rows = nlohmann::json::array();
+  for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
+    const FilterSize& size = tree.filters[i];
+    levels.push_back({arguments.levels[i], size.bits, size.probes, size.false_positive_rate});
+    nlohmann::json& row = rows.emplace_back(PlanJson(levels.back()));
+    row["level"] = static_cast<std::size_t>(FirstLevel(arguments)) + i;
+  }
+  const std::string policy = PolicyOfTree(arguments, levels);
+  if (arguments.json) {
+    return PrintJson({{"levels", rows},
+                      {"wasted_reads", tree.wasted_reads},
+                      {"mean_fpr", tree.wasted_reads / static_cast<double>(levels.size())},
+                      {"policy", policy}});
+  }
+  PrintTree(arguments, levels, tree.wasted_reads, policy);
+}
+
+}  // namespace
+
+void RunPlan(const PlanArguments& arguments) {
+  if (!arguments.levels.empty()) return PlanLevelsOfTree(arguments);
+  if (!arguments.keys) RefusePlan("plan: --keys or --levels is required");
+  PlanOneFilter(arguments);
+}
+
+}  // namespace exactbloom::tool

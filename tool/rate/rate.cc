@@ -1,0 +1,77 @@
+// exactbloom rate: the rate of a filter of m bits, n keys and k probes.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/rate_bounds.h"
+#include "exactbloom/sizing.h"
+#include "exactbloom/theory/efficiency.h"
+#include "tool/output.h"
+#include "tool/subcommands.h"
+#include "tool/support/errors.h"
+#include "tool/support/text_table.h"
+
+namespace exactbloom::tool {
+namespace {
+
+// Why there is no filter of this geometry; empty if there is one.
+std::string RateRefusal(const RateArguments& arguments) {
+  if (arguments.probes < 1 || arguments.probes > kMaxProbes) {
+    return fmt::format("--k is {}, but must be from 1 to {}", arguments.probes, kMaxProbes);
+  }
+  if (arguments.bits < 1) return "--m is 0, but a filter has at least one bit";
+  if (arguments.layout.InLines()) {
+    return fmt::format("--m is {}, but must be a multiple of {} with --lines 1", arguments.bits,
+                       kLineBits);
+  }
+  return fmt::format("--k is {}, but {} bits are too few for as many distinct ones",
+                     arguments.probes, arguments.bits);
+}
+
+}  // namespace
+
+void RunRate(const RateArguments& arguments) {
+  const auto& [layout, bits, keys, probes, json] = arguments;
+  const double exact = FalsePositiveRate(layout, bits, keys, probes);
+  if (std::isnan(exact)) throw support::InputError(RateRefusal(arguments));
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const double asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
+  const RateBounds bounds = !layout.InLines()
+                                ? FalsePositiveRateBounds(layout.kind, bits, keys, probes)
+                                : RateBounds{kNone, kNone};
+  const int best_probes = OptimalProbes(layout, bits, keys);
+  const double best_rate = FalsePositiveRate(layout, bits, keys, best_probes);
+  const double efficiency = Efficiency(layout, bits, keys, probes);
+  if (json) {
+    return PrintJson({{"exact", exact},
+                      {"asymptotic", asymptotic},
+                      {"lower", bounds.lower},
+                      {"upper", bounds.upper},
+                      {"optimal_k", best_probes},
+                      {"rate_at_optimal_k", best_rate},
+                      {"efficiency", efficiency}});
+  }
+  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(layout), bits, keys,
+             probes);
+  support::TextTable table({"false-positive rate", "", "of the exact rate"});
+  const auto add = [&table, of = exact](const std::string& name, double rate) {
+    if (std::isnan(rate)) return;
+    const double share = rate / of;
+    table.AddRow(
+        {name, FormatRate(rate), std::isfinite(share) ? fmt::format("{:.6f}", share) : "-"});
+  };
+  add("exact", exact);
+  add("usual formula, (1 - e^(-kn/m))^k", asymptotic);
+  add("lower bound", bounds.lower);
+  add("upper bound", bounds.upper);
+  add(fmt::format("exact at the best k, {}", best_probes), best_rate);
+  fmt::print("{}", table.Format());
+  if (std::isnan(efficiency)) return;
+  fmt::print(
+      "\nefficiency {:.4f}: an ideal filter of this rate would need that share of the bits\n",
+      efficiency);
+}
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,39 @@
+// The errors of programs, and their exit statuses.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace exactbloom::support {
+
+inline constexpr int kFindingsStatus = 1;
+inline constexpr int kWrongAnswerStatus = 1;
+inline constexpr int kInputErrorStatus = 2;
+inline constexpr int kInterruptedStatus = 130;
+
+// The command line, or a file or database that it names, is wrong; the user has to correct it.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A lookup was answered wrongly or two counts that must agree do not: no result may be reported.
+class WrongAnswer : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Thrown after the answer was printed: something in the database is wrong, such as a table that
+// cannot be read.
+class Findings : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Runs `run` and returns the exit status. SIGINT and SIGTERM interrupt it (progress.h). Prints one
+// line on stderr, beginning with `program`, for every failure, and if standard output cannot be
+// written.
+int ExitStatusOf(const std::string& program, const std::function<void()>& run);
+
+}  // namespace exactbloom::support

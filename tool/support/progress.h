@@ -1,0 +1,50 @@
+// A progress line on stderr, if that is a terminal, and interruption by the user.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+namespace exactbloom::support {
+
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Starts a step of `total` units; 0 if they cannot be counted.
+  void Begin(const std::string& step, std::uint64_t total);
+  void Add(std::uint64_t units) { done_.fetch_add(units, std::memory_order_relaxed); }
+  // Removes the line.
+  void End();
+
+ private:
+  void Draw();
+
+  bool terminal_;
+  std::string step_;
+  std::uint64_t total_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+  std::chrono::steady_clock::time_point start_;
+  std::atomic<bool> running_{false};
+  std::thread painter_;
+};
+
+// Thrown when the user interrupts a run.
+class Interrupted {};
+
+// Catches SIGINT and SIGTERM from now on.
+void WatchForInterrupts();
+
+// Throws Interrupted if a signal arrived.
+void CheckForInterrupts();
+
+// Whether a signal arrived, for threads that must not throw.
+const std::atomic<bool>& InterruptFlag();
+inline bool InterruptArrived() { return InterruptFlag(); }
+
+}  // namespace exactbloom::support

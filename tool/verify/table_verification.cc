@@ -1,0 +1,320 @@
+#include "table_verification.h"
+
+#include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/file_system.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "plugin/block_description.h"
+#include "plugin/files/table_filter_blocks.h"
+#include "plugin/filter_bits_interface.h"
+#include "tool/database/filter_fill.h"
+#include "tool/database/table_keys.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using rocksdb::Slice;
+using rocksdb::SliceTransform;
+using rocksdb::Status;
+
+// Draws keys that a table most likely lacks, spread over its keys. Equal seeds draw equal keys.
+class AbsentKeys {
+ public:
+  AbsentKeys(std::uint64_t count, std::uint64_t present, std::uint64_t seed)
+      : count_(count),
+        distance_(static_cast<double>(present) / static_cast<double>(count)),
+        random_(seed) {}
+
+  // To be called for each present key. Calls `use` for absent keys: alternately the present key
+  // with one byte changed, and random bytes of its length. Some of them may be present.
+  template <typename Use>
+  void DrawAt(const Slice& present, const Use& use) {
+    ++seen_;
+    if (!IsDue()) return;
+    const std::string base = present.ToString();
+    for (; IsDue(); ++drawn_) {
+      if (!base.empty()) use(Changed(base));
+    }
+  }
+
+ private:
+  bool IsDue() const {
+    return drawn_<count_&& static_cast<double>(seen_)> static_cast<double>(drawn_) * distance_;
+  }
+
+  std::string Changed(std::string key) {
+    constexpr std::uint64_t kByteValues = 256;
+    if (drawn_ % 2 == 0) {
+      const std::uint64_t change = 1 + random_() % (kByteValues - 1);
+      char& byte = key[random_() % key.size()];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) ^ change);
+    } else {
+      for (char& byte : key) byte = static_cast<char>(random_() % kByteValues);
+    }
+    return key;
+  }
+
+  std::uint64_t count_;
+  double distance_;  // from one to the next, in present keys
+  std::uint64_t seen_ = 0;
+  std::uint64_t drawn_ = 0;
+  std::mt19937_64 random_;
+};
+
+// The filter of an SSTable, asked in the order of the keys. One block is in memory at a time.
+class FilterBlocks {
+ public:
+  // The order must outlive the object.
+  //   has_timestamps  whether the keys in the file end in timestamps
+  // Errors: NotSupported for filters of other policies; those of reading.
+  Status Open(const std::string& path, const rocksdb::Comparator& order, bool has_timestamps);
+
+  // Whether the current block is the one that RocksDB asks for `key`, which must not be before the
+  // earlier keys. Always, if the filter has no blocks.
+  bool IsFor(const Slice& key) const {
+    return next_ == blocks_.size() || (next_ > 0 && !IsBehind(key, blocks_[next_ - 1]));
+  }
+
+  // Reads the block for a key for which the current one is not.
+  Status MoveTo(const Slice& key);
+
+  bool HasBlock() const { return reader_ != nullptr; }
+  Slice Contents() const { return contents_.Bytes(); }
+
+  // A filter without blocks lets every key pass.
+  bool MayMatch(const Slice& key) const { return !HasBlock() || reader_->MayMatch(key); }
+
+ private:
+  // A lookup asks for the latest version of a key, which comes before all others.
+  bool IsBehind(const Slice& key, const files::IndexEntry& block) const {
+    return order_->CompareWithoutTimestamp(key, /*a_has_ts=*/false, block.key, has_timestamps_) > 0;
+  }
+
+  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
+  const rocksdb::Comparator* order_ = nullptr;
+  bool has_timestamps_ = false;
+  std::unique_ptr<files::TableFile> file_;
+  std::vector<files::IndexEntry> blocks_;
+  std::size_t next_ = 0;  // the block after the current one
+  files::BlockContents contents_;
+  std::unique_ptr<rocksdb::FilterBitsReader> reader_;
+};
+
+Status FilterBlocks::Open(const std::string& path, const rocksdb::Comparator& order,
+                          bool has_timestamps) {
+  constexpr double kAnyBitsPerKey = 10.0;  // for a policy that only reads
+  policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
+  order_ = &order;
+  has_timestamps_ = has_timestamps;
+  Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file_);
+  if (!status.ok()) return status;
+  const files::FilterLocation location = files::FindFilter(*file_);
+  if (location.compatibility_name != policy_->CompatibilityName()) {
+    return Status::NotSupported("a filter of the policy", location.compatibility_name);
+  }
+  status = files::ListFilterBlocks(*file_, location, &blocks_);
+  if (!status.ok() || location.form != files::FilterForm::kPartitioned) return status;
+  // RocksDB writes an empty block, and no index, where no key is in the filter.
+  if (blocks_.empty() && location.handle.size != 0) {
+    return file_->Named(Status::Corruption("the index of the filter's partitions has no entries"));
+  }
+  const std::size_t least = has_timestamps ? order.timestamp_size() : 0;
+  for (const files::IndexEntry& block : blocks_) {
+    if (block.key.size() >= least) continue;
+    return file_->Named(Status::Corruption("a wrong key in the index of partitions"));
+  }
+  return status;
+}
+
+Status FilterBlocks::MoveTo(const Slice& key) {
+  std::size_t block = next_;
+  while (block + 1 < blocks_.size() && IsBehind(key, blocks_[block])) ++block;
+  reader_.reset();
+  Status status = file_->ReadBlock(blocks_[block].handle, &contents_);
+  if (!status.ok()) return status;
+  next_ = block + 1;
+  reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
+  return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
+}
+
+class Verification {
+ public:
+  Verification(const TableLocation& table, std::uint64_t absent, std::uint64_t seed)
+      : path_(table.path), wanted_absent_(absent), seed_(seed ^ table.number) {}
+
+  TableVerification Run() {
+    result_.status = ReadTableFilter(*rocksdb::FileSystem::Default(), path_, &result_.filter);
+    const FilterFamily family = result_.filter.family;
+    const bool can_be_asked = family != FilterFamily::kNone && family != FilterFamily::kBlockBased;
+    if (!result_.status.ok() || !can_be_asked) return std::move(result_);
+    result_.status = Open();
+    if (result_.status.IsNotSupported()) {
+      result_.unchecked = result_.status.getState();
+      result_.status = Status::OK();
+    } else if (result_.status.ok()) {
+      result_.status = Verify();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Status Open();
+  Status Verify();
+  void AskPresent(const Slice& key);
+  void Expect(const Slice& key, bool is_prefix);
+  void AskAbsent(const Slice& key);
+  bool IsPresent(const Slice& key);
+  void FinishBlock();
+
+  const std::string path_;
+  const std::uint64_t wanted_absent_;
+  const std::uint64_t seed_;
+  TableVerification result_;
+
+  std::unique_ptr<TableKeys> keys_;
+  FilterBlocks filter_;
+  std::shared_ptr<const SliceTransform> prefix_;  // if prefixes are in the filter
+  bool searchable_ = true;                        // whether a search can show that a key is absent
+  support::ExactRates rates_;
+
+  // Absent keys.
+  std::unordered_set<std::size_t> used_;  // by hash: a key counts once
+  std::uint64_t asked_ = 0;               // of the current block
+  std::uint64_t positives_ = 0;
+};
+
+Status Verification::Open() {
+  Status status = TableKeys::Open(path_, &keys_);
+  if (status.ok()) status = filter_.Open(path_, keys_->Order(), keys_->HaveTimestamps());
+  if (!status.ok() || !result_.filter.prefix_filtering) return status;
+  const std::string& name = result_.filter.prefix_extractor;
+  const Status known = SliceTransform::CreateFromString(rocksdb::ConfigOptions(), name, &prefix_);
+  if (!known.ok()) prefix_.reset();
+  if (prefix_ == nullptr) result_.unchecked = "prefixes by " + name + ", which is not known here";
+  // A search in bytewise order shows whether a prefix is absent.
+  searchable_ = prefix_ != nullptr && &keys_->Order() == rocksdb::BytewiseComparator();
+  return Status::OK();
+}
+
+Status Verification::Verify() {
+  AbsentKeys absent(searchable_ ? wanted_absent_ : 0,
+                    result_.filter.entries - result_.filter.range_deletes, seed_);
+  for (; keys_->Valid(); keys_->Next()) {
+    const Slice key = keys_->Key();
+    if (!filter_.IsFor(key)) {
+      FinishBlock();
+      Status status = filter_.MoveTo(key);
+      if (!status.ok()) return status;
+    }
+    AskPresent(key);
+    absent.DrawAt(key, [this](const Slice& other) { AskAbsent(other); });
+  }
+  FinishBlock();
+  return keys_->status();
+}
+
+void Verification::AskPresent(const Slice& key) {
+  const bool has_prefix = prefix_ != nullptr && prefix_->InDomain(key);
+  const bool whole_key = result_.filter.whole_key_filtering;
+  if (whole_key || has_prefix) result_.keys_checked += 1;
+  if (whole_key) Expect(key, false);
+  if (has_prefix) Expect(prefix_->Transform(key), true);
+}
+
+void Verification::Expect(const Slice& key, bool is_prefix) {
+  if (filter_.MayMatch(key)) return;
+  result_.false_negatives += 1;
+  if (result_.named.size() == TableVerification::kMostNamed) return;
+  result_.named.push_back({key.ToString(), is_prefix});
+}
+
+void Verification::AskAbsent(const Slice& key) {
+  Slice asked = key;
+  if (!result_.filter.whole_key_filtering) {
+    if (!prefix_->InDomain(key)) return;
+    asked = prefix_->Transform(key);
+  }
+  if (!used_.insert(std::hash<std::string_view>{}(asked.ToStringView())).second) return;
+  const bool passes = filter_.MayMatch(asked);
+  // Present keys are checked separately, so only keys that pass are searched for.
+  if (passes && IsPresent(asked)) return;
+  asked_ += 1;
+  if (passes) positives_ += 1;
+}
+
+bool Verification::IsPresent(const Slice& key) {
+  Slice found;
+  if (!keys_->Find(key, &found)) return false;
+  if (result_.filter.whole_key_filtering && found == key) return true;
+  return prefix_ != nullptr && prefix_->InDomain(found) && prefix_->Transform(found) == key;
+}
+
+void Verification::FinishBlock() {
+  if (!filter_.HasBlock()) return;
+  const FilterBlockDescription block = DescribeFilterBlock(filter_.Contents());
+  if (block.family == FilterFamily::kUnknown) {
+    result_.unchecked = block.reason;  // it lets all keys pass
+  } else if (block.family == FilterFamily::kExactBloom) {
+    result_.absent.Add(asked_, positives_, rates_.Of(block.ours));
+  } else if (block.family == FilterFamily::kEmpty) {
+    result_.absent.Add(asked_, positives_, {});
+  } else {
+    const double by_fill = MeasureBlock(filter_.Contents()).rate;
+    result_.absent.Add(asked_, positives_, {by_fill, 0.0}, /*is_exact=*/false);
+  }
+  asked_ = 0;
+  positives_ = 0;
+}
+
+}  // namespace
+
+void RateTally::Add(std::uint64_t keys, std::uint64_t passed, const support::ExactRate& rate,
+                    bool is_exact) {
+  const double mean = static_cast<double>(keys) * rate.mean;
+  asked += keys;
+  positives += passed;
+  expected += mean;
+  exact = exact && (keys == 0 || is_exact);
+  const double of_fill = mean * rate.relative_deviation;
+  variance += mean * (1.0 - rate.mean) + of_fill * of_fill;
+}
+
+void RateTally::Add(const RateTally& other) {
+  asked += other.asked;
+  positives += other.positives;
+  expected += other.expected;
+  exact = exact && other.exact;
+  variance += other.variance;
+}
+
+std::optional<Interval> RateTally::MeasuredInterval() const {
+  if (!exact || asked == 0) return std::nullopt;
+  const double rate = expected / static_cast<double>(asked);
+  const double binomial = expected * (1.0 - rate);
+  const double dispersion = binomial > 0.0 ? std::max(1.0, variance / binomial) : 1.0;
+  return WilsonInterval(positives, asked, kZ999, dispersion);
+}
+
+std::optional<bool> RateTally::WithinInterval() const {
+  const std::optional<Interval> interval = MeasuredInterval();
+  if (!interval) return std::nullopt;
+  return interval->Contains(expected / static_cast<double>(asked));
+}
+
+TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent,
+                              std::uint64_t seed) {
+  return Verification(table, absent, seed).Run();
+}
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,66 @@
+// Asks the filter of one SSTable for every key of the table, and for keys that it lacks.
+#pragma once
+
+#include <rocksdb/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exactbloom/table_filters.h"
+#include "exactbloom/theory/confidence_interval.h"
+#include "tool/database/database_files.h"
+#include "tool/support/rate_deviation.h"
+
+namespace exactbloom::tool {
+
+// The absent keys that filters were asked for, and the expected number of those that pass.
+struct RateTally {
+  std::uint64_t asked = 0;
+  std::uint64_t positives = 0;
+  double expected = 0.0;  // positives
+  double variance = 0.0;  // of the positives, including that of the filters' fill
+  bool exact = true;      // whether these two are
+
+  // Adds the keys that one filter was asked for.
+  void Add(std::uint64_t keys, std::uint64_t passed, const support::ExactRate& rate,
+           bool is_exact = true);
+  void Add(const RateTally& other);
+
+  // The 99.9% interval of the measured rate, which allows for chance in the choice of keys and in
+  // each filter's fill; none without exact rates.
+  std::optional<Interval> MeasuredInterval() const;
+  // Whether it contains the expected rate.
+  std::optional<bool> WithinInterval() const;
+};
+
+// A key that the filter denies, although it should have been added.
+struct FalseNegative {
+  std::string key;
+  bool is_prefix = false;
+};
+
+struct TableVerification {
+  static constexpr std::size_t kMostNamed = 10;
+
+  rocksdb::Status status;  // why the table could not be read to its end
+  TableFilter filter;
+  std::string unchecked;  // why the filter, or its prefixes, could not be checked
+
+  std::uint64_t keys_checked = 0;  // those of the table that are in the filter, each once
+  std::uint64_t false_negatives = 0;
+  std::vector<FalseNegative> named;  // the first of them, at most kMostNamed
+  RateTally absent;
+};
+
+// Reads the table once. Each key is looked up in the block, or partition, that a lookup of its
+// latest version asks: as the key, as its prefix, or as both, depending on how the table was
+// written.
+//   absent  the number of absent keys to ask for. A key is looked up in the partition of the
+//           present key that it was made from. Fewer are asked for if some turn out to be present
+//   seed    of these keys
+TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent, std::uint64_t seed);
+
+}  // namespace exactbloom::tool

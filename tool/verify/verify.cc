@@ -1,0 +1,212 @@
+// exactbloom verify: whether every filter holds its keys, and has the right rate.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <tuple>
+
+#include "table_verification.h"
+#include "tool/output.h"
+#include "tool/subcommands.h"
+#include "tool/support/errors.h"
+#include "tool/support/text_table.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using nlohmann::json;
+
+using VerifiedTables = std::vector<std::pair<TableLocation, TableVerification>>;
+
+// Sums over tables. Tables that could not be read to the end count only with false negatives.
+struct VerificationTally {
+  std::uint64_t tables = 0;
+  std::uint64_t with_false_negatives = 0;  // of the tables
+  std::uint64_t unreadable = 0;
+  std::uint64_t unchecked = 0;
+  std::uint64_t keys_checked = 0;
+  std::uint64_t false_negatives = 0;
+  RateTally absent;  // of a mixture of families without exact rates, so without an interval
+
+  void Add(const TableVerification& table) {
+    tables += 1;
+    false_negatives += table.false_negatives;
+    if (table.false_negatives != 0) ++with_false_negatives;
+    if (!table.unchecked.empty()) ++unchecked;
+    if (!table.status.ok()) {
+      ++unreadable;
+      return;
+    }
+    keys_checked += table.keys_checked;
+    absent.Add(table.absent);
+  }
+};
+
+struct VerificationSummary {
+  using Row = std::tuple<std::string, int, std::string>;  // column family, level, filter's family
+  std::map<Row, VerificationTally> rows;
+  VerificationTally total;
+};
+
+std::string FilterOf(const TableVerification& table) {
+  if (!table.status.ok()) return "unreadable";
+  if (table.filter.family != FilterFamily::kUnknown) return NameOf(table.filter.family);
+  return table.unchecked.empty() ? "mixed" : NameOf(FilterFamily::kUnknown);
+}
+
+VerificationSummary SummaryOf(const VerifiedTables& tables) {
+  VerificationSummary summary;
+  for (const auto& [location, table] : tables) {
+    summary.rows[{location.column_family, location.level, FilterOf(table)}].Add(table);
+    summary.total.Add(table);
+  }
+  return summary;
+}
+
+std::string Hex(const std::string& bytes) {
+  std::string hex = "0x";
+  for (const char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return hex;
+}
+
+// Printable characters as they are, other bytes as \xNN.
+std::string Escaped(const std::string& bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    const bool plain = value >= ' ' && value <= '~' && byte != '\\' && byte != '"';
+    text += plain ? std::string(1, byte) : fmt::format("\\x{:02x}", value);
+  }
+  return text;
+}
+
+std::string Share(double part, std::uint64_t whole) {
+  return whole == 0 ? "-" : FormatRate(part / static_cast<double>(whole));
+}
+
+support::Cells CellsOf(const VerificationTally& tally) {
+  const RateTally& absent = tally.absent;
+  std::string interval = "-";
+  if (const auto measured = absent.MeasuredInterval()) {
+    interval = fmt::format("{} - {}{}", FormatRate(measured->low), FormatRate(measured->high),
+                           *absent.WithinInterval() ? "" : "  OUTSIDE");
+  }
+  return {tally.tables,
+          tally.keys_checked,
+          tally.false_negatives,
+          absent.asked,
+          absent.positives,
+          Share(static_cast<double>(absent.positives), absent.asked),
+          (absent.exact ? "" : "~") + Share(absent.expected, absent.asked),
+          interval};
+}
+
+void PrintText(const VerifiedTables& tables, const VerificationSummary& summary) {
+  support::TextTable text({"column family", "level", "filter", "tables", "keys", "missed", "absent",
+                           "passed", "measured", "expected", "99.9% interval"});
+  for (const auto& [row, tally] : summary.rows) {
+    const auto& [family, level, filter] = row;
+    text.AddRow({family, LevelName(level), filter}, CellsOf(tally));
+  }
+  text.AddRow({"all", "", ""}, CellsOf(summary.total));
+  fmt::print("{}", text.Format());
+  for (const auto& [location, table] : tables) {
+    const std::string& path = location.path;
+    if (!table.status.ok()) fmt::print("{}: {}\n", path, Describe(table.status));
+    if (!table.unchecked.empty()) fmt::print("{}: not checked: {}\n", path, table.unchecked);
+    for (const FalseNegative& missed : table.named) {
+      fmt::print("{}: false negative: the {} \"{}\" ({})\n", path,
+                 missed.is_prefix ? "prefix" : "key", Escaped(missed.key), Hex(missed.key));
+    }
+    const std::uint64_t unnamed = table.false_negatives - table.named.size();
+    if (unnamed != 0) fmt::print("{}: and {} more\n", path, unnamed);
+  }
+}
+
+json JsonOf(const VerificationTally& tally) {
+  const RateTally& absent = tally.absent;
+  const auto rate_of = [&absent](double positives) {
+    return absent.asked == 0 ? json() : json(positives / static_cast<double>(absent.asked));
+  };
+  json result = {{"tables", tally.tables},
+                 {"keys_checked", tally.keys_checked},
+                 {"false_negatives", tally.false_negatives},
+                 {"absent_checked", absent.asked},
+                 {"false_positives", absent.positives},
+                 {"measured_rate", rate_of(static_cast<double>(absent.positives))},
+                 {"expected_rate", rate_of(absent.expected)},
+                 {"expected_is_exact", absent.exact},
+                 {"interval", nullptr},
+                 {"within_interval", nullptr}};
+  if (const auto interval = absent.MeasuredInterval()) {
+    result["interval"] = {interval->low, interval->high};
+    result["within_interval"] = *absent.WithinInterval();
+  }
+  return result;
+}
+
+json JsonOf(const VerifiedTables& tables, const VerificationSummary& summary) {
+  json result = JsonOf(summary.total);
+  for (const char* list : {"levels", "missed", "unreadable", "unchecked"}) {
+    result[list] = json::array();
+  }
+  for (const auto& [row, tally] : summary.rows) {
+    json& level = result["levels"].emplace_back(JsonOf(tally));
+    std::tie(level["column_family"], level["level"], level["filter"]) = row;
+  }
+  for (const auto& [location, table] : tables) {
+    const json place = {{"table", location.path},
+                        {"column_family", location.column_family},
+                        {"level", location.level}};
+    const auto add = [&](const char* list, json what) {
+      what.update(place);
+      result[list].push_back(std::move(what));
+    };
+    if (!table.status.ok()) add("unreadable", {{"reason", Describe(table.status)}});
+    if (!table.unchecked.empty()) add("unchecked", {{"reason", table.unchecked}});
+    for (const FalseNegative& missed : table.named) {
+      add("missed", {{"key", Escaped(missed.key)},
+                     {"hex", Hex(missed.key)},
+                     {"is_prefix", missed.is_prefix}});
+    }
+  }
+  return result;
+}
+
+// False negatives, and tables that could not be read or checked, in one line; empty if none.
+std::string FindingsIn(const VerificationTally& total) {
+  std::vector<std::string> findings;
+  if (total.false_negatives != 0) {
+    findings.push_back(fmt::format("{} in {}", Counted(total.false_negatives, "false negative"),
+                                   Counted(total.with_false_negatives, "table")));
+  }
+  if (total.unreadable != 0) {
+    findings.push_back(Counted(total.unreadable, "table") + " could not be read");
+  }
+  if (total.unchecked != 0) {
+    findings.push_back(Counted(total.unchecked, "table") + " could not be checked in full");
+  }
+  return fmt::format("{}", fmt::join(findings, "; "));
+}
+
+}  // namespace
+
+void RunVerify(const VerifyArguments& arguments) {
+  const VerifiedTables tables = ReadTables<TableVerification>(
+                                    arguments.paths, "asking filters",
+                                    [&](const TableLocation& table) {
+                                      return VerifyTable(table, arguments.absent, arguments.seed);
+                                    },
+                                    arguments.threads)
+                                    .tables;
+  const VerificationSummary summary = SummaryOf(tables);
+  if (arguments.json) {
+    PrintJson(JsonOf(tables, summary));
+  } else {
+    PrintText(tables, summary);
+  }
+  const std::string findings = FindingsIn(summary.total);
+  if (!findings.empty()) throw support::Findings(findings);
+}
+
+}  // namespace exactbloom::tool
