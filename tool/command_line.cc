@@ -98,9 +98,6 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
            "Filter bits per key, over all levels", Number());
   AddValue(*wanted, "--fpr", arguments.rate, "The largest false-positive rate of one filter",
            Share(), "RATE");
-  AddValue(*wanted, "--mean-fpr", arguments.mean_rate,
-           "For levels: the largest average of their false-positive rates", Share(), "RATE")
-      ->needs(levels);
   AddValue(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB",
            Bytes(), "BYTES");
   AddValue(*wanted, "--wasted-reads", arguments.wasted_reads,
@@ -112,36 +109,11 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
             "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
       ->type_name("FILTER")
       ->needs(levels);
-  AddValue(*plan, "--last-level", arguments.last_level,
-           "For levels: the last one's number in RocksDB; 6 with dynamic level sizes. "
-           "Default: how many levels are given",
-           Count(0, 63))
-      ->needs(levels);
   AddJson(*plan, arguments.json);
   plan->footer(
       "Examples: exactbloom plan --keys 1e6 --fpr 0.01\n"
       "          exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
   plan->callback([&arguments] { RunPlan(arguments); });
-}
-
-void AddRateTable(CLI::App& app, RateTableArguments& arguments) {
-  CLI::App* table =
-      app.add_subcommand("table", "Exact rates over ranges of bits per key and of probes");
-  AddLayout(*table, arguments.layout);
-  AddValue(*table, "--keys", arguments.keys, "Keys in each filter")->capture_default_str();
-  AddValue(*table, "--from", arguments.least_bits_per_key, "The fewest bits per key", Number())
-      ->capture_default_str();
-  AddValue(*table, "--to", arguments.most_bits_per_key, "The most bits per key", Number())
-      ->capture_default_str();
-  AddValue(*table, "--step", arguments.step, "Bits per key from one row to the next", Number())
-      ->capture_default_str();
-  AddValue(*table, "--least-k", arguments.least_probes, "The fewest probes", Count(1, kMaxProbes))
-      ->capture_default_str();
-  AddValue(*table, "--most-k", arguments.most_probes, "The most probes", Count(1, kMaxProbes))
-      ->capture_default_str();
-  AddJson(*table, arguments.json);
-  table->footer("Example: exactbloom table --keys 1000 --from 8 --to 12 --step 0.5");
-  table->callback([&arguments] { RunRateTable(arguments); });
 }
 
 void AddInspect(CLI::App& app, InspectArguments& arguments) {
@@ -283,7 +255,6 @@ Exit status: 0, answered; 1, answered, and something in the database is wrong; 2
 has no answer or is not understood; 130, interrupted.)");
   RateArguments rate;
   PlanArguments plan;
-  RateTableArguments table;
   InspectArguments inspect;
   VerifyArguments verify;
   AdviseArguments advise;
@@ -291,7 +262,6 @@ has no answer or is not understood; 130, interrupted.)");
   RebuildArguments rebuild;
   AddRateOf(app, rate);
   AddPlan(app, plan);
-  AddRateTable(app, table);
   AddInspect(app, inspect);
   AddVerify(app, verify);
   AddAdvise(app, advise);

@@ -23,34 +23,19 @@ struct RateArguments {
 };
 void RunRate(const RateArguments& arguments);
 
-// The filter for a number of keys, or for the levels of a tree. One of the five targets is given.
+// The filter for a number of keys, or for the levels of a tree. One of the targets is given.
 struct PlanArguments {
   Layout layout;
   std::optional<std::uint64_t> keys;
   std::vector<std::uint64_t> levels;  // keys of each, smallest first
   std::optional<double> bits_per_key;
-  std::optional<double> rate;       // without levels only
-  std::optional<double> mean_rate;  // with levels only
+  std::optional<double> rate;  // without levels only
   std::optional<std::uint64_t> memory_bytes;
   std::optional<double> wasted_reads;  // with levels only
   BottommostFilter bottommost = BottommostFilter::kBloom;
-  std::optional<int> last_level;
   bool json = false;
 };
 void RunPlan(const PlanArguments& arguments);
-
-// Exact rates over ranges of bits per key and of probes.
-struct RateTableArguments {
-  Layout layout;
-  std::uint64_t keys = 1'000'000;
-  double least_bits_per_key = 4.0;
-  double most_bits_per_key = 20.0;
-  double step = 1.0;
-  int least_probes = 1;
-  int most_probes = 12;
-  bool json = false;
-};
-void RunRateTable(const RateTableArguments& arguments);
 
 // The filters of a database's tables, and their rates.
 struct InspectArguments {

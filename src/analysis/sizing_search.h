@@ -23,10 +23,9 @@ Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys);
 // The probes of the same choice, mostly by the bounds of Corollary 23 alone.
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
-// Whether none of the next larger (smaller) numbers of probes has a lower rate than `probes`:
-// enough to prove k* where it cannot be smaller (larger).
-bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
-bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+// Whether none of the next larger (step = 1) or smaller (step = -1) numbers of probes has a lower
+// rate than `probes`: enough to prove k* where it cannot be smaller, or larger.
+bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step);
 
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
 

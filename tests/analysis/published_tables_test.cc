@@ -56,17 +56,5 @@ TEST(PublishedTables, SummaryCacheRatesAreTheAsymptoticModelButForTwoMisprints) 
   EXPECT_EQ(misprints, 2);
 }
 
-// The same tables from the exact rates, whose limit for a large filter the model is.
-TEST(PublishedTables, ExactRatesOfALargeFilterTendToTheSummaryCacheRates) {
-  constexpr std::uint64_t kKeys = 10'000'000;
-  for (const PrintedRate& printed : SummaryCacheTables()) {
-    const std::uint64_t bits = kKeys * static_cast<std::uint64_t>(printed.bits_per_key);
-    const double model = AsymptoticFalsePositiveRate(bits, kKeys, printed.probes);
-    for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
-      EXPECT_NEAR(FalsePositiveRate(kind, bits, kKeys, printed.probes) / model, 1.0, 1e-5);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace exactbloom

@@ -10,6 +10,7 @@
 #include <rocksdb/table.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -267,57 +268,81 @@ TEST_P(OutOfMemoryByLayout, AFaultIsReportedWithoutMemory) {
   EXPECT_TRUE(status.IsCorruption());
 }
 
-// In a database that has memory for everything except filters.
-class StarvedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
- public:
-  StarvedPolicy(PolicyPointer policy, bool readers_only)
-      : ForwardingPolicy(std::move(policy)), readers_only_(readers_only) {}
+// Makes a call in some way: freely, without memory, or with an allocation that fails.
+using Call = std::function<void()>;
+using Guard = std::function<void(const Call&)>;
 
-  const char* Name() const override { return "StarvedPolicy"; }
+void Freely(const Call& call) { call(); }
+void Starving(const Call& call) {
+  Starve([&] { call(); });
+}
+
+template <typename Function>
+auto ResultIn(const Guard& guard, Function function) {
+  decltype(function()) result{};
+  guard([&] { result = function(); });
+  return result;
+}
+
+// Each call of the policy and of its builders is made in a guard.
+class GuardedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
+ public:
+  GuardedPolicy(PolicyPointer policy, Guard creation, Guard building, Guard reading)
+      : ForwardingPolicy(std::move(policy)),
+        creation_(std::move(creation)),
+        building_(std::move(building)),
+        reading_(std::move(reading)) {}
+
+  const char* Name() const override { return "GuardedPolicy"; }
   FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
-    FilterBitsBuilder* builder = ForwardingPolicy::GetBuilderWithContext(context);
-    return readers_only_ ? builder : new StarvedBuilder(builder);
+    FilterBitsBuilder* const builder =
+        ResultIn(creation_, [&] { return ForwardingPolicy::GetBuilderWithContext(context); });
+    return builder == nullptr ? nullptr : new Builder(builder, building_);
   }
   FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
-    FilterBitsReader* reader =
-        Starve([&] { return ForwardingPolicy::GetFilterBitsReader(contents); });
-    EXPECT_EQ(reader, nullptr);
-    return reader;
+    return ResultIn(reading_, [&] { return ForwardingPolicy::GetFilterBitsReader(contents); });
   }
 
  private:
-  class StarvedBuilder : public ForwardingBuilder {
+  class Builder : public ForwardingBuilder {
    public:
-    using ForwardingBuilder::ForwardingBuilder;
+    Builder(FilterBitsBuilder* builder, Guard guard)
+        : ForwardingBuilder(builder), guard_(std::move(guard)) {}
 
     void AddKey(const Slice& key) override {
-      Starve([&] { ForwardingBuilder::AddKey(key); });
+      guard_([&] { ForwardingBuilder::AddKey(key); });
     }
     void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
-      Starve([&] { ForwardingBuilder::AddKeyAndAlt(key, alt); });
+      guard_([&] { ForwardingBuilder::AddKeyAndAlt(key, alt); });
     }
     using ForwardingBuilder::Finish;
     Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-      return Starve([&] { return ForwardingBuilder::Finish(buffer, status); });
+      return ResultIn(guard_, [&] { return ForwardingBuilder::Finish(buffer, status); });
     }
     Status MaybePostVerify(const Slice& filter) override {
-      return Starve([&] { return ForwardingBuilder::MaybePostVerify(filter); });
+      return ResultIn(guard_, [&] { return ForwardingBuilder::MaybePostVerify(filter); });
     }
     std::size_t ApproximateNumEntries(std::size_t bytes) override {
-      return Starve([&] { return ForwardingBuilder::ApproximateNumEntries(bytes); });
+      return ResultIn(guard_, [&] { return ForwardingBuilder::ApproximateNumEntries(bytes); });
     }
+
+   private:
+    Guard guard_;
   };
 
-  bool readers_only_;
+  Guard creation_;
+  Guard building_;
+  Guard reading_;
 };
 
+// The database has memory for everything except filters.
 TEST_P(OutOfMemoryByLayout, ADatabaseWithoutMemoryForFiltersFindsAllKeys) {
   for (const bool readers_only : {false, true}) {
     for (const bool partitioned : {false, true}) {
       BlockBasedTableOptions table_options;
-      table_options.filter_policy =
-          std::make_shared<StarvedPolicy>(NewPolicy(GetParam()), readers_only);
+      table_options.filter_policy = std::make_shared<GuardedPolicy>(
+          NewPolicy(GetParam()), Freely, readers_only ? Freely : Starving, Starving);
       table_options.detect_filter_construct_corruption = true;
       if (partitioned) PartitionFilters(512, &table_options);
       const TemporaryDirectory directory;
@@ -333,104 +358,60 @@ TEST_P(OutOfMemoryByLayout, ADatabaseWithoutMemoryForFiltersFindsAllKeys) {
   }
 }
 
-// Each allocation of the listener and the policy fails in turn, in a database whose tree they
-// follow.
-class FailingCalls {
+class GuardedListener : public rocksdb::EventListener {
  public:
-  explicit FailingCalls(AllocationFailure& failure) : failure_(failure) {}
-
-  template <typename Function>
-  auto Run(Function function) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return is_on_ ? failure_.Run(function) : function();
-  }
-  void SwitchOff() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    is_on_ = false;
-  }
-
- private:
-  std::mutex mutex_;
-  AllocationFailure& failure_;
-  bool is_on_ = true;
-};
-
-class FailingListener : public rocksdb::EventListener {
- public:
-  FailingListener(ListenerPointer listener, FailingCalls& calls)
-      : listener_(std::move(listener)), calls_(calls) {}
+  GuardedListener(ListenerPointer listener, Guard guard)
+      : listener_(std::move(listener)), guard_(std::move(guard)) {}
 
   const char* Name() const override { return listener_->Name(); }
   void OnFlushBegin(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override {
-    calls_.Run([&] { listener_->OnFlushBegin(db, info); });
+    guard_([&] { listener_->OnFlushBegin(db, info); });
   }
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override {
-    calls_.Run([&] { listener_->OnFlushCompleted(db, info); });
+    guard_([&] { listener_->OnFlushCompleted(db, info); });
   }
   void OnCompactionBegin(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override {
-    calls_.Run([&] { listener_->OnCompactionBegin(db, info); });
+    guard_([&] { listener_->OnCompactionBegin(db, info); });
   }
   void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override {
-    calls_.Run([&] { listener_->OnCompactionCompleted(db, info); });
+    guard_([&] { listener_->OnCompactionCompleted(db, info); });
   }
   void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
-    calls_.Run([&] { listener_->OnTableFileCreationStarted(info); });
+    guard_([&] { listener_->OnTableFileCreationStarted(info); });
   }
   void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
-    calls_.Run([&] { listener_->OnTableFileCreated(info); });
+    guard_([&] { listener_->OnTableFileCreated(info); });
   }
   void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
-    calls_.Run([&] { listener_->OnTableFileDeleted(info); });
+    guard_([&] { listener_->OnTableFileDeleted(info); });
   }
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
-    calls_.Run([&] { listener_->OnColumnFamilyHandleDeletionStarted(handle); });
+    guard_([&] { listener_->OnColumnFamilyHandleDeletionStarted(handle); });
   }
 
  private:
   ListenerPointer listener_;
-  FailingCalls& calls_;
+  Guard guard_;
 };
 
-class FailingPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
- public:
-  FailingPolicy(PolicyPointer policy, FailingCalls& calls)
-      : ForwardingPolicy(std::move(policy)), calls_(calls) {}
-
-  FilterBitsBuilder* GetBuilderWithContext(
-      const rocksdb::FilterBuildingContext& context) const override {
-    FilterBitsBuilder* const builder =
-        calls_.Run([&] { return ForwardingPolicy::GetBuilderWithContext(context); });
-    return builder == nullptr ? nullptr : new Builder(builder, calls_);
-  }
-
- private:
-  class Builder : public ForwardingBuilder {
-   public:
-    Builder(FilterBitsBuilder* builder, FailingCalls& calls)
-        : ForwardingBuilder(builder), calls_(calls) {}
-    using ForwardingBuilder::Finish;
-    Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-      return calls_.Run([&] { return ForwardingBuilder::Finish(buffer, status); });
-    }
-
-   private:
-    FailingCalls& calls_;
-  };
-
-  FailingCalls& calls_;
-};
-
+// Each allocation of the listener and the policy fails in turn, in a database whose tree they
+// follow.
 TEST(OutOfMemoryWithATree, NoKeyIsLostAndTheTreeIsKnownAgain) {
   constexpr std::uint64_t kFew = 200;
   for (const Shortage shortage : {Shortage::kOneAllocation, Shortage::kAllThatFollow}) {
     std::uint64_t attempts = 0;
     const std::uint64_t failures = FailEachAllocation(shortage, [&](AllocationFailure& failure) {
-      FailingCalls calls(failure);
+      std::mutex mutex;
+      bool is_on = true;
+      const Guard fails = [&](const Call& call) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        is_on ? failure.Run([&] { call(); }) : call();
+      };
       const std::unique_ptr<rocksdb::Env> memory(rocksdb::NewMemEnv(rocksdb::Env::Default()));
       const ListenerPointer listener = NewTreeListener();
-      rocksdb::Options options = OptionsWith(
-          std::make_shared<FailingPolicy>(PolicyOf(BudgetOptions(100'000, 10.0)), calls));
-      options.listeners.push_back(std::make_shared<FailingListener>(listener, calls));
+      rocksdb::Options options = OptionsWith(std::make_shared<GuardedPolicy>(
+          PolicyOf(BudgetOptions(100'000, 10.0)), fails, fails, Freely));
+      options.listeners.push_back(std::make_shared<GuardedListener>(listener, fails));
       options.env = memory.get();
       const Database db = Open(options, "/db");
       PutAndFlush(*db, kFew, "old");
@@ -439,7 +420,10 @@ TEST(OutOfMemoryWithATree, NoKeyIsLostAndTheTreeIsKnownAgain) {
       PutAndFlush(*db, kFew, "new");
       ExpectPresent(*db, kFew, "new");
       ExpectPresent(*db, kFew, "old", kFew);
-      calls.SwitchOff();
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        is_on = false;
+      }
       if (++attempts % 16 != 1) return;
       // A later scan of the tables finds the rest.
       ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());

@@ -80,8 +80,8 @@ std::string Mended(std::string block) {
   if (trailer_bytes == 0) return block;
   const std::string_view fields = std::string_view(block).substr(block.size() - trailer_bytes,
                                                                  trailer_bytes - kChecksumFromEnd);
-  const std::uint64_t checksum = HashKey(fields, block.size());
-  for (std::size_t i = 0; i < 4; ++i) {
+  const auto checksum = static_cast<std::uint32_t>(HashKey(fields, block.size()));
+  for (std::size_t i = 0; i < sizeof checksum; ++i) {
     block[block.size() - kChecksumFromEnd + i] = static_cast<char>(checksum >> (8 * i));
   }
   return block;
@@ -273,11 +273,9 @@ TEST_P(BlockFormat, LongerNumbersAreRead) {
 // Arrays that a layout does not allow, with a checksum that fits their length.
 TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
   const std::string trailer = block_.substr(BytesOfSampleArray());
-  const auto status_with = [&](std::size_t array_bytes) {
-    return StatusOf(Mended(std::string(array_bytes, '\0') + trailer));
-  };
   const auto expect = [&](std::size_t array_bytes, bool usable) {
-    EXPECT_EQ(status_with(array_bytes), usable ? BlockStatus::kUsable : BlockStatus::kDamaged)
+    EXPECT_EQ(StatusOf(Mended(std::string(array_bytes, '\0') + trailer)),
+              usable ? BlockStatus::kUsable : BlockStatus::kDamaged)
         << array_bytes;
   };
   expect(0, false);

@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,50 @@
 namespace exactbloom {
 namespace {
 
+using Options = BloomFilterBuilder::Options;
+
+TEST(BloomFilterOptions, AreTakenWithinTheirRanges) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Case {
+    double Options::*option;
+    std::vector<double> taken;
+    std::vector<double> refused;
+  };
+  const std::vector<Case> cases = {
+      {&Options::bits_per_key,
+       {kMinBitsPerKey, kMaxBitsPerKey},
+       {-1.0, 0.0, std::nextafter(kMinBitsPerKey, 0.0), std::nextafter(kMaxBitsPerKey, inf), inf,
+        -inf, nan}},
+      {&Options::false_positive_rate,
+       {0.0, kMinTargetRate, kMaxTargetRate},
+       {-0.01, kMinTargetRate / 2, std::nextafter(kMaxTargetRate, 1.0), 1.0, nan}}};
+  for (const auto& [option, taken, refused] : cases) {
+    Options options;
+    for (const double value : taken) {
+      options.*option = value;
+      EXPECT_TRUE(BloomFilterBuilder::Create(options)) << value;
+    }
+    for (const double value : refused) {
+      options.*option = value;
+      EXPECT_FALSE(BloomFilterBuilder::Create(options)) << value;
+    }
+  }
+}
+
+TEST(BloomFilterOptions, RefusalsNameOptionValueAndRange) {
+  const std::vector<std::pair<Options, std::string>> refusals = {
+      {{{FilterKind::kClassic, 3}}, "lines is 3, but must be from 0 to 1"},
+      {{{}, 101}, "bits_per_key is 101, but must be from 0.5 to 100"},
+      {{{}, 10, 0, 0.75}, "false_positive_rate is 0.75, but must be from 1e-09 to 0.5"},
+      {{{}, 10, 0, 0, 91}, "block_bytes_limit is 91, but must be from 92 to 4294967232"}};
+  for (const auto& [options, message] : refusals) {
+    std::string error;
+    EXPECT_FALSE(BloomFilterBuilder::Create(options, &error));
+    EXPECT_EQ(error, message);
+  }
+}
+
 void AddNumbers(BloomFilterBuilder& builder, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) builder.AddKey(NumberKey(first + i).text());
 }
@@ -30,120 +75,158 @@ void ExpectNumbers(const BloomFilterView& view, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
 }
 
-class BloomFilter : public testing::TestWithParam<FilterKind> {
+class BloomFilter : public testing::TestWithParam<Layout> {
  protected:
-  static BloomFilterBuilder Builder(double bits_per_key = 10.0) {
-    return *BloomFilterBuilder::Create({GetParam(), bits_per_key, 0});
+  static BloomFilterBuilder Builder(double bits_per_key = 10.0, double rate = 0.0,
+                                    std::uint64_t hash_seed = 0) {
+    return *BloomFilterBuilder::Create({GetParam(), bits_per_key, hash_seed, rate});
+  }
+
+  // Makes a filter of the numbers below `keys`, for a block of that size if one is given. Expects
+  // what the plan says, with the best k and every key, and returns it.
+  static FilterDescription Build(BloomFilterBuilder& builder, std::uint64_t keys,
+                                 std::optional<std::size_t> block_bytes = std::nullopt) {
+    SCOPED_TRACE(testing::Message() << keys << " keys");
+    AddNumbers(builder, 0, keys);
+    const BlockPlan plan = block_bytes ? *builder.PlanWithin(keys, *block_bytes) : builder.Plan();
+    const FilterDescription planned = plan.Description();
+    EXPECT_EQ(planned.probes, OptimalProbes(GetParam(), planned.bits, keys));
+    EXPECT_EQ(plan.FalsePositiveRate(),
+              FalsePositiveRate(GetParam(), planned.bits, keys, planned.probes));
+    EXPECT_EQ(plan.BlockBytes(), filter::BlockBytes(planned));
+    if (!block_bytes) {
+      EXPECT_EQ(builder.BlockBytes(keys), plan.BlockBytes());
+    }
+
+    const FilterBlock block = builder.Finish(plan);
+    EXPECT_EQ(block.size, plan.BlockBytes());
+    const BloomFilterView view(block.bytes());
+    EXPECT_EQ(view.Status(), BlockStatus::kUsable);
+    const FilterDescription& found = view.Description();
+    EXPECT_EQ(found.layout, GetParam());
+    EXPECT_EQ(found.keys, keys);
+    EXPECT_EQ(found.bits, planned.bits);
+    EXPECT_EQ(found.probes, planned.probes);
+    EXPECT_EQ(found.hash_seed, builder.options().hash_seed);
+    ExpectNumbers(view, keys);
+    for (std::uint64_t i = 0; keys == 0 && i < 1000; ++i) {
+      EXPECT_FALSE(view.MayContain(NumberKey(i).text()));
+    }
+    return found;
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BloomFilter,
-                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+INSTANTIATE_TEST_SUITE_P(Layouts, BloomFilter, testing::ValuesIn(AllLayouts()),
                          [](const auto& test) { return NameOf(test.param); });
 
-TEST_P(BloomFilter, RefusesOptionsOutOfRange) {
-  const double inf = std::numeric_limits<double>::infinity();
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (int lines = 0; lines <= kMaxLines; ++lines) {
-    BloomFilterBuilder::Options options;
-    options.layout = {GetParam(), lines};
-    const auto expect = [&options](double* option, double value, bool taken) {
-      const double before = std::exchange(*option, value);
-      EXPECT_EQ(BloomFilterBuilder::Create(options).has_value(), taken) << value;
-      *option = before;
-    };
-    for (const double bad : {-1.0, 0.0, std::nextafter(kMinBitsPerKey, 0.0),
-                             std::nextafter(kMaxBitsPerKey, inf), inf, -inf, nan}) {
-      expect(&options.bits_per_key, bad, false);
-    }
-    for (const double bad :
-         {-0.01, kMinTargetRate / 2, std::nextafter(kMaxTargetRate, 1.0), 1.0, nan}) {
-      expect(&options.false_positive_rate, bad, false);
-    }
-    expect(&options.bits_per_key, kMinBitsPerKey, true);
-    expect(&options.bits_per_key, kMaxBitsPerKey, true);
-    expect(&options.false_positive_rate, kMinTargetRate, true);
-  }
-}
-
-TEST(BloomFilterOptions, RefusalsNameOptionValueAndRange) {
-  using Options = BloomFilterBuilder::Options;
-  const auto refusal = [](auto change) {
-    Options options;
-    change(options);
-    std::string error;
-    EXPECT_FALSE(BloomFilterBuilder::Create(options, &error).has_value());
-    return error;
-  };
-  EXPECT_EQ(refusal([](Options& o) {
-              o.layout = {FilterKind::kClassic, 3};
-            }),
-            "lines is 3, but must be from 0 to 1");
-  EXPECT_EQ(refusal([](Options& o) { o.bits_per_key = 101; }),
-            "bits_per_key is 101, but must be from 0.5 to 100");
-  EXPECT_EQ(refusal([](Options& o) { o.false_positive_rate = 0.75; }),
-            "false_positive_rate is 0.75, but must be from 1e-09 to 0.5");
-  EXPECT_EQ(refusal([](Options& o) { o.block_bytes_limit = 91; }),
-            "block_bytes_limit is 91, but must be from 92 to 4294967232");
-}
-
-// At any bits per key no key is lost, and the block is what its plan says.
-TEST_P(BloomFilter, FinishKeepsToThePlanAndToEveryKey) {
-  constexpr std::uint64_t kSeed = 77;
+// At any bits per key no key is lost.
+TEST_P(BloomFilter, HasTheSizeOfItsBitsPerKey) {
   for (const double bits_per_key : {0.5, 0.7, 1.0, 1.5, 3.0, 9.9, 12.5, 33.3, 64.0, 100.0}) {
-    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), bits_per_key, kSeed});
+    SCOPED_TRACE(bits_per_key);
+    BloomFilterBuilder builder = Builder(bits_per_key, 0.0, 77);
     for (const std::uint64_t keys : {0, 1, 2, 3, 7, 100, 777, 3000}) {
-      SCOPED_TRACE(testing::Message() << keys << " keys at " << bits_per_key);
-      AddNumbers(builder, 0, keys);
-      const BlockPlan plan = builder.Plan();
       const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, bits_per_key);
-      EXPECT_EQ(plan.BlockBytes(), size.bits / 8 + filter::TrailerBytes(keys, kSeed));
-      EXPECT_EQ(builder.BlockBytes(keys), plan.BlockBytes());
-      EXPECT_EQ(plan.FalsePositiveRate(), size.false_positive_rate);
-      EXPECT_EQ(size.probes, OptimalProbes(GetParam(), size.bits, keys));
+      const FilterDescription filter = Build(builder, keys);
+      EXPECT_EQ(filter.bits, size.bits);
+      EXPECT_EQ(filter.probes, size.probes);
       EXPECT_EQ(size.false_positive_rate,
                 FalsePositiveRate(GetParam(), size.bits, keys, size.probes));
-      const FilterBlock block = builder.Finish();
-      EXPECT_EQ(block.size, plan.BlockBytes());
-      const BloomFilterView view(block.bytes());
-      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
-      EXPECT_EQ(view.Description().layout.kind, GetParam());
-      EXPECT_EQ(view.Description().keys, keys);
-      EXPECT_EQ(view.Description().bits, size.bits);
-      EXPECT_EQ(view.Description().probes, size.probes);
-      EXPECT_EQ(view.Description().hash_seed, kSeed);
-      ExpectNumbers(view, keys);
     }
   }
 }
 
-TEST_P(BloomFilter, FinishAndClearForgetAllKeys) {
-  for (const bool finished : {false, true}) {
-    BloomFilterBuilder used = Builder();
-    AddNumbers(used, 0, 500);
-    if (finished) {
-      EXPECT_GT(used.Finish().size, 500U);
-    } else {
-      used.Clear();
+// In whole bytes.
+TEST_P(BloomFilter, IsTheSmallestForItsRate) {
+  for (const double rate : {0.3, 0.01, 1e-6}) {
+    SCOPED_TRACE(rate);
+    BloomFilterBuilder builder = Builder(10.0, rate);
+    EXPECT_EQ(Build(builder, 0).bits, std::max<std::uint64_t>(8, GetParam().Granularity()));
+    for (const std::uint64_t keys : {1, 2, 7, 100, 1001}) {
+      const FilterDescription filter = Build(builder, keys);
+      const auto smallest = SmallestFilter(GetParam(), keys, rate);
+      ASSERT_TRUE(smallest);
+      EXPECT_EQ(filter.bits, filter::ArrayBytes(smallest->bits) * 8);
+      EXPECT_LE(FalsePositiveRate(GetParam(), filter.bits, keys, filter.probes), rate);
     }
-    EXPECT_EQ(used.KeyCount(), 0U);
-    AddNumbers(used, 1000, 300);
-    BloomFilterBuilder fresh = Builder();
-    AddNumbers(fresh, 1000, 300);
-    EXPECT_EQ(used.Finish().bytes(), fresh.Finish().bytes());
   }
 }
 
-TEST_P(BloomFilter, EmptyFilterContainsNothing) {
+TEST_P(BloomFilter, FillsABlockOfTheSizeAskedFor) {
   BloomFilterBuilder builder = Builder();
-  const FilterBlock block = builder.Finish();
-  const BloomFilterView view(block.bytes());
-  ASSERT_EQ(view.Status(), BlockStatus::kUsable);
-  EXPECT_GT(block.size, 5U) << "stock RocksDB takes shorter blocks as always-miss";
-  for (std::uint64_t number = 0; number < 1000; ++number) {
-    EXPECT_FALSE(view.MayContain(NumberKey(number).text()));
+  constexpr std::uint64_t kKeys = 1000;
+  for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
+    const std::uint64_t size = filter::BlockBytes(Build(builder, kKeys, bytes));
+    EXPECT_LE(size, bytes);
+    EXPECT_GT(size + GetParam().ByteGranularity(), bytes);
   }
-  EXPECT_FALSE(view.MayContain(""));
+  EXPECT_FALSE(builder.PlanWithin(kKeys, filter::TrailerBytes(kKeys, 0)));
+}
+
+// A plan that was made for other keys loses none, and their number finds its place.
+TEST_P(BloomFilter, FinishTakesAnyPlan) {
+  BloomFilterBuilder builder = Builder();
+  const BlockPlan plan = builder.Plan(10);
+  AddNumbers(builder, 0, 1000);
+  const FilterBlock block = builder.Finish(plan);
+  EXPECT_EQ(block.size, plan.BlockBytes() + 1);
+  const BloomFilterView view(block.bytes());
+  EXPECT_EQ(view.Description().keys, 1000U);
+  EXPECT_EQ(view.Description().bits, plan.Description().bits);
+  ExpectNumbers(view, 1000);
+}
+
+TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
+  const auto expect = [](const BloomFilterBuilder& builder, std::uint64_t bytes) {
+    const std::uint64_t keys = builder.KeysThatFit(bytes);
+    if (keys > 0) {
+      ASSERT_LE(builder.BlockBytes(keys), bytes);
+    }
+    ASSERT_GT(builder.BlockBytes(keys + 1), bytes);
+  };
+  for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
+    SCOPED_TRACE(bits_per_key);
+    const BloomFilterBuilder builder = Builder(bits_per_key);
+    for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) expect(builder, bytes);
+    for (const std::uint64_t bytes :
+         {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
+      ASSERT_LE(builder.BlockBytes(builder.KeysThatFit(bytes)), bytes);
+    }
+    EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
+  }
+  const BloomFilterBuilder by_rate = Builder(10.0, 0.01);
+  for (const std::uint64_t bytes : {200, 1000, 4096}) {
+    EXPECT_GT(by_rate.KeysThatFit(bytes), 0U);
+    expect(by_rate, bytes);
+  }
+}
+
+// Beyond the block limit the bits per key shrink, and k follows.
+TEST(BlockLimit, IsThatOfStockReaders) {
+  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+    EXPECT_EQ(SizeAtBitsPerKey(kind, 3'400'000'000, 10).bits, 34'000'000'000U);
+    for (const auto& [keys, probes] : std::vector<std::pair<std::uint64_t, int>>{
+             {3'500'000'000, 7}, {10'000'000'000, 2}, {1'000'000'000'000, 1}}) {
+      const FilterSize size = SizeAtBitsPerKey(kind, keys, 10);
+      EXPECT_EQ(size.bits / 8 + filter::kMostTrailerBytes, kBlockBytesLimit - 1) << keys;
+      EXPECT_EQ(size.probes, probes) << keys;
+    }
+    constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 53;
+    EXPECT_EQ(
+        BloomFilterBuilder::Create({kind})->Plan(kMostKeys).BlockBytes(),
+        kBlockBytesLimit - 1 - filter::kMostTrailerBytes + filter::TrailerBytes(kMostKeys, 0));
+  }
+}
+
+TEST_P(BloomFilter, AnyBlockLimitCutsBitsAndKeepsKeys) {
+  for (const double rate : {0.0, 0.01}) {
+    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 10, 0, rate, 1000});
+    const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
+    EXPECT_FALSE(builder.Plan(fitting).IsCut());
+    EXPECT_TRUE(builder.Plan(fitting + 1).IsCut());
+    const std::uint64_t unit = GetParam().ByteGranularity();
+    EXPECT_EQ(filter::ArrayBytes(Build(builder, 2 * fitting).bits),
+              (999 - filter::kMostTrailerBytes) / unit * unit);
+  }
 }
 
 TEST_P(BloomFilter, SuccessiveDuplicatesCountOnce) {
@@ -159,6 +242,32 @@ TEST_P(BloomFilter, SuccessiveDuplicatesCountOnce) {
   builder.AddKeyAndAlternate("b", "b");
   builder.AddKeyAndAlternate("ba", "b");
   EXPECT_EQ(builder.KeyCount(), 5U);
+}
+
+// An alternate that was counted in an earlier filter is counted again in the next one.
+TEST_P(BloomFilter, FinishAndClearForgetAllKeys) {
+  const auto add = [](BloomFilterBuilder& builder) {
+    builder.AddKey("x");
+    builder.AddKeyAndAlternate("ac", "a");
+    EXPECT_EQ(builder.KeyCount(), 3U);
+    AddNumbers(builder, 1000, 300);
+  };
+  BloomFilterBuilder fresh = Builder();
+  add(fresh);
+  const FilterBlock expected = fresh.Finish();
+  for (const bool finished : {false, true}) {
+    BloomFilterBuilder used = Builder();
+    AddNumbers(used, 0, 500);
+    used.AddKeyAndAlternate("ab", "a");
+    if (finished) {
+      EXPECT_GT(used.Finish().size, 500U);
+    } else {
+      used.Clear();
+    }
+    EXPECT_EQ(used.KeyCount(), 0U);
+    add(used);
+    EXPECT_EQ(used.Finish().bytes(), expected.bytes());
+  }
 }
 
 // Their bytes are gone after the call.
@@ -181,157 +290,33 @@ TEST_P(BloomFilter, TakesKeysOfAnyLength) {
   EXPECT_FALSE(view.MayContain(std::string(10'000'001, 'x')));
 }
 
-// Sizing.
-
-TEST_P(BloomFilter, SizeRoundsUpToWholeBytes) {
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 0, 10).bits, 8U);
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 1, 10).bits, 16U);
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 4, 10).bits, 40U);
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 1'000'000, 9.9).bits, 9'900'000U);
-}
-
-TEST_P(BloomFilter, FinishesInAnySizeThatIsAskedFor) {
-  constexpr std::uint64_t kKeys = 1000;
-  for (int lines = 0; lines <= kMaxLines; ++lines) {
-    const Layout layout(GetParam(), lines);
-    const std::size_t granularity = lines == 0 ? 1 : kLineBits / 8;
-    for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
-      BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 10, 0});
-      AddNumbers(builder, 0, kKeys);
-      const BlockPlan plan = *builder.PlanWithin(kKeys, bytes);
-      const FilterDescription expected = plan.Description();
-      const FilterBlock block = builder.Finish(plan);
-      EXPECT_EQ(block.size, plan.BlockBytes());
-      EXPECT_LE(block.size, bytes);
-      EXPECT_GT(block.size + granularity, bytes);
-      const BloomFilterView view(block.bytes());
-      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
-      EXPECT_EQ(view.Description().keys, kKeys);
-      EXPECT_EQ(view.Description().bits, (block.size - filter::TrailerBytes(kKeys, 0)) * 8);
-      EXPECT_EQ(view.Description().bits, expected.bits);
-      EXPECT_EQ(view.Description().probes, OptimalProbes(layout, expected.bits, kKeys));
-      ExpectNumbers(view, kKeys);
+// Whatever the size of the batch and the filter's seed. Few bits per key, so that absent keys pass,
+// too; every third key was added.
+TEST_P(BloomFilter, BatchesAnswerAsSingleCallsDo) {
+  constexpr std::size_t kMostKeys = 3 * filter::kBatchKeys + 5;
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{77}, ~std::uint64_t{0}}) {
+    BloomFilterBuilder builder = Builder(3.0, 0.0, seed);
+    std::vector<std::string> keys;
+    for (std::uint64_t i = 0; i < kMostKeys; ++i) {
+      keys.emplace_back(NumberKey(i).text());
+      if (i % 3 == 0) builder.AddKey(keys.back());
     }
-  }
-}
-
-// A plan that was made for other keys loses none, and their number finds its place.
-TEST_P(BloomFilter, FinishTakesAnyPlan) {
-  BloomFilterBuilder builder = Builder();
-  const BlockPlan plan = builder.Plan(10);
-  AddNumbers(builder, 0, 1000);
-  const FilterBlock block = builder.Finish(plan);
-  EXPECT_EQ(block.size, plan.BlockBytes() + 1);
-  const BloomFilterView view(block.bytes());
-  EXPECT_EQ(view.Description().keys, 1000U);
-  EXPECT_EQ(view.Description().bits, plan.Description().bits);
-  ExpectNumbers(view, 1000);
-}
-
-// Beyond the block limit the bits per key shrink, and k follows.
-TEST_P(BloomFilter, BlocksStayBelowTheLimit) {
-  for (const std::uint64_t keys : {std::uint64_t{3'500'000'000}, std::uint64_t{10'000'000'000},
-                                   std::uint64_t{1'000'000'000'000}}) {
-    const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, 10);
-    EXPECT_EQ(size.bits / 8 + filter::kMostTrailerBytes, kBlockBytesLimit - 1) << keys;
-    EXPECT_EQ(size.probes, OptimalProbes(GetParam(), size.bits, keys)) << keys;
-  }
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 3'400'000'000, 10).bits, 34'000'000'000U);
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 3'500'000'000, 10).probes, 7);
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 10'000'000'000, 10).probes, 2);  // at 3.4 bits per key
-  EXPECT_EQ(SizeAtBitsPerKey(GetParam(), 1'000'000'000'000, 10).probes, 1);
-}
-
-TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
-  for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
-    const BloomFilterBuilder builder = Builder(bits_per_key);
-    for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) {
-      const std::uint64_t keys = builder.KeysThatFit(bytes);
-      if (keys > 0) {
-        ASSERT_LE(builder.BlockBytes(keys), bytes) << bits_per_key;
-      }
-      ASSERT_GT(builder.BlockBytes(keys + 1), bytes) << bits_per_key;
-    }
-    for (const std::uint64_t bytes :
-         {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
-      ASSERT_LE(builder.BlockBytes(builder.KeysThatFit(bytes)), bytes);
-    }
-    EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
-  }
-}
-
-TEST_P(BloomFilter, PlansWithinABlockHaveTheBestProbes) {
-  const BloomFilterBuilder builder = Builder();
-  const std::size_t trailer_bytes = filter::TrailerBytes(1000, 0);
-  EXPECT_DOUBLE_EQ(builder.PlanWithin(1000, trailer_bytes + 1500)->FalsePositiveRate(),
-                   SizeAtBitsPerKey(GetParam(), 1000, 12.0).false_positive_rate);
-  EXPECT_EQ(builder.PlanWithin(0, filter::kLeastTrailerBytes + 1)->FalsePositiveRate(), 0.0);
-  EXPECT_FALSE(builder.PlanWithin(1000, trailer_bytes));
-  const std::uint64_t most_keys = std::uint64_t{1} << 53;
-  EXPECT_EQ(builder.Plan(most_keys).BlockBytes(),
-            kBlockBytesLimit - 1 - filter::kMostTrailerBytes + filter::TrailerBytes(most_keys, 0));
-}
-
-// An alternate that was counted in an earlier filter is counted again in the next one.
-TEST_P(BloomFilter, AlternatesAreForgottenWithTheKeys) {
-  BloomFilterBuilder builder = Builder();
-  for (const bool finished : {false, true}) {
-    builder.AddKeyAndAlternate("ab", "a");
-    if (finished) {
-      EXPECT_GT(builder.Finish().size, 0U);
-    } else {
-      builder.Clear();
-    }
-    builder.AddKey("x");
-    builder.AddKeyAndAlternate("ac", "a");
-    EXPECT_EQ(builder.KeyCount(), 3U);
     const FilterBlock block = builder.Finish();
     const BloomFilterView view(block.bytes());
-    EXPECT_TRUE(view.MayContain("x") && view.MayContain("ac") && view.MayContain("a"));
-    EXPECT_FALSE(view.MayContain("ab"));
-  }
-}
-
-// Batches of the view answer as single calls do, whatever their size and the filter's seed.
-
-constexpr std::size_t kMostKeys = 3 * filter::kBatchKeys + 5;
-
-using Parameters = std::tuple<Layout, std::uint64_t>;
-
-class BloomFilterBatches : public testing::TestWithParam<Parameters> {};
-
-INSTANTIATE_TEST_SUITE_P(LayoutsAndSeeds, BloomFilterBatches,
-                         testing::Combine(testing::ValuesIn(AllLayouts()),
-                                          testing::Values(0, 77, ~std::uint64_t{0})),
-                         [](const auto& test) {
-                           return NameOf(std::get<0>(test.param)) + "_" +
-                                  std::to_string(std::get<1>(test.param));
-                         });
-
-// Few bits per key, so that absent keys pass, too; every third key was added.
-TEST_P(BloomFilterBatches, AnswerAsSingleCallsDo) {
-  const auto [layout, seed] = GetParam();
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({layout, 3.0, seed});
-  std::vector<std::string> keys;
-  for (std::uint64_t i = 0; i < kMostKeys; ++i) {
-    keys.emplace_back(NumberKey(i).text());
-    if (i % 3 == 0) builder.AddKey(keys.back());
-  }
-  const FilterBlock block = builder.Finish();
-  const BloomFilterView view(block.bytes());
-  const std::vector<std::string_view> texts(keys.begin(), keys.end());
-  std::size_t denied = 0;
-  for (std::size_t count = 0; count <= kMostKeys; ++count) {
-    std::array<bool, kMostKeys + 1> answers{};
-    view.MayContain(texts.data(), count, answers.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      ASSERT_EQ(answers[i], view.MayContain(keys[i])) << "key " << i << " of " << count;
-      ASSERT_TRUE(answers[i] || i % 3 != 0) << "key " << i << " of " << count;
-      denied += answers[i] ? 0U : 1U;
+    const std::vector<std::string_view> texts(keys.begin(), keys.end());
+    std::size_t denied = 0;
+    for (std::size_t count = 0; count <= kMostKeys; ++count) {
+      std::array<bool, kMostKeys + 1> answers{};
+      view.MayContain(texts.data(), count, answers.data());
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(answers[i], view.MayContain(keys[i])) << "key " << i << " of " << count;
+        ASSERT_TRUE(answers[i] || i % 3 != 0) << "key " << i << " of " << count;
+        denied += answers[i] ? 0U : 1U;
+      }
+      ASSERT_FALSE(answers[count]) << "behind " << count;
     }
-    ASSERT_FALSE(answers[count]) << "behind " << count;
+    EXPECT_GT(denied, kMostKeys * kMostKeys / 6);  // of half as many answers for absent keys
   }
-  EXPECT_GT(denied, kMostKeys * kMostKeys / 6);  // of half as many answers for absent keys
 }
 
 }  // namespace

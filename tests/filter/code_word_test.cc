@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "sample_filters.h"
@@ -78,12 +78,8 @@ TEST(CodeWord, EveryClassicDrawIsAPosition) {
   }
 }
 
-struct SubsetCase {
-  std::uint64_t bits;
-  int probes;
-};
-
-class ClassicSubsets : public testing::TestWithParam<SubsetCase> {};
+using BitsAndProbes = std::pair<std::uint64_t, int>;
+class ClassicSubsets : public testing::TestWithParam<BitsAndProbes> {};
 
 TEST_P(ClassicSubsets, AreAllEquallyLikely) {
   const auto [bits, probes] = GetParam();
@@ -101,14 +97,17 @@ TEST_P(ClassicSubsets, AreAllEquallyLikely) {
 }
 
 INSTANTIATE_TEST_SUITE_P(CodeWord, ClassicSubsets,
-                         testing::Values(SubsetCase{32, 1}, SubsetCase{40, 39}, SubsetCase{11, 2},
-                                         SubsetCase{8, 3}, SubsetCase{16, 3}, SubsetCase{9, 4},
-                                         SubsetCase{8, 5}, SubsetCase{11, 5}, SubsetCase{12, 6},
-                                         SubsetCase{12, 10}, SubsetCase{10, 7}),
-                         [](const auto& test) {
-                           return "m" + std::to_string(test.param.bits) + "k" +
-                                  std::to_string(test.param.probes);
-                         });
+                         testing::ValuesIn(std::vector<BitsAndProbes>{{32, 1},
+                                                                      {40, 39},
+                                                                      {11, 2},
+                                                                      {8, 3},
+                                                                      {16, 3},
+                                                                      {9, 4},
+                                                                      {8, 5},
+                                                                      {11, 5},
+                                                                      {12, 6},
+                                                                      {12, 10},
+                                                                      {10, 7}}));
 
 // Bonferroni: up to 400 chi-square statistics jointly leave their intervals in 0.1% of all cases.
 constexpr double kZJoint = 4.71;
@@ -141,22 +140,16 @@ void ExpectUniform(const std::vector<Draws>& groups, std::uint64_t bits, std::ui
   }
 }
 
-TEST(CodeWord, DrawsAreUniform) {
+TEST(CodeWord, DrawsPairsAndTriplesOfThemAreUniform) {
   std::vector<Draws> draws;
   for (int i = 0; i < kMaxProbes; ++i) draws.push_back({i});
   ExpectUniform(draws, 257, 500000, kZJoint);
-}
-
-TEST(CodeWord, PairsOfDrawsAreUniform) {
   std::vector<Draws> pairs;
   for (int i = 0; i < 28; ++i) {
     for (int j = 0; j < i; ++j) pairs.push_back({i, j});
   }
   ExpectUniform(pairs, 19, 200000, kZJoint);
-}
-
-// As far apart as a code word's first and last draw.
-TEST(CodeWord, TriplesOfDrawsAreUniform) {
+  // As far apart as a code word's first and last draw.
   ExpectUniform({{0, 1, 2}, {0, 1, 3}, {0, 2, 4}, {2, 5, 6}, {0, 6, 13}, {0, 35, 71}}, 13, 2000000,
                 kZ999);
 }

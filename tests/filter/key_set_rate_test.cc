@@ -1,6 +1,6 @@
 // Measured equals exact for keys as databases have them, with structure that a weak hash would pass
 // on to the filter. Every other key of a set is added, so that an absent key lies among those that
-// are there; all sets, layouts and sizes have one verdict (uniformity.h), which a correct filter
+// are there; all sets, layouts and sizes have one verdict (statistics.h), which a correct filter
 // would, with random seeds, fail once in 10,000 times.
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <random>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +19,11 @@ struct Moments {
 
 struct RateSample {
   Geometry geometry;
-  std::string kernel;
   std::uint64_t filters = 0;
   std::uint64_t queries = 0;  // for absent keys, in all filters
   std::uint64_t false_positives = 0;
-  std::uint64_t checks = 0;  // for keys that were added
-  std::uint64_t false_negatives = 0;
-  Moments given_fill;  // of the false positives, by the filters' actual arrays
+  std::uint64_t found = 0;  // of the keys that were added
+  Moments given_fill;       // of the false positives, by the filters' actual arrays
   std::vector<double> ones;
 };
 
@@ -44,7 +41,8 @@ class SampleVerdict {
 
   // Expects that no key was missed; that the false positives are as many as the filters' actual
   // arrays predict, where no average over hash functions is left; and the one-bits as many as their
-  // exact mean. Of up to 800 such comparisons of correct filters one fails in 0.1% of all cases.
+  // exact mean. Names the kernel in use. Of up to 800 such comparisons of correct filters one fails
+  // in 0.1% of all cases.
   void Add(const RateSample& sample);
 
   // Expects that the p-values are uniform and that none is impossible by itself; that they would

@@ -4,7 +4,7 @@
 //
 // Each geometry is measured on many filters, each with its own salt, because the exact rate is an
 // average over hash functions. Each geometry's count becomes a p-value, and all of them together
-// have to be uniform (uniformity.h): a correct filter would, with random seeds, fail this test once
+// have to be uniform (statistics.h): a correct filter would, with random seeds, fail this test once
 // in 10,000 times, however many queries are asked. rate_sample.h says what else is compared.
 //
 // EXACTBLOOM_RATE_QUERIES sets about how many absent keys are asked for in all, and prints the

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bitset>
 #include <cmath>
 #include <cstddef>
@@ -29,6 +30,40 @@ std::vector<double> LineRates(const unsigned char* array, const FilterDescriptio
   }
   return rates;
 }
+
+// Excess dispersions below it change no p-value, and their beta distributions are too narrow for
+// floating point.
+constexpr double kNoExcess = 1e-6;
+
+// A term this much smaller than the sum, and all after it, are negligible.
+constexpr double kNegligible = 1e-17;
+
+class CountDistribution {
+ public:
+  explicit CountDistribution(const ExpectedCount& expected)
+      : trials_(static_cast<double>(expected.trials)), rate_(expected.rate) {
+    const double excess = expected.dispersion - 1;
+    if (excess < kNoExcess || trials_ < 2) return;
+    // Queries are correlated by 1 / (a + b + 1).
+    weight_ = (trials_ - 1) / excess - 1;
+    is_binomial_ = false;
+  }
+
+  // P(count + 1) / P(count).
+  double Ratio(double count) const {
+    const double choices = (trials_ - count) / (count + 1);
+    if (is_binomial_) return choices * rate_ / (1 - rate_);
+    return choices * (rate_ * weight_ + count) / ((1 - rate_) * weight_ + trials_ - count - 1);
+  }
+
+  double trials() const { return trials_; }
+
+ private:
+  double trials_;
+  double rate_;
+  double weight_ = 0.0;  // a + b of the beta distribution, whose mean is the rate
+  bool is_binomial_ = true;
+};
 
 }  // namespace
 
@@ -69,6 +104,36 @@ double ChiSquareOfUniform(const std::vector<std::uint64_t>& counts) {
     const double difference = static_cast<double>(count) - expected;
     return sum + difference * difference / expected;
   });
+}
+
+double RandomisedPValue(std::uint64_t count, const ExpectedCount& expected, double lot) {
+  const CountDistribution distribution(expected);
+  const auto observed = static_cast<double>(count);
+  // All in units of the probability of the observed count.
+  double fewer = 0.0;
+  double term = 1.0;
+  for (double c = observed; c > 0 && term > kNegligible * (1 + fewer); --c) {
+    term /= distribution.Ratio(c - 1);
+    fewer += term;
+  }
+  double more = 0.0;
+  term = 1.0;
+  for (double c = observed; c < distribution.trials() && term > kNegligible * (1 + more); ++c) {
+    term *= distribution.Ratio(c);
+    more += term;
+  }
+  return (fewer + lot) / (fewer + 1 + more);
+}
+
+double AndersonDarling(std::vector<double> p_values) {
+  std::sort(p_values.begin(), p_values.end());
+  const auto count = static_cast<double>(p_values.size());
+  double sum = 0.0;
+  for (std::size_t i = 0; i < p_values.size(); ++i) {
+    const double weight = 2 * static_cast<double>(i) + 1;
+    sum += weight * (std::log(p_values[i]) + std::log1p(-p_values[p_values.size() - 1 - i]));
+  }
+  return -count - sum / count;
 }
 
 }  // namespace exactbloom

@@ -27,4 +27,36 @@ Interval ChiSquareInterval(double degrees_of_freedom, double z = kZ999);
 // The chi-square statistic of counts that should all be equal.
 double ChiSquareOfUniform(const std::vector<std::uint64_t>& counts);
 
+// One test of many measured counts: each becomes a p-value, and together the p-values have to be
+// uniform.
+//
+// If counts follow the distributions that they are said to follow, their p-values are uniform on
+// (0, 1), whatever those distributions are. A deviation too small to show in any one of them shows
+// in all together: a wrong mean pushes p-values to one end, a wrong spread to both or to the
+// middle.
+
+// The expected distribution of a count of successes.
+struct ExpectedCount {
+  std::uint64_t trials = 0;
+  double rate = 0.0;        // of a success, between 0 and 1
+  double dispersion = 1.0;  // as in WilsonInterval
+};
+
+// Returns the probability of fewer successes than `count`, and of the count itself the share
+// `lot`: exactly uniform when lot is, although counts are discrete. It is near 0 where successes
+// are too few and near 1 where they are too many.
+//   lot   0 .. 1, drawn anew for each count
+// The distribution is the binomial one, where dispersion > 1 the beta-binomial of that variance.
+double RandomisedPValue(std::uint64_t count, const ExpectedCount& expected, double lot);
+
+// Returns the Anderson-Darling statistic of p-values that should be uniform; infinite if one is 0
+// or 1. Unlike that of Kolmogorov and Smirnov it weighs the ends of the range as much as the
+// middle.
+// Source: Anderson and Darling 1954.
+double AndersonDarling(std::vector<double> p_values);
+
+// What the statistic of uniform p-values exceeds once in 10,000 times, for 50 of them and more.
+// Source: the limiting distribution (Marsaglia and Marsaglia 2004).
+inline constexpr double kAndersonDarling9999 = 8.1;
+
 }  // namespace exactbloom

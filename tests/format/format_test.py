@@ -78,45 +78,21 @@ def first_different(stream, count):
     return found
 
 
-def status(block):
-    """Section 5: "foreign", "damaged", "unknown version" or the filter."""
-    if len(block) < 5 or block[-4:-1] != MARK[1:4]:
-        return "foreign"
-    fields = fields_of(block)
-    is_right = fields is not None and block[-9:-5] == (xxh3(fields, len(block)) & 0xFFFFFFFF).to_bytes(4, "little")
-    if block[-5] != 0:
-        return "damaged" if is_right else "foreign"
-    if block[-1] != 1:
-        return "unknown version"
-    if not is_right:
-        return "damaged"
-    k, layout = fields[-2:]
-    lines = layout >> 5 & 3
-    if lines > 1:
-        return "unknown version"
-    m = 8 * (len(block) - len(fields) - 9)
-    seed = int.from_bytes(fields[:8], "little") if layout & 0x80 else 0
-    n = int.from_bytes(fields[8 if layout & 0x80 else 0:-2], "little")
-    found = Filter(layout >> 4 & 1, lines, k, m, n, seed)
-    in_range = 1 <= k <= 72 and (found.kind == 0 or k <= m)
-    whole_lines = lines == 0 or m % 512 == 0
-    return found if in_range and whole_lines else "damaged"
-
-
-def fields_of(block):
-    """What the checksum protects, or None."""
-    if len(block) < 11:
-        return None
-    layout = block[-10]
-    size = 2 + (layout & 15) + (8 if layout & 0x80 else 0)
-    return block[-9 - size:-9] if layout & 15 <= 8 and size + 9 < len(block) else None
+def read(block):
+    """Sections 2 and 5, for a block that is whole."""
+    assert block[-5:] == MARK
+    k, layout = block[-11:-9]
+    seed_bytes = 8 if layout & 0x80 else 0
+    trailer_bytes = 11 + (layout & 15) + seed_bytes
+    fields = block[-trailer_bytes:-9]
+    assert block[-9:-5] == (xxh3(fields, len(block)) & 0xFFFFFFFF).to_bytes(4, "little")
+    seed = int.from_bytes(fields[:seed_bytes], "little")
+    n = int.from_bytes(fields[seed_bytes:-2], "little")
+    return Filter(layout >> 4 & 1, layout >> 5 & 3, k, 8 * (len(block) - trailer_bytes), n, seed)
 
 
 def may_contain(block, key):
-    found = status(block)
-    if isinstance(found, str):
-        return True
-    return all(block[position // 8] >> position % 8 & 1 for position in found.positions(key))
+    return all(block[position // 8] >> position % 8 & 1 for position in read(block).positions(key))
 
 
 def write(found, keys):
@@ -143,8 +119,7 @@ class FormatTest(unittest.TestCase):
     def test_the_golden_blocks_are_read(self):
         for name, block in self.blocks.items():
             with self.subTest(name):
-                found = status(block)
-                self.assertIsInstance(found, Filter)
+                found = read(block)
                 self.assertEqual(found.kind, int(name.startswith("classic")))
                 self.assertEqual(found.lines, int("1_line" in name))
                 self.assertEqual(found.n, len(keys_of(name)))
@@ -156,7 +131,7 @@ class FormatTest(unittest.TestCase):
     def test_the_golden_blocks_are_written(self):
         for name, block in self.blocks.items():
             with self.subTest(name):
-                self.assertEqual(write(status(block), keys_of(name)), block)
+                self.assertEqual(write(read(block), keys_of(name)), block)
 
     def test_the_worked_example_is_a_golden_block(self):
         document = (ROOT / "docs/format.md").read_text(encoding="utf-8")
@@ -173,35 +148,11 @@ class FormatTest(unittest.TestCase):
         shown = [name for name in self.blocks if f"`{name}`" in document]
         self.assertEqual(len(shown), 2)
         for name in shown:
-            found = status(self.blocks[name])
+            found = read(self.blocks[name])
             for key in keys_of(name)[:3]:
                 positions = " ".join(map(str, found.positions(key)))
                 row = f"| `{key.decode()}` | `{xxh3(key, found.seed):#018x}` | {positions} |"
                 self.assertIn(row, document)
-
-    def test_every_changed_byte_of_a_trailer_lets_all_keys_pass(self):
-        for name, block in self.blocks.items():
-            for from_end in range(1, len(fields_of(block)) + 10):
-                for change in (1, 0x80, 0xFF):
-                    damaged = bytearray(block)
-                    damaged[-from_end] ^= change
-                    expected = ("unknown version" if from_end == 1 else "foreign" if from_end < 5 else "damaged")
-                    self.assertEqual(status(bytes(damaged)), expected, (name, from_end))
-
-    def test_a_reserved_layout_lets_all_keys_pass(self):
-        for lines in (2, 3):
-            block = write(Filter(1, lines, 6, 1024, 3, 0), [])
-            self.assertEqual(status(block), "unknown version")
-            self.assertTrue(may_contain(block, b"apple"))
-
-    def test_another_length_lets_all_keys_pass(self):
-        for name, block in self.blocks.items():
-            with self.subTest(name):
-                self.assertEqual(status(b"\xff" + block), "damaged")
-                self.assertEqual(status(b"\xff" * 64 + block), "damaged")
-                for cut in range(1, min(len(block) - 4, 200)):
-                    self.assertEqual(status(block[cut:]), "damaged")
-                self.assertEqual(status(block[-4:]), "foreign")
 
 
 if __name__ == "__main__":

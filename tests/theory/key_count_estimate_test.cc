@@ -85,6 +85,32 @@ TEST(MaximumLikelihoodKeys, OfALargeFilterIsFarInsideTheInterval) {
   }
 }
 
+// What many estimates of one number of keys have in common.
+struct Estimates {
+  std::uint64_t count = 0;
+  std::uint64_t covered = 0;
+  double sum = 0.0;
+  double squares = 0.0;
+  double width = 0.0;  // of all intervals together
+
+  void Add(const KeyCountEstimate& estimate, double truth) {
+    ++count;
+    covered += estimate.interval.Contains(truth) ? 1 : 0;
+    sum += estimate.keys;
+    squares += estimate.keys * estimate.keys;
+    width += estimate.interval.high - estimate.interval.low;
+  }
+  double Mean() const { return sum / static_cast<double>(count); }
+  double Deviation() const {
+    return std::sqrt(squares / static_cast<double>(count) - Mean() * Mean());
+  }
+  void ExpectCoverageOf95() const {
+    EXPECT_TRUE(WilsonInterval(covered, count, kZ999).Contains(0.95)) << covered;
+  }
+};
+
+constexpr double kZ95 = 1.959963984540054;
+
 class SharedKeys : public testing::Test {
  protected:
   static constexpr std::uint64_t kBits = 4096;
@@ -107,9 +133,7 @@ class SharedKeys : public testing::Test {
 TEST_F(SharedKeys, AreCoveredAsOftenAsPromised) {
   constexpr int kTrials = 4000;
   for (const int shared : {40, 150, 200}) {
-    int covered = 0;
-    double sum = 0.0;
-    double squares = 0.0;
+    Estimates estimates;
     for (int trial = 0; trial < kTrials; ++trial) {
       std::vector<char> first(kBits);
       AddKeys(first, shared);
@@ -118,16 +142,12 @@ TEST_F(SharedKeys, AreCoveredAsOftenAsPromised) {
       AddKeys(second, 200 - shared);
       const auto estimate =
           EstimateSharedKeys(FilterKind::kStandard, kBits, Ones(first, first), Ones(second, second),
-                             Ones(first, second), kProbes, 1.959963984540054);
+                             Ones(first, second), kProbes, kZ95);
       ASSERT_TRUE(estimate);
-      covered += estimate->interval.Contains(shared) ? 1 : 0;
-      sum += estimate->keys;
-      squares += estimate->keys * estimate->keys;
+      estimates.Add(*estimate, shared);
     }
-    const double mean = sum / kTrials;
-    EXPECT_TRUE(WilsonInterval(static_cast<std::uint64_t>(covered), kTrials, kZ999).Contains(0.95))
-        << covered;
-    EXPECT_NEAR(mean, shared, kZ999 * std::sqrt((squares / kTrials - mean * mean) / kTrials) + 0.5);
+    estimates.ExpectCoverageOf95();
+    EXPECT_NEAR(estimates.Mean(), shared, kZ999 * estimates.Deviation() / std::sqrt(kTrials) + 0.5);
   }
 }
 
@@ -140,32 +160,23 @@ TEST_F(SharedKeys, OfEqualFiltersAreAllKeys) {
 TEST(LineFilters, AreEstimatedAsWellAsPromised) {
   constexpr std::uint64_t kTrials = 300;
   constexpr int kProbes = 6;
-  constexpr double kZ95 = 1.959963984540054;
   for (const std::size_t lines : {std::size_t{5}, std::size_t{130}}) {
     for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
       SCOPED_TRACE(lines);
       const std::uint64_t bits = lines * kLineBits;
       const std::size_t keys = 30 * lines;
-      std::uint64_t covered = 0;
-      double sum = 0.0;
-      double squares = 0.0;
-      double width = 0.0;
+      Estimates estimates;
       for (std::uint64_t seed = 1; seed <= kTrials; ++seed) {
         const FilterBlock block = MakeBlock({{kind, 1}, bits, keys, kProbes}, seed, 0);
         const std::uint64_t ones = BloomFilterView(block.bytes()).CountOnes();
         const auto estimate = EstimateKeys({kind, 1}, bits, ones, kProbes, kZ95);
         ASSERT_TRUE(estimate);
-        covered += estimate->interval.Contains(static_cast<double>(keys)) ? 1 : 0;
-        sum += estimate->keys;
-        squares += estimate->keys * estimate->keys;
-        width += estimate->interval.high - estimate->interval.low;
+        estimates.Add(*estimate, static_cast<double>(keys));
       }
-      const double mean = sum / kTrials;
-      const double deviation = std::sqrt(squares / kTrials - mean * mean);
-      EXPECT_TRUE(WilsonInterval(covered, kTrials, kZ999).Contains(0.95)) << covered;
-      EXPECT_NEAR(mean / static_cast<double>(keys), 1.0, 0.01);
+      estimates.ExpectCoverageOf95();
+      EXPECT_NEAR(estimates.Mean() / static_cast<double>(keys), 1.0, 0.01);
       // The deviation of 300 estimates is known to about 4%.
-      EXPECT_NEAR(width / kTrials / (2.0 * kZ95 * deviation), 1.0, 0.15);
+      EXPECT_NEAR(estimates.width / kTrials / (2.0 * kZ95 * estimates.Deviation()), 1.0, 0.15);
     }
   }
 }

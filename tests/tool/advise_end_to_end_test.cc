@@ -9,7 +9,7 @@
 
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
-#include "level_tree.h"
+#include "tests/allocation/level_tree.h"
 #include "tool_command.h"
 
 namespace exactbloom {

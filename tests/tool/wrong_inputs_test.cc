@@ -56,7 +56,7 @@ class WrongInputs : public ::testing::Test {
 
 TEST_F(WrongInputs, OfTheProgram) {
   ExpectRefusals(EXACTBLOOM_TOOL,
-                 {{"", "a subcommand is required: rate, plan, table"},
+                 {{"", "a subcommand is required: rate, plan, inspect"},
                   {"''", "a subcommand is required"},
                   {"inspct {}/db", "unknown subcommand inspct: did you mean inspect?"},
                   {"insepct {}/db", "did you mean inspect?"},
@@ -102,28 +102,17 @@ TEST_F(WrongInputs, OfPlan) {
        {"plan --keys 10 --bits-per-key 101", "101"},
        {"plan --keys 10 --memory 10", "--memory 10"},
        {"plan --keys 10 --memory 5Q", "--memory: '5Q' is not a number of bytes"},
-       {"plan --keys 10", "one of --bits-per-key, --fpr, --mean-fpr, --memory, --wasted-reads is"},
+       {"plan --keys 10", "one of --bits-per-key, --fpr, --memory, --wasted-reads is"},
        {"plan --keys 10 --fpr 1% --memory 1K", "only one of --bits-per-key, --fpr"},
        {"plan --fpr 0.1", "--keys"},
        {"plan --keys 5 --levels 5,50 --fpr 1%", "--levels"},
        {"plan --levels 50,5 --bits-per-key 4", "--levels: 5 keys come after 50"},
-       {"plan --levels 5,50 --fpr 1%", "--mean-fpr is the average"},
-       {"plan --keys 5 --mean-fpr 1%", "--mean-fpr requires --levels"},
+       {"plan --levels 5,50 --fpr 1%", "give --wasted-reads"},
+       {"plan --keys 5 --wasted-reads 1%", "--wasted-reads requires --levels"},
        {"plan --levels 0,5 --bits-per-key 4", "0 keys"},
        {"plan --levels 5,50 --wasted-reads 2", "wasted reads"},
-       {"plan --levels 5,50,500 --bits-per-key 4 --last-level 1", "--last-level 1"},
-       {"plan --levels 5,50 --bits-per-key 4 --last-level 64", "'64' is not"},
        {"plan --levels 5,50 --bits-per-key 4 --bottommost xor", "is not one of bloom, ribbon"},
        {"plan --keys 5 --bits-per-key 4 --bottommost ribbon", "--levels"}});
-}
-
-TEST_F(WrongInputs, OfTable) {
-  ExpectRefusals(EXACTBLOOM_TOOL, {{"table --from 12 --to 8", "--from 12 --to 8"},
-                                   {"table --step 0", "--step is 0"},
-                                   {"table --step 1e-9", "--step"},
-                                   {"table --least-k 0", "--least-k: '0'"},
-                                   {"table --least-k 8 --most-k 4", "--least-k 8 --most-k 4"},
-                                   {"table --keys 0", "--keys is 0"}});
 }
 
 TEST_F(WrongInputs, OfInspectAndVerify) {

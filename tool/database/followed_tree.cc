@@ -117,28 +117,6 @@ class SimulatedTree {
 
 }  // namespace
 
-std::map<std::pair<std::string, int>, double> PlannedBits(const Inspection& inspection) {
-  std::map<std::pair<std::string, int>, double> planned;
-  if (!inspection.options) return planned;
-  for (const auto& [name, family] : inspection.options->families) {
-    if (family.table == nullptr) continue;
-    const auto* policy = support::OwnPolicy(family.table->filter_policy.get());
-    if (policy == nullptr || !FollowsTree(policy->Options())) continue;
-    std::vector<int> levels;
-    std::vector<tree::RunsOfSize> runs;
-    for (const FilterSummary& level : inspection.levels) {
-      if (level.column_family != name || level.level < 0 || level.entries == 0) continue;
-      const double count = level.level == 0 ? static_cast<double>(level.tables) : 1.0;
-      runs.push_back({static_cast<double>(level.entries) / count, count, 0.0, 0.0});
-      levels.push_back(level.level);
-    }
-    const std::vector<double> bits =
-        DivisionOf(policy->Layout().kind, policy->Options()).Plan(runs);
-    for (std::size_t i = 0; i < bits.size(); ++i) planned[{name, levels[i]}] = bits[i];
-  }
-  return planned;
-}
-
 TreeGroups GroupTables(const TreeLevels& levels, double bits_per_key) {
   TreeGroups groups;
   for (const auto& [level, tables] : levels) {

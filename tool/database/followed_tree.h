@@ -14,10 +14,6 @@
 
 namespace exactbloom::tool {
 
-// Returns the bits per key that each level would get if all of its tables were written now, by
-// column family and level, for the families whose policy in the OPTIONS file follows the tree.
-std::map<std::pair<std::string, int>, double> PlannedBits(const Inspection& inspection);
-
 struct TreeTable {
   std::uint64_t keys = 0;  // in its filter
   std::uint64_t filter_bytes = 0;

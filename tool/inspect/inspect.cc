@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "tool/database/followed_tree.h"
 #include "tool/database/inspection.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
@@ -71,31 +70,14 @@ std::string Families(const FilterSummary& summary) {
 
 std::string FormatLevels(const Inspection& inspection) {
   const bool in_database = !inspection.database.empty();
-  const auto planned = PlannedBits(inspection);
-  support::Cells columns = {"level",      "tables",       "bytes", "filters",
-                            "keys",       "bits/key",     "fill",  "exact rate",
-                            "given fill", "filter bytes", "asked", "wasted reads"};
-  if (!planned.empty()) columns.emplace_back("plan, bits/key");
-  support::TextTable text(columns);
+  support::TextTable text({"level", "tables", "bytes", "filters", "keys", "bits/key", "fill",
+                           "exact rate", "given fill", "filter bytes", "asked", "wasted reads"});
   const auto add = [&](const std::string& name, const FilterSummary& sums, const std::string& asked,
                        const std::string& wasted_reads) {
-    support::Cells row = {name,
-                          sums.tables,
-                          sums.file_bytes,
-                          Families(sums),
-                          sums.keys,
-                          BitsPerKey(sums.bits, sums.keys),
-                          Fixed(sums.fill.Value(), 4),
-                          Rate(sums.exact_rate.Value()),
-                          Rate(sums.fill_rate.Value()),
-                          sums.filter_bytes,
-                          asked,
-                          wasted_reads};
-    const auto plan = planned.find({sums.column_family, sums.level});
-    if (!planned.empty()) {
-      row.emplace_back(plan == planned.end() ? kNothing : fmt::format("{:.3f}", plan->second));
-    }
-    text.AddRow(row);
+    text.AddRow({name, sums.tables, sums.file_bytes, Families(sums), sums.keys,
+                 BitsPerKey(sums.bits, sums.keys), Fixed(sums.fill.Value(), 4),
+                 Rate(sums.exact_rate.Value()), Rate(sums.fill_rate.Value()), sums.filter_bytes,
+                 asked, wasted_reads});
   };
   const std::map<std::string, double> wasted_reads = WastedReads(inspection.levels);
   for (const FilterSummary& level : inspection.levels) {
@@ -225,15 +207,12 @@ json ToJson(const Inspection& inspection) {
   json files = json::array();
   for (const TableReport& table : inspection.tables) files.push_back(TableJson(table));
   json levels = json::array();
-  const auto planned = PlannedBits(inspection);
   for (const FilterSummary& level : inspection.levels) {
     if (level.level < 0) continue;
     json document{{"column_family", level.column_family}, {"level", level.level}};
     document.update(SummaryJson(level));
     document["asked"] = level.asked;
     document["wasted_reads"] = level.wasted_reads;
-    const auto plan = planned.find({level.column_family, level.level});
-    if (plan != planned.end()) document["planned_bits_per_key"] = plan->second;
     levels.push_back(document);
   }
   json totals = SummaryJson(inspection.totals);

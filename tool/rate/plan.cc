@@ -88,11 +88,15 @@ nlohmann::json PlanJson(const FilterPlan& plan) {
           {"exact", plan.rate}, {"memory_bytes", plan.MemoryBytes()}};
 }
 
-// The columns that the plans for one filter and for levels share.
-support::Cells PlanCells(const FilterPlan& plan) {
+using support::Cells;
+
+const Cells kColumns = {"keys", "bits/key", "k", "false-positive rate", "bytes"};
+
+Cells CellsOf(const FilterPlan& plan) {
   const bool ribbon = plan.bits > 0 && plan.probes == 0;
-  return {fmt::format("{:.4f}", plan.BitsPerKey()), ribbon ? "ribbon" : std::to_string(plan.probes),
-          FormatRate(plan.rate), plan.MemoryBytes()};
+  return {plan.keys, fmt::format("{:.4f}", plan.BitsPerKey()),
+          ribbon ? "ribbon" : std::to_string(plan.probes), FormatRate(plan.rate),
+          plan.MemoryBytes()};
 }
 
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
@@ -112,19 +116,9 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
 }
 
 void PrintPlan(Layout layout, const FilterPlan& plan, const std::string& policy) {
-  support::TextTable table({"", "bits", "bits/key", "k", "false-positive rate", "bytes"});
-  const auto add = [&](const std::string& name, const FilterPlan& row) {
-    table.AddRow({name, row.bits}, PlanCells(row));
-  };
-  const double bits_per_key = plan.BitsPerKey();
-  if (bits_per_key > 1.0) {
-    add("one bit per key less",
-        PlanOf(layout, plan.keys, BitsAt(layout, plan.keys, bits_per_key - 1.0)));
-  }
-  add("this plan", plan);
-  add("one bit per key more",
-      PlanOf(layout, plan.keys, BitsAt(layout, plan.keys, bits_per_key + 1.0)));
-  fmt::print("{} Bloom filter for {} keys\n\n{}", Describe(layout), plan.keys, table.Format());
+  support::TextTable table(kColumns);
+  table.AddRow(CellsOf(plan));
+  fmt::print("{} Bloom filter of {} bits\n\n{}", Describe(layout), plan.bits, table.Format());
   fmt::print("\nfilter_policy={}\n", policy);
   if (plan.MemoryBytes() >= kBlockBytesLimit) {
     fmt::print(
@@ -147,14 +141,12 @@ void PlanOneFilter(const PlanArguments& arguments) {
 LevelPlan PlanTree(const PlanArguments& arguments) {
   const auto& levels = arguments.levels;
   std::optional<LevelPlan> plan;
-  if (arguments.wasted_reads || arguments.mean_rate) {
-    const auto runs = static_cast<double>(levels.size());
-    const double target =
-        arguments.wasted_reads ? *arguments.wasted_reads : *arguments.mean_rate * runs;
-    plan = PlanLevelsForTarget(arguments.layout, levels, target, arguments.bottommost);
+  if (arguments.wasted_reads) {
+    plan = PlanLevelsForTarget(arguments.layout, levels, *arguments.wasted_reads,
+                               arguments.bottommost);
     if (!plan) {
       RefusePlan(fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels",
-                             target, levels.size()));
+                             *arguments.wasted_reads, levels.size()));
     }
     return *plan;
   }
@@ -171,42 +163,37 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   return *plan;
 }
 
-// The number in RocksDB of the first level that was given.
-int FirstLevel(const PlanArguments& arguments) {
-  const auto given = static_cast<int>(arguments.levels.size());
-  const int last = arguments.last_level.value_or(given);
-  if (last < given - 1) {
-    RefusePlan(fmt::format("--last-level {} is too small for {} levels", last, given));
+FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
+  FilterPlan sum;
+  for (const FilterPlan& level : levels) {
+    sum.keys += level.keys;
+    sum.bits += level.bits;
   }
-  return last - given + 1;
+  return sum;
 }
 
-// The option string for the whole tree. Level 0, and every level above the first that was given,
-// gets the bits of the first given one.
+// The policy that divides the bits of such a tree in the same way.
 std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
   BloomFilterPolicyOptions options;
+  options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
   options.lines = arguments.layout.Lines();
+  options.size_ratio = kAutoSizeRatio;
   options.bottommost = arguments.bottommost;
-  options.level_bits.assign(static_cast<std::size_t>(FirstLevel(arguments)),
-                            ConfiguredBitsPerKey(levels.front()));
-  for (const FilterPlan& plan : levels) options.level_bits.push_back(ConfiguredBitsPerKey(plan));
   return FormatPolicy(arguments.layout.kind, options);
 }
 
 void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
                double wasted_reads, const std::string& policy) {
-  support::TextTable table({"level", "keys", "bits/key", "k", "false-positive rate", "bytes"});
-  FilterPlan total;
+  const FilterPlan total = SumOf(levels);
+  Cells columns = {"level"};
+  columns.insert(columns.end(), kColumns.begin(), kColumns.end());
+  support::TextTable table(columns);
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const FilterPlan& plan = levels[i];
-    total.keys += plan.keys;
-    total.bits += plan.bits;
-    bytes += plan.MemoryBytes();
-    table.AddRow({static_cast<std::size_t>(FirstLevel(arguments)) + i, plan.keys}, PlanCells(plan));
-  }
   double equal = 0.0;
-  for (const auto& [keys, bits, probes, rate] : levels) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    table.AddRow({i + 1}, CellsOf(levels[i]));
+    bytes += levels[i].MemoryBytes();
+    const std::uint64_t keys = levels[i].keys;
     equal +=
         PlanOf(arguments.layout, keys, BitsAt(arguments.layout, keys, total.BitsPerKey())).rate;
   }
@@ -217,8 +204,6 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
       "{:.6f} wasted reads for each lookup of an absent key; {:.6f} with equal bits per key\n",
       wasted_reads, equal);
   fmt::print("\nfilter_policy={}\n", policy);
-  fmt::print(
-      "size_ratio=auto divides the bits of such a tree in the same way, and follows the tree.\n");
 }
 
 void CheckLevels(const PlanArguments& arguments) {
@@ -229,13 +214,8 @@ void CheckLevels(const PlanArguments& arguments) {
                            *larger, *std::prev(larger)));
   }
   if (arguments.rate) {
-    BloomFilterPolicyOptions options;
-    options.lines = arguments.layout.Lines();
-    options.fpr = *arguments.rate;
     RefusePlan(
-        fmt::format("--fpr is the rate of each table, for which levels need no plan, but "
-                    "filter_policy={}; --mean-fpr is the average of the levels",
-                    FormatPolicy(arguments.layout.kind, options)));
+        "--fpr is the rate of one filter: give --wasted-reads, the sum of the levels' rates");
   }
 }
 
@@ -248,14 +228,11 @@ void PlanLevelsOfTree(const PlanArguments& arguments) {
     const FilterSize& size = tree.filters[i];
     levels.push_back({arguments.levels[i], size.bits, size.probes, size.false_positive_rate});
     nlohmann::json& row = rows.emplace_back(PlanJson(levels.back()));
-    row["level"] = static_cast<std::size_t>(FirstLevel(arguments)) + i;
+    row["level"] = i + 1;
   }
   const std::string policy = PolicyOfTree(arguments, levels);
   if (arguments.json) {
-    return PrintJson({{"levels", rows},
-                      {"wasted_reads", tree.wasted_reads},
-                      {"mean_fpr", tree.wasted_reads / static_cast<double>(levels.size())},
-                      {"policy", policy}});
+    return PrintJson({{"levels", rows}, {"wasted_reads", tree.wasted_reads}, {"policy", policy}});
   }
   PrintTree(arguments, levels, tree.wasted_reads, policy);
 }

@@ -271,7 +271,7 @@ class RandomDatabase {
   bool follows_ = false;            // no table of this change was made without a view of the tree
 };
 
-TEST(TreeModel, HoldsWhateverChangesATree) {
+TEST(TreeListenerRandom, HoldsWhateverChangesATree) {
   const bool is_large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;
   const std::uint64_t databases = is_large ? 100 : 4;
   for (std::uint64_t seed = 0; seed < databases; ++seed) {

@@ -1,5 +1,5 @@
 // Tests the test of p-values against tabulated distributions, and shows that it can fail.
-#include "uniformity.h"
+#include "statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +40,14 @@ TEST(RandomisedPValue, FarAwayCountsAreExtreme) {
   EXPECT_GT(RandomisedPValue(11000, expected, 0.5), 1 - 1e-15);
 }
 
-// A grid of p-values as even as possible has nearly the least statistic there is.
-TEST(AndersonDarling, IsSmallForAnEvenGrid) {
+// A grid of p-values as even as possible has nearly the least statistic there is, and an impossible
+// count an infinite one.
+TEST(AndersonDarling, IsSmallForAnEvenGridAndInfiniteForImpossibleCounts) {
   std::vector<double> even;
   for (int i = 0; i < 100; ++i) even.push_back((i + 0.5) / 100);
   EXPECT_LT(AndersonDarling(even), 0.1);
+  EXPECT_EQ(AndersonDarling({0.0, 0.5}), INFINITY);
+  EXPECT_EQ(AndersonDarling({0.5, 1.0}), INFINITY);
 }
 
 // The 99th of a hundred quantiles is 3.857 (Anderson and Darling 1954).
@@ -61,11 +64,6 @@ TEST(AndersonDarling, ExceedsItsQuantilesAsOftenAsItShould) {
     EXPECT_LT(statistic, 1.5 * kAndersonDarling9999);
   }
   EXPECT_NEAR(above, kRounds / 100, 3.29 * std::sqrt(kRounds / 100));
-}
-
-TEST(AndersonDarling, IsInfiniteForImpossibleCounts) {
-  EXPECT_EQ(AndersonDarling({0.0, 0.5}), INFINITY);
-  EXPECT_EQ(AndersonDarling({0.5, 1.0}), INFINITY);
 }
 
 }  // namespace

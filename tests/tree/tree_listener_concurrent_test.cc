@@ -94,7 +94,7 @@ class BusyDatabase {
   std::atomic<bool> is_done_{false};
 };
 
-class TreeConcurrent : public testing::TestWithParam<BloomFilterPolicyOptions> {};
+class TreeListenerConcurrent : public testing::TestWithParam<BloomFilterPolicyOptions> {};
 
 BloomFilterPolicyOptions AutoWithRibbon() {
   BloomFilterPolicyOptions options = AutoOptions();
@@ -102,7 +102,7 @@ BloomFilterPolicyOptions AutoWithRibbon() {
   return options;
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, TreeConcurrent,
+INSTANTIATE_TEST_SUITE_P(Policies, TreeListenerConcurrent,
                          testing::Values(AutoOptions(), AutoWithRibbon(), BudgetOptions(10'000)),
                          [](const auto& test) {
                            if (test.param.memory_budget != 0) return "Budget";
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, TreeConcurrent,
                                                                                      : "Auto";
                          });
 
-TEST_P(TreeConcurrent, OneListenerFollowsAllFamiliesOfTwoDatabases) {
+TEST_P(TreeListenerConcurrent, OneListenerFollowsAllFamiliesOfTwoDatabases) {
   const TemporaryDirectory directory;
   const ListenerPointer listener = NewTreeListener();
   const rocksdb::Options options = ConcurrentOptions(GetParam(), listener);
@@ -123,7 +123,7 @@ TEST_P(TreeConcurrent, OneListenerFollowsAllFamiliesOfTwoDatabases) {
   ExpectTrueShape(second.db(), listener);
 }
 
-TEST_P(TreeConcurrent, ADatabaseIsClosedWhileAnotherGoesOn) {
+TEST_P(TreeListenerConcurrent, ADatabaseIsClosedWhileAnotherGoesOn) {
   const TemporaryDirectory directory;
   const ListenerPointer listener = NewTreeListener();
   const rocksdb::Options options = ConcurrentOptions(GetParam(), listener);
