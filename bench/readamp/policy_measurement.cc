@@ -74,7 +74,7 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   std::optional<GrowthMeasurement> growth;
   for (Workload& workload : made) {
     workload.order.resize(LookupsToMake(workload, filter_policy.get(), settings));
-    if (workload.kind == LookupKind::kGrowth) {
+    if (workload.IsGrowth()) {
       growth.emplace(workload, keys, filter_policy.get(), settings, progress);
     }
   }
@@ -98,7 +98,7 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   if (!misfit.empty()) result.warnings.push_back(misfit);
   if (growth) result.growth = MakeGrowthResult(policy, growth->Points());
   for (const Workload& workload : made) {
-    if (workload.kind == LookupKind::kGrowth) continue;
+    if (workload.IsGrowth()) continue;
     result.workloads.push_back(
         MeasureWorkload(workload, database, policy + "  " + workload.name, progress));
   }

@@ -83,7 +83,6 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 }  // namespace
 
 bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step) {
-  if (probes > layout.MostProbes(bits)) return false;
   if (!layout.InLines()) return BestProbes(layout, bits, keys) == probes;  // mostly by the bounds
   const double rate = ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
   for (int i = 1; i <= kStepsPastMinimum; ++i) {
