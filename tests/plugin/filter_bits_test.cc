@@ -1,15 +1,21 @@
 // The contract between RocksDB's tables and the builder and reader of a policy.
 #include <gtest/gtest.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bits_builder_fixture.h"
+#include "exactbloom/bloom_filter.h"
+#include "plugin/bits_builder.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
@@ -93,6 +99,58 @@ TEST_P(FilterBits, BatchesOfEverySizeAreAnsweredWholly) {
       }
     }
   }
+}
+
+// A filter that would exceed the block limit is made smaller, keeps its keys, and is reported in
+// the info log. With a limit of a kilobyte, since reaching the real one takes three thousand
+// million keys.
+constexpr std::uint64_t kLimit = 1000;
+
+class Lines : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+
+  void Logv(const char* format, va_list arguments) override {
+    char text[500];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    lines.emplace_back(text);
+  }
+
+  std::vector<std::string> lines;
+};
+
+// Returns the size of a filter of so many keys, and adds what the info log gets.
+std::size_t BuildLimited(std::uint64_t keys, double rate, Lines* log) {
+  BloomFilterBuilder::Options options;
+  options.false_positive_rate = rate;
+  options.block_bytes_limit = kLimit;
+  const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::FilterBuildingContext context(table_options);
+  context.info_log = log;
+  MemoryFit memory_fit;
+  const auto builder = NewBitsBuilder(*BloomFilterBuilder::Create(options), context, memory_fit);
+  for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(KeyOf(i));
+  const Filter filter = FinishAndVerify(*builder);
+  const BloomFilterView view({filter.contents.data(), filter.contents.size()});
+  for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(view.MayContain(KeyOf(i)));
+  return filter.contents.size();
+}
+
+// At the limit. It leaves room for the longest trailer, and there are some hundred keys.
+constexpr std::size_t kMostBytes =
+    kLimit - 1 - filter::kMostTrailerBytes + filter::TrailerBytes(1000, 0);
+
+TEST(BlockLimit, CutsTheFilterAndSaysSo) {
+  Lines log;
+  EXPECT_EQ(BuildLimited(777, 0.0, &log), kMostBytes);  // (999 - 27) * 8 / 10
+  EXPECT_LT(BuildLimited(100, 0.01, &log), kMostBytes);
+  EXPECT_TRUE(log.lines.empty());
+  EXPECT_EQ(BuildLimited(2000, 0.01, &log), kMostBytes);
+  EXPECT_EQ(BuildLimited(778, 0.0, &log), kMostBytes);
+  ASSERT_EQ(log.lines.size(), 2U);
+  EXPECT_NE(log.lines[0].find("a filter of 2000 keys"), std::string::npos) << log.lines[0];
+  EXPECT_NE(log.lines[1].find("a filter of 778 keys"), std::string::npos) << log.lines[1];
+  EXPECT_NE(log.lines[1].find("which 777 keys reach"), std::string::npos) << log.lines[1];
 }
 
 }  // namespace
