@@ -73,16 +73,8 @@ std::string SampleBlock(Layout layout, std::uint64_t hash_seed = kSalt) {
   return std::string(block.bytes());
 }
 
-// The block with the checksum that its trailer and its length should have, if they make sense.
 std::string Mended(std::string block) {
-  const std::size_t trailer_bytes = TrailerBytesOf(block);
-  if (trailer_bytes == 0) return block;
-  const std::string_view fields = std::string_view(block).substr(block.size() - trailer_bytes,
-                                                                 trailer_bytes - kChecksumFromEnd);
-  const auto checksum = static_cast<std::uint32_t>(HashKey(fields, block.size()));
-  for (std::size_t i = 0; i < sizeof checksum; ++i) {
-    block[block.size() - kChecksumFromEnd + i] = static_cast<char>(checksum >> (8 * i));
-  }
+  MendChecksum(block);
   return block;
 }
 

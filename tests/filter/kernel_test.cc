@@ -53,8 +53,7 @@ CodeWord WordOf(const FilterDescription& filter, std::uint64_t hash) {
 }
 
 void AddByDefinition(unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {
-  const CodeWord word = WordOf(filter, hash);
-  for (int i = 0; i < word.size; ++i) SetBit(array, word.positions[static_cast<std::size_t>(i)]);
+  AddWord(array, WordOf(filter, hash));
 }
 
 bool ContainsByDefinition(const unsigned char* array, const FilterDescription& filter,
