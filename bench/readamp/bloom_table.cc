@@ -41,7 +41,7 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const ReadampSettings& setti
   const Database database(settings, keys, MakePolicy(row.policy));
   const WorkloadResult result =
       MeasureWorkload(all, database, "Bloom's Table I, " + row.policy, progress);
-  row.filter_bytes = database.Tables().FilterBytes();
+  row.filter_bytes = database.Tables().Sum(&Table::filter_bytes);
   const double lookups = static_cast<double>(result.measured.lookups) / 100.0;
   row.measured_percent = static_cast<double>(result.measured.true_negatives) / lookups;
   row.predicted_percent = static_cast<double>(result.predicted.absent_checks) *

@@ -84,8 +84,8 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   const TableList& tables = database.Tables();
   PolicyResult result;
   result.policy = policy;
-  result.filter_bytes = tables.FilterBytes();
-  result.filter_keys = tables.FilterKeys();
+  result.filter_bytes = tables.Sum(&Table::filter_bytes);
+  result.filter_keys = tables.Sum(&Table::keys);
   if (result.filter_keys > 0) {
     result.bits_per_key =
         8.0 * static_cast<double>(result.filter_bytes) / static_cast<double>(result.filter_keys);

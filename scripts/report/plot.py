@@ -66,12 +66,14 @@ class Plot:
         self.left, self.right, self.top, self.bottom = 52, width - 152, 44 if heading else 26, height - 44
         self.parts, self.ends = [], []
 
-    def at(self, x, y):
-        return (self.left + self.x.place(x) * (self.right - self.left),
-                self.bottom - self.y.place(y) * (self.bottom - self.top))
+    def at_x(self, value):
+        return self.left + self.x.place(value) * (self.right - self.left)
+
+    def at_y(self, value):
+        return self.bottom - self.y.place(value) * (self.bottom - self.top)
 
     def path(self, points):
-        return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (self.at(*point) for point in points))
+        return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ((self.at_x(x), self.at_y(y)) for x, y in points))
 
     def curve(self, label, name, line, markers=(), bars=()):
         """Points of a line, of markers, and (x, low, high) of bars."""
@@ -81,25 +83,23 @@ class Plot:
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
         for x, low, high in bars:
             drawn.append(f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>')
-        for point in markers:
-            x, y = self.at(*point)
-            drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({x:.1f} {y:.1f})" '
+        for x, y in markers:
+            drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
                          'fill="currentColor"/>')
         self.parts.append(f'<g class="p{self.labels.index(label)}">{"".join(drawn)}</g>')
-        self.ends.append((self.at(*line[-1]), label, name, marker))
+        self.ends.append((self.at_x(line[-1][0]), self.at_y(line[-1][1]), label, name, marker))
 
     def names(self):
         """The names of the curves beside their ends, in the order of the ends, and moved apart."""
-        ends = sorted(self.ends, key=lambda end: end[0][1])
-        places = [end[0][1] for end in ends]
-        for i in range(1, len(places)):
-            places[i] = max(places[i], places[i - 1] + LABEL_HEIGHT)
-        limit = self.bottom
+        ends = sorted(self.ends, key=lambda end: end[1])
+        places = []
+        for _, y, *_ in ends:
+            places.append(max([y, *(place + LABEL_HEIGHT for place in places[-1:])]))
+        # The lowest may not lie below the axis, and moves the others up.
         for i in reversed(range(len(places))):
-            places[i] = limit = min(places[i], limit)
-            limit -= LABEL_HEIGHT
+            places[i] = min(places[i], self.bottom - LABEL_HEIGHT * (len(places) - 1 - i))
         drawn = []
-        for place, ((x, y), label, name, marker) in zip(places, ends):
+        for place, (x, y, label, name, marker) in zip(places, ends):
             drawn.append(f'<g class="p{self.labels.index(label)}"><path d="M{x + 6:.1f} {y:.1f}L{self.right + 12} {place:.1f}" '
                          f'fill="none" stroke="currentColor" stroke-width=".8"/><path d="{MARKERS[marker]}" '
                          f'transform="translate({self.right + 19} {place:.1f})" fill="currentColor"/>'
@@ -113,11 +113,11 @@ class Plot:
                  f"{html.escape(self.x.title)}</text>"]
         lines = []
         for value, text in self.y.ticks:
-            y = self.bottom - self.y.place(value) * (self.bottom - self.top)
+            y = self.at_y(value)
             lines.append(f"M{self.left} {y:.1f}H{self.right}")
             drawn.append(f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
         for value, text in self.x.ticks:
-            x = self.left + self.x.place(value) * (self.right - self.left)
+            x = self.at_x(value)
             lines.append(f"M{x:.1f} {self.top}V{self.bottom}")
             drawn.append(f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>')
         return [f'<path class="grid" d="{"".join(lines)}" stroke="currentColor" stroke-width=".4" fill="none"/>',

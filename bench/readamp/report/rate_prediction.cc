@@ -44,14 +44,13 @@ class LookupWalk {
   void LookUp(std::size_t i, std::uint64_t times) {
     const std::string key = keys_.Key(i);
     const int holder = tables_.SortedRunOf(i);
-    for (int run = 0; run < tables_.SortedRuns(); ++run) {
+    for (int run = 0; run < tables_.SortedRuns() && run != holder; ++run) {
       const Table* table = tables_.Find(run, key);
       if (table != nullptr) {
-        Ask(*table, key, run == holder, times);
+        Ask(*table, key, times);
       } else if (asks_all_) {
         AskOutsideOfRange(run, key, times);
       }
-      if (run == holder) break;
     }
   }
 
@@ -62,12 +61,12 @@ class LookupWalk {
   void AskOutsideOfRange(int run, const std::string& key, std::uint64_t times) {
     const Table& file = tables_.FirstOf(run);
     const bool is_beyond = file.largest < key;
-    if (file.HasFilter() || !is_beyond) Ask(file, key, false, times);
+    if (file.HasFilter() || !is_beyond) Ask(file, key, times);
     if (file.HasFilter() && is_beyond) prediction_.checks_beyond += times;
   }
 
-  void Ask(const Table& table, const std::string& key, bool holds, std::uint64_t times) {
-    if (holds) return;
+  // A table that lacks the key.
+  void Ask(const Table& table, const std::string& key, std::uint64_t times) {
     if (!table.HasFilter()) {
       prediction_.unfiltered_searches += times;
       return;

@@ -10,7 +10,7 @@
 #include "exactbloom/theory/confidence_interval.h"
 #include "growth_report.h"
 #include "rate_prediction.h"
-#include "readamp/keys/taken_settings.h"
+#include "readamp/keys/user_database.h"
 #include "readamp/lookups/lookup_run.h"
 #include "readamp/readamp_settings.h"
 

@@ -76,16 +76,10 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys)
   });
 }
 
-std::uint64_t TableList::FilterBytes() const {
-  std::uint64_t bytes = 0;
-  for (const Table& table : tables_) bytes += table.filter_bytes;
-  return bytes;
-}
-
-std::uint64_t TableList::FilterKeys() const {
-  std::uint64_t keys = 0;
-  for (const Table& table : tables_) keys += table.keys;
-  return keys;
+std::uint64_t TableList::Sum(std::uint64_t Table::*field) const {
+  std::uint64_t sum = 0;
+  for (const Table& table : tables_) sum += table.*field;
+  return sum;
 }
 
 std::vector<LevelKeys> TableList::KeysOfLevels() const {
