@@ -297,21 +297,18 @@ class Refusals(Preloaded):
         self.assertEqual(self.policies(), ["bloomfilter"])
 
     def test_itself_twice(self):
-        copy = f"{self.directory}/copy.so"
-        shutil.copy(OBJECT, copy)
+        copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
         self.run_plain("classic_bloom:12", objects=f"{OBJECT} {copy}")
         self.assert_one_line(f"loaded twice, of which only {OBJECT} is used and {copy} does nothing")
         self.assertEqual(self.policies(), ["classic_bloom:12"])
 
     def test_the_core_is_missing(self):
-        copy = f"{self.directory}/copy.so"
-        shutil.copy(OBJECT, copy)
+        copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
         self.assertEqual(self.run_plain("classic_bloom:12", objects=copy)[0], 0)
         self.assert_one_line("cannot load the policies: .*libexactbloom_rocksdb_core.so")
 
     def test_a_core_of_another_build(self):
-        copy = f"{self.directory}/copy.so"
-        shutil.copy(OBJECT, copy)
+        copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
         shutil.copy(f"{BUILD}/lib/libstand_in_core.so", f"{self.directory}/libexactbloom_rocksdb_core.so")
         for variables in ({}, {"STAND_IN_SAME_VERSION": "1"}):
             self.assertEqual(self.run_plain("classic_bloom:12", objects=copy, variables=variables)[0], 0)
