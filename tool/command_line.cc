@@ -221,9 +221,6 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
       "--bits", arguments.other_sizes,
       "Rewrite also the tables whose filter has more or fewer bits per key than wanted");
   rebuild->add_flag("--all", arguments.all, "Rewrite all tables")->excludes(bits);
-  rebuild->add_flag(
-      "--compact", arguments.compacts,
-      "Let automatic compactions go on meanwhile. By default the tree keeps its shape");
   rebuild->add_flag("--dry-run", arguments.dry_run, "Only say what would be rewritten");
   AddJson(*rebuild, arguments.json);
   rebuild->footer(
