@@ -140,12 +140,12 @@ def claim(results):
 
 
 def terms(results):
-    run = next((run for run in results.runs if "sorted_runs" in run["settings"]["tree"]), None)
-    if not (run and results.point(RECOMMENDED)):
-        return ""
-    tree = run["settings"]["tree"]
-    return (f"Recommended: `filter_policy={results.point(RECOMMENDED).policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
-            f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+    best = results.point(RECOMMENDED)
+    for run in results.runs if best else ():
+        if "sorted_runs" in (tree := run["settings"]["tree"]):
+            return (f"Recommended: `filter_policy={best.policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
+                    f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+    return ""
 
 
 def of_memory(results):

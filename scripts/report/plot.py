@@ -32,8 +32,7 @@ def style_of(label, labels):
 def style_sheet(labels):
     """Colours by classes: p0, p1, ... are the policies, `grid` is for lines. A page and a figure alone have the same."""
     def rules(scheme):
-        colours = [style_of(label, labels)[scheme] for label in labels]
-        return "".join(f".p{i} {{ color: {colour}; }} " for i, colour in enumerate(colours)) + (
+        return "".join(f".p{i} {{ color: {style_of(label, labels)[scheme]}; }} " for i, label in enumerate(labels)) + (
             f".figure {{ color: {INK[scheme]}; }} .grid {{ color: {GRID[scheme]}; }} .paper {{ fill: {PAPER[scheme]}; }}")
 
     return (f".figure text {{ fill: currentColor; font: 13px system-ui, sans-serif; }} .figure .p {{ font-weight: 500; }}\n"
@@ -81,8 +80,7 @@ class Plot:
         width = 3 if label.endswith("bottommost=ribbon") else 2
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
-        for x, low, high in bars:
-            drawn.append(f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>')
+        drawn += [f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>' for x, low, high in bars]
         for x, y in markers:
             drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
                          'fill="currentColor"/>')
@@ -133,10 +131,8 @@ def figure_file(plots, labels):
     """The plots beside each other as a file of their own, with a background, for documents."""
     width, height = sum(plot.width for plot in plots), max(plot.height for plot in plots)
     scale = 1.4 if len(plots) == 1 else 1
-    inner, x = [], 0
-    for plot in plots:
-        inner.append(plot.svg(f' x="{x}" width="{plot.width}" height="{plot.height}"'))
-        x += plot.width
+    inner = [plot.svg(f' x="{sum(left.width for left in plots[:i])}" width="{plot.width}" height="{plot.height}"')
+             for i, plot in enumerate(plots)]
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 {width + 20} {height + 20}" '
                       f'width="{scale * (width + 20):.0f}" height="{scale * (height + 20):.0f}">', f"<style>\n{style_sheet(labels)}</style>",
                       f'<rect class="paper" x="-10" y="-10" width="{width + 20}" height="{height + 20}"/>', *inner, "</svg>\n"])
