@@ -30,8 +30,6 @@ void Require(bool holds, const std::string& what) {
   std::exit(1);
 }
 
-void Require(const rocksdb::Status& status) { Require(status.ok(), status.ToString()); }
-
 // The same database with another policy: only the options differ.
 std::unique_ptr<rocksdb::DB> Open(const std::string& path, const rocksdb::FilterPolicy* policy) {
   rocksdb::BlockBasedTableOptions table_options;

@@ -40,20 +40,17 @@ def style_sheet(labels):
 
 
 class Axis:
-    def __init__(self, title, low, high, ticks=None, log=False):
-        self.title, self.log = title, log
-        if log:
-            self.low, self.high = math.log10(low), math.log10(high)
-            decades = [10.0 ** i for i in range(math.floor(self.low), math.ceil(self.high) + 1)]
-            self.ticks = [(value, f"{value:,.10g}") for value in decades if low <= value * 1.0001 and value <= high * 1.0001]
-        else:
-            self.low, self.high = low, high
-            self.ticks = [(value, f"{value:g}") for value in ticks]
+    """Logarithmic, with its decades as ticks, if no ticks are given."""
+
+    def __init__(self, title, low, high, ticks=None):
+        self.title, self.scale = title, math.log10 if ticks is None else float
+        self.low, self.high = self.scale(low), self.scale(high)
+        decades = [10.0 ** i for i in range(math.floor(self.low), math.ceil(self.high) + 1)] if ticks is None else []
+        self.ticks = [(value, f"{value:,.10g}") for value in ticks or decades if low <= value * 1.0001 and value <= high * 1.0001]
 
     def place(self, value):
         """Between 0 and 1 along the axis."""
-        value = math.log10(value) if self.log else value
-        return (value - self.low) / (self.high - self.low)
+        return (self.scale(value) - self.low) / (self.high - self.low)
 
 
 class Plot:
