@@ -20,7 +20,8 @@ figures: configure
 	@scripts/install_packages figures
 	cmake --build --preset release --target analysis_data
 	scripts/analysis_figures
-	scripts/report/run docs/figures/report.jsonl docs/figures/growth.jsonl --document docs/report.md
+	scripts/report/run docs/figures/report.jsonl docs/figures/growth.jsonl
+	scripts/release/document_tables
 	cp build/report/wasted_reads.svg build/report/growing_trees.svg docs/figures/
 
 test: build

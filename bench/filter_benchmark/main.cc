@@ -2,16 +2,138 @@
 //
 // All filters of a run hold the same keys in the same memory and are measured in turn; the report
 // has ratios. docs/performance.md says how to read them.
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
-#include "benchmark_run.h"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmark_report.h"
+#include "comparison.h"
+#include "loaded_filter.h"
+#include "output_file.h"
 #include "tool/support/argument_types.h"
+#include "tool/support/progress.h"
 #include "tool/support/run_program.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
 
 using support::Count;
+
+// The settings of the command line.
+struct BenchmarkSettings {
+  std::vector<std::uint64_t> keys = {10'000, 600'000, 10'000'000};
+  std::vector<double> bits_per_key = {10, 14, 20};
+  // Names to keep, which are known; empty: all.
+  std::vector<std::string> layouts;
+  std::vector<std::string> kernels;
+  std::vector<std::string> operations;
+  std::vector<std::string> peers;
+
+  int repetitions = 31;
+  LoadConditions load;
+  std::string json_file;  // empty: none
+};
+
+// Builds of more keys than this take most of a run's time. They are repeated less often, and made
+// for the first number of bits per key only.
+constexpr std::uint64_t kManyKeys = 1'000'000;
+constexpr int kRepetitionsOfManyKeys = 5;
+
+const std::string& NameOf(const FilterDesign& design) { return design.name; }
+const std::string& NameOf(const std::string& kernel) { return kernel; }
+
+// The items that are named, or all if there are no names.
+template <typename Item>
+std::vector<Item> Keep(std::vector<Item> items, const std::vector<std::string>& names) {
+  const auto is_left_out = [&](const Item& item) {
+    return !names.empty() && std::count(names.begin(), names.end(), NameOf(item)) == 0;
+  };
+  items.erase(std::remove_if(items.begin(), items.end(), is_left_out), items.end());
+  return items;
+}
+
+// Measures the filters of each size: first their rates, then every layout and kernel against the
+// first peer, and the default kernel against the others.
+class BenchmarkRun {
+ public:
+  BenchmarkRun(const BenchmarkSettings& settings, const std::string& command)
+      : settings_(settings), layouts_(Keep(OurDesigns(), settings.layouts)) {
+    peers_ = Keep(PeerDesigns(&report_.missing_peer), settings.peers);
+    report_.command = command;
+    report_.kernels = Keep(Kernels(), settings.kernels);
+    report_.repetitions = settings.repetitions;
+    report_.block_offset = settings.load.block_offset;
+  }
+
+  void MeasureSize(std::uint64_t keys, double bits_per_key) {
+    const std::string size = fmt::format("{} keys, {:g} bits per key", keys, bits_per_key);
+    progress_.Begin(size + ": rates", layouts_.size() + peers_.size());
+    std::vector<LoadedFilter> ours = Load(layouts_, report_.kernels, keys, bits_per_key);
+    std::vector<LoadedFilter> peers = Load(peers_, {""}, keys, bits_per_key);
+    progress_.Begin(size + ": times", ours.size() * peers.size());
+    for (LoadedFilter& peer : peers) {
+      for (LoadedFilter& filter : ours) {
+        if (&peer == &peers.front() || filter.kernel == report_.kernels.front()) {
+          CompareAll(filter, peer, bits_per_key);
+        }
+        progress_.Add(1);
+      }
+    }
+    progress_.End();
+  }
+
+  const BenchmarkReport& report() const { return report_; }
+
+ private:
+  std::vector<LoadedFilter> Load(const std::vector<FilterDesign>& designs,
+                                 const std::vector<std::string>& kernels, std::uint64_t keys,
+                                 double bits_per_key) {
+    std::vector<LoadedFilter> all;
+    for (const FilterDesign& design : designs) {
+      std::vector<LoadedFilter> filters =
+          LoadFilter(design, kernels, keys, bits_per_key, settings_.load);
+      std::move(filters.begin(), filters.end(), std::back_inserter(all));
+      progress_.Add(1);
+    }
+    return all;
+  }
+
+  void CompareAll(LoadedFilter& filter, LoadedFilter& peer, double bits_per_key) {
+    for (const Operation& operation : kOperations) {
+      const auto& names = settings_.operations;
+      if (!names.empty() && std::count(names.begin(), names.end(), operation.name) == 0) continue;
+      const bool is_large_build = operation.ask == nullptr && filter.keys > kManyKeys;
+      if (is_large_build && bits_per_key != settings_.bits_per_key.front()) continue;
+      const int repetitions = is_large_build
+                                  ? std::min(settings_.repetitions, kRepetitionsOfManyKeys)
+                                  : settings_.repetitions;
+      report_.rows.push_back({comparer_.Compare(operation, filter, peer, repetitions), peer.design,
+                              filter.keys, bits_per_key, peer.rate.Rate(), filter.design,
+                              filter.kernel, filter.rate.Rate(), filter.rate.exact->mean,
+                              operation.name});
+    }
+  }
+
+  const BenchmarkSettings& settings_;
+  std::vector<FilterDesign> layouts_;
+  std::vector<FilterDesign> peers_;
+  BenchmarkReport report_;
+  FilterComparer comparer_;
+  support::Progress progress_;
+};
+
+std::vector<std::string> NamesOf(const std::vector<FilterDesign>& designs) {
+  std::vector<std::string> names;
+  for (const FilterDesign& design : designs) names.push_back(design.name);
+  return names;
+}
 
 void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
   app.option_defaults()->always_capture_default()->delimiter(',');
@@ -26,10 +148,17 @@ void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
                  "Bytes from the start of a cache line to that of a filter block")
       ->transform(Count(0, 63));
   app.option_defaults()->always_capture_default(false);
-  app.add_option("--layouts", settings.layouts, "Of these only");
-  app.add_option("--kernels", settings.kernels, "Of these only");
-  app.add_option("--operations", settings.operations, "Of these only");
-  app.add_option("--peers", settings.peers, "Of these only");
+  std::vector<std::string> operations;
+  for (const Operation& operation : kOperations) operations.emplace_back(operation.name);
+  std::string missing;
+  const auto only = [&app](const char* option, std::vector<std::string>& kept,
+                           const std::vector<std::string>& names) {
+    app.add_option(option, kept, "Of these only")->check(support::OneOf(names));
+  };
+  only("--layouts", settings.layouts, NamesOf(OurDesigns()));
+  only("--kernels", settings.kernels, Kernels());
+  only("--operations", settings.operations, operations);
+  only("--peers", settings.peers, NamesOf(PeerDesigns(&missing)));
   app.add_option("--json", settings.json_file, "Also write the ratios to this file");
 }
 
@@ -39,7 +168,13 @@ int Main(int argc, char** argv) {
                "filter_benchmark");
   DescribeArguments(app, settings);
   return support::RunProgram(app, argc, argv, [&] {
-    RunBenchmark(settings, support::CommandLine("filter_benchmark", argc, argv));
+    BenchmarkRun run(settings, support::CommandLine("filter_benchmark", argc, argv));
+    OutputFile json_file(settings.json_file);
+    for (const std::uint64_t keys : settings.keys) {
+      for (const double bits_per_key : settings.bits_per_key) run.MeasureSize(keys, bits_per_key);
+    }
+    fmt::print("{}", run.report().Text());
+    json_file.Commit(run.report().Json().dump(2) + "\n");
   });
 }
 

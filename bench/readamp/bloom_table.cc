@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <iterator>
 
 #include "policy_measurement.h"
@@ -30,7 +31,7 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const ReadampSettings& setti
                          const KeySet& keys, const Workload& all, Progress& progress) {
   const std::uint64_t area = kPrinted.front().bits * static_cast<std::uint64_t>(printed.halvings);
   BloomTableRow row;
-  row.halvings = printed.halvings;
+  row.allowed_error = std::ldexp(1.0, -printed.halvings);
   row.printed_bits = printed.bits;
   row.misprint = printed.bits != area;
   row.printed_percent = printed.percent;
@@ -40,7 +41,7 @@ BloomTableRow MeasureRow(const PrintedRow& printed, const ReadampSettings& setti
   const Database database(settings, keys, MakePolicy(row.policy));
   const WorkloadResult result =
       MeasureWorkload(all, database, "Bloom's Table I, " + row.policy, progress);
-  row.filter_bytes = database.Tables().FilterBytes();
+  row.filter_bytes = database.Tables().Sum(&Table::filter_bytes);
   const double lookups = static_cast<double>(result.measured.lookups) / 100.0;
   row.measured_percent = static_cast<double>(result.measured.true_negatives) / lookups;
   row.predicted_percent = static_cast<double>(result.predicted.absent_checks) *

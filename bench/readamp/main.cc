@@ -17,7 +17,6 @@
 #include "output_file.h"
 #include "policy_measurement.h"
 #include "readamp/keys/key_set.h"
-#include "readamp/keys/taken_settings.h"
 #include "readamp/keys/user_database.h"
 #include "readamp/lookups/workload.h"
 #include "readamp/report/readamp_report.h"

@@ -74,7 +74,7 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   std::optional<GrowthMeasurement> growth;
   for (Workload& workload : made) {
     workload.order.resize(LookupsToMake(workload, filter_policy.get(), settings));
-    if (workload.kind == LookupKind::kGrowth) {
+    if (workload.IsGrowth()) {
       growth.emplace(workload, keys, filter_policy.get(), settings, progress);
     }
   }
@@ -84,8 +84,8 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   const TableList& tables = database.Tables();
   PolicyResult result;
   result.policy = policy;
-  result.filter_bytes = tables.FilterBytes();
-  result.filter_keys = tables.FilterKeys();
+  result.filter_bytes = tables.Sum(&Table::filter_bytes);
+  result.filter_keys = tables.Sum(&Table::keys);
   if (result.filter_keys > 0) {
     result.bits_per_key =
         8.0 * static_cast<double>(result.filter_bytes) / static_cast<double>(result.filter_keys);
@@ -98,7 +98,7 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   if (!misfit.empty()) result.warnings.push_back(misfit);
   if (growth) result.growth = MakeGrowthResult(policy, growth->Points());
   for (const Workload& workload : made) {
-    if (workload.kind == LookupKind::kGrowth) continue;
+    if (workload.IsGrowth()) continue;
     result.workloads.push_back(
         MeasureWorkload(workload, database, policy + "  " + workload.name, progress));
   }

@@ -38,7 +38,6 @@ struct UserTable {
   std::string smallest;
   std::string largest;
   std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;
 };
 
 // A block cache that holds the whole database before the lookups begin.

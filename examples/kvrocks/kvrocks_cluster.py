@@ -4,13 +4,13 @@ Needs Debian's redis-tools. A node is a process with a directory of its own; the
 Kvrocks' controller does. Every reply is compared with the one that is expected, byte by byte.
 """
 
+import argparse
 import binascii
 import hashlib
+import itertools
 import json
-import os
 import pathlib
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -61,30 +61,18 @@ def bulk(value):
 ABSENT = b"$-1\r\n"
 
 
-def whole_reply(buffer):
-    """The length of the first reply in the buffer (a line, an integer, an error or a string), or 0 if it is not whole."""
-    end = buffer.find(b"\r\n") + 2
-    if end < 2:
-        return 0
-    if buffer[:1] != b"$" or buffer[:2] == b"$-":
-        return end
-    end += int(buffer[1:end]) + 2
-    return end if end <= len(buffer) else 0
-
-
 class Connection:
     def __init__(self, port, timeout=120):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
-        self.buffer = b""
+        self.replies = self.socket.makefile("rb")
 
     def read(self):
-        """One reply."""
-        while not (length := whole_reply(self.buffer)):
-            more = self.socket.recv(1 << 20)
-            if not more:
-                raise ConnectionError("the node closed the connection")
-            self.buffer += more
-        reply, self.buffer = self.buffer[:length], self.buffer[length:]
+        """One reply: a line, an integer, an error or a string."""
+        reply = self.replies.readline()
+        if reply[:1] == b"$" and reply[:2] != b"$-":
+            reply += self.replies.read(int(reply[1:]) + 2)
+        if not reply.endswith(b"\r\n"):
+            raise ConnectionError("the node closed the connection")
         return reply
 
     def ask(self, *words):
@@ -105,22 +93,10 @@ class Connection:
 
     def check(self, questions):
         """Asks all questions, (request, expected reply), in one go; the replies must be those."""
-        expected = b"".join(reply for _, reply in questions)
         self.socket.sendall(b"".join(request for request, _ in questions))
-        while len(self.buffer) < len(expected):
-            # A shorter reply than expected, an error for instance, would be waited for in vain.
-            if not expected.startswith(self.buffer):
-                break
-            more = self.socket.recv(1 << 20)
-            if not more:
-                raise ConnectionError("the node closed the connection")
-            self.buffer += more
-        if self.buffer == expected:
-            self.buffer = b""
-            return
-        for request, reply in questions:
-            if (got := self.read()) != reply:
-                raise WrongAnswer(f"{request!r}: {got!r} instead of {reply!r}")
+        for request, expected in questions:
+            if (got := self.read()) != expected:
+                raise WrongAnswer(f"{request!r}: {got!r} instead of {expected!r}")
 
 
 class Node:
@@ -137,7 +113,7 @@ class Node:
         configuration.write_text("".join(f"{key} {value}\n" for key, value in values.items() if value != ""))
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen([program, "-c", configuration], stdout=log, stderr=log)
-        self.wait(lambda: self.answers(), START_SECONDS, "start")
+        self.wait(self.answers, START_SECONDS, "start")
 
     def answers(self):
         if self.process.poll() is not None:
@@ -154,8 +130,8 @@ class Node:
                 raise TimeoutError(f"{self.name} does not {what} within {seconds} s; see {self.directory / 'log'}")
             time.sleep(0.1)
 
-    def stop(self, how=signal.SIGTERM):
-        self.process.send_signal(how)
+    def stop(self):
+        self.process.terminate()
         self.process.wait(START_SECONDS)
 
     def info(self, section):
@@ -215,15 +191,10 @@ class Cluster:
         self.version += nodes is None
         lines = []
         for master in self.masters:
-            ranges, begin = [], None
-            for s in range(SLOTS + 1):
-                owned = s < SLOTS and self.owners[s] is master
-                if owned and begin is None:
-                    begin = s
-                elif not owned and begin is not None:
-                    ranges.append(f"{begin}-{s - 1}" if begin < s - 1 else str(begin))
-                    begin = None
-            lines.append(f"{master.identity} 127.0.0.1 {master.port} master - {' '.join(ranges)}")
+            owned = [s for s, owner in enumerate(self.owners) if owner is master]
+            ranges = [[s for _, s in run] for _, run in itertools.groupby(enumerate(owned), lambda place: place[1] - place[0])]
+            slots = " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in ranges)
+            lines.append(f"{master.identity} 127.0.0.1 {master.port} master - {slots}")
         lines += [f"{replica.identity} 127.0.0.1 {replica.port} slave {master.identity}" for replica, master in self.replicas]
         for node in nodes or self.nodes:
             connection = Connection(node.port)
@@ -263,8 +234,10 @@ class Cluster:
             if pipe.returncode or "errors: 0," not in output:
                 raise RuntimeError(f"redis-cli --pipe into {node.name}: {output.strip().splitlines()[-1]}")
 
-    def wait_for_replicas(self):
-        """Waits until the replicas have what their masters have."""
+    def rest(self):
+        """Waits until nothing is flushed or compacted, and the replicas have what their masters have."""
+        for master in self.masters:
+            master.rest()
         for replica, master in self.replicas:
             def has_all(replica=replica, master=master):
                 here, there = replica.info("replication"), master.info("replication")
@@ -294,13 +267,17 @@ class DataSet:
     def value(name):
         return hashlib.blake2b(name, digest_size=32).hexdigest().encode()
 
+    def members(self, i):
+        """The collection that string i goes with, and the elements that it gets with it."""
+        which = scattered(i // (2 * FIELDS_PER_WRITE) % self.collections)
+        return which, [scattered(i + j) for j in range(FIELDS_PER_WRITE)]
+
     def writes(self):
         for i in range(self.strings):
             name = scattered(i)
             yield b"s:" + name, command("SET", b"s:" + name, self.value(name))
             if i % (2 * FIELDS_PER_WRITE) == 0:
-                which = scattered(i // (2 * FIELDS_PER_WRITE) % self.collections)
-                fields = [scattered(i + j) for j in range(FIELDS_PER_WRITE)]
+                which, fields = self.members(i)
                 yield b"h:" + which, command("HSET", b"h:" + which, *(word for f in fields for word in (f, self.value(f))))
                 yield b"m:" + which, command("SADD", b"m:" + which, *fields)
                 yield b"z:" + which, command("ZADD", b"z:" + which, *(word for n, f in enumerate(fields) for word in (n, f)))
@@ -313,27 +290,45 @@ class DataSet:
             name = scattered(i)
             yield b"s:" + name, command("GET", b"s:" + name), bulk(self.value(name))
             if i % (2 * FIELDS_PER_WRITE) == 0:
-                which, field = scattered(i // (2 * FIELDS_PER_WRITE) % self.collections), scattered(i + 3)
-                yield b"h:" + which, command("HGET", b"h:" + which, field), bulk(self.value(field))
-                yield b"m:" + which, command("SISMEMBER", b"m:" + which, field), b":1\r\n"
-                yield b"z:" + which, command("ZSCORE", b"z:" + which, field), b"$1\r\n3\r\n"
+                which, fields = self.members(i)
+                yield b"h:" + which, command("HGET", b"h:" + which, fields[3]), bulk(self.value(fields[3]))
+                yield b"m:" + which, command("SISMEMBER", b"m:" + which, fields[3]), b":1\r\n"
+                yield b"z:" + which, command("ZSCORE", b"z:" + which, fields[3]), b"$1\r\n3\r\n"
 
     def absent(self, kind, count):
         """Questions for what is not there: "GET", "EXISTS", "HGET" of stored hashes, "SISMEMBER" of stored sets."""
         begin = NEVER_STORED * (1 + (kind == "EXISTS"))
         for i in range(begin, begin + count):
             name, which = scattered(i), scattered(i % self.collections)
-            if kind == "GET":
-                yield b"s:" + name, command("GET", b"s:" + name), ABSENT
-            elif kind == "EXISTS":
-                yield b"s:" + name, command("EXISTS", b"s:" + name), b":0\r\n"
-            elif kind == "HGET":
-                yield b"h:" + which, command("HGET", b"h:" + which, name), ABSENT
-            else:
-                yield b"m:" + which, command("SISMEMBER", b"m:" + which, name), b":0\r\n"
+            key, *more = {"HGET": (b"h:" + which, name), "SISMEMBER": (b"m:" + which, name)}.get(kind, (b"s:" + name,))
+            yield key, command(kind, key, *more), ABSENT if kind in ("GET", "HGET") else b":0\r\n"
 
     def mixed(self, count):
         """Half of the questions for what is there, half GET of what is not."""
         for there, not_there in zip(self.present(count // 2), self.absent("GET", count // 2)):
             yield there
             yield not_there
+
+
+def inspected(tool, node):
+    """What `exactbloom inspect` finds in the node's tables."""
+    return json.loads(subprocess.run([tool, "inspect", "--json", node.database], capture_output=True, check=True).stdout)
+
+
+def parser_of(document, programs, strings):
+    """The options that both programs have; `programs` are (option, what it is)."""
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option, text in programs:
+        parser.add_argument(option, required=True, type=pathlib.Path, help=text)
+    parser.add_argument("--directory", required=True, type=pathlib.Path, help="on the disk to use; the data are removed")
+    parser.add_argument("--strings", type=int, default=strings, help="and half as many elements in hashes, sets and sorted sets each "
+                        "(default: %(default)s)")
+    parser.add_argument("--port", type=int, default=7700, help="the first (default: %(default)s)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the results here")
+    return parser
+
+
+def require_programs(parser, *programs):
+    for program in (*programs, "redis-cli"):
+        if not shutil.which(program):
+            parser.error(f"{program} is no program" + ("; Debian's redis-tools has it" if program == "redis-cli" else ""))

@@ -71,29 +71,26 @@ class Point:
         self.wasted = self.measured if self.exact is None else self.exact
 
 
-class Growth:
-    """The policies of a run with the workload growth."""
-
-    def __init__(self, run):
-        tree = run["settings"]["tree"]
-        self.where = "universal compaction" if tree["kind"] == "universal" else "compaction by levels"
-        if tree["level0_trigger"] != 4:
-            self.where += f", {tree['level0_trigger']} files trigger level 0"
-        self.policies = {label(policy["policy"]): policy["workloads"]["growth"] for policy in run["policies"]}
+def compaction_of(run):
+    tree = run["settings"]["tree"]
+    if tree["kind"] == "universal":
+        return "universal compaction"
+    trigger = tree["level0_trigger"]
+    return "compaction by levels" + (f", {trigger} files trigger level 0" if trigger != 4 else "")
 
 
 class Results:
-    """Reports of readamp: those of the workload absent are points of `curves`, by policy and bits per key; the others are trees
-    that grow."""
+    """Reports of readamp: those of the workload absent are points of `curves`, by policy and bits per key; the others are policies
+    of trees that grow, by their compaction."""
 
     def __init__(self, paths):
         self.runs = [run for path in paths for run in read_reports(path)]
-        self.curves, self.growth = {}, []
+        self.curves, self.growth = {}, {}
         for run in self.runs:
             try:
                 results = [policy for policy in run["policies"] if policy["filter_bytes"]]
                 if all("growth" in policy["workloads"] for policy in results):
-                    self.growth.append(Growth(run))
+                    self.growth[compaction_of(run)] = {label(policy["policy"]): policy["workloads"]["growth"] for policy in results}
                     continue
                 bits = round(results[0]["bits_per_key"])
                 for policy in results:
@@ -102,7 +99,7 @@ class Results:
                 fail("a result is no report of readamp with the workload absent or growth")
         if not (self.curves or self.growth):
             fail("there is no report of readamp in the files")
-        self.labels = list(dict.fromkeys([*self.curves, *(name for run in self.growth for name in run.policies)]))
+        self.labels = list(dict.fromkeys([*self.curves, *(name for policies in self.growth.values() for name in policies)]))
 
     def point(self, name, bits=USUAL_BITS):
         return self.curves.get(name, {}).get(bits)
@@ -119,18 +116,17 @@ class Results:
 
 def read_reports(path):
     """The reports of readamp in a file, one after another."""
+    reports = []
     try:
         text = path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"{path}: {error}")
-    reports = []
-    while text:
-        try:
+        while text:
             report, end = json.JSONDecoder().raw_decode(text)
-        except ValueError:
-            fail(f"{path} is not JSON of readamp")
-        reports.append(report)
-        text = text[end:].lstrip()
+            reports.append(report)
+            text = text[end:].lstrip()
+    except OSError as error:
+        fail(error)
+    except ValueError:
+        fail(f"{path} is not JSON of readamp")
     return reports
 
 
@@ -144,30 +140,28 @@ def claim(results):
 
 
 def terms(results):
-    run = next((run for run in results.runs if "sorted_runs" in run["settings"]["tree"]), None)
-    if not (run and results.point(RECOMMENDED)):
-        return ""
-    tree = run["settings"]["tree"]
-    return (f"Recommended: `filter_policy={results.point(RECOMMENDED).policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
-            f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+    best = results.point(RECOMMENDED)
+    for run in results.runs if best else ():
+        if "sorted_runs" in (tree := run["settings"]["tree"]):
+            return (f"Recommended: `filter_policy={best.policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
+                    f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+    return ""
 
 
 def of_memory(results):
     bloom = results.point(BLOOM)
-    needs = [f"{NAMES[name]} {results.bits_for(name, bloom.wasted):.1f}" for name in (RECOMMENDED, RIBBON)
-             if bloom and results.bits_for(name, bloom.wasted)]
-    return (f"To waste no more reads than RocksDB's Bloom filter with {USUAL_BITS} bits per key, filters need fewer bits: "
-            f"{', '.join(needs)}.") if needs else ""
+    bits = {name: results.bits_for(name, bloom.wasted) for name in (RECOMMENDED, RIBBON)} if bloom else {}
+    needs = ", ".join(f"{NAMES[name]} {found:.1f}" for name, found in bits.items() if found)
+    return needs and (f"To waste no more reads than RocksDB's Bloom filter with {USUAL_BITS} bits per key, filters need fewer bits: {needs}.")
 
 
 def of_growth(results):
-    shares = []
-    for run in results.growth:
-        if {BLOOM, RECOMMENDED} <= run.policies.keys():
-            reads = [run.policies[policy]["loading"]["wasted_reads_per_lookup"] for policy in (RECOMMENDED, BLOOM)]
-            shares.append(f"{percent(reads[0] / reads[1])} ({run.where})")
-    return (f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: "
-            f"{', '.join(shares)}.") if shares else ""
+    def reads(policy):
+        return policy["loading"]["wasted_reads_per_lookup"]
+
+    shares = ", ".join(f"{percent(reads(policies[RECOMMENDED]) / reads(policies[BLOOM]))} ({where})"
+                       for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys())
+    return shares and f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: {shares}."
 
 
 def build_times():
@@ -214,7 +208,7 @@ def reads_plot(results):
                 Axis("filter bits per key", min(bits) - 0.5, max(bits) + 0.5,
                      range(math.ceil(min(bits) - 0.5), math.floor(max(bits) + 0.5) + 1, 2)),
                 Axis("wasted reads in 1,000 lookups",
-                     *halves_of_decades([1000 * point.wasted for points in curves.values() for point in points]), log=True), results.labels)
+                     *halves_of_decades([1000 * point.wasted for points in curves.values() for point in points])), results.labels)
     low = 10 ** plot.y.low
     for name, points in curves.items():
         plot.curve(name, NAMES.get(name, name), [(p.bits_per_key, 1000 * p.wasted) for p in points],
@@ -228,16 +222,16 @@ def growth_plots(results):
         return [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
                 if point["wasted_reads_per_lookup"]]
 
-    reads = [y for run in results.growth for growth in run.policies.values() for _, y in seen(growth)]
+    reads = [y for policies in results.growth.values() for growth in policies.values() for _, y in seen(growth)]
     plots = []
-    for run in results.growth:
-        last = max(x for growth in run.policies.values() for x, _ in seen(growth))
+    for where, policies in results.growth.items():
+        last = max(x for growth in policies.values() for x, _ in seen(growth))
         step = 10 ** math.floor(math.log10(last)) / 2
         plot = Plot("Wasted reads while the tree grows",
                     Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
-                    Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads), log=True), results.labels, 400, 300,
-                    heading=run.where[0].upper() + run.where[1:])
-        for i, (policy, growth) in enumerate(run.policies.items()):
+                    Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads)), results.labels, 400, 300,
+                    heading=where[0].upper() + where[1:])
+        for i, (policy, growth) in enumerate(policies.items()):
             points = seen(growth)
             plot.curve(policy, NAMES.get(policy, policy), points, points[i % 3::3])  # markers at different places
         plots.append(plot)

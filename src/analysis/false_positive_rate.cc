@@ -18,17 +18,15 @@ ScaledNumber WholeFilterRate(FilterKind kind, std::uint64_t bits, std::uint64_t 
   const auto k = static_cast<std::uint64_t>(probes);
   const std::uint64_t size = classic ? k : 1;
   const std::uint64_t count = classic ? keys : keys * k;
-  RateChain chain(bits, probes, RateChain::ExpectedFill(bits, count, size));
+  const double share = static_cast<double>(size) / static_cast<double>(bits);
+  const double expected_fill = -std::expm1(static_cast<double>(count) * std::log1p(-share));
+  RateChain chain(bits, probes, expected_fill);
   chain.AddCommittees(count, size);
   return {classic ? chain.AllOnes(probes) : chain.AllDrawsOne(probes),
           -probes * chain.ScaleExponent()};
 }
 
 }  // namespace
-
-double ScaledNumber::Value() const { return std::ldexp(mantissa, exponent); }
-
-double ScaledNumber::Log2() const { return std::log2(mantissa) + exponent; }
 
 bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
   return layout.Admits(bits, probes) && bits <= kMaxCount && keys <= kMaxCount;

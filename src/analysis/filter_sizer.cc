@@ -66,7 +66,7 @@ FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) 
   for (const double width : kWidths) {
     const std::uint64_t more_bits = Above(bits, width, unit);
     const std::uint64_t fewer_keys = Below(keys, width, 1);
-    if (!analysis::IsBestUpwards(layout_, more_bits, fewer_keys, probes)) continue;
+    if (!analysis::IsBestTowards(layout_, more_bits, fewer_keys, probes, 1)) continue;
     box.most_bits = more_bits;
     box.least_keys = fewer_keys;
     break;
@@ -74,7 +74,7 @@ FilterSizer::Box FilterSizer::BoxAround(std::uint64_t bits, std::uint64_t keys) 
   for (const double width : kWidths) {
     const std::uint64_t fewer_bits = Below(bits, width, unit);
     const std::uint64_t more_keys = Above(keys, width, 1);
-    if (!analysis::IsBestDownwards(layout_, fewer_bits, more_keys, probes)) continue;
+    if (!analysis::IsBestTowards(layout_, fewer_bits, more_keys, probes, -1)) continue;
     box.least_bits = fewer_bits;
     box.most_keys = more_keys;
     break;

@@ -80,7 +80,8 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   return ScaledFalsePositiveRate(kind, bits, keys, k + 1).Log2() < rate ? k + 1 : k;
 }
 
-// In the direction of `step`.
+}  // namespace
+
 bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step) {
   if (!layout.InLines()) return BestProbes(layout, bits, keys) == probes;  // mostly by the bounds
   const double rate = ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
@@ -91,16 +92,6 @@ bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int pr
     if (other_rate < rate || (other_rate == rate && other < probes)) return false;
   }
   return true;
-}
-
-}  // namespace
-
-bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return IsBestTowards(layout, bits, keys, probes, +1);
-}
-
-bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return probes <= layout.MostProbes(bits) && IsBestTowards(layout, bits, keys, probes, -1);
 }
 
 Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys) {

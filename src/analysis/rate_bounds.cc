@@ -12,10 +12,6 @@ namespace {
 constexpr RateBounds kNoBounds = {std::numeric_limits<double>::quiet_NaN(),
                                   std::numeric_limits<double>::quiet_NaN()};
 
-bool IsWholeGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return analysis::IsGeometry(kind, bits, keys, probes);
-}
-
 // base^exponent; faster than std::pow, and sizing calls it often.
 double Power(double base, int exponent) {
   double result = 1.0;
@@ -35,7 +31,7 @@ double Covered(double share, double count) {
 
 RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                    int probes) {
-  if (!IsWholeGeometry(kind, bits, keys, probes)) return kNoBounds;
+  if (!analysis::IsGeometry(kind, bits, keys, probes)) return kNoBounds;
   const auto m = static_cast<double>(bits);
   const auto n = static_cast<double>(keys);
   const double fill = Covered(probes / m, n);
@@ -59,7 +55,7 @@ double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes) {
 }
 
 double GoelGuptaBound(std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!IsWholeGeometry(FilterKind::kStandard, bits, keys, probes)) return kNoBounds.upper;
+  if (!analysis::IsGeometry(FilterKind::kStandard, bits, keys, probes)) return kNoBounds.upper;
   if (keys == 0) return 0.0;
   if (bits == 1) return 1.0;
   const double exponent =

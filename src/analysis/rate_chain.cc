@@ -35,11 +35,6 @@ RateChain::RateChain(std::uint64_t bits, int most_followed, double expected_fill
   all_ones_[0] = 1.0;
 }
 
-double RateChain::ExpectedFill(std::uint64_t bits, std::uint64_t count, std::uint64_t size) {
-  const double share = static_cast<double>(size) / static_cast<double>(bits);
-  return count == 0 ? 0.0 : -std::expm1(static_cast<double>(count) * std::log1p(-share));
-}
-
 PositiveChain RateChain::Committee(std::uint64_t size) const {
   PositiveChain chain(states_);
   const Extended scale = std::ldexp(Extended{1}, scale_exponent_);

@@ -23,9 +23,6 @@ class RateChain {
   // share of one-bits in the end, decides the scale: 1 for no scaling.
   RateChain(std::uint64_t bits, int most_followed, double expected_fill);
 
-  // The share of one-bits expected after `count` committees of `size`, 1 <= size <= bits.
-  static double ExpectedFill(std::uint64_t bits, std::uint64_t count, std::uint64_t size);
-
   // The matrix of one committee.
   PositiveChain Committee(std::uint64_t size) const;
 

@@ -1,6 +1,7 @@
 // The exact rate as a scaled number, which sizing compares where a double would underflow.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "exactbloom/layout.h"
@@ -12,8 +13,8 @@ struct ScaledNumber {
   double mantissa = 0.0;
   int exponent = 0;
 
-  double Value() const;
-  double Log2() const;
+  double Value() const { return std::ldexp(mantissa, exponent); }
+  double Log2() const { return std::log2(mantissa) + exponent; }
 };
 
 // The largest whole number up to which all whole numbers are doubles.

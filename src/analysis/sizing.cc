@@ -39,14 +39,8 @@ std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double 
   };
   const double usual = static_cast<double>(bits) * kLn2 / -log2_target;
   const auto guess = static_cast<std::uint64_t>(std::min(usual, static_cast<double>(kMaxCount)));
-  std::uint64_t low = 0;
-  std::uint64_t high = std::min(guess + guess / 64 + 8, kMaxCount);
-  while (!exceeds(high)) {
-    if (high == kMaxCount) return high;
-    low = high;
-    high = std::min(high * 2, kMaxCount);
-  }
-  return analysis::LeastHolding(low, high, guess, exceeds) - 1;
+  const auto too_many = analysis::LeastUpTo(kMaxCount, guess, exceeds);
+  return too_many ? *too_many - 1 : kMaxCount;
 }
 
 }  // namespace exactbloom

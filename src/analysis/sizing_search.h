@@ -23,10 +23,9 @@ Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys);
 // The probes of the same choice, mostly by the bounds of Corollary 23 alone.
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
-// Whether none of the next larger (smaller) numbers of probes has a lower rate than `probes`:
-// enough to prove k* where it cannot be smaller (larger).
-bool IsBestUpwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
-bool IsBestDownwards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+// Whether none of the next larger (step = 1) or smaller (step = -1) numbers of probes has a lower
+// rate than `probes`: enough to prove k* where it cannot be smaller, or larger.
+bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step);
 
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
 
@@ -65,26 +64,31 @@ std::uint64_t LeastHolding(std::uint64_t low, std::uint64_t high, std::uint64_t 
   return high;
 }
 
+// The least x of 1 .. most for which holds(x) is true, given that it is monotone; nothing if there
+// is none. The guess is near: the bracket grows from a little above it.
+template <typename Predicate>
+std::optional<std::uint64_t> LeastUpTo(std::uint64_t most, std::uint64_t guess, Predicate holds) {
+  std::uint64_t low = 0;
+  std::uint64_t high = std::min(guess + guess / 64 + 8, most);
+  while (!holds(high)) {
+    if (high == most) return std::nullopt;
+    low = high;
+    high = std::min(high * 2, most);
+  }
+  return LeastHolding(low, high, guess, holds);
+}
+
 // The fewest bits at which best_log2_rate(bits) is at most log2_target. `guess` is in bits.
 template <typename BestLog2Rate>
 std::optional<std::uint64_t> FewestBits(Layout layout, double log2_target, double guess,
                                         BestLog2Rate best_log2_rate) {
   const std::uint64_t unit = layout.Granularity();
-  const std::uint64_t most_units = kMaxCount / unit;
-  const auto reaches = [&](std::uint64_t units) {
-    return best_log2_rate(units * unit) <= log2_target;
-  };
-  const auto units_guess = static_cast<std::uint64_t>(
-      std::min(guess / static_cast<double>(unit), static_cast<double>(most_units)));
-  // The guess is near: the bracket grows from a little above it until it holds.
-  std::uint64_t low = 0;
-  std::uint64_t high = std::max(units_guess + units_guess / 64 + 8, low + 1);
-  while (high <= most_units && !reaches(high)) {
-    low = high;
-    high *= 2;
-  }
-  if (high > most_units) return std::nullopt;
-  return LeastHolding(low, high, units_guess, reaches) * unit;
+  const std::uint64_t most = kMaxCount / unit;
+  const double units = std::min(guess / static_cast<double>(unit), static_cast<double>(most));
+  const auto reached = LeastUpTo(most, static_cast<std::uint64_t>(units), [&](std::uint64_t x) {
+    return best_log2_rate(x * unit) <= log2_target;
+  });
+  return reached ? std::optional(*reached * unit) : std::nullopt;
 }
 
 }  // namespace exactbloom::analysis

@@ -81,10 +81,16 @@ std::uint64_t BitsThatFit(const BloomFilterBuilder::Options& options, std::uint6
   return bits < LeastBits(options.layout) ? 0 : bits;
 }
 
-// The m of the builder's own plan.
-std::uint64_t PlannedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+// The m of the builder's own plan, and whether it is less than the options ask for.
+struct PlannedSize {
+  std::uint64_t bits;
+  bool is_cut;
+};
+
+PlannedSize SizeOfPlan(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
+  const double wanted = WantedBits(options, keys);
   const auto most = static_cast<double>(BitsThatFit(options, keys, kBlockBytesLimit));
-  return static_cast<std::uint64_t>(std::min(WantedBits(options, keys), most));
+  return {static_cast<std::uint64_t>(std::min(wanted, most)), wanted > most};
 }
 
 // The most keys that `bits` hold at the options' bits per key or rate.
@@ -137,10 +143,9 @@ BlockPlan BloomFilterBuilder::PlanOf(std::uint64_t keys, std::uint64_t bits) con
 }
 
 BlockPlan BloomFilterBuilder::Plan(std::uint64_t keys) const {
-  const double wanted = WantedBits(options_, keys);
-  const auto most = static_cast<double>(BitsThatFit(options_, keys, kBlockBytesLimit));
-  BlockPlan plan = PlanOf(keys, static_cast<std::uint64_t>(std::min(wanted, most)));
-  plan.is_cut_ = wanted > most;
+  const PlannedSize size = SizeOfPlan(options_, keys);
+  BlockPlan plan = PlanOf(keys, size.bits);
+  plan.is_cut_ = size.is_cut;
   return plan;
 }
 
@@ -166,7 +171,7 @@ std::uint64_t BloomFilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
 }
 
 std::uint64_t BloomFilterBuilder::BlockBytes(std::uint64_t keys) const {
-  return filter::ArrayBytes(PlannedBits(options_, keys)) +
+  return filter::ArrayBytes(SizeOfPlan(options_, keys).bits) +
          filter::TrailerBytes(keys, options_.hash_seed);
 }
 
@@ -200,7 +205,7 @@ FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_k
   BloomFilterBuilder::Options options;
   options.layout = layout;
   options.bits_per_key = bits_per_key;
-  const std::uint64_t bits = PlannedBits(options, keys);
+  const std::uint64_t bits = SizeOfPlan(options, keys).bits;
   const int probes = OptimalProbes(layout, bits, keys);
   return {bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
 }

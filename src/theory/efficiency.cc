@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../analysis/scaled_rate.h"
+#include "../analysis/sizing_search.h"
 #include "exactbloom/false_positive_rate.h"
 
 namespace exactbloom {
@@ -74,17 +74,8 @@ std::uint64_t ExactValley(FilterKind kind, std::uint64_t bits, int probes) {
     return Log2FalsePositiveRate(kind, bits, keys, probes) <=
            Log2FalsePositiveRate(kind, bits, keys, probes + 1);
   };
-  std::uint64_t low = 0;
-  std::uint64_t high = static_cast<std::uint64_t>(ApproximateValley(bits, probes)) + 2;
-  while (!fewer_win(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (fewer_win(middle) ? high : low) = middle;
-  }
-  return high;
+  const auto guess = static_cast<std::uint64_t>(ApproximateValley(bits, probes));
+  return analysis::LeastUpTo(analysis::kMaxCount, guess, fewer_win).value_or(0);
 }
 
 EfficiencyPeak MaximumEfficiency(FilterKind kind, std::uint64_t bits) {

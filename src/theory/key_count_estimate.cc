@@ -172,11 +172,10 @@ std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_
   return LikeliestKeys(kind, bits, ones, probes, static_cast<std::uint64_t>(most));
 }
 
-std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
-                                                     std::uint64_t ones_first,
-                                                     std::uint64_t ones_second,
-                                                     std::uint64_t ones_union, int probes,
-                                                     double z) {
+std::optional<KeyCountEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
+                                                   std::uint64_t ones_first,
+                                                   std::uint64_t ones_second,
+                                                   std::uint64_t ones_union, int probes, double z) {
   if (!IsValid(layout, bits, ones_union, probes, z) || ones_union == bits) return std::nullopt;
   const bool possible =
       std::max(ones_first, ones_second) <= ones_union && ones_union <= ones_first + ones_second;
@@ -189,14 +188,10 @@ std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_
   const double shared = std::clamp(uncut, 0.0, std::min(first, second));
   const double log_variance = key.LogVariance(both) + 2.0 * key.LogVariance(shared) -
                               key.LogVariance(first) - key.LogVariance(second);
-  SharedKeysEstimate estimate;
-  estimate.uncut = uncut;
-  estimate.deviation = std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
-  estimate.keys = shared;
+  const double deviation = std::sqrt(std::max(0.0, log_variance)) / -key.log_zero;
   // The filters' own numbers of keys are estimates, too, and bound nothing.
-  estimate.interval = {std::max(0.0, uncut - z * estimate.deviation),
-                       std::max(0.0, uncut + z * estimate.deviation)};
-  return estimate;
+  return KeyCountEstimate{
+      shared, {std::max(0.0, uncut - z * deviation), std::max(0.0, uncut + z * deviation)}};
 }
 
 }  // namespace exactbloom

@@ -1,7 +1,6 @@
 // In a real tree, the filters of every level take the bytes and have the rates that the options
 // promise.
 #include <gtest/gtest.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/sst_file_writer.h>
 
 #include <array>
@@ -145,35 +144,6 @@ TEST_P(LevelRates, AndSizesAreThosePromisedAndNoKeyIsLost) {
     EXPECT_NEAR(bits_per_key, 10.0, 0.3);
   }
   ExpectPresent(tree_.db(), LevelTree::kAllKeys);
-}
-
-// Counters.
-
-// The tickers and the counters by level are the same for ExactBloom's filters as for the built-in
-// ones: the same number of checks, each either useful or positive.
-TEST(LevelCounters, CountForUsAsForTheBuiltInFilters) {
-  std::array<std::array<FilterCounts, kRuns>, 2> counts;
-  const std::array<PolicyPointer, 2> policies = {NewPolicy(FilterKind::kClassic),
-                                                 PolicyPointer(rocksdb::NewBloomFilterPolicy(10))};
-  for (std::size_t i = 0; i < 2; ++i) {
-    LevelTree tree(TreeOptions(policies[i], true), 3);
-    counts[i] = tree.AskAbsent();
-    // AskAbsent emptied the tickers; a second round fills them.
-    const FilterCounts tickers = AskAbsent(tree.db(), LevelTree::kAllKeys);
-    FilterCounts sum;
-    for (const FilterCounts& level : counts[i]) {
-      sum.useful += level.useful;
-      sum.positive += level.positive;
-      EXPECT_EQ(level.true_positive, 0U);
-    }
-    EXPECT_EQ(tickers.useful, sum.useful);
-    EXPECT_EQ(tickers.positive, sum.positive);
-    EXPECT_EQ(tickers.true_positive, 0U);
-  }
-  for (std::size_t run = 0; run < kRuns; ++run) {
-    EXPECT_EQ(counts[0][run].useful + counts[0][run].positive,
-              counts[1][run].useful + counts[1][run].positive);
-  }
 }
 
 // The info log.

@@ -131,16 +131,6 @@ TEST_P(RunDivision, OfRandomTreesWastesHardlyMoreThanTheExactOne) {
   CompareRandomTrees(is_quick ? 8 : 1, is_quick ? 12 : 3, is_quick ? 1e8 : 1e5);
 }
 
-class RunDivisionExhaustive : public RunDivision {};
-
-INSTANTIATE_TEST_SUITE_P(Layouts, RunDivisionExhaustive, testing::ValuesIn(AllLayouts()),
-                         [](const auto& test) { return NameOf(test.param); });
-
-TEST_P(RunDivisionExhaustive, OfRandomTreesWastesHardlyMoreThanTheExactOne) {
-  const bool is_quick = layout_.Lines() == 0;
-  CompareRandomTrees(is_quick ? 10 : 2, is_quick ? 12 : 5, is_quick ? 1e8 : 1e6);
-}
-
 // Four runs of 1e5 keys are given as one element.
 TEST_P(RunDivision, OfEqualRunsIsThatOfEachByItself) {
   const std::vector<double> together =

@@ -20,7 +20,6 @@
 #include "plugin/c_binding/forwarding_policy.h"
 #include "plugin/rocksdb_compat.h"
 #include "readamp/keys/key_set.h"
-#include "readamp/keys/table_plan.h"
 #include "readamp_fixture.h"
 
 namespace exactbloom::readamp {
@@ -245,13 +244,8 @@ TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
 TEST(AssignToRuns, FollowsRangesAndDensities) {
   constexpr std::uint32_t kKeys = 20000;
   std::vector<std::string> keys;
-  std::vector<std::uint32_t> numbers;
-  for (std::uint32_t i = 0; i < kKeys; ++i) {
-    keys.push_back(KeyOf(static_cast<int>(i)));
-    if (i % 2 == 0) numbers.push_back(i);
-  }
+  for (std::uint32_t i = 0; i < kKeys; ++i) keys.push_back(KeyOf(static_cast<int>(i)));
   keys.push_back("later");
-  numbers.push_back(kKeys);
   std::vector<UserTable> tables = {{0, 0, KeyOf(0), KeyOf(9999), 1000},
                                    {1, 2, KeyOf(0), KeyOf(9999), 5000},
                                    {1, 2, KeyOf(10000), KeyOf(19999), 5000}};
@@ -259,13 +253,11 @@ TEST(AssignToRuns, FollowsRangesAndDensities) {
     tables.push_back({2, 4, KeyOf(2000 * i), KeyOf(2000 * i + 1999), 400});
   }
   std::mt19937_64 random(1);
-  const std::vector<std::int8_t> runs = AssignToRuns(tables, keys, numbers, random);
-  ASSERT_EQ(runs.size(), numbers.size());
+  const std::vector<std::int8_t> runs = AssignToRuns(tables, keys, random);
+  ASSERT_EQ(runs.size(), keys.size());
   EXPECT_EQ(runs.back(), kAbsent);
-  std::map<std::pair<int, bool>, double> shares;  // by run, of the 5000 keys of each half
-  for (std::size_t i = 0; i + 1 < numbers.size(); ++i) {
-    shares[{runs[i], numbers[i] < kKeys / 2}] += 1.0 / 5000.0;
-  }
+  std::map<std::pair<int, bool>, double> shares;  // by run, of the keys of each half
+  for (std::size_t i = 0; i < kKeys; ++i) shares[{runs[i], i < kKeys / 2}] += 2.0 / kKeys;
   // The densities are 0.1, 0.5 and 0.2.
   EXPECT_NEAR((shares[{0, true}]), 0.125, 0.02);
   EXPECT_EQ((shares[{0, false}]), 0.0);

@@ -9,7 +9,9 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/ribbon_rate.h"
 #include "readamp/lookups/growth_optimum.h"
+#include "readamp/tree/database.h"
 #include "readamp_fixture.h"
 
 namespace exactbloom::readamp {
@@ -88,35 +90,49 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
   EXPECT_LT(loading, out_.find("at rest", loading)) << out_;
 }
 
-// The best of all divisions of the bits between two runs.
-double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits) {
+// The wasted reads of the best of all divisions of the bits between two runs, the second with
+// Ribbon filters or not.
+double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ribbon) {
   constexpr std::uint64_t kSteps = 500;
   double best = runs[0].asked + runs[1].asked;
   for (std::uint64_t step = 0; step <= kSteps; ++step) {
-    double wasted = 0.0;
-    std::uint64_t rest = bits;
-    for (const GrowthRun& run : runs) {
-      const std::uint64_t part = &run == &runs.back() ? rest : bits * step / kSteps;
-      rest -= part;
-      const double per_key = static_cast<double>(part) / static_cast<double>(run.keys);
-      wasted += run.asked *
-                SizeAtBitsPerKey({FilterKind::kClassic, 0}, run.keys, per_key).false_positive_rate;
-    }
+    const std::uint64_t first = bits * step / kSteps;
+    const double per_key = static_cast<double>(first) / static_cast<double>(runs[0].keys);
+    const double of_second = static_cast<double>(bits - first) / static_cast<double>(runs[1].keys);
+    const Layout classic(FilterKind::kClassic, 0);
+    const double wasted =
+        runs[0].asked * SizeAtBitsPerKey(classic, runs[0].keys, per_key).false_positive_rate +
+        runs[1].asked *
+            (ribbon ? RibbonFalsePositiveRate(runs[1].keys, bits - first)
+                    : SizeAtBitsPerKey(classic, runs[1].keys, of_second).false_positive_rate);
     best = std::min(best, wasted);
   }
   return best;
 }
 
-// A run that covers a part of the key space is asked by a part of the lookups.
+// A run that covers a part of the key space is asked by a part of the lookups. A policy that
+// follows the tree gives Ribbon filters to a run of 1% of the keys, another one does not to any but
+// the last.
 TEST(LeastWastedReads, IsTheBestOfAllDivisions) {
-  const std::unique_ptr<const rocksdb::FilterPolicy> policy(NewClassicBloomFilterPolicy(7));
+  const auto best_of = [](const std::string& options, const std::vector<GrowthRun>& runs) {
+    std::shared_ptr<const rocksdb::FilterPolicy> policy = MakePolicy(options);
+    return LeastWastedReads(policy.get(), runs);
+  };
+  RegisterFilterPolicies();
   for (const double asked : {1.0, 0.5, 0.02}) {
     SCOPED_TRACE(asked);
-    const std::vector<GrowthRun> runs = {{0, 1, 0, 1000, 2000, asked}, {2, 1, 0, 9000, 10500, 1.0}};
-    const double best = BestOfTwo(runs, std::uint64_t{8} * 12500);
-    EXPECT_NEAR(LeastWastedReads(policy.get(), runs).value_or(0.0), best, 0.005 * best);
+    const std::vector<GrowthRun> runs = {{0, 1, 1000, 2000, asked}, {2, 1, 9000, 10500, 1.0}};
+    const std::uint64_t bits = 8 * 12500;
+    const double best = BestOfTwo(runs, bits, false);
+    EXPECT_NEAR(best_of("classic_bloom:7", runs), best, 0.01 * best);
+    EXPECT_NEAR(best_of("bloomfilter:7", runs), best, 0.01 * best);
+    const double with_ribbon = BestOfTwo(runs, bits, true);
+    const double found = best_of("{id=classic_bloom;bottommost=ribbon}", runs);
+    EXPECT_NEAR(found, with_ribbon, 0.02 * with_ribbon);
+    // Both runs have more than 1% of the keys.
+    EXPECT_LT(best_of("{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", runs), found);
   }
-  EXPECT_FALSE(LeastWastedReads(nullptr, {}));  // no tables
+  EXPECT_EQ(LeastWastedReads(nullptr, {}), 0.0);  // no tables
 }
 
 }  // namespace

@@ -4,12 +4,16 @@
 #include <rocksdb/db.h>
 #include <rocksdb/status.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "sample_database.h"
 
 namespace exactbloom::faults {
 
@@ -21,24 +25,41 @@ using Writes = std::vector<std::pair<std::uint64_t, Value>>;
 class ExpectedContents {
  public:
   // A multiple of 32 keys.
-  explicit ExpectedContents(std::uint64_t keys);
+  explicit ExpectedContents(std::uint64_t keys) : keys_(keys) {
+    for (std::uint64_t number = 0; number < 2 * keys; ++number) texts_.push_back(KeyOf(number));
+  }
 
   std::uint64_t Keys() const { return keys_.size(); }
 
   // A write that the database acknowledged, or one that failed: it may appear later, wholly or in
   // part.
-  void Acknowledge(const Writes& writes);
-  void Attempt(const Writes& writes);
+  void Acknowledge(const Writes& writes) {
+    for (const auto& [key, value] : writes) keys_[key] = {value, {}};
+  }
+  void Attempt(const Writes& writes) {
+    for (const auto& [key, value] : writes) keys_[key].attempted.push_back(value);
+  }
 
   // Whether this is a possible answer: an allowed value, or an error.
-  bool Allows(std::uint64_t key, const rocksdb::Status& status, const std::string& value) const;
+  bool Allows(std::uint64_t key, const rocksdb::Status& status, const std::string& value) const {
+    if (status.ok()) return Allows(key, Value(value));
+    return !status.IsNotFound() || Allows(key, std::nullopt);
+  }
 
   // Reads everything, without faults: with an iterator, Get and MultiGet. Returns what is wrong, or
   // an empty text. Keys that were never written are asked for, too.
-  std::string FindDifference(rocksdb::DB& db) const;
+  std::string FindDifference(rocksdb::DB& db) const {
+    std::vector<Value> found;
+    return Read(db, &found);
+  }
 
   // The same after a reopening, which decides the fate of the failed writes.
-  std::string Settle(rocksdb::DB& db);
+  std::string Settle(rocksdb::DB& db) {
+    std::vector<Value> found;
+    std::string difference = Read(db, &found);
+    for (std::uint64_t key = 0; key < Keys(); ++key) keys_[key] = {found[key], {}};
+    return difference;
+  }
 
  private:
   struct Key {
@@ -46,10 +67,62 @@ class ExpectedContents {
     std::vector<Value> attempted;  // since then
   };
 
-  bool Allows(std::uint64_t key, const Value& value) const;
-  std::string Read(rocksdb::DB& db, std::vector<Value>* found) const;
-  std::string Scan(rocksdb::DB& db, std::vector<Value>* found) const;
-  std::string Look(rocksdb::DB& db, const std::vector<Value>& found) const;
+  bool Allows(std::uint64_t key, const Value& value) const {
+    const auto& attempted = keys_[key].attempted;
+    return value == keys_[key].acknowledged ||
+           std::find(attempted.begin(), attempted.end(), value) != attempted.end();
+  }
+
+  std::string Read(rocksdb::DB& db, std::vector<Value>* found) const {
+    const std::string difference = Scan(db, found);
+    return difference.empty() ? Look(db, *found) : difference;
+  }
+
+  std::string Scan(rocksdb::DB& db, std::vector<Value>* found) const {
+    found->assign(Keys(), std::nullopt);
+    const std::unique_ptr<rocksdb::Iterator> iterator(db.NewIterator({}));
+    std::uint64_t key = 0;
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next(), ++key) {
+      while (key < Keys() && texts_[2 * key] != iterator->key()) ++key;
+      if (key == Keys()) return iterator->key().ToString() + " was never written";
+      (*found)[key] = iterator->value().ToString();
+    }
+    if (!iterator->status().ok()) return "iterator: " + iterator->status().ToString();
+    for (key = 0; key < Keys(); ++key) {
+      if (!Allows(key, (*found)[key])) return Wrong(2 * key, (*found)[key].value_or("lost"));
+    }
+    return "";
+  }
+
+  std::string Look(rocksdb::DB& db, const std::vector<Value>& found) const {
+    constexpr std::size_t kBatch = 32;
+    for (std::uint64_t first = 0; first < 2 * Keys(); first += kBatch) {
+      const auto begin = texts_.begin() + static_cast<std::ptrdiff_t>(first);
+      const std::vector<rocksdb::Slice> keys(begin, begin + kBatch);
+      std::vector<std::string> values;
+      const std::vector<rocksdb::Status> statuses = db.MultiGet({}, keys, &values);
+      for (std::size_t i = 0; i < kBatch; ++i) {
+        const std::uint64_t number = first + i;
+        std::string value;
+        const rocksdb::Status status = db.Get({}, keys[i], &value);
+        if (status.code() != statuses[i].code() || (status.ok() && value != values[i])) {
+          return Wrong(number,
+                       "MultiGet says " + statuses[i].ToString() + ", Get " + status.ToString());
+        }
+        const bool is_written = number % 2 == 0;
+        const Value expected = is_written ? found[number / 2] : std::nullopt;
+        if (!(expected ? status.ok() && value == *expected : status.IsNotFound())) {
+          return Wrong(number, "the iterator finds " + expected.value_or("nothing") + ", Get " +
+                                   status.ToString() + " " + value);
+        }
+      }
+    }
+    return "";
+  }
+
+  static std::string Wrong(std::uint64_t number, const std::string& what) {
+    return KeyOf(number) + ": " + what;
+  }
 
   std::vector<Key> keys_;
   std::vector<std::string> texts_;  // as the database sees them, with the absent ones between

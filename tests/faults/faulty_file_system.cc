@@ -224,56 +224,6 @@ FileKind FileKindOf(const std::string& path) {
   return path.compare(name, 9, "MANIFEST-") == 0 ? FileKind::kManifest : FileKind::kOther;
 }
 
-void FaultSource::Switch(bool on) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  on_ = on;
-}
-
-std::optional<Fault> FaultSource::Draw(FileKind file, Operation operation) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!on_) return std::nullopt;
-  double number = std::uniform_real_distribution<double>()(random_);
-  for (const Fault fault : {Fault::kFail, Fault::kShorten, Fault::kCorrupt}) {
-    const auto probability = probabilities_.find({file, operation, fault});
-    if (probability == probabilities_.end()) continue;
-    if (number < probability->second) {
-      ++faults_;
-      return fault;
-    }
-    number -= probability->second;
-  }
-  return std::nullopt;
-}
-
-std::size_t FaultSource::Choose(std::size_t end) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
-}
-
-void FaultSource::LeaveSpace(std::uint64_t bytes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  space_ = bytes;
-}
-
-std::uint64_t FaultSource::TakeSpace(std::uint64_t bytes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (space_ == kRoom) return bytes;
-  const std::uint64_t taken = std::min(bytes, space_);
-  space_ -= taken;
-  if (taken < bytes) ++full_writes_;
-  return taken;
-}
-
-std::uint64_t FaultSource::Faults() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return faults_;
-}
-
-std::uint64_t FaultSource::FullWrites() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return full_writes_;
-}
-
 std::unique_ptr<rocksdb::Env> NewFaultyEnv(FaultSource& faults) {
   return std::make_unique<HastyEnv>(std::make_shared<FaultyFileSystem>(faults));
 }

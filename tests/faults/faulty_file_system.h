@@ -36,22 +36,58 @@ class FaultSource {
   explicit FaultSource(std::uint64_t seed = 0, Probabilities probabilities = {})
       : random_(seed), probabilities_(std::move(probabilities)) {}
 
-  void Switch(bool on);
+  void Switch(bool on) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    on_ = on;
+  }
 
   // Decides the fate of an operation.
-  std::optional<Fault> Draw(FileKind file, Operation operation);
+  std::optional<Fault> Draw(FileKind file, Operation operation) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!on_) return std::nullopt;
+    double number = std::uniform_real_distribution<double>()(random_);
+    for (const Fault fault : {Fault::kFail, Fault::kShorten, Fault::kCorrupt}) {
+      const auto probability = probabilities_.find({file, operation, fault});
+      if (probability == probabilities_.end()) continue;
+      if (number < probability->second) {
+        ++faults_;
+        return fault;
+      }
+      number -= probability->second;
+    }
+    return std::nullopt;
+  }
 
   // A random number below `end`, above zero.
-  std::size_t Choose(std::size_t end);
+  std::size_t Choose(std::size_t end) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
+  }
 
   // From now on all files together can grow by this many bytes.
-  void LeaveSpace(std::uint64_t bytes);
+  void LeaveSpace(std::uint64_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    space_ = bytes;
+  }
   void MakeRoom() { LeaveSpace(kRoom); }
   // Takes space for `bytes`; returns how many of them there was space for.
-  std::uint64_t TakeSpace(std::uint64_t bytes);
+  std::uint64_t TakeSpace(std::uint64_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (space_ == kRoom) return bytes;
+    const std::uint64_t taken = std::min(bytes, space_);
+    space_ -= taken;
+    if (taken < bytes) ++full_writes_;
+    return taken;
+  }
 
-  std::uint64_t Faults();      // so far
-  std::uint64_t FullWrites();  // that had too little space
+  std::uint64_t Faults() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return faults_;
+  }
+  std::uint64_t FullWrites() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return full_writes_;
+  }
 
  private:
   static constexpr std::uint64_t kRoom = std::numeric_limits<std::uint64_t>::max();

@@ -1,6 +1,6 @@
-// A process that writes is killed repeatedly while it flushes, compacts or rebuilds. After each
-// kill the database holds exactly what was acknowledged, and no filter denies a key of its table.
-// EXACTBLOOM_TEST_LARGE=1 (make stress) runs a hundred cycles.
+// A process (killed_writer.h) is killed repeatedly while it flushes, compacts or rebuilds. After
+// each kill the database holds exactly what was acknowledged, and no filter denies a key of its
+// table. EXACTBLOOM_TEST_LARGE=1 (make stress) runs a hundred cycles.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,17 +15,21 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 
+#include "killed_writer.h"
 #include "sample_database.h"
 #include "tool/database/database_files.h"
 #include "tool/verify/table_verification.h"
-#include "written_sequence.h"
 
 namespace exactbloom::faults {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// The first argument of the process that is killed, which is this program again.
+constexpr const char* kWriterFlag = "--write";
 
 // The reports of the process before it ended.
 struct Testimony {
@@ -40,21 +44,14 @@ class Victim {
          Phase phase) {
     std::array<int, 2> ends{};
     EXPECT_EQ(pipe(ends.data()), 0);
-    const std::array<std::string, 6> words = {EXACTBLOOM_KILLED_WRITER,
-                                              directory,
-                                              std::to_string(cycle),
-                                              std::to_string(first_batch),
-                                              std::to_string(static_cast<int>(phase)),
-                                              std::to_string(ends[1])};
-    std::array<char*, 7> arguments{};
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      arguments[i] = const_cast<char*>(words[i].c_str());
-    }
+    const std::string numbers =
+        fmt::format("{} {} {} {}", cycle, first_batch, static_cast<int>(phase), ends[1]);
     process_ = fork();
     EXPECT_GE(process_, 0);
     if (process_ == 0) {
       close(ends[0]);
-      execv(arguments[0], arguments.data());
+      execl("/proc/self/exe", kWriterFlag, kWriterFlag, directory.c_str(), numbers.c_str(),
+            nullptr);
       _exit(127);
     }
     close(ends[1]);
@@ -194,3 +191,18 @@ TEST(Kill, NothingAcknowledgedIsLost) {
 
 }  // namespace
 }  // namespace exactbloom::faults
+
+int main(int argc, char** argv) {
+  using namespace exactbloom::faults;
+  if (argc == 4 && std::string(argv[1]) == kWriterFlag) {
+    std::istringstream numbers(argv[3]);
+    std::uint64_t cycle = 0;
+    std::uint64_t first_batch = 0;
+    int phase = 0;
+    int pipe = 0;
+    numbers >> cycle >> first_batch >> phase >> pipe;
+    WriteUntilKilled(argv[2], cycle, first_batch, static_cast<Phase>(phase), pipe);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,21 +1,18 @@
-// The process that is killed: killed_writer DIRECTORY CYCLE FIRST_BATCH PHASE PIPE
-// Writes one synced batch after the other, and at the same time flushes, compacts or rebuilds,
-// until it is killed. Writes to the pipe what begins, what ends and what was acknowledged.
-#include <fmt/format.h>
+#include "killed_writer.h"
+
 #include <rocksdb/listener.h>
 #include <rocksdb/write_batch.h>
 #include <unistd.h>
 
-#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <string>
+#include <random>
 #include <thread>
 
 #include "exactbloom/rebuild_filters.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
-#include "written_sequence.h"
 
 namespace exactbloom::faults {
 namespace {
@@ -23,7 +20,7 @@ namespace {
 using rocksdb::Status;
 
 [[noreturn]] void Fail(const char* what, const Status& status) {
-  fmt::print(stderr, "killed_writer: {}: {}\n", what, status.ToString());
+  std::fprintf(stderr, "killed_writer: %s: %s\n", what, status.ToString().c_str());
   std::_Exit(1);
 }
 
@@ -103,20 +100,48 @@ void Maintain(rocksdb::DB& db, Phase phase, const Pipe& pipe) {
 }
 
 }  // namespace
-}  // namespace exactbloom::faults
 
-int main(int argc, char** argv) {
-  using namespace exactbloom;
-  using namespace exactbloom::faults;
-  if (argc != 6) return 2;
-  const Pipe pipe(std::atoi(argv[5]));
-  rocksdb::Options options = OptionsOf(std::strtoull(argv[2], nullptr, 10));
+Writes BatchOf(std::uint64_t number) {
+  constexpr int kWrites = 40;
+  constexpr std::size_t kPadding = 100;
+  constexpr std::uint64_t kDeletedOneIn = 8;
+  std::mt19937_64 random(number);
+  Writes writes = {{kLastBatchKey, std::to_string(number)}};
+  for (int i = 0; i < kWrites; ++i) {
+    const std::uint64_t key = 1 + random() % (kSequenceKeys - 1);
+    Value value;
+    if (random() % kDeletedOneIn != 0)
+      value = std::to_string(random()) + std::string(kPadding, 'v');
+    writes.emplace_back(key, value);
+  }
+  return writes;
+}
+
+Configuration ConfigurationOf(std::uint64_t cycle) {
+  const std::vector<Configuration> all = AllConfigurations();
+  return all[cycle % all.size()];
+}
+
+rocksdb::Options OptionsOf(std::uint64_t cycle) {
+  rocksdb::Options options = ConfigurationOf(cycle).Options();
+  options.write_buffer_size = 256 << 10;
+  options.max_bytes_for_level_base = 512 << 10;
+  options.max_open_files = -1;
+  return options;
+}
+
+void WriteUntilKilled(const std::string& directory, std::uint64_t cycle, std::uint64_t first_batch,
+                      Phase phase, int pipe_descriptor) {
+  const Pipe pipe(pipe_descriptor);
+  rocksdb::Options options = OptionsOf(cycle);
   options.listeners.push_back(std::make_shared<PhaseListener>(pipe));
   pipe.Begin(Phase::kOpening);
   std::unique_ptr<rocksdb::DB> db;
-  const rocksdb::Status status = rocksdb::DB::Open(options, argv[1], Receive(&db));
+  const Status status = rocksdb::DB::Open(options, directory, Receive(&db));
   if (!status.ok()) Fail("open", status);
   pipe.End(Phase::kOpening);
-  std::thread([&] { Maintain(*db, static_cast<Phase>(std::atoi(argv[4])), pipe); }).detach();
-  Write(*db, std::strtoull(argv[3], nullptr, 10), pipe);
+  std::thread([&] { Maintain(*db, phase, pipe); }).detach();
+  Write(*db, first_batch, pipe);
 }
+
+}  // namespace exactbloom::faults

@@ -58,18 +58,134 @@ class RandomFaults : public testing::TestWithParam<Configuration> {
   }
 
   // Opens the database, with faults if possible. Returns whether its contents are right.
-  bool Reopen();
-  bool Recover();
-  bool Work();
-  bool Verify();
+  bool Reopen() {
+    db_.reset();
+    for (int opening = 0; db_ == nullptr; ++opening) {
+      if (opening == kMostOpenings) faults_.Switch(false);
+      const Status status = rocksdb::DB::Open(options_, directory_.path("db"), Receive(&db_));
+      if (!status.ok() && opening == kMostOpenings) {
+        ADD_FAILURE() << "cannot be opened again: " << status.ToString();
+        return false;
+      }
+    }
+    faults_.Switch(false);
+    const std::string difference = expected_.Settle(*db_);
+    EXPECT_EQ(difference, "");
+    faults_.Switch(true);
+    return difference.empty();
+  }
 
-  bool Write();
-  bool Get();
-  bool MultiGet();
-  bool Iterate();
+  bool Recover() {
+    if (Draw(2) == 0) return Reopen();
+    const Status status = db_->Resume();
+    return status.ok() || Reopen();
+  }
+
+  bool Write() {
+    Writes writes;
+    rocksdb::WriteBatch batch;
+    for (std::uint64_t i = 0; i < 1 + Draw(8); ++i) {
+      const std::uint64_t key = Draw(kKeys);
+      Value value;
+      if (Draw(5) != 0) value = std::to_string(++writes_) + std::string(100 + Draw(300), 'v');
+      EXPECT_TRUE((value ? batch.Put(KeyOf(2 * key), *value) : batch.Delete(KeyOf(2 * key))).ok());
+      writes.emplace_back(key, value);
+    }
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    const Status status = db_->Write(synced, &batch);
+    if (status.ok()) {
+      expected_.Acknowledge(writes);
+      return true;
+    }
+    expected_.Attempt(writes);
+    return Recover();
+  }
 
   bool Accept(const char* operation, std::uint64_t key, const Status& status,
-              const std::string& value);
+              const std::string& value) {
+    const bool is_right = key % 2 == 1 ? !status.ok() : expected_.Allows(key / 2, status, value);
+    EXPECT_TRUE(is_right) << operation << " of " << KeyOf(key) << ": " << status.ToString() << " "
+                          << value;
+    return is_right;
+  }
+
+  bool Get() {
+    const std::uint64_t key = Draw(2 * kKeys);
+    std::string value;
+    const Status status = db_->Get({}, KeyOf(key), &value);
+    return Accept("Get", key, status, value);
+  }
+
+  bool MultiGet() {
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::string> texts;
+    for (int i = 0; i < 32; ++i) {
+      numbers.push_back(Draw(2 * kKeys));
+      texts.push_back(KeyOf(numbers.back()));
+    }
+    const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
+    std::vector<rocksdb::PinnableSlice> values(keys.size());
+    std::vector<Status> statuses(keys.size());
+    db_->MultiGet({}, db_->DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
+                  statuses.data());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!Accept("MultiGet", numbers[i], statuses[i], values[i].ToString())) return false;
+    }
+    return true;
+  }
+
+  // A range of keys; those skipped without an error must be absent.
+  bool Iterate() {
+    // When they look for range deletions, iterators of RocksDB before 8.6 skip a table whose
+    // beginning cannot be read, without an error (RocksDB's pull request 11782).
+    rocksdb::ReadOptions read_options;
+    read_options.ignore_range_deletions = true;
+    const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options));
+    std::uint64_t key = Draw(kKeys);
+    const std::uint64_t end = std::min<std::uint64_t>(key + 200, kKeys);
+    for (iterator->Seek(KeyOf(2 * key)); key < end; ++key) {
+      const bool is_here = iterator->Valid() && iterator->key() == KeyOf(2 * key);
+      const std::string value = is_here ? iterator->value().ToString() : "";
+      const Status status = iterator->Valid() || iterator->status().ok()
+                                ? (is_here ? Status::OK() : Status::NotFound())
+                                : iterator->status();
+      if (!Accept("iterator", 2 * key, status, value)) return false;
+      if (is_here) iterator->Next();
+    }
+    return true;
+  }
+
+  bool Work() {
+    for (int i = 0; i < kOperationsOfRound; ++i) {
+      const std::uint64_t choice = Draw(200);
+      if (choice < 70) {
+        if (!Write()) return false;
+      } else if (choice < 150) {
+        if (!Get()) return false;
+      } else if (choice < 185) {
+        if (!MultiGet()) return false;
+      } else if (choice < 195) {
+        if (!Iterate()) return false;
+      } else {
+        const bool flush = choice < 198;
+        const Status status = flush ? db_->Flush({}) : db_->CompactRange({}, nullptr, nullptr);
+        if (!status.ok() && !Recover()) return false;
+      }
+    }
+    return true;
+  }
+
+  // Without faults, either in the same database, if it can resume, or reopened.
+  bool Verify() {
+    faults_.Switch(false);
+    if (Draw(2) == 0 || !db_->Resume().ok()) return Reopen();
+    const std::string difference = expected_.FindDifference(*db_);
+    EXPECT_EQ(difference, "");
+    faults_.Switch(true);
+    return difference.empty();
+  }
+
   std::uint64_t Draw(std::uint64_t end) { return random_() % end; }
 
   TemporaryDirectory directory_;
@@ -84,134 +200,6 @@ class RandomFaults : public testing::TestWithParam<Configuration> {
 
 INSTANTIATE_TEST_SUITE_P(All, RandomFaults, testing::ValuesIn(AllConfigurations()),
                          [](const auto& test) { return test.param.Name(); });
-
-bool RandomFaults::Reopen() {
-  db_.reset();
-  for (int opening = 0; db_ == nullptr; ++opening) {
-    if (opening == kMostOpenings) faults_.Switch(false);
-    const Status status = rocksdb::DB::Open(options_, directory_.path("db"), Receive(&db_));
-    if (!status.ok() && opening == kMostOpenings) {
-      ADD_FAILURE() << "cannot be opened again: " << status.ToString();
-      return false;
-    }
-  }
-  faults_.Switch(false);
-  const std::string difference = expected_.Settle(*db_);
-  EXPECT_EQ(difference, "");
-  faults_.Switch(true);
-  return difference.empty();
-}
-
-bool RandomFaults::Recover() {
-  if (Draw(2) == 0) return Reopen();
-  const Status status = db_->Resume();
-  return status.ok() || Reopen();
-}
-
-bool RandomFaults::Write() {
-  Writes writes;
-  rocksdb::WriteBatch batch;
-  for (std::uint64_t i = 0; i < 1 + Draw(8); ++i) {
-    const std::uint64_t key = Draw(kKeys);
-    Value value;
-    if (Draw(5) != 0) value = std::to_string(++writes_) + std::string(100 + Draw(300), 'v');
-    EXPECT_TRUE((value ? batch.Put(KeyOf(2 * key), *value) : batch.Delete(KeyOf(2 * key))).ok());
-    writes.emplace_back(key, value);
-  }
-  rocksdb::WriteOptions synced;
-  synced.sync = true;
-  const Status status = db_->Write(synced, &batch);
-  if (status.ok()) {
-    expected_.Acknowledge(writes);
-    return true;
-  }
-  expected_.Attempt(writes);
-  return Recover();
-}
-
-bool RandomFaults::Accept(const char* operation, std::uint64_t key, const Status& status,
-                          const std::string& value) {
-  const bool is_right = key % 2 == 1 ? !status.ok() : expected_.Allows(key / 2, status, value);
-  EXPECT_TRUE(is_right) << operation << " of " << KeyOf(key) << ": " << status.ToString() << " "
-                        << value;
-  return is_right;
-}
-
-bool RandomFaults::Get() {
-  const std::uint64_t key = Draw(2 * kKeys);
-  std::string value;
-  const Status status = db_->Get({}, KeyOf(key), &value);
-  return Accept("Get", key, status, value);
-}
-
-bool RandomFaults::MultiGet() {
-  std::vector<std::uint64_t> numbers;
-  std::vector<std::string> texts;
-  for (int i = 0; i < 32; ++i) {
-    numbers.push_back(Draw(2 * kKeys));
-    texts.push_back(KeyOf(numbers.back()));
-  }
-  const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
-  std::vector<rocksdb::PinnableSlice> values(keys.size());
-  std::vector<Status> statuses(keys.size());
-  db_->MultiGet({}, db_->DefaultColumnFamily(), keys.size(), keys.data(), values.data(),
-                statuses.data());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!Accept("MultiGet", numbers[i], statuses[i], values[i].ToString())) return false;
-  }
-  return true;
-}
-
-// A range of keys; those skipped without an error must be absent.
-bool RandomFaults::Iterate() {
-  // When they look for range deletions, iterators of RocksDB before 8.6 skip a table whose
-  // beginning cannot be read, without an error (RocksDB's pull request 11782).
-  rocksdb::ReadOptions read_options;
-  read_options.ignore_range_deletions = true;
-  const std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator(read_options));
-  std::uint64_t key = Draw(kKeys);
-  const std::uint64_t end = std::min<std::uint64_t>(key + 200, kKeys);
-  for (iterator->Seek(KeyOf(2 * key)); key < end; ++key) {
-    const bool is_here = iterator->Valid() && iterator->key() == KeyOf(2 * key);
-    const std::string value = is_here ? iterator->value().ToString() : "";
-    const Status status = iterator->Valid() || iterator->status().ok()
-                              ? (is_here ? Status::OK() : Status::NotFound())
-                              : iterator->status();
-    if (!Accept("iterator", 2 * key, status, value)) return false;
-    if (is_here) iterator->Next();
-  }
-  return true;
-}
-
-bool RandomFaults::Work() {
-  for (int i = 0; i < kOperationsOfRound; ++i) {
-    const std::uint64_t choice = Draw(200);
-    if (choice < 70) {
-      if (!Write()) return false;
-    } else if (choice < 150) {
-      if (!Get()) return false;
-    } else if (choice < 185) {
-      if (!MultiGet()) return false;
-    } else if (choice < 195) {
-      if (!Iterate()) return false;
-    } else {
-      const bool flush = choice < 198;
-      const Status status = flush ? db_->Flush({}) : db_->CompactRange({}, nullptr, nullptr);
-      if (!status.ok() && !Recover()) return false;
-    }
-  }
-  return true;
-}
-
-// Without faults, either in the same database, if it can resume, or reopened.
-bool RandomFaults::Verify() {
-  faults_.Switch(false);
-  if (Draw(2) == 0 || !db_->Resume().ok()) return Reopen();
-  const std::string difference = expected_.FindDifference(*db_);
-  EXPECT_EQ(difference, "");
-  faults_.Switch(true);
-  return difference.empty();
-}
 
 TEST_P(RandomFaults, NothingIsLostAndNoKeyIsMissedWithoutAnError) {
   bool is_right = Reopen();

@@ -15,6 +15,7 @@
 #include "plugin/files/entry_block.h"
 #include "sample_database.h"
 #include "src/filter/block_format.h"
+#include "varint.h"
 
 namespace exactbloom {
 namespace {
@@ -28,13 +29,6 @@ std::string Fixed(Number value) {
   for (std::size_t i = 0; i < sizeof value; ++i) {
     bytes.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
   }
-  return bytes;
-}
-
-std::string Varint(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  bytes.push_back(static_cast<char>(value));
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plugin/files/manifest.h"
+#include "varint.h"
 
 namespace exactbloom::files {
 namespace {
@@ -17,16 +18,6 @@ constexpr std::uint64_t kIgnorable = 1 << 13;
 constexpr std::uint64_t kUnknown = 900;
 constexpr std::uint64_t kAddedTable4 = 103;
 constexpr std::uint64_t kTableEnd = 1;
-
-std::string Varint(std::uint64_t value) {
-  constexpr unsigned kBits = 7;
-  std::string bytes;
-  for (; value >> kBits != 0; value >>= kBits) {
-    bytes.push_back(static_cast<char>((value & 0x7F) | 0x80));
-  }
-  bytes.push_back(static_cast<char>(value));
-  return bytes;
-}
 
 std::string Varints(std::initializer_list<std::uint64_t> values) {
   std::string bytes;

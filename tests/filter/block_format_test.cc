@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,16 +73,8 @@ std::string SampleBlock(Layout layout, std::uint64_t hash_seed = kSalt) {
   return std::string(block.bytes());
 }
 
-// The block with the checksum that its trailer and its length should have, if they make sense.
 std::string Mended(std::string block) {
-  const std::size_t trailer_bytes = TrailerBytesOf(block);
-  if (trailer_bytes == 0) return block;
-  const std::string_view fields = std::string_view(block).substr(block.size() - trailer_bytes,
-                                                                 trailer_bytes - kChecksumFromEnd);
-  const auto checksum = static_cast<std::uint32_t>(HashKey(fields, block.size()));
-  for (std::size_t i = 0; i < sizeof checksum; ++i) {
-    block[block.size() - kChecksumFromEnd + i] = static_cast<char>(checksum >> (8 * i));
-  }
+  MendChecksum(block);
   return block;
 }
 
@@ -290,54 +281,6 @@ TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
     expect(bytes, false);
   expect(64, true);
   expect(128, true);
-}
-
-// The array itself carries no checksum (RocksDB's blocks have one): whatever its bytes are, queries
-// stay inside.
-TEST_P(BlockFormat, RandomArraysAreReadWithinBounds) {
-  std::mt19937_64 random(1);
-  const std::vector<std::uint64_t> sizes =
-      !GetParam().InLines()
-          ? std::vector<std::uint64_t>{8, 16, 64, 72, 1000}
-          : std::vector<std::uint64_t>{2 * kLineBits, 3 * kLineBits, 129 * kLineBits};
-  for (const std::uint64_t bits : sizes) {
-    for (int probes = 1; probes <= std::min<int>(static_cast<int>(bits), kMaxProbes); ++probes) {
-      std::string block(MakeBlock({GetParam(), bits, 0, probes}, random(), 0).bytes());
-      std::fill_n(block.begin(), ArrayBytes(bits), '\xff');
-      const ExactCopy copy(block);
-      const BloomFilterView view(copy.bytes());
-      ASSERT_EQ(view.Status(), BlockStatus::kUsable);
-      EXPECT_EQ(view.CountOnes(), bits);
-      for (std::uint64_t number = 0; number < 100; ++number) {
-        ASSERT_TRUE(view.MayContain(NumberKey(number).text()));
-      }
-    }
-  }
-}
-
-// Random trailers that carry the mark, with a checksum that fits where the length does.
-TEST(BlockFormatRandom, RandomTrailersAreReadWithinBounds) {
-  std::mt19937_64 random(3);
-  int usable = 0;
-  for (int round = 0; round < 100000; ++round) {
-    std::string block =
-        SampleBlock({random() % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard,
-                     static_cast<int>(random() % 2)});
-    for (std::uint64_t changes = random() % 3; changes > 0; --changes) {
-      const std::size_t behind = random() % (TrailerBytes(kKeys, kSalt) - kChecksumFromEnd);
-      block = WithByte(block, kChecksumFromEnd + 1 + behind, static_cast<unsigned>(random() % 256));
-    }
-    const ExactCopy copy(block);
-    const BloomFilterView view(copy.bytes());
-    usable += view.Status() == BlockStatus::kUsable ? 1 : 0;
-    if (view.Status() != BlockStatus::kUsable) {
-      ASSERT_TRUE(MatchesEverything(block));
-    }
-    for (std::uint64_t number = 0; number < 20; ++number) {
-      view.MayContain(NumberKey(number).text());
-    }
-  }
-  EXPECT_GT(usable, 10000);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kKeys = 40000;
 constexpr std::uint64_t kQueries = 400000;  // for each set, layout and size
 
-// Where the words come from; scripts/packages.txt names the package.
+// Where the words come from; scripts/install_packages names the package.
 constexpr const char* kDictionary = "/usr/share/dict/american-english-insane";
 
 struct KeySet {

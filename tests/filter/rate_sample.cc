@@ -181,9 +181,6 @@ void SampleVerdict::Expect(bool print) const {
   EXPECT_LT(statistic, kAndersonDarling9999);
   EXPECT_GT(if_higher, kAndersonDarling9999);
   EXPECT_GT(if_lower, kAndersonDarling9999);
-  testing::Test::RecordProperty("geometries", std::to_string(scored_.size()));
-  testing::Test::RecordProperty("queries", std::to_string(queries));
-  testing::Test::RecordProperty("anderson_darling", std::to_string(statistic));
   if (!print) return;
   std::cout << scored_.size() << " samples; " << found << " keys asked for, none missed; "
             << queries << " absent keys, " << false_positives << " false positives, " << expected

@@ -47,8 +47,8 @@ class SampleVerdict {
 
   // Expects that the p-values are uniform and that none is impossible by itself; that they would
   // not be uniform if each rate were a hundredth higher or lower; and that all false positives
-  // together are as many as the arrays predict. Records the figures as properties of the test, and
-  // prints them if asked to.
+  // together are as many as the arrays predict. Prints the figures if asked
+  // to.
   void Expect(bool print) const;
 
  private:

@@ -1,7 +1,6 @@
 #include "sample_filters.h"
 
 #include "src/filter/block_format.h"
-#include "src/filter/kernels/code_word.h"
 #include "src/filter/kernels/key_hash.h"
 
 namespace exactbloom {
@@ -20,6 +19,21 @@ std::string NameOf(Layout layout) {
   return !layout.InLines() ? kind : kind + std::to_string(layout.Lines()) + "Lines";
 }
 
+void AddWord(unsigned char* array, const filter::CodeWord& word) {
+  for (int i = 0; i < word.size; ++i) {
+    filter::SetBit(array, word.positions[static_cast<std::size_t>(i)]);
+  }
+}
+
+void MendChecksum(std::string& block) {
+  const std::size_t trailer_bytes = filter::TrailerBytesOf(block);
+  if (trailer_bytes == 0) return;
+  const std::uint32_t checksum = filter::ChecksumOf(block, trailer_bytes);
+  for (std::size_t i = 0; i < sizeof checksum; ++i) {
+    block[block.size() - filter::kChecksumFromEnd + i] = static_cast<char>(checksum >> (8 * i));
+  }
+}
+
 FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key) {
   const FilterDescription description{geometry.layout, geometry.probes, geometry.bits,
                                       geometry.keys, hash_seed};
@@ -29,11 +43,7 @@ FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::ui
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   for (std::uint64_t i = 0; i < geometry.keys; ++i) {
     const std::uint64_t hash = filter::HashKey(NumberKey(first_key + i).text(), hash_seed);
-    const filter::CodeWord word =
-        filter::MakeCodeWord(geometry.layout, hash, geometry.bits, geometry.probes);
-    for (int j = 0; j < word.size; ++j) {
-      filter::SetBit(array, word.positions[static_cast<std::size_t>(j)]);
-    }
+    AddWord(array, filter::MakeCodeWord(geometry.layout, hash, geometry.bits, geometry.probes));
   }
   filter::EncodeTrailer(description, array);
   return block;

@@ -11,6 +11,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
+#include "src/filter/kernels/code_word.h"
 
 namespace exactbloom {
 
@@ -35,6 +36,12 @@ class NumberKey {
  private:
   std::array<char, sizeof(std::uint64_t)> bytes_;
 };
+
+// Sets the bits of a code word.
+void AddWord(unsigned char* array, const filter::CodeWord& word);
+
+// Gives the block the checksum that its trailer and its length should have, if they make sense.
+void MendChecksum(std::string& block);
 
 // The block of a filter that holds the keys first_key, first_key + 1, ...
 FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key);

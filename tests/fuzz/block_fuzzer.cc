@@ -22,10 +22,12 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "input.h"
+#include "sample_filters.h"
 #include "src/filter/block_format.h"
 #include "src/filter/kernels/code_word.h"
 #include "src/filter/kernels/kernel_table.h"
 #include "src/filter/kernels/key_hash.h"
+#include "src/filter/kernels/line_fields.h"
 #include "tested_sets.h"
 
 namespace exactbloom::fuzz {
@@ -155,15 +157,6 @@ void MendSize(std::string& block, std::size_t trailer_bytes) {
   block.erase(0, (block.size() - trailer_bytes) % kLineBytes);
 }
 
-void MendChecksum(std::string& block) {
-  const std::size_t trailer_bytes = filter::TrailerBytesOf(block);
-  if (trailer_bytes == 0) return;
-  const std::uint32_t checksum = filter::ChecksumOf(block, trailer_bytes);
-  for (std::size_t i = 0; i < sizeof checksum; ++i) {
-    ByteOf(block, filter::kChecksumFromEnd - i) = LittleEndianByte(checksum, i);
-  }
-}
-
 std::string MakeBlock(const Header& header, std::string_view bytes) {
   std::string block(bytes);
   if (block.size() < filter::kLeastTrailerBytes) return block;
@@ -235,21 +228,10 @@ struct Definition {
     words.reserve(hashes.size());
     for (const std::uint64_t hash : hashes) {
       words.push_back(filter::MakeCodeWord(filter.layout, hash, filter.bits, filter.probes));
-      bool contained = true;
-      ForEachPosition(words.back(), [&](std::uint64_t position) {
-        contained = contained && filter::TestBit(decoded.array, position);
-      });
-      contains.push_back(contained);
+      contains.push_back(filter::CodeWordSet(decoded.array, filter, hash));
     }
     auto* array = reinterpret_cast<unsigned char*>(block_with_all.data()) + array_offset;
-    for (const CodeWord& word : words) {
-      ForEachPosition(word, [&](std::uint64_t position) { filter::SetBit(array, position); });
-    }
-  }
-
-  template <typename Visit>
-  static void ForEachPosition(const CodeWord& word, Visit visit) {
-    for (int i = 0; i < word.size; ++i) visit(word.positions[static_cast<std::size_t>(i)]);
+    for (const CodeWord& word : words) AddWord(array, word);
   }
 
   std::size_t array_offset;

@@ -171,8 +171,7 @@ class Session {
     Require(block.size < options_.block_bytes_limit, "a block exceeds the limit");
     Require(within ? block.size <= bytes : block.size == bytes, "a block has another size");
     Require(builder_.KeyCount() == 0, "keys are kept when a filter is finished");
-    CheckDescription(block, count);
-    if (within) CheckGeometry(block, plan.Description());
+    CheckDescription(block, count, plan.Description());
     CheckKeys(block);
     CheckDetection(block, changed_bit);
     Forget();
@@ -185,21 +184,18 @@ class Session {
     Require(builder_.KeysThatFit(bytes) >= count, "fewer keys fit than a block of the size holds");
   }
 
-  void CheckDescription(const FilterBlock& block, std::uint64_t count) const {
+  void CheckDescription(const FilterBlock& block, std::uint64_t count,
+                        const FilterDescription& announced) const {
     const BloomFilterView view(block.bytes());
     const FilterDescription& found = view.Description();
     Require(view.Status() == BlockStatus::kUsable, "a block is not usable");
     Require(found.keys == count && found.hash_seed == options_.hash_seed &&
                 found.layout == options_.layout,
             "a block does not say what was put into it");
-    const auto positions = count * static_cast<std::uint64_t>(found.probes);
-    Require(view.CountOnes() <= positions, "a block has more ones than its keys set");
-  }
-
-  static void CheckGeometry(const FilterBlock& block, const FilterDescription& announced) {
-    const FilterDescription found = BloomFilterView(block.bytes()).Description();
     Require(found.bits == announced.bits && found.probes == announced.probes,
             "a block is not the announced one");
+    const auto positions = count * static_cast<std::uint64_t>(found.probes);
+    Require(view.CountOnes() <= positions, "a block has more ones than its keys set");
   }
 
   void CheckKeys(const FilterBlock& block) const {

@@ -106,7 +106,6 @@ class HostileDatabase {
   const std::string& Bytes() const { return bytes_; }
   const TableMap& Map() const { return map_; }
   rocksdb::ChecksumType Checksum() const { return table_options_.checksum; }
-  const rocksdb::FilterPolicy& Policy() const { return *table_options_.filter_policy; }
 
   // Replaces the bytes of the table's file by as many others, and empties the cache. Data that were
   // read when the table was opened remain in memory.

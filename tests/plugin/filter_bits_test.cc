@@ -1,15 +1,24 @@
-// The contract between RocksDB's tables and the builder and reader of a policy.
+// The contract between RocksDB's tables and the builder and reader of a policy: also where a fault
+// happens while a filter is built, and where a block would be too large.
 #include <gtest/gtest.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bits_builder_fixture.h"
+#include "builder_fault.h"
+#include "exactbloom/bloom_filter.h"
+#include "observed_policy.h"
+#include "plugin/bits_builder.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
@@ -93,6 +102,142 @@ TEST_P(FilterBits, BatchesOfEverySizeAreAnsweredWholly) {
       }
     }
   }
+}
+
+// detect_filter_construct_corruption: faults that happen while a filter is built are reported, and
+// keep the table out of the database.
+constexpr std::uint64_t kKeys = 3000;
+
+void ExpectCorruption(const Status& status, const std::string& what) {
+  EXPECT_TRUE(status.IsCorruption()) << status.ToString();
+  EXPECT_NE(status.ToString().find(what), std::string::npos) << status.ToString();
+}
+
+void FlipBit(char& byte) { byte = static_cast<char>(byte ^ 4); }
+
+class FaultDetection : public testing::TestWithParam<FilterKind> {
+ protected:
+  FaultDetection() { table_options_.detect_filter_construct_corruption = true; }
+
+  rocksdb::BlockBasedTableOptions table_options_ = PlannedSizes();
+  PolicyPointer policy_ = NewPolicy(GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FaultDetection,
+                         testing::Values(FilterKind::kClassic, FilterKind::kStandard));
+
+TEST_P(FaultDetection, AFlippedBitOfTheBlockIsReported) {
+  const auto builder = NewBuilder(*policy_, table_options_);
+  for (const std::size_t byte : {0U, 1000U, 3000U, 3750U, 3762U}) {
+    AddNumbers(*builder, kKeys);
+    std::unique_ptr<const char[]> buffer;
+    Status status;
+    const Slice contents = builder->Finish(&buffer, &status);
+    ASSERT_TRUE(status.ok());
+    ASSERT_EQ(contents.size(), 3763U);
+    FlipBit(const_cast<char*>(buffer.get())[byte]);
+    ExpectCorruption(builder->MaybePostVerify(contents), "filter block changed");
+  }
+  AddNumbers(*builder, kKeys);
+  FinishAndVerify(*builder);
+}
+
+TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
+  BloomFilterBuilder::Options options;
+  options.layout = GetParam();
+  options.detect_faults = true;
+  BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create(options);
+  filter::HashStore& hashes = filter_builder.state().Hashes();
+  MemoryFit memory_fit;
+  const auto builder = NewBitsBuilder(std::move(filter_builder),
+                                      rocksdb::FilterBuildingContext(table_options_), memory_fit);
+  AddNumbers(*builder, kKeys);
+  filter::HashIn(hashes, 1234) ^= 1;
+  std::unique_ptr<const char[]> buffer;
+  Status status;
+  const Slice contents = builder->Finish(&buffer, &status);
+  ExpectCorruption(status, "key's hash changed");
+  // Even if the block is used, it must not lose a key.
+  const std::unique_ptr<rocksdb::FilterBitsReader> reader(policy_->GetFilterBitsReader(contents));
+  EXPECT_TRUE(reader->MayMatch("any key"));
+  // The builder goes on with the next filter.
+  AddNumbers(*builder, 10);
+  EXPECT_EQ(builder->EstimateEntriesAdded(), 10U);
+  FinishAndVerify(*builder);
+}
+
+TEST_P(FaultDetection, IsOffByDefault) {
+  const auto builder = NewBuilder(*policy_);
+  AddNumbers(*builder, kKeys);
+  std::unique_ptr<const char[]> buffer;
+  Status status;
+  const Slice contents = builder->Finish(&buffer, &status);
+  FlipBit(const_cast<char*>(buffer.get())[0]);
+  EXPECT_TRUE(builder->MaybePostVerify(contents).ok());
+}
+
+TEST_P(FaultDetection, AFlushThatMeetsAFaultFails) {
+  for (const bool partitioned : {false, true}) {
+    table_options_.filter_policy = std::make_shared<ObservedPolicy>(
+        policy_, [](char* block, std::size_t size) { FlipBit(block[size / 2]); });
+    if (partitioned) PartitionFilters(512, &table_options_);
+    const TemporaryDirectory directory;
+    const Database db = Open(OptionsWith(table_options_), directory.path("db"));
+    for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(db->Put({}, KeyOf(i), "value").ok());
+    ExpectCorruption(db->Flush({}), "filter block changed");
+  }
+}
+
+// A filter that would exceed the block limit is made smaller, keeps its keys, and is reported in
+// the info log. With a limit of a kilobyte, since reaching the real one takes three thousand
+// million keys.
+constexpr std::uint64_t kLimit = 1000;
+
+class Lines : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+
+  void Logv(const char* format, va_list arguments) override {
+    char text[500];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    lines.emplace_back(text);
+  }
+
+  std::vector<std::string> lines;
+};
+
+// Returns the size of a filter of so many keys, and adds what the info log gets.
+std::size_t BuildLimited(std::uint64_t keys, double rate, Lines* log) {
+  BloomFilterBuilder::Options options;
+  options.false_positive_rate = rate;
+  options.block_bytes_limit = kLimit;
+  const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::FilterBuildingContext context(table_options);
+  context.info_log = log;
+  MemoryFit memory_fit;
+  const auto builder = NewBitsBuilder(*BloomFilterBuilder::Create(options), context, memory_fit);
+  for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(KeyOf(i));
+  const Filter filter = FinishAndVerify(*builder);
+  const BloomFilterView view({filter.contents.data(), filter.contents.size()});
+  for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(view.MayContain(KeyOf(i)));
+  return filter.contents.size();
+}
+
+// At the limit. It leaves room for the longest trailer, and there are some hundred keys.
+constexpr std::size_t kMostBytes =
+    kLimit - 1 - filter::kMostTrailerBytes + filter::TrailerBytes(1000, 0);
+
+TEST(BlockLimit, CutsTheFilterAndSaysSo) {
+  Lines log;
+  EXPECT_EQ(BuildLimited(777, 0.0, &log), kMostBytes);  // (999 - 27) * 8 / 10
+  EXPECT_LT(BuildLimited(100, 0.01, &log), kMostBytes);
+  EXPECT_TRUE(log.lines.empty());
+  EXPECT_EQ(BuildLimited(2000, 0.01, &log), kMostBytes);
+  EXPECT_EQ(BuildLimited(778, 0.0, &log), kMostBytes);
+  ASSERT_EQ(log.lines.size(), 2U);
+  EXPECT_NE(log.lines[0].find("a filter of 2000 keys"), std::string::npos) << log.lines[0];
+  EXPECT_NE(log.lines[1].find("a filter of 778 keys"), std::string::npos) << log.lines[1];
+  EXPECT_NE(log.lines[1].find("which 777 keys reach"), std::string::npos) << log.lines[1];
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ std::string PolicyOf(DB& db, ColumnFamilyHandle* family) {
   return tables->filter_policy == nullptr ? "none" : tables->filter_policy->GetId();
 }
 
-// Shows a database and closes it.
-void Show(const std::string& how, DB* db, const Handles& handles) {
+void ShowAndClose(const std::string& how, DB* db, const Handles& handles) {
+  const std::unique_ptr<DB> owner(db);
   std::cout << how << " default: " << PolicyOf(*db, db->DefaultColumnFamily()) << '\n';
   for (ColumnFamilyHandle* handle : handles) {
     if (handle->GetName() != rocksdb::kDefaultColumnFamilyName) {
@@ -122,7 +122,7 @@ void CreateFamilies(const std::string& path) {
   Check(db->CreateColumnFamilies(
       {{"ribbon", WithPolicy(rocksdb::NewRibbonFilterPolicy(9))}, {"plain", plain}}, &some));
   all.insert(all.end(), some.begin(), some.end());
-  Show("created", db.get(), all);
+  ShowAndClose("created", db.release(), all);
 }
 
 // Writes a table without a database, and shows whether it has a filter.
@@ -149,41 +149,23 @@ int main(int argc, char** argv) {
   const std::vector<ColumnFamilyDescriptor> families = {{"default", {}},
                                                         {"other", ColumnFamilyOptions()}};
   Handles handles;
-  {
-    std::unique_ptr<DB> db;
-    Check(DB::Open(options, directory + "/open", exactbloom::Receive(&db)));
-    Show("open", db.get(), {});
-  }
-  {
-    std::unique_ptr<DB> db;
-    Check(DB::Open(options, directory + "/families", families, &handles, exactbloom::Receive(&db)));
-    Show("families", db.get(), handles);
-  }
-  {
-    rocksdb::TransactionDB* db = nullptr;
-    Check(rocksdb::TransactionDB::Open(options, {}, directory + "/transactions", &db));
-    const std::unique_ptr<DB> owner(db);
-    Show("transactions", db, {});
-  }
-  {
-    rocksdb::TransactionDB* db = nullptr;
-    Check(rocksdb::TransactionDB::Open(options, {}, directory + "/transaction_families", families,
-                                       &handles, &db));
-    const std::unique_ptr<DB> owner(db);
-    Show("transaction_families", db, handles);
-  }
-  {
-    rocksdb::OptimisticTransactionDB* db = nullptr;
-    Check(rocksdb::OptimisticTransactionDB::Open(options, directory + "/optimistic", &db));
-    const std::unique_ptr<DB> owner(db);
-    Show("optimistic", db, {});
-  }
-  {
-    rocksdb::DBWithTTL* db = nullptr;
-    Check(rocksdb::DBWithTTL::Open(options, directory + "/ttl", &db, 1000));
-    const std::unique_ptr<DB> owner(db);
-    Show("ttl", db, {});
-  }
+  std::unique_ptr<DB> db;
+  Check(DB::Open(options, directory + "/open", exactbloom::Receive(&db)));
+  ShowAndClose("open", db.release(), {});
+  Check(DB::Open(options, directory + "/families", families, &handles, exactbloom::Receive(&db)));
+  ShowAndClose("families", db.release(), handles);
+  rocksdb::TransactionDB* locking = nullptr;
+  Check(rocksdb::TransactionDB::Open(options, {}, directory + "/transactions", &locking));
+  ShowAndClose("transactions", locking, {});
+  Check(rocksdb::TransactionDB::Open(options, {}, directory + "/transaction_families", families,
+                                     &handles, &locking));
+  ShowAndClose("transaction_families", locking, handles);
+  rocksdb::OptimisticTransactionDB* optimistic = nullptr;
+  Check(rocksdb::OptimisticTransactionDB::Open(options, directory + "/optimistic", &optimistic));
+  ShowAndClose("optimistic", optimistic, {});
+  rocksdb::DBWithTTL* expiring = nullptr;
+  Check(rocksdb::DBWithTTL::Open(options, directory + "/ttl", &expiring, 1000));
+  ShowAndClose("ttl", expiring, {});
   CreateFamilies(directory + "/created");
   static const IgnoringCase ignoring_case;
   WriteFile("written", {}, rocksdb::BytewiseComparator(), directory + "/written.sst");

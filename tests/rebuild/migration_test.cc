@@ -1,13 +1,16 @@
-// Switching ExactBloom on and off over existing databases.
+// Switching ExactBloom on and off over existing databases, and changing its hash_seed.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "exactbloom/filter_policy.h"
 #include "exactbloom/rebuild_filters.h"
+#include "exactbloom/table_filters.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -112,6 +115,35 @@ TEST_P(Transition, FiltersOfOthersAreNotUsed) {
     }
     ExpectPresent(*db, kTables * kKeysOfTable);
   }
+}
+
+PolicyPointer PolicyWithSeed(std::uint64_t hash_seed) {
+  BloomFilterPolicyOptions options;
+  options.hash_seed = hash_seed;
+  return PolicyPointer(NewClassicBloomFilterPolicy(options));
+}
+
+// Each table keeps the seed that it was written with.
+TEST(HashSeed, ChangingItLosesNoKeyAndAllTablesFilter) {
+  constexpr std::uint64_t kKeysATable = 3000;
+  const TemporaryDirectory directory;
+  const std::vector<std::uint64_t> seeds = {0, 12345, ~std::uint64_t{0}, 1};
+  std::uint64_t first = 0;
+  for (const std::uint64_t seed : seeds) {
+    const Database db = Open(OptionsWith(PolicyWithSeed(seed)), directory.path("db"));
+    PutAndFlush(*db, kKeysATable, "value", first);
+    first += kKeysATable;
+    ExpectPresent(*db, first);
+  }
+  std::set<std::uint64_t> written;
+  for (const std::uint64_t seed : {std::uint64_t{777}, std::uint64_t{0}}) {
+    const Database db = Open(OptionsWith(PolicyWithSeed(seed)), directory.path("db"));
+    ExpectPresent(*db, first);
+    // A key between two tables is in the range of neither.
+    ExpectFiltering(AskAbsent(*db, first - 1), first - seeds.size());
+    for (const TableFilter& table : ListTableFilters(*db)) written.insert(table.hash_seed);
+  }
+  EXPECT_EQ(written, std::set<std::uint64_t>(seeds.begin(), seeds.end()));
 }
 
 }  // namespace

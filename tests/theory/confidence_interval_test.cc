@@ -8,38 +8,6 @@
 namespace exactbloom {
 namespace {
 
-double BinomialProbability(std::uint64_t trials, double rate, std::uint64_t successes) {
-  const auto t = static_cast<double>(trials);
-  const auto s = static_cast<double>(successes);
-  return std::exp(std::lgamma(t + 1.0) - std::lgamma(s + 1.0) - std::lgamma(t - s + 1.0) +
-                  s * std::log(rate) + (t - s) * std::log1p(-rate));
-}
-
-// The probability that the interval of a measurement contains the rate.
-double Coverage(std::uint64_t trials, double rate) {
-  double coverage = 0.0;
-  for (std::uint64_t s = 0; s <= trials; ++s) {
-    if (WilsonInterval(s, trials, kZ999).Contains(rate)) {
-      coverage += BinomialProbability(trials, rate, s);
-    }
-  }
-  return coverage;
-}
-
-TEST(WilsonInterval, CoversTheRateAsOftenAsItPromises) {
-  double sum = 0.0;
-  int count = 0;
-  for (const std::uint64_t trials : {1000, 5000, 20'000}) {
-    for (int hits = 20; hits <= 400; hits += 19) {
-      const double coverage = Coverage(trials, hits / static_cast<double>(trials));
-      EXPECT_GE(coverage, 0.9970) << trials << " " << hits;
-      sum += coverage;
-      ++count;
-    }
-  }
-  EXPECT_NEAR(sum / count, 0.999, 0.0003);
-}
-
 TEST(WilsonInterval, IsTheSolutionOfItsEquation) {
   // The ends are the rates p with (s/t - p)^2 = z^2 p (1 - p) / t.
   for (const std::uint64_t successes : {1, 17, 500, 983}) {

@@ -23,27 +23,6 @@ TEST(Efficiency, IsTheShareOfTheInformationBound) {
   EXPECT_TRUE(std::isnan(Efficiency(FilterKind::kClassic, 2, 1, 3)));
 }
 
-// Theorem 26 and Conjecture 28: at its best n, each kind's efficiency is monotone in k.
-TEST(Efficiency, OfThePeaksFallsForStandardAndRisesForClassic) {
-  constexpr std::uint64_t kBits = 60;
-  double standard_before = 1.0;
-  double classic_before = 0.0;
-  for (int k = 1; k <= 30; ++k) {
-    double standard = 0.0;
-    double classic = 0.0;
-    for (std::uint64_t n = 1; n <= 2 * kBits; ++n) {
-      standard = std::max(standard, Efficiency(FilterKind::kStandard, kBits, n, k));
-      classic = std::max(classic, Efficiency(FilterKind::kClassic, kBits, n, k));
-    }
-    EXPECT_LE(standard, standard_before * 1.01) << k;  // n is whole: not quite monotone
-    if (k == 1 || k == 2 || k == 3 || k == 5 || k == 10 || k == 15 || k == 30) {
-      EXPECT_GT(classic, classic_before) << k;
-      classic_before = classic;
-    }
-    standard_before = standard;
-  }
-}
-
 TEST(MaximumEfficiency, IsTheBestOfAllSmallFilters) {
   for (std::uint64_t bits = 2; bits <= 16; ++bits) {
     for (const FilterKind kind : kKinds) {

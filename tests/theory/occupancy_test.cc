@@ -200,24 +200,6 @@ TEST(Occupancy, MassFunctionKeepsItsTails) {
   EXPECT_LE(oracle::RelativeError(occupancy->Pmf().At(balls), truth), kMassError);
 }
 
-TEST(Occupancy, MassFunctionOfALargeFilterHasItsMoments) {
-  const auto occupancy = Occupancy::OfFilter(FilterKind::kClassic, 30'000, 3'000, 7);
-  ASSERT_TRUE(occupancy);
-  const MassFunction pmf = occupancy->Pmf();
-  double sum = 0.0;
-  double mean = 0.0;
-  double variance = 0.0;
-  for (std::size_t i = 0; i < pmf.values.size(); ++i) {
-    const double x = static_cast<double>(pmf.first + i);
-    sum += pmf.values[i];
-    mean += x * pmf.values[i];
-    variance += (x - occupancy->Mean()) * (x - occupancy->Mean()) * pmf.values[i];
-  }
-  EXPECT_NEAR(sum, 1.0, 1e-11);
-  EXPECT_NEAR(mean / occupancy->Mean(), 1.0, 1e-11);
-  EXPECT_NEAR(variance / occupancy->Variance(), 1.0, 1e-10);
-}
-
 TEST(Occupancy, HasDefinedAnswersAtItsLimits) {
   EXPECT_FALSE(Occupancy::Create(0, {{{1, 1}}}));
   EXPECT_FALSE(Occupancy::Create((std::uint64_t{1} << 53) + 1, {{{1, 1}}}));

@@ -135,6 +135,18 @@ TEST_P(TreeDatabase, IsKnownAfterDeletionsOfFiles) {
   ExpectTrueShape(*db_, listener_);
 }
 
+// CompactRange moves tables behind the event of its end.
+TEST_P(TreeDatabase, IsKnownAfterTablesWereMovedToAnotherLevel) {
+  if (!IsLevel()) return;
+  LoadMore();
+  rocksdb::CompactRangeOptions options;
+  options.change_level = true;
+  options.target_level = 5;
+  ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
+  ASSERT_EQ(TreesOf(*db_).at(rocksdb::kDefaultColumnFamilyName).count(5), 1U);
+  ExpectTrueShape(*db_, listener_);
+}
+
 // The sum of the rates of a tree at rest is close to the least that its bits can have.
 TEST_P(TreeDatabase, DividesAsPlanLevelsDoes) {
   // What the tree is on the way is not what it is at rest.

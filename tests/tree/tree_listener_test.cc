@@ -123,21 +123,26 @@ TEST_P(WithoutListener, ReadersReadWithFilters) {
   }
 }
 
+class TreeListener : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.path("db");
+  ListenerPointer listener_ = NewTreeListener();
+};
+
 // Before any event there is nothing to go by.
-TEST(TreeListener, RecoveryOfALogDividesFlat) {
-  const TemporaryDirectory directory;
-  const std::string path = directory.path("db");
+TEST_F(TreeListener, RecoveryOfALogDividesFlat) {
   rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
-  options.listeners.push_back(NewTreeListener());
+  options.listeners.push_back(listener_);
   options.avoid_flush_during_recovery = false;
   {
-    const Database db = Open(options, path);
+    const Database db = Open(options, path_);
     PutAndFlush(*db, kKeys);
     for (std::uint64_t i = 0; i < kKeys / 4; ++i) {
       ASSERT_TRUE(db->Put({}, KeyOf(2 * (kKeys + i)), "value").ok());
     }
   }
-  const Database db = Open(options, path);
+  const Database db = Open(options, path_);
   ExpectPresent(*db, kKeys + kKeys / 4);
   std::vector<std::uint64_t> bits_of_recovered;
   for (const TableFilter& table : ListTableFilters(*db)) {
@@ -146,13 +151,12 @@ TEST(TreeListener, RecoveryOfALogDividesFlat) {
   EXPECT_EQ(bits_of_recovered, std::vector<std::uint64_t>{10 * kKeys / 4});
   PutAndFlush(*db, kKeys / 4, "value", 2 * kKeys);
   ExpectTrueShape(*db, options.listeners[0]);
-  EXPECT_EQ(ReadLog(path).find("the tree is not known"), std::string::npos);
+  EXPECT_EQ(ReadLog(path_).find("the tree is not known"), std::string::npos);
 }
 
-TEST(TreeListener, OfAnOptionsFileIsTheSame) {
+TEST_F(TreeListener, OfAnOptionsFileIsTheSame) {
   RegisterFilterPolicies();
-  const TemporaryDirectory directory;
-  const std::string file = directory.path("options.ini");
+  const std::string file = directory_.path("options.ini");
   std::ofstream(file) << "[Version]\nrocksdb_version=7.8.3\noptions_file_version=1.1\n"
                          "[DBOptions]\ncreate_if_missing=true\nlisteners=exactbloom_tree\n"
                          "[CFOptions \"default\"]\n"
@@ -169,22 +173,21 @@ TEST(TreeListener, OfAnOptionsFileIsTheSame) {
   EXPECT_EQ(exactbloom::PolicyOf(options)->GetId(),
             "classic_bloom:10/size_ratio:auto/memory_budget:2M");
   {
-    const Database db = Open(options, directory.path("db"));
+    const Database db = Open(options, path_);
     PutAndFlush(*db, kKeys);
     ExpectTrueShape(*db, options.listeners[0]);
   }
   // The database's own OPTIONS file has the listener, too.
   rocksdb::DBOptions loaded;
   std::vector<rocksdb::ColumnFamilyDescriptor> loaded_families;
-  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory.path("db"), &loaded, &loaded_families).ok());
+  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, path_, &loaded, &loaded_families).ok());
   ASSERT_EQ(loaded.listeners.size(), 1U);
-  const Database again =
-      Open(rocksdb::Options(loaded, loaded_families[0].options), directory.path("db"));
+  const Database again = Open(rocksdb::Options(loaded, loaded_families[0].options), path_);
   ExpectPresent(*again, kKeys);
 }
 
 // Neither needs the other, nor a database.
-TEST(TreeListener, MayBeDestroyedBeforeOrAfterThePolicy) {
+TEST_F(TreeListener, MayBeDestroyedBeforeOrAfterThePolicy) {
   for (const bool listener_first : {false, true}) {
     const TemporaryDirectory directory;
     PolicyPointer policy = PolicyOf(BudgetOptions(100'000));
@@ -201,22 +204,11 @@ TEST(TreeListener, MayBeDestroyedBeforeOrAfterThePolicy) {
   }
 }
 
-TEST(TreeListener, KnowsNoDatabaseWithoutEvents) {
-  const ListenerPointer listener = NewTreeListener();
-  EXPECT_EQ(tree::ShapeOf(*listener, "nowhere"), nullptr);
-  const TemporaryDirectory directory;
-  rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener);
-  const Database db = Open(options, directory.path("db"));
-  EXPECT_EQ(tree::ShapeOf(*listener, directory.path("db")), nullptr);
-}
-
 // A family of another policy does not count in a budget; tables without a filter change nothing.
-TEST(TreeListener, ABudgetKnowsWhoseAFamilyIs) {
-  const TemporaryDirectory directory;
-  const ListenerPointer listener = NewTreeListener();
-  rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(10'000)), listener);
-  rocksdb::Options others = FollowingOptions(NewPolicy(FilterKind::kClassic), listener);
-  const Database db = Open(options, directory.path("db"));
+TEST_F(TreeListener, ABudgetKnowsWhoseAFamilyIs) {
+  rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(10'000)), listener_);
+  rocksdb::Options others = FollowingOptions(NewPolicy(FilterKind::kClassic), listener_);
+  const Database db = Open(options, path_);
   rocksdb::ColumnFamilyHandle* more = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(others, "others", &more).ok());
   Load(*db, 10 * kKeys, 0, more);
@@ -228,14 +220,13 @@ TEST(TreeListener, ABudgetKnowsWhoseAFamilyIs) {
 }
 
 // The table that a family made last may have no filter, which no policy was asked for.
-TEST(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
+TEST_F(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
   constexpr std::uint64_t kBudget = 8'000;
-  const TemporaryDirectory directory;
-  rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(kBudget)), NewTreeListener());
+  rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(kBudget)), listener_);
   options.disable_auto_compactions = true;
   options.optimize_filters_for_hits = true;
   options.num_levels = 2;
-  const Database db = Open(options, directory.path("db"));
+  const Database db = Open(options, path_);
   rocksdb::ColumnFamilyHandle* more = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
   PutAndFlush(*db, kKeys / 10, "value", kKeys, more);
@@ -254,29 +245,27 @@ TEST(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
 }
 
 // Opening a database deletes a handle of its default family, and closing it another one.
-TEST(TreeListener, OtherDatabasesThatAreOpenedAndClosedChangeNothing) {
-  const TemporaryDirectory directory;
-  const ListenerPointer listener = NewTreeListener();
-  rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener);
-  const std::string path = directory.path("db");
-  Database db = Open(options, path);
+TEST_F(TreeListener, OtherDatabasesThatAreOpenedAndClosedChangeNothing) {
+  rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener_);
+  Database db = Open(options, path_);
+  EXPECT_EQ(tree::ShapeOf(*listener_, path_), nullptr) << "before any event";
   PutAndFlush(*db, kKeys);
-  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener, path);
+  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener_, path_);
   const auto counted_keys = [&] { return shape->TotalOf(tree::LsmShape::kForeignPolicy).keys; };
   EXPECT_EQ(counted_keys(), kKeys);
-  Database other = Open(options, directory.path("other"));
+  Database other = Open(options, directory_.path("other"));
   PutAndFlush(*other, kKeys / 2);
   EXPECT_EQ(counted_keys(), kKeys);
   other.reset();
   EXPECT_EQ(counted_keys(), kKeys);
-  EXPECT_EQ(tree::ShapeOf(*listener, path), shape);
-  EXPECT_EQ(tree::ShapeOf(*listener, directory.path("other")), nullptr);
+  EXPECT_EQ(tree::ShapeOf(*listener_, path_), shape);
+  EXPECT_EQ(tree::ShapeOf(*listener_, directory_.path("other")), nullptr);
   db.reset();
   EXPECT_EQ(counted_keys(), 0.0);
 }
 
 // The info log of a database that is opened again may have the address of its former one.
-TEST(TreeListener, EachOpenedDatabaseLogsItsFilters) {
+TEST_F(TreeListener, EachOpenedDatabaseLogsItsFilters) {
   const PolicyPointer policies[] = {PolicyOf(AutoOptions()), NewPolicy(FilterKind::kClassic)};
   for (const PolicyPointer& policy : policies) {
     const TemporaryDirectory directory;
@@ -297,13 +286,11 @@ TEST(TreeListener, EachOpenedDatabaseLogsItsFilters) {
 }
 
 // As with per-key placement, where a compaction writes tables of two levels in turns.
-TEST(TreeListener, AThreadMayWriteTwoTablesAtOnce) {
-  const TemporaryDirectory directory;
-  const ListenerPointer listener = NewTreeListener();
-  const rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener);
-  const Database db = Open(options, directory.path("db"));
+TEST_F(TreeListener, AThreadMayWriteTwoTablesAtOnce) {
+  const rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener_);
+  const Database db = Open(options, path_);
   PutAndFlush(*db, kKeys);
-  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener, directory.path("db"));
+  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener_, path_);
   const auto filter_bytes = [&] {
     return shape->TotalOf(tree::LsmShape::kForeignPolicy).filter_bytes;
   };
@@ -316,20 +303,20 @@ TEST(TreeListener, AThreadMayWriteTwoTablesAtOnce) {
   context.column_family_name = rocksdb::kDefaultColumnFamilyName;
   context.reason = rocksdb::TableFileCreationReason::kCompaction;
   for (int i = 0; i < 2; ++i) {
-    tables[i].db_name = directory.path("db");
+    tables[i].db_name = path_;
     tables[i].cf_name = context.column_family_name;
-    tables[i].file_path = directory.path("db") + "/00100" + std::to_string(i) + ".sst";
+    tables[i].file_path = path_ + "/00100" + std::to_string(i) + ".sst";
     tables[i].job_id = kJob;
     tables[i].reason = context.reason;
     tables[i].table_properties.filter_size = i == 0 ? 1000 : 400;
-    listener->OnTableFileCreationStarted(tables[i]);
+    listener_->OnTableFileCreationStarted(tables[i]);
     ASSERT_NE(tree::CurrentTable(context), nullptr);
     EXPECT_FALSE(tree::CurrentTable(context)->has_policy);
     tree::CurrentTable(context)->has_policy = true;
   }
-  listener->OnTableFileCreated(tables[0]);
+  listener_->OnTableFileCreated(tables[0]);
   EXPECT_EQ(filter_bytes(), before + 1000);
-  listener->OnTableFileCreated(tables[1]);
+  listener_->OnTableFileCreated(tables[1]);
   EXPECT_EQ(filter_bytes(), before + 1400);
   EXPECT_EQ(tree::CurrentTable(context), nullptr);
 }

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 #include <utility>
 
 #include "src/filter/kernels/key_hash.h"
 #include "synthetic_key.h"
-#include "table_plan.h"
 #include "tool/support/key_file.h"
 #include "user_database.h"
 
@@ -40,16 +38,16 @@ std::vector<std::int8_t> AssignSortedRuns(std::size_t keys, std::size_t stored, 
 std::vector<std::int8_t> AssignToTables(const std::vector<std::string>& keys,
                                         const KeySet::Numbers& sources,
                                         const ReadampSettings& settings, KeySet* set) {
-  const KeySet::Numbers stored(sources.begin(),
-                               sources.begin() + static_cast<std::ptrdiff_t>(set->stored));
   std::mt19937_64 random(settings.seed);
-  std::vector<std::int8_t> runs = AssignToRuns(settings.user_tables, keys, stored, random);
-  set->stored -= static_cast<std::size_t>(std::count(runs.begin(), runs.end(), kAbsent));
+  const std::vector<std::int8_t> runs = AssignToRuns(settings.user_tables, keys, random);
+  std::vector<std::int8_t> assigned(keys.size(), static_cast<std::int8_t>(kAbsent));
+  for (std::size_t i = 0; i < set->stored; ++i) assigned[i] = runs[sources[i]];
+  set->stored =
+      keys.size() - static_cast<std::size_t>(std::count(assigned.begin(), assigned.end(), kAbsent));
   if (set->stored == 0) {
     throw InputError(fmt::format("{}: no key of the sample is in a table", set->source));
   }
-  runs.resize(keys.size(), static_cast<std::int8_t>(kAbsent));
-  return runs;
+  return assigned;
 }
 
 // Moves the keys, which are sorted, to random places, together with their sorted runs: workloads
@@ -104,6 +102,29 @@ std::optional<std::size_t> KeySet::Find(const std::string& key) const {
     if (place != in_order.end() && read[*place] == key) found = *place;
   }
   return found < size() ? std::optional(found) : std::nullopt;
+}
+
+std::vector<std::int8_t> AssignToRuns(const std::vector<UserTable>& tables,
+                                      const std::vector<std::string>& keys,
+                                      std::mt19937_64& random) {
+  std::vector<std::int8_t> runs(keys.size(), static_cast<std::int8_t>(kAbsent));
+  std::vector<double> densities(keys.size(), 0.0);  // the sum over the tables so far
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  for (const UserTable& table : tables) {
+    const auto begin = std::lower_bound(keys.begin(), keys.end(), table.smallest);
+    const auto end = std::upper_bound(begin, keys.end(), table.largest);
+    const double density = static_cast<double>(table.entries) /
+                           static_cast<double>(std::max<std::ptrdiff_t>(1, end - begin));
+    for (auto key = begin; key != end; ++key) {
+      const auto i = static_cast<std::size_t>(key - keys.begin());
+      densities[i] += density;
+      // So each of the key's tables is the last to take it with its share of the sum.
+      if (uniform(random) * densities[i] < density) {
+        runs[i] = static_cast<std::int8_t>(table.sorted_run);
+      }
+    }
+  }
+  return runs;
 }
 
 KeySet MakeKeySet(const ReadampSettings& settings) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,18 @@ struct KeySet {
 };
 
 // Reads or makes the keys and draws the stored ones, which are spread over the sorted runs in
-// proportion to the runs' sizes. In a tree kDatabase a key goes to one of the tables whose ranges
-// hold it, in proportion to their densities there, and keys beyond all tables are not stored.
-// Throws InputError when the keys cannot be read or are too few.
+// proportion to the runs' sizes; in a tree kDatabase as AssignToRuns says. Throws InputError when
+// the keys cannot be read or are too few.
 KeySet MakeKeySet(const ReadampSettings& settings);
+
+// Returns the sorted run of each of the keys, which are in order, or kAbsent for keys beyond all
+// tables. A key goes to one of the tables whose ranges hold it, with a probability in proportion to
+// their densities: their entries over the keys in their range. So a sorted run gets its share of
+// the keys, in the ranges that it covers.
+//   tables   in at most 127 sorted runs
+std::vector<std::int8_t> AssignToRuns(const std::vector<UserTable>& tables,
+                                      const std::vector<std::string>& keys,
+                                      std::mt19937_64& random);
 
 // The value that belongs to a key: `size` bytes, about half of them compressible.
 std::string MakeValue(const std::string& key, std::size_t size);

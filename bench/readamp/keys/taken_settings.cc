@@ -1,5 +1,4 @@
-#include "taken_settings.h"
-
+// TakeSettings: what a run takes from the database besides its keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rocksdb/comparator.h>
@@ -10,6 +9,7 @@
 
 #include "plugin/policy_options.h"
 #include "tool/support/own_policy.h"
+#include "user_database.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -133,21 +133,20 @@ class Taking {
 
   void NameTheRest() {
     const rocksdb::ColumnFamilyOptions& options = database_.options;
-    if (options.optimize_filters_for_hits) {
-      NotTaken("optimize_filters_for_hits: the deepest level has filters here");
-    }
-    if (options.comparator != rocksdb::BytewiseComparator()) {
-      NotTaken(fmt::format("comparator {}: keys are in bytewise order here",
-                           options.comparator->Name()));
-    }
-    if (!database_.other_families.empty()) {
-      NotTaken(fmt::format("column families besides default: {}",
-                           fmt::join(database_.other_families, ", ")));
-    }
-    if (!database_.prefix_extractor.empty()) {
-      NotTaken(fmt::format("prefix_extractor {}: filters have whole keys here",
-                           database_.prefix_extractor));
-    }
+    const auto name_if = [this](bool is_so, const std::string& what) {
+      if (is_so) NotTaken(what);
+    };
+    name_if(options.optimize_filters_for_hits,
+            "optimize_filters_for_hits: the deepest level has filters here");
+    name_if(
+        options.comparator != rocksdb::BytewiseComparator(),
+        fmt::format("comparator {}: keys are in bytewise order here", options.comparator->Name()));
+    name_if(!database_.other_families.empty(),
+            fmt::format("column families besides default: {}",
+                        fmt::join(database_.other_families, ", ")));
+    name_if(!database_.prefix_extractor.empty(),
+            fmt::format("prefix_extractor {}: filters have whole keys here",
+                        database_.prefix_extractor));
     NotTaken("compression and contents of values: Snappy, and half of each value compresses here");
     NotTaken("block cache: see --block-cache");
   }

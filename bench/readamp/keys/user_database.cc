@@ -1,7 +1,6 @@
 #include "user_database.h"
 
 #include <rocksdb/env.h>
-#include <rocksdb/metadata.h>
 #include <rocksdb/table_properties.h>
 #include <rocksdb/utilities/options_util.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "readamp/open_rocksdb.h"
+#include "readamp/tree/sorted_runs.h"
 #include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
@@ -116,18 +116,11 @@ UserDatabase ReadUserDatabase(const std::string& directory) {
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(open.db->GetPropertiesOfAllTables(&all_properties), ProblemWith(directory));
   for (const auto& [path, properties] : all_properties) AddProperties(*properties, &database);
-  rocksdb::ColumnFamilyMetaData tree;
-  open.db->GetColumnFamilyMetaData(&tree);
-  int run = 0;
-  for (const rocksdb::LevelMetaData& level : tree.levels) {
-    for (const rocksdb::SstFileMetaData& file : level.files) {
-      // In an order of keys other than bytewise the smallest may be the larger one.
-      const auto [smallest, largest] = std::minmax(file.smallestkey, file.largestkey);
-      database.tables.push_back({run, level.level, smallest, largest, file.num_entries, file.size});
-      if (level.level == 0) ++run;
-    }
-    if (level.level > 0 && !level.files.empty()) ++run;
-  }
+  VisitTables(*open.db, [&](int run, int level, const rocksdb::SstFileMetaData& file) {
+    // In an order of keys other than bytewise the smallest may be the larger one.
+    const auto [smallest, largest] = std::minmax(file.smallestkey, file.largestkey);
+    database.tables.push_back({run, level, smallest, largest, file.num_entries});
+  });
   std::stable_sort(database.tables.begin(), database.tables.end(),
                    [](const UserTable& a, const UserTable& b) {
                      return std::tie(a.sorted_run, a.smallest) < std::tie(b.sorted_run, b.smallest);

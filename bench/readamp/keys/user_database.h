@@ -1,10 +1,11 @@
-// A user's own database: its keys, its tree and its options. It is only read: nothing, not even an
-// info log, is written into its directory, and it may be in use.
+// A user's own database: its keys, its tree and its options, and what a run takes of them. It is
+// only read: nothing, not even an info log, is written into its directory, and it may be in use.
 #pragma once
 
 #include <rocksdb/options.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,18 @@ struct UserDatabase {
 
 // Throws InputError if it cannot be opened or read.
 UserDatabase ReadUserDatabase(const std::string& directory);
+
+// What a run takes from the database besides its keys. For the report, one line each.
+struct TakenSettings {
+  std::vector<std::string> taken;
+  std::vector<std::string> not_taken;  // with the reason
+};
+
+// Sets the tree, the lengths of values, the table options that matter for reads and, as one more
+// policy, the filter policy to those of the database. Options of the command line win.
+//   is_given  whether the command line has an option, such as --tree
+TakenSettings TakeSettings(const UserDatabase& database,
+                           const std::function<bool(const char*)>& is_given,
+                           ReadampSettings* settings);
 
 }  // namespace exactbloom::readamp

@@ -9,11 +9,12 @@
 
 #include <algorithm>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "readamp/tree/counting_file_system.h"
+#include "readamp/tree/sorted_runs.h"
 #include "tool/support/few_tables.h"
 
 namespace exactbloom::readamp {
@@ -42,29 +43,27 @@ class FilterSizes : public rocksdb::EventListener {
     tables_[info.file_path] = {properties.num_entries, properties.filter_size};
   }
 
-  // The sorted runs of the tree as it is. The lookups of `asked` are absent keys in order.
-  std::vector<GrowthRun> Runs(rocksdb::DB& db, const std::vector<std::string>& asked) {
-    rocksdb::ColumnFamilyMetaData tree;
-    db.GetColumnFamilyMetaData(&tree);
+  // Adds the sorted runs of the tree as it is. The lookups of `asked` are absent keys in order.
+  void AddRuns(rocksdb::DB& db, const std::vector<std::string>& asked, GrowthPoint* point) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::vector<GrowthRun> runs;
-    for (const rocksdb::LevelMetaData& level : tree.levels) {
-      for (const rocksdb::SstFileMetaData& file : level.files) {
-        if (runs.empty() || level.level == 0 || runs.back().level != level.level) {
-          runs.push_back({level.level});
-        }
-        GrowthRun& run = runs.back();
-        const TableFilter& table = tables_[file.db_path + file.name];
-        ++run.tables;
-        run.unfiltered_tables += table.bytes == 0 ? 1U : 0U;
-        run.keys += table.keys;
-        run.filter_bytes += table.bytes;
-        const auto first = std::lower_bound(asked.begin(), asked.end(), file.smallestkey);
-        const auto last = std::upper_bound(first, asked.end(), file.largestkey);
-        run.asked += static_cast<double>(last - first) / static_cast<double>(asked.size());
-      }
-    }
-    return runs;
+    auto& runs = point->sorted_runs;
+    VisitTables(db, [&](int number, int level, const rocksdb::SstFileMetaData& file) {
+      if (runs.size() == static_cast<std::size_t>(number)) runs.push_back({level});
+      const TableFilter& table = tables_[file.db_path + file.name];
+      const auto first = std::lower_bound(asked.begin(), asked.end(), file.smallestkey);
+      const auto last = std::upper_bound(first, asked.end(), file.largestkey);
+      const double share = static_cast<double>(last - first) / static_cast<double>(asked.size());
+      GrowthRun& run = runs.back();
+      ++run.tables;
+      run.keys += table.keys;
+      run.filter_bytes += table.bytes;
+      run.asked += share;
+      ++point->tables;
+      point->unfiltered_tables += table.bytes == 0 ? 1U : 0U;
+      point->keys_in_tables += table.keys;
+      point->filter_bytes += table.bytes;
+      point->runs_asked += share;
+    });
   }
 
  private:
@@ -76,27 +75,6 @@ class FilterSizes : public rocksdb::EventListener {
   std::mutex mutex_;
   std::unordered_map<std::string, TableFilter> tables_;  // by their paths
 };
-
-std::uint64_t GrowthPoint::Sum(std::uint64_t GrowthRun::*field) const {
-  return std::accumulate(
-      runs.begin(), runs.end(), std::uint64_t{0},
-      [field](std::uint64_t sum, const GrowthRun& run) { return sum + run.*field; });
-}
-
-double GrowthPoint::BitsPerKey() const {
-  const std::uint64_t keys = Sum(&GrowthRun::keys);
-  if (keys == 0) return 0.0;
-  return 8.0 * static_cast<double>(Sum(&GrowthRun::filter_bytes)) / static_cast<double>(keys);
-}
-
-double GrowthPoint::RunsAsked() const {
-  return std::accumulate(runs.begin(), runs.end(), 0.0,
-                         [](double sum, const GrowthRun& run) { return sum + run.asked; });
-}
-
-double GrowthPoint::WastedReadsPerLookup() const {
-  return lookups == 0 ? 0.0 : static_cast<double>(wasted_reads) / static_cast<double>(lookups);
-}
 
 GrowthMeasurement::GrowthMeasurement(const Workload& workload, const KeySet& keys,
                                      const rocksdb::FilterPolicy* policy,
@@ -116,66 +94,71 @@ void GrowthMeasurement::Prepare(rocksdb::Options* options) {
 void GrowthMeasurement::AfterPut(rocksdb::DB& db, std::size_t written) {
   progress_.Add(1);
   written_ = written;
-  const std::size_t due = written * settings_.growth_points / keys_.stored;
-  if (due > points_.size()) points_.push_back(Measure(db));
+  if (written * settings_.growth_points / keys_.stored > points_.size()) Measure(db);
 }
 
 void GrowthMeasurement::AtRest(rocksdb::DB& db) {
-  points_.push_back(Measure(db));
+  Measure(db);
   const GrowthPoint& point = points_.back();
-  if (point.Sum(&GrowthRun::unfiltered_tables) == 0 &&
-      point.wasted_reads != point.false_positives) {
+  if (point.unfiltered_tables == 0 && point.wasted_reads != point.false_positives) {
     throw WrongAnswer(
-        fmt::format("at rest RocksDB counts {} false positives and the file system "
-                    "{} wasted reads",
+        fmt::format("at rest RocksDB counts {} false positives and the file system {} wasted reads",
                     point.false_positives, point.wasted_reads));
   }
 }
 
-GrowthPoint GrowthMeasurement::Measure(rocksdb::DB& db) {
+void GrowthMeasurement::Measure(rocksdb::DB& db) {
   GrowthPoint point;
   const auto elapsed = std::chrono::steady_clock::now() - start_;
   point.seconds = std::chrono::duration<double>(elapsed).count();
   point.keys_written = written_;
   point.lookups = workload_.order.size() / (settings_.growth_points + 1);
   std::vector<std::string> asked;
-  asked.reserve(point.lookups);
-  for (std::size_t i = 0; i < point.lookups; ++i) {
-    asked.push_back(keys_.Key(workload_.order[next_++]));
+  for (std::size_t i = points_.size() * point.lookups; asked.size() < point.lookups; ++i) {
+    asked.push_back(keys_.Key(workload_.order[i]));
   }
+  LookUp(db, asked, &point);
+  if (point.wasted_reads < point.false_positives) {
+    throw WrongAnswer(fmt::format("RocksDB counts {} false positives and the file system {} reads",
+                                  point.false_positives, point.wasted_reads));
+  }
+  point.wasted_reads_per_lookup =
+      static_cast<double>(point.wasted_reads) / static_cast<double>(point.lookups);
+  point.present_optimum = LeastWastedReads(policy_, point.sorted_runs);
+  if (point.keys_in_tables > 0) {
+    point.bits_per_key =
+        8.0 * static_cast<double>(point.filter_bytes) / static_cast<double>(point.keys_in_tables);
+  }
+  points_.push_back(std::move(point));
+}
+
+void GrowthMeasurement::LookUp(rocksdb::DB& db, const std::vector<std::string>& asked,
+                               GrowthPoint* point) const {
   std::vector<std::string> sorted = asked;
   std::sort(sorted.begin(), sorted.end());
-
   rocksdb::ReadOptions read_options;
   read_options.fill_cache = false;  // so that every search of a table is a read
   rocksdb::PinnableSlice value;
   CountedThread counted;
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
-  rocksdb::get_perf_context()->Reset();
-  std::uint64_t all_passed = 0;
+  rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (i == asked.size() / 2) point.runs = sizes_->Runs(db, sorted);
+    if (i == asked.size() / 2) sizes_->AddRuns(db, sorted, point);
     support::CheckForInterrupts();
     counted.Reads().tables.clear();
+    counts.Reset();
     const auto status = db.Get(read_options, db.DefaultColumnFamily(), asked[i], &value);
     if (!status.IsNotFound()) {
       throw WrongAnswer(
           fmt::format("the key '{}', which was never stored: {}", asked[i], status.ToString()));
     }
     const std::uint64_t reads = counted.Reads().tables.size();
-    const std::uint64_t passed = rocksdb::get_perf_context()->bloom_sst_hit_count - all_passed;
-    all_passed += passed;
+    const std::uint64_t passed = counts.bloom_sst_hit_count;
     const bool none_needed = passed == reads + 1 && MayLieBehindATable(db, asked[i]);
-    point.wasted_reads += reads;
-    point.false_positives += none_needed ? reads : passed;
+    point->wasted_reads += reads;
+    point->false_positives += none_needed ? reads : passed;
   }
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-  point.optimum = LeastWastedReads(policy_, point.runs);
-  if (point.wasted_reads < point.false_positives) {
-    throw WrongAnswer(fmt::format("RocksDB counts {} false positives and the file system {} reads",
-                                  point.false_positives, point.wasted_reads));
-  }
-  return point;
 }
 
 }  // namespace exactbloom::readamp

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "growth_optimum.h"
@@ -19,20 +19,22 @@
 
 namespace exactbloom::readamp {
 
+// The names are those of the JSON.
 struct GrowthPoint {
   double seconds = 0.0;  // since the load began
   std::uint64_t keys_written = 0;
   std::uint64_t lookups = 0;
   std::uint64_t false_positives = 0;  // as RocksDB counts them, but for keys behind a table's last
   std::uint64_t wasted_reads = 0;     // tables that a lookup read, as the file system counts them
-  std::vector<GrowthRun> runs;        // in the order in which a lookup asks them
-  std::optional<double> optimum;      // LeastWastedReads
-
-  // Of all sorted runs.
-  std::uint64_t Sum(std::uint64_t GrowthRun::*field) const;
-  double BitsPerKey() const;
-  double RunsAsked() const;  // per lookup
-  double WastedReadsPerLookup() const;
+  double wasted_reads_per_lookup = 0.0;
+  double present_optimum = 0.0;        // LeastWastedReads
+  std::vector<GrowthRun> sorted_runs;  // in the order in which a lookup asks them
+  double runs_asked = 0.0;             // of them, per lookup
+  std::uint64_t tables = 0;            // of all sorted runs, as the following
+  std::uint64_t unfiltered_tables = 0;
+  std::uint64_t keys_in_tables = 0;
+  std::uint64_t filter_bytes = 0;
+  double bits_per_key = 0.0;
 };
 
 class FilterSizes;
@@ -58,7 +60,8 @@ class GrowthMeasurement : public LoadObserver {
   const std::vector<GrowthPoint>& Points() const { return points_; }
 
  private:
-  GrowthPoint Measure(rocksdb::DB& db);
+  void Measure(rocksdb::DB& db);
+  void LookUp(rocksdb::DB& db, const std::vector<std::string>& asked, GrowthPoint* point) const;
 
   const Workload& workload_;
   const KeySet& keys_;
@@ -69,7 +72,6 @@ class GrowthMeasurement : public LoadObserver {
   std::shared_ptr<FilterSizes> sizes_;
   std::chrono::steady_clock::time_point start_;
   std::size_t written_ = 0;
-  std::size_t next_ = 0;  // in the workload's order
   std::vector<GrowthPoint> points_;
 };
 

@@ -1,54 +1,70 @@
 #include "growth_optimum.h"
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
 
-#include "exactbloom/levels.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/sizing.h"
+#include "plugin/allocation/allocation.h"
+#include "src/analysis/run_division.h"
 #include "tool/support/own_policy.h"
 
 namespace exactbloom::readamp {
+namespace {
 
-// The least of sum(asked * rate) over the runs has each rate in proportion to keys / asked: for a
-// run that covers a part of the key space, the keys that the whole would have at its density. The
-// plan is made for these; its total is chosen so that the runs' own keys take their bits.
-std::optional<double> LeastWastedReads(const rocksdb::FilterPolicy* policy,
-                                       const std::vector<GrowthRun>& runs) {
-  std::vector<const GrowthRun*> asked;
-  std::vector<std::uint64_t> whole;
-  double bits = 0.0;
-  double keys = 0.0;
-  double whole_keys = 0.0;
-  for (const GrowthRun& run : runs) {
-    bits += 8.0 * static_cast<double>(run.filter_bytes);
-    if (run.keys == 0 || run.asked == 0.0) continue;
-    asked.push_back(&run);
-    whole.push_back(
-        static_cast<std::uint64_t>(std::llround(static_cast<double>(run.keys) / run.asked)));
-    keys += static_cast<double>(run.keys);
-    whole_keys += static_cast<double>(whole.back());
+// Whether the policy gives the run Ribbon filters: a policy that follows the tree to each run with
+// a part of the keys, another one to the bottommost run.
+std::vector<bool> WhichAreRibbon(const BloomFilterPolicy* policy,
+                                 const std::vector<GrowthRun>& runs) {
+  std::vector<bool> ribbon(runs.size(), false);
+  if (policy == nullptr || !DivisionOptionsOf(policy->Layout(), policy->Options()).ribbon) {
+    return ribbon;
   }
-  if (asked.empty()) return std::nullopt;
+  double keys = 0.0;
+  for (const GrowthRun& run : runs) keys += static_cast<double>(run.keys);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    ribbon[i] = FollowsTree(policy->Options())
+                    ? static_cast<double>(runs[i].keys) >= tree::kRibbonLeastPart * keys
+                    : i + 1 == runs.size();
+  }
+  return ribbon;
+}
 
-  const auto* ours = policy == nullptr ? nullptr : support::OwnPolicy(policy);
+double RateOf(Layout layout, bool ribbon, std::uint64_t keys, double bits_per_key) {
+  const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
+  if (ribbon) return RibbonFalsePositiveRate(keys, bits);
+  const std::uint64_t whole = bits / layout.Granularity() * layout.Granularity();
+  const int probes = OptimalProbes(layout, whole, keys);
+  return probes == 0 ? 1.0 : FalsePositiveRate(layout, whole, keys, probes);
+}
+
+}  // namespace
+
+double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
+  const BloomFilterPolicy* ours = support::OwnPolicy(policy);
   const Layout layout = ours == nullptr ? Layout(FilterKind::kClassic, 0) : ours->Layout();
-  const BottommostFilter bottommost =
-      ours == nullptr ? BottommostFilter::kBloom : ours->Options().bottommost;
-  // A bit more per key is one for each key of either kind, so few rounds are needed.
-  constexpr int kRounds = 8;
-  constexpr double kClose = 0.0005;
-  double total = bits * whole_keys / keys;
+  const std::vector<bool> ribbon = WhichAreRibbon(ours, runs);
+  std::vector<std::size_t> asked;
+  std::vector<analysis::EqualRuns> divided;
+  double bits = 0.0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    bits += 8.0 * static_cast<double>(runs[i].filter_bytes);
+    const auto keys = static_cast<double>(runs[i].keys);
+    if (keys == 0.0 || runs[i].asked == 0.0) continue;
+    // A run that a part of the lookups ask counts as so much of one that all ask, and that has the
+    // keys of the whole key space at the run's density: the keys and the reads are the run's own.
+    const double share = runs[i].asked;
+    divided.push_back(
+        {keys / share, share,
+         ribbon[i] ? &analysis::RateCurve::OfRibbon() : &analysis::RateCurve::OfBloom(layout),
+         ribbon[i] ? analysis::RibbonOverheadOfCurve(keys) : 1.0});
+    asked.push_back(i);
+  }
+  const std::vector<double> bits_per_key = analysis::DivideAmongRuns(divided, bits);
   double wasted = 0.0;
-  for (int round = 0; round < kRounds; ++round) {
-    const auto plan = PlanLevels(layout, whole, static_cast<std::uint64_t>(total), bottommost);
-    if (!plan) return std::nullopt;
-    double taken = 0.0;
-    wasted = 0.0;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      taken += static_cast<double>(plan->filters[i].bits) * asked[i]->asked;
-      wasted += plan->filters[i].false_positive_rate * asked[i]->asked;
-    }
-    if (std::abs(bits - taken) <= kClose * bits) break;
-    total = std::max(0.0, total + (bits - taken) * whole_keys / keys);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const GrowthRun& run = runs[asked[i]];
+    wasted += run.asked * RateOf(layout, ribbon[asked[i]], run.keys, bits_per_key[i]);
   }
   return wasted;
 }

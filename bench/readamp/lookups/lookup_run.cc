@@ -95,12 +95,11 @@ Measurement RunThreads(LookupTask& task) {
   Measurement all;
   for (auto& thread : threads) {
     const Measurement part = thread.get();
-    all.wasted_reads += part.wasted_reads;
-    all.data_blocks_read += part.data_blocks_read;
-    all.bytes_read += part.bytes_read;
-    all.block_cache_hits += part.block_cache_hits;
-    all.file_reads += part.file_reads;
-    all.file_bytes_read += part.file_bytes_read;
+    for (const auto count : {&Measurement::wasted_reads, &Measurement::data_blocks_read,
+                             &Measurement::bytes_read, &Measurement::block_cache_hits,
+                             &Measurement::file_reads, &Measurement::file_bytes_read}) {
+      all.*count += part.*count;
+    }
   }
   return all;
 }

@@ -1,7 +1,6 @@
 #include "workload.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -24,11 +23,11 @@ Order Take(const KeySet& keys, const ReadampSettings& settings, bool stored) {
 }
 
 Order TakeAbsent(const KeySet& keys, const ReadampSettings& settings) {
-  return Take(keys, settings, false);
+  return Take(keys, settings, /*stored=*/false);
 }
 
 Order TakePresent(const KeySet& keys, const ReadampSettings& settings) {
-  return Take(keys, settings, true);
+  return Take(keys, settings, /*stored=*/true);
 }
 
 Order TakeAll(const KeySet& keys, const ReadampSettings& settings) {
@@ -74,15 +73,13 @@ struct WorkloadKind {
   const char* name;
   const char* description;  // {:g} is the exponent
   Order (*take)(const KeySet&, const ReadampSettings&);
-  LookupKind lookups = LookupKind::kGet;
 };
 
 constexpr std::array<WorkloadKind, 5> kWorkloadKinds = {{
     {"absent", "keys that are not in the store", TakeAbsent},
     {"present", "keys that are in the store", TakePresent},
     {"zipf", "keys drawn by Zipf's law with an exponent of {:g}", TakeByZipf},
-    {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth,
-     LookupKind::kGrowth},
+    {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth},
     {"hyphenation", "every key once, in the store or not", TakeAll},
 }};
 
@@ -108,12 +105,8 @@ std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& s
   for (const std::string& name : settings.workloads) {
     const auto* kind = std::find_if(kWorkloadKinds.begin(), kWorkloadKinds.end(),
                                     [&](const WorkloadKind& any) { return any.name == name; });
-    if (kind == kWorkloadKinds.end()) {
-      throw InputError(
-          fmt::format("there is no workload '{}', but {}", name, fmt::join(WorkloadNames(), ", ")));
-    }
     workloads.push_back({name, fmt::format(fmt::runtime(kind->description), settings.zipf_exponent),
-                         kind->lookups, kind->take(keys, settings)});
+                         kind->take(keys, settings)});
     if (workloads.back().order.empty()) {
       throw InputError(fmt::format("the workload {} finds no key to ask for", name));
     }

@@ -1,4 +1,4 @@
-// Which keys are looked up, and how.
+// Which keys are looked up.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,13 @@
 
 namespace exactbloom::readamp {
 
-enum class LookupKind {
-  kGet,
-  kGrowth,  // Get, while the database is loaded
-};
-
 struct Workload {
-  std::string name;         // as on the command line and in the JSON
-  std::string description;  // for the table
-  LookupKind kind = LookupKind::kGet;
+  std::string name;                // as on the command line and in the JSON
+  std::string description;         // for the table
   std::vector<std::size_t> order;  // numbers of keys
+
+  // Whether the lookups are made while the database is loaded.
+  bool IsGrowth() const { return name == "growth"; }
 };
 
 // The names that --workloads takes.
@@ -28,7 +25,7 @@ std::vector<std::string> WorkloadNames();
 // Those that are made unless others are named.
 std::vector<std::string> DefaultWorkloads(const ReadampSettings& settings);
 
-// The workloads that the settings name. Throws InputError for an unknown name, and for one that the
+// The workloads that the settings name, of WorkloadNames(). Throws InputError for one that the
 // settings do not fit.
 std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& settings);
 

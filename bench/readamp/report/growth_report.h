@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +9,12 @@
 
 namespace exactbloom::readamp {
 
-// Means over points of a load.
+// Means over points of a load. The names are those of the JSON.
 struct GrowthMeans {
-  double wasted_reads = 0.0;           // per lookup
-  double runs_asked = 0.0;             // sorted runs that a lookup asks
-  double bits_per_key = 0.0;           // of the points that have tables
-  std::optional<double> over_optimum;  // of the means of both; none if one point has no optimum
+  double wasted_reads_per_lookup = 0.0;
+  double runs_asked = 0.0;            // sorted runs that a lookup asks
+  double bits_per_key = 0.0;          // of the points that have tables
+  double over_present_optimum = 0.0;  // the mean reads over the mean optimum; NaN if that is zero
 };
 
 struct GrowthResult {

@@ -6,6 +6,15 @@
 #include "tool/support/optional_json.h"
 
 namespace exactbloom::readamp {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measurement, lookups, false_positives, data_blocks_read,
+                                   bytes_read, block_cache_hits, file_reads, file_bytes_read,
+                                   wasted_reads, cpu_us)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LevelKeys, level, keys)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BloomTableRow, allowed_error, printed_bits, misprint,
+                                   printed_percent, policy, filter_bytes, measured_percent,
+                                   predicted_percent)
+
 namespace {
 
 using nlohmann::json;
@@ -36,23 +45,16 @@ json SettingsJson(const ReadampSettings& settings) {
 json WorkloadJson(const WorkloadResult& result) {
   const Measurement& measured = result.measured;
   const Interval& interval = result.interval;
-  return {{"lookups", measured.lookups},
-          {"filter_checks", measured.true_negatives + measured.filters_passed},
-          {"absent_checks", measured.AbsentChecks()},
-          {"derived_absent_checks", result.predicted.absent_checks},
-          {"false_positives", measured.false_positives},
-          {"measured_rate", result.rate},
-          {"interval", result.rate ? json{interval.low, interval.high} : json(nullptr)},
-          {"exact_rate", result.predicted.rate},
-          {"data_blocks_read", measured.data_blocks_read},
-          {"bytes_read", measured.bytes_read},
-          {"block_cache_hits", measured.block_cache_hits},
-          {"file_reads", measured.file_reads},
-          {"file_bytes_read", measured.file_bytes_read},
-          {"wasted_searches", result.wasted_searches},
-          {"wasted_reads", measured.wasted_reads},
-          {"predicted_wasted_reads", result.predicted.WastedSearches()},
-          {"cpu_us", measured.cpu_us}};
+  json document = measured;
+  document.update({{"filter_checks", measured.true_negatives + measured.filters_passed},
+                   {"absent_checks", measured.AbsentChecks()},
+                   {"derived_absent_checks", result.predicted.absent_checks},
+                   {"measured_rate", result.rate},
+                   {"interval", result.rate ? json{interval.low, interval.high} : json(nullptr)},
+                   {"exact_rate", result.predicted.rate},
+                   {"wasted_searches", result.wasted_searches},
+                   {"predicted_wasted_reads", result.predicted.WastedSearches()}});
+  return document;
 }
 
 json PolicyJson(const PolicyResult& policy) {
@@ -61,30 +63,15 @@ json PolicyJson(const PolicyResult& policy) {
     workloads[result.name] = WorkloadJson(result);
   }
   if (policy.growth) workloads["growth"] = GrowthJson(*policy.growth);
-  json levels = json::array();
-  for (const auto& [level, keys] : policy.levels) {
-    levels.push_back({{"level", level}, {"keys", keys}});
-  }
   return {{"policy", policy.policy},
           {"filter_bytes", policy.filter_bytes},
           {"bits_per_key", policy.bits_per_key},
           {"tables", policy.tables},
           {"sorted_runs", policy.sorted_runs},
-          {"levels", levels},
+          {"levels", policy.levels},
           {"load_cpu_us_per_key", policy.load_cpu_us},
           {"warnings", policy.warnings},
           {"workloads", workloads}};
-}
-
-json BloomTableJson(const BloomTableRow& row) {
-  return {{"allowed_error", 1.0 / (1 << row.halvings)},
-          {"printed_bits", row.printed_bits},
-          {"misprint", row.misprint},
-          {"printed_percent", row.printed_percent},
-          {"policy", row.policy},
-          {"filter_bytes", row.filter_bytes},
-          {"measured_percent", row.measured_percent},
-          {"predicted_percent", row.predicted_percent}};
 }
 
 }  // namespace
@@ -101,12 +88,11 @@ json Report::Json(const ReadampSettings& settings) const {
                {"seconds", seconds},
                {"settings", SettingsJson(settings)},
                {"policies", json::array()},
-               {"bloom_table_1", json::array()}};
+               {"bloom_table_1", bloom_table}};
   if (from_database) {
     root["from_db"] = {{"taken", from_database->taken}, {"not_taken", from_database->not_taken}};
   }
   for (const PolicyResult& policy : policies) root["policies"].push_back(PolicyJson(policy));
-  for (const BloomTableRow& row : bloom_table) root["bloom_table_1"].push_back(BloomTableJson(row));
   return root;
 }
 

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "exactbloom/version.h"
-#include "readamp_summary.h"
 #include "tool/support/text_table.h"
 
 namespace exactbloom::readamp {
@@ -45,17 +46,18 @@ std::string BloomTableText(const std::vector<BloomTableRow>& rows) {
   support::TextTable table({"allowed error", "bits printed", "% saved printed", "bits/key",
                             "filter bytes", "% saved measured", "% saved predicted"});
   for (const BloomTableRow& row : rows) {
-    table.AddRow({fmt::format("1/{}", 1 << row.halvings),
+    table.AddRow({fmt::format("1/{:.0f}", 1.0 / row.allowed_error),
                   fmt::format("{}{}", row.printed_bits, row.misprint ? "*" : ""),
                   fmt::format("{:.1f}", row.printed_percent),
                   row.policy.substr(row.policy.find(':') + 1), row.filter_bytes,
                   fmt::format("{:.2f}", row.measured_percent),
                   fmt::format("{:.2f}", row.predicted_percent)});
     if (!row.misprint) continue;
+    const double halvings = -std::log2(row.allowed_error);
     const std::uint64_t bits = rows.front().printed_bits;
-    misprints +=
-        fmt::format("* a misprint: {} halvings of {} bits each are {}, which is measured here\n",
-                    row.halvings, bits, bits * static_cast<std::uint64_t>(row.halvings));
+    misprints += fmt::format(
+        "* a misprint: {:.0f} halvings of {} bits each are {:.0f}, which is measured here\n",
+        halvings, bits, static_cast<double>(bits) * halvings);
   }
   return "Bloom 1970, Table I: disk reads saved in hyphenating a dictionary, then and now\n" +
          table.Format() + misprints + "\n";

@@ -10,7 +10,7 @@
 #include "exactbloom/theory/confidence_interval.h"
 #include "growth_report.h"
 #include "rate_prediction.h"
-#include "readamp/keys/taken_settings.h"
+#include "readamp/keys/user_database.h"
 #include "readamp/lookups/lookup_run.h"
 #include "readamp/readamp_settings.h"
 
@@ -48,9 +48,9 @@ struct PolicyResult {
   std::vector<WorkloadResult> workloads;  // the others
 };
 
-// A line of Bloom's Table I, and the same hash area measured here.
+// A line of Bloom's Table I, and the same hash area measured here. The names are those of the JSON.
 struct BloomTableRow {
-  int halvings = 0;  // the allowed error is 2^-halvings
+  double allowed_error = 0.0;
   std::uint64_t printed_bits = 0;
   bool misprint = false;
   double printed_percent = 0.0;
@@ -59,6 +59,12 @@ struct BloomTableRow {
   double measured_percent = 0.0;   // of all lookups: those that avoided a disk read
   double predicted_percent = 0.0;  // by the exact rate
 };
+
+// The policy that wastes the fewest reads in a workload, compared with the first one and with the
+// next best, and below a table of all policies that have filters, with bars. A difference is
+// claimed only where the intervals of the two rates do not overlap. Empty if no policy has filters.
+//   workload   its number among the workloads of each policy
+std::string SummaryText(const std::vector<PolicyResult>& policies, std::size_t workload);
 
 struct Report {
   std::string command;

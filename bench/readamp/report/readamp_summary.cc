@@ -1,10 +1,11 @@
-#include "readamp_summary.h"
-
+// SummaryText: which policy wastes how many reads, in how much memory.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "readamp_report.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -38,26 +39,26 @@ std::string Compared(const Row& best, const Row& other) {
 
 std::string Conclusion(const std::vector<Row>& rows) {
   if (rows.size() < 2) return "";
-  std::vector<Row> order = rows;
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Row& one, const Row& other) { return one.Wasted() < other.Wasted(); });
-  const Row& first = rows.front();
-  const Row& best = order[0];
-  const Row& next = order[1];
-  const bool best_is_first = best.policy == first.policy;
-  const bool next_is_first = next.policy == first.policy;
+  std::vector<const Row*> order;
+  for (const Row& row : rows) order.push_back(&row);
+  std::stable_sort(order.begin(), order.end(), [](const Row* one, const Row* other) {
+    return one->Wasted() < other->Wasted();
+  });
+  const Row* first = &rows.front();
+  const Row& best = *order[0];
+  const Row& next = *order[1];
+  const bool beats_next = IsFewer(best, next);
   std::vector<std::string> claims;
-  if (IsFewer(best, first)) claims.push_back(Compared(best, first));
-  if (!next_is_first && IsFewer(best, next)) claims.push_back(Compared(best, next));
+  if (IsFewer(best, *first)) claims.push_back(Compared(best, *first));
+  if (beats_next && &next != first) claims.push_back(Compared(best, next));
   if (claims.empty()) {
     return fmt::format("{} and {} differ by no more than chance.\n", best.policy->policy,
-                       (best_is_first ? next : first).policy->policy);
+                       (&best == first ? next : *first).policy->policy);
   }
   const std::string who =
-      IsFewer(best, next)
-          ? fmt::format("{} wastes the fewest:", best.policy->policy)
-          : fmt::format("{} and {}, which differ by no more than chance, waste the fewest:",
-                        best.policy->policy, next.policy->policy);
+      beats_next ? fmt::format("{} wastes the fewest:", best.policy->policy)
+                 : fmt::format("{} and {}, which differ by no more than chance, waste the fewest:",
+                               best.policy->policy, next.policy->policy);
   return fmt::format("{}\n{}.\n", who, fmt::join(claims, ",\n"));
 }
 

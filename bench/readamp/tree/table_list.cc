@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <rocksdb/file_system.h>
-#include <rocksdb/metadata.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/table_properties.h>
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
 
 #include "plugin/files/table_file.h"
 #include "plugin/files/table_filter_blocks.h"
 #include "readamp/open_rocksdb.h"
+#include "sorted_runs.h"
 #include "tool/support/few_tables.h"
 #include "tool/support/progress.h"
 
@@ -58,46 +57,29 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys)
   const rocksdb::Options options = db.GetOptions();
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(db.GetPropertiesOfAllTables(&all_properties), "cannot read " + db.GetName());
-  rocksdb::ColumnFamilyMetaData tree;
-  db.GetColumnFamilyMetaData(&tree);
-  int run = 0;
-  for (const rocksdb::LevelMetaData& level : tree.levels) {
-    // RocksDB lists the files of level 0 in the order in which lookups ask them, the newest first.
-    for (const rocksdb::SstFileMetaData& file : level.files) {
-      support::CheckForInterrupts();
-      const std::string path = file.db_path + file.name;
-      const auto properties = all_properties.find(path);
-      if (properties == all_properties.end()) {
-        throw InputError(fmt::format("no properties of table {}", path));
-      }
-      tables_.push_back({run, level.level, file.file_number, file.smallestkey, file.largestkey,
-                         properties->second->num_entries, properties->second->num_filter_entries,
-                         properties->second->filter_size,
-                         ReadFilterBlocks(*db.GetFileSystem(), path)});
-      VisitKeys(options, path, [&](const std::string& key) {
-        const auto found = keys.Find(key);
-        if (!found) throw WrongAnswer(fmt::format("the table {} has the key '{}'", path, key));
-        sorted_run_of_key_[*found] = static_cast<std::int16_t>(run);
-      });
-      if (level.level == 0) ++run;
+  VisitTables(db, [&](int run, int level, const rocksdb::SstFileMetaData& file) {
+    support::CheckForInterrupts();
+    const std::string path = file.db_path + file.name;
+    const auto found = all_properties.find(path);
+    if (found == all_properties.end()) {
+      throw InputError(fmt::format("no properties of table {}", path));
     }
-    if (level.level > 0 && !level.files.empty()) ++run;
-  }
-  std::stable_sort(tables_.begin(), tables_.end(), [](const Table& a, const Table& b) {
-    return std::tie(a.sorted_run, a.smallest) < std::tie(b.sorted_run, b.smallest);
+    const rocksdb::TableProperties& properties = *found->second;
+    tables_.push_back({run, level, file.file_number, file.smallestkey, file.largestkey,
+                       properties.num_entries, properties.num_filter_entries,
+                       properties.filter_size, ReadFilterBlocks(*db.GetFileSystem(), path)});
+    VisitKeys(options, path, [&](const std::string& key) {
+      const auto number = keys.Find(key);
+      if (!number) throw WrongAnswer(fmt::format("the table {} has the key '{}'", path, key));
+      sorted_run_of_key_[*number] = static_cast<std::int16_t>(run);
+    });
   });
 }
 
-std::uint64_t TableList::FilterBytes() const {
-  std::uint64_t bytes = 0;
-  for (const Table& table : tables_) bytes += table.filter_bytes;
-  return bytes;
-}
-
-std::uint64_t TableList::FilterKeys() const {
-  std::uint64_t keys = 0;
-  for (const Table& table : tables_) keys += table.keys;
-  return keys;
+std::uint64_t TableList::Sum(std::uint64_t Table::*field) const {
+  std::uint64_t sum = 0;
+  for (const Table& table : tables_) sum += table.*field;
+  return sum;
 }
 
 std::vector<LevelKeys> TableList::KeysOfLevels() const {

@@ -54,9 +54,8 @@ class TableList {
   auto begin() const { return tables_.begin(); }
   auto end() const { return tables_.end(); }
 
-  // The sum over all filter blocks.
-  std::uint64_t FilterBytes() const;
-  std::uint64_t FilterKeys() const;
+  // Over all tables.
+  std::uint64_t Sum(std::uint64_t Table::*field) const;
 
   std::vector<LevelKeys> KeysOfLevels() const;
 

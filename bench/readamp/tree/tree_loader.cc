@@ -1,7 +1,6 @@
 // Makes a tree of sorted runs from the stored keys.
 #include <rocksdb/metadata.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -36,12 +35,20 @@ class Loader {
     switch (settings_.tree) {
       case Tree::kSettled:
         for (int run = settings_.sorted_runs - 1; run >= 0; --run) {
-          LoadSortedRun(run, LevelOf(run), settings_.table_bytes);
+          LoadSortedRun(run, LevelOf(run));
         }
         break;
-      case Tree::kDatabase:
-        LoadUserRuns();
+      case Tree::kDatabase: {
+        // From the deepest on; the tables are in the order of lookups.
+        int loaded = settings_.user_tables.back().sorted_run + 1;
+        for (auto table = settings_.user_tables.rbegin(); table != settings_.user_tables.rend();
+             ++table) {
+          if (table->sorted_run == loaded) continue;
+          loaded = table->sorted_run;
+          LoadSortedRun(loaded, table->level);
+        }
         break;
+      }
       case Tree::kLevel0:
         // Every file gets an equal part of the keys.
         Put(std::nullopt, (keys_.stored + level0_files - 1) / level0_files);
@@ -78,18 +85,8 @@ class Loader {
     Flush();
   }
 
-  void LoadUserRuns() {
-    const std::vector<UserTable>& tables = settings_.user_tables;
-    for (int run = tables.back().sorted_run; run >= 0; --run) {
-      const auto first = std::find_if(tables.begin(), tables.end(), [run](const UserTable& table) {
-        return table.sorted_run == run;
-      });
-      LoadSortedRun(run, first->level, settings_.table_bytes);
-    }
-  }
-
   // A sorted run of level 0 is the file of its flush.
-  void LoadSortedRun(int run, int level, std::uint64_t table_bytes) {
+  void LoadSortedRun(int run, int level) {
     Put(run, keys_.stored);
     if (level == 0) return;
     rocksdb::ColumnFamilyMetaData tree;
@@ -99,7 +96,7 @@ class Loader {
     if (flushed.empty()) return;  // the run's share of the keys is less than one key
     rocksdb::CompactionOptions compaction;
     compaction.compression = rocksdb::kDisableCompressionOption;  // the column family's
-    compaction.output_file_size_limit = table_bytes;
+    compaction.output_file_size_limit = settings_.table_bytes;
     Check(db_.CompactFiles(compaction, flushed, level));
   }
 

@@ -50,13 +50,6 @@ inline constexpr std::uint64_t kMaxExactLikelihoodBits = std::uint64_t{1} << 15;
 std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes);
 
-// The estimate for two filters, and what a sum over many pairs needs: cutting each at zero would
-// bias the sum.
-struct SharedKeysEstimate : KeyCountEstimate {
-  double uncut = 0.0;      // the estimate before it was cut to the possible range
-  double deviation = 0.0;  // the standard deviation of `uncut`
-};
-
 // Estimates how many keys two filters of equal geometry and hash seed have in common.
 //   ones_first, ones_second   their numbers of one-bits
 //   ones_union                the one-bits of both together: of the bitwise OR
@@ -64,10 +57,9 @@ struct SharedKeysEstimate : KeyCountEstimate {
 // keys of the two, of their union and shared, the variance is (h(u) + 2 h(s) - h(n1) - h(n2)) / (ln
 // V_1)^2. Errors: nothing is returned for parameters outside the ranges, for bit counts that
 // contradict each other, or when the union is full.
-std::optional<SharedKeysEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
-                                                     std::uint64_t ones_first,
-                                                     std::uint64_t ones_second,
-                                                     std::uint64_t ones_union, int probes,
-                                                     double z);
+std::optional<KeyCountEstimate> EstimateSharedKeys(Layout layout, std::uint64_t bits,
+                                                   std::uint64_t ones_first,
+                                                   std::uint64_t ones_second,
+                                                   std::uint64_t ones_union, int probes, double z);
 
 }  // namespace exactbloom

@@ -1,5 +1,4 @@
-// With per-key placement, a compaction into the last level writes old keys there and recent ones
-// into the level above, in one thread and in turns.
+// What newer versions of RocksDB do to a tree that a listener follows.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
@@ -23,6 +22,9 @@ constexpr Version kKeepsTimesOfWrites{11, 8};
 constexpr std::uint64_t kKeys = 2'000;
 constexpr std::uint64_t kRecentSeconds = 10'000;
 
+// With per-key placement, a compaction into the last level writes old keys there and recent ones
+// into the level above, in one thread and in turns.
+//
 // The time can be set forward, as if the database had been closed for long.
 class LaterEnv : public rocksdb::EnvWrapper {
  public:
@@ -99,6 +101,49 @@ TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
   ASSERT_TRUE(db->CompactRange(rewrite, nullptr, nullptr).ok());
   ExpectTrueShape(*db, listener);
   db.reset();
+}
+
+// From RocksDB 11.8 on, CompactFiles may move tables instead of rewriting them.
+constexpr Version kMoves{11, 8};
+
+// Returns whether this RocksDB can.
+template <typename Options>
+auto AllowMoves(Options* options, int /*preferred*/)
+    -> decltype(options->allow_trivial_move, true) {
+  options->allow_trivial_move = true;
+  return true;
+}
+template <typename Options>
+bool AllowMoves(Options* /*options*/, long /*otherwise*/) {
+  return false;
+}
+
+// The move fires no event and needs none: the table keeps its filter, and the tree its keys. The
+// next rescan finds the level.
+TEST(TrivialMove, OfCompactFilesLosesNothing) {
+  rocksdb::CompactionOptions options;
+  if (!AllowMoves(&options, 0)) EXACTBLOOM_SKIP_BEFORE(kMoves, "allow_trivial_move");
+  options.compression = rocksdb::kDisableCompressionOption;
+  const TemporaryDirectory directory;
+  const ListenerPointer listener = NewTreeListener();
+  rocksdb::Options following = OptionsWith(PolicyOf(AutoOptions()));
+  following.listeners = {listener};
+  const Database db = Open(following, directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  const TableSum before = SumOf(TreesOf(*db));
+  const std::vector<std::string> files = {TableFilesIn(directory.path("db")).back().filename()};
+  const rocksdb::Status status = db->CompactFiles(options, files, 4);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(TableFilesIn(directory.path("db")).back().filename(), files.back()) << "not moved";
+  EXPECT_EQ(TreesOf(*db).at("default").begin()->first, 4);
+  const TableSum after = SumOf(TreesOf(*db));
+  EXPECT_EQ(after.keys, before.keys);
+  EXPECT_EQ(after.filter_bytes, before.filter_bytes);
+
+  PutAndFlush(*db, kKeys / 10, "value", kKeys);
+  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
+  ExpectTrueShape(*db, listener);
+  ExpectPresent(*db, kKeys + kKeys / 10);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the killed process writes, and its messages; shared with the process that checks it.
+// A process that writes until it is killed: what it writes, and its messages.
 #pragma once
 
 #include <cstdint>
@@ -32,5 +32,10 @@ struct Message {
   Phase phase;           // of the first two
   std::uint64_t number;  // of the batch that was acknowledged
 };
+
+// Writes one synced batch after the other from `first_batch` on, and at the same time flushes,
+// compacts or rebuilds. Writes to the pipe what begins, what ends and what was acknowledged.
+[[noreturn]] void WriteUntilKilled(const std::string& directory, std::uint64_t cycle,
+                                   std::uint64_t first_batch, Phase phase, int pipe);
 
 }  // namespace exactbloom::faults
