@@ -11,7 +11,6 @@
 #include <rocksdb/utilities/options_util.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -22,13 +21,6 @@
 namespace {
 
 constexpr std::uint64_t kKeys = 20000;
-
-// Ends the program if RocksDB reports an error, such as bits per key that are out of range.
-void Require(const rocksdb::Status& status) {
-  if (status.ok()) return;
-  std::cerr << "options_file: " << status.ToString() << '\n';
-  std::exit(2);
-}
 
 // RocksDB continues without a filter if it does not know a policy's name, so check the policy that
 // it made.

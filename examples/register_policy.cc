@@ -8,7 +8,6 @@
 #include <rocksdb/table.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -18,13 +17,6 @@
 namespace {
 
 constexpr std::uint64_t kKeys = 20000;
-
-// Ends the program if RocksDB reports an error.
-void Require(const rocksdb::Status& status) {
-  if (status.ok()) return;
-  std::cerr << "register_policy: " << status.ToString() << '\n';
-  std::exit(2);
-}
 
 }  // namespace
 

@@ -125,17 +125,10 @@ void AddInspect(CLI::App& app, InspectArguments& arguments) {
   inspect->add_flag("--summary", arguments.summary, "Levels only, without a line per table");
   AddJson(*inspect, arguments.json);
   inspect->footer(
-      R"(The exact rate follows from the filter's bits, keys and probes, and is a mean over hash functions;
-"given fill" is the rate of this very filter, from the bits that are set in it. "asked" counts
-the tables whose range has an absent key, and "wasted reads" those of them that are read.
-Nothing is written, and the database may be in use: its tables are found in its MANIFEST.
+      R"("given fill" is the rate of this very filter, from the bits that are set in it. "asked" counts the
+tables whose range has an absent key, and "wasted reads" those of them that are read.
 
-Examples:
-  exactbloom inspect /var/lib/service/db
-  exactbloom inspect --summary /var/lib/service/db
-  exactbloom inspect --json 000123.sst 000124.sst
-
-Exit status: 0; 1, some tables cannot be read, and the rest was printed; 2, no database.)");
+Example: exactbloom inspect --summary /var/lib/service/db)");
   inspect->callback([&arguments] { RunInspect(arguments); });
 }
 
@@ -151,13 +144,9 @@ void AddVerify(CLI::App& app, VerifyArguments& arguments) {
       ->capture_default_str();
   AddJson(*verify, arguments.json);
   verify->footer(
-      R"(A key that its filter denies is a false negative: lookups do not find it. The table and
-the key are named, and the exit status is 1. It is also 1 if a table cannot be read
-or its filter cannot be asked.
-Half of the absent keys are present keys with one byte changed, half are random. The
-interval is that of the measured rate: it contains the exact rate with 99.9% confidence.
-It allows for chance in the choice of keys and in each filter's fill.
-The database may be in use; nothing is written.
+      R"(A key that its filter denies is a false negative: lookups do not find it. Half of the absent keys are
+present keys with one byte changed, half are random. The interval is that of the measured rate.
+
 Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
   verify->callback([&arguments] { RunVerify(arguments); });
 }
@@ -173,19 +162,11 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
   AddLookups(*advise, arguments.lookups);
   AddJson(*advise, arguments.json);
   advise->footer(
-      R"(A lookup of an absent key asks the filters of the tables whose range has the key, at most one in
-each sorted run, and wastes a read for each filter that lets the key pass. advise reads the tree
-and its present filters from the tables, and computes the wasted reads for the settings of the
-policy with as many bits per key as the memory allows. It recommends the simplest setting within
-2% of the best, with the lines to paste, and warns of settings under which filters are not used.
-Nothing is written, and the database may be in use.
+      R"(A lookup of an absent key wastes a read for each filter that lets the key pass. advise recommends the
+simplest setting within 2% of the best, with the lines to paste, and warns of settings under which
+filters are not used.
 
-Examples:
-  exactbloom advise /var/lib/service/db
-  exactbloom advise --memory 2G --json /var/lib/service/db
-
-Exit status: 0; 1, some tables cannot be read, and were left out; 2, no database, or no
-setting fits the memory.)");
+Example: exactbloom advise --memory 2G /var/lib/service/db)");
   advise->callback([&arguments] { RunAdvise(arguments); });
 }
 
@@ -196,13 +177,9 @@ void AddCheck(CLI::App& app, CheckArguments& arguments) {
   AddJson(*check, arguments.json);
   check->footer(
       R"(RocksDB reads an OPTIONS file without an error where it does not know the filter policy, and then
-writes tables without filters. Each such line is named here, with what was probably meant: names
-and options that do not exist, braces and separators, options without effect beside others, and
-policies that follow the tree without a listener. Nothing is written.
+writes tables without filters. Each such line is named here, with what was probably meant.
 
-Example: exactbloom check /var/lib/service/db/OPTIONS-000025
-
-Exit status: 0, all is understood; 1, something is not; 2, the file cannot be read.)");
+Example: exactbloom check /var/lib/service/db/OPTIONS-000025)");
   check->callback([&arguments] { RunCheck(arguments); });
 }
 
@@ -221,27 +198,17 @@ void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
       "--bits", arguments.other_sizes,
       "Rewrite also the tables whose filter has more or fewer bits per key than wanted");
   rebuild->add_flag("--all", arguments.all, "Rewrite all tables")->excludes(bits);
-  rebuild->add_flag(
-      "--compact", arguments.compacts,
-      "Let automatic compactions go on meanwhile. By default the tree keeps its shape");
   rebuild->add_flag("--dry-run", arguments.dry_run, "Only say what would be rewritten");
   AddJson(*rebuild, arguments.json);
   rebuild->footer(
-      R"(The database is opened for writing, with the options of its OPTIONS file; another process
-must not have it open. --policy replaces the filter policy in them for all column families,
-and opening writes it into the new OPTIONS file. With --dry-run nothing is written, and the
-database may be in use.
-Tables whose filter has the wanted family, kind and lines are left alone; with --bits they are
-rewritten where its size differs by more than 5%. Each table is rewritten within its level, and
-no other compaction begins. Ctrl-C stops after the current table; the same command continues with
-what remains, but begins anew with --all. Bytes may be written as 50M or 2G (powers of 1024).
+      R"(The database is opened for writing, so no other process must have it open; with --dry-run one may.
+--policy replaces the filter policy in its options for all column families. Each table is rewritten
+within its level. Ctrl-C stops after the current table; the same command continues with what
+remains, but begins anew with --all.
 
 Examples:
   exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db
-  exactbloom rebuild --rate 50M --max-bytes 10G /var/lib/service/db
-
-Exit status: 0, done, or as much as --max-bytes allows; 1, some tables are damaged; 2, the
-database cannot be opened or written; 130, interrupted.)");
+  exactbloom rebuild --rate 50M --max-bytes 10G /var/lib/service/db)");
   rebuild->callback([&arguments] { RunRebuild(arguments); });
 }
 

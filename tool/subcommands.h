@@ -80,7 +80,6 @@ struct RebuildArguments {
   std::string policy;                  // empty: that of the OPTIONS file
   std::uint64_t bytes_per_second = 0;  // 0: unlimited
   std::uint64_t max_bytes = 0;         // 0: unlimited
-  bool compacts = false;               // automatic compactions continue
   bool other_sizes = false;            // tables whose filter has another size as well
   bool all = false;                    // all tables
   bool dry_run = false;

@@ -140,12 +140,12 @@ def claim(results):
 
 
 def terms(results):
-    run = next((run for run in results.runs if "sorted_runs" in run["settings"]["tree"]), None)
-    if not (run and results.point(RECOMMENDED)):
-        return ""
-    tree = run["settings"]["tree"]
-    return (f"Recommended: `filter_policy={results.point(RECOMMENDED).policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
-            f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+    best = results.point(RECOMMENDED)
+    for run in results.runs if best else ():
+        if "sorted_runs" in (tree := run["settings"]["tree"]):
+            return (f"Recommended: `filter_policy={best.policy}` and `listeners=exactbloom_tree`. {run['keys_stored']:,} keys in "
+                    f"{tree['sorted_runs']} sorted runs, each {tree['size_ratio']} times as large as the one before; RocksDB {run['rocksdb']}.")
+    return ""
 
 
 def of_memory(results):
@@ -156,13 +156,12 @@ def of_memory(results):
 
 
 def of_growth(results):
-    shares = []
-    for where, policies in results.growth.items():
-        if {BLOOM, RECOMMENDED} <= policies.keys():
-            reads = [policies[policy]["loading"]["wasted_reads_per_lookup"] for policy in (RECOMMENDED, BLOOM)]
-            shares.append(f"{percent(reads[0] / reads[1])} ({where})")
-    return (f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: "
-            f"{', '.join(shares)}.") if shares else ""
+    def reads(policy):
+        return policy["loading"]["wasted_reads_per_lookup"]
+
+    shares = ", ".join(f"{percent(reads(policies[RECOMMENDED]) / reads(policies[BLOOM]))} ({where})"
+                       for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys())
+    return shares and f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: {shares}."
 
 
 def build_times():
@@ -209,7 +208,7 @@ def reads_plot(results):
                 Axis("filter bits per key", min(bits) - 0.5, max(bits) + 0.5,
                      range(math.ceil(min(bits) - 0.5), math.floor(max(bits) + 0.5) + 1, 2)),
                 Axis("wasted reads in 1,000 lookups",
-                     *halves_of_decades([1000 * point.wasted for points in curves.values() for point in points]), log=True), results.labels)
+                     *halves_of_decades([1000 * point.wasted for points in curves.values() for point in points])), results.labels)
     low = 10 ** plot.y.low
     for name, points in curves.items():
         plot.curve(name, NAMES.get(name, name), [(p.bits_per_key, 1000 * p.wasted) for p in points],
@@ -230,7 +229,7 @@ def growth_plots(results):
         step = 10 ** math.floor(math.log10(last)) / 2
         plot = Plot("Wasted reads while the tree grows",
                     Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
-                    Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads), log=True), results.labels, 400, 300,
+                    Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads)), results.labels, 400, 300,
                     heading=where[0].upper() + where[1:])
         for i, (policy, growth) in enumerate(policies.items()):
             points = seen(growth)

@@ -32,8 +32,7 @@ def style_of(label, labels):
 def style_sheet(labels):
     """Colours by classes: p0, p1, ... are the policies, `grid` is for lines. A page and a figure alone have the same."""
     def rules(scheme):
-        colours = [style_of(label, labels)[scheme] for label in labels]
-        return "".join(f".p{i} {{ color: {colour}; }} " for i, colour in enumerate(colours)) + (
+        return "".join(f".p{i} {{ color: {style_of(label, labels)[scheme]}; }} " for i, label in enumerate(labels)) + (
             f".figure {{ color: {INK[scheme]}; }} .grid {{ color: {GRID[scheme]}; }} .paper {{ fill: {PAPER[scheme]}; }}")
 
     return (f".figure text {{ fill: currentColor; font: 13px system-ui, sans-serif; }} .figure .p {{ font-weight: 500; }}\n"
@@ -41,20 +40,17 @@ def style_sheet(labels):
 
 
 class Axis:
-    def __init__(self, title, low, high, ticks=None, log=False):
-        self.title, self.log = title, log
-        if log:
-            self.low, self.high = math.log10(low), math.log10(high)
-            decades = [10.0 ** i for i in range(math.floor(self.low), math.ceil(self.high) + 1)]
-            self.ticks = [(value, f"{value:,.10g}") for value in decades if low <= value * 1.0001 and value <= high * 1.0001]
-        else:
-            self.low, self.high = low, high
-            self.ticks = [(value, f"{value:g}") for value in ticks]
+    """Logarithmic, with its decades as ticks, if no ticks are given."""
+
+    def __init__(self, title, low, high, ticks=None):
+        self.title, self.scale = title, math.log10 if ticks is None else float
+        self.low, self.high = self.scale(low), self.scale(high)
+        decades = [10.0 ** i for i in range(math.floor(self.low), math.ceil(self.high) + 1)] if ticks is None else []
+        self.ticks = [(value, f"{value:,.10g}") for value in ticks or decades if low <= value * 1.0001 and value <= high * 1.0001]
 
     def place(self, value):
         """Between 0 and 1 along the axis."""
-        value = math.log10(value) if self.log else value
-        return (value - self.low) / (self.high - self.low)
+        return (self.scale(value) - self.low) / (self.high - self.low)
 
 
 class Plot:
@@ -81,8 +77,7 @@ class Plot:
         width = 3 if label.endswith("bottommost=ribbon") else 2
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
-        for x, low, high in bars:
-            drawn.append(f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>')
+        drawn += [f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>' for x, low, high in bars]
         for x, y in markers:
             drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
                          'fill="currentColor"/>')
@@ -133,10 +128,8 @@ def figure_file(plots, labels):
     """The plots beside each other as a file of their own, with a background, for documents."""
     width, height = sum(plot.width for plot in plots), max(plot.height for plot in plots)
     scale = 1.4 if len(plots) == 1 else 1
-    inner, x = [], 0
-    for plot in plots:
-        inner.append(plot.svg(f' x="{x}" width="{plot.width}" height="{plot.height}"'))
-        x += plot.width
+    inner = [plot.svg(f' x="{sum(left.width for left in plots[:i])}" width="{plot.width}" height="{plot.height}"')
+             for i, plot in enumerate(plots)]
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 {width + 20} {height + 20}" '
                       f'width="{scale * (width + 20):.0f}" height="{scale * (height + 20):.0f}">', f"<style>\n{style_sheet(labels)}</style>",
                       f'<rect class="paper" x="-10" y="-10" width="{width + 20}" height="{height + 20}"/>', *inner, "</svg>\n"])

@@ -16,7 +16,6 @@ class SizeDistribution {
  public:
   explicit SizeDistribution(std::uint64_t at) : first_(at), values_{kScale} {}
 
-  std::uint64_t First() const { return first_; }
   std::uint64_t End() const { return first_ + values_.size(); }
 
   // Draws a bit that differs from `drawn` others of the same committee, all of which are ones by

@@ -88,7 +88,8 @@ class AdviseFollowing : public ::testing::TestWithParam<GrownTree> {
     const TemporaryDirectory directory;
     const std::string copy = directory.path("db");
     std::filesystem::copy(path_, copy);
-    AskToolForJson("rebuild --policy '" + candidate.at("policy").get<std::string>() + "' " + copy);
+    AskToolForJson("rebuild --bits --policy '" + candidate.at("policy").get<std::string>() + "' " +
+                   copy);
     const json after = Family(copy).at("now");
     const auto ratio = [&](const char* what) {
       return after.at(what).get<double>() / candidate.at(what).get<double>();
@@ -123,7 +124,8 @@ TEST_P(AdviseFollowing, PredictsWhatARebuildGivesAndThenKeepsIt) {
             0U);
   EXPECT_NE(advice.at("code").get<std::string>().find("exactbloom::NewTreeListener()"),
             std::string::npos);
-  AskToolForJson("rebuild --policy '" + advice.at("policy").get<std::string>() + "' " + path_);
+  AskToolForJson("rebuild --bits --policy '" + advice.at("policy").get<std::string>() + "' " +
+                 path_);
   EXPECT_TRUE(Family(path_).at("advice").is_null()) << "nothing is better than to follow the tree";
   // The listener is in the options already.
   const json more = Family(path_, "--memory 130K").at("advice");
@@ -145,8 +147,8 @@ TEST(AdviseEndToEnd, CutsWastedReadsAsPredictedAtEqualMemory) {
   const TemporaryDirectory directory;
   const std::string copy = directory.path("db");
   std::filesystem::copy(tree.path(), copy);
-  const json rebuilt =
-      AskToolForJson("rebuild --policy '" + advice.at("policy").get<std::string>() + "' " + copy);
+  const json rebuilt = AskToolForJson("rebuild --bits --policy '" +
+                                      advice.at("policy").get<std::string>() + "' " + copy);
   EXPECT_EQ(rebuilt.at("rewritten_tables"), LevelTree::kRuns);
   const json followed = AskToolForJson("advise " + copy).at("column_families").at(0);
   // This policy reads what any of ours wrote.

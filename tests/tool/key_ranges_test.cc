@@ -24,17 +24,22 @@ TableLocation Table(int level, const std::string& smallest, const std::string& l
   return table;
 }
 
-std::vector<const TableLocation*> PointersTo(const std::vector<TableLocation>& tables) {
-  std::vector<const TableLocation*> pointers;
-  for (const TableLocation& table : tables) pointers.push_back(&table);
-  return pointers;
-}
-
 std::vector<double> Chances(const std::vector<TableLocation>& tables,
-                            const std::vector<std::uint64_t>& keys) {
+                            const std::vector<std::uint64_t>& keys,
+                            const std::vector<std::string>& lookups = {}) {
   std::vector<CountedTable> counted;
   for (std::size_t i = 0; i < tables.size(); ++i) counted.emplace_back(&tables[i], keys[i]);
-  return ChancesAsked(counted);
+  std::vector<double> chances;
+  for (const TablePlace& place : PlacesOf(counted, lookups)) chances.push_back(place.asked);
+  return chances;
+}
+
+std::vector<bool> AreBottommost(const std::vector<TableLocation>& tables) {
+  std::vector<CountedTable> counted;
+  for (const TableLocation& table : tables) counted.emplace_back(&table, 1);
+  std::vector<bool> are_bottommost;
+  for (const TablePlace& place : PlacesOf(counted, {})) are_bottommost.push_back(place.bottommost);
+  return are_bottommost;
 }
 
 void ExpectNear(const std::vector<double>& chances, const std::vector<double>& expected) {
@@ -80,7 +85,7 @@ TEST(ChancesAsked, InReverseOrder) {
     table.comparator = rocksdb::ReverseBytewiseComparator()->Name();
   }
   ExpectNear(Chances(tables, {0, 10}), {0.25, 1.0});
-  EXPECT_EQ(AreBottommost(PointersTo(tables)), (std::vector<bool>{false, true}));
+  EXPECT_EQ(AreBottommost(tables), (std::vector<bool>{false, true}));
 }
 
 // Otherwise nearly all numbers from 0000 to 1999 would lie close to 0999 or to 1999.
@@ -101,21 +106,19 @@ TEST(ChancesAsked, OfATableOfOneKey) {
 TEST(ChancesAsked, AreCountedForGivenKeys) {
   const std::vector<TableLocation> tables = {Table(1, "b", "d"), Table(2, "a", "c"),
                                              Table(2, "e", "g")};
-  ExpectNear(ChancesAsked(PointersTo(tables), {"bb", "cc", "d", "f"}), {0.75, 0.25, 0.25});
+  ExpectNear(Chances(tables, {1, 1, 1}, {"bb", "cc", "d", "f"}), {0.75, 0.25, 0.25});
 }
 
 TEST(AreBottommost, ByRangesAndInLevel0ByAge) {
   const std::vector<TableLocation> tables = {Table(0, "a", "z", 5), Table(0, "a", "z", 9),
                                              Table(0, "x", "z", 7)};
-  EXPECT_EQ(AreBottommost(PointersTo(tables)), (std::vector<bool>{true, false, false}));
-  EXPECT_EQ(OrderInTree(PointersTo(tables)), (std::vector<std::size_t>{1, 2, 0}));
+  EXPECT_EQ(AreBottommost(tables), (std::vector<bool>{true, false, false}));
   std::vector<TableLocation> more = tables;
   more.push_back(Table(3, "a", "c"));
   more.push_back(Table(3, "x", "z"));
   more.push_back(Table(2, "b", "c"));
   more.push_back(Table(2, "d", "w"));  // between the two of level 3
-  EXPECT_EQ(AreBottommost(PointersTo(more)),
-            (std::vector<bool>{false, false, false, true, true, false, true}));
+  EXPECT_EQ(AreBottommost(more), (std::vector<bool>{false, false, false, true, true, false, true}));
 }
 
 // The command counts what RocksDB asks.

@@ -126,40 +126,21 @@ TEST_F(RebuildCommand, LooksBesideAWriter) {
   writer.join();
 }
 
-// A database that begins to compact when it is opened.
-class RebuildOfManyRuns : public RebuildCommand {
- protected:
-  RebuildOfManyRuns() {
+TEST_F(RebuildCommand, KeepsTheTreeAndTheOptions) {
+  {
     const Database db = Open(OptionsWith(nullptr), directory_.path());
     EXPECT_TRUE(db->PauseBackgroundWork().ok());
     EXPECT_TRUE(db->SetOptions({{"level0_file_num_compaction_trigger", "2"},
                                 {"disable_auto_compactions", "false"}})
                     .ok());
   }
-
-  bool IsCompacted() const {
-    return AskToolForJson("inspect " + directory_.path()).at("levels").at(0).at("level") != 0;
-  }
-};
-
-TEST_F(RebuildOfManyRuns, KeepsTheTreeAndTheOptions) {
   EXPECT_EQ(Rebuild("--policy classic_bloom:10").at("rewritten_tables"), kTables);
-  EXPECT_FALSE(IsCompacted());
+  const json inspected = AskToolForJson("inspect " + directory_.path());
+  EXPECT_EQ(inspected.at("levels").at(0).at("level"), 0);
   rocksdb::DBOptions options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory_.path(), &options, &families).ok());
   EXPECT_FALSE(families.front().options.disable_auto_compactions);
-}
-
-TEST_F(RebuildOfManyRuns, LetsItCompactWhenAsked) {
-  for (int i = 0; i < 100 && !IsCompacted(); ++i) {
-    const json done =
-        Rebuild(fmt::format("--policy {}_bloom:10 --compact", i % 2 == 0 ? "classic" : "standard"));
-    EXPECT_EQ(done.at("lacking_tables").get<int>(), done.at("rewritten_tables").get<int>() +
-                                                        done.at("gone_tables").get<int>() +
-                                                        done.at("remaining_tables").get<int>());
-  }
-  EXPECT_TRUE(IsCompacted());
 }
 
 // One of the tables is damaged: it is named, nothing is lost, and if RocksDB opens such a database,

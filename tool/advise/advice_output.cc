@@ -13,18 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-double AskedOf(const std::vector<TreeTable>& tables) {
-  double asked = 0.0;
-  for (const TreeTable& table : tables) asked += table.asked;
-  return asked;
-}
-
-std::uint64_t KeysOf(const std::vector<TreeTable>& tables) {
-  std::uint64_t keys = 0;
-  for (const TreeTable& table : tables) keys += table.keys;
-  return keys;
-}
-
 std::string Reads(double reads) { return fmt::format("{:.6f}", reads); }
 
 std::string Indented(const std::string& lines) {
@@ -63,11 +51,12 @@ std::string FormatCandidates(const FamilyAdvice& family) {
 std::string FormatLevels(const FamilyAdvice& family, const Candidate& best) {
   support::TextTable table({"level", "tables", "keys", "asked", "filter bytes: now", "then",
                             "wasted reads: now", "then"});
-  for (const auto& [level, tables] : family.tree.levels) {
+  for (const auto& [level, groups] : family.tree.levels) {
+    const TableGroup tables = SumOf(groups);
     const FilterSums& now = family.tree.filters.at(level);
     const FilterSums& then = best.levels.at(level);
-    table.AddRow({level, tables.size(), KeysOf(tables), fmt::format("{:.2f}", AskedOf(tables)),
-                  now.bytes, then.bytes, Reads(now.wasted_reads), Reads(then.wasted_reads)});
+    table.AddRow({level, tables.tables, tables.keys, fmt::format("{:.2f}", tables.asked), now.bytes,
+                  then.bytes, Reads(now.wasted_reads), Reads(then.wasted_reads)});
   }
   return "\n" + table.Format();
 }
@@ -94,12 +83,6 @@ std::string FormatChange(const FamilyAdvice& family) {
       "\nIn the OPTIONS file:\n{}In C++:\n{}New tables get these filters. The present tables get "
       "them with\n  {}\n",
       Indented(family.options_lines), Indented(family.code_lines), family.rebuild_command);
-  if (family.left_by_rebuild != 0) {
-    text += fmt::format(
-        "This leaves {}, whose filters are of this kind already; with --bits it rewrites those of "
-        "another size.\n",
-        Counted(family.left_by_rebuild, "table"));
-  }
   return text;
 }
 
@@ -130,18 +113,18 @@ json AdviceJson(const FamilyAdvice& family) {
   advice.update({{"levels", levels},
                  {"options", family.options_lines},
                  {"code", family.code_lines},
-                 {"rebuild", family.rebuild_command},
-                 {"tables_left_by_rebuild", family.left_by_rebuild}});
+                 {"rebuild", family.rebuild_command}});
   return advice;
 }
 
 json FamilyJson(const FamilyAdvice& family) {
   json levels = json::array();
-  for (const auto& [level, tables] : family.tree.levels) {
+  for (const auto& [level, groups] : family.tree.levels) {
+    const TableGroup tables = SumOf(groups);
     levels.push_back(SumsJson(family.tree.filters.at(level), {{"level", level},
-                                                              {"tables", tables.size()},
-                                                              {"keys", KeysOf(tables)},
-                                                              {"asked", AskedOf(tables)}}));
+                                                              {"tables", tables.tables},
+                                                              {"keys", tables.keys},
+                                                              {"asked", tables.asked}}));
   }
   json candidates = json::array();
   for (const Candidate& candidate : family.candidates) {

@@ -42,22 +42,6 @@ BloomFilterPolicyOptions PresentOptions(const FamilyOptions* options) {
   return policy == nullptr ? BloomFilterPolicyOptions() : policy->Options();
 }
 
-// A rebuild leaves tables whose filter is of the wanted kind, whatever its size.
-std::uint64_t LeftByRebuild(const std::string& family, const BloomFilterPolicyOptions& best,
-                            const Inspection& inspection) {
-  std::uint64_t left = 0;
-  for (const TableReport& table : inspection.tables) {
-    const TableFilter& filter = table.filter;
-    if (!table.status.ok() || filter.column_family != family) continue;
-    const bool ribbon = best.bottommost == BottommostFilter::kRibbon && table.bottommost;
-    const bool is_same = ribbon ? filter.family == FilterFamily::kRibbon
-                                : filter.family == FilterFamily::kExactBloom &&
-                                      filter.layout == Layout(FilterKind::kClassic, best.lines);
-    if (is_same) ++left;
-  }
-  return left;
-}
-
 void SetLines(const Candidate& best, const Inspection& inspection, FamilyAdvice* advice) {
   const bool follows = FollowsTree(best.options);
   const bool has_listener = inspection.options && HasTreeListener(inspection.options->database);
@@ -94,16 +78,15 @@ FamilyAdvice AdviseFamily(const Tree& tree, std::uint64_t memory, const Inspecti
   if (keeps) return advice;
   advice.best = choice;
   SetLines(best, inspection, &advice);
-  advice.left_by_rebuild = LeftByRebuild(tree.column_family, best.options, inspection);
   return advice;
 }
 
 // A rebuild sets one policy for all column families, so with several of them it takes the policies
 // of the OPTIONS file.
 std::string RebuildCommand(const FamilyAdvice& family, const Advice& advice) {
-  if (advice.families.size() > 1) return "exactbloom rebuild " + advice.database;
-  return fmt::format("exactbloom rebuild --policy '{}' {}", family.candidates[*family.best].policy,
-                     advice.database);
+  if (advice.families.size() > 1) return "exactbloom rebuild --bits " + advice.database;
+  return fmt::format("exactbloom rebuild --bits --policy '{}' {}",
+                     family.candidates[*family.best].policy, advice.database);
 }
 
 Advice Advise(const AdviseArguments& arguments) {

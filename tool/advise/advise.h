@@ -57,7 +57,6 @@ struct FamilyAdvice {
   std::string options_lines;
   std::string code_lines;
   std::string rebuild_command;
-  std::uint64_t left_by_rebuild = 0;  // tables whose filter is of the wanted kind already
 
   std::vector<Warning> warnings;
 };

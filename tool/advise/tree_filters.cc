@@ -1,8 +1,11 @@
 #include "tree_filters.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
-#include <numeric>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "exactbloom/bloom_filter.h"
@@ -16,33 +19,39 @@
 namespace exactbloom::tool {
 namespace {
 
+// Filters of the same size, one for each of some tables or partitions.
+struct FilterGroup : TableGroup {
+  double bits_per_key = 0.0;
+  bool ribbon = false;
+};
+
 class Prediction {
  public:
   Prediction(const BloomFilterPolicyOptions& options, const Tree& tree)
       : options_(options), layout_(FilterKind::kClassic, options.lines), tree_(tree) {}
 
   LevelFilters Run() const {
+    std::optional<FollowedTree> followed;
+    if (FollowsTree(options_)) {
+      followed.emplace(options_, tree_.table_options.partition_filters, tree_.levels);
+    }
+    const bool may_be_ribbon = options_.bottommost == BottommostFilter::kRibbon;
     LevelFilters filters;
-    for (const auto& [level, groups] : Groups()) {
-      for (const TableGroup& group : groups) Add(group, &filters[level]);
+    for (const auto& [level, groups] : tree_.levels) {
+      for (const TableGroup& group : groups) {
+        const auto [bits_per_key, ribbon] =
+            followed
+                ? followed->FilterOf(level, group)
+                : FollowedTree::Filter{options_.bits_per_key, may_be_ribbon && group.bottommost};
+        Add({group, bits_per_key, ribbon}, &filters[level]);
+      }
     }
     return filters;
   }
 
  private:
-  TreeGroups Groups() const {
-    if (!FollowsTree(options_)) return GroupTables(tree_.levels, options_.bits_per_key);
-    const auto bytes_of = [this](const TableGroup& group) {
-      const std::vector<TableGroup> parts = PartitionsOf(group);
-      return std::accumulate(
-          parts.begin(), parts.end(), std::uint64_t{0},
-          [this](std::uint64_t sum, const TableGroup& part) { return sum + FilterBytes(part); });
-    };
-    return SimulateRebuild(options_, tree_.table_options.partition_filters, tree_.levels, bytes_of);
-  }
-
-  void Add(const TableGroup& group, FilterSums* level) const {
-    for (const TableGroup& part : PartitionsOf(group)) {
+  void Add(const FilterGroup& group, FilterSums* level) const {
+    for (const FilterGroup& part : PartitionsOf(group)) {
       if (!HasFilter(part)) {
         level->wasted_reads += part.asked;
       } else if (IsRibbon(part)) {
@@ -51,36 +60,33 @@ class Prediction {
         level->wasted_reads += part.asked * RibbonRate(KeysPerFilter(part), bytes);
       } else {
         const FilterSize size = SizeAtBitsPerKey(layout_, KeysPerFilter(part), part.bits_per_key);
-        level->bytes += part.tables * (filter::ArrayBytes(size.bits) + TrailerBytes(part));
+        level->bytes +=
+            part.tables * (filter::ArrayBytes(size.bits) +
+                           filter::TrailerBytes(KeysPerFilter(part), options_.hash_seed));
         level->wasted_reads += part.asked * size.false_positive_rate;
       }
     }
   }
 
-  bool HasFilter(const TableGroup& group) const {
+  bool HasFilter(const FilterGroup& group) const {
     return group.keys != 0 && group.bits_per_key >= kMinBitsPerKey &&
            !(group.bottommost && tree_.optimizes_for_hits);
   }
 
-  bool WantsRibbon(const TableGroup& group) const {
-    return options_.bottommost == BottommostFilter::kRibbon &&
-           (FollowsTree(options_) ? group.ribbon : group.bottommost);
-  }
-
-  bool IsRibbon(const TableGroup& group) const {
+  bool IsRibbon(const FilterGroup& group) const {
     // RocksDB's Ribbon builder makes Bloom filters of fewer keys where they are smaller.
     constexpr std::uint64_t kSurelyRibbon = 2048;
     const std::uint64_t keys = KeysPerFilter(group);
-    return WantsRibbon(group) && (keys >= kSurelyRibbon || RibbonSlots(keys) != 0);
+    return group.ribbon && (keys >= kSurelyRibbon || RibbonSlots(keys) != 0);
   }
 
-  static std::uint64_t KeysPerFilter(const TableGroup& group) {
+  static std::uint64_t KeysPerFilter(const FilterGroup& group) {
     return std::max<std::uint64_t>(1, (group.keys + group.tables / 2) / group.tables);
   }
 
   // RocksDB begins a new partition when as many keys as fit have been added. So a table has full
   // partitions and one with the rest of its keys; each is taken for a table here.
-  std::vector<TableGroup> PartitionsOf(const TableGroup& group) const {
+  std::vector<FilterGroup> PartitionsOf(const FilterGroup& group) const {
     const rocksdb::BlockBasedTableOptions& options = tree_.table_options;
     const bool has_partitions =
         options.partition_filters && group.bits_per_key >= kMinBitsPerKey && group.keys != 0;
@@ -89,34 +95,21 @@ class Prediction {
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
     const std::uint64_t most_keys =
-        WantsRibbon(group)
-            ? RibbonBuilder(group.bits_per_key)->ApproximateNumEntries(size)
-            : BloomFilterBuilder::Create({layout_, group.bits_per_key, /*hash_seed=*/0})
-                  ->KeysThatFit(size);
+        group.ribbon ? RibbonBuilder(group.bits_per_key)->ApproximateNumEntries(size)
+                     : BloomFilterBuilder::Create({layout_, group.bits_per_key, /*hash_seed=*/0})
+                           ->KeysThatFit(size);
     const std::uint64_t full = group.keys / group.tables / std::max<std::uint64_t>(1, most_keys);
     const std::uint64_t keys_in_full = group.tables * full * most_keys;
-    std::vector<TableGroup> parts;
+    std::vector<FilterGroup> parts;
     for (const auto& [count, keys] : {std::pair(group.tables * full, keys_in_full),
                                       std::pair(group.tables, group.keys - keys_in_full)}) {
       if (keys == 0) continue;
-      TableGroup& part = parts.emplace_back(group);
+      FilterGroup& part = parts.emplace_back(group);
       part.tables = count;
       part.keys = keys;
       part.asked *= static_cast<double>(keys) / static_cast<double>(group.keys);
     }
     return parts;
-  }
-
-  // Without the search for the number of probes, which takes long.
-  std::uint64_t FilterBytes(const TableGroup& group) const {
-    if (!HasFilter(group)) return 0;
-    if (IsRibbon(group)) return group.tables * RibbonBytes(group);
-    const double bits = group.bits_per_key * static_cast<double>(group.keys);
-    return static_cast<std::uint64_t>(bits / 8.0) + group.tables * TrailerBytes(group);
-  }
-
-  std::uint64_t TrailerBytes(const TableGroup& group) const {
-    return filter::TrailerBytes(KeysPerFilter(group), options_.hash_seed);
   }
 
   std::unique_ptr<rocksdb::FilterBitsBuilder> RibbonBuilder(double bits_per_key) const {
@@ -125,7 +118,7 @@ class Prediction {
   }
 
   // Of each filter: the fewest bytes that hold its keys.
-  std::uint64_t RibbonBytes(const TableGroup& group) const {
+  std::uint64_t RibbonBytes(const FilterGroup& group) const {
     const auto builder = RibbonBuilder(group.bits_per_key);
     const std::uint64_t keys = KeysPerFilter(group);
     std::size_t low = 1;
@@ -183,40 +176,48 @@ FilterSums SumOf(const LevelFilters& levels) {
   return sum;
 }
 
+TableGroup SumOf(const std::vector<TableGroup>& groups) {
+  TableGroup sum;
+  for (const TableGroup& group : groups) sum.Add(group);
+  return sum;
+}
+
 std::uint64_t Tree::Keys() const {
   std::uint64_t keys = 0;
-  for (const auto& [level, tables] : levels) {
-    for (const TreeTable& table : tables) keys += table.keys;
-  }
+  for (const auto& [level, groups] : levels) keys += SumOf(groups).keys;
   return keys;
 }
 
 std::uint64_t Tree::Runs() const {
   std::uint64_t runs = 0;
-  for (const auto& [level, tables] : levels) runs += level == 0 ? tables.size() : 1;
+  for (const auto& [level, groups] : levels) runs += level == 0 ? SumOf(groups).tables : 1;
   return runs;
 }
 
 bool Tree::FiltersDeepest() const { return levels.rbegin()->first > 0 && !optimizes_for_hits; }
 
 std::vector<Tree> TreesOf(const Inspection& inspection) {
-  std::vector<const TableReport*> tables;
-  for (const TableReport& table : inspection.tables) {
-    if (table.status.ok()) tables.push_back(&table);
-  }
-  std::sort(tables.begin(), tables.end(),
-            [](const auto* one, const auto* other) { return one->place < other->place; });
   std::map<std::string, Tree> trees;
-  for (const TableReport* table : tables) {
-    const TableFilter& filter = table->filter;
+  // By column family, level, whether they are bottommost, and in level 0, where each table is a
+  // sorted run, by size: keys within a fifth.
+  std::map<std::tuple<std::string, int, bool, int>, TableGroup> groups;
+  constexpr double kSizesPerDoubling = 4.0;
+  for (const TableReport& table : inspection.tables) {
+    if (!table.status.ok()) continue;
+    const TableFilter& filter = table.filter;
     const std::uint64_t keys =
-        table->keys != 0 ? table->keys
-                         : filter.entries - std::min(filter.entries, filter.range_deletes);
-    Tree& tree = trees[filter.column_family];
-    tree.levels[filter.level].push_back({keys, filter.bytes, table->bottommost, table->asked});
-    FilterSums& level = tree.filters[filter.level];
+        table.keys != 0 ? table.keys
+                        : filter.entries - std::min(filter.entries, filter.range_deletes);
+    const double size = filter.level == 0 ? std::log2(static_cast<double>(keys) + 1.0) : 0.0;
+    groups[{filter.column_family, filter.level, table.bottommost,
+            static_cast<int>(kSizesPerDoubling * size)}]
+        .Add({1, keys, table.bottommost, table.asked});
+    FilterSums& level = trees[filter.column_family].filters[filter.level];
     level.bytes += filter.bytes;
-    level.wasted_reads += table->asked * table->PassRate();
+    level.wasted_reads += table.asked * table.PassRate();
+  }
+  for (const auto& [place, group] : groups) {
+    trees[std::get<0>(place)].levels[std::get<1>(place)].push_back(group);
   }
   std::vector<Tree> with_keys;
   for (auto& [name, tree] : trees) {

@@ -10,6 +10,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "tool/database/followed_tree.h"
+#include "tool/database/inspection.h"
 
 namespace exactbloom::tool {
 
@@ -23,6 +24,7 @@ struct FilterSums {
 using LevelFilters = std::map<int, FilterSums>;
 
 FilterSums SumOf(const LevelFilters& levels);
+TableGroup SumOf(const std::vector<TableGroup>& groups);
 
 // The tables of a column family that could be read.
 struct Tree {
@@ -42,9 +44,10 @@ struct Tree {
 std::vector<Tree> TreesOf(const Inspection& inspection);
 
 // Predicts the filters of the classic policy with these options, which must be valid, after a
-// rebuild of the tree: bits_per_key, lines, bottommost, size_ratio=auto and memory_budget count.
-// The rates are exact for the mean number of keys of a group of tables (GroupTables); those of
-// Ribbon filters are by ribbon_rate.h, for the bytes that RocksDB's builder takes.
+// rebuild of the tree by `exactbloom rebuild --bits`: bits_per_key, lines, bottommost,
+// size_ratio=auto and memory_budget count. The rates are exact for the mean number of keys of a
+// group of tables; those of Ribbon filters are by ribbon_rate.h, for the bytes that RocksDB's
+// builder takes.
 LevelFilters PredictFilters(const BloomFilterPolicyOptions& options, const Tree& tree);
 
 }  // namespace exactbloom::tool

@@ -18,7 +18,6 @@
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
-#include "tool/support/nearest_name.h"
 #include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
@@ -43,7 +42,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Finding, line, text, problem, meant)
 struct CheckedFile {
   std::string path;
   std::vector<WrittenPolicy> policies;
-  std::size_t listeners_line = 0;  // 0: there is none
   std::string listeners;
   std::vector<Finding> findings;
 };
@@ -62,10 +60,7 @@ CheckedFile ReadLines(const std::string& path, const std::string& text) {
     if (line.name == "filter_policy") {
       file.policies.push_back({NameIn(line.section), line.number, line.value});
     }
-    if (line.name == "listeners") {
-      file.listeners_line = line.number;
-      file.listeners = line.value;
-    }
+    if (line.name == "listeners") file.listeners = line.value;
   }
   return file;
 }
@@ -85,24 +80,6 @@ void CheckPolicy(const WrittenPolicy& policy, CheckedFile* file) {
          "the policy follows the tree, so DB::Open refuses it without a listener",
          fmt::format("listeners={} in [DBOptions], or options.listeners in the program",
                      tree::kTreeListenerName)});
-  }
-}
-
-void CheckListeners(CheckedFile* file) {
-  std::string word;
-  for (const char c : file->listeners + ";") {
-    const bool is_part = c != ';' && c != ':' && c != '{' && c != '}' && c != '=';
-    if (is_part) {
-      word += c;
-      continue;
-    }
-    if (word != tree::kTreeListenerName &&
-        !support::NearestName(word, {tree::kTreeListenerName}).empty()) {
-      file->findings.push_back({file->listeners_line, "listeners=" + file->listeners,
-                                fmt::format("there is no listener '{}' here", word),
-                                fmt::format("listeners={}", tree::kTreeListenerName)});
-    }
-    word.clear();
   }
 }
 
@@ -132,7 +109,6 @@ CheckedFile Check(const std::string& path) {
         "{} is not an OPTIONS file of RocksDB: it has no section [CFOptions ...]", path));
   }
   for (const WrittenPolicy& policy : file.policies) CheckPolicy(policy, &file);
-  CheckListeners(&file);
   CheckReading(&file);
   return file;
 }

@@ -95,36 +95,6 @@ std::string WhyNotUnderstood(const std::string& text, const PolicyFields& fields
   return status.ok() ? "RocksDB does not understand it" : Describe(status);
 }
 
-// Options that have no effect beside others. RocksDB itself writes each option once.
-std::vector<TextProblem> OptionsWithoutEffect(const PolicyFields& fields,
-                                              const NamedPolicy& written) {
-  std::vector<TextProblem> problems;
-  NamedPolicy id;
-  const bool has_bits = ParsePolicy(fields.id, &id).ok() && id.sets_bits;
-  if (has_bits && !ReplacesBits(id.options) && ReplacesBits(written.options)) {
-    problems.push_back({"bits_per_key has no effect beside fpr or level_bits", ""});
-  }
-  for (std::size_t i = 0; i < fields.options.size(); ++i) {
-    const std::string& name = fields.options[i].first;
-    const std::string& value = fields.options[i].second;
-    const auto alone = [&](const std::string& other) {
-      NamedPolicy policy;
-      const std::string text = fmt::format("{{id={};{}={}}}", fields.Name(), name, other);
-      return ParsePolicy(text, &policy).ok() ? FormatPolicy(policy.kind, policy.options) : other;
-    };
-    std::vector<std::string> before;
-    if (has_bits && name == "bits_per_key") before.push_back(FormatNumber(id.options.bits_per_key));
-    for (std::size_t k = 0; k < i; ++k) {
-      if (fields.options[k].first == name) before.push_back(fields.options[k].second);
-    }
-    for (const std::string& other : before) {
-      if (alone(other) == alone(value)) continue;
-      problems.push_back({fmt::format("{} is given twice, as {} and {}", name, other, value), ""});
-    }
-  }
-  return problems;
-}
-
 }  // namespace
 
 std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
@@ -144,7 +114,7 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   if (kept_text != FormatPolicy(written.kind, written.options)) {
     return {{"RocksDB would keep other options", kept_text}};
   }
-  return OptionsWithoutEffect(fields, written);
+  return {};
 }
 
 }  // namespace exactbloom::tool

@@ -13,21 +13,15 @@ namespace {
 
 void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::string>& lookups,
                 Inspection& inspection) {
-  std::vector<const TableLocation*> locations;
   std::vector<CountedTable> counted;
   for (const auto& [location, report] : read.tables) {
-    locations.push_back(&location);
     counted.emplace_back(&location, report.filter.entries);
   }
-  const std::vector<bool> are_bottommost = AreBottommost(locations);
-  const std::vector<double> asked =
-      lookups.empty() ? ChancesAsked(counted) : ChancesAsked(locations, lookups);
-  for (std::size_t i = 0; i < locations.size(); ++i) {
-    inspection.tables[i].bottommost = are_bottommost[i];
-    inspection.tables[i].asked = asked[i];
+  const std::vector<TablePlace> places = PlacesOf(counted, lookups);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    inspection.tables[i].bottommost = places[i].bottommost;
+    inspection.tables[i].asked = places[i].asked;
   }
-  std::size_t place = 0;
-  for (const std::size_t i : OrderInTree(locations)) inspection.tables[i].place = place++;
 }
 
 void Summarize(Inspection& inspection) {

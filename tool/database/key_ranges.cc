@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "tool/support/few_tables.h"
 
@@ -93,20 +94,18 @@ class KeyScale {
 // Tables of one column family whose ranges do not overlap, in the order of their keys.
 class SortedRun {
  public:
-  // The scale must outlive the run.
-  SortedRun(const Comparator& order, const KeyScale& scale) : order_(order), scale_(scale) {}
+  // The scale must outlive the run. Without an order, only the keys are counted.
+  SortedRun(const Comparator* order, const KeyScale& scale) : order_(order), scale_(scale) {}
 
   void Append(const TableLocation& table, std::uint64_t keys) {
     tables_.push_back(&table);
     sums_.push_back(sums_.back() + static_cast<double>(keys));
   }
 
-  bool IsOfLevel0() const { return tables_.front()->level == 0; }
-
   // The number of keys up to this one, without the key of a table of one key.
   double KeysBefore(const std::string& key) const {
     const std::size_t table = FirstEndingAtOrAfter(key);
-    if (table == tables_.size() || order_.Compare(key, tables_[table]->smallest) <= 0) {
+    if (table == tables_.size() || order_->Compare(key, tables_[table]->smallest) <= 0) {
       return sums_[table];
     }
     return sums_[table] +
@@ -119,16 +118,23 @@ class SortedRun {
     const std::size_t last = FirstEndingAtOrAfter(range.largest);
     // A table of one key at the end of the range.
     const bool has_point = last != tables_.size() &&
-                           order_.Compare(tables_[last]->smallest, range.largest) == 0 &&
+                           order_->Compare(tables_[last]->smallest, range.largest) == 0 &&
                            tables_[last]->smallest == tables_[last]->largest;
     return has_point ? keys + sums_[last + 1] - sums_[last] : keys;
+  }
+
+  double Keys() const { return sums_.back(); }
+
+  bool Overlaps(const TableLocation& range) const {
+    const std::size_t table = FirstEndingAtOrAfter(range.smallest);
+    return table != tables_.size() && order_->Compare(tables_[table]->smallest, range.largest) <= 0;
   }
 
   // The table that would have the key, or null.
   const TableLocation* Find(const std::string& key) const {
     const std::size_t table = FirstEndingAtOrAfter(key);
     const bool has_it =
-        table != tables_.size() && order_.Compare(tables_[table]->smallest, key) <= 0;
+        table != tables_.size() && order_->Compare(tables_[table]->smallest, key) <= 0;
     return has_it ? tables_[table] : nullptr;
   }
 
@@ -136,145 +142,107 @@ class SortedRun {
   std::size_t FirstEndingAtOrAfter(const std::string& key) const {
     const auto found = std::partition_point(
         tables_.begin(), tables_.end(),
-        [&](const TableLocation* table) { return order_.Compare(table->largest, key) < 0; });
+        [&](const TableLocation* table) { return order_->Compare(table->largest, key) < 0; });
     return static_cast<std::size_t>(found - tables_.begin());
   }
 
-  const Comparator& order_;
+  const Comparator* order_;
   const KeyScale& scale_;
   std::vector<const TableLocation*> tables_;
   std::vector<double> sums_ = {0.0};  // of the keys before each table, and of all
 };
 
-struct FamilyRuns {
-  KeyScale scale;
-  std::vector<SortedRun> runs;
+// The tables of a column family, in the order of the tree.
+class Family {
+ public:
+  explicit Family(const Comparator* order) : order_(order) {}
+  Family(const Family&) = delete;  // the runs refer to the scale
+  Family& operator=(const Family&) = delete;
+
+  void Append(const TableLocation& table, std::uint64_t keys) {
+    scale_.Look(table.smallest);
+    scale_.Look(table.largest);
+    const bool goes_on =
+        !tables_.empty() && table.level > 0 && tables_.back()->level == table.level;
+    if (!goes_on) runs_.emplace_back(order_, scale_);
+    runs_.back().Append(table, keys);
+    tables_.push_back(&table);
+    keys_ += static_cast<double>(keys);
+    run_of_[&table] = runs_.size() - 1;
+  }
+
+  void Count(const std::vector<std::string>& lookups) {
+    if (order_ == nullptr) return;
+    for (const SortedRun& run : runs_) {
+      for (const std::string& key : lookups) {
+        const TableLocation* table = run.Find(key);
+        if (table != nullptr) found_[table] += 1;
+      }
+    }
+    lookups_ = lookups.size();
+  }
+
+  TablePlace PlaceOf(const TableLocation& table, std::uint64_t keys) const {
+    return {IsBottommost(table), ChanceAsked(table, static_cast<double>(keys))};
+  }
+
+ private:
+  bool IsBottommost(const TableLocation& table) const {
+    const std::size_t next = run_of_.at(&table) + 1;
+    if (next == runs_.size()) return true;
+    if (order_ == nullptr || table.level == 0) return false;
+    return std::none_of(runs_.begin() + static_cast<std::ptrdiff_t>(next), runs_.end(),
+                        [&table](const SortedRun& run) { return run.Overlaps(table); });
+  }
+
+  double ChanceAsked(const TableLocation& table, double keys) const {
+    const SortedRun& own = runs_[run_of_.at(&table)];
+    if (order_ == nullptr && (table.level == 0 || own.Keys() == 0.0)) return 1.0;
+    if (order_ == nullptr) return keys / own.Keys();
+    const bool is_asked_always = runs_.size() <= support::kFewTables && tables_.back()->level == 0;
+    if (is_asked_always) return 1.0;
+    if (lookups_ != 0) {
+      const auto found = found_.find(&table);
+      return found == found_.end()
+                 ? 0.0
+                 : static_cast<double>(found->second) / static_cast<double>(lookups_);
+    }
+    if (keys_ == 0.0) return 1.0;
+    return std::accumulate(runs_.begin(), runs_.end(), 0.0, [&](double sum, const SortedRun& run) {
+      return sum + run.KeysWithin(table) / keys_;
+    });
+  }
+
+  const Comparator* order_;  // null: not known
+  KeyScale scale_;
+  std::vector<SortedRun> runs_;
+  std::vector<const TableLocation*> tables_;
+  double keys_ = 0.0;
+  std::map<const TableLocation*, std::size_t> run_of_;
+  std::map<const TableLocation*, std::uint64_t> found_;  // lookups, by the table of their key
+  std::size_t lookups_ = 0;
 };
-
-// Of the column families whose keys have a known order.
-using SortedRuns = std::map<std::string, FamilyRuns>;
-
-SortedRuns RunsOf(const std::vector<CountedTable>& tables) {
-  std::vector<const TableLocation*> locations;
-  locations.reserve(tables.size());
-  for (const auto& [table, keys] : tables) locations.push_back(table);
-  SortedRuns runs;
-  const TableLocation* before = nullptr;
-  for (const std::size_t place : OrderInTree(locations)) {
-    const TableLocation& table = *locations[place];
-    const Comparator* order = ComparatorOf(table.comparator);
-    if (order == nullptr) continue;
-    const bool goes_on = before != nullptr && before->column_family == table.column_family &&
-                         before->level == table.level && table.level > 0;
-    FamilyRuns& family = runs[table.column_family];
-    family.scale.Look(table.smallest);
-    family.scale.Look(table.largest);
-    if (!goes_on) family.runs.emplace_back(*order, family.scale);
-    family.runs.back().Append(table, tables[place].second);
-    before = &table;
-  }
-  return runs;
-}
-
-bool IsAskedAlways(const FamilyRuns& family) {
-  return family.runs.size() <= support::kFewTables &&
-         std::all_of(family.runs.begin(), family.runs.end(),
-                     [](const SortedRun& run) { return run.IsOfLevel0(); });
-}
-
-// If the comparator is not known.
-std::vector<double> ChancesByKeys(const std::vector<CountedTable>& tables) {
-  std::map<std::pair<std::string, int>, double> levels;
-  for (const auto& [table, keys] : tables) {
-    levels[{table->column_family, table->level}] += static_cast<double>(keys);
-  }
-  std::vector<double> chances;
-  for (const auto& [table, keys] : tables) {
-    const double level = levels[{table->column_family, table->level}];
-    const bool is_run = table->level <= 0 || level == 0.0;
-    chances.push_back(is_run ? 1.0 : static_cast<double>(keys) / level);
-  }
-  return chances;
-}
 
 }  // namespace
 
-std::vector<std::size_t> OrderInTree(const std::vector<const TableLocation*>& tables) {
-  std::vector<std::size_t> order(tables.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-    return IsBeforeInTree(*tables[one], *tables[other]);
-  });
-  return order;
-}
-
-std::vector<bool> AreBottommost(const std::vector<const TableLocation*>& tables) {
-  std::map<std::pair<std::string, int>, std::vector<const TableLocation*>> levels;
-  for (const std::size_t place : OrderInTree(tables)) {
-    levels[{tables[place]->column_family, tables[place]->level}].push_back(tables[place]);
-  }
-  std::vector<bool> are_bottommost;
-  for (const TableLocation* table : tables) {
-    const Comparator* order = ComparatorOf(table->comparator);
-    const auto own = levels.find({table->column_family, table->level});
-    bool is_bottommost = table->level > 0 || own->second.back() == table;
-    for (auto below = std::next(own); below != levels.end() && is_bottommost; ++below) {
-      if (below->first.first != table->column_family) break;
-      const auto& level = below->second;
-      if (order == nullptr || table->level == 0) {
-        is_bottommost = false;
-        break;
-      }
-      const auto next = std::partition_point(level.begin(), level.end(), [&](const auto* at) {
-        return order->Compare(at->largest, table->smallest) < 0;
-      });
-      is_bottommost = next == level.end() || order->Compare(table->largest, (*next)->smallest) < 0;
-    }
-    are_bottommost.push_back(is_bottommost);
-  }
-  return are_bottommost;
-}
-
-std::vector<double> ChancesAsked(const std::vector<CountedTable>& tables) {
-  std::vector<double> chances = ChancesByKeys(tables);
-  const SortedRuns runs = RunsOf(tables);
-  std::map<std::string, double> all_keys;
-  for (const auto& [table, keys] : tables) {
-    all_keys[table->column_family] += static_cast<double>(keys);
-  }
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const TableLocation& table = *tables[i].first;
-    const auto family = runs.find(table.column_family);
-    const double all = all_keys[table.column_family];
-    if (family == runs.end() || all == 0.0 || IsAskedAlways(family->second)) continue;
-    chances[i] = 0.0;
-    for (const SortedRun& run : family->second.runs) chances[i] += run.KeysWithin(table) / all;
-  }
-  return chances;
-}
-
-std::vector<double> ChancesAsked(const std::vector<const TableLocation*>& tables,
+std::vector<TablePlace> PlacesOf(const std::vector<CountedTable>& tables,
                                  const std::vector<std::string>& lookups) {
-  std::vector<CountedTable> counted;
-  counted.reserve(tables.size());
-  for (const TableLocation* table : tables) counted.emplace_back(table, 1);
-  std::vector<double> chances = ChancesByKeys(counted);
-  std::map<const TableLocation*, std::uint64_t> asked;
-  const SortedRuns runs = RunsOf(counted);
-  for (const auto& [name, family] : runs) {
-    for (const SortedRun& run : family.runs) {
-      for (const std::string& key : lookups) {
-        const TableLocation* table = run.Find(key);
-        if (table != nullptr) asked[table] += 1;
-      }
-    }
+  std::vector<CountedTable> ordered = tables;
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& one, const auto& other) {
+    return IsBeforeInTree(*one.first, *other.first);
+  });
+  std::map<std::string, Family> families;
+  for (const auto& [table, keys] : ordered) {
+    const Comparator* order = ComparatorOf(table->comparator);
+    families.try_emplace(table->column_family, order).first->second.Append(*table, keys);
   }
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const auto family = runs.find(tables[i]->column_family);
-    if (family == runs.end() || IsAskedAlways(family->second)) continue;
-    chances[i] = static_cast<double>(asked[tables[i]]) / static_cast<double>(lookups.size());
+  for (auto& [name, family] : families) family.Count(lookups);
+  std::vector<TablePlace> places;
+  places.reserve(tables.size());
+  for (const auto& [table, keys] : tables) {
+    places.push_back(families.at(table->column_family).PlaceOf(*table, keys));
   }
-  return chances;
+  return places;
 }
 
 }  // namespace exactbloom::tool

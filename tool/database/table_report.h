@@ -28,9 +28,8 @@ FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions& options, b
 struct TableReport {
   TableFilter filter;
   rocksdb::Status status;   // the filter's
-  bool bottommost = false;  // AreBottommost
-  double asked = 1.0;       // the probability that a lookup of an absent key asks it
-  std::size_t place = 0;    // OrderInTree
+  bool bottommost = false;  // these two as in TablePlace
+  double asked = 1.0;
 
   // The filter. If it has partitions, rates are means weighted by their keys.
   std::uint64_t keys = 0;            // the table's own count

@@ -115,12 +115,10 @@ class OpenDatabase {
   // Opens the database in a directory; to write to it, unless `read_only`.
   //   policy  a filter policy as in option strings, which replaces that of every column family; if
   //           empty, the one of the options is used
-  //   compacts  whether automatic compactions continue. Otherwise the new OPTIONS file has
-  //             disable_auto_compactions until the database is closed
-  // Throws support::InputError where there is no database, another process has it open, this
-  // program does not know all that the options name, or the policy is not understood.
-  OpenDatabase(const std::string& directory, const std::string& policy, bool read_only,
-               bool compacts) {
+  // Automatic compactions rest: the new OPTIONS file has disable_auto_compactions until the
+  // database is closed. Throws support::InputError where there is no database, another process has
+  // it open, this program does not know all that the options name, or the policy is not understood.
+  OpenDatabase(const std::string& directory, const std::string& policy, bool read_only) {
     if (ListTables({directory}).database.empty()) {
       throw support::InputError(fmt::format("{} is not a directory", directory));
     }
@@ -136,7 +134,7 @@ class OpenDatabase {
     std::vector<bool> compacted;
     for (ColumnFamilyDescriptor& family : families) {
       compacted.push_back(!family.options.disable_auto_compactions);
-      if (!compacts && !read_only) family.options.disable_auto_compactions = true;
+      if (!read_only) family.options.disable_auto_compactions = true;
     }
     Status status;
     if (read_only) {
@@ -145,7 +143,7 @@ class OpenDatabase {
       status = rocksdb::DB::Open(options, directory, families, &families_, Receive(&db_));
     }
     if (!status.ok()) RefuseToOpen(directory, status);
-    for (std::size_t i = 0; i < families_.size() && !compacts && !read_only; ++i) {
+    for (std::size_t i = 0; i < families_.size() && !read_only; ++i) {
       if (compacted[i]) resting_.push_back(families_[i]);
     }
   }
@@ -220,9 +218,6 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
   line("to rewrite", TablesOf(result.lacking_tables, result.lacking_bytes));
   if (!dry_run) {
     line("rewritten", TablesOf(result.rewritten_tables, result.rewritten_bytes));
-    if (result.gone_tables != 0) {
-      line("gone", TablesOf(result.gone_tables, result.gone_bytes) + ", by other compactions");
-    }
     line("remaining", TablesOf(result.remaining_tables, result.remaining_bytes));
     if (result.along_tables != 0) {
       line("besides", TablesOf(result.along_tables, result.along_bytes) +
@@ -244,7 +239,7 @@ void PrintText(const RebuildResult& result, bool dry_run, bool interrupted) {
 }
 
 RebuildResult Rebuild(const RebuildArguments& arguments) {
-  OpenDatabase database(arguments.path, arguments.policy, arguments.dry_run, arguments.compacts);
+  OpenDatabase database(arguments.path, arguments.policy, arguments.dry_run);
   RebuildProgress progress;
   RebuildOptions options;
   options.column_families = database.families();

@@ -46,6 +46,20 @@ void PrepareCache(const OpenDatabase& open, std::size_t block_cache_bytes) {
   }
 }
 
+// A new directory in `parent`, removed with all its files when the pointer to its path is.
+std::shared_ptr<const std::string> MakeDirectory(const std::string& parent) {
+  std::string path = (std::filesystem::path(parent) / "readamp-XXXXXX").string();
+  if (mkdtemp(path.data()) == nullptr) {
+    throw InputError(fmt::format("cannot make a database in the directory {}: {}", parent,
+                                 std::error_code(errno, std::generic_category()).message()));
+  }
+  return {new std::string(path), [](const std::string* made) {
+            std::error_code ignored;
+            std::filesystem::remove_all(*made, ignored);
+            delete made;
+          }};
+}
+
 }  // namespace
 
 std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& policy) {
@@ -63,22 +77,12 @@ std::shared_ptr<const rocksdb::FilterPolicy> MakePolicy(const std::string& polic
   return result;
 }
 
-Database::Directory::Directory(const std::string& parent)
-    : path_((std::filesystem::path(parent) / "readamp-XXXXXX").string()) {
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw InputError(fmt::format("cannot make a database in the directory {}: {}", parent,
-                                 std::error_code(errno, std::generic_category()).message()));
-  }
-}
-
-Database::Directory::~Directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Database::Database(const ReadampSettings& settings, const KeySet& keys,
                    std::shared_ptr<const rocksdb::FilterPolicy> policy, LoadObserver* observer)
-    : settings_(settings), keys_(keys), policy_(std::move(policy)), directory_(settings.directory) {
+    : settings_(settings),
+      keys_(keys),
+      policy_(std::move(policy)),
+      directory_(MakeDirectory(settings.directory)) {
   Load(observer);
 }
 
@@ -109,8 +113,8 @@ void Database::Load(LoadObserver* observer) {
   options.create_if_missing = true;
   if (observer != nullptr) observer->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;
-  CheckStatus(OpenRocksDB(options, directory_.Path() + "/db", Access::kWrite, &db),
-              fmt::format("cannot make the database {}", directory_.Path()));
+  CheckStatus(OpenRocksDB(options, *directory_ + "/db", Access::kWrite, &db),
+              fmt::format("cannot make the database {}", *directory_));
   const double cpu_before = ProcessCpuMicroseconds();
   LoadTree(*db, settings_, keys_, observer);
   load_cpu_us_ = (ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys_.stored);
@@ -127,7 +131,7 @@ OpenDatabase Database::Open() const {
   rocksdb::Options options = MakeOptions(result.block_cache);
   options.env = result.env.get();
   options.statistics = result.statistics;
-  const std::string path = directory_.Path() + "/db";
+  const std::string path = *directory_ + "/db";
   CheckStatus(OpenRocksDB(options, path, Access::kRead, &result.db),
               fmt::format("cannot open the database {}", path));
   PrepareCache(result, settings_.block_cache_bytes);

@@ -70,25 +70,13 @@ class Database {
   OpenDatabase Open() const;
 
  private:
-  class Directory {
-   public:
-    explicit Directory(const std::string& parent);
-    ~Directory();
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
-    const std::string& Path() const { return path_; }
-
-   private:
-    std::string path_;
-  };
-
   rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
   void Load(LoadObserver* observer);
 
   const ReadampSettings& settings_;
   const KeySet& keys_;
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
-  Directory directory_;
+  std::shared_ptr<const std::string> directory_;  // its path; removed with the pointer
   TableList tables_;
   double load_cpu_us_ = 0.0;
 };

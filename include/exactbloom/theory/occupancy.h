@@ -61,8 +61,6 @@ class Occupancy {
   static std::optional<Occupancy> OfFilter(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                            int probes);
 
-  std::uint64_t Bits() const { return bits_; }
-
   // Returns m prod_d (1 - V_1(d)). Precision: relative error at most 1e-12, for any m.
   // Source: (42), (16).
   double Mean() const;
