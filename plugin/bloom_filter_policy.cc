@@ -13,6 +13,7 @@
 #include "bits_reader.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "filter_bits_interface.h"
 
 namespace exactbloom {
@@ -22,10 +23,37 @@ using rocksdb::Status;
 
 namespace {
 
-PolicyOptions OptionsOfBits(double bits_per_key) {
-  PolicyOptions options;
+template <typename Options>
+Options OptionsOfBits(double bits_per_key) {
+  Options options;
   options.bits_per_key = bits_per_key;
   return options;
+}
+
+// The options with the policy in their table factory, and the listener where it is needed.
+Status AddPolicy(const std::string& policy, rocksdb::ColumnFamilyOptions* family_options,
+                 rocksdb::DBOptions* db_options) {
+  PolicyOptions options;
+  Status status = ParsePolicy(policy, &options);
+  if (!status.ok()) return status;
+  rocksdb::BlockBasedTableOptions table_options;
+  if (family_options->table_factory != nullptr) {
+    const auto* present =
+        family_options->table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    if (present == nullptr) {
+      return Status::InvalidArgument(
+          "exactbloom: filters are for block-based tables, but the table factory is " +
+          std::string(family_options->table_factory->Name()));
+    }
+    table_options = *present;
+  }
+  table_options.filter_policy = std::make_shared<BloomFilterPolicy>(options);
+  std::shared_ptr<rocksdb::TableFactory> factory(rocksdb::NewBlockBasedTableFactory(table_options));
+  if (FollowsTree(options) && !HasTreeListener(*db_options)) {
+    db_options->listeners.push_back(NewTreeListener());
+  }
+  family_options->table_factory = std::move(factory);
+  return Status::OK();
 }
 
 }  // namespace
@@ -36,23 +64,21 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
   });
 }
 
-BloomFilterPolicy::BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
-                                     const Status& configuration)
-    : kind_(kind),
-      options_(options),
+BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)
+    : options_(options),
       configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration),
       built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions().bits_per_key)) {
-  RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes());
+  RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes(options_.kind));
   Prepare();
 }
 
 void BloomFilterPolicy::Prepare() {
   // It is not written, so a policy that was read back would differ.
   if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
-  allocation_ = std::make_unique<Allocation>(Layout(), options_);
+  allocation_ = std::make_unique<Allocation>(options_);
 }
 
-std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(kind_, options_); }
+std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(options_); }
 
 const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->CompatibilityName(); }
 
@@ -63,7 +89,7 @@ Status BloomFilterPolicy::ConfigureOptions(
   Status status;
   try {
     status = FilterPolicy::ConfigureOptions(config_options, options, unused);
-    if (status.IsNotFound()) status = RefuseUnknownOption(options, status);
+    if (status.IsNotFound()) status = RefuseUnknownOption(options_.kind, options, status);
     if (status.ok()) status = RefuseReplacedBits(options, options_);
     if (status.ok()) status = ValidatePolicyOptions(options_);
     if (configuration_.ok()) configuration_ = status;
@@ -77,7 +103,7 @@ Status BloomFilterPolicy::ConfigureOptions(
 
 std::string BloomFilterPolicy::SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                                 const std::string& header) const {
-  const std::string fields = FormatPolicyFields(kind_, options_, config_options.delimiter);
+  const std::string fields = FormatPolicyFields(options_, config_options.delimiter);
   return fields.empty() || config_options.IsShallow() ? GetId() : header + fields;
 }
 
@@ -96,7 +122,7 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
   if (!configuration_.ok()) return configuration_;
   if (FollowsTree(options_) && !HasTreeListener(db_options)) {
     return Status::InvalidArgument(
-        "exactbloom: " + FormatPolicy(kind_, options_) +
+        "exactbloom: " + FormatPolicy(options_) +
         " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
         "exactbloom::NewTreeListener() into them");
   }
@@ -116,7 +142,7 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
       return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
     }
     BloomFilterBuilder::Options options;
-    options.layout = Layout();
+    options.layout = LayoutOf(options_);
     // The rate alone decides, whatever else is set.
     if (filter.fpr == 0.0) options.bits_per_key = filter.bits_per_key;
     options.false_positive_rate = filter.fpr;
@@ -172,27 +198,48 @@ void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& 
 }
 
 std::string BloomFilterPolicy::Describe() const {
-  std::string text = FormatPolicy(kind_, options_) + ", kernel ";
+  std::string text = FormatPolicy(options_) + ", kernel ";
   text += KernelName();
-  if (options_.size_ratio <= 0.0) return text;
+  if (options_.size_ratio == 0.0) return text;
   text += ", bits per key " + FormatLevelBits(allocation_->BitsByDistance());
   return text + " from the bottommost level up";
 }
 
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const PolicyOptions& options) {
-  return new BloomFilterPolicy(FilterKind::kClassic, options);
+const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(const ExactBloomOptions& options) {
+  return new BloomFilterPolicy(PolicyOptions(options));
+}
+
+const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(double bits_per_key) {
+  return NewExactBloomFilterPolicy(OptionsOfBits<ExactBloomOptions>(bits_per_key));
+}
+
+const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const BloomFilterPolicyOptions& options) {
+  return new BloomFilterPolicy({PolicyKind::kClassicBloom, options});
 }
 
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key) {
-  return NewClassicBloomFilterPolicy(OptionsOfBits(bits_per_key));
+  return NewClassicBloomFilterPolicy(OptionsOfBits<BloomFilterPolicyOptions>(bits_per_key));
 }
 
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const PolicyOptions& options) {
-  return new BloomFilterPolicy(FilterKind::kStandard, options);
+const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const BloomFilterPolicyOptions& options) {
+  return new BloomFilterPolicy({PolicyKind::kStandardBloom, options});
 }
 
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
-  return NewStandardBloomFilterPolicy(OptionsOfBits(bits_per_key));
+  return NewStandardBloomFilterPolicy(OptionsOfBits<BloomFilterPolicyOptions>(bits_per_key));
+}
+
+Status SetFilterPolicy(rocksdb::DBOptions* db_options, rocksdb::ColumnFamilyOptions* family_options,
+                       const std::string& policy) {
+  try {
+    return AddPolicy(policy, family_options, db_options);
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit();
+  }
+}
+
+Status SetFilterPolicy(rocksdb::Options* options, const std::string& policy) {
+  return SetFilterPolicy(options, options, policy);
 }
 
 }  // namespace exactbloom

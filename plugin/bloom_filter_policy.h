@@ -26,10 +26,10 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
   // A policy whose configuration failed (an error in `configuration`, or options out of range)
   // still exists, but a database cannot be opened with it: see ConfigureOptions.
-  BloomFilterPolicy(FilterKind kind, const PolicyOptions& options,
-                    const rocksdb::Status& configuration = rocksdb::Status::OK());
+  explicit BloomFilterPolicy(const PolicyOptions& options,
+                             const rocksdb::Status& configuration = rocksdb::Status::OK());
 
-  const char* Name() const override { return PolicyName(kind_); }
+  const char* Name() const override { return PolicyName(options_.kind); }
   std::string GetId() const override;
   // The built-in family's name, under which the filters of all tables are looked for and found.
   const char* CompatibilityName() const override;
@@ -43,7 +43,6 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
       const rocksdb::FilterBuildingContext& context) const override;
   rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override;
 
-  exactbloom::Layout Layout() const { return {kind_, options_.lines}; }
   const PolicyOptions& Options() const { return options_; }
 
   // The filter of a table that RocksDB makes in this context, if it does not depend on the live
@@ -77,7 +76,6 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   void Prepare();  // for options that are set
   std::string Describe() const;
 
-  FilterKind kind_;
   PolicyOptions options_;
   rocksdb::Status configuration_;  // the first error
   std::unique_ptr<const Allocation> allocation_;

@@ -16,6 +16,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
+#include "exactbloom/levels.h"
 
 namespace exactbloom {
 namespace {
@@ -50,14 +51,6 @@ bool ReadLevelBits(const std::string& text, std::vector<double>* values) {
     if (end == std::string::npos) return true;
     begin = end + 1;
   }
-}
-
-constexpr char kAuto[] = "auto";
-
-bool ReadSizeRatio(const std::string& text, double* value) {
-  if (text != kAuto) return ReadNumber(text, value) && *value >= 0.0;
-  *value = kAutoSizeRatio;
-  return true;
 }
 
 // Units of bytes, as RocksDB's own options have them.
@@ -96,53 +89,63 @@ std::string FormatBytes(std::uint64_t value) {
   return std::to_string(value) + unit;
 }
 
-bool ReadBottommost(const std::string& text, BottommostFilter* value) {
-  *value = text == "ribbon" ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
-  return text == "ribbon" || text == "bloom";
+bool ReadTruth(const std::string& text, bool* value) {
+  *value = text == "true";
+  return *value || text == "false";
 }
+
+// The policies that have an option.
+enum class Having : std::uint8_t { kAll, kExactBloom, kPlain };
 
 // One option: how its text is read and written, and its range.
 struct Rule {
   const char* name;
+  Having policies;
   std::string range;
   bool (*read)(const std::string& text, PolicyOptions* options);  // false: not a value of its type
   bool (*is_valid)(const PolicyOptions& options);
   std::string (*format)(const PolicyOptions& options);
+
+  bool IsOf(PolicyKind kind) const {
+    return policies == Having::kAll ||
+           (policies == Having::kExactBloom) == (kind == PolicyKind::kExactBloom);
+  }
 };
 
 const std::array<Rule, 8>& Rules() {
   static const std::array<Rule, 8> rules = {{
-      {"bits_per_key", "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
+      {"bits_per_key", Having::kAll, "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
        [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
        [](const PolicyOptions& o) { return FormatNumber(o.bits_per_key); }},
-      {"fpr",
+      {"memory_budget", Having::kExactBloom,
+       "a whole number of bytes, below 2^53, to which K, M, G or T may be added",
+       [](const std::string& text, PolicyOptions* o) { return ReadBytes(text, &o->memory_budget); },
+       [](const PolicyOptions& o) { return o.memory_budget < std::uint64_t{1} << 53; },
+       [](const PolicyOptions& o) { return FormatBytes(o.memory_budget); }},
+      {"ribbon", Having::kExactBloom, "true or false",
+       [](const std::string& text, PolicyOptions* o) { return ReadTruth(text, &o->ribbon); },
+       [](const PolicyOptions&) { return true; },
+       [](const PolicyOptions& o) -> std::string { return o.ribbon ? "true" : "false"; }},
+      {"size_ratio", Having::kExactBloom,
+       "0 (by the live tree) or a number above 1, up to " + FormatNumber(kMaxSizeRatio),
+       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->size_ratio); },
+       [](const PolicyOptions& o) {
+         return o.size_ratio == 0.0 || (o.size_ratio > 1.0 && o.size_ratio <= kMaxSizeRatio);
+       },
+       [](const PolicyOptions& o) { return FormatNumber(o.size_ratio); }},
+      {"fpr", Having::kPlain,
        "0 or a number from " + FormatNumber(kMinTargetRate) + " to " + FormatNumber(kMaxTargetRate),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->fpr); },
        [](const PolicyOptions& o) {
          return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
        },
        [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
-      {"lines", "0 or 1",
+      {"lines", Having::kPlain, "0 or 1",
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->lines); },
        [](const PolicyOptions& o) { return o.lines >= 0 && o.lines <= kMaxLines; },
        [](const PolicyOptions& o) { return std::to_string(o.lines); }},
-      {"size_ratio", "auto, 0 or a number above 1, up to " + FormatNumber(kMaxSizeRatio),
-       [](const std::string& text, PolicyOptions* o) {
-         return ReadSizeRatio(text, &o->size_ratio);
-       },
-       [](const PolicyOptions& o) {
-         return o.size_ratio == 0.0 || o.size_ratio == kAutoSizeRatio ||
-                (o.size_ratio > 1.0 && o.size_ratio <= kMaxSizeRatio);
-       },
-       [](const PolicyOptions& o) {
-         return o.size_ratio == kAutoSizeRatio ? kAuto : FormatNumber(o.size_ratio);
-       }},
-      {"memory_budget", "a whole number of bytes, below 2^53, to which K, M, G or T may be added",
-       [](const std::string& text, PolicyOptions* o) { return ReadBytes(text, &o->memory_budget); },
-       [](const PolicyOptions& o) { return o.memory_budget < std::uint64_t{1} << 53; },
-       [](const PolicyOptions& o) { return FormatBytes(o.memory_budget); }},
-      {"level_bits",
+      {"level_bits", Having::kPlain,
        "up to " + std::to_string(kMostLevels) + " numbers from 0 to " +
            FormatNumber(kMaxBitsPerKey) + ", separated by colons",
        [](const std::string& text, PolicyOptions* o) {
@@ -153,21 +156,32 @@ const std::array<Rule, 8>& Rules() {
                 std::all_of(o.level_bits.begin(), o.level_bits.end(), IsBitsPerKey);
        },
        [](const PolicyOptions& o) { return FormatLevelBits(o.level_bits); }},
-      {"bottommost", "bloom or ribbon",
-       [](const std::string& text, PolicyOptions* o) {
-         return ReadBottommost(text, &o->bottommost);
-       },
-       [](const PolicyOptions&) { return true; },
-       [](const PolicyOptions& o) -> std::string {
-         return o.bottommost == BottommostFilter::kRibbon ? "ribbon" : "bloom";
-       }},
-      {"hash_seed",
+      {"hash_seed", Having::kAll,
        "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->hash_seed); },
        [](const PolicyOptions&) { return true; },
        [](const PolicyOptions& o) { return std::to_string(o.hash_seed); }},
   }};
   return rules;
+}
+
+std::string NamesOfOptions(PolicyKind kind) {
+  std::string names;
+  for (const Rule& rule : Rules()) {
+    if (rule.IsOf(kind)) names.append(names.empty() ? "" : ", ").append(rule.name);
+  }
+  return names;
+}
+
+Status RefuseOption(PolicyKind kind, const std::string& option, const std::string& value) {
+  std::string message = "exactbloom: ";
+  message.append(PolicyName(kind)).append(" has no option '").append(option);
+  message.append("' for the value '").append(value).append("'; its options are ");
+  message += NamesOfOptions(kind);
+  const PolicyKind other =
+      kind == PolicyKind::kExactBloom ? PolicyKind::kClassicBloom : PolicyKind::kExactBloom;
+  message.append("; those of ").append(PolicyName(other)).append(" are ");
+  return Status::InvalidArgument(message + NamesOfOptions(other));
 }
 
 Status Refuse(const Rule& rule, const std::string& value) {
@@ -183,7 +197,7 @@ Status Parse(const Rule& rule, const std::string& text, PolicyOptions* options) 
   return Status::OK();
 }
 
-// Null if there is no such option.
+// Null if no policy has such an option.
 const Rule* FindRule(std::string_view name) {
   const auto rule = std::find_if(Rules().begin(), Rules().end(),
                                  [&](const Rule& known) { return known.name == name; });
@@ -191,6 +205,12 @@ const Rule* FindRule(std::string_view name) {
 }
 
 const Rule& RuleOf(std::string_view name) { return *FindRule(name); }
+
+// Null if policies of this kind have no such option.
+const Rule* FindRule(std::string_view name, PolicyKind kind) {
+  const Rule* rule = FindRule(name);
+  return rule != nullptr && rule->IsOf(kind) ? rule : nullptr;
+}
 
 bool IsChanged(const Rule& rule, const PolicyOptions& options) {
   return rule.format(options) != rule.format(PolicyOptions());
@@ -206,23 +226,6 @@ std::vector<const Rule*> NamingRules(const PolicyOptions& options) {
   }
   return rules;
 }
-
-// Two options that exclude each other, and why.
-struct Conflict {
-  const char* first;
-  const char* second;
-  const char* reason;
-};
-
-constexpr std::array<Conflict, 7> kConflicts = {{
-    {"fpr", "size_ratio", "with one rate for all tables there is nothing to divide"},
-    {"fpr", "level_bits", "both say how large filters are"},
-    {"size_ratio", "level_bits", "both say how levels share the memory"},
-    {"fpr", "memory_budget", "both say how large filters are"},
-    {"level_bits", "memory_budget", "both say how large filters are"},
-    {"fpr", "bottommost", "Ribbon filters are not sized by an exact rate"},
-    {"hash_seed", "bottommost", "Ribbon filters take no salt"},
-}};
 
 // The address is that of the whole struct, so an option needs nothing but its rule.
 rocksdb::OptionTypeInfo TypeOf(const Rule& rule) {
@@ -261,8 +264,8 @@ std::string FormatNumber(double value) {
   }
 }
 
-std::string FormatPolicyId(FilterKind kind, const PolicyOptions& options) {
-  std::string id = PolicyName(kind);
+std::string FormatPolicyId(const PolicyOptions& options) {
+  std::string id = PolicyName(options.kind);
   char separator = ':';
   for (const Rule* rule : NamingRules(options)) {
     id += separator;
@@ -282,7 +285,11 @@ Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
     const std::string item = text.substr(begin, end - begin);
     begin = end == std::string::npos ? end : end + 1;
     const std::size_t colon = item.find(':');
-    const Rule* named = colon == std::string::npos ? nullptr : FindRule(item.substr(0, colon));
+    const std::string name = item.substr(0, std::min(colon, item.size()));
+    const Rule* named = colon == std::string::npos ? nullptr : FindRule(name);
+    if (named != nullptr && !named->IsOf(options->kind)) {
+      return RefuseOption(options->kind, name, item.substr(colon + 1));
+    }
     // Without a name it is bits_per_key, which only the first can be.
     status = named != nullptr ? Parse(*named, item.substr(colon + 1), options)
                               : Parse(RuleOf("bits_per_key"), is_first ? item : text, options);
@@ -295,18 +302,20 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
   for (const Rule& rule : Rules()) {
     if (!rule.is_valid(options)) return Refuse(rule, rule.format(options));
   }
-  for (const Conflict& conflict : kConflicts) {
-    const Rule& first = RuleOf(conflict.first);
-    const Rule& second = RuleOf(conflict.second);
-    if (!IsChanged(first, options) || !IsChanged(second, options)) continue;
+  const auto exclude = [&](const char* first, const char* second, const char* reason) {
     return Status::InvalidArgument(
-        std::string("exactbloom: ") + first.name + " '" + first.format(options) + "' and " +
-        second.name + " '" + second.format(options) + "' exclude each other: " + conflict.reason);
+        std::string("exactbloom: ") + first + " '" + RuleOf(first).format(options) + "' and " +
+        second + " '" + RuleOf(second).format(options) + "' exclude each other: " + reason);
+  };
+  if (options.fpr != 0.0 && !options.level_bits.empty()) {
+    return exclude("fpr", "level_bits", "both say how large filters are");
   }
-  if (options.memory_budget != 0 && options.size_ratio > 0.0) {
-    return Status::InvalidArgument(
-        "exactbloom: memory_budget needs size_ratio=auto, or none: with a fixed ratio the division "
-        "does not know how much memory the tree takes");
+  if (options.memory_budget != 0 && options.size_ratio != 0.0) {
+    return exclude("memory_budget", "size_ratio",
+                   "with a fixed ratio it is not known how much memory the tree takes");
+  }
+  if (options.hash_seed != 0 && HasRibbon(options)) {
+    return exclude("hash_seed", "ribbon", "Ribbon filters take no salt");
   }
   return Status::OK();
 }
@@ -320,15 +329,11 @@ std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
   return text;
 }
 
-Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& values,
+Status RefuseUnknownOption(PolicyKind kind,
+                           const std::unordered_map<std::string, std::string>& values,
                            const Status& otherwise) {
-  std::string known;
-  for (const Rule& rule : Rules()) known.append(known.empty() ? "" : ", ").append(rule.name);
   for (const auto& [option, value] : values) {
-    if (FindRule(option) != nullptr) continue;
-    std::string message = "exactbloom: there is no option '";
-    message.append(option).append("' for the value '").append(value);
-    return Status::InvalidArgument(message.append("'; the options are ").append(known));
+    if (FindRule(option, kind) == nullptr) return RefuseOption(kind, option, value);
   }
   return otherwise;
 }
@@ -343,71 +348,75 @@ Status RefuseReplacedBits(const std::unordered_map<std::string, std::string>& va
   return Status::InvalidArgument(message.append(other.format(options)).append("'"));
 }
 
-Status ParsePolicy(const std::string& text, NamedPolicy* policy) {
-  const auto refuse = [](const std::string& message) {
-    return Status::InvalidArgument("exactbloom: " + message);
-  };
+Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_bits) {
   std::string id;
   std::unordered_map<std::string, std::string> values;
-  // It takes what it cannot read for a name.
+  // On malformed text GetOptionsMap returns OK with the whole text as `id`.
   Status status =
       rocksdb::Customizable::GetOptionsMap(rocksdb::ConfigOptions(), nullptr, text, &id, &values);
   if (!status.ok()) return status;
   const std::size_t colon = std::min(id.find(':'), id.size());
   const std::string name = id.substr(0, colon);
-  *policy = NamedPolicy();
-  if (name == PolicyName(FilterKind::kStandard)) {
-    policy->kind = FilterKind::kStandard;
-  } else if (name != PolicyName(FilterKind::kClassic)) {
-    return refuse("the filter policy is '" + name + "', but must be classic_bloom or " +
-                  "standard_bloom");
+  const auto kind = std::find_if(kPolicyKinds.begin(), kPolicyKinds.end(),
+                                 [&](PolicyKind known) { return name == PolicyName(known); });
+  if (kind == kPolicyKinds.end()) {
+    return Status::InvalidArgument("exactbloom: the filter policy is '" + name +
+                                   "', but must be exactbloom, classic_bloom or standard_bloom");
   }
-  PolicyOptions& options = policy->options;
-  options.bits_per_key = std::numeric_limits<double>::quiet_NaN();  // shows whether it is set
+  *options = PolicyOptions(*kind);
+  options->bits_per_key = std::numeric_limits<double>::quiet_NaN();  // shows whether it is set
   if (colon < id.size()) {
-    status = ParsePolicyId(id.substr(colon + 1), &options);
+    status = ParsePolicyId(id.substr(colon + 1), options);
     if (!status.ok()) return status;
   }
   for (const auto& [option, value] : values) {
-    const Rule* rule = FindRule(option);
-    if (rule == nullptr) return RefuseUnknownOption(values, Status::OK());
-    status = Parse(*rule, value, &options);
+    const Rule* rule = FindRule(option, *kind);
+    if (rule == nullptr) return RefuseOption(*kind, option, value);
+    status = Parse(*rule, value, options);
     if (!status.ok()) return status;
   }
-  policy->sets_bits = !std::isnan(options.bits_per_key) || ReplacesBits(options);
-  if (std::isnan(options.bits_per_key)) options.bits_per_key = PolicyOptions().bits_per_key;
-  status = RefuseReplacedBits(values, options);
-  return status.ok() ? ValidatePolicyOptions(options) : status;
+  const bool has_bits = !std::isnan(options->bits_per_key);
+  if (sets_bits != nullptr) *sets_bits = has_bits || ReplacesBits(*options);
+  if (!has_bits) options->bits_per_key = PolicyOptions().bits_per_key;
+  status = RefuseReplacedBits(values, *options);
+  return status.ok() ? ValidatePolicyOptions(*options) : status;
 }
 
-const char* PolicyName(FilterKind kind) {
-  return kind == FilterKind::kClassic ? "classic_bloom" : "standard_bloom";
+const char* PolicyName(PolicyKind kind) {
+  constexpr std::array<const char*, kPolicyKinds.size()> kNames = {"exactbloom", "classic_bloom",
+                                                                   "standard_bloom"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::string FormatPolicy(FilterKind kind, const PolicyOptions& options) {
-  const std::string fields = FormatPolicyFields(kind, options, ";");
-  return fields.empty() ? FormatPolicyId(kind, options) : "{" + fields + "}";
+std::string FormatPolicy(const PolicyOptions& options) {
+  const std::string fields = FormatPolicyFields(options, ";");
+  return fields.empty() ? FormatPolicyId(options) : "{" + fields + "}";
 }
 
-std::string FormatPolicyFields(FilterKind kind, const PolicyOptions& options,
-                               const std::string& delimiter) {
+std::string FormatPolicyFields(const PolicyOptions& options, const std::string& delimiter) {
   const std::vector<const Rule*> rules = NamingRules(options);
   if (rules.size() == 1 && rules.front() == &RuleOf("bits_per_key")) return "";
   std::string text = "id=";
-  text += PolicyName(kind);
+  text += PolicyName(options.kind);
   for (const Rule* rule : rules) {
     text.append(delimiter).append(rule->name).append("=").append(rule->format(options));
   }
   return text;
 }
 
-const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes() {
+const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes(PolicyKind kind) {
+  using Types = std::unordered_map<std::string, rocksdb::OptionTypeInfo>;
   static const auto types = [] {
-    std::unordered_map<std::string, rocksdb::OptionTypeInfo> map;
-    for (const Rule& rule : Rules()) map.emplace(rule.name, TypeOf(rule));
-    return map;
+    std::array<Types, kPolicyKinds.size()> of_kinds;
+    for (const PolicyKind policy : kPolicyKinds) {
+      for (const Rule& rule : Rules()) {
+        if (rule.IsOf(policy))
+          of_kinds[static_cast<std::size_t>(policy)].emplace(rule.name, TypeOf(rule));
+      }
+    }
+    return of_kinds;
   }();
-  return types;
+  return types[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace exactbloom

@@ -15,32 +15,31 @@
 
 namespace exactbloom {
 
-// For Configurable::RegisterOptions, with a PolicyOptions.
-const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes();
+// For Configurable::RegisterOptions, with a PolicyOptions of this kind.
+const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes(PolicyKind kind);
+
+// Returns the name of the policies of a kind: exactbloom, classic_bloom or standard_bloom.
+const char* PolicyName(PolicyKind kind);
 
 // Returns `classic_bloom:10`, or where other options are set `classic_bloom:10/lines:1`: the
 // options of FormatPolicyFields, bits_per_key without its name. RocksDB makes a policy from it as
 // from a name alone, so it contains none of the characters that separate options.
-std::string FormatPolicyId(FilterKind kind, const PolicyOptions& options);
+std::string FormatPolicyId(const PolicyOptions& options);
 
 // Reads the part behind the first colon. The options that come before an error are changed.
 rocksdb::Status ParsePolicyId(const std::string& text, PolicyOptions* options);
 
-// What filter_policy= takes, read.
-struct NamedPolicy {
-  FilterKind kind = FilterKind::kClassic;
-  PolicyOptions options;
-  bool sets_bits = false;  // bits_per_key, or what replaces it: fpr or level_bits
-};
+// Reads what filter_policy= takes: `classic_bloom`, `exactbloom:10` or
+// `{id=classic_bloom;bits_per_key=9;lines=1}`, with or without braces. InvalidArgument for another
+// policy, an option that it does not have, and what ValidatePolicyOptions refuses.
+//   sets_bits   null, or becomes whether the text has bits_per_key, or what replaces it
+rocksdb::Status ParsePolicy(const std::string& text, PolicyOptions* options,
+                            bool* sets_bits = nullptr);
 
-// Reads `classic_bloom`, `classic_bloom:10` or `{id=classic_bloom;bits_per_key=9;lines=1}`, with or
-// without braces. InvalidArgument for another policy, an unknown option and what
-// ValidatePolicyOptions refuses.
-rocksdb::Status ParsePolicy(const std::string& text, NamedPolicy* policy);
-
-// InvalidArgument, naming an option of `values` that does not exist, its value and all that exist;
-// `otherwise` if all exist.
-rocksdb::Status RefuseUnknownOption(const std::unordered_map<std::string, std::string>& values,
+// InvalidArgument, naming an option of `values` that a policy of this kind does not have, its value
+// and all options that exist; `otherwise` if it has all.
+rocksdb::Status RefuseUnknownOption(PolicyKind kind,
+                                    const std::unordered_map<std::string, std::string>& values,
                                     const rocksdb::Status& otherwise);
 
 // InvalidArgument if `values`, which `options` was changed by, have bits_per_key, and another
@@ -56,18 +55,14 @@ inline bool ReplacesBits(const PolicyOptions& options) {
   return options.fpr != 0.0 || !options.level_bits.empty();
 }
 
-// Returns the name of the policies of a kind: classic_bloom or standard_bloom.
-const char* PolicyName(FilterKind kind);
-
-// Returns what filter_policy= takes for such a policy: classic_bloom:10 where only bits_per_key
-// matters, and otherwise the fields of FormatPolicyFields between braces.
-std::string FormatPolicy(FilterKind kind, const PolicyOptions& options);
+// Returns what filter_policy= takes for a policy: exactbloom:10 where only bits_per_key matters,
+// and otherwise the fields of FormatPolicyFields between braces.
+std::string FormatPolicy(const PolicyOptions& options);
 
 // Returns `id=classic_bloom;bits_per_key=9;lines=1`, separated by `delimiter`: the name, and the
 // options that have not their defaults. bits_per_key is always among them, unless other options
 // replace it. Empty where the short form says all.
-std::string FormatPolicyFields(FilterKind kind, const PolicyOptions& options,
-                               const std::string& delimiter);
+std::string FormatPolicyFields(const PolicyOptions& options, const std::string& delimiter);
 
 // Returns `14:9.5`.
 std::string FormatLevelBits(const std::vector<double>& bits_per_key);

@@ -25,19 +25,19 @@ using rocksdb::ObjectLibrary;
 // Makes a policy from the text that the pattern matched: the name alone, or what GetId returned. A
 // bad number makes a policy that reports it, because RocksDB would drop the error of a factory.
 // Throws std::bad_alloc.
-const FilterPolicy* Create(FilterKind kind, const std::string& id,
+const FilterPolicy* Create(PolicyKind kind, const std::string& id,
                            std::unique_ptr<const FilterPolicy>* guard) {
-  PolicyOptions options;
+  PolicyOptions options(kind);
   rocksdb::Status status;
   const std::size_t colon = id.find(':');
   if (colon != std::string::npos) {
     status = ParsePolicyId(id.substr(colon + 1), &options);
   }
-  guard->reset(new BloomFilterPolicy(kind, options, status));
+  guard->reset(new BloomFilterPolicy(options, status));
   return guard->get();
 }
 
-void AddPolicy(ObjectLibrary& library, FilterKind kind) {
+void AddPolicy(ObjectLibrary& library, PolicyKind kind) {
   // Any text behind the colon is accepted here, so that a bad number gets ExactBloom's error and
   // not "unknown policy".
   const auto pattern =
@@ -80,8 +80,7 @@ void RegisterFilterPolicies() {
 }  // namespace exactbloom
 
 int RegisterExactBloom(ROCKSDB_NAMESPACE::ObjectLibrary& library, const std::string& /*argument*/) {
-  exactbloom::AddPolicy(library, exactbloom::FilterKind::kClassic);
-  exactbloom::AddPolicy(library, exactbloom::FilterKind::kStandard);
+  for (const auto kind : exactbloom::kPolicyKinds) exactbloom::AddPolicy(library, kind);
   exactbloom::AddListener(library);
-  return 3;
+  return exactbloom::kPolicyKinds.size() + 1;
 }

@@ -14,10 +14,9 @@ std::string Describe(Layout layout) {
 }
 
 std::string PolicyString(Layout layout, double bits_per_key) {
-  BloomFilterPolicyOptions options;
+  PolicyOptions options = PlainPolicy(layout);
   options.bits_per_key = bits_per_key;
-  options.lines = layout.Lines();
-  return FormatPolicy(layout.kind, options);
+  return FormatPolicy(options);
 }
 
 std::string Counted(std::uint64_t count, const std::string& noun) {

@@ -11,10 +11,9 @@ namespace {
 
 FilterDesign OfLayout(const std::string& name, Layout layout) {
   return {name, layout, [layout](std::uint64_t, double bits_per_key) {
-            PolicyOptions options;
+            PolicyOptions options = PlainPolicy(layout);
             options.bits_per_key = bits_per_key;
-            options.lines = layout.Lines();
-            return std::make_shared<BloomFilterPolicy>(layout.kind, options);
+            return std::make_shared<BloomFilterPolicy>(options);
           }};
 }
 

@@ -50,8 +50,7 @@ inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
 
 struct ReadampSettings {
   std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:{equal_bytes}",
-                                       "classic_bloom:10",
-                                       "{id=classic_bloom;size_ratio=auto;bottommost=ribbon}"};
+                                       "classic_bloom:10", "exactbloom:10"};
 
   // The keys: of a file, synthetic, or of the user's own database.
   std::string key_file = "/usr/share/dict/american-english-insane";

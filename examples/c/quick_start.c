@@ -1,15 +1,9 @@
 /* A database with ExactBloom's filters, in C. `./run` compiles and runs it. */
 #include <exactbloom/c.h>
 
-static rocksdb_options_t* filtered_options(const char* policy, char** error) {
-  rocksdb_filterpolicy_t* filter = exactbloom_filterpolicy_create(policy, error);
-  if (filter == NULL) return NULL;
-  rocksdb_block_based_table_options_t* tables = rocksdb_block_based_options_create();
-  rocksdb_block_based_options_set_filter_policy(tables, filter);
+static rocksdb_options_t* filtered_options(char** error) {
   rocksdb_options_t* options = rocksdb_options_create();
-  rocksdb_options_set_block_based_table_factory(options, tables);
-  rocksdb_block_based_options_destroy(tables);
-  exactbloom_options_add_tree_listener(options, error); /* size_ratio=auto follows the tree */
+  exactbloom_options_set_filter_policy(options, "exactbloom:10", error);
   return options;
 }
 
@@ -25,8 +19,7 @@ static int failed(char* error) {
 
 int main(int argc, char** argv) {
   char* error = NULL;
-  rocksdb_options_t* options = filtered_options(
-      "{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}", &error);
+  rocksdb_options_t* options = filtered_options(&error);
   if (argc != 2 || failed(error)) return 2;
   rocksdb_options_set_create_if_missing(options, 1);
   rocksdb_options_enable_statistics(options);

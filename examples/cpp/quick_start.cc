@@ -1,19 +1,10 @@
 // A database with ExactBloom's filters, in C++. `./run_cmake` and `./run_pkg_config` compile and
 // run it.
 #include <exactbloom/filter_policy.h>
-#include <exactbloom/tree_listener.h>
-#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/table.h>
 
-rocksdb::Status AddFilters(rocksdb::Options& options, const std::string& policy) {
-  exactbloom::RegisterFilterPolicies();
-  rocksdb::BlockBasedTableOptions tables;
-  rocksdb::Status status =
-      rocksdb::FilterPolicy::CreateFromString({}, policy, &tables.filter_policy);
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
-  options.listeners.push_back(exactbloom::NewTreeListener());  // size_ratio=auto follows the tree
-  return status;
+rocksdb::Status AddFilters(rocksdb::Options& options) {
+  return exactbloom::SetFilterPolicy(&options, "exactbloom:10");
 }
 
 // ---- What follows shows by RocksDB's counters that it works. ----
@@ -35,8 +26,7 @@ std::string Key(int number) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   rocksdb::Options options;
-  rocksdb::Status status =
-      AddFilters(options, "{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}");
+  rocksdb::Status status = AddFilters(options);
   options.create_if_missing = true;
   options.statistics = rocksdb::CreateDBStatistics();
   rocksdb::DB* opened = nullptr;  // from RocksDB 11.0 on a std::unique_ptr<rocksdb::DB>

@@ -21,7 +21,7 @@ func check(failure *C.char) {
 }
 
 func main() {
-	options, failure := filteredOptions("{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}")
+	options, failure := filteredOptions("exactbloom:10")
 	check(failure)
 	C.rocksdb_options_set_create_if_missing(options, 1)
 	C.rocksdb_options_enable_statistics(options)

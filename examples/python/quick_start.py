@@ -10,11 +10,8 @@ rocksdb.rocksdb_options_create.restype = ctypes.c_void_p
 
 def filtered_options(policy):
     """Options of a database; `policy` is what filter_policy= takes."""
-    exactbloom.exactbloom_register()
     options, error = ctypes.c_void_p(rocksdb.rocksdb_options_create()), ctypes.c_char_p()
-    # The listener is for size_ratio=auto, which follows the tree.
-    text = f"listeners=exactbloom_tree;block_based_table_factory={{filter_policy={policy}}}".encode()
-    rocksdb.rocksdb_get_options_from_string(options, text, options, ctypes.byref(error))
+    exactbloom.exactbloom_options_set_filter_policy(options, policy.encode(), ctypes.byref(error))
     check(error)
     return options
 
@@ -32,7 +29,7 @@ def pointer(function, *arguments):
 
 
 def main():
-    options = filtered_options("{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}")
+    options = filtered_options("exactbloom:10")
     error = ctypes.c_char_p()
     rocksdb.rocksdb_options_set_create_if_missing(options, 1)
     rocksdb.rocksdb_options_enable_statistics(options)

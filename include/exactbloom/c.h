@@ -1,16 +1,9 @@
 /* ExactBloom for programs on RocksDB's C interface, and for languages that reach C. C99 and C++.
 
      char* error = NULL;
-     rocksdb_filterpolicy_t* policy =
-         exactbloom_filterpolicy_create("{id=classic_bloom;bits_per_key=10;lines=1}", &error);
-     if (policy == NULL) { ...; rocksdb_free(error); }
-     rocksdb_block_based_options_set_filter_policy(table_options, policy);
-
-   or without a pointer, once the names are registered,
-
-     exactbloom_register();
-     rocksdb_get_options_from_string(
-         base, "block_based_table_factory={filter_policy=classic_bloom:10}", options, &error);
+     rocksdb_options_t* options = rocksdb_options_create();
+     exactbloom_options_set_filter_policy(options, "exactbloom:10", &error);
+     if (error != NULL) { ...; rocksdb_free(error); }
 
    Errors work as in RocksDB's C interface: *errptr must be NULL or a string from malloc(). An error
    frees that string and stores a new one, which the caller frees with rocksdb_free() or free();
@@ -28,20 +21,30 @@ extern "C" {
 /* Returns the version of ExactBloom, such as "0.1.0". */
 const char* exactbloom_version(void);
 
-/* Registers the policies classic_bloom and standard_bloom and the listener exactbloom_tree in this
-   process, so that option strings and OPTIONS files can name them. Call it before any of these is
-   read; further calls do nothing. */
+/* Registers the policies exactbloom, classic_bloom and standard_bloom and the listener
+   exactbloom_tree in this process, so that option strings and OPTIONS files can name them. Call it
+   before any of these is read; further calls do nothing. */
 void exactbloom_register(void);
 
-/* Returns a new filter policy. `policy` is the text that filter_policy= takes in an option string:
-   "classic_bloom:10" or "{id=classic_bloom;...}" (docs/configuration.md). No registration is
-   needed. rocksdb_block_based_options_set_filter_policy() takes ownership; otherwise free the
-   policy with rocksdb_filterpolicy_destroy(). Returns NULL and an error for an unknown policy or
-   option, a value out of range, options that exclude each other, and when memory is short. */
+/* Makes the tables of `options` get filters of a policy: puts it into the block-based table factory
+   that is there, or into a new one, and adds the tree listener that it may need. All else stays.
+   Call it before opening a database, after rocksdb_options_set_block_based_table_factory().
+   `policy` is the text that filter_policy= takes in an option string: "exactbloom:10" or
+   "{id=exactbloom;...}" (docs/configuration.md). No registration is needed. An error, which changes
+   no options: another kind of table factory, an unknown policy or option, a value out of range,
+   options that exclude each other, and when memory is short. */
+void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char* policy,
+                                          char** errptr);
+
+/* Returns a new filter policy, of the same text. A policy that divides memory by the live tree
+   needs a tree listener beside it. rocksdb_block_based_options_set_filter_policy() takes ownership;
+   otherwise free the policy with rocksdb_filterpolicy_destroy(). Returns NULL and an error for an
+   unknown policy or option, a value out of range, options that exclude each other, and when memory
+   is short. */
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr);
 
-/* Appends a tree listener to the listeners of `options`, which size_ratio=auto and memory_budget
-   need. Call it before opening a database with these options. Fails only for NULL options and when
+/* Appends a tree listener to the listeners of `options`, which the policy exactbloom
+   needs. Call it before opening a database with these options. Fails only for NULL options and when
    memory is short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
 

@@ -62,7 +62,7 @@ struct RebuildResult {
 enum class RebuildScope : std::uint8_t {
   kOtherFilter,  // tables that lack their filter, see RebuildFilters
   // Tables whose filter is of the right kind, but differs in memory per key by more than 5%: after
-  // a change of bits_per_key, or of the tree that a policy divides memory for. With size_ratio=auto
+  // a change of bits_per_key, or of the tree that a policy divides memory for. With exactbloom
   // or memory_budget, a table should have, and a rewritten one gets, what a division among the
   // present sorted runs gives it: a second call rewrites nothing. With
   // optimize_filters_for_memory, which rounds sizes to those of the allocator: by more than 25%.

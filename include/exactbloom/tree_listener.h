@@ -1,5 +1,5 @@
-// Gives the filter policies of a database the shape of its LSM tree, as size_ratio=auto and
-// memory_budget need it.
+// Gives the filter policies of a database the shape of its LSM tree, as the policy exactbloom
+// needs it. SetFilterPolicy (filter_policy.h) adds one; elsewhere
 //
 //   options.listeners.push_back(exactbloom::NewTreeListener());
 //

@@ -41,9 +41,24 @@ tree::LsmShape::PolicyId NewPolicyId() {
 
 }  // namespace
 
-tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options) {
-  return {layout, options.bits_per_key, options.memory_budget,
-          options.bottommost == BottommostFilter::kRibbon};
+PolicyOptions::PolicyOptions(const ExactBloomOptions& options)
+    : kind(PolicyKind::kExactBloom),
+      bits_per_key(options.bits_per_key),
+      hash_seed(options.hash_seed),
+      size_ratio(options.size_ratio),
+      memory_budget(options.memory_budget),
+      ribbon(options.ribbon) {}
+
+PolicyOptions::PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options)
+    : kind(policy),
+      bits_per_key(options.bits_per_key),
+      hash_seed(options.hash_seed),
+      fpr(options.fpr),
+      lines(options.lines),
+      level_bits(options.level_bits) {}
+
+tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options) {
+  return {LayoutOf(options), options.bits_per_key, options.memory_budget, HasRibbon(options)};
 }
 
 FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& table_options,
@@ -56,11 +71,8 @@ FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& t
   return context;
 }
 
-Allocation::Allocation(Layout layout, const PolicyOptions& options)
-    : layout_(layout),
-      options_(options),
-      division_(DivisionOptionsOf(layout, options)),
-      id_(NewPolicyId()) {
+Allocation::Allocation(const PolicyOptions& options)
+    : options_(options), division_(DivisionOptionsOf(options)), id_(NewPolicyId()) {
   if (options_.memory_budget != 0) demand_.emplace();
 }
 
@@ -92,8 +104,7 @@ AllocatedFilter Allocation::FilterOfUnknownTree(const FilterBuildingContext& con
   AllocatedFilter filter;
   filter.fpr = options_.fpr;
   filter.bits_per_key = options_.fpr > 0.0 ? options_.bits_per_key : BitsPerKeyByLevel(context);
-  filter.ribbon = options_.bottommost == BottommostFilter::kRibbon &&
-                  (FollowsTree(options_) || IsBottommost(context));
+  filter.ribbon = HasRibbon(options_) && (FollowsTree(options_) || IsBottommost(context));
   return filter;
 }
 
@@ -105,15 +116,16 @@ double Allocation::BitsPerKeyByLevel(const FilterBuildingContext& context) const
     if (context.level_at_creation < 0) return options_.level_bits.back();
     return at_most_last(options_.level_bits, static_cast<std::size_t>(context.level_at_creation));
   }
-  if (options_.size_ratio == 0.0 || FollowsTree(options_)) return options_.bits_per_key;
+  if (options_.size_ratio == 0.0) return options_.bits_per_key;
   const auto distance = DistanceFromBottom(context);
   return distance ? at_most_last(BitsByDistance(), *distance) : options_.bits_per_key;
 }
 
 const std::vector<double>& Allocation::BitsByDistance() const {
   std::call_once(planned_, [this] {
-    bits_by_distance_ = GeometricLevelBits(layout_, options_.size_ratio, options_.bits_per_key,
-                                           options_.bottommost);
+    bits_by_distance_ = GeometricLevelBits(
+        LayoutOf(options_), options_.size_ratio, options_.bits_per_key,
+        HasRibbon(options_) ? BottommostFilter::kRibbon : BottommostFilter::kBloom);
   });
   return bits_by_distance_;
 }

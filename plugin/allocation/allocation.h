@@ -2,13 +2,14 @@
 //
 // RocksDB tells a policy the level, the number of levels that there may be, and whether the table
 // goes to the bottommost sorted run of its key range; it tells neither how many levels are in use
-// nor their sizes. With size_ratio=auto and memory_budget the shape of the live tree tells the rest
+// nor their sizes. For exactbloom the shape of the live tree tells the rest
 // (plugin/tree/). docs/configuration.md says what each table gets, and why.
 #pragma once
 
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,15 +28,57 @@
 
 namespace exactbloom {
 
-using PolicyOptions = BloomFilterPolicyOptions;
+enum class PolicyKind : std::uint8_t { kExactBloom, kClassicBloom, kStandardBloom };
+inline constexpr std::array<PolicyKind, 3> kPolicyKinds = {
+    PolicyKind::kExactBloom, PolicyKind::kClassicBloom, PolicyKind::kStandardBloom};
+
+// A policy: the options of its kind, which filter_policy.h describes; the others have their
+// defaults.
+struct PolicyOptions {
+  PolicyOptions(PolicyKind policy = PolicyKind::kClassicBloom)
+      : kind(policy) {}  // NOLINT: implicit
+  explicit PolicyOptions(const ExactBloomOptions& options);
+  PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options);
+
+  PolicyKind kind;
+  double bits_per_key = 10.0;
+  std::uint64_t hash_seed = 0;
+  // Of exactbloom.
+  double size_ratio = 0.0;
+  std::uint64_t memory_budget = 0;
+  bool ribbon = true;
+  // Of the plain policies.
+  double fpr = 0.0;
+  int lines = 0;
+  std::vector<double> level_bits;
+};
+
+// The Bloom filters of a policy.
+inline Layout LayoutOf(const PolicyOptions& options) {
+  const bool standard = options.kind == PolicyKind::kStandardBloom;
+  return {standard ? FilterKind::kStandard : FilterKind::kClassic, options.lines};
+}
+
+// The plain policy with Bloom filters of a layout.
+inline PolicyOptions PlainPolicy(Layout layout) {
+  const bool standard = layout.kind == FilterKind::kStandard;
+  PolicyOptions options(standard ? PolicyKind::kStandardBloom : PolicyKind::kClassicBloom);
+  options.lines = layout.Lines();
+  return options;
+}
+
+// Whether a policy has Ribbon filters in large runs.
+inline bool HasRibbon(const PolicyOptions& options) {
+  return options.kind == PolicyKind::kExactBloom && options.ribbon;
+}
 
 // Whether the live tree decides how many bits per key a table gets, which needs a tree listener.
 inline bool FollowsTree(const PolicyOptions& options) {
-  return options.size_ratio == kAutoSizeRatio || options.memory_budget != 0;
+  return options.kind == PolicyKind::kExactBloom && options.size_ratio == 0.0;
 }
 
 // How a policy of these options divides the bits of a live tree.
-tree::DivisionOptions DivisionOptionsOf(Layout layout, const PolicyOptions& options);
+tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options);
 
 // Returns what RocksDB tells a policy of a table that a compaction makes in `level` of a column
 // family with leveled compaction; `table_options` must outlive it.
@@ -59,7 +102,7 @@ struct AllocatedFilter {
 class Allocation {
  public:
   // The options must be valid, and outlive the allocation.
-  Allocation(Layout layout, const PolicyOptions& options);
+  explicit Allocation(const PolicyOptions& options);
 
   // Returns the filter of the table that this thread begins to make.
   AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
@@ -98,7 +141,6 @@ class Allocation {
   double ShareOf(const LiveTable& table, const tree::TreeView& view, double keys) const;
   void LogShare(const LiveTable& table, const tree::TableShare& share) const;
 
-  Layout layout_;
   const PolicyOptions& options_;
   mutable std::once_flag planned_;
   mutable std::vector<double> bits_by_distance_;

@@ -57,15 +57,23 @@ rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char*
   rocksdb_filterpolicy_t* made = nullptr;
   Report(errptr, [&] {
     if (policy == nullptr) return Status::InvalidArgument("exactbloom: the filter policy is NULL");
-    exactbloom::NamedPolicy named;
-    Status status = exactbloom::ParsePolicy(policy, &named);
+    exactbloom::PolicyOptions options;
+    Status status = exactbloom::ParsePolicy(policy, &options);
     if (status.ok()) {
-      made = exactbloom::NewCPolicy(
-          std::make_shared<exactbloom::BloomFilterPolicy>(named.kind, named.options));
+      made = exactbloom::NewCPolicy(std::make_shared<exactbloom::BloomFilterPolicy>(options));
     }
     return status;
   });
   return made;
+}
+
+void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char* policy,
+                                          char** errptr) {
+  Report(errptr, [&] {
+    if (options == nullptr) return Status::InvalidArgument("exactbloom: the options are NULL");
+    if (policy == nullptr) return Status::InvalidArgument("exactbloom: the filter policy is NULL");
+    return exactbloom::SetFilterPolicy(&options->rep, policy);
+  });
 }
 
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {

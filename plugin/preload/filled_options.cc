@@ -48,7 +48,7 @@ Families FilledFamilies(const Families& families, Notes* notes) {
 }
 
 void AddListener(rocksdb::DBOptions* options) {
-  if (!FollowsTree(Config().policy.options) || HasTreeListener(*options)) return;
+  if (!FollowsTree(Config().policy) || HasTreeListener(*options)) return;
   options->listeners.push_back(NewTreeListener());
 }
 
@@ -56,7 +56,7 @@ void Announce(const rocksdb::DB& db, const Notes& notes) {
   const rocksdb::DBOptions options = db.GetDBOptions();
   rocksdb::Info(options.info_log, "exactbloom: preloaded with %s=%s; replaced until now: %s%s",
                 kVariable, Config().text.c_str(), DescribeCounts().c_str(),
-                FollowsTree(Config().policy.options) ? "; with a tree listener" : "");
+                FollowsTree(Config().policy) ? "; with a tree listener" : "");
   for (const std::string& note : notes) {
     rocksdb::Info(options.info_log, "exactbloom: %s", note.c_str());
   }

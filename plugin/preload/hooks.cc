@@ -243,6 +243,13 @@ rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char*
   return nullptr;
 }
 
+void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char* policy,
+                                          char** errptr) {
+  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
+  if (core != nullptr) return core->set_policy(options, policy, errptr);
+  HandOutRefusal(errptr);
+}
+
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {
   const Core* core = LoadedCore(/*brings_rocksdb=*/true);
   if (core != nullptr) return core->add_tree_listener(options, errptr);

@@ -61,6 +61,7 @@ struct Core {
   // exactbloom/c.h
   void (*register_names)();
   rocksdb_filterpolicy_t* (*create_policy)(const char* policy, char** errptr);
+  void (*set_policy)(rocksdb_options_t* options, const char* policy, char** errptr);
   void (*add_tree_listener)(rocksdb_options_t* options, char** errptr);
 
   // Return the policy of EXACTBLOOM_POLICY, with these bits per key unless the variable sets them.

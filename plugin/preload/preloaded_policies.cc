@@ -43,7 +43,7 @@ PreloadConfig ReadVariable() {
     config.adds = false;
     policy = Trimmed(policy.substr(0, last_word));
   }
-  const Status status = ParsePolicy(policy, &config.policy);
+  const Status status = ParsePolicy(policy, &config.policy, &config.sets_bits);
   if (status.ok()) return config;
   dprintf(STDERR_FILENO, "%s is '%s': %s\n", kVariable, config.text.c_str(),
           status.ToString().c_str());
@@ -78,8 +78,7 @@ std::shared_ptr<const FilterPolicy> PolicyOf(const PolicyOptions& options) {
   // The options of two policies differ in the bits only.
   std::shared_ptr<const FilterPolicy>& policy = policies[options.bits_per_key];
   if (policy == nullptr) {
-    policy = std::make_shared<PreloadedPolicy>(
-        std::make_shared<BloomFilterPolicy>(Config().policy.kind, options));
+    policy = std::make_shared<PreloadedPolicy>(std::make_shared<BloomFilterPolicy>(options));
   }
   return policy;
 }
@@ -135,12 +134,12 @@ const PreloadConfig& Config() {
 }
 
 std::shared_ptr<const FilterPolicy> PolicyForBits(double bits_per_key) {
-  PolicyOptions options = Config().policy.options;
-  if (!Config().policy.sets_bits) options.bits_per_key = AsRocksDBTakes(bits_per_key);
+  PolicyOptions options = Config().policy;
+  if (!Config().sets_bits) options.bits_per_key = AsRocksDBTakes(bits_per_key);
   return PolicyOf(options);
 }
 
-std::shared_ptr<const FilterPolicy> PolicyForNone() { return PolicyOf(Config().policy.options); }
+std::shared_ptr<const FilterPolicy> PolicyForNone() { return PolicyOf(Config().policy); }
 
 void ReplaceNames() {
   // RocksDB searches the library that was added last first, before its own.

@@ -15,8 +15,9 @@ namespace exactbloom::preload {
 // blanks and `replace-only`.
 struct PreloadConfig {
   std::string text;
-  NamedPolicy policy;
-  bool adds = true;  // also to column families without a filter policy
+  PolicyOptions policy;
+  bool sets_bits = false;  // bits_per_key, or what replaces it
+  bool adds = true;        // also to column families without a filter policy
 };
 
 // Returns EXACTBLOOM_POLICY, parsed at the first call. An invalid value terminates the process with

@@ -10,15 +10,15 @@ import sys
 from plot import GRID, INK, PAPER, Axis, Plot, style_sheet
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOOM, RIBBON, AUTO = "bloomfilter", "ribbonfilter", "classic_bloom size_ratio=auto"
-RECOMMENDED = AUTO + " bottommost=ribbon"
-NAMES = {BLOOM: "RocksDB's Bloom", RIBBON: "RocksDB's Ribbon", AUTO: "size_ratio=auto", RECOMMENDED: "recommended"}
+BLOOM, RIBBON, AUTO = "bloomfilter", "ribbonfilter", "exactbloom ribbon=false"
+RECOMMENDED = "exactbloom"
+NAMES = {BLOOM: "RocksDB's Bloom", RIBBON: "RocksDB's Ribbon", AUTO: "ribbon=false", RECOMMENDED: "recommended"}
 USUAL_BITS = 10
 MEMORIES = ((6, "tight"), (10, "usual"), (16, "plenty"))
 CHOICE_COLUMNS = ["memory", "for whom", "`filter_policy=`", "wasted reads in 1,000 lookups", "of RocksDB's Bloom",
                   "build, in times of RocksDB's Bloom"]
 CHOICE_NOTE = ("Times to build are those of filter_benchmark at 10 bits per key, against RocksDB's Bloom filter compiled for AVX2. "
-               "`size_ratio=auto` needs one more line, in `[DBOptions]`: `listeners=exactbloom_tree`.")
+               "`exactbloom` needs one more line, in `[DBOptions]`: `listeners=exactbloom_tree`.")
 METHOD = ("Wasted reads are the tables that a lookup of an absent key reads because their filter lets it through. Bits per key are what the "
           "filter blocks take, trailers included. Each policy has a database of its own; every answer is checked, and there is no report "
           "unless the counts of RocksDB, of the file system and of the tree agree. Bars are 99.9% intervals.")

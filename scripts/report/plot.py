@@ -7,9 +7,9 @@ import math
 STYLES = {
     "bloomfilter": ("#b03a00", "#ff9d66", "", "square"),
     "classic_bloom": ("#0062a3", "#74bdf4", "8 4", "triangle"),
-    "classic_bloom size_ratio=auto": ("#00694a", "#57d3a6", "2 4", "diamond"),
+    "exactbloom ribbon=false": ("#00694a", "#57d3a6", "2 4", "diamond"),
     "ribbonfilter": ("#86349a", "#dda3ec", "11 4 2 4", "down"),
-    "classic_bloom size_ratio=auto bottommost=ribbon": ("#111111", "#ffffff", "", "circle"),
+    "exactbloom": ("#111111", "#ffffff", "", "circle"),
 }
 OTHER_STYLES = [("#6d5200", "#e3c35c", "5 3", "square"), ("#4c5660", "#b4bec8", "1 3", "triangle")]
 MARKERS = {
@@ -74,7 +74,7 @@ class Plot:
     def curve(self, label, name, line, markers=(), bars=()):
         """Points of a line, of markers, and (x, low, high) of bars."""
         _, _, dashes, marker = style_of(label, self.labels)
-        width = 3 if label.endswith("bottommost=ribbon") else 2
+        width = 3 if label == "exactbloom" else 2
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
         drawn += [f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>' for x, low, high in bars]

@@ -30,14 +30,16 @@ class AllocationTest : public testing::Test {
   }
 
   double BitsOf(const FilterBuildingContext& context) const {
-    return Allocation(FilterKind::kClassic, options_).FilterOf(context).bits_per_key;
+    return Allocation(options_).FilterOf(context).bits_per_key;
   }
 
   bool IsRibbon(const FilterBuildingContext& context) const {
-    return Allocation(FilterKind::kClassic, options_).FilterOf(context).ribbon;
+    return Allocation(options_).FilterOf(context).ribbon;
   }
 
   void UseSizeRatio(double ratio) {
+    options_ = PolicyKind::kExactBloom;
+    options_.ribbon = false;
     options_.size_ratio = ratio;
     bits_ = GeometricLevelBits(FilterKind::kClassic, ratio, options_.bits_per_key);
   }
@@ -104,7 +106,8 @@ TEST_F(AllocationTest, LevelBitsGoByLevelNumber) {
 
 TEST_F(AllocationTest, RibbonIsForTablesKnownToBeBottommost) {
   EXPECT_FALSE(IsRibbon(Compaction(6, true)));
-  options_.bottommost = BottommostFilter::kRibbon;
+  UseSizeRatio(10);
+  options_.ribbon = true;
   EXPECT_TRUE(IsRibbon(Compaction(6, true)));
   EXPECT_TRUE(IsRibbon(Compaction(6)));
   EXPECT_TRUE(IsRibbon(Compaction(3, true)));
@@ -121,7 +124,7 @@ TEST_F(AllocationTest, RibbonIsForTablesKnownToBeBottommost) {
 
 TEST_F(AllocationTest, FprIsForAllTables) {
   options_.fpr = 0.01;
-  const Allocation levels(FilterKind::kClassic, options_);
+  const Allocation levels(options_);
   for (const FilterBuildingContext& context :
        {Flush(), Compaction(6, true), FilterBuildingContext(table_options_)}) {
     EXPECT_EQ(levels.FilterOf(context).fpr, 0.01);

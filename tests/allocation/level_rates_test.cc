@@ -41,25 +41,20 @@ PolicyOptions With(void (*set)(PolicyOptions&)) {
 }
 
 std::vector<Case> Cases() {
-  const auto ratio = [](PolicyOptions& o) { o.size_ratio = 10; };
+  const auto ratio = [](PolicyOptions& o) {
+    o = PolicyKind::kExactBloom;
+    o.size_ratio = 10;
+    o.ribbon = false;
+  };
   const auto ratio_ribbon = [](PolicyOptions& o) {
+    o = PolicyKind::kExactBloom;
     o.size_ratio = 10;
-    o.bottommost = BottommostFilter::kRibbon;
-  };
-  const auto ratio_line = [](PolicyOptions& o) {
-    o.size_ratio = 10;
-    o.lines = 1;
-  };
-  const auto ribbon = [](PolicyOptions& o) {
-    o.lines = 1;
-    o.bottommost = BottommostFilter::kRibbon;
   };
   return {
       {"ShallowSizeRatio", With(ratio), 1, {3, 3, 3, 0}, true},
       {"SizeRatio", With(ratio), 3, {3, 2, 1, 0}, true},
       {"SizeRatioRibbon", With(ratio_ribbon), 3, {3, 2, 1, 0}, true},
-      {"SizeRatioLine", With(ratio_line), 3, {3, 2, 1, 0}, true},
-      {"Ribbon", With(ribbon), 3, {}, true},
+      {"Line", With([](PolicyOptions& o) { o.lines = 1; }), 3, {}, true},
       {"LevelBits",
        With([](PolicyOptions& o) {
          o.level_bits = {25, 20, 17, 13, 9};
@@ -80,10 +75,10 @@ rocksdb::Options TreeOptions(const PolicyPointer& policy, bool dynamic_levels) {
 
 class LevelRates : public testing::TestWithParam<Case> {
  protected:
-  static Layout TheLayout() { return {FilterKind::kClassic, GetParam().options.lines}; }
+  static Layout TheLayout() { return LayoutOf(GetParam().options); }
 
   static bool IsRibbon(std::size_t run) {
-    return GetParam().options.bottommost == BottommostFilter::kRibbon && run + 1 == kRuns;
+    return HasRibbon(GetParam().options) && run + 1 == kRuns;
   }
 
   static double BitsPerKey(std::size_t run) {
@@ -93,7 +88,8 @@ class LevelRates : public testing::TestWithParam<Case> {
     }
     if (options.size_ratio == 0.0) return options.bits_per_key;
     return GeometricLevelBits(TheLayout(), options.size_ratio, options.bits_per_key,
-                              options.bottommost)[GetParam().d[run]];
+                              HasRibbon(options) ? BottommostFilter::kRibbon
+                                                 : BottommostFilter::kBloom)[GetParam().d[run]];
   }
 
   // The size of an ExactBloom filter.
@@ -105,7 +101,7 @@ class LevelRates : public testing::TestWithParam<Case> {
     return *SmallestFilter(TheLayout(), keys, GetParam().options.fpr);
   }
 
-  PolicyPointer policy_{NewClassicBloomFilterPolicy(GetParam().options)};
+  PolicyPointer policy_ = std::make_shared<BloomFilterPolicy>(GetParam().options);
   LevelTree tree_{TreeOptions(policy_, GetParam().first_level == 3), GetParam().first_level};
 };
 
@@ -160,7 +156,7 @@ std::vector<std::string> LinesOfTheLog(const std::string& database) {
 
 std::vector<std::string> Announced(const PolicyOptions& options) {
   const TemporaryDirectory directory;
-  const rocksdb::Options with = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(options)));
+  const rocksdb::Options with = OptionsWith(std::make_shared<BloomFilterPolicy>(options));
   const Database db = Open(with, directory.path("db"));
   rocksdb::ColumnFamilyHandle* other = nullptr;
   EXPECT_TRUE(db->CreateColumnFamily(with, "other", &other).ok());
@@ -185,13 +181,14 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
   EXPECT_EQ(Announced(With([](PolicyOptions& o) {
               o.lines = 1;
               o.level_bits = {14, 9.5};
-              o.bottommost = BottommostFilter::kRibbon;
             })),
-            lines("{id=classic_bloom;lines=1;level_bits=14:9.5;bottommost=ribbon}"));
-  const std::vector<std::string> by_ratio =
-      Announced(With([](PolicyOptions& o) { o.size_ratio = 10; }));
+            lines("{id=classic_bloom;lines=1;level_bits=14:9.5}"));
+  const std::vector<std::string> by_ratio = Announced(With([](PolicyOptions& o) {
+    o = PolicyKind::kExactBloom;
+    o.size_ratio = 10;
+  }));
   ASSERT_EQ(by_ratio.size(), 2U);
-  const std::string fields = "{id=classic_bloom;bits_per_key=10;size_ratio=10}";
+  const std::string fields = "{id=exactbloom;bits_per_key=10;size_ratio=10}";
   EXPECT_EQ(by_ratio[0].find(start + "default]: " + fields + kernel + ", bits per key 9."), 0U)
       << by_ratio[0];
   EXPECT_NE(by_ratio[0].find(" from the bottommost level up"), std::string::npos) << by_ratio[0];

@@ -51,7 +51,7 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
       Measure(std::string(GetParam()) +
               " --synthetic 20000 --lookups 5400 --points 5 --write-buffer 128kb --workloads "
               "growth,present "
-              "--policies 'none,bloomfilter:10,{id=classic_bloom;size_ratio=auto}'");
+              "--policies 'none,bloomfilter:10,{id=exactbloom;ribbon=false}'");
   ASSERT_EQ(report.at("policies").size(), 3U);
   for (const json& policy : report.at("policies")) {
     SCOPED_TRACE(policy.at("policy"));
@@ -127,10 +127,10 @@ TEST(LeastWastedReads, IsTheBestOfAllDivisions) {
     EXPECT_NEAR(best_of("classic_bloom:7", runs), best, 0.01 * best);
     EXPECT_NEAR(best_of("bloomfilter:7", runs), best, 0.01 * best);
     const double with_ribbon = BestOfTwo(runs, bits, true);
-    const double found = best_of("{id=classic_bloom;bottommost=ribbon}", runs);
+    const double found = best_of("{id=exactbloom;size_ratio=9}", runs);
     EXPECT_NEAR(found, with_ribbon, 0.02 * with_ribbon);
     // Both runs have more than 1% of the keys.
-    EXPECT_LT(best_of("{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", runs), found);
+    EXPECT_LT(best_of("exactbloom", runs), found);
   }
   EXPECT_EQ(LeastWastedReads(nullptr, {}), 0.0);  // no tables
 }

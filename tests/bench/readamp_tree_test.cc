@@ -89,15 +89,15 @@ TEST_F(ReadampTest, ABlockCacheOfAllLeavesNothingToRead) {
 TEST_F(ReadampTest, WarnsOfASizeRatioThatIsNotTheTrees) {
   const json report = Measure(
       "--synthetic 20000 --lookups 100 --workloads absent --size-ratio 4 --policies "
-      "'classic_bloom:10,{id=classic_bloom;size_ratio=10},{id=classic_bloom;size_ratio=5}'");
+      "'classic_bloom:10,{id=exactbloom;size_ratio=10},{id=exactbloom;size_ratio=5}'");
   const std::string warning =
       "size_ratio is 10, but level 4 has 4 times the keys of level 3: the filters take more or "
       "less memory than bits_per_key says";
   for (const auto& policy : report.at("policies")) {
-    const bool misfits = policy.at("policy") == "{id=classic_bloom;size_ratio=10}";
+    const bool misfits = policy.at("policy") == "{id=exactbloom;size_ratio=10}";
     EXPECT_EQ(policy.at("warnings"), misfits ? json{warning} : json::array());
   }
-  EXPECT_EQ(err_, "readamp: warning: {id=classic_bloom;size_ratio=10}: " + warning + "\n");
+  EXPECT_EQ(err_, "readamp: warning: {id=exactbloom;size_ratio=10}: " + warning + "\n");
 }
 
 // Counts that must agree: each one that is off by little is an error that names the run.

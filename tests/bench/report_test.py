@@ -10,7 +10,7 @@ import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BEST = "{id=classic_bloom;bits_per_key=10;size_ratio=auto;bottommost=ribbon}"
+BEST = "exactbloom:10"
 GROWTH = {"policy": "bloomfilter:10", "filter_bytes": 1000, "bits_per_key": 10.0, "workloads": {"growth": {
     "points": [{"keys_written": keys, "wasted_reads_per_lookup": 0.0625} for keys in (1000, 2000)],
     "loading": {"wasted_reads_per_lookup": 0.0625}}}}

@@ -36,13 +36,14 @@ static void refuses(const char* policy, const char* message) {
 static void test_errors(void) {
   refuses("", "the filter policy is ''");
   refuses("nullptr", "the filter policy is ''");
-  refuses("fast_bloom:10", "the filter policy is 'fast_bloom', but must be classic_bloom");
+  refuses("fast_bloom:10",
+          "the filter policy is 'fast_bloom', but must be exactbloom, classic_bloom");
   refuses("{id=fast_bloom;bits_per_key=10}", "'fast_bloom'");
   refuses("{bits_per_key=10}", "the filter policy is '{bits_per_key=10}'");
   refuses("{id=classic_bloom;lines=1", "the filter policy is '{id=classic_bloom;lines=1'");
   refuses("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100");
   refuses("{id=classic_bloom;bits_per_key=101}", "bits_per_key is '101'");
-  refuses("{id=classic_bloom;colour=red}", "there is no option 'colour'");
+  refuses("{id=classic_bloom;colour=red}", "classic_bloom has no option 'colour'");
   refuses("{id=standard_bloom;fpr=0.01;level_bits=9:8}", "exclude each other");
 
   /* Any pointer may be NULL. */
@@ -182,7 +183,7 @@ static void test_names(const char* directory) {
 static void test_listener(const char* directory) {
   char* error = NULL;
   rocksdb_options_t* options = new_options();
-  set_policy(options, "{id=classic_bloom;size_ratio=auto}");
+  set_policy(options, "exactbloom:10");
   EXPECT(rocksdb_open(options, path_of(directory, "listener"), &error) == NULL,
          "opened without a listener");
   EXPECT(has(error, "needs a tree listener"), error);

@@ -74,7 +74,7 @@ TEST(HandedObjects, APolicyKeepsItsOptions) {
   EXPECT_FALSE(reader->MayMatch("pear"));
   rocksdb_filterpolicy_destroy(policy);
 
-  policy = exactbloom_filterpolicy_create("{id=classic_bloom;memory_budget=1M}", &error);
+  policy = exactbloom_filterpolicy_create("{id=exactbloom;memory_budget=1M}", &error);
   ASSERT_NE(policy, nullptr) << error;
   EXPECT_TRUE(policy->ValidateOptions({}, {}).IsInvalidArgument());  // for want of a listener
   rocksdb_filterpolicy_destroy(policy);

@@ -13,13 +13,10 @@ namespace exactbloom::faults {
 namespace {
 
 // With a budget that the trees of the tests exceed at times.
-PolicyPointer NewFollowingPolicy(Layout layout) {
-  BloomFilterPolicyOptions options;
-  options.lines = layout.Lines();
-  options.size_ratio = kAutoSizeRatio;
+PolicyPointer NewFollowingPolicy() {
+  ExactBloomOptions options;
   options.memory_budget = 4096;
-  return PolicyPointer(layout.kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
-                                                           : NewStandardBloomFilterPolicy(options));
+  return PolicyPointer(NewExactBloomFilterPolicy(options));
 }
 
 }  // namespace
@@ -33,7 +30,7 @@ rocksdb::Options Configuration::Options() const {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy =
       layout ? NewPolicy(*layout) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
-  if (layout && follows_tree) table.filter_policy = NewFollowingPolicy(*layout);
+  if (follows_tree) table.filter_policy = NewFollowingPolicy();
   table.detect_filter_construct_corruption = detects_faults;
   if (partitioned) PartitionFilters(256, &table);
   table.block_size = 1024;

@@ -15,7 +15,7 @@ struct Configuration {
   std::optional<Layout> layout;  // nothing: RocksDB's own Bloom filter
   bool partitioned = false;
   bool detects_faults = false;  // detect_filter_construct_corruption
-  bool follows_tree = false;    // size_ratio=auto, with a budget and a listener; with a layout only
+  bool follows_tree = false;    // exactbloom with a budget and a listener, whatever the layout is
 
   std::string Name() const;
 

@@ -27,6 +27,7 @@
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 #include "forwarding_builder.h"
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/c_binding/forwarding_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
@@ -52,17 +53,24 @@ constexpr std::uint64_t kKeys = 1000;
 // Options of a policy and a table; each entry allocates in a different way.
 struct Variant {
   const char* name;
-  void (*set)(BloomFilterPolicyOptions* policy, BlockBasedTableOptions* table);
+  void (*set)(PolicyOptions* policy, BlockBasedTableOptions* table);
   bool same_size;  // the filter has the same bytes, or there is none
 };
 
 const std::vector<Variant>& Variants() {
-  using Policy = BloomFilterPolicyOptions;
+  using Policy = PolicyOptions;
   using Table = BlockBasedTableOptions;
   static const std::vector<Variant> variants = {
       {"BitsPerKey", [](Policy*, Table*) {}, true},
       {"Rate", [](Policy* policy, Table*) { policy->fpr = 0.01; }, true},
-      {"SizeRatio", [](Policy* policy, Table*) { policy->size_ratio = 10; }, true},
+      {"SizeRatio",
+       [](Policy* policy, Table*) {
+         policy->kind = PolicyKind::kExactBloom;
+         policy->ribbon = false;
+         policy->lines = 0;
+         policy->size_ratio = 10;
+       },
+       true},
       {"DetectFaults",
        [](Policy*, Table* table) { table->detect_filter_construct_corruption = true; }, true},
       {"FitMemory", [](Policy*, Table* table) { table->optimize_filters_for_memory = true; },
@@ -77,11 +85,6 @@ const std::vector<Variant>& Variants() {
        true},
   };
   return variants;
-}
-
-PolicyPointer NewPolicyWith(FilterKind kind, const BloomFilterPolicyOptions& options) {
-  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
-                                                    : NewStandardBloomFilterPolicy(options));
 }
 
 NewestFilterBitsBuilder& Newest(FilterBitsBuilder& builder) {
@@ -108,16 +111,11 @@ using Parameters = std::tuple<Layout, Variant, Shortage>;
 
 class OutOfMemory : public testing::TestWithParam<Parameters> {
  protected:
-  OutOfMemory() {
-    policy_options_.lines = std::get<Layout>(GetParam()).Lines();
-    std::get<Variant>(GetParam()).set(&policy_options_, &table_options_);
-  }
+  OutOfMemory() { std::get<Variant>(GetParam()).set(&policy_options_, &table_options_); }
 
-  PolicyPointer NewPolicy() const {
-    return NewPolicyWith(std::get<Layout>(GetParam()).kind, policy_options_);
-  }
+  PolicyPointer NewPolicy() const { return std::make_shared<BloomFilterPolicy>(policy_options_); }
 
-  BloomFilterPolicyOptions policy_options_;
+  PolicyOptions policy_options_ = PlainPolicy(std::get<Layout>(GetParam()));
   BlockBasedTableOptions table_options_ = PlannedSizes();
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "input.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
@@ -42,7 +43,12 @@ const BloomFilterPolicy* Ours(const PolicyPointer& policy) {
 }
 
 Status Validate(const FilterPolicy& policy) {
-  return policy.ValidateOptions(rocksdb::DBOptions(), rocksdb::ColumnFamilyOptions());
+  static const rocksdb::DBOptions options = [] {
+    rocksdb::DBOptions with_listener;
+    with_listener.listeners.push_back(NewTreeListener());
+    return with_listener;
+  }();
+  return policy.ValidateOptions(options, rocksdb::ColumnFamilyOptions());
 }
 
 // The builder for a table of some level; null for no filter.
@@ -66,10 +72,10 @@ void CheckFilters(const BloomFilterPolicy& policy) {
 }
 
 // The policies themselves compare texts.
-bool AreSame(const BloomFilterPolicyOptions& a, const BloomFilterPolicyOptions& b) {
-  return a.bits_per_key == b.bits_per_key && a.fpr == b.fpr && a.lines == b.lines &&
-         a.size_ratio == b.size_ratio && a.level_bits == b.level_bits &&
-         a.bottommost == b.bottommost && a.hash_seed == b.hash_seed;
+bool AreSame(const PolicyOptions& a, const PolicyOptions& b) {
+  return a.kind == b.kind && a.bits_per_key == b.bits_per_key && a.fpr == b.fpr &&
+         a.lines == b.lines && a.size_ratio == b.size_ratio && a.level_bits == b.level_bits &&
+         a.ribbon == b.ribbon && a.memory_budget == b.memory_budget && a.hash_seed == b.hash_seed;
 }
 
 void CheckRoundTrip(const BloomFilterPolicy& policy) {
@@ -98,7 +104,7 @@ void CheckPolicy(const BloomFilterPolicy& policy) {
 }
 
 // Options as a C++ program sets them, inside and outside their ranges.
-BloomFilterPolicyOptions TakeStruct(Input& input) {
+PolicyOptions TakeStruct(Input& input) {
   enum Flag : unsigned {
     kRate = 1,
     kRatio = 2,
@@ -108,25 +114,25 @@ BloomFilterPolicyOptions TakeStruct(Input& input) {
     kAnyBits = 32
   };
   const unsigned flags = input.Take<std::uint8_t>();
-  BloomFilterPolicyOptions options;
-  options.lines = input.Take<std::int8_t>();
+  constexpr std::size_t kKinds = kPolicyKinds.size();
+  PolicyOptions options(kPolicyKinds[input.Take<std::uint8_t>() % kKinds]);
+  const bool is_plain = options.kind != PolicyKind::kExactBloom;
+  const auto lines = input.Take<std::int8_t>();
+  if (is_plain) options.lines = lines;
   options.bits_per_key =
       (flags & kAnyBits) != 0 ? input.Take<double>() : input.Take<std::uint16_t>() / 600.0;
-  if ((flags & kRate) != 0) options.fpr = input.Take<double>();
-  if ((flags & kRatio) != 0) options.size_ratio = input.Take<double>();
-  if ((flags & kRibbon) != 0) options.bottommost = BottommostFilter::kRibbon;
+  if ((flags & kRate) != 0 && is_plain) options.fpr = input.Take<double>();
+  if ((flags & kRatio) != 0 && !is_plain) options.size_ratio = input.Take<double>();
+  if (!is_plain) options.ribbon = (flags & kRibbon) != 0;
   if ((flags & kSeed) != 0) options.hash_seed = input.Take<std::uint64_t>();
-  while ((flags & kLevels) != 0 && !input.empty()) {
+  while ((flags & kLevels) != 0 && is_plain && !input.empty()) {
     options.level_bits.push_back(input.Take<double>());
   }
   return options;
 }
 
 void CheckStruct(Input& input) {
-  const bool classic = input.Take<std::uint8_t>() % 2 != 0;
-  const BloomFilterPolicyOptions options = TakeStruct(input);
-  const PolicyPointer policy(classic ? NewClassicBloomFilterPolicy(options)
-                                     : NewStandardBloomFilterPolicy(options));
+  const PolicyPointer policy = std::make_shared<BloomFilterPolicy>(TakeStruct(input));
   CheckPolicy(*Ours(policy));
 }
 

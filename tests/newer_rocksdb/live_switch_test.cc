@@ -193,7 +193,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
       {"{id=classic_bloom;bits_per_key=14;lines=1}", kOurs.name, kOurs.family, 1, 14.0},
       {"{id=standard_bloom;fpr=0.001;lines=1}", "standard_bloom", kOurs.family, 1, 0.0},
       kBuiltIn,
-      {"{id=classic_bloom;size_ratio=10}", kOurs.name, kOurs.family, 0, 17.2},
+      {"{id=exactbloom;ribbon=false;size_ratio=10}", "exactbloom", kOurs.family, 0, 17.2},
       {"ribbonfilter:10:-1", "ribbonfilter", FilterFamily::kRibbon, 0, 0.0},
       {"nullptr", "", FilterFamily::kNone, 0, 0.0},
       kOurs,
@@ -313,7 +313,7 @@ TEST_F(LiveSwitch, OptionsThatAreLeftOutKeepTheirValuesInTheLongFormOnly) {
 // With a listener the policy knows the tree at once; without one all tables get the same bits per
 // key, and the log says so.
 TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
-  const Step follows{"{id=classic_bloom;size_ratio=auto;memory_budget=1M}", "classic_bloom",
+  const Step follows{"{id=exactbloom;memory_budget=1M;ribbon=false}", "exactbloom",
                      FilterFamily::kExactBloom, 0, 10.0};
   const auto is_flat = [this] {
     std::ifstream log(path_ + "/LOG");

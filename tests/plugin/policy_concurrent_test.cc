@@ -12,6 +12,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "plugin/allocation/allocation.h"
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
@@ -91,16 +92,14 @@ TEST_P(PolicyConcurrent, OneReaderIsAskedByManyThreads) {
 // Policies compute on first use, and keep, the division among levels, the sizes of Ribbon filters
 // and the sizes for a rate.
 TEST(PolicyMemory, FirstTablesMayBeBuiltInParallel) {
-  BloomFilterPolicyOptions by_level;
+  PolicyOptions by_level(PolicyKind::kExactBloom);
   by_level.size_ratio = 10;
-  by_level.bottommost = BottommostFilter::kRibbon;
-  BloomFilterPolicyOptions by_rate;
+  PolicyOptions by_rate;
   by_rate.fpr = 0.02;
-  for (const BloomFilterPolicyOptions& options : {by_level, by_rate}) {
+  for (const PolicyOptions& options : {by_level, by_rate}) {
     for (const int level : {0, 6}) {
-      const std::string expected =
-          BuildWith(*PolicyPointer(NewClassicBloomFilterPolicy(options)), PlannedSizes(), level);
-      const PolicyPointer fresh(NewClassicBloomFilterPolicy(options));
+      const std::string expected = BuildWith(BloomFilterPolicy(options), PlannedSizes(), level);
+      const PolicyPointer fresh = std::make_shared<BloomFilterPolicy>(options);
       std::atomic<int> equal{0};
       RunInThreads(
           [&](int) { equal += BuildWith(*fresh, PlannedSizes(), level) == expected ? 1 : 0; });

@@ -48,8 +48,15 @@ Status RefusalOf(const std::string& text) {
   return MakePolicy(text, &policy);
 }
 
+// The policy that has an option, or a list that begins with one.
+std::string PolicyWith(const std::string& option) {
+  const std::string name = option.substr(0, option.find('='));
+  const bool divides = PolicyOptionTypes(PolicyKind::kClassicBloom).count(name) == 0;
+  return divides ? "exactbloom" : "classic_bloom";
+}
+
 Status Refusal(const std::string& options) {
-  return RefusalOf("{id=classic_bloom;" + options + "}");
+  return RefusalOf("{id=" + PolicyWith(options) + ";" + options + "}");
 }
 
 // The options in the OPTIONS file of a database.
@@ -111,19 +118,18 @@ class ValidOptions : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(
     Options, ValidOptions,
     testing::Values("fpr=0.01", "fpr=1e-09", "lines=1", "size_ratio=10", "size_ratio=1.5",
-                    "level_bits=14", "level_bits=20.125:14:9.3", "bottommost=ribbon",
-                    "hash_seed=18446744073709551615", "lines=1;size_ratio=4;bottommost=ribbon",
+                    "level_bits=14", "level_bits=20.125:14:9.3", "hash_seed=18446744073709551615",
                     "fpr=0.3333333333333333;hash_seed=7", "lines=1;level_bits=0:100;hash_seed=1",
-                    "size_ratio=auto", "memory_budget=512M", "size_ratio=auto;memory_budget=2G",
-                    "memory_budget=1", "memory_budget=1000000",
-                    "lines=1;size_ratio=auto;memory_budget=4095T;bottommost=ribbon"));
+                    "memory_budget=512M", "memory_budget=1", "memory_budget=1000000",
+                    "ribbon=false", "memory_budget=4095T;ribbon=false;hash_seed=3",
+                    "ribbon=false;size_ratio=4;hash_seed=5"));
 
 // As a string, through an OPTIONS file, and as C++ fields.
 TEST_P(ValidOptions, SurviveTheRoundTrip) {
   const std::string option = GetParam();
   const bool is_size = option.find("fpr=") == 0 || option.find("level_bits=") != option.npos;
   const std::string text =
-      std::string("{id=classic_bloom;") + (is_size ? "" : "bits_per_key=12;") + option + "}";
+      "{id=" + PolicyWith(option) + ";" + (is_size ? "" : "bits_per_key=12;") + option + "}";
   PolicyPointer policy;
   ASSERT_TRUE(MakePolicy(text, &policy).ok());
   rocksdb::ConfigOptions semicolons;
@@ -135,9 +141,9 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   EXPECT_EQ(named->ToString(semicolons), text);
   EXPECT_EQ(named->GetId(), policy->GetId());
   // A change without a name is one of the policy that is there.
-  ASSERT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, "{lines=0;hash_seed=0}", &named).ok());
+  ASSERT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, "{hash_seed=0}", &named).ok());
   EXPECT_EQ(named->GetId().find("hash_seed"), std::string::npos);
-  EXPECT_EQ(ValueOf(*named, "bottommost"), ValueOf(*policy, "bottommost"));
+  EXPECT_EQ(ValueOf(*named, "bits_per_key"), ValueOf(*policy, "bits_per_key"));
 
   const TemporaryDirectory directory;
   rocksdb::Options written = OptionsWith(policy);
@@ -173,7 +179,7 @@ TEST(PolicyOptions, OfAnOptionsFileMakeADatabaseFilter) {
 }
 
 TEST(PolicyOptions, IdsNameTheFieldsOfTheStruct) {
-  using Options = PolicyOptions;
+  using Options = BloomFilterPolicyOptions;
   const std::map<std::string, void (*)(Options&)> fields = {
       {"10/lines:1", [](Options& options) { options.lines = 1; }},
       {"lines:1/level_bits:14:9.5/hash_seed:3",
@@ -187,11 +193,7 @@ TEST(PolicyOptions, IdsNameTheFieldsOfTheStruct) {
          options.bits_per_key = 12;
          options.hash_seed = 3;
        }},
-      {"fpr:0.01", [](Options& options) { options.fpr = 0.01; }},
-      {"10/size_ratio:auto/memory_budget:3M", [](Options& options) {
-         options.size_ratio = kAutoSizeRatio;
-         options.memory_budget = std::uint64_t{3} << 20;
-       }}};
+      {"fpr:0.01", [](Options& options) { options.fpr = 0.01; }}};
   for (const auto& [id, set] : fields) {
     Options options;
     set(options);
@@ -201,6 +203,12 @@ TEST(PolicyOptions, IdsNameTheFieldsOfTheStruct) {
     ASSERT_TRUE(MakePolicy("standard_bloom:" + id, &parsed).ok()) << id;
     EXPECT_EQ(parsed->ToString({}), policy->ToString({}));
   }
+  ExactBloomOptions options;
+  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(options))->GetId(), "exactbloom:10");
+  options.memory_budget = std::uint64_t{3} << 20;
+  options.ribbon = false;
+  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(options))->GetId(),
+            "exactbloom:10/memory_budget:3M/ribbon:false");
 }
 
 TEST(PolicyOptions, BytesTakeTheUnitsOfRocksDB) {
@@ -210,7 +218,7 @@ TEST(PolicyOptions, BytesTakeTheUnitsOfRocksDB) {
       {"1536M", "1536M"}, {"0G", ""},       {"1025", "1025"}, {"8191T", "8191T"}};
   for (const auto& [text, formatted] : texts) {
     const std::string expected = formatted.empty() ? "" : "/memory_budget:" + formatted;
-    EXPECT_EQ(IdOf("{id=classic_bloom;memory_budget=" + text + "}"), "classic_bloom:10" + expected)
+    EXPECT_EQ(IdOf("{id=exactbloom;memory_budget=" + text + "}"), "exactbloom:10" + expected)
         << text;
   }
 }
@@ -243,10 +251,9 @@ class BadValuesOf : public testing::TestWithParam<BadValues> {};
 INSTANTIATE_TEST_SUITE_P(
     Options, BadValuesOf,
     testing::Values(BadValues{"fpr", {"1", "-0.1", "9e-10", "nan", "1%", "0.51"}},
-                    BadValues{"size_ratio",
-                              {"1", "-10", "1001", "nan", "ten", "-1", "Auto", "auto:10", ""}},
+                    BadValues{"size_ratio", {"1", "-10", "1001", "nan", "ten", "-1", "auto", ""}},
                     BadValues{"level_bits", {"14:", ":14", "14,12", "14:101", "14:-1", "nan"}},
-                    BadValues{"bottommost", {"Ribbon", "1", ""}},
+                    BadValues{"ribbon", {"True", "1", ""}},
                     BadValues{"hash_seed", {"-1", "1.5", "18446744073709551616", "0x1"}},
                     BadValues{"lines", {"", "3", "-1", "1.5", "99999999999"}},
                     BadValues{"memory_budget",
@@ -333,24 +340,68 @@ TEST(PolicyOptions, BitsPerKeyBesideWhatReplacesThemAreRefused) {
 
 TEST(PolicyOptions, ContradictionsAreRefusedByNameAndByOpen) {
   const std::vector<std::vector<std::string>> contradictions = {
-      {"fpr=0.01", "size_ratio=10"},        {"fpr=0.01", "level_bits=9"},
-      {"size_ratio=10", "level_bits=9"},    {"fpr=0.01", "bottommost=ribbon"},
-      {"hash_seed=1", "bottommost=ribbon"}, {"fpr=0.01", "size_ratio=auto"},
-      {"size_ratio=auto", "level_bits=9"},  {"fpr=0.01", "memory_budget=1M"},
-      {"level_bits=9", "memory_budget=1M"}};
+      {"fpr=0.01", "level_bits=9"},
+      {"memory_budget=1M", "size_ratio=10"},
+      {"ribbon=true", "hash_seed=1"}};
   for (const auto& pair : contradictions) {
     const auto name = [](const std::string& text) { return text.substr(0, text.find('=')); };
     ExpectWords(Refusal(pair[0] + ";" + pair[1]), {name(pair[0]), name(pair[1]), "exclude"});
   }
-  ExpectWords(Refusal("size_ratio=10;memory_budget=1M"), {"memory_budget needs size_ratio=auto"});
-  PolicyOptions options;
-  options.fpr = 0.01;
-  options.size_ratio = 10;
+  ExactBloomOptions options;
+  options.hash_seed = 1;
   const TemporaryDirectory directory;
   Database db;
-  ExpectWords(rocksdb::DB::Open(OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(options))),
+  ExpectWords(rocksdb::DB::Open(OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(options))),
                                 directory.path("db"), Receive(&db)),
-              {"fpr '0.01' and size_ratio '10' exclude each other"});
+              {"hash_seed '1' and ribbon 'true' exclude each other"});
+}
+
+// Also in the form of an id, and with the spellings that the options had.
+TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {
+  for (const char* text :
+       {"{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", "{id=classic_bloom;ribbon=true}",
+        "{id=standard_bloom;memory_budget=1M}"}) {
+    ExpectWords(RefusalOf(text), {"has no option", "those of exactbloom are bits_per_key"});
+  }
+  for (const char* text : {"{id=exactbloom;lines=1}", "{id=exactbloom;bottommost=ribbon}"}) {
+    ExpectWords(RefusalOf(text),
+                {"has no option", "memory_budget, ribbon", "those of classic_bloom"});
+  }
+  PolicyOptions options;
+  ExpectWords(ParsePolicy("classic_bloom:10/size_ratio:auto", &options),
+              {"no option 'size_ratio'"});
+}
+
+// What is there stays, and what is missing comes.
+TEST(SetFilterPolicy, ChangesTheFilterPolicyOnly) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.block_size = 1234;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+  for (int time = 0; time < 2; ++time) {
+    const Status status = SetFilterPolicy(&options);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(PolicyOf(options)->GetId(), "exactbloom:10");
+    EXPECT_EQ(options.listeners.size(), 1U);
+    EXPECT_EQ(options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_size,
+              1234U);
+  }
+  const TemporaryDirectory directory;
+  PutAndFlush(*Open(options, directory.path("db")), 1000);
+
+  rocksdb::DBOptions db_options;
+  rocksdb::ColumnFamilyOptions family;
+  family.table_factory = nullptr;
+  ASSERT_TRUE(SetFilterPolicy(&db_options, &family, "classic_bloom:9").ok());
+  EXPECT_EQ(PolicyOf(rocksdb::Options(db_options, family))->GetId(), "classic_bloom:9");
+  EXPECT_TRUE(db_options.listeners.empty());
+
+  ExpectWords(SetFilterPolicy(&options, "exactbloom:many"), {"bits_per_key is 'many'"});
+  ExpectWords(SetFilterPolicy(&options, "bloomfilter:10"), {"must be exactbloom"});
+  EXPECT_EQ(PolicyOf(options)->GetId(), "exactbloom:10");
+  options.table_factory.reset(rocksdb::NewPlainTableFactory());
+  ExpectWords(SetFilterPolicy(&options), {"the table factory is PlainTable"});
 }
 
 // The document's table.
@@ -390,10 +441,11 @@ std::map<std::string, Row> RowsOfTheDocument() {
 
 TEST(ConfigurationDocument, HasTheOptionsDefaultsAndRangesOfTheCode) {
   std::set<std::string> documented;
-  const PolicyPointer policy(NewClassicBloomFilterPolicy(PolicyOptions()));
   for (const auto& [name, row] : RowsOfTheDocument()) {
     SCOPED_TRACE(name);
     documented.insert(name);
+    PolicyPointer policy;
+    ASSERT_TRUE(MakePolicy(PolicyWith(name), &policy).ok());
     EXPECT_EQ(row.standard == "empty" ? "" : row.standard, ValueOf(*policy, name));
     ExpectWords(Refusal(name + "=nonsense"), {name + " is 'nonsense', but must be " + row.range});
     // The message ends there.
@@ -401,7 +453,9 @@ TEST(ConfigurationDocument, HasTheOptionsDefaultsAndRangesOfTheCode) {
               Refusal(name + "=nonsense").ToString().size());
   }
   std::set<std::string> known;
-  for (const auto& [name, type] : PolicyOptionTypes()) known.insert(name);
+  for (const PolicyKind kind : kPolicyKinds) {
+    for (const auto& [name, type] : PolicyOptionTypes(kind)) known.insert(name);
+  }
   EXPECT_EQ(documented, known);
 }
 

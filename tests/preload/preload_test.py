@@ -101,7 +101,7 @@ class StockPrograms(Preloaded):
 
     def test_db_bench_with_filters_that_follow_the_tree(self):
         # Ribbon filters are RocksDB's own, which the policy makes by the very functions that are replaced.
-        for policy in ("{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", "{id=classic_bloom;memory_budget=1M}"):
+        for policy in ("exactbloom", "{id=exactbloom;memory_budget=1M}"):
             for bits in ((), ("--bloom_bits=11",)):
                 self.assertGreater(self.run_db_bench(policy, "--write_buffer_size=300000", *bits), 0.97 * LOOKUPS)
                 self.assertIn("with a tree listener", self.log())
@@ -121,7 +121,7 @@ class StockPrograms(Preloaded):
     def test_ldb(self):
         self.run_with("classic_bloom", LDB, f"--db={self.db}", "--create_if_missing", "--bloom_bits=13", "put", "key", "value")
         self.assertEqual(self.policies(), ["classic_bloom:13"])
-        self.assertEqual(self.run_with("{id=classic_bloom;size_ratio=auto}", LDB, f"--db={self.db}", "--bloom_bits=13", "get", "key"),
+        self.assertEqual(self.run_with("exactbloom", LDB, f"--db={self.db}", "--bloom_bits=13", "get", "key"),
                          "value\n")
         # Without the object everything is readable.
         self.assertEqual(self.run_with(None, LDB, f"--db={self.db}", "get", "key", objects=None), "value\n")
@@ -191,11 +191,11 @@ class OpenedDatabases(Preloaded):
 
     def test_every_way_to_open_gives_a_policy(self):
         stock = self.opened(None)
-        ours = self.opened("{id=classic_bloom;size_ratio=auto}")
+        ours = self.opened("exactbloom")
         self.assertEqual(stock.keys(), ours.keys())
-        added = "classic_bloom:10/size_ratio:auto"
+        added = "exactbloom:10"
         expected = {name: added for name in stock} | {
-            "created bloom": "classic_bloom:8/size_ratio:auto", "created ribbon": "classic_bloom:9/size_ratio:auto",
+            "created bloom": "exactbloom:8", "created ribbon": "exactbloom:9",
             "created own": "OwnPolicy", "created compared": "none", "created plain": "no block-based tables",
             "written file": "a filter", "compared file": "none"}
         self.assertEqual(ours, expected)
@@ -203,7 +203,7 @@ class OpenedDatabases(Preloaded):
                          {name for name in stock if expected[name] == added} |
                          {"created compared", "written file", "compared file"})
         self.db = f"{self.directory}/created"
-        for line in ("column family [one] had no filter policy, and gets classic_bloom:10/size_ratio:auto",
+        for line in ("column family [one] had no filter policy, and gets exactbloom:10",
                      "column family [own] keeps its filter policy OwnPolicy",
                      "column family [compared] gets no filter policy: to its comparator IgnoringCase different bytes may be",
                      "column family [two, three] had no filter policy, and gets",
@@ -221,8 +221,8 @@ class OpenedDatabases(Preloaded):
 
 class Refusals(Preloaded):
     def test_a_wrong_string_ends_the_program(self):
-        for policy, reason in (("fast_bloom:10", "the filter policy is 'fast_bloom', but must be classic_bloom or standard_bloom"),
-                               ("{id=classic_bloom;colour=red}", "there is no option 'colour'"),
+        for policy, reason in (("fast_bloom:10", "the filter policy is 'fast_bloom', but must be exactbloom, classic_bloom or standard_bloom"),
+                               ("{id=classic_bloom;colour=red}", "classic_bloom has no option 'colour'"),
                                ("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100"),
                                ("classic_bloom:10 replace", "'10 replace'"), (" ", "the filter policy is ''"),
                                ("replace-only", "the filter policy is 'replace-only'")):

@@ -220,7 +220,7 @@ TEST(RebuildLimits, BytesAreKeptAndCancellationStopsBeforeTheNextTable) {
   EXPECT_EQ(result.busy_tables, 0U);
 }
 
-// With size_ratio=auto or a budget, what a table should get depends on the whole tree.
+// With exactbloom what a table should get depends on the whole tree.
 TEST(RebuildOfATree, ASecondRebuildWritesNothing) {
   const std::unique_ptr<rocksdb::Env> memory(rocksdb::NewMemEnv(rocksdb::Env::Default()));
   const auto open = [&memory](PolicyPointer policy) {
@@ -252,8 +252,8 @@ TEST(RebuildOfATree, ASecondRebuildWritesNothing) {
     }
     return bits;
   };
-  BloomFilterPolicyOptions options;
-  options.size_ratio = kAutoSizeRatio;
+  ExactBloomOptions options;
+  options.ribbon = false;
   // More bits, fewer, and fewer by a budget.
   for (const auto& [bits_per_key, budget] :
        {std::pair(10.0, 0), std::pair(14.0, 0), std::pair(7.0, 0), std::pair(10.0, 12'000)}) {
@@ -261,7 +261,7 @@ TEST(RebuildOfATree, ASecondRebuildWritesNothing) {
     options.bits_per_key = bits_per_key;
     options.memory_budget = static_cast<std::uint64_t>(budget);
     for (const bool again : {false, true}) {
-      const Database db = open(PolicyPointer(NewClassicBloomFilterPolicy(options)));
+      const Database db = open(PolicyPointer(NewExactBloomFilterPolicy(options)));
       for (int run = 0; run < 2; ++run) {
         const RebuildResult result = Rebuild(*db, rebuild);
         EXPECT_EQ(result.remaining_tables, 0U);

@@ -49,14 +49,14 @@ std::uint64_t BytesAt(const Tree& tree, double bits_per_key) {
 }
 
 std::vector<Candidate> CandidatesFor(const Tree& tree, double bits_per_key,
-                                     const BloomFilterPolicyOptions& base = {}) {
+                                     const PolicyOptions& base = {}) {
   return FindCandidates(tree, base, BytesAt(tree, bits_per_key));
 }
 
 TEST(SettingSearch, UsesTheMemoryAndNoMore) {
   const Tree tree = TreeOf({1000, 10'000, 100'000});
   const std::vector<Candidate> candidates = CandidatesFor(tree, 10);
-  ASSERT_EQ(candidates.size(), 4U);
+  ASSERT_EQ(candidates.size(), 3U);
   for (const Candidate& candidate : candidates) {
     SCOPED_TRACE(candidate.policy);
     const tool::FilterSums again = SumOf(PredictFilters(candidate.options, tree));
@@ -68,50 +68,50 @@ TEST(SettingSearch, UsesTheMemoryAndNoMore) {
     // A policy that follows the tree leaves room for runs that come and go.
     EXPECT_GT(share, FollowsTree(candidate.options) ? 0.8 : 0.99);
   }
-  EXPECT_EQ(candidates.front().options.size_ratio, kAutoSizeRatio);
-  EXPECT_EQ(candidates.front().options.bottommost, BottommostFilter::kRibbon);
+  EXPECT_EQ(candidates.front().policy.find("exactbloom:"), 0U);
   EXPECT_EQ(candidates.back().policy.find("classic_bloom:"), 0U);
   EXPECT_EQ(Choose(candidates), 0U);
 }
 
 TEST(SettingSearch, OffersWhatTheTreeAllows) {
   for (const Candidate& candidate : CandidatesFor(TreeOf({5000}), 10)) {
-    EXPECT_EQ(candidate.options.size_ratio, 0.0) << "one run has nothing to divide";
+    EXPECT_TRUE(candidate.options.kind == PolicyKind::kClassicBloom || candidate.options.ribbon)
+        << "one run has nothing to divide";
   }
   Tree unfiltered = TreeOf({1000, 10'000});
   unfiltered.optimizes_for_hits = true;
   const std::vector<Candidate> candidates = CandidatesFor(unfiltered, 1.5);
-  EXPECT_EQ(candidates.size(), 2U);
+  EXPECT_EQ(candidates.size(), 3U);
   for (const Candidate& candidate : candidates) {
     EXPECT_GE(candidate.filters.wasted_reads, 1.0) << "of the deepest level";
-    EXPECT_EQ(candidate.options.bottommost, BottommostFilter::kBloom);
   }
   EXPECT_TRUE(FindCandidates(TreeOf({1000, 10'000}), {}, 10).empty());
 }
 
 TEST(SettingSearch, KeepsLinesBudgetAndSeed) {
-  BloomFilterPolicyOptions base;
-  base.lines = 1;
+  PolicyOptions lines;
+  lines.lines = 1;
+  lines.fpr = 0.01;
+  const Tree tree = TreeOf({2000, 20'000});
+  EXPECT_EQ(CandidatesFor(tree, 10, lines).back().options.lines, 1);
+  PolicyOptions base(PolicyKind::kExactBloom);
+  base.ribbon = false;
   base.memory_budget = 20'000;
   base.hash_seed = 7;
-  base.fpr = 0.01;
-  const std::vector<Candidate> candidates = CandidatesFor(TreeOf({2000, 20'000}), 10, base);
-  ASSERT_EQ(candidates.size(), 2U) << "Ribbon filters take no seed";
-  for (const Candidate& candidate : candidates) {
-    EXPECT_EQ(candidate.options.lines, 1);
-    EXPECT_EQ(candidate.options.memory_budget, 20'000U);
-    EXPECT_EQ(candidate.options.hash_seed, 7U);
-    EXPECT_TRUE(ValidatePolicyOptions(candidate.options).ok()) << candidate.policy;
-    EXPECT_LE(candidate.filters.bytes, 20'000U);
-  }
+  const std::vector<Candidate> candidates = CandidatesFor(tree, 10, base);
+  ASSERT_EQ(candidates.size(), 1U) << "Ribbon filters take no seed";
+  EXPECT_EQ(candidates[0].options.memory_budget, 20'000U);
+  EXPECT_EQ(candidates[0].options.hash_seed, 7U);
+  EXPECT_TRUE(ValidatePolicyOptions(candidates[0].options).ok()) << candidates[0].policy;
+  EXPECT_LE(candidates[0].filters.bytes, 20'000U);
 }
 
 TEST(SettingSearch, PrefersTheSimplerWithinTheWorthwhileGain) {
   const auto candidate = [](double reads, int complexity) {
     Candidate made;
     made.filters.wasted_reads = reads;
-    if (complexity >= 1) made.options.bottommost = BottommostFilter::kRibbon;
-    if (complexity >= 2) made.options.size_ratio = kAutoSizeRatio;
+    if (complexity >= 1) made.options.kind = PolicyKind::kExactBloom;
+    if (complexity >= 2) made.options.ribbon = false;
     return made;
   };
   const double within = 1.0 + tool::kWorthwhileGain * 0.999;
@@ -167,8 +167,10 @@ TEST_F(AdviseCommand, SaysWhatWouldChangeInTheSameMemory) {
   const std::string rebuild =
       fmt::format("exactbloom rebuild --bits --policy '{}' {}", policy, path());
   EXPECT_EQ(advice.at("rebuild"), rebuild);
-  const std::string options =
-      fmt::format("[TableOptions/BlockBasedTable \"default\"]\n  filter_policy={}\n", policy);
+  const std::string options = fmt::format(
+      "[DBOptions]\n  listeners=exactbloom_tree\n"
+      "[TableOptions/BlockBasedTable \"default\"]\n  filter_policy={}\n",
+      policy);
   EXPECT_EQ(advice.at("options"), options);
   EXPECT_NE(advice.at("code").get<std::string>().find(fmt::format("\"{}\"", policy)),
             std::string::npos);
@@ -193,7 +195,7 @@ TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
   EXPECT_NE(AskTool("advise " + path()).out.find("Keep the present setting"), std::string::npos);
   const json more = Family("--memory 14KB").at("advice");
   EXPECT_LE(more.at("filter_bytes"), 14 * 1024);
-  EXPECT_GE(more["filter_bytes"], 14 * 1024 * 0.99);
+  EXPECT_GE(more["filter_bytes"], 14 * 1024 * 0.97);
 }
 
 TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
@@ -236,9 +238,9 @@ TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
 
 using TableOptions = rocksdb::BlockBasedTableOptions;
 
-TableOptions Ours(const BloomFilterPolicyOptions& policy = {}) {
+TableOptions Ours() {
   TableOptions options;
-  options.filter_policy.reset(NewClassicBloomFilterPolicy(policy));
+  options.filter_policy.reset(NewClassicBloomFilterPolicy(10));
   return options;
 }
 
@@ -263,9 +265,9 @@ rocksdb::Options WithOrder(const rocksdb::Comparator* order) {
 }
 
 rocksdb::Options Following(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
-  BloomFilterPolicyOptions policy;
-  policy.size_ratio = kAutoSizeRatio;
-  rocksdb::Options options = OptionsWith(Ours(policy));
+  TableOptions table_options = Ours();
+  table_options.filter_policy.reset(NewExactBloomFilterPolicy(10));
+  rocksdb::Options options = OptionsWith(table_options);
   options.listeners = std::move(listeners);
   return options;
 }

@@ -46,7 +46,8 @@ const WrongText kWrong[] = {
     {"{id=classic_bloom;bits_per_key=10;fpr=0.01}", "has no effect beside fpr", ""},
     {"{id=classic_bloom;lines=2}", "lines is '2', but must be", ""},
     {"classic_bloom:many", "bits_per_key is 'many', but must be", ""},
-    {"{id=classic_bloom;fpr=0.01;size_ratio=auto}", "exclude each other", ""},
+    {"{id=classic_bloom;fpr=0.01;level_bits=9}", "exclude each other", ""},
+    {"{id=classic_bloom;size_ratio=auto}", "those of exactbloom are", ""},
 };
 
 TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
@@ -68,8 +69,8 @@ TEST(PolicyText, LeavesWhatIsUnderstood) {
         "{id=standard_bloom;fpr=0.001}", "{id=classic_bloom;bits_per_key=10;fpr=0.0}",
         "{id=classic_bloom:10;bits_per_key=10.0}", "{id=classic_bloom;lines=1;lines=1}",
         "id=classic_bloom;lines=1", "{ id=classic_bloom ; level_bits=14:9.5 }",
-        "{id=classic_bloom;size_ratio=auto;memory_budget=1G;bottommost=ribbon}",
-        "bloomfilter:10:false", "ribbonfilter:10:3", "rocksdb.BuiltinBloomFilter"}) {
+        "{id=exactbloom;memory_budget=1G;ribbon=false}", "bloomfilter:10:false",
+        "ribbonfilter:10:3", "rocksdb.BuiltinBloomFilter"}) {
     const std::vector<TextProblem> problems = ProblemsOfPolicy(text);
     EXPECT_TRUE(problems.empty()) << text << ": " << problems.front().problem;
   }
@@ -117,8 +118,7 @@ class OptionsFile : public ::testing::Test {
 TEST_F(OptionsFile, WrittenByRocksDbHasNoFindings) {
   for (const char* text :
        {"classic_bloom:9.5", "{id=standard_bloom;lines=1}", "{id=classic_bloom;fpr=0.001}",
-        "{id=classic_bloom;level_bits=14:9.5;bottommost=ribbon}",
-        "{id=classic_bloom;size_ratio=auto;memory_budget=1M}"}) {
+        "{id=classic_bloom;level_bits=14:9.5}", "{id=exactbloom;memory_budget=1M}"}) {
     rocksdb::Options options = OptionsWith(PolicyOf(text));
     options.listeners.push_back(NewTreeListener());
     EXPECT_EQ(Findings(Write(options), 0), json::array()) << text;
@@ -141,7 +141,7 @@ TEST_F(OptionsFile, IsNamedWithTheLine) {
 }
 
 TEST_F(OptionsFile, NeedsAListenerForWhatFollowsTheTree) {
-  rocksdb::Options options = OptionsWith(PolicyOf("{id=classic_bloom;size_ratio=auto}"));
+  rocksdb::Options options = OptionsWith(PolicyOf("exactbloom"));
   options.listeners.push_back(NewTreeListener());
   const std::string with = Write(options);
   EXPECT_EQ(Findings(with, 0), json::array());

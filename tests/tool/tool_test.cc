@@ -82,15 +82,15 @@ TEST(Plan, LevelsAreThoseOfTheLibrary) {
 }
 
 TEST(Plan, LevelsKnowARibbonAtTheBottom) {
-  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10 --lines 1";
+  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
   const json bloom = AskJson(question);
   const json ribbon = AskJson(question + " --bottommost ribbon");
   EXPECT_LT(ribbon.at("wasted_reads").get<double>(), 0.3 * bloom.at("wasted_reads").get<double>());
   const json& last = ribbon.at("levels").at(2);
   EXPECT_EQ(last.at("k"), 0);
   EXPECT_DOUBLE_EQ(last.at("exact"), RibbonFalsePositiveRate(1'000'000, last.at("m")));
-  EXPECT_EQ(ribbon.at("policy"),
-            "{id=classic_bloom;bits_per_key=10;lines=1;size_ratio=auto;bottommost=ribbon}");
+  EXPECT_EQ(bloom.at("policy"), "{id=exactbloom;bits_per_key=10;ribbon=false}");
+  EXPECT_EQ(ribbon.at("policy"), "exactbloom:10");
 }
 
 }  // namespace

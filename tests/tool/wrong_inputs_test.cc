@@ -157,7 +157,7 @@ TEST_F(WrongInputs, OfRebuild) {
                   {"rebuild --policy quotient:3 {}/db", "quotient:3"},
                   {"rebuild --policy classic_bloom:1000 {}/db", "bits_per_key is '1000'"},
                   {"rebuild --policy '{{id=classic_bloom;colour=red}}' {}/db",
-                   "there is no option 'colour' for the value 'red'"},
+                   "classic_bloom has no option 'colour' for the value 'red'"},
                   {"rebuild --dryrun {}/db", "did you mean --dry-run?"}});
 }
 
@@ -179,7 +179,7 @@ TEST_F(WrongInputs, OfReadamp) {
        {"--policies none,ribonfilter:9.5", "did you mean ribbonfilter:9.5?"},
        {"--policies ''", "--policies: an empty name"},
        {"--policies '{{id=classic_bloom;colour=red}}'",
-        "there is no option 'colour' for the value 'red'"},
+        "classic_bloom has no option 'colour' for the value 'red'"},
        {"--keys {}/none", "none"},
        {"--keys /dev/null", "no keys"},
        {"--json {}/none/result.json --synthetic 1e3", "none/result.json"},

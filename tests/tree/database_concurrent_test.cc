@@ -145,14 +145,15 @@ class DatabaseConcurrent : public testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(
     Policies, DatabaseConcurrent,
-    testing::Values(
-        Case{"Classic", "classic_bloom:10"},
-        Case{"StandardByRate", "{id=standard_bloom;fpr=0.01;lines=1}"},
-        Case{"LevelBits", "{id=classic_bloom;level_bits=12:10;bottommost=ribbon}"},
-        Case{"Auto", "{id=classic_bloom;size_ratio=auto}", true},
-        Case{"AutoWithRibbon", "{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", true},
-        // Too little for all keys.
-        Case{"Budget", "{id=classic_bloom;bits_per_key=20;memory_budget=10000}", true, 0.0}),
+    testing::Values(Case{"Classic", "classic_bloom:10"},
+                    Case{"StandardByRate", "{id=standard_bloom;fpr=0.01;lines=1}"},
+                    Case{"LevelBits", "{id=classic_bloom;level_bits=12:10}"},
+                    Case{"Auto", "{id=exactbloom;ribbon=false}", true},
+                    Case{"AutoWithRibbon", "exactbloom", true},
+                    // Too little for all keys.
+                    Case{"Budget",
+                         "{id=exactbloom;ribbon=false;bits_per_key=20;memory_budget=10000}", true,
+                         0.0}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(DatabaseConcurrent, OnePolicyServesAllFamiliesOfTwoDatabases) {

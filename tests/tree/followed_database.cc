@@ -97,21 +97,21 @@ TableSum SumOf(const Trees& trees) {
   return SumOf(sums);
 }
 
-BloomFilterPolicyOptions AutoOptions(double bits_per_key) {
-  BloomFilterPolicyOptions options;
+ExactBloomOptions AutoOptions(double bits_per_key) {
+  ExactBloomOptions options;
   options.bits_per_key = bits_per_key;
-  options.size_ratio = kAutoSizeRatio;
+  options.ribbon = false;
   return options;
 }
 
-BloomFilterPolicyOptions BudgetOptions(std::uint64_t bytes, double bits_per_key) {
-  BloomFilterPolicyOptions options = AutoOptions(bits_per_key);
+ExactBloomOptions BudgetOptions(std::uint64_t bytes, double bits_per_key) {
+  ExactBloomOptions options = AutoOptions(bits_per_key);
   options.memory_budget = bytes;
   return options;
 }
 
-PolicyPointer PolicyOf(const BloomFilterPolicyOptions& options) {
-  return PolicyPointer(NewClassicBloomFilterPolicy(options));
+PolicyPointer PolicyOf(const ExactBloomOptions& options) {
+  return PolicyPointer(NewExactBloomFilterPolicy(options));
 }
 
 rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPointer& listener) {

@@ -38,11 +38,11 @@ Trees TreesOf(rocksdb::DB& db);
 TableSum SumOf(const std::map<int, TableSum>& tree);
 TableSum SumOf(const Trees& trees);
 
-// A classic policy with size_ratio=auto.
-BloomFilterPolicyOptions AutoOptions(double bits_per_key = 10.0);
+// exactbloom without Ribbon filters.
+ExactBloomOptions AutoOptions(double bits_per_key = 10.0);
 // With memory_budget, too.
-BloomFilterPolicyOptions BudgetOptions(std::uint64_t bytes, double bits_per_key = 20.0);
-PolicyPointer PolicyOf(const BloomFilterPolicyOptions& options);
+ExactBloomOptions BudgetOptions(std::uint64_t bytes, double bits_per_key = 20.0);
+PolicyPointer PolicyOf(const ExactBloomOptions& options);
 
 // Options of a small database that flushes and compacts by itself, with small tables.
 rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPointer& listener);

@@ -1,4 +1,4 @@
-// size_ratio=auto in databases: after all that changes a tree, no key is lost, the shape equals the
+// exactbloom in databases: after all that changes a tree, no key is lost, the shape equals the
 // files, and the filters have the bits that they should.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
@@ -259,9 +259,9 @@ TEST_P(TreeDatabaseKinds, NoKeyIsLostAndTheTreeIsKnown) {
   TemporaryDirectory directory;
   const ListenerPointer listener = NewTreeListener();
   const auto watch = std::make_shared<FilterWatch>(1000);
-  const auto options_of = [&](BottommostFilter bottommost) {
-    BloomFilterPolicyOptions policy = AutoOptions(kBits);
-    policy.bottommost = bottommost;
+  const auto options_of = [&](bool is_ribbon) {
+    ExactBloomOptions policy = AutoOptions(kBits);
+    policy.ribbon = is_ribbon;
     rocksdb::BlockBasedTableOptions table = PlannedSizes();
     table.filter_policy = PolicyOf(policy);
     rocksdb::Options options = FollowingOptions(table.filter_policy, listener);
@@ -270,9 +270,9 @@ TEST_P(TreeDatabaseKinds, NoKeyIsLostAndTheTreeIsKnown) {
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
   };
-  const Database db = Open(options_of(BottommostFilter::kBloom), directory.path("db"));
+  const Database db = Open(options_of(false), directory.path("db"));
   rocksdb::ColumnFamilyHandle* ribbon = nullptr;
-  const rocksdb::Options ribbon_options = options_of(BottommostFilter::kRibbon);
+  const rocksdb::Options ribbon_options = options_of(true);
   ASSERT_TRUE(db->CreateColumnFamily(ribbon_options, "ribbon", &ribbon).ok());
   for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), ribbon}) {
     Load(*db, kKeys, 0, family);

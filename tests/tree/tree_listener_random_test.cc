@@ -1,6 +1,6 @@
-// Databases that are changed at random, with size_ratio=auto and memory_budget: after each change
-// every filter holds its keys, the shape equals the files, and no limit is exceeded that held
-// before.
+// Databases that are changed at random, with exactbloom, with a budget and without: after each
+// change every filter holds its keys, the shape equals the files, and no limit is exceeded that
+// held before.
 #include <gtest/gtest.h>
 #include <rocksdb/sst_file_writer.h>
 
@@ -228,7 +228,7 @@ class RandomDatabase {
     constexpr double kBits[] = {8.0, 10.0, 14.0};
     constexpr std::uint64_t kBudgets[] = {0, 10'000, 30'000};
     limits_ = BudgetOptions(kBudgets[Choose(3)], kBits[Choose(3)]);
-    limits_.bottommost = Choose(2) == 0 ? BottommostFilter::kRibbon : BottommostFilter::kBloom;
+    limits_.ribbon = Choose(2) == 0;
     policy_ = PolicyOf(limits_);
     return ChangeListener();
   }
@@ -260,7 +260,7 @@ class RandomDatabase {
   TemporaryDirectory directory_;
   bool is_level_ = false;
   bool is_variant_ = false;  // dynamic level sizes, or incremental universal compaction
-  BloomFilterPolicyOptions limits_;
+  ExactBloomOptions limits_;
   PolicyPointer policy_;
   ListenerPointer listener_;
   std::shared_ptr<FilterWatch> watch_ = std::make_shared<FilterWatch>(kLeastKeys);

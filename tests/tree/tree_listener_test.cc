@@ -33,7 +33,7 @@ void ExpectNoListener(const Status& status) {
   }
 }
 
-class WithoutListener : public testing::TestWithParam<BloomFilterPolicyOptions> {
+class WithoutListener : public testing::TestWithParam<ExactBloomOptions> {
  protected:
   rocksdb::Options Options() const { return OptionsWith(PolicyOf(GetParam())); }
   rocksdb::Options WithListener() const {
@@ -161,7 +161,7 @@ TEST_F(TreeListener, OfAnOptionsFileIsTheSame) {
                          "[DBOptions]\ncreate_if_missing=true\nlisteners=exactbloom_tree\n"
                          "[CFOptions \"default\"]\n"
                          "[TableOptions/BlockBasedTable \"default\"]\n"
-                         "filter_policy={id=classic_bloom;size_ratio=auto;memory_budget=2MiB}\n";
+                         "filter_policy={id=exactbloom;memory_budget=2MiB}\n";
   rocksdb::DBOptions db_options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   const Status status = rocksdb::LoadOptionsFromFile({}, file, &db_options, &families);
@@ -170,8 +170,7 @@ TEST_F(TreeListener, OfAnOptionsFileIsTheSame) {
   EXPECT_STREQ(db_options.listeners[0]->Name(), tree::kTreeListenerName);
   rocksdb::Options options(db_options, families[0].options);
   ASSERT_NE(exactbloom::PolicyOf(options), nullptr);
-  EXPECT_EQ(exactbloom::PolicyOf(options)->GetId(),
-            "classic_bloom:10/size_ratio:auto/memory_budget:2M");
+  EXPECT_EQ(exactbloom::PolicyOf(options)->GetId(), "exactbloom:10/memory_budget:2M");
   {
     const Database db = Open(options, path_);
     PutAndFlush(*db, kKeys);

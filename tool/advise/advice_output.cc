@@ -75,9 +75,8 @@ std::string FormatChange(const FamilyAdvice& family) {
       best.policy, 100.0 * kWorthwhileGain,
       now == 0.0 ? 0.0 : 100.0 * (best.filters.wasted_reads - now) / now,
       FormatLevels(family, best));
-  if (best.options.bottommost == BottommostFilter::kRibbon) {
-    text +=
-        "\nRibbon filters take longer to build: compactions into the deepest level are slower.\n";
+  if (HasRibbon(best.options)) {
+    text += "\nRibbon filters take longer to build: compactions into large runs are slower.\n";
   }
   text += fmt::format(
       "\nIn the OPTIONS file:\n{}In C++:\n{}New tables get these filters. The present tables get "

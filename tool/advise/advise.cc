@@ -26,7 +26,7 @@ std::uint64_t MemoryOf(const Tree& tree, const std::vector<Tree>& trees,
                                       all_keys);
   }
   const std::uint64_t now = SumOf(tree.filters).bytes;
-  const double by_default = BloomFilterPolicyOptions().bits_per_key / 8.0 * keys;
+  const double by_default = PolicyOptions().bits_per_key / 8.0 * keys;
   return now > 0 ? now : static_cast<std::uint64_t>(by_default);
 }
 
@@ -35,11 +35,11 @@ std::string PolicyNow(const FamilyOptions* options) {
   return options->NamesFilterPolicy() ? options->filter_policy : "none";
 }
 
-BloomFilterPolicyOptions PresentOptions(const FamilyOptions* options) {
+PolicyOptions PresentOptions(const FamilyOptions* options) {
   const BloomFilterPolicy* policy = options == nullptr || options->table == nullptr
                                         ? nullptr
                                         : support::OwnPolicy(options->table->filter_policy.get());
-  return policy == nullptr ? BloomFilterPolicyOptions() : policy->Options();
+  return policy == nullptr ? PolicyOptions() : policy->Options();
 }
 
 void SetLines(const Candidate& best, const Inspection& inspection, FamilyAdvice* advice) {
@@ -52,9 +52,7 @@ void SetLines(const Candidate& best, const Inspection& inspection, FamilyAdvice*
       fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                   advice->tree.column_family, best.policy);
   advice->code_lines = fmt::format(
-      "exactbloom::RegisterFilterPolicies();\n{}"
-      "rocksdb::FilterPolicy::CreateFromString({{}}, \"{}\", &table_options.filter_policy);\n",
-      follows ? "options.listeners.push_back(exactbloom::NewTreeListener());\n" : "", best.policy);
+      "rocksdb::Status status = exactbloom::SetFilterPolicy(&options, \"{}\");\n", best.policy);
 }
 
 FamilyAdvice AdviseFamily(const Tree& tree, std::uint64_t memory, const Inspection& inspection) {

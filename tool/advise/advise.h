@@ -1,8 +1,8 @@
 // The answer of `exactbloom advise`: the setting that wastes the fewest reads in the same memory.
 //
-// Each kind of setting (equal bits per key or size_ratio=auto, with or without Ribbon filters at
-// the bottom) has one number, the bits per key, by which both the memory and the reads that it
-// saves grow. So each gets as many bits per key as the memory allows, and then they are compared.
+// Each kind of setting (classic_bloom, exactbloom, exactbloom without Ribbon filters) has one
+// number, the bits per key, by which both the memory and the reads that it saves grow. So each gets
+// as many bits per key as the memory allows, and then they are compared.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/allocation/allocation.h"
 #include "tool/subcommands.h"
 #include "tree_filters.h"
 
@@ -20,7 +21,7 @@ namespace exactbloom::tool {
 inline constexpr double kWorthwhileGain = 0.02;
 
 struct Candidate {
-  BloomFilterPolicyOptions options;
+  PolicyOptions options;
   std::string policy;  // the text of filter_policy=
   LevelFilters levels;
   FilterSums filters;
@@ -29,7 +30,7 @@ struct Candidate {
 // Returns the settings in at most `memory` bytes, the one that wastes the fewest reads first; none
 // if the memory is too small for any filter. They keep the lines, memory_budget and hash_seed of
 // `base`.
-std::vector<Candidate> FindCandidates(const Tree& tree, const BloomFilterPolicyOptions& base,
+std::vector<Candidate> FindCandidates(const Tree& tree, const PolicyOptions& base,
                                       std::uint64_t memory);
 
 // Returns the index of the simplest candidate within kWorthwhileGain of the first; of equally

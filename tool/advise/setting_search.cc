@@ -12,7 +12,7 @@ constexpr double kStepsPerBit = 1000.0;  // more digits of bits per key make no 
 
 // The most bits per key, in whole steps, for which the filters take at most `memory` bytes; 0 if
 // there is no such number.
-double MostBits(BloomFilterPolicyOptions options, const Tree& tree, std::uint64_t memory) {
+double MostBits(PolicyOptions options, const Tree& tree, std::uint64_t memory) {
   int fits = 0;
   int too_many = static_cast<int>(kMaxBitsPerKey * kStepsPerBit);
   while (too_many - fits > 1) {
@@ -26,46 +26,45 @@ double MostBits(BloomFilterPolicyOptions options, const Tree& tree, std::uint64_
   return std::min(static_cast<double>(fits), std::floor(average * kStepsPerBit)) / kStepsPerBit;
 }
 
-// How many options a setting has beside bits_per_key.
-int ComplexityOf(const BloomFilterPolicyOptions& options) {
-  return (options.size_ratio != 0.0 ? 1 : 0) +
-         (options.bottommost == BottommostFilter::kRibbon ? 1 : 0);
+// The plain policy needs no listener, and the other by default no option.
+int ComplexityOf(const PolicyOptions& options) {
+  if (options.kind != PolicyKind::kExactBloom) return 0;
+  return options.ribbon ? 1 : 2;
 }
 
-// `base` without all that says how large filters are, and of which kind.
-BloomFilterPolicyOptions KeptOptions(const BloomFilterPolicyOptions& base) {
-  BloomFilterPolicyOptions kept;
-  kept.lines = base.lines;
-  kept.memory_budget = base.memory_budget;
-  kept.hash_seed = base.hash_seed;
-  return kept;
+// The kinds of settings that are compared, with what they keep of `base`.
+std::vector<PolicyOptions> KindsOfSettings(const Tree& tree, const PolicyOptions& base) {
+  std::vector<PolicyOptions> kinds;
+  if (base.memory_budget == 0) {
+    PolicyOptions& plain = kinds.emplace_back(PolicyKind::kClassicBloom);
+    plain.lines = base.lines;
+    plain.hash_seed = base.hash_seed;
+  }
+  for (const bool ribbon : {false, true}) {
+    if (ribbon ? base.hash_seed != 0 : tree.Runs() < 2) continue;
+    PolicyOptions& divided = kinds.emplace_back(PolicyKind::kExactBloom);
+    divided.ribbon = ribbon;
+    divided.memory_budget = base.memory_budget;
+    divided.hash_seed = base.hash_seed;
+  }
+  return kinds;
 }
 
 }  // namespace
 
-std::vector<Candidate> FindCandidates(const Tree& tree, const BloomFilterPolicyOptions& base,
+std::vector<Candidate> FindCandidates(const Tree& tree, const PolicyOptions& base,
                                       std::uint64_t memory) {
   const double unfiltered = [&tree] {
-    BloomFilterPolicyOptions none;
+    PolicyOptions none;
     none.bits_per_key = 0.0;
     return SumOf(PredictFilters(none, tree)).wasted_reads;
   }();
-  const bool may_be_ribbon = tree.FiltersDeepest() && base.hash_seed == 0;
   std::vector<Candidate> candidates;
-  for (const BottommostFilter bottommost : {BottommostFilter::kBloom, BottommostFilter::kRibbon}) {
-    for (const double size_ratio : {0.0, kAutoSizeRatio}) {
-      if (bottommost == BottommostFilter::kRibbon && !may_be_ribbon) continue;
-      if (size_ratio != 0.0 && tree.Runs() < 2) continue;
-      Candidate candidate;
-      candidate.options = KeptOptions(base);
-      candidate.options.size_ratio = size_ratio;
-      candidate.options.bottommost = bottommost;
-      candidate.options.bits_per_key = MostBits(candidate.options, tree, memory);
-      candidate.policy = FormatPolicy(FilterKind::kClassic, candidate.options);
-      candidate.levels = PredictFilters(candidate.options, tree);
-      candidate.filters = SumOf(candidate.levels);
-      if (candidate.filters.wasted_reads < unfiltered) candidates.push_back(std::move(candidate));
-    }
+  for (PolicyOptions& options : KindsOfSettings(tree, base)) {
+    options.bits_per_key = MostBits(options, tree, memory);
+    Candidate candidate{options, FormatPolicy(options), PredictFilters(options, tree), {}};
+    candidate.filters = SumOf(candidate.levels);
+    if (candidate.filters.wasted_reads < unfiltered) candidates.push_back(std::move(candidate));
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& one, const auto& other) {
     return one.filters.wasted_reads < other.filters.wasted_reads;

@@ -27,15 +27,15 @@ struct FilterGroup : TableGroup {
 
 class Prediction {
  public:
-  Prediction(const BloomFilterPolicyOptions& options, const Tree& tree)
-      : options_(options), layout_(FilterKind::kClassic, options.lines), tree_(tree) {}
+  Prediction(const PolicyOptions& options, const Tree& tree)
+      : options_(options), layout_(LayoutOf(options)), tree_(tree) {}
 
   LevelFilters Run() const {
     std::optional<FollowedTree> followed;
     if (FollowsTree(options_)) {
       followed.emplace(options_, tree_.table_options.partition_filters, tree_.levels);
     }
-    const bool may_be_ribbon = options_.bottommost == BottommostFilter::kRibbon;
+    const bool may_be_ribbon = HasRibbon(options_);
     LevelFilters filters;
     for (const auto& [level, groups] : tree_.levels) {
       for (const TableGroup& group : groups) {
@@ -159,7 +159,7 @@ class Prediction {
     return slots;
   }
 
-  const BloomFilterPolicyOptions& options_;
+  const PolicyOptions& options_;
   const Layout layout_;
   const Tree& tree_;
   const RibbonFilters ribbon_filters_;
@@ -232,7 +232,7 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
   return with_keys;
 }
 
-LevelFilters PredictFilters(const BloomFilterPolicyOptions& options, const Tree& tree) {
+LevelFilters PredictFilters(const PolicyOptions& options, const Tree& tree) {
   return Prediction(options, tree).Run();
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/filter_policy.h"
+#include "plugin/allocation/allocation.h"
 #include "tool/database/followed_tree.h"
 #include "tool/database/inspection.h"
 
@@ -44,10 +44,9 @@ struct Tree {
 std::vector<Tree> TreesOf(const Inspection& inspection);
 
 // Predicts the filters of the classic policy with these options, which must be valid, after a
-// rebuild of the tree by `exactbloom rebuild --bits`: bits_per_key, lines, bottommost,
-// size_ratio=auto and memory_budget count. The rates are exact for the mean number of keys of a
-// group of tables; those of Ribbon filters are by ribbon_rate.h, for the bytes that RocksDB's
-// builder takes.
-LevelFilters PredictFilters(const BloomFilterPolicyOptions& options, const Tree& tree);
+// rebuild of the tree by `exactbloom rebuild --bits`. The rates are exact for the mean number of
+// keys of a group of tables; those of Ribbon filters are by ribbon_rate.h, for the bytes that
+// RocksDB's builder takes.
+LevelFilters PredictFilters(const PolicyOptions& options, const Tree& tree);
 
 }  // namespace exactbloom::tool

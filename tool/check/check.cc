@@ -72,8 +72,8 @@ void CheckPolicy(const WrittenPolicy& policy, CheckedFile* file) {
     const std::string meant = found.meant.empty() ? "" : "filter_policy=" + found.meant;
     file->findings.push_back({policy.line, written, found.problem, meant});
   }
-  NamedPolicy named;
-  const bool follows = ParsePolicy(policy.text, &named).ok() && FollowsTree(named.options);
+  PolicyOptions options;
+  const bool follows = ParsePolicy(policy.text, &options).ok() && FollowsTree(options);
   if (follows && file->listeners.find(tree::kTreeListenerName) == std::string::npos) {
     file->findings.push_back(
         {policy.line, written,

@@ -62,7 +62,7 @@ PolicyFields FieldsOf(const std::string& text) {
       fields.id = value;
     }
   }
-  if (fields.id.empty()) fields.id = PolicyName(FilterKind::kClassic);
+  if (fields.id.empty()) fields.id = PolicyName(PolicyKind::kClassicBloom);
   return fields;
 }
 
@@ -72,11 +72,14 @@ std::string NameNear(const std::string& name, const std::vector<std::string>& kn
 }
 
 PolicyFields WithKnownNames(PolicyFields fields) {
-  std::vector<std::string> options;
-  for (const auto& [name, type] : PolicyOptionTypes()) options.push_back(name);
-  for (auto& [name, value] : fields.options) name = NameNear(name, options);
   const std::string name = fields.Name();
   fields.id.replace(0, name.size(), NameNear(name, support::PolicyNames()));
+  std::vector<std::string> options;
+  for (const PolicyKind kind : kPolicyKinds) {
+    if (fields.Name() != PolicyName(kind)) continue;
+    for (const auto& [option, type] : PolicyOptionTypes(kind)) options.push_back(option);
+  }
+  for (auto& [option, value] : fields.options) option = NameNear(option, options);
   return fields;
 }
 
@@ -90,7 +93,7 @@ std::string WhyNotUnderstood(const std::string& text, const PolicyFields& fields
   if (PolicyOf(fields.Format()) != nullptr) {
     return "wrong punctuation: a policy with options is written {id=NAME;OPTION=VALUE;...}";
   }
-  NamedPolicy policy;
+  PolicyOptions policy;
   const rocksdb::Status status = ParsePolicy(fields.Format(), &policy);
   return status.ok() ? "RocksDB does not understand it" : Describe(status);
 }
@@ -106,12 +109,12 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   }
   const BloomFilterPolicy* ours = support::OwnPolicy(kept.get());
   if (ours == nullptr) return {};
-  NamedPolicy written;
+  PolicyOptions written;
   const rocksdb::Status status = ParsePolicy(text, &written);
   if (!status.ok()) return {{Describe(status), ""}};
   // By value: a number can be written in several ways.
-  const std::string kept_text = FormatPolicy(ours->Layout().kind, ours->Options());
-  if (kept_text != FormatPolicy(written.kind, written.options)) {
+  const std::string kept_text = FormatPolicy(ours->Options());
+  if (kept_text != FormatPolicy(written)) {
     return {{"RocksDB would keep other options", kept_text}};
   }
   return {};

@@ -2,6 +2,8 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
+#include <algorithm>
+
 #include "plugin/bloom_filter_policy.h"
 #include "table_report.h"
 
@@ -12,7 +14,8 @@ FilterUseFinding Unused(std::string reason) { return {FilterUse::kUnused, std::m
 
 bool IsOurs(const rocksdb::FilterPolicy& policy) {
   const std::string name = policy.Name();
-  return name == PolicyName(FilterKind::kClassic) || name == PolicyName(FilterKind::kStandard);
+  return std::any_of(kPolicyKinds.begin(), kPolicyKinds.end(),
+                     [&](PolicyKind kind) { return name == PolicyName(kind); });
 }
 
 // Whether the policy can read the blocks.

@@ -13,10 +13,8 @@ void TableGroup::Add(const TableGroup& other) {
   asked += other.asked;
 }
 
-FollowedTree::FollowedTree(const BloomFilterPolicyOptions& options, bool partitioned,
-                           const TreeLevels& levels)
-    : partitioned_(partitioned),
-      division_(DivisionOptionsOf(Layout(FilterKind::kClassic, options.lines), options)) {
+FollowedTree::FollowedTree(const PolicyOptions& options, bool partitioned, const TreeLevels& levels)
+    : partitioned_(partitioned), division_(DivisionOptionsOf(options)) {
   std::vector<tree::LiveTable> live;
   for (const auto& [level, groups] : levels) {
     for (const TableGroup& group : groups) {

@@ -1,4 +1,4 @@
-// The filters that a policy that follows the tree (size_ratio=auto, memory_budget) gives to tables.
+// The filters that a policy that follows the tree gives to tables.
 // The only file of the tool that calls the plugin's division of bits.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "exactbloom/filter_policy.h"
+#include "plugin/allocation/allocation.h"
 #include "plugin/allocation/tree_division.h"
 #include "plugin/tree/lsm_shape.h"
 
@@ -33,7 +33,7 @@ class FollowedTree {
   };
 
   //   partitioned  whether filters are partitioned
-  FollowedTree(const BloomFilterPolicyOptions& options, bool partitioned, const TreeLevels& levels);
+  FollowedTree(const PolicyOptions& options, bool partitioned, const TreeLevels& levels);
 
   // Returns what `exactbloom rebuild --bits` gives to tables of this level: the share of their
   // sorted run if all tables were written now.

@@ -172,14 +172,14 @@ FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
   return sum;
 }
 
-// The policy that divides the bits of such a tree in the same way.
+// The policy that divides the bits of such a tree in the same way; none where its Bloom filters are
+// of another layout.
 std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
-  BloomFilterPolicyOptions options;
+  PolicyOptions options(PolicyKind::kExactBloom);
+  if (arguments.layout != LayoutOf(options)) return "";
   options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
-  options.lines = arguments.layout.Lines();
-  options.size_ratio = kAutoSizeRatio;
-  options.bottommost = arguments.bottommost;
-  return FormatPolicy(arguments.layout.kind, options);
+  options.ribbon = arguments.bottommost == BottommostFilter::kRibbon;
+  return FormatPolicy(options);
 }
 
 void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
@@ -203,7 +203,7 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
   fmt::print(
       "{:.6f} wasted reads for each lookup of an absent key; {:.6f} with equal bits per key\n",
       wasted_reads, equal);
-  fmt::print("\nfilter_policy={}\n", policy);
+  if (!policy.empty()) fmt::print("\nfilter_policy={}\n", policy);
 }
 
 void CheckLevels(const PlanArguments& arguments) {

@@ -12,12 +12,12 @@
 namespace exactbloom::support {
 
 inline const std::vector<std::string>& PolicyNames() {
-  static const auto& names = *new std::vector<std::string>{"classic_bloom", "standard_bloom",
-                                                           "bloomfilter", "ribbonfilter"};
+  static const auto& names = *new std::vector<std::string>{
+      "exactbloom", "classic_bloom", "standard_bloom", "bloomfilter", "ribbonfilter"};
   return names;
 }
 
-// Returns the end of an error message about a policy's text: ": did you mean classic_bloom:10?", or
+// Returns the end of an error message about a policy's text: ": did you mean exactbloom:10?", or
 // nothing if the name in it is known, or not near a known one.
 inline std::string WhichPolicyWasMeant(const std::string& text) {
   const std::size_t id = text.find("id=");

@@ -22,7 +22,7 @@ constexpr int kMostSortedRuns = 127;
 std::string TextOf(const rocksdb::FilterPolicy& policy) {
   const std::string no_block_filter = ":false";
   if (const auto* ours = support::OwnPolicy(&policy)) {
-    return FormatPolicy(ours->Layout().kind, ours->Options());
+    return FormatPolicy(ours->Options());
   }
   std::string text = policy.GetId();
   const std::size_t end = text.size() - std::min(text.size(), no_block_filter.size());

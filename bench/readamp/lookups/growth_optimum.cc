@@ -17,7 +17,7 @@ namespace {
 std::vector<bool> WhichAreRibbon(const BloomFilterPolicy* policy,
                                  const std::vector<GrowthRun>& runs) {
   std::vector<bool> ribbon(runs.size(), false);
-  if (policy == nullptr || !DivisionOptionsOf(policy->Layout(), policy->Options()).ribbon) {
+  if (policy == nullptr || !HasRibbon(policy->Options())) {
     return ribbon;
   }
   double keys = 0.0;
@@ -42,7 +42,8 @@ double RateOf(Layout layout, bool ribbon, std::uint64_t keys, double bits_per_ke
 
 double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
   const BloomFilterPolicy* ours = support::OwnPolicy(policy);
-  const Layout layout = ours == nullptr ? Layout(FilterKind::kClassic, 0) : ours->Layout();
+  const Layout layout =
+      ours == nullptr ? Layout(FilterKind::kClassic, 0) : LayoutOf(ours->Options());
   const std::vector<bool> ribbon = WhichAreRibbon(ours, runs);
   std::vector<std::size_t> asked;
   std::vector<analysis::EqualRuns> divided;
