@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
+.PHONY: readamp report experiments figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
 
 PRESET ?= release
 
@@ -14,6 +14,11 @@ REPORT_KEYS ?= 500000
 report: configure
 	cmake --build --preset release --target readamp
 	scripts/report/run --measure $(REPORT_KEYS)
+
+# What a user tries first, by Debian's db_bench: random writes, then lookups of absent keys. Ten minutes, one table.
+experiments: configure
+	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool
+	bench/first_experiments --directory build --json build/first_experiments.json
 
 # The figures of docs/, from the library's own numbers and from the committed results of readamp.
 figures: configure
