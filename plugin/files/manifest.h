@@ -23,6 +23,7 @@ namespace exactbloom::files {
 struct ManifestTable {
   std::uint32_t column_family = 0;
   int level = 0;
+  std::uint64_t bytes = 0;  // of the file
   // User keys, with timestamps if the comparator has them. All keys and range deletions of the
   // table lie between them, both ends included.
   std::string smallest;

@@ -104,7 +104,8 @@ Status TakeAddedTable(std::uint64_t tag, Fields* fields, VersionEdit* edit) {
   ManifestTable table;
   table.level = static_cast<int>(fields->Varint());
   const std::uint64_t number = fields->Varint();
-  fields->Skip(tag == kAddedTable3 ? "vv" : "v");
+  if (tag == kAddedTable3) fields->Skip("v");
+  table.bytes = fields->Varint();
   table.smallest = fields->UserKey();
   table.largest = fields->UserKey();
   if (tag != kAddedTable) {

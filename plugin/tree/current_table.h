@@ -23,7 +23,7 @@ inline constexpr char kTreeListenerName[] = "exactbloom_tree";
 
 struct TableInProgress {
   std::string path;
-  std::shared_ptr<LsmShape> shape;  // null: the database is being opened
+  std::shared_ptr<LsmShape> shape;  // null: the tree is not known
   std::string family;
   LsmShape::JobId job = 0;
   // Set when a policy that follows trees makes the builder of the table's filter.

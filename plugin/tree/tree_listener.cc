@@ -1,6 +1,7 @@
 #include "exactbloom/tree_listener.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/file_system.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "current_table.h"
+#include "manifest_scan.h"
 
 namespace exactbloom {
 namespace tree {
@@ -93,6 +95,26 @@ class TreeListeners {
   std::set<const rocksdb::EventListener*> listeners_;
 };
 
+// Returns the shape of a database that is being opened, before the tables that this writes; null if
+// it cannot be read. A database with many column families asks for each of them, so the thread
+// keeps the shape until the next opening, which begins with another MANIFEST.
+std::shared_ptr<LsmShape> ShapeOfOpening(const std::string& path) {
+  thread_local std::string known;
+  thread_local std::shared_ptr<LsmShape> shape;
+  std::string manifest;
+  const auto file_system = rocksdb::FileSystem::Default();
+  rocksdb::ReadFileToString(file_system.get(), path + "/CURRENT", &manifest).PermitUncheckedError();
+  if (known == path + "\n" + manifest) return shape;
+  known.clear();
+  shape.reset();
+  const std::map<std::string, std::vector<LiveTable>> families = ScanManifest(path);
+  if (families.empty()) return nullptr;
+  shape = std::make_shared<LsmShape>();
+  shape->Refresh(shape->Changes(), families);
+  known = path + "\n" + manifest;
+  return shape;
+}
+
 struct OpenDatabase {
   std::shared_ptr<LsmShape> shape;
   std::string session;
@@ -151,9 +173,8 @@ class TreeListener : public rocksdb::EventListener {
       table.family = info.cf_name;
       table.job = info.job_id;
       table.is_planned = writes_planned_tables;
-      // Nothing is known of a database that is being opened.
       const bool is_recovery = info.reason == rocksdb::TableFileCreationReason::kRecovery;
-      if (!is_recovery) table.shape = Find(info.db_name);
+      table.shape = is_recovery ? ShapeOfOpening(info.db_name) : Find(info.db_name);
       StartTable(std::move(table));
     });
   }
