@@ -36,8 +36,7 @@ details {{ margin: .6rem 0; }} summary {{ cursor: pointer; font-weight: 600; }}
 
 
 def fail(message):
-    print(f"report: {message}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(print(f"report: {message}", file=sys.stderr) or 2)
 
 
 def label(policy):
@@ -115,19 +114,17 @@ class Results:
 
 
 def read_reports(path):
-    """The reports of readamp in a file, one after another."""
-    reports = []
+    """Yields the reports of readamp in a file, one after another."""
     try:
         text = path.read_text().strip()
         while text:
             report, end = json.JSONDecoder().raw_decode(text)
-            reports.append(report)
+            yield report
             text = text[end:].lstrip()
     except OSError as error:
         fail(error)
     except ValueError:
         fail(f"{path} is not JSON of readamp")
-    return reports
 
 
 def claim(results):
@@ -187,12 +184,15 @@ def choices(results):
     return rows
 
 
+def markdown_table(columns, rows):
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [columns, ["---"] * len(columns), *rows])
+
+
 def markdown(results):
     """The claim, the table and the conclusions for docs/report.md."""
-    rows = [CHOICE_COLUMNS, ["---"] * len(CHOICE_COLUMNS), *choices(results)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     conclusions = "\n".join(f"- {sentence}" for sentence in (of_memory(results), of_growth(results)) if sentence)
-    return f"**{claim(results)}** {terms(results)}\n\n{table}\n\n{CHOICE_NOTE}\n\n{conclusions}\n"
+    return (f"**{claim(results)}** {terms(results)}\n\n{markdown_table(CHOICE_COLUMNS, choices(results))}\n\n{CHOICE_NOTE}\n\n"
+            f"{conclusions}\n")
 
 
 def halves_of_decades(values):
@@ -244,10 +244,8 @@ def text(sentence):
 
 
 def table(columns, rows):
-    def row(cells, tag):
-        return "<tr>" + "".join(f"<{tag}>{text(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    return "\n".join(['<div class="wide"><table>', row(columns, "th"), *(row(cells, "td") for cells in rows), "</table></div>"])
+    lines = ["".join(f"<{tag}>{text(cell)}</{tag}>" for cell in cells) for tag, cells in [("th", columns), *(("td", row) for row in rows)]]
+    return "\n".join(['<div class="wide"><table>', *(f"<tr>{line}</tr>" for line in lines), "</table></div>"])
 
 
 def fold(title, *content):
