@@ -153,11 +153,9 @@ def of_memory(results):
 
 
 def of_growth(results):
-    def reads(policy):
-        return policy["loading"]["wasted_reads_per_lookup"]
-
-    shares = ", ".join(f"{percent(reads(policies[RECOMMENDED]) / reads(policies[BLOOM]))} ({where})"
-                       for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys())
+    reads = {where: [policies[name]["loading"]["wasted_reads_per_lookup"] for name in (RECOMMENDED, BLOOM)]
+             for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys()}
+    shares = ", ".join(f"{percent(ours / its)} ({where})" for where, (ours, its) in reads.items())
     return shares and f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: {shares}."
 
 
@@ -218,21 +216,19 @@ def reads_plot(results):
 
 
 def growth_plots(results):
-    def seen(growth):
-        return [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
-                if point["wasted_reads_per_lookup"]]
-
-    reads = [y for policies in results.growth.values() for growth in policies.values() for _, y in seen(growth)]
+    seen = {where: {policy: [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
+                             if point["wasted_reads_per_lookup"]] for policy, growth in policies.items()}
+            for where, policies in results.growth.items()}
+    reads = [y for policies in seen.values() for points in policies.values() for _, y in points]
     plots = []
-    for where, policies in results.growth.items():
-        last = max(x for growth in policies.values() for x, _ in seen(growth))
+    for where, policies in seen.items():
+        last = max(x for points in policies.values() for x, _ in points)
         step = 10 ** math.floor(math.log10(last)) / 2
         plot = Plot("Wasted reads while the tree grows",
                     Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
                     Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads)), results.labels, 400, 300,
                     heading=where[0].upper() + where[1:])
-        for i, (policy, growth) in enumerate(policies.items()):
-            points = seen(growth)
+        for i, (policy, points) in enumerate(policies.items()):
             plot.curve(policy, NAMES.get(policy, policy), points, points[i % 3::3])  # markers at different places
         plots.append(plot)
     return plots

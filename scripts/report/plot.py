@@ -1,6 +1,7 @@
 """Figures as SVG, in a page or in files, that follow the reader's colour scheme."""
 
 import html
+import itertools
 import math
 
 # By the label of a policy: colour on white and on black, dashes, marker.
@@ -78,18 +79,15 @@ class Plot:
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
         drawn += [f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>' for x, low, high in bars]
-        for x, y in markers:
-            drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
-                         'fill="currentColor"/>')
+        drawn += [f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
+                  'fill="currentColor"/>' for x, y in markers]
         self.parts.append(f'<g class="p{self.labels.index(label)}">{"".join(drawn)}</g>')
         self.ends.append((self.at_x(line[-1][0]), self.at_y(line[-1][1]), label, name, marker))
 
     def names(self):
         """The names of the curves beside their ends, in the order of the ends, and moved apart."""
         ends = sorted(self.ends, key=lambda end: end[1])
-        places = []
-        for _, y, *_ in ends:
-            places.append(max([y, *(place + LABEL_HEIGHT for place in places[-1:])]))
+        places = list(itertools.accumulate((end[1] for end in ends), lambda above, y: max(y, above + LABEL_HEIGHT)))
         # The lowest may not lie below the axis, and moves the others up.
         for i in reversed(range(len(places))):
             places[i] = min(places[i], self.bottom - LABEL_HEIGHT * (len(places) - 1 - i))
