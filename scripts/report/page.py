@@ -61,12 +61,11 @@ class Point:
 
     def __init__(self, result):
         absent = result["workloads"]["absent"]
-        per_lookup = absent["absent_checks"] / absent["lookups"]
+        lookups, exact = absent["lookups"], absent["predicted_wasted_reads"]
         self.policy, self.bits_per_key = result["policy"], result["bits_per_key"]
-        self.measured = absent["wasted_reads"] / absent["lookups"]
-        self.low, self.high = (end * per_lookup for end in absent["interval"])
-        exact = absent["predicted_wasted_reads"]
-        self.exact = None if exact is None else exact / absent["lookups"]
+        self.measured = absent["wasted_reads"] / lookups
+        self.low, self.high = (end * absent["absent_checks"] / lookups for end in absent["interval"])
+        self.exact = None if exact is None else exact / lookups
         self.wasted = self.measured if self.exact is None else self.exact
 
 

@@ -91,28 +91,22 @@ class Plot:
         # The lowest may not lie below the axis, and moves the others up.
         for i in reversed(range(len(places))):
             places[i] = min(places[i], self.bottom - LABEL_HEIGHT * (len(places) - 1 - i))
-        drawn = []
-        for place, (x, y, label, name, marker) in zip(places, ends):
-            drawn.append(f'<g class="p{self.labels.index(label)}"><path d="M{x + 6:.1f} {y:.1f}L{self.right + 12} {place:.1f}" '
-                         f'fill="none" stroke="currentColor" stroke-width=".8"/><path d="{MARKERS[marker]}" '
-                         f'transform="translate({self.right + 19} {place:.1f})" fill="currentColor"/>'
-                         f'<text class="p" x="{self.right + 28}" y="{place + 4:.1f}">{html.escape(name, quote=False)}</text></g>')
-        return drawn
+        return [f'<g class="p{self.labels.index(label)}"><path d="M{x + 6:.1f} {y:.1f}L{self.right + 12} {place:.1f}" '
+                f'fill="none" stroke="currentColor" stroke-width=".8"/><path d="{MARKERS[marker]}" '
+                f'transform="translate({self.right + 19} {place:.1f})" fill="currentColor"/>'
+                f'<text class="p" x="{self.right + 28}" y="{place + 4:.1f}">{html.escape(name, quote=False)}</text></g>'
+                for place, (x, y, label, name, marker) in zip(places, ends)]
 
     def axes(self):
         drawn = [f'<text class="p" x="2" y="13">{html.escape(self.heading)}</text>' if self.heading else "",
                  f'<text x="2" y="{self.top - 12}">{html.escape(self.y.title)}</text>',
                  f'<text x="{(self.left + self.right) / 2:.0f}" y="{self.height - 8}" text-anchor="middle">'
                  f"{html.escape(self.x.title)}</text>"]
-        lines = []
-        for value, text in self.y.ticks:
-            y = self.at_y(value)
-            lines.append(f"M{self.left} {y:.1f}H{self.right}")
-            drawn.append(f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
-        for value, text in self.x.ticks:
-            x = self.at_x(value)
-            lines.append(f"M{x:.1f} {self.top}V{self.bottom}")
-            drawn.append(f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>')
+        rows = [(self.at_y(value), text) for value, text in self.y.ticks]
+        columns = [(self.at_x(value), text) for value, text in self.x.ticks]
+        lines = [f"M{self.left} {y:.1f}H{self.right}" for y, _ in rows] + [f"M{x:.1f} {self.top}V{self.bottom}" for x, _ in columns]
+        drawn += [f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>' for y, text in rows]
+        drawn += [f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>' for x, text in columns]
         return [f'<path class="grid" d="{"".join(lines)}" stroke="currentColor" stroke-width=".4" fill="none"/>',
                 f'<path d="M{self.left} {self.top}V{self.bottom}H{self.right}" stroke="currentColor" fill="none"/>', *drawn]
 
