@@ -36,8 +36,7 @@ details {{ margin: .6rem 0; }} summary {{ cursor: pointer; font-weight: 600; }}
 
 
 def fail(message):
-    print(f"report: {message}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(print(f"report: {message}", file=sys.stderr) or 2)
 
 
 def label(policy):
@@ -62,12 +61,11 @@ class Point:
 
     def __init__(self, result):
         absent = result["workloads"]["absent"]
-        per_lookup = absent["absent_checks"] / absent["lookups"]
+        lookups, exact = absent["lookups"], absent["predicted_wasted_reads"]
         self.policy, self.bits_per_key = result["policy"], result["bits_per_key"]
-        self.measured = absent["wasted_reads"] / absent["lookups"]
-        self.low, self.high = (end * per_lookup for end in absent["interval"])
-        exact = absent["predicted_wasted_reads"]
-        self.exact = None if exact is None else exact / absent["lookups"]
+        self.measured = absent["wasted_reads"] / lookups
+        self.low, self.high = (end * absent["absent_checks"] / lookups for end in absent["interval"])
+        self.exact = None if exact is None else exact / lookups
         self.wasted = self.measured if self.exact is None else self.exact
 
 
@@ -115,19 +113,17 @@ class Results:
 
 
 def read_reports(path):
-    """The reports of readamp in a file, one after another."""
-    reports = []
+    """Yields the reports of readamp in a file, one after another."""
     try:
         text = path.read_text().strip()
         while text:
             report, end = json.JSONDecoder().raw_decode(text)
-            reports.append(report)
+            yield report
             text = text[end:].lstrip()
     except OSError as error:
         fail(error)
     except ValueError:
         fail(f"{path} is not JSON of readamp")
-    return reports
 
 
 def claim(results):
@@ -156,11 +152,9 @@ def of_memory(results):
 
 
 def of_growth(results):
-    def reads(policy):
-        return policy["loading"]["wasted_reads_per_lookup"]
-
-    shares = ", ".join(f"{percent(reads(policies[RECOMMENDED]) / reads(policies[BLOOM]))} ({where})"
-                       for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys())
+    reads = {where: [policies[name]["loading"]["wasted_reads_per_lookup"] for name in (RECOMMENDED, BLOOM)]
+             for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys()}
+    shares = ", ".join(f"{percent(ours / its)} ({where})" for where, (ours, its) in reads.items())
     return shares and f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: {shares}."
 
 
@@ -187,12 +181,15 @@ def choices(results):
     return rows
 
 
+def markdown_table(columns, rows):
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [columns, ["---"] * len(columns), *rows])
+
+
 def markdown(results):
     """The claim, the table and the conclusions for docs/report.md."""
-    rows = [CHOICE_COLUMNS, ["---"] * len(CHOICE_COLUMNS), *choices(results)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     conclusions = "\n".join(f"- {sentence}" for sentence in (of_memory(results), of_growth(results)) if sentence)
-    return f"**{claim(results)}** {terms(results)}\n\n{table}\n\n{CHOICE_NOTE}\n\n{conclusions}\n"
+    return (f"**{claim(results)}** {terms(results)}\n\n{markdown_table(CHOICE_COLUMNS, choices(results))}\n\n{CHOICE_NOTE}\n\n"
+            f"{conclusions}\n")
 
 
 def halves_of_decades(values):
@@ -218,21 +215,19 @@ def reads_plot(results):
 
 
 def growth_plots(results):
-    def seen(growth):
-        return [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
-                if point["wasted_reads_per_lookup"]]
-
-    reads = [y for policies in results.growth.values() for growth in policies.values() for _, y in seen(growth)]
+    seen = {where: {policy: [(point["keys_written"] / 1e6, 1000 * point["wasted_reads_per_lookup"]) for point in growth["points"]
+                             if point["wasted_reads_per_lookup"]] for policy, growth in policies.items()}
+            for where, policies in results.growth.items()}
+    reads = [y for policies in seen.values() for points in policies.values() for _, y in points]
     plots = []
-    for where, policies in results.growth.items():
-        last = max(x for growth in policies.values() for x, _ in seen(growth))
+    for where, policies in seen.items():
+        last = max(x for points in policies.values() for x, _ in points)
         step = 10 ** math.floor(math.log10(last)) / 2
         plot = Plot("Wasted reads while the tree grows",
                     Axis("million keys written", 0, last, [i * step for i in range(int(last / step * 1.001) + 1)]),
                     Axis("wasted reads in 1,000 lookups", *halves_of_decades(reads)), results.labels, 400, 300,
                     heading=where[0].upper() + where[1:])
-        for i, (policy, growth) in enumerate(policies.items()):
-            points = seen(growth)
+        for i, (policy, points) in enumerate(policies.items()):
             plot.curve(policy, NAMES.get(policy, policy), points, points[i % 3::3])  # markers at different places
         plots.append(plot)
     return plots
@@ -244,10 +239,8 @@ def text(sentence):
 
 
 def table(columns, rows):
-    def row(cells, tag):
-        return "<tr>" + "".join(f"<{tag}>{text(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    return "\n".join(['<div class="wide"><table>', row(columns, "th"), *(row(cells, "td") for cells in rows), "</table></div>"])
+    lines = ["".join(f"<{tag}>{text(cell)}</{tag}>" for cell in cells) for tag, cells in [("th", columns), *(("td", row) for row in rows)]]
+    return "\n".join(['<div class="wide"><table>', *(f"<tr>{line}</tr>" for line in lines), "</table></div>"])
 
 
 def fold(title, *content):

@@ -1,6 +1,7 @@
 """Figures as SVG, in a page or in files, that follow the reader's colour scheme."""
 
 import html
+import itertools
 import math
 
 # By the label of a policy: colour on white and on black, dashes, marker.
@@ -78,43 +79,34 @@ class Plot:
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         drawn = [f'<path class="curve" d="{self.path(line)}" fill="none" stroke="currentColor" stroke-width="{width}"{dashed}/>']
         drawn += [f'<path d="{self.path([(x, low), (x, high)])}" stroke="currentColor" stroke-width="1.5"/>' for x, low, high in bars]
-        for x, y in markers:
-            drawn.append(f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
-                         'fill="currentColor"/>')
+        drawn += [f'<path class="marker" d="{MARKERS[marker]}" transform="translate({self.at_x(x):.1f} {self.at_y(y):.1f})" '
+                  'fill="currentColor"/>' for x, y in markers]
         self.parts.append(f'<g class="p{self.labels.index(label)}">{"".join(drawn)}</g>')
         self.ends.append((self.at_x(line[-1][0]), self.at_y(line[-1][1]), label, name, marker))
 
     def names(self):
         """The names of the curves beside their ends, in the order of the ends, and moved apart."""
         ends = sorted(self.ends, key=lambda end: end[1])
-        places = []
-        for _, y, *_ in ends:
-            places.append(max([y, *(place + LABEL_HEIGHT for place in places[-1:])]))
+        places = list(itertools.accumulate((end[1] for end in ends), lambda above, y: max(y, above + LABEL_HEIGHT)))
         # The lowest may not lie below the axis, and moves the others up.
         for i in reversed(range(len(places))):
             places[i] = min(places[i], self.bottom - LABEL_HEIGHT * (len(places) - 1 - i))
-        drawn = []
-        for place, (x, y, label, name, marker) in zip(places, ends):
-            drawn.append(f'<g class="p{self.labels.index(label)}"><path d="M{x + 6:.1f} {y:.1f}L{self.right + 12} {place:.1f}" '
-                         f'fill="none" stroke="currentColor" stroke-width=".8"/><path d="{MARKERS[marker]}" '
-                         f'transform="translate({self.right + 19} {place:.1f})" fill="currentColor"/>'
-                         f'<text class="p" x="{self.right + 28}" y="{place + 4:.1f}">{html.escape(name, quote=False)}</text></g>')
-        return drawn
+        return [f'<g class="p{self.labels.index(label)}"><path d="M{x + 6:.1f} {y:.1f}L{self.right + 12} {place:.1f}" '
+                f'fill="none" stroke="currentColor" stroke-width=".8"/><path d="{MARKERS[marker]}" '
+                f'transform="translate({self.right + 19} {place:.1f})" fill="currentColor"/>'
+                f'<text class="p" x="{self.right + 28}" y="{place + 4:.1f}">{html.escape(name, quote=False)}</text></g>'
+                for place, (x, y, label, name, marker) in zip(places, ends)]
 
     def axes(self):
         drawn = [f'<text class="p" x="2" y="13">{html.escape(self.heading)}</text>' if self.heading else "",
                  f'<text x="2" y="{self.top - 12}">{html.escape(self.y.title)}</text>',
                  f'<text x="{(self.left + self.right) / 2:.0f}" y="{self.height - 8}" text-anchor="middle">'
                  f"{html.escape(self.x.title)}</text>"]
-        lines = []
-        for value, text in self.y.ticks:
-            y = self.at_y(value)
-            lines.append(f"M{self.left} {y:.1f}H{self.right}")
-            drawn.append(f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
-        for value, text in self.x.ticks:
-            x = self.at_x(value)
-            lines.append(f"M{x:.1f} {self.top}V{self.bottom}")
-            drawn.append(f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>')
+        rows = [(self.at_y(value), text) for value, text in self.y.ticks]
+        columns = [(self.at_x(value), text) for value, text in self.x.ticks]
+        lines = [f"M{self.left} {y:.1f}H{self.right}" for y, _ in rows] + [f"M{x:.1f} {self.top}V{self.bottom}" for x, _ in columns]
+        drawn += [f'<text x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>' for y, text in rows]
+        drawn += [f'<text x="{x:.1f}" y="{self.bottom + 18}" text-anchor="middle">{text}</text>' for x, text in columns]
         return [f'<path class="grid" d="{"".join(lines)}" stroke="currentColor" stroke-width=".4" fill="none"/>',
                 f'<path d="M{self.left} {self.top}V{self.bottom}H{self.right}" stroke="currentColor" fill="none"/>', *drawn]
 
