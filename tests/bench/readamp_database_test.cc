@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "plugin/c_binding/forwarding_policy.h"
-#include "plugin/rocksdb_compat.h"
 #include "readamp/keys/key_set.h"
 #include "readamp_fixture.h"
 

@@ -8,7 +8,6 @@
 #include <rocksdb/slice_transform.h>
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // inspect, verify and rebuild on databases that are damaged, forbidden, in use, or cannot be
 // opened, and on files that are no database.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rocksdb/merge_operator.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "sample_database.h"
 #include "tool_command.h"
