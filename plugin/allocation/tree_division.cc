@@ -114,13 +114,6 @@ TableShare TreeDivision::Share(const TreeView& view, double table_keys) const {
   return share;
 }
 
-std::vector<double> TreeDivision::Plan(const std::vector<RunsOfSize>& runs) const {
-  if (runs.empty()) return {};
-  double bits = options_.bits_per_key * KeysOf(runs);
-  if (HasBudget()) bits = std::min(bits, BudgetBits());
-  return Divide(runs, bits, /*keeps_larger=*/false);
-}
-
 double TreeDivision::WantedBySmaller(const TableShare& share) const {
   double wanted = 0.0;
   for (std::size_t i = 0; i + 1 < share.runs.size(); ++i) {

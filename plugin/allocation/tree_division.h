@@ -60,9 +60,6 @@ class TreeDivision {
   //   table_keys   of the table; 0: not known yet
   TableShare Share(const TreeView& view, double table_keys) const;
 
-  // Returns the bits per key of each run of a tree if all of its tables were made now.
-  std::vector<double> Plan(const std::vector<RunsOfSize>& runs) const;
-
   // Whether a table of the job gets a Ribbon filter, whose keys are not known yet.
   bool WantsRibbon(const TreeView& view) const;
 

@@ -16,7 +16,7 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// RocksDB's Ribbon policy builds Bloom filters for fewer keys than this, so a sample has as many
+// RocksDB's Ribbon policy may build a Bloom filter for fewer keys than this, so a sample has as many
 // keys as the table, up to this number.
 constexpr std::uint64_t kSampleKeys = 2048;
 

@@ -212,17 +212,5 @@ TEST(TreeDivision, SpendsAllWhereOneRunIsLeft) {
   EXPECT_LT(DivisionOf(1'250'000).Share(CompactionInto({}, 1e6), 1e5).bits_per_key, kBits);
 }
 
-TEST(TreeDivision, PlansAWholeTreeWithinTheLowerLimit) {
-  const std::vector<RunsOfSize> runs = {{1e4, 2.0, 0.0, 0.0}, {1e6, 1.0, 0.0, 0.0}};
-  const auto used = [&](const TreeDivision& division) {
-    const std::vector<double> planned = division.Plan(runs);
-    return planned[0] * 2e4 + planned[1] * 1e6;
-  };
-  EXPECT_NEAR(used(DivisionOf()), 1.02e7, 1e4);
-  EXPECT_NEAR(used(DivisionOf(500'000)), 4e6, 1e4);
-  EXPECT_NEAR(used(DivisionOf(100'000'000)), 1.02e7, 1e4);
-  EXPECT_TRUE(DivisionOf().Plan({}).empty());
-}
-
 }  // namespace
 }  // namespace exactbloom::tree

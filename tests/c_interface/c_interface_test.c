@@ -31,6 +31,13 @@ static void refuses(const char* policy, const char* message) {
   EXPECT(has(error, message), error);
   EXPECT(has(error, "Invalid argument: exactbloom: "), error);
   rocksdb_free(error);
+
+  error = NULL;
+  rocksdb_options_t* options = rocksdb_options_create();
+  exactbloom_options_set_filter_policy(options, policy, &error);
+  EXPECT(has(error, message), error);
+  rocksdb_free(error);
+  rocksdb_options_destroy(options);
 }
 
 static void test_errors(void) {
@@ -52,6 +59,7 @@ static void test_errors(void) {
   EXPECT(exactbloom_filterpolicy_create("fast_bloom:10", NULL) == NULL, "a policy");
   rocksdb_filterpolicy_destroy(exactbloom_filterpolicy_create("classic_bloom:10", NULL));
   exactbloom_options_add_tree_listener(NULL, NULL);
+  exactbloom_options_set_filter_policy(NULL, "exactbloom:10", NULL);
 
   /* An error replaces the one that is there, and no error leaves it. */
   char* error = NULL;
