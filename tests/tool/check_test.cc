@@ -42,7 +42,7 @@ const WrongText kWrong[] = {
     {"id=classic_bloom;lines=1}", "wrong punctuation", "{id=classic_bloom;lines=1}"},
     {"{id=classic_bloom;bits_per_ky=10}", "no option 'bits_per_ky'",
      "{id=classic_bloom;bits_per_key=10}"},
-    {"{id=standard_bloom;speed=10}", "no option 'speed'", ""},
+    {"{id=standard_bloom;speed=10}", "standard_bloom has no option 'speed' for the value '10'", ""},
     {"{id=classic_bloom;bits_per_key=10;fpr=0.01}", "has no effect beside fpr", ""},
     {"{id=classic_bloom;lines=2}", "lines is '2', but must be", ""},
     {"classic_bloom:many", "bits_per_key is 'many', but must be", ""},
