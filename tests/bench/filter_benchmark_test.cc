@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,27 +18,17 @@
 namespace exactbloom::filter_benchmark {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::Outcome;
-using testing::RunCommand;
 
-class FilterBenchmarkTest : public ::testing::Test {
- protected:
-  void SetUp() override { directory_ = testing::MakeTemporaryDirectory(); }
-  void TearDown() override { fs::remove_all(directory_); }
+Outcome RunBenchmark(const std::string& arguments) {
+  return testing::RunCommand(
+      fmt::format("{} --repetitions 3 --absent-queries 20000 {}", FILTER_BENCHMARK, arguments));
+}
 
-  Outcome Run(const std::string& arguments) const {
-    return RunCommand(
-        fmt::format("{} --repetitions 3 --absent-queries 20000 {}", FILTER_BENCHMARK, arguments),
-        directory_);
-  }
-
-  fs::path directory_;
-};
-
-TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
-  const fs::path json = directory_ / "bench.json";
-  const Outcome outcome = Run("--keys 500,3000 --bits-per-key 10,20 --json " + json.string());
+TEST(FilterBenchmarkTest, ReportsEveryComparison) {
+  const TemporaryDirectory directory;
+  const std::string json = directory.path("bench.json");
+  const Outcome outcome = RunBenchmark("--keys 500,3000 --bits-per-key 10,20 --json " + json);
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
 
@@ -75,28 +63,26 @@ TEST_F(FilterBenchmarkTest, ReportsEveryComparison) {
   const std::size_t layouts = Kernels().size() + values["peer"].size() - 1;
   EXPECT_EQ(comparisons.size(), 4 * 3 * kOperations.size() * layouts);
   for (const auto* peer : {"bloomfilter", "ribbonfilter"}) {
-    EXPECT_NE(outcome.out.find(fmt::format("Ratio of time to {}: ", peer)), std::string::npos);
+    EXPECT_TRUE(Mentions(outcome.out, fmt::format("Ratio of time to {}: ", peer)));
   }
   EXPECT_EQ(outcome.out.find("AVX2 is not compared: " + reason) == std::string::npos,
             has_avx2_peer);
 }
 
-TEST_F(FilterBenchmarkTest, RefusesBadInput) {
+TEST(FilterBenchmarkTest, RefusesBadInput) {
   for (const auto& [arguments, words] :
        {std::pair("--layouts lines=3", "'lines=3' is not one of lines=0, lines=1"),
         std::pair("--kernels abacus", "abacus"),
         std::pair("--operations guess", "negative_latency"),
-        std::pair("--peers cuckoo", "ribbonfilter"), std::pair("--keys ten", "--keys: 'ten'"),
+        std::pair("--peers cuckoo", "ribbonfilter"),
         std::pair("--keys 1e3,5", "'5' is not a whole number from 100"),
         std::pair("--bits-per-key 101", "'101'"),
         std::pair("--repetitions 0", "--repetitions: '0'"),
-        std::pair("--absent-queries 1%", "'1%'"),
         std::pair("--block-offset 64", "--block-offset: '64'"),
         std::pair("--kernel scalar", "did you mean --kernels?"),
-        std::pair("lines=1", "unexpected argument 'lines=1'"),
         std::pair("--json /nonexistent/bench.json", "/nonexistent/bench.json")}) {
     SCOPED_TRACE(arguments);
-    testing::ExpectRefusal(Run(arguments), words);
+    testing::ExpectRefusal(RunBenchmark(arguments), words);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -42,9 +41,9 @@ TEST(SyntheticKey, IsDifferentForEachNumberAndTellsIt) {
 }
 
 TEST(KeySet, FindsItsKeysAndNoOther) {
-  const auto directory = exactbloom::testing::MakeTemporaryDirectory();
+  const TemporaryDirectory directory;
   ReadampSettings settings;
-  settings.key_file = (directory / "keys").string();
+  settings.key_file = directory.path("keys");
   {
     std::ofstream file(settings.key_file);
     for (int i = 0; i < 1000; ++i) file << "key" << i << "\n";
@@ -61,7 +60,6 @@ TEST(KeySet, FindsItsKeysAndNoOther) {
     EXPECT_EQ(stored, keys.stored);
     EXPECT_FALSE(keys.Find("key1000"));
   }
-  std::filesystem::remove_all(directory);
 }
 
 // Keys are ranked by their numbers. Pearson's statistic of ten classes has nine degrees of freedom;
@@ -114,13 +112,13 @@ TEST(ExactRates, KeepLayoutsApart) {
 }
 
 TEST(CountingFileSystem, CountsReadsOfTablesByItsThread) {
-  const auto directory = exactbloom::testing::MakeTemporaryDirectory();
+  const TemporaryDirectory directory;
   CountingFileSystem file_system(rocksdb::FileSystem::Default());
   const auto open = [&](const std::string& name) {
-    std::ofstream(directory / name) << std::string(4096, 'x');
+    const std::string path = directory.path(name);
+    std::ofstream(path) << std::string(4096, 'x');
     std::unique_ptr<rocksdb::FSRandomAccessFile> file;
-    EXPECT_TRUE(
-        file_system.NewRandomAccessFile((directory / name).string(), {}, &file, nullptr).ok());
+    EXPECT_TRUE(file_system.NewRandomAccessFile(path, {}, &file, nullptr).ok());
     return file;
   };
   const auto read = [](rocksdb::FSRandomAccessFile& file, std::size_t bytes) {
@@ -142,7 +140,6 @@ TEST(CountingFileSystem, CountsReadsOfTablesByItsThread) {
   EXPECT_EQ(thread.Reads().reads, 3U);
   EXPECT_EQ(thread.Reads().bytes, 160U);
   EXPECT_EQ(thread.Reads().tables, (std::vector<std::uint64_t>{8, 7}));
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Trees and caches of readamp: the counts by RocksDB, by the file system and from the tree.
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -34,8 +34,8 @@ class ReportTest(unittest.TestCase):
         self.directory = pathlib.Path(temporary.name)
         self.file = self.directory / "results.json"
 
-    def run_report(self, *reports):
-        self.file.write_text("\n".join(json.dumps(found, indent=1) for found in reports))
+    def run_report(self, text):
+        self.file.write_text(text)
         return subprocess.run([ROOT / "scripts/report/run", self.file, "--output", self.directory / "made"], capture_output=True, text=True,
                               check=False)
 
@@ -43,8 +43,9 @@ class ReportTest(unittest.TestCase):
         growing = copy.deepcopy(GROWTH)
         growing["policy"] = BEST
         growing["workloads"]["growth"]["loading"]["wasted_reads_per_lookup"] = 0.025
-        made = self.run_report(report([policy("none", 40000) | {"filter_bytes": 0}, policy("bloomfilter:10", 400), policy(BEST, 20, 21.0)]),
-                               report([GROWTH, growing], kind="loaded", level0_trigger=12))
+        reports = (report([policy("none", 40000) | {"filter_bytes": 0}, policy("bloomfilter:10", 400), policy(BEST, 20, 21.0)]),
+                   report([GROWTH, growing], kind="loaded", level0_trigger=12))
+        made = self.run_report("\n".join(json.dumps(found, indent=1) for found in reports))
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         self.assertIn("wastes 20 times fewer reads than RocksDB's Bloom filter: 2 instead of 40 in 1,000", made.stdout)
         self.assertIn(f"| usual: 10 bits per key | reads leave memory | `{BEST}` | 2 | 5.0% |", made.stdout)
@@ -58,9 +59,7 @@ class ReportTest(unittest.TestCase):
 
     def test_refuses_other_files_with_one_line(self):
         for text, words in (("", "there is no report"), ("no JSON", "is not JSON"), ('{"policies": [{"filter_bytes": 1}]}', "no report of readamp")):
-            self.file.write_text(text)
-            refused = subprocess.run([ROOT / "scripts/report/run", self.file, "--output", self.directory / "made"], capture_output=True,
-                                     text=True, check=False)
+            refused = self.run_report(text)
             self.assertEqual((refused.returncode, refused.stdout, refused.stderr.count("\n")), (2, "", 1), refused.stderr)
             self.assertIn(words, refused.stderr)
 

@@ -1,15 +1,12 @@
 #include "run_command.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
 namespace exactbloom::testing {
 
@@ -22,18 +19,12 @@ std::string ReadFile(const fs::path& path) {
   return text.str();
 }
 
-fs::path MakeTemporaryDirectory() {
-  std::string path = (fs::temp_directory_path() / "exactbloom_test-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  return path;
-}
-
-Outcome RunCommand(const std::string& command, const fs::path& directory) {
-  const fs::path out = directory / "out";
-  const fs::path err = directory / "err";
+Outcome RunCommand(const std::string& command) {
+  const TemporaryDirectory directory;
+  const std::string out = directory.path("out");
+  const std::string err = directory.path("err");
   Outcome outcome;
-  const int raw = std::system(
-      fmt::format("{} >{} 2>{} </dev/null", command, out.string(), err.string()).c_str());
+  const int raw = std::system(fmt::format("{} >{} 2>{} </dev/null", command, out, err).c_str());
   outcome.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
   outcome.out = ReadFile(out);
   outcome.err = ReadFile(err);
@@ -43,8 +34,17 @@ Outcome RunCommand(const std::string& command, const fs::path& directory) {
 void ExpectRefusal(const Outcome& outcome, const std::string& words) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+  EXPECT_TRUE(Mentions(outcome.err, words));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
 }  // namespace exactbloom::testing
+
+namespace exactbloom {
+
+::testing::AssertionResult Mentions(const std::string& text, const std::string& words) {
+  if (text.find(words) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "\"" << words << "\" is not in: " << text;
+}
+
+}  // namespace exactbloom

@@ -10,7 +10,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "exactbloom/filter_policy.h"
 #include "faulty_policy.h"

@@ -54,8 +54,8 @@ class FaultyBuilder : public ForwardingBuilder {
 
 class FaultyPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
  public:
-  explicit FaultyPolicy(Fault fault, PolicyPointer policy = NewPolicy(FilterKind::kClassic))
-      : ForwardingPolicy(std::move(policy)), fault_(std::move(fault)) {}
+  explicit FaultyPolicy(Fault fault)
+      : ForwardingPolicy(NewPolicy(FilterKind::kClassic)), fault_(std::move(fault)) {}
 
   const char* Name() const override { return "faulty"; }
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(

@@ -84,8 +84,8 @@ TEST_F(RebuildCommand, StopsAtAnInterruptAndGoesOn) {
       AskTool("rebuild --policy classic_bloom:10 --rate 1K " + directory_.path(),
               "timeout --preserve-status -s INT 5");
   EXPECT_EQ(stopped.status, 130) << stopped.err;
-  EXPECT_NE(stopped.out.find("rewritten   1 table, "), std::string::npos) << stopped.out;
-  EXPECT_NE(stopped.out.find("The same command continues"), std::string::npos) << stopped.out;
+  EXPECT_TRUE(Mentions(stopped.out, "rewritten   1 table, "));
+  EXPECT_TRUE(Mentions(stopped.out, "The same command continues"));
   const json rest = Rebuild("");
   EXPECT_EQ(rest.at("lacking_tables"), kTables - 1);
   EXPECT_EQ(rest.at("rewritten_tables"), kTables - 1);
@@ -163,9 +163,7 @@ class RebuildOfDamage : public RebuildCommand {
   }
 
   void DamageAt(std::uint64_t offset) const {
-    std::fstream file(damaged_, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(offset));
-    file << "damaged!";
+    std::fstream(damaged_).seekp(static_cast<std::streamoff>(offset)) << "damaged!";
   }
 
   std::string Command(const std::string& arguments = "") const {
@@ -179,11 +177,10 @@ class RebuildOfDamage : public RebuildCommand {
     EXPECT_EQ(report.at("tables"), kTables);
     EXPECT_EQ(report.at("rewritten_tables"), kTables - 1);
     ASSERT_EQ(report.at("damaged_files").size(), 1U);
-    const std::string named = report["damaged_files"][0];
-    EXPECT_NE(named.find(damaged_.filename()), std::string::npos) << named;
+    EXPECT_TRUE(Mentions(report["damaged_files"][0], damaged_.filename()));
     EXPECT_EQ(ReadFile(damaged_), damaged_bytes);
     const testing::Outcome again = AskTool(Command());
-    EXPECT_NE(again.out.find("damaged: "), std::string::npos) << again.out;
+    EXPECT_TRUE(Mentions(again.out, "damaged: "));
     EXPECT_EQ(again.err, "exactbloom: 1 damaged file is left as it is\n");
   }
 
@@ -221,7 +218,7 @@ TEST_F(RebuildOfDamage, ATableThatRocksDbDoesNotOpenIsNamedAndAllTablesStay) {
     for (const char* arguments : {"--dry-run", ""}) {
       const testing::Outcome outcome = AskTool(Command(arguments));
       testing::ExpectRefusal(outcome, "cannot be opened: Corruption");
-      EXPECT_NE(outcome.err.find(damaged_.stem()), std::string::npos) << outcome.err;
+      EXPECT_TRUE(Mentions(outcome.err, damaged_.stem()));
     }
     EXPECT_EQ(Contents(), before);
   };
@@ -230,10 +227,8 @@ TEST_F(RebuildOfDamage, ATableThatRocksDbDoesNotOpenIsNamedAndAllTablesStay) {
   std::ofstream(damaged_, std::ios::binary) << sound_bytes_;
   DamageAt(sound_bytes_.size() - 80);  // in the metaindex, just before the footer
   expect_refusal("metaindex");
-  for (const std::uintmax_t bytes : {sound_bytes_.size() / 2, std::uintmax_t{0}}) {
-    fs::resize_file(damaged_, bytes);
-    expect_refusal("truncated");
-  }
+  fs::resize_file(damaged_, sound_bytes_.size() / 2);
+  expect_refusal("truncated");
   fs::remove(damaged_);
   expect_refusal("missing");
   ExpectAllWithSoundBytes();

@@ -3,16 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 namespace exactbloom::testing {
 
 Outcome AskTool(const std::string& arguments, const std::string& prefix) {
-  const std::filesystem::path directory = MakeTemporaryDirectory();
-  Outcome outcome =
-      RunCommand(fmt::format("{} {} {}", prefix, EXACTBLOOM_TOOL, arguments), directory);
-  std::filesystem::remove_all(directory);
-  return outcome;
+  return RunCommand(fmt::format("{} {} {}", prefix, EXACTBLOOM_TOOL, arguments));
 }
 
 nlohmann::json AskToolForJson(const std::string& arguments, int status) {
