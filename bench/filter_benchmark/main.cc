@@ -131,6 +131,7 @@ class BenchmarkRun {
 
 std::vector<std::string> NamesOf(const std::vector<FilterDesign>& designs) {
   std::vector<std::string> names;
+  names.reserve(designs.size());
   for (const FilterDesign& design : designs) names.push_back(design.name);
   return names;
 }
@@ -149,6 +150,7 @@ void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
       ->transform(Count(0, 63));
   app.option_defaults()->always_capture_default(false);
   std::vector<std::string> operations;
+  operations.reserve(std::size(kOperations));
   for (const Operation& operation : kOperations) operations.emplace_back(operation.name);
   std::string missing;
   const auto only = [&app](const char* option, std::vector<std::string>& kept,

@@ -35,8 +35,8 @@ inline constexpr std::array<PolicyKind, 3> kPolicyKinds = {
 // A policy: the options of its kind, which filter_policy.h describes; the others have their
 // defaults.
 struct PolicyOptions {
-  PolicyOptions(PolicyKind policy = PolicyKind::kClassicBloom)
-      : kind(policy) {}  // NOLINT: implicit
+  // NOLINTNEXTLINE(google-explicit-constructor): a kind is the policy with its defaults
+  PolicyOptions(PolicyKind policy = PolicyKind::kClassicBloom) : kind(policy) {}
   explicit PolicyOptions(const ExactBloomOptions& options);
   PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options);
 

@@ -16,8 +16,8 @@ namespace {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// RocksDB's Ribbon policy may build a Bloom filter for fewer keys than this, so a sample has as many
-// keys as the table, up to this number.
+// RocksDB's Ribbon policy may build a Bloom filter for fewer keys than this, so a sample has as
+// many keys as the table, up to this number.
 constexpr std::uint64_t kSampleKeys = 2048;
 
 // The same where sizes are compared. In a filter of so many keys, trailer and rounding to whole

@@ -40,6 +40,7 @@ std::string Compared(const Row& best, const Row& other) {
 std::string Conclusion(const std::vector<Row>& rows) {
   if (rows.size() < 2) return "";
   std::vector<const Row*> order;
+  order.reserve(rows.size());
   for (const Row& row : rows) order.push_back(&row);
   std::stable_sort(order.begin(), order.end(), [](const Row* one, const Row* other) {
     return one->Wasted() < other->Wasted();
