@@ -49,9 +49,7 @@ Status AddPolicy(const std::string& policy, rocksdb::ColumnFamilyOptions* family
   }
   table_options.filter_policy = std::make_shared<BloomFilterPolicy>(options);
   std::shared_ptr<rocksdb::TableFactory> factory(rocksdb::NewBlockBasedTableFactory(table_options));
-  if (FollowsTree(options) && !HasTreeListener(*db_options)) {
-    db_options->listeners.push_back(NewTreeListener());
-  }
+  AddTreeListener(options, db_options);
   family_options->table_factory = std::move(factory);
   return Status::OK();
 }
@@ -62,6 +60,11 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
   return std::any_of(options.listeners.begin(), options.listeners.end(), [](const auto& listener) {
     return listener != nullptr && std::string_view(listener->Name()) == tree::kTreeListenerName;
   });
+}
+
+void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options) {
+  if (!FollowsTree(policy) || HasTreeListener(*options)) return;
+  options->listeners.push_back(NewTreeListener());
 }
 
 BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)

@@ -22,6 +22,9 @@ namespace exactbloom {
 
 bool HasTreeListener(const rocksdb::DBOptions& options);
 
+// Adds a tree listener if the policy needs one and there is none. Throws std::bad_alloc.
+void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options);
+
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
   // A policy whose configuration failed (an error in `configuration`, or options out of range)

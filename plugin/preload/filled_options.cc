@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "../bloom_filter_policy.h"
-#include "exactbloom/tree_listener.h"
 #include "preloaded_policies.h"
 
 namespace exactbloom::preload {
@@ -47,10 +46,7 @@ Families FilledFamilies(const Families& families, Notes* notes) {
   return filled;
 }
 
-void AddListener(rocksdb::DBOptions* options) {
-  if (!FollowsTree(Config().policy) || HasTreeListener(*options)) return;
-  options->listeners.push_back(NewTreeListener());
-}
+void AddListener(rocksdb::DBOptions* options) { AddTreeListener(Config().policy, options); }
 
 void Announce(const rocksdb::DB& db, const Notes& notes) {
   const rocksdb::DBOptions options = db.GetDBOptions();

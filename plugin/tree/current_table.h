@@ -23,7 +23,8 @@ inline constexpr char kTreeListenerName[] = "exactbloom_tree";
 
 struct TableInProgress {
   std::string path;
-  std::shared_ptr<LsmShape> shape;  // null: the tree is not known
+  std::string opening;              // the database's path while it is being opened, else empty
+  std::shared_ptr<LsmShape> shape;  // null: the tree is not known, or CurrentTable is to look
   std::string family;
   LsmShape::JobId job = 0;
   // Set when a policy that follows trees makes the builder of the table's filter.
@@ -70,7 +71,8 @@ class TrialTable {
 
 // Returns the table that this thread started last, or null if that is not a table of a database
 // with a tree listener. Call it while the builder of the table's filter is made; the result is
-// valid until the thread starts or finishes a table.
+// valid until the thread starts or finishes a table. Of a database that is being opened it reads
+// the MANIFEST, which tables of other policies need not. Throws std::bad_alloc.
 TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context);
 
 }  // namespace exactbloom::tree

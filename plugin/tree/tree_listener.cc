@@ -104,14 +104,15 @@ std::shared_ptr<LsmShape> ShapeOfOpening(const std::string& path) {
   std::string manifest;
   const auto file_system = rocksdb::FileSystem::Default();
   rocksdb::ReadFileToString(file_system.get(), path + "/CURRENT", &manifest).PermitUncheckedError();
-  if (known == path + "\n" + manifest) return shape;
+  manifest.insert(0, path + "\n");
+  if (known == manifest) return shape;
   known.clear();
   shape.reset();
   const std::map<std::string, std::vector<LiveTable>> families = ScanManifest(path);
   if (families.empty()) return nullptr;
   shape = std::make_shared<LsmShape>();
   shape->Refresh(shape->Changes(), families);
-  known = path + "\n" + manifest;
+  known = manifest;
   return shape;
 }
 
@@ -174,7 +175,11 @@ class TreeListener : public rocksdb::EventListener {
       table.job = info.job_id;
       table.is_planned = writes_planned_tables;
       const bool is_recovery = info.reason == rocksdb::TableFileCreationReason::kRecovery;
-      table.shape = is_recovery ? ShapeOfOpening(info.db_name) : Find(info.db_name);
+      if (is_recovery) {
+        table.opening = info.db_name;
+      } else {
+        table.shape = Find(info.db_name);
+      }
       StartTable(std::move(table));
     });
   }
@@ -320,10 +325,13 @@ std::vector<TreeListener*> TreeListenersOf(const DB& db) {
 TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
   if (tables_in_progress.empty()) return nullptr;
   TableInProgress& table = tables_in_progress.back();
-  const bool fits = table.shape != nullptr &&
-                    context.reason != rocksdb::TableFileCreationReason::kMisc &&
+  const bool fits = context.reason != rocksdb::TableFileCreationReason::kMisc &&
                     context.column_family_name == table.family;
-  return fits ? &table : nullptr;
+  if (!fits) return nullptr;
+  if (table.shape == nullptr && !table.opening.empty()) {
+    table.shape = ShapeOfOpening(table.opening);
+  }
+  return table.shape != nullptr ? &table : nullptr;
 }
 
 PlannedTables::PlannedTables() { writes_planned_tables = true; }
