@@ -12,6 +12,7 @@
 #include "filter_benchmark/fast_local_bloom.h"
 #include "filter_benchmark/loaded_filter.h"
 #include "run_command.h"
+#include "sample_filters.h"
 #include "tool/support/errors.h"
 #include "tool/support/rate_deviation.h"
 
@@ -162,30 +163,25 @@ TEST(RateDeviationTest, PredictsTheSpreadOfFiltersRates) {
   constexpr std::uint64_t kQueries = 40'000;
   for (const int lines : {0, 1}) {
     SCOPED_TRACE(lines);
-    BloomFilterBuilder::Options options;
-    options.layout = {FilterKind::kClassic, lines};
+    const Layout layout(FilterKind::kClassic, lines);
+    const FilterSize size = SizeAtBitsPerKey(layout, kKeys, 10);
     double sum = 0.0;
     double sum_of_squares = 0.0;
-    for (options.hash_seed = 0; options.hash_seed < kFilters; ++options.hash_seed) {
-      BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
-      for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(fmt::format("present {}", i));
-      const FilterBlock block = builder.Finish();
+    for (std::uint64_t seed = 0; seed < kFilters; ++seed) {
+      const FilterBlock block = MakeBlock({layout, size.bits, kKeys, size.probes}, seed, 0);
       const BloomFilterView view(block.bytes());
       double found = 0.0;
       for (std::uint64_t i = 0; i < kQueries; ++i) {
-        const std::uint64_t key = i + options.hash_seed * kQueries;
-        const auto* bytes = reinterpret_cast<const char*>(&key);
-        found += view.MayContain({bytes, sizeof(key)}) ? 1.0 : 0.0;
+        found += view.MayContain(NumberKey(kKeys + seed * kQueries + i).text()) ? 1.0 : 0.0;
       }
       sum += found;
       sum_of_squares += found * found;
     }
     const double mean = sum / kFilters;
     const double variance = sum_of_squares / kFilters - mean * mean;
-    const FilterSize size = SizeAtBitsPerKey(options.layout, kKeys, options.bits_per_key);
     const double rate = size.false_positive_rate;
-    const double dispersion = support::Dispersion(
-        rate, support::RelativeRateDeviation(options.layout, size, kKeys), kQueries);
+    const double dispersion =
+        support::Dispersion(rate, support::RelativeRateDeviation(layout, size, kKeys), kQueries);
     const double binomial = kQueries * rate * (1.0 - rate);
     EXPECT_GT(dispersion, 1.5);
     // The variance of 400 values is known to 7%, one sigma; the prediction is of first order.

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/c_binding/forwarding_policy.h"
+#include "faulty_policy.h"
 #include "readamp_fixture.h"
 
 namespace exactbloom::readamp {
@@ -183,29 +183,15 @@ TEST_F(ReadampDatabase, TheCommandLineWins) {
   EXPECT_TRUE(Has(report.at("from_db").at("taken"), "block_size: 8192"));
 }
 
-class OddPrefix : public rocksdb::SliceTransform {
- public:
-  const char* Name() const override { return "test.OddPrefix"; }
-  rocksdb::Slice Transform(const rocksdb::Slice& key) const override { return {key.data(), 5}; }
-  bool InDomain(const rocksdb::Slice& key) const override { return key.size() >= 5; }
-};
-
-// RocksDB writes the name of a program's own policy alone, as of those that its C interface makes.
-class OwnPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
- public:
-  OwnPolicy()
-      : ForwardingPolicy(
-            std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(9))) {}
-  const char* Name() const override { return "test.OwnPolicy"; }
-};
-
 TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
   rocksdb::BlockBasedTableOptions table_options;
   table_options.whole_key_filtering = false;
   rocksdb::Options options = OptionsWith(table_options);
-  options.prefix_extractor = std::make_shared<OddPrefix>();
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(5));
   options.optimize_filters_for_hits = true;
-  table_options.filter_policy = std::make_shared<OwnPolicy>();
+  // RocksDB writes the name of a program's own policy alone.
+  table_options.filter_policy = std::make_shared<FaultyPolicy>(
+      NewPolicy(FilterKind::kClassic), [](char*, std::size_t, const FaultyPolicy::Keys&) {});
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   MakeTree(options);
   rocksdb::ColumnFamilyHandle* other = nullptr;
@@ -213,11 +199,10 @@ TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(other).ok());
   const json report = Measure("--from-db " + Own() + " --lookups 1000");
   for (const std::string line :
-       {"prefix_extractor test.OddPrefix: filters have whole keys here",
-        "whole_key_filtering=false: ", "optimize_filters_for_hits: ",
-        "column families besides default: other", "block cache: ",
+       {"prefix_extractor rocksdb.FixedPrefix", "whole_key_filtering=false: ",
+        "optimize_filters_for_hits: ", "column families besides default: other", "block cache: ",
         "filter policy: its OPTIONS file names none that is known here; its "
-        "tables have test.OwnPolicy of "}) {
+        "tables have faulty of "}) {
     EXPECT_TRUE(Has(report.at("from_db").at("not_taken"), line)) << line << out_;
   }
 }

@@ -1,11 +1,21 @@
-// Trees and caches of readamp: the counts by RocksDB, by the file system and from the tree.
+// Trees, caches and keys of readamp: the counts by RocksDB, by the file system and from the tree.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/theory/confidence_interval.h"
+#include "readamp/keys/key_set.h"
+#include "readamp/keys/synthetic_key.h"
+#include "readamp/lookups/workload.h"
 #include "readamp/report/rate_prediction.h"
 #include "readamp_fixture.h"
+#include "tool/support/rate_deviation.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -131,6 +141,61 @@ TEST(CheckAgreement, RefusesCountsThatDiffer) {
   // Five deviations of the count are 158.
   EXPECT_FALSE(refuses([](Measurement&, Prediction& p) { p.rate = 0.0087; }));
   EXPECT_TRUE(refuses([](Measurement&, Prediction& p) { p.rate = 0.0083; }));
+}
+
+TEST(SyntheticKey, IsDifferentForEachNumberAndTellsIt) {
+  std::set<std::string> keys;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const std::string key = SyntheticKey(i, 7);
+    EXPECT_EQ(key.size(), 16U);
+    EXPECT_EQ(NumberOfSyntheticKey(key, 7), i);
+    keys.insert(key);
+  }
+  EXPECT_EQ(keys.size(), 1000U);
+  EXPECT_NE(SyntheticKey(0, 7), SyntheticKey(0, 8));
+  for (const auto* other : {"apple", "0123456789abcdeg", "00123456789abcdef"}) {
+    EXPECT_FALSE(NumberOfSyntheticKey(other, 7)) << other;
+  }
+}
+
+// Keys are ranked by their numbers.
+TEST(Zipf, KeysHaveTheirProbabilities) {
+  ReadampSettings settings;
+  settings.synthetic_keys = 100;
+  settings.lookups = 20'000;
+  settings.workloads = {"zipf"};
+  const KeySet keys = MakeKeySet(settings);
+  for (const double exponent : {0.0, 0.5, 1.0, 2.5}) {
+    settings.zipf_exponent = exponent;
+    const auto weight = [&](std::size_t i) {
+      return std::pow(static_cast<double>(i + 1), -exponent);
+    };
+    double total = 0.0;
+    for (std::size_t i = 0; i < keys.size(); ++i) total += weight(i);
+    const std::vector<Workload> workloads = MakeWorkloads(keys, settings);
+    const auto& order = workloads.front().order;
+    ASSERT_EQ(order.size(), settings.lookups);
+    for (std::size_t i = 0; i < 10; ++i) {
+      const auto count = static_cast<std::uint64_t>(std::count(order.begin(), order.end(), i));
+      EXPECT_TRUE(WilsonInterval(count, order.size(), kZ999).Contains(weight(i) / total))
+          << "key " << i << ", exponent " << exponent;
+    }
+  }
+}
+
+// Filters that differ only in their layout.
+TEST(ExactRates, KeepLayoutsApart) {
+  support::ExactRates rates;
+  for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+    for (const int lines : {0, 1}) {
+      const FilterDescription filter{Layout(kind, lines), 6, 8192, 800, 0};
+      const double exact =
+          FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+      EXPECT_EQ(rates.Of(filter).mean, exact);
+      EXPECT_EQ(rates.MeanOf(filter), exact);  // from memory
+      EXPECT_GT(rates.Of(filter).relative_deviation, 0.0);
+    }
+  }
 }
 
 }  // namespace

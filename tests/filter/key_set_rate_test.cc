@@ -4,7 +4,6 @@
 // would, with random seeds, fail once in 10,000 times.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -26,10 +25,7 @@ constexpr std::uint64_t kQueries = 400000;  // for each set, layout and size
 // Where the words come from; scripts/install_packages names the package.
 constexpr const char* kDictionary = "/usr/share/dict/american-english-insane";
 
-struct KeySet {
-  std::string name;
-  std::vector<std::string> keys;  // all different, in an order of their own
-};
+using Texts = std::vector<std::string>;  // all different, in an order of their own
 
 std::string BigEndian(std::uint64_t number) {
   std::string key;
@@ -74,62 +70,52 @@ std::string OneBit(std::uint64_t number) {
   key[number / 8] = static_cast<char>(key[number / 8] ^ (1 << (number % 8)));
   return key;
 }
-constexpr std::size_t kOneBitKeys = 512 * 8;
 
-KeySet Numbered(const char* name, std::string (*key_of)(std::uint64_t), std::size_t count) {
-  KeySet set{name, {}};
-  for (std::size_t i = 0; i < count; ++i) set.keys.push_back(key_of(i));
-  return set;
+Texts Numbered(std::string (*key_of)(std::uint64_t), std::size_t count = kKeys) {
+  Texts keys;
+  for (std::size_t i = 0; i < count; ++i) keys.push_back(key_of(i));
+  return keys;
 }
 
-KeySet Uuids(std::size_t count) {
+Texts Uuids() {
   std::mt19937_64 random(4122);
-  KeySet set{"UUIDs", {}};
-  for (std::size_t i = 0; i < count; ++i) set.keys.push_back(Uuid(random));
-  return set;
+  Texts keys;
+  for (std::size_t i = 0; i < kKeys; ++i) keys.push_back(Uuid(random));
+  return keys;
 }
 
-KeySet Words(std::size_t count) {
-  KeySet set{"words", {}};
+Texts Words() {
+  Texts keys;
   std::ifstream file(kDictionary);
-  for (std::string word; set.keys.size() < count && std::getline(file, word);) {
-    set.keys.push_back(word);
-  }
-  return set;
+  for (std::string word; keys.size() < kKeys && std::getline(file, word);) keys.push_back(word);
+  return keys;
 }
 
-// Words of the dictionary, paths of files, UUIDs as text, consecutive integers in both orders of
-// bytes and as text, keys of a Gray code, whose neighbours differ in one bit, and long keys that
-// differ from one key in one bit each. At most `most` keys of each; there are no words if there is
-// no dictionary.
-std::vector<KeySet> RealKeySets(std::size_t most) {
-  std::vector<KeySet> sets = {Numbered("paths", Path, most),
-                              Uuids(most),
-                              Numbered("big-endian", BigEndian, most),
-                              Numbered("little-endian", LittleEndian, most),
-                              Numbered("decimal", Decimal, most),
-                              Numbered("Gray code", Gray, most),
-                              Numbered("one bit", OneBit, std::min(most, kOneBitKeys))};
-  KeySet words = Words(most);
-  if (!words.keys.empty()) sets.push_back(std::move(words));
-  return sets;
-}
-
-Keys EveryOther(const KeySet& set, std::size_t first) {
+Keys EveryOther(const Texts& texts, std::size_t first) {
   Keys keys;
-  for (std::size_t i = first; i < set.keys.size(); i += 2) keys.push_back(set.keys[i]);
+  for (std::size_t i = first; i < texts.size(); i += 2) keys.push_back(texts[i]);
   return keys;
 }
 
 TEST(Rate, PValuesOfRealKeysAreUniform) {
-  const std::vector<KeySet> sets = RealKeySets(kKeys);
-  ASSERT_EQ(sets.back().name, "words") << "no " << kDictionary;
+  // Keys of a Gray code differ from their neighbours in one bit, long keys from one key in one
+  // each.
+  const std::vector<std::pair<const char*, Texts>> sets = {
+      {"words", Words()},
+      {"paths", Numbered(Path)},
+      {"UUIDs", Uuids()},
+      {"big-endian", Numbered(BigEndian)},
+      {"little-endian", Numbered(LittleEndian)},
+      {"decimal", Numbered(Decimal)},
+      {"Gray code", Numbered(Gray)},
+      {"one bit", Numbered(OneBit, 512 * 8)}};
+  ASSERT_EQ(sets.front().second.size(), kKeys) << "no " << kDictionary;
   std::mt19937_64 salts(21);
   SampleVerdict verdict(22);
-  for (const KeySet& set : sets) {
-    SCOPED_TRACE(set.name);
-    const Keys present = EveryOther(set, 0);
-    const Keys absent = EveryOther(set, 1);
+  for (const auto& [name, keys] : sets) {
+    SCOPED_TRACE(name);
+    const Keys present = EveryOther(keys, 0);
+    const Keys absent = EveryOther(keys, 1);
     for (const Layout layout : AllLayouts()) {
       for (const double bits_per_key : {3.3, 8.0}) {
         const FilterSize size = SizeAtBitsPerKey(layout, present.size(), bits_per_key);

@@ -34,20 +34,11 @@ constexpr double kFewestQueries = 5e4;
 constexpr double kMostQueries = 5e5;
 constexpr std::uint64_t kFewestFilters = 2;
 
-// The numbers from `first` on, as keys.
-class NumberKeys {
- public:
-  NumberKeys(std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) numbers_.emplace_back(first + i);
-    for (const NumberKey& number : numbers_) keys_.push_back(number.text());
-  }
-
-  const Keys& keys() const { return keys_; }
-
- private:
-  std::vector<NumberKey> numbers_;
-  Keys keys_;
-};
+Keys TextsOf(const std::vector<NumberKey>& numbers) {
+  Keys texts;
+  for (const NumberKey& number : numbers) texts.push_back(number.text());
+  return texts;
+}
 
 double RateOf(const Geometry& geometry) {
   return FalsePositiveRate(geometry.layout, geometry.bits, geometry.keys, geometry.probes);
@@ -127,21 +118,12 @@ double QueriesOf(const Geometry& geometry) {
 RateSample Sample(const Geometry& geometry, double queries, std::mt19937_64& salts) {
   const auto all = static_cast<std::uint64_t>(queries);
   const std::uint64_t filters = std::max(kFewestFilters, all / geometry.keys);
-  const NumberKeys present(0, geometry.keys);
-  const NumberKeys absent(geometry.keys, (all - 1) / filters + 1);
-  return TakeSample(geometry, present.keys(), absent.keys(), filters, salts);
+  std::vector<NumberKey> present;
+  std::vector<NumberKey> absent;
+  for (std::uint64_t i = 0; i < geometry.keys; ++i) present.emplace_back(i);
+  for (std::uint64_t i = 0; i <= (all - 1) / filters; ++i) absent.emplace_back(geometry.keys + i);
+  return TakeSample(geometry, TextsOf(present), TextsOf(absent), filters, salts);
 }
-
-// Restores the kernel in use.
-class EachInstructionSet {
- public:
-  ~EachInstructionSet() { filter::UseInstructionSet(sets_.front()); }
-  void UseNext() { filter::UseInstructionSet(sets_[next_++ % sets_.size()]); }
-
- private:
-  std::vector<filter::InstructionSet> sets_ = filter::AvailableInstructionSets();
-  std::size_t next_ = 0;
-};
 
 TEST(Rate, PValuesOfManyGeometriesAreUniform) {
   std::vector<Geometry> geometries = OddGeometries();
@@ -155,15 +137,16 @@ TEST(Rate, PValuesOfManyGeometriesAreUniform) {
   const double factor = wanted == nullptr ? 1.0 : std::strtod(wanted, nullptr) / usual_queries;
   ASSERT_GT(factor, 0.0) << "EXACTBLOOM_RATE_QUERIES";
 
-  EachInstructionSet sets;
+  const std::vector<filter::InstructionSet> sets = filter::AvailableInstructionSets();
   std::mt19937_64 salts(12);
   SampleVerdict verdict(13);
   // The layouts of the random ones take turns; each round uses one kernel.
   for (std::size_t i = 0; i < geometries.size(); ++i) {
-    if (i % AllLayouts().size() == 0) sets.UseNext();
+    filter::UseInstructionSet(sets[i / AllLayouts().size() % sets.size()]);
     const double queries = std::max(kFewestQueries, factor * QueriesOf(geometries[i]));
     verdict.Add(Sample(geometries[i], queries, salts));
   }
+  filter::UseInstructionSet(sets.front());
   verdict.Expect(wanted != nullptr);
 }
 

@@ -38,22 +38,6 @@ BlockBasedTableOptions OptionsThatCharge(std::shared_ptr<Cache> cache) {
   return options;
 }
 
-TEST(CacheCharge, RoundsUpToWholeEntriesAndGivesBack) {
-  const auto cache = NewCache(100 * kEntry);
-  {
-    CacheCharge charge(cache);
-    EXPECT_EQ(cache->GetPinnedUsage(), 0U);
-    for (const std::size_t entries : {1U, 7U, 3U, 0U, 20U}) {
-      charge.Set(entries * kEntry);
-      EXPECT_EQ(cache->GetPinnedUsage(), entries * kEntry);
-      charge.Set(entries * kEntry + 1);
-      EXPECT_EQ(cache->GetPinnedUsage(), (entries + 1) * kEntry);
-      EXPECT_EQ(charge.ChargedBytes(), cache->GetPinnedUsage());
-    }
-  }
-  EXPECT_EQ(cache->GetUsage(), 0U);
-}
-
 // As RocksDB's Bloom filters do.
 TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
   const auto cache = NewCache(4 * kEntry, /*is_strict=*/true);

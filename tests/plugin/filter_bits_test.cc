@@ -114,22 +114,6 @@ class FaultDetection : public testing::TestWithParam<FilterKind> {
 INSTANTIATE_TEST_SUITE_P(Kinds, FaultDetection,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard));
 
-TEST_P(FaultDetection, AFlippedBitOfTheBlockIsReported) {
-  const auto builder = NewBuilder(*policy_, table_options_);
-  for (const std::size_t byte : {0U, 1000U, 3000U, 3750U, 3762U}) {
-    AddNumbers(*builder, kKeys);
-    std::unique_ptr<const char[]> buffer;
-    Status status;
-    const Slice contents = builder->Finish(&buffer, &status);
-    ASSERT_TRUE(status.ok());
-    ASSERT_EQ(contents.size(), 3763U);
-    FlipBit(const_cast<char*>(buffer.get())[byte]);
-    ExpectCorruption(builder->MaybePostVerify(contents), "filter block changed");
-  }
-  AddNumbers(*builder, kKeys);
-  FinishAndVerify(*builder);
-}
-
 TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
   BloomFilterBuilder::Options options;
   options.layout = GetParam();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rocksdb/options.h>
+#include <rocksdb/table.h>
 
 #include <cstdint>
 #include <ostream>
@@ -20,16 +21,41 @@ struct GoldenTable {
   bool partitioned = false;
 
   // Options of such tables, with any policy. Every lookup reads its blocks from the file.
-  rocksdb::Options OptionsWith(const PolicyPointer& policy) const;
+  rocksdb::Options OptionsWith(const PolicyPointer& policy) const {
+    rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+    table_options.filter_policy = policy;
+    table_options.block_size = 512;
+    table_options.no_block_cache = true;
+    if (partitioned) PartitionFilters(192, &table_options);
+    rocksdb::Options options = exactbloom::OptionsWith(table_options);
+    options.compression = rocksdb::kNoCompression;
+    options.db_host_id = "host";
+    return options;
+  }
 };
 
 // Each holds KeyOf() of as many even numbers, from 0 on, with the value of PutAndFlush.
 inline constexpr std::uint64_t kGoldenKeys = 300;
 
 // Every layout, with a full and with a partitioned filter.
-std::vector<GoldenTable> GoldenTables();
+inline std::vector<GoldenTable> GoldenTables() {
+  std::vector<GoldenTable> tables;
+  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+    for (int lines = 0; lines <= kMaxLines; ++lines) {
+      for (const bool partitioned : {false, true}) {
+        std::string name = kind == FilterKind::kClassic ? "classic" : "standard";
+        if (lines == 1) name += "_1_line";
+        name += partitioned ? "_partitioned.sst" : "_full.sst";
+        tables.push_back({name, {kind, lines}, partitioned});
+      }
+    }
+  }
+  return tables;
+}
 
 // Prints the file's name, for messages of failing tests.
-std::ostream& operator<<(std::ostream& out, const GoldenTable& golden);
+inline std::ostream& operator<<(std::ostream& out, const GoldenTable& golden) {
+  return out << golden.file;
+}
 
 }  // namespace exactbloom

@@ -1,25 +1,18 @@
-// advise: the search for the best setting, the answer in text and JSON, warnings, refusals.
+// advise: the search for the best setting, the answer in text and JSON, refusals.
 #include "tool/advise/advise.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rocksdb/comparator.h>
-#include <rocksdb/listener.h>
-#include <rocksdb/slice_transform.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "exactbloom/filter_policy.h"
-#include "exactbloom/tree_listener.h"
 #include "plugin/allocation/allocation.h"
 #include "plugin/c_binding/c_types.h"
 #include "plugin/policy_options.h"
 #include "sample_database.h"
 #include "tool_command.h"
-#include "wrong_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -230,104 +223,6 @@ TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
                 "10 bytes are too few for a filter of the 9000 keys of column family default");
   const std::string table = TableFilesIn(path()).front();
   ExpectRefusal(AskTool("advise " + table), "advise takes a database");
-}
-
-// Warnings.
-
-rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {
-  rocksdb::BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(NewClassicBloomFilterPolicy(10));
-  table_options.whole_key_filtering = whole_keys;
-  rocksdb::Options options = OptionsWith(table_options);
-  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(length));
-  return options;
-}
-
-rocksdb::Options Following(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
-  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
-  options.listeners = std::move(listeners);
-  return options;
-}
-
-struct WarningCase {
-  const char* cause;
-  rocksdb::Options written;  // with which the tables are written
-  rocksdb::Options now;
-  std::string name;   // empty: there is no warning
-  std::string words;  // in what was seen
-};
-
-void ExpectWarning(const WarningCase& expected) {
-  SCOPED_TRACE(expected.cause);
-  const TemporaryDirectory directory;
-  {
-    const Database db = Open(expected.written, directory.path());
-    PutAndFlush(*db, 500);
-    MoveDown(*db, 2);
-    PutAndFlush(*db, 50);
-    MoveDown(*db, 1);
-  }
-  Open(expected.now, directory.path());
-  const std::vector<tool::Warning> warnings =
-      WarningsOf("default", tool::Inspect({directory.path()}, {}));
-  EXPECT_EQ(warnings.size(), expected.name.empty() ? 0U : 1U);
-  for (const tool::Warning& warning : warnings) {
-    EXPECT_EQ(warning.name, expected.name) << warning.seen;
-    EXPECT_TRUE(Mentions(warning.seen, expected.words));
-    EXPECT_FALSE(warning.remedy.empty());
-  }
-}
-
-TEST(AdviseWarnings, HaveTheirCauses) {
-  class ProgramsOwn : public rocksdb::EventListener {
-   public:
-    const char* Name() const override { return "ProgramsOwn"; }
-  };
-  const ForeignComparator foreign;
-  const rocksdb::Options sound = OptionsWith(NewPolicy(FilterKind::kClassic));
-  const rocksdb::Options none = OptionsWith(nullptr);
-  const rocksdb::Options built_in = OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)));
-  const rocksdb::Options follows = Following({std::make_shared<ProgramsOwn>(), NewTreeListener()});
-  const rocksdb::Options prefixes = WithPrefixes(kPrefixLength, true);
-  const rocksdb::Options other_prefixes = WithPrefixes(kPrefixLength + 1, true);
-  const rocksdb::Options prefixes_only = WithPrefixes(kPrefixLength, false);
-  rocksdb::Options reversed = sound;
-  reversed.comparator = rocksdb::ReverseBytewiseComparator();
-  rocksdb::Options own_order = sound;
-  own_order.comparator = &foreign;
-  rocksdb::Options for_hits = sound;
-  for_hits.optimize_filters_for_hits = true;
-  for (const WarningCase& expected : std::vector<WarningCase>{
-           {"nothing", sound, sound, "", ""},
-           {"a listener of the program besides", follows, follows, "", ""},
-           {"RocksDB's own order", reversed, reversed, "", ""},
-           {"prefixes besides whole keys", prefixes, prefixes, "", ""},
-           {"no filters", none, sound, "tables_without_filter", "2 tables of 2 without a filter"},
-           {"a policy that does not read them", sound, built_in, "filters_not_used",
-            "always match"},
-           {"another prefix extractor", prefixes, other_prefixes, "filters_not_used",
-            "not for prefixes"},
-           {"filters for hits", for_hits, for_hits, "optimize_filters_for_hits", "level 2"},
-           {"prefixes alone", prefixes_only, prefixes_only, "prefixes_only",
-            "whole_key_filtering is off"},
-           {"an order of the program", own_order, own_order, "custom_comparator",
-            "test.ForeignComparator"}}) {
-    ExpectWarning(expected);
-  }
-}
-
-// RocksDB does not check the options of a new family.
-TEST(AdviseWarnings, NameAPolicyThatFollowsTheTreeWithoutAListener) {
-  const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
-  rocksdb::ColumnFamilyHandle* family = nullptr;
-  ASSERT_TRUE(db->CreateColumnFamily(Following({}), "more", &family).ok());
-  PutAndFlush(*db, 500, "value", 0, family);
-  const auto warnings = WarningsOf("more", tool::Inspect({directory.path()}, {}));
-  ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings[0].name, "tree_listener_missing");
-  EXPECT_TRUE(Mentions(warnings[0].seen, "all tables get 10 bits per key"));
-  EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
 }
 
 }  // namespace

@@ -11,11 +11,8 @@
 #include <string>
 #include <tuple>
 
-#include "exactbloom/filter_policy.h"
 #include "sample_database.h"
-#include "tool/database/database_options.h"
 #include "tool/support/errors.h"
-#include "wrong_filters.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -137,27 +134,6 @@ TEST(ListTables, FindsTablesInTheDirectoriesOfDbPaths) {
   EXPECT_EQ(tables[0].path.rfind(fast.path(), 0), 0U) << tables[0].path;
   EXPECT_EQ(tables[1].path.rfind(slow.path(), 0), 0U) << tables[1].path;
   EXPECT_FALSE(std::filesystem::exists(ListTables({directory.path()}).tables[0].path));
-}
-
-TEST(LoadDatabaseOptions, KeepsTheNamesThatThisProgramDoesNotKnow) {
-  const TemporaryDirectory directory;
-  ForeignComparator comparator;
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kStandard, 12));
-  options.comparator = &comparator;
-  options.optimize_filters_for_hits = true;
-  PutAndFlush(*Open(options, directory.path()), 10);
-  EXPECT_EQ(ListTables({directory.path()}).tables[0].comparator, "test.ForeignComparator");
-
-  DatabaseOptions loaded;
-  const rocksdb::Status status = LoadDatabaseOptions(directory.path(), &loaded);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  const FamilyOptions& family = loaded.families.at("default");
-  EXPECT_EQ(family.comparator, "test.ForeignComparator");
-  EXPECT_EQ(family.filter_policy, "standard_bloom:12");
-  EXPECT_TRUE(family.options.optimize_filters_for_hits);
-  ASSERT_NE(family.table, nullptr);
-  ASSERT_NE(family.table->filter_policy, nullptr);
-  EXPECT_STREQ(family.table->filter_policy->Name(), "standard_bloom");
 }
 
 }  // namespace

@@ -1,21 +1,16 @@
-// The reports of inspect on tables with known filters, what verify measures of them, and which of
-// them a database uses.
+// The reports of inspect on tables with known filters, and what verify measures of them.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/slice_transform.h>
 
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/theory/confidence_interval.h"
-#include "plugin/c_binding/c_types.h"
 #include "sample_database.h"
 #include "tool_command.h"
-#include "wrong_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -141,90 +136,6 @@ INSTANTIATE_TEST_SUITE_P(
                       Sample{"{id=standard_bloom;bits_per_key=8;lines=1}", "exactbloom"},
                       Sample{"classic_bloom:10", "exactbloom", true},
                       Sample{"{id=classic_bloom;bits_per_key=10;lines=1}", "exactbloom", true}));
-
-// Which filters a database uses after its options have changed.
-
-// Writes a table, moves it to level 1 and opens the database once more with other options.
-// Returns inspect's report on the filter.
-json FilterAfter(const rocksdb::Options& before, const rocksdb::Options& after) {
-  const TemporaryDirectory directory;
-  {
-    Database db = Open(before, directory.path());
-    PutAndFlush(*db, 500);
-    MoveDown(*db, 1);
-  }
-  Open(after, directory.path());
-  const json report = testing::AskToolForJson("inspect " + directory.path());
-  EXPECT_GE(report.at("files")[0].at("level"), 1);
-  const json filter = report["files"][0].at("filter");
-  const bool used = filter.at("used").is_boolean() && filter["used"].get<bool>();
-  const double reads = report.at("totals").at("wasted_reads").at("default");
-  EXPECT_EQ(reads < 0.05, used || filter["used"].is_null()) << reads;
-  return filter;
-}
-
-rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {
-  rocksdb::BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table_options.whole_key_filtering = whole_keys;
-  rocksdb::Options options = OptionsWith(table_options);
-  if (length != 0) options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(length));
-  return options;
-}
-
-struct UseCase {
-  const char* cause;
-  rocksdb::Options before;
-  rocksdb::Options after;
-  json used;         // null: not known
-  const char* note;  // a part of it; empty: there is none
-};
-
-TEST(InspectUse, FollowsTheOptions) {
-  const auto made = [](const rocksdb::FilterPolicy* policy) {
-    return OptionsWith(PolicyPointer(policy));
-  };
-  const rocksdb::Options ours = OptionsWith(NewPolicy(FilterKind::kClassic));
-  const rocksdb::Options standard = OptionsWith(NewPolicy(FilterKind::kStandard));
-  const rocksdb::Options none = OptionsWith(nullptr);
-  const rocksdb::Options bloom = made(rocksdb::NewBloomFilterPolicy(10));
-  const rocksdb::Options ribbon = made(rocksdb::NewRibbonFilterPolicy(10));
-  // The OPTIONS file has these without their number.
-  const rocksdb::Options c_bloom = made(rocksdb_filterpolicy_create_bloom_full(10));
-  const rocksdb::Options c_ribbon = made(rocksdb_filterpolicy_create_ribbon(10));
-  const rocksdb::Options foreign = OptionsWith(PolicyThatForgets("no key"));
-  const rocksdb::Options both = WithPrefixes(4, true);
-  const rocksdb::Options prefixes = WithPrefixes(4, false);
-  rocksdb::Options for_hits = ours;
-  for_hits.optimize_filters_for_hits = true;
-  for (const UseCase& expected : std::vector<UseCase>{
-           {"built in, read by ours", bloom, ours, true, ""},
-           {"built in, read by another one", ribbon, bloom, true, ""},
-           {"of another kind of ours", ours, standard, true, ""},
-           {"no policy", ours, none, false, "no filter policy is set"},
-           {"ours, read by a built-in policy", ours, bloom, false, "always match"},
-           {"from C", c_bloom, c_bloom, true, ""},
-           {"from C, Ribbon", c_ribbon, c_ribbon, true, ""},
-           {"read from C", bloom, c_bloom, true, ""},
-           {"read from C, Ribbon", bloom, c_ribbon, true, ""},
-           {"ours, read from C", ours, c_bloom, false, "always match"},
-           {"ours, read from C, Ribbon", ours, c_ribbon, false, "always match"},
-           {"filters for hits", ours, for_hits, false, "optimize_filters_for_hits"},
-           {"keys and prefixes", both, both, true, ""},
-           {"prefixes", prefixes, prefixes, true, ""},
-           {"prefixes, then keys, too", prefixes, both, true, ""},
-           {"other prefixes", prefixes, WithPrefixes(5, false), false, "rocksdb.FixedPrefix"},
-           {"no prefixes", prefixes, WithPrefixes(0, true), false, "no prefix extractor"},
-           {"keys, then prefixes", bloom, prefixes, false, "whole_key_filtering"},
-           {"keys and other prefixes", both, WithPrefixes(5, true), true, "not for prefixes"},
-           {"a foreign policy", foreign, foreign, nullptr, "faulty"}}) {
-    SCOPED_TRACE(expected.cause);
-    const json filter = FilterAfter(expected.before, expected.after);
-    EXPECT_EQ(filter.at("used"), expected.used) << filter;
-    EXPECT_EQ(filter.contains("use_note"), *expected.note != 0) << filter;
-    EXPECT_TRUE(Mentions(filter.value("use_note", ""), expected.note));
-  }
-}
 
 }  // namespace
 }  // namespace exactbloom

@@ -1,0 +1,166 @@
+// Which filters a database uses after its options have changed, as inspect reports it, and of which
+// causes advise warns.
+#include <gtest/gtest.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/slice_transform.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
+#include "plugin/c_binding/c_types.h"
+#include "sample_database.h"
+#include "tool/advise/advise.h"
+#include "tool_command.h"
+#include "wrong_filters.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+
+struct UseCase {
+  const char* cause;
+  rocksdb::Options before;  // with which the tables are written
+  rocksdb::Options after;
+  json used;              // the filter of the deepest level; null: not known
+  const char* note;       // a part of it; empty: there is none
+  std::string warnings;   // their names
+  const char* seen = "";  // a part of what the first is about
+};
+
+void ExpectUse(const UseCase& expected) {
+  SCOPED_TRACE(expected.cause);
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(expected.before, directory.path());
+    PutAndFlush(*db, 500);
+    MoveDown(*db, 2);
+    PutAndFlush(*db, 50);
+    MoveDown(*db, 1);
+  }
+  Open(expected.after, directory.path());
+  const json report = testing::AskToolForJson("inspect " + directory.path());
+  const json& deepest = report.at("levels").back();
+  EXPECT_EQ(deepest.at("level"), 2);
+  const json filter = report.at("files").back().at("filter");
+  EXPECT_EQ(filter.value("used", json()), expected.used) << filter;
+  EXPECT_EQ(filter.contains("use_note"), *expected.note != 0) << filter;
+  EXPECT_TRUE(Mentions(filter.value("use_note", ""), expected.note));
+  const bool filters = filter.at("family") != "none" && expected.used != json(false);
+  EXPECT_EQ(deepest.at("wasted_reads") < 0.05, filters) << deepest;
+
+  const auto warnings = WarningsOf("default", tool::Inspect({directory.path()}, {}));
+  std::string names;
+  for (const tool::Warning& warning : warnings) {
+    names += (names.empty() ? "" : " ") + warning.name;
+    EXPECT_FALSE(warning.remedy.empty());
+  }
+  EXPECT_EQ(names, expected.warnings);
+  if (!warnings.empty()) {
+    EXPECT_TRUE(Mentions(warnings[0].seen, expected.seen));
+  }
+}
+
+rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table_options.whole_key_filtering = whole_keys;
+  rocksdb::Options options = OptionsWith(table_options);
+  if (length != 0) options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(length));
+  return options;
+}
+
+rocksdb::Options Following(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  options.listeners = std::move(listeners);
+  return options;
+}
+
+TEST(FilterUse, FollowsTheOptions) {
+  class ProgramsOwn : public rocksdb::EventListener {
+   public:
+    const char* Name() const override { return "ProgramsOwn"; }
+  };
+  const auto made = [](const rocksdb::FilterPolicy* policy) {
+    return OptionsWith(PolicyPointer(policy));
+  };
+  const rocksdb::Options ours = OptionsWith(NewPolicy(FilterKind::kClassic));
+  const rocksdb::Options standard = OptionsWith(NewPolicy(FilterKind::kStandard));
+  const rocksdb::Options none = OptionsWith(nullptr);
+  const rocksdb::Options bloom = made(rocksdb::NewBloomFilterPolicy(10));
+  const rocksdb::Options ribbon = made(rocksdb::NewRibbonFilterPolicy(10));
+  // The OPTIONS file has these without their number.
+  const rocksdb::Options c_bloom = made(rocksdb_filterpolicy_create_bloom_full(10));
+  const rocksdb::Options c_ribbon = made(rocksdb_filterpolicy_create_ribbon(10));
+  const rocksdb::Options foreign = OptionsWith(PolicyThatForgets("no key"));
+  const rocksdb::Options follows = Following({std::make_shared<ProgramsOwn>(), NewTreeListener()});
+  const rocksdb::Options both = WithPrefixes(4, true);
+  const rocksdb::Options prefixes = WithPrefixes(4, false);
+  rocksdb::Options for_hits = ours;
+  for_hits.optimize_filters_for_hits = true;
+  rocksdb::Options reversed = ours;
+  reversed.comparator = rocksdb::ReverseBytewiseComparator();
+  const ForeignComparator foreign_order;
+  rocksdb::Options own_order = ours;
+  own_order.comparator = &foreign_order;
+  const std::string unused = "filters_not_used";
+  for (const UseCase& expected : std::vector<UseCase>{
+           {"built in, read by ours", bloom, ours, true, "", ""},
+           {"built in, read by another one", ribbon, bloom, true, "", ""},
+           {"of another kind of ours", ours, standard, true, "", ""},
+           {"a listener of the program besides", follows, follows, true, "", ""},
+           {"RocksDB's own order", reversed, reversed, true, "", ""},
+           {"no filters", none, ours, nullptr, "", "tables_without_filter",
+            "2 tables of 2 without a filter"},
+           {"no policy", ours, none, false, "no filter policy is set", unused},
+           {"ours, read by a built-in policy", ours, bloom, false, "always match", unused,
+            "always match"},
+           {"from C", c_bloom, c_bloom, true, "", ""},
+           {"from C, Ribbon", c_ribbon, c_ribbon, true, "", ""},
+           {"read from C", bloom, c_bloom, true, "", ""},
+           {"read from C, Ribbon", bloom, c_ribbon, true, "", ""},
+           {"ours, read from C", ours, c_bloom, false, "always match", unused},
+           {"ours, read from C, Ribbon", ours, c_ribbon, false, "always match", unused},
+           {"filters for hits", for_hits, for_hits, nullptr, "", "optimize_filters_for_hits",
+            "level 2"},
+           {"then filters for hits", ours, for_hits, false, "optimize_filters_for_hits",
+            "optimize_filters_for_hits"},
+           {"keys and prefixes", both, both, true, "", ""},
+           {"prefixes", prefixes, prefixes, true, "", "prefixes_only",
+            "whole_key_filtering is off"},
+           {"prefixes, then keys, too", prefixes, both, true, "", ""},
+           {"other prefixes", prefixes, WithPrefixes(5, false), false, "rocksdb.FixedPrefix",
+            unused + " prefixes_only"},
+           {"no prefixes", prefixes, WithPrefixes(0, true), false, "no prefix extractor", unused},
+           {"keys, then prefixes", bloom, prefixes, false, "whole_key_filtering",
+            unused + " prefixes_only"},
+           {"keys and other prefixes", both, WithPrefixes(5, true), true, "not for prefixes",
+            unused, "not for prefixes"},
+           {"an order of the program", own_order, own_order, true, "", "custom_comparator",
+            "test.ForeignComparator"},
+           {"a foreign policy", foreign, foreign, nullptr, "faulty", ""}}) {
+    ExpectUse(expected);
+  }
+}
+
+// RocksDB does not check the options of a new family.
+TEST(FilterUse, OfAPolicyThatFollowsTheTreeNeedsAListener) {
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(Following({}), "more", &family).ok());
+  PutAndFlush(*db, 500, "value", 0, family);
+  const auto warnings = WarningsOf("more", tool::Inspect({directory.path()}, {}));
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].name, "tree_listener_missing");
+  EXPECT_TRUE(Mentions(warnings[0].seen, "all tables get 10 bits per key"));
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+}
+
+}  // namespace
+}  // namespace exactbloom
