@@ -94,6 +94,12 @@ TEST_P(PassedOver, ATruncatedOneIsCorruption) {
   EXPECT_TRUE(DecodeVersionEdit({whole.data(), whole.size() - 1}, &edit).IsCorruption());
 }
 
+TEST(VersionEdit, ANumberOfMoreThan64BitsIsCorruption) {
+  VersionEdit edit;
+  const std::string log_number = '\x82' + std::string(8, '\x80') + '\2';  // 2 in its low 64 bits
+  EXPECT_TRUE(DecodeVersionEdit(log_number + Varint(5), &edit).IsCorruption());
+}
+
 TEST(VersionEdit, AddsTablesOfEveryForm) {
   for (const std::uint64_t tag : {7U, 100U, 102U, 103U}) {
     VersionEdit edit;
