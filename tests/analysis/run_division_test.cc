@@ -135,12 +135,9 @@ TEST_P(RunDivision, OfRandomTreesWastesHardlyMoreThanTheExactOne) {
 TEST_P(RunDivision, OfEqualRunsIsThatOfEachByItself) {
   const std::vector<double> together =
       DivideAmongRuns({{1e5, 4.0, &bloom_}, {3e6, 1.0, &bloom_}}, 3e7);
-  const std::vector<double> apart = DivideAmongRuns({{1e5, 1.0, &bloom_},
-                                                     {1e5, 1.0, &bloom_},
-                                                     {1e5, 1.0, &bloom_},
-                                                     {1e5, 1.0, &bloom_},
-                                                     {3e6, 1.0, &bloom_}},
-                                                    3e7);
+  std::vector<EqualRuns> runs(4, {1e5, 1.0, &bloom_});
+  runs.push_back({3e6, 1.0, &bloom_});
+  const std::vector<double> apart = DivideAmongRuns(runs, 3e7);
   ASSERT_EQ(together.size(), 2U);
   ASSERT_EQ(apart.size(), 5U);
   for (std::size_t run = 0; run < 4; ++run) EXPECT_NEAR(apart[run], together[0], 1e-6);

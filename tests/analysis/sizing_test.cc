@@ -185,22 +185,20 @@ TEST(FilterSizer, AgreesWithTheExactRateForPartitionsOfManySizes) {
 
 // The ground of the boxes: k* does not fall with bits nor rise with keys.
 TEST(FilterSizerExhaustive, OptimalProbesAreMonotone) {
-  for (const FilterKind kind : kKinds) {
-    for (std::uint64_t keys = 1; keys <= 16; ++keys) {
-      for (std::uint64_t bits = 1; bits <= 160; ++bits) {
-        const int probes = OptimalProbes(kind, bits, keys);
-        EXPECT_LE(probes, OptimalProbes(kind, bits + 1, keys)) << bits << " " << keys;
-        EXPECT_GE(probes, OptimalProbes(kind, bits, keys + 1)) << bits << " " << keys;
-      }
+  const auto expect = [](Layout layout, std::uint64_t bits, std::uint64_t keys) {
+    const int probes = OptimalProbes(layout, bits, keys);
+    EXPECT_LE(probes, OptimalProbes(layout, bits + layout.Granularity(), keys))
+        << bits << " " << keys;
+    EXPECT_GE(probes, OptimalProbes(layout, bits, keys + 1)) << bits << " " << keys;
+  };
+  for (std::uint64_t keys = 1; keys <= 16; ++keys) {
+    for (std::uint64_t bits = 1; bits <= 160; ++bits) {
+      for (const FilterKind kind : kKinds) expect(kind, bits, keys);
     }
   }
   for (std::uint64_t keys = 20; keys <= 400; keys += 1 + keys / 8) {
     for (std::uint64_t lines = 2; lines <= 16; ++lines) {
-      const Layout layout{FilterKind::kClassic, 1};
-      const int probes = OptimalProbes(layout, lines * kLineBits, keys);
-      EXPECT_LE(probes, OptimalProbes(layout, (lines + 1) * kLineBits, keys))
-          << lines << " " << keys;
-      EXPECT_GE(probes, OptimalProbes(layout, lines * kLineBits, keys + 1)) << lines << " " << keys;
+      expect({FilterKind::kClassic, 1}, lines * kLineBits, keys);
     }
   }
 }

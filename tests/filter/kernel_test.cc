@@ -45,10 +45,6 @@ CodeWord WordOf(const FilterDescription& filter, std::uint64_t hash) {
   return MakeCodeWord(filter.layout, hash, filter.bits, filter.probes);
 }
 
-void AddByDefinition(unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {
-  AddWord(array, WordOf(filter, hash));
-}
-
 bool ContainsByDefinition(const unsigned char* array, const FilterDescription& filter,
                           std::uint64_t hash) {
   const CodeWord word = WordOf(filter, hash);
@@ -132,7 +128,7 @@ TEST_P(KernelTest, SetsTheBitsOfTheDefinition) {
     Array built(filter.bits, shift);
     Array expected(filter.bits, 0);
     kernel.add(built.data(), filter, hashes.data(), hashes.size());
-    for (const std::uint64_t hash : hashes) AddByDefinition(expected.data(), filter, hash);
+    for (const std::uint64_t hash : hashes) AddWord(expected.data(), WordOf(filter, hash));
     ASSERT_EQ(built.bytes(), expected.bytes());
   });
 }
@@ -148,7 +144,7 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
     }
     std::vector<std::uint64_t> hashes = SampleHashes(200, filter.bits + 1);
     for (std::size_t i = 0; i < hashes.size(); i += 3) {
-      AddByDefinition(array.data(), filter, hashes[i]);
+      AddWord(array.data(), WordOf(filter, hashes[i]));
     }
     std::array<bool, kBatchKeys> batch;
     for (std::uint64_t number = 0; number < 200; ++number) {
@@ -186,7 +182,7 @@ TEST_P(KernelTest, SetsTheBitsOfEachKeyAndMissesByAnySingleOne) {
       Array built(filter.bits, 1);
       Array expected(filter.bits, 1);
       kernel.add(built.data(), filter, &hash, 1);
-      AddByDefinition(expected.data(), filter, hash);
+      AddWord(expected.data(), WordOf(filter, hash));
       ASSERT_EQ(built.bytes(), expected.bytes()) << number;
       const PreparedFilter prepared = Prepare(built.data(), filter);
       ASSERT_TRUE(MayContain(kernel, built.data(), filter, hash)) << number;

@@ -57,13 +57,6 @@ class DatabaseTest : public testing::TestWithParam<Shape> {
     ExpectFiltering(AskAbsent(db, kAbsent), tables * kAbsent);
   }
 
-  static rocksdb::TableProperties PropertiesOfOnlyTable(rocksdb::DB& db) {
-    rocksdb::TablePropertiesCollection tables;
-    EXPECT_TRUE(db.GetPropertiesOfAllTables(&tables).ok());
-    EXPECT_EQ(tables.size(), 1U);
-    return *tables.begin()->second;
-  }
-
   rocksdb::BlockBasedTableOptions table_options_;
 
  private:
@@ -87,7 +80,10 @@ TEST_P(DatabaseTest, OverwritesAndDeletionsAreAnsweredRight) {
   ASSERT_TRUE(db->Delete({}, KeyOf(0)).ok());
   // The snapshot keeps two versions of every key in one table.
   ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  const rocksdb::TableProperties table = PropertiesOfOnlyTable(*db);
+  rocksdb::TablePropertiesCollection tables;
+  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
+  ASSERT_EQ(tables.size(), 1U);
+  const rocksdb::TableProperties& table = *tables.begin()->second;
   EXPECT_GT(table.num_entries, 2 * kKeys - 1);
   // RocksDB from 9.6 on counts keys at the borders of partitions twice.
   constexpr std::uint64_t kBorders = 8;
@@ -102,14 +98,15 @@ TEST_P(DatabaseTest, OverwritesAndDeletionsAreAnsweredRight) {
 
 TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
   const Database db = Open(Options(), Path());
-  rocksdb::ColumnFamilyHandle* wide = nullptr;
-  rocksdb::ColumnFamilyHandle* bare = nullptr;
-  rocksdb::ColumnFamilyHandle* zero = nullptr;  // bits per key, rounded
-  ASSERT_TRUE(
-      db->CreateColumnFamily(OptionsWith(NewPolicy(FilterKind::kClassic, 20)), "wide", &wide).ok());
-  ASSERT_TRUE(db->CreateColumnFamily(OptionsWith(PolicyPointer()), "bare", &bare).ok());
-  ASSERT_TRUE(
-      db->CreateColumnFamily(OptionsWith(NewPolicy(GetParam().layout, 0.4)), "zero", &zero).ok());
+  const auto create = [&db](const char* name, const PolicyPointer& policy) {
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    EXPECT_TRUE(db->CreateColumnFamily(OptionsWith(policy), name, &family).ok());
+    return family;
+  };
+  rocksdb::ColumnFamilyHandle* wide = create("wide", NewPolicy(FilterKind::kClassic, 20));
+  rocksdb::ColumnFamilyHandle* bare = create("bare", nullptr);
+  // The bits per key are rounded to zero.
+  rocksdb::ColumnFamilyHandle* zero = create("zero", NewPolicy(GetParam().layout, 0.4));
   for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare, zero}) {
     PutAndFlush(*db, kKeys, family->GetName(), 0, family);
   }

@@ -57,20 +57,6 @@ class Verify : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-// A table without checksums, the size of whose index of partitions is a multiple of four.
-fs::path WriteTableWithAlignedIndex(const std::string& directory) {
-  BlockBasedTableOptions options = Tables(NewPolicy(FilterKind::kClassic), true);
-  options.checksum = rocksdb::kNoChecksum;
-  for (std::uint64_t keys = kKeys;; keys += 400) {
-    fs::remove_all(directory);
-    PutAndFlush(*Open(OptionsWith(options), directory), keys);
-    const fs::path table = TableFilesIn(directory).front();
-    std::unique_ptr<files::TableFile> file;
-    if (!files::TableFile::Open(*rocksdb::FileSystem::Default(), table, &file).ok()) return "";
-    if (files::FindFilter(*file).handle.size % 4 == 0) return table;
-  }
-}
-
 TEST_F(Verify, NamesTheKeyThatAFilterDenies) {
   for (const bool partitioned : {false, true}) {
     for (const std::uint64_t i : {std::uint64_t{1}, kKeys / 3, kKeys - 1}) {
@@ -182,14 +168,21 @@ TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {
 
 // RocksDB would ask no filter for any key of such a table.
 TEST_F(Verify, RefusesAnIndexOfPartitionsWithoutEntries) {
-  const fs::path table = WriteTableWithAlignedIndex(directory_.path());
-  std::unique_ptr<files::TableFile> file;
-  ASSERT_TRUE(files::TableFile::Open(*rocksdb::FileSystem::Default(), table, &file).ok());
-  const files::BlockHandle index = files::FindFilter(*file).handle;
-  // The offsets of entries at the end of a block now take all of it.
-  const auto offsets = static_cast<std::uint32_t>((index.size - sizeof(std::uint32_t)) / 4);
-  const auto end = static_cast<std::streamoff>(index.offset + index.size - sizeof(offsets));
-  std::fstream(table).seekp(end).write(reinterpret_cast<const char*>(&offsets), sizeof(offsets));
+  BlockBasedTableOptions options = Tables(NewPolicy(FilterKind::kClassic), true);
+  options.checksum = rocksdb::kNoChecksum;
+  for (std::uint64_t size = 1, keys = kKeys; size % 4 != 0; keys += 400) {
+    fs::remove_all(directory_.path());
+    PutAndFlush(*Open(OptionsWith(options), directory_.path()), keys);
+    const fs::path table = TableFilesIn(directory_.path()).front();
+    std::unique_ptr<files::TableFile> file;
+    ASSERT_TRUE(files::TableFile::Open(*rocksdb::FileSystem::Default(), table, &file).ok());
+    const files::BlockHandle index = files::FindFilter(*file).handle;
+    size = index.size;
+    // The offsets of entries at the end of the block take all of it, if its size is one of them.
+    const auto offsets = static_cast<std::uint32_t>(size / 4 - 1);
+    const auto end = static_cast<std::streamoff>(index.offset + size - sizeof(offsets));
+    std::fstream(table).seekp(end).write(reinterpret_cast<const char*>(&offsets), sizeof(offsets));
+  }
   const json report = Ask(1);
   EXPECT_EQ(report.at("keys_checked"), 0);
   ASSERT_EQ(report.at("unreadable").size(), 1U) << report;
