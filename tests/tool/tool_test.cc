@@ -81,11 +81,12 @@ TEST(Plan, LevelsAreThoseOfTheLibrary) {
   }
 }
 
-TEST(Plan, LevelsKnowARibbonAtTheBottom) {
+TEST(Plan, LevelsMayHaveRibbonFilters) {
   const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
   const json bloom = AskJson(question);
-  const json ribbon = AskJson(question + " --bottommost ribbon");
+  const json ribbon = AskJson(question + " --ribbon");
   EXPECT_LT(ribbon.at("wasted_reads").get<double>(), 0.3 * bloom.at("wasted_reads").get<double>());
+  EXPECT_NE(ribbon.at("levels").at(0).at("k"), 0);
   const json& last = ribbon.at("levels").at(2);
   EXPECT_EQ(last.at("k"), 0);
   EXPECT_DOUBLE_EQ(last.at("exact"), RibbonFalsePositiveRate(1'000'000, last.at("m")));
