@@ -9,8 +9,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include "exactbloom/levels.h"
-
 namespace exactbloom {
 namespace {
 
@@ -101,33 +99,33 @@ AllocatedFilter Allocation::FilterOf(const FilterBuildingContext& context) const
 }
 
 AllocatedFilter Allocation::FilterOfUnknownTree(const FilterBuildingContext& context) const {
+  const auto at_most_last = [](const auto& filters, std::size_t index) {
+    return filters[std::min(index, filters.size() - 1)];
+  };
   AllocatedFilter filter;
   filter.fpr = options_.fpr;
-  filter.bits_per_key = options_.fpr > 0.0 ? options_.bits_per_key : BitsPerKeyByLevel(context);
+  filter.bits_per_key = options_.bits_per_key;
   filter.ribbon = HasRibbon(options_) && (FollowsTree(options_) || IsBottommost(context));
+  if (!options_.level_bits.empty()) {
+    // Tables of unknown level have -1.
+    filter.bits_per_key =
+        at_most_last(options_.level_bits, static_cast<std::size_t>(context.level_at_creation));
+  }
+  const auto distance = DistanceFromBottom(context);
+  if (options_.size_ratio != 0.0 && distance) {
+    const LevelFilter of_level = at_most_last(FiltersByDistance(), *distance);
+    filter.bits_per_key = of_level.bits_per_key;
+    filter.ribbon = of_level.ribbon;
+  }
   return filter;
 }
 
-double Allocation::BitsPerKeyByLevel(const FilterBuildingContext& context) const {
-  const auto at_most_last = [](const std::vector<double>& bits, std::size_t index) {
-    return bits[std::min(index, bits.size() - 1)];
-  };
-  if (!options_.level_bits.empty()) {
-    if (context.level_at_creation < 0) return options_.level_bits.back();
-    return at_most_last(options_.level_bits, static_cast<std::size_t>(context.level_at_creation));
-  }
-  if (options_.size_ratio == 0.0) return options_.bits_per_key;
-  const auto distance = DistanceFromBottom(context);
-  return distance ? at_most_last(BitsByDistance(), *distance) : options_.bits_per_key;
-}
-
-const std::vector<double>& Allocation::BitsByDistance() const {
+const std::vector<LevelFilter>& Allocation::FiltersByDistance() const {
   std::call_once(planned_, [this] {
-    bits_by_distance_ = GeometricLevelBits(
-        LayoutOf(options_), options_.size_ratio, options_.bits_per_key,
-        HasRibbon(options_) ? BottommostFilter::kRibbon : BottommostFilter::kBloom);
+    filters_by_distance_ = GeometricLevelBits(LayoutOf(options_), options_.size_ratio,
+                                              options_.bits_per_key, HasRibbon(options_));
   });
-  return bits_by_distance_;
+  return filters_by_distance_;
 }
 
 std::optional<Allocation::LiveTable> Allocation::LiveTableOf(

@@ -23,6 +23,7 @@
 #include "../tree/current_table.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
+#include "exactbloom/levels.h"
 #include "exactbloom/rocksdb_namespace.h"
 #include "tree_division.h"
 
@@ -110,9 +111,9 @@ class Allocation {
   // Returns the filter of a table whose tree is not known.
   AllocatedFilter FilterOfUnknownTree(const rocksdb::FilterBuildingContext& context) const;
 
-  // With a fixed size_ratio: bits per key by the distance from the bottommost level
-  // (GeometricLevelBits). Computed when first needed, which takes some milliseconds.
-  const std::vector<double>& BitsByDistance() const;
+  // With a fixed size_ratio: the filters by the distance from the bottommost level. Computed when
+  // first needed, which takes some milliseconds.
+  const std::vector<LevelFilter>& FiltersByDistance() const;
 
  private:
   // A table of a live tree.
@@ -133,7 +134,6 @@ class Allocation {
     bool is_budget_logged = false;                        // that it is exceeded
   };
 
-  double BitsPerKeyByLevel(const rocksdb::FilterBuildingContext& context) const;
   std::optional<LiveTable> LiveTableOf(const rocksdb::FilterBuildingContext& context) const;
   void Follow(const std::shared_ptr<tree::LsmShape>& shape) const;
   std::optional<tree::TreeView> ViewOf(const LiveTable& table) const;
@@ -143,7 +143,7 @@ class Allocation {
 
   const PolicyOptions& options_;
   mutable std::once_flag planned_;
-  mutable std::vector<double> bits_by_distance_;
+  mutable std::vector<LevelFilter> filters_by_distance_;
 
   tree::TreeDivision division_;
   tree::LsmShape::PolicyId id_;
