@@ -45,11 +45,6 @@ class TableFilters : public testing::Test {
   int databases_ = 0;
 };
 
-rocksdb::BlockBasedTableOptions Partitioned(rocksdb::BlockBasedTableOptions table_options) {
-  PartitionFilters(512, &table_options);
-  return table_options;
-}
-
 TEST_F(TableFilters, OfEveryFamilyAndFormat) {
   struct Writer {
     PolicyPointer policy;
@@ -70,7 +65,7 @@ TEST_F(TableFilters, OfEveryFamilyAndFormat) {
         rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
         table_options.filter_policy = writer.policy;
         table_options.format_version = version;
-        if (partitioned) table_options = Partitioned(table_options);
+        if (partitioned) PartitionFilters(512, &table_options);
         const TableFilter filter = FilterOf(table_options);
         SCOPED_TRACE(filter.policy + ", format version " + std::to_string(version));
         EXPECT_STREQ(NameOf(filter.family),
@@ -105,7 +100,8 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
         table_options.checksum = checksum;
         table_options.format_version = version;
         table_options.index_block_restart_interval = interval;
-        const TableFilter filter = FilterOf(Partitioned(table_options));
+        PartitionFilters(512, &table_options);
+        const TableFilter filter = FilterOf(table_options);
         EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
         EXPECT_EQ(filter.keys, kKeys) << "checksum " << int{checksum} << ", interval " << interval;
       }

@@ -52,18 +52,6 @@ Status Refusal(const std::string& options) {
   return Make("{id=" + PolicyWith(options) + ";" + options + "}").status;
 }
 
-// The options in the OPTIONS file of a database.
-rocksdb::Options LoadOptions(const std::string& path) {
-  rocksdb::DBOptions db_options;
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  Status status = rocksdb::LoadLatestOptions({}, path, &db_options, &families);
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  EXPECT_EQ(families.size(), 1U);
-  status = rocksdb::CheckOptionsCompatibility({}, path, db_options, families);
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  return {db_options, families.at(0).options};
-}
-
 std::string ValueOf(const rocksdb::FilterPolicy& policy, const std::string& option) {
   std::string value;
   EXPECT_TRUE(policy.GetOption({}, option, &value).ok()) << option;
@@ -146,8 +134,12 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   rocksdb::Options written = OptionsWith(policy);
   written.listeners.push_back(NewTreeListener());  // which some need
   Open(written, directory.path("db"));
-  const rocksdb::Options options = LoadOptions(directory.path("db"));
-  const rocksdb::FilterPolicy* loaded = PolicyOf(options);
+  rocksdb::DBOptions db_options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory.path("db"), &db_options, &families).ok());
+  ASSERT_TRUE(
+      rocksdb::CheckOptionsCompatibility({}, directory.path("db"), db_options, families).ok());
+  const rocksdb::FilterPolicy* loaded = PolicyOf(families.at(0).options);
   ASSERT_NE(loaded, nullptr);
   EXPECT_EQ(loaded->ToString(semicolons), policy->ToString(semicolons));
   std::string mismatch;

@@ -163,18 +163,6 @@ class PartitionSize : public testing::TestWithParam<Layout> {
 INSTANTIATE_TEST_SUITE_P(Layouts, PartitionSize, testing::ValuesIn(AllLayouts()),
                          [](const auto& test) { return NameOf(test.param); });
 
-TEST_P(PartitionSize, BuildersFillWhatTheyAnnounce) {
-  for (const double bits_per_key : {4.4, 10.0, 15.7, 33.0}) {
-    const auto builder = NewBuilder(*NewPolicy(GetParam(), bits_per_key));
-    for (const std::size_t bytes : {3687U, 7373U, 14746U, 60000U}) {
-      AddNumbers(*builder, builder->ApproximateNumEntries(bytes));
-      const auto size = static_cast<double>(FinishAndVerify(*builder).contents.size());
-      EXPECT_LE(size, bytes);
-      EXPECT_GE(size, 0.98 * static_cast<double>(bytes)) << bits_per_key << ' ' << bytes;
-    }
-  }
-}
-
 // Below a cache line nothing fits, as with the built-in filter, and RocksDB looks for the least
 // size where something does.
 TEST_P(PartitionSize, ATinyMetadataBlockSizeGivesPartitionsOfACacheLine) {

@@ -56,6 +56,7 @@ oracle::FilterContents Contents(int bits, const Department& department) {
 }
 
 void ExpectEnumeration(int bits, const std::vector<Department>& departments) {
+  SCOPED_TRACE(testing::Message() << "m=" << bits << " " << departments.size() << " departments");
   oracle::FilterContents contents = Contents(bits, departments.front());
   for (std::size_t d = 1; d < departments.size(); ++d) {
     contents.IntersectWith(Contents(bits, departments[d]));
@@ -63,17 +64,6 @@ void ExpectEnumeration(int bits, const std::vector<Department>& departments) {
   const auto occupancy = Occupancy::Create(static_cast<std::uint64_t>(bits), departments);
   ASSERT_TRUE(occupancy);
   ExpectDistribution(*occupancy, contents.OnesDistribution());
-}
-
-TEST(Occupancy, OfOneDepartmentEqualsEnumeration) {
-  for (int bits = 1; bits <= 8; ++bits) {
-    for (std::uint64_t size = 1; size <= static_cast<std::uint64_t>(bits); ++size) {
-      for (const std::uint64_t count : {0, 1, 2, 5}) {
-        SCOPED_TRACE(testing::Message() << "m=" << bits << " k=" << size << " n=" << count);
-        ExpectEnumeration(bits, {{{size, count}}});
-      }
-    }
-  }
 }
 
 // Committees of several sizes, and intersections.
@@ -89,8 +79,11 @@ TEST(Occupancy, OfAnyDepartmentsEqualsEnumeration) {
       {{{2, 2}, {1, 1}}, {{3, 2}}, {{1, 4}}},
       {{{2, 1}}, {}},
   };
-  for (const int bits : {5, 7, 8}) {
-    for (const std::vector<Department>& departments : cases) ExpectEnumeration(bits, departments);
+  for (int bits = 1; bits <= 8; ++bits) {
+    for (std::uint64_t size = 1; size <= static_cast<std::uint64_t>(bits); ++size) {
+      for (const std::uint64_t count : {0, 1, 2, 5}) ExpectEnumeration(bits, {{{size, count}}});
+    }
+    for (std::size_t i = 0; bits >= 5 && i < cases.size(); ++i) ExpectEnumeration(bits, cases[i]);
   }
 }
 
