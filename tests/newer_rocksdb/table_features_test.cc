@@ -6,11 +6,14 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/slice_transform.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "bits_builder_fixture.h"
 #include "newer_tables.h"
 #include "rocksdb_version.h"
 #include "sample_database.h"
@@ -248,6 +251,27 @@ TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
   EXPECT_EQ(verified.false_negatives, 0U);
   EXPECT_NE(verified.unchecked.find("use a build with RocksDB 9.0 or later"), std::string::npos)
       << verified.unchecked << verified.status.ToString();
+}
+
+// Before 8.0, only RocksDB's own entries have roles.
+TEST(CacheRole, OfAFilterThatIsBuiltIsFilterConstruction) {
+  using Keys = rocksdb::BlockCacheEntryStatsMapKeys;
+  BlockBasedTableOptions tables;
+  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  tables.block_cache = rocksdb::NewLRUCache(std::size_t{64} << 20);
+  tables.cache_usage_options.options_overrides[rocksdb::CacheEntryRole::kFilterConstruction]
+      .charged = rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(tables), directory.path());
+  const auto builder = NewBuilder(*tables.filter_policy, tables);
+  AddNumbers(*builder, 200000);
+  std::map<std::string, std::string> roles;
+  ASSERT_TRUE(db->GetMapProperty(rocksdb::DB::Properties::kBlockCacheEntryStats, &roles));
+  const rocksdb::CacheEntryRole role = (Version{8, 0}).IsHere()
+                                           ? rocksdb::CacheEntryRole::kFilterConstruction
+                                           : rocksdb::CacheEntryRole::kMisc;
+  EXPECT_GE(std::stoull(roles[Keys::UsedBytes(role)]), 200000 * sizeof(std::uint64_t) / 2);
+  EXPECT_GT(std::stoull(roles[Keys::EntryCount(role)]), 0U);
 }
 
 #if __has_include(<rocksdb/advanced_compression.h>)

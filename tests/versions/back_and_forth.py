@@ -98,11 +98,6 @@ class Database:
         self.tables = collections.Counter({policy: sum(self.tables.values())})
         self.expect_tables(answer)
 
-    def compact(self, build, policy):
-        answer = self.turn(build, "compact", policy)
-        self.tables = collections.Counter({policy: 1})
-        self.expect_tables(answer)
-
     def check_by_ldb(self, build):
         """By a program that was built without ExactBloom, which reads the OPTIONS file first."""
         print(f"  {build.version:8} {'-':10} ldb dump")
@@ -150,7 +145,7 @@ def go_back_and_forth(database, older, newer):
 
 def refuse_later_tables(database, older, newer):
     """The newer version writes its default format. If the older one cannot read it, it reports that and changes nothing,
-    and reads the tables after the newer one has compacted them into the shared format."""
+    and reads the tables after the newer one has rebuilt them in the shared format."""
     shared, database.table_options = database.table_options, ""
     database.write(newer, "exactbloom")
     database.check(newer, "exactbloom")
@@ -167,7 +162,7 @@ def refuse_later_tables(database, older, newer):
     else:
         raise Wrong(f"{older.version} opened tables of format_version {version}")
     database.check(newer, "exactbloom")
-    database.compact(newer, "exactbloom")
+    database.rebuild(newer, "lines")
     database.check(older, "exactbloom")
 
 

@@ -3,7 +3,6 @@
 //   handed_database write   DIRECTORY POLICY TABLE_OPTIONS BATCH
 //   handed_database check   DIRECTORY POLICY TABLE_OPTIONS BATCHES
 //   handed_database rebuild DIRECTORY POLICY TABLE_OPTIONS
-//   handed_database compact DIRECTORY POLICY TABLE_OPTIONS
 //   handed_database options DIRECTORY POLICY
 //   handed_database version
 //
@@ -186,14 +185,10 @@ json TakeTurn(const std::vector<std::string>& arguments) {
     WriteBatch(*db, std::stoi(arguments.at(4)));
   } else if (action == "check") {
     result = Check(*db, std::stoi(arguments.at(4)));
-  } else if (action == "rebuild") {
+  } else {
     RebuildResult rebuilt;
     Require(RebuildFilters(*db, {}, &rebuilt));
     result["remaining"] = rebuilt.remaining_tables;
-  } else {
-    rocksdb::CompactRangeOptions all;
-    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    Require(db->CompactRange(all, nullptr, nullptr));
   }
   result["tables"] = Tables(*db);
   return result;
