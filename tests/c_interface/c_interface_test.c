@@ -19,12 +19,6 @@ static int has(const char* text, const char* part) {
   return text != NULL && strstr(text, part) != NULL;
 }
 
-/* Returns the named line behind `prefix`, such as a counter, or -1. */
-static long number_after(const char* text, const char* prefix) {
-  const char* found = text == NULL ? NULL : strstr(text, prefix);
-  return found == NULL ? -1 : strtol(found + strlen(prefix), NULL, 10);
-}
-
 static void refuses(const char* policy, const char* message) {
   char* error = NULL;
   EXPECT(exactbloom_filterpolicy_create(policy, &error) == NULL, policy);
@@ -119,7 +113,8 @@ static long stopped_lookups(rocksdb_t* db, rocksdb_options_t* options) {
   rocksdb_readoptions_destroy(read);
   rocksdb_flushoptions_destroy(flush);
   char* statistics = rocksdb_options_statistics_get_string(options);
-  const long stopped = number_after(statistics, "rocksdb.bloom.filter.useful COUNT : ");
+  const char* useful = strstr(statistics, "rocksdb.bloom.filter.useful COUNT : ");
+  const long stopped = useful == NULL ? -1 : strtol(strchr(useful, ':') + 1, NULL, 10);
   rocksdb_free(statistics);
   return stopped;
 }

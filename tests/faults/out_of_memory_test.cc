@@ -57,6 +57,7 @@ NewestFilterBitsBuilder& Newest(FilterBitsBuilder& builder) {
 Filter BuildFilter(FilterBitsBuilder& builder) {
   AddNumbers(builder, kKeys);
   Newest(builder).AddKeyAndAlt("key of a prefix", "prefix");
+  // From 9.6 on, RocksDB takes zero for a partition without keys, and omits it.
   EXPECT_GT(builder.EstimateEntriesAdded(), 0U);
   return FinishAndVerify(builder);
 }
@@ -114,12 +115,13 @@ INSTANTIATE_TEST_SUITE_P(All, OutOfMemory, testing::ValuesIn(AllLayouts()),
                          [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
+  const PolicyPointer stock(rocksdb::NewBloomFilterPolicy(10));
   for (const Variant& variant : Variants()) {
     SCOPED_TRACE(std::make_shared<BloomFilterPolicy>(variant.policy)->ToString({}));
     std::uint64_t without_builder = 0;
     std::uint64_t without_filter = 0;
     std::set<std::string> blocks;
-    const std::uint64_t failures = FailEachAllocation([&](AllocationFailure& failure) {
+    FailEachAllocation([&](AllocationFailure& failure) {
       const auto policy = std::make_shared<BloomFilterPolicy>(variant.policy);
       std::unique_ptr<FilterBitsBuilder> builder;
       Filter filter;
@@ -139,8 +141,10 @@ TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
         ++without_filter;
         EXPECT_GT(filter.contents.size(), 5U);  // stock readers pass no key of shorter blocks
       }
-      ExpectAllMatch(
-          std::unique_ptr<FilterBitsReader>(policy->GetFilterBitsReader(filter.contents)).get());
+      for (const PolicyPointer& reads : {PolicyPointer(policy), stock}) {
+        ExpectAllMatch(
+            std::unique_ptr<FilterBitsReader>(reads->GetFilterBitsReader(filter.contents)).get());
+      }
       // The next partition is not affected.
       AddNumbers(*builder, kKeys);
       const Filter next = FinishAndVerify(*builder);
@@ -149,7 +153,6 @@ TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
     });
     EXPECT_GT(without_builder, 0U);
     EXPECT_GT(without_filter, 0U);
-    EXPECT_GE(failures, without_builder + without_filter);
     EXPECT_TRUE(blocks.size() == 1 ||
                 (blocks.size() > 1 && variant.table.optimize_filters_for_memory));
   }
@@ -270,9 +273,6 @@ class GuardedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
 
     void AddKey(const Slice& key) override {
       guard_([&] { ForwardingBuilder::AddKey(key); });
-    }
-    void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
-      guard_([&] { ForwardingBuilder::AddKeyAndAlt(key, alt); });
     }
     using ForwardingBuilder::Finish;
     Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {

@@ -5,7 +5,6 @@
 #include <rocksdb/perf_level.h>
 #include <rocksdb/utilities/options_util.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -18,7 +17,7 @@
 #include "exactbloom/table_filters.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
-#include "rocksdb_version.h"
+#include "newer_versions.h"
 #include "sample_database.h"
 
 namespace exactbloom {

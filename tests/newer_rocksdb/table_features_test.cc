@@ -7,15 +7,13 @@
 #include <rocksdb/slice_transform.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "bits_builder_fixture.h"
-#include "newer_tables.h"
-#include "rocksdb_version.h"
+#include "newer_versions.h"
 #include "sample_database.h"
 #include "tool/verify/table_verification.h"
 #if __has_include(<rocksdb/advanced_compression.h>)
@@ -31,21 +29,13 @@ constexpr std::uint64_t kKeys = 1500;
 constexpr std::uint64_t kPrefixes = kKeys / 50;  // kPrefixLength
 constexpr std::uint64_t kMetadataBlockSize = 512;
 
-void UseHyperClockCache(BlockBasedTableOptions* tables) {
-  constexpr std::size_t kCapacity = std::size_t{8} << 20;
-  constexpr std::size_t kEntryCharge = 4096;
-  tables->block_cache = rocksdb::HyperClockCacheOptions(kCapacity, kEntryCharge).MakeSharedCache();
-  tables->cache_index_and_filter_blocks = true;
-}
-
-// Option strings of tables, and what they cannot express.
+// As option strings.
 struct Feature {
   const char* name;
   Version since;
   std::string of_tables;
   std::string of_family;
   bool may_be_partitioned = true;
-  std::function<void(BlockBasedTableOptions*)> change = nullptr;
 };
 
 std::vector<Feature> Features() {
@@ -71,7 +61,6 @@ std::vector<Feature> Features() {
        /*may_be_partitioned=*/false},
       {"PartitionsOfTheirOwn", {9, 6}, "decouple_partitioned_filters=true", ""},
       {"PartitionsOfTheIndex", {9, 6}, "decouple_partitioned_filters=false", ""},
-      {"HyperClockCache", {7, 8}, "", "", true, UseHyperClockCache},
   };
 }
 
@@ -102,7 +91,6 @@ class TableFeature : public testing::TestWithParam<Case> {
     rocksdb::Status status = rocksdb::GetBlockBasedTableOptionsFromString(
         rocksdb::ConfigOptions(), tables, feature.of_tables, &tables);
     EXPECT_TRUE(status.ok()) << status.ToString();
-    if (feature.change != nullptr) feature.change(&tables);
     rocksdb::Options options = OptionsWith(tables);
     if (GetParam().partitioned) {
       options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
@@ -192,11 +180,7 @@ TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
 // no timestamps.
 class Timestamps : public testing::TestWithParam<std::tuple<bool, bool>> {};
 
-INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), testing::Bool()),
-                         [](const auto& test) {
-                           return std::string(std::get<0>(test.param) ? "Kept" : "Dropped") +
-                                  (std::get<1>(test.param) ? "Partitioned" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), testing::Bool()));
 
 // Asks at a time that values tell.
 void ExpectAtTime(rocksdb::DB& db, const std::string& time) {

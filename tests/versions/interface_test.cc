@@ -1,7 +1,6 @@
 // ExactBloom's builder and reader with the interface of each version of RocksDB. Compiled for each
 // version, given by ROCKSDB_MAJOR and ROCKSDB_MINOR.
 #include <gtest/gtest.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 #include <cstddef>
@@ -9,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "allocation_failure.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
@@ -82,20 +80,6 @@ TEST_P(BuilderOfLayout, BuildsAFilterThatTheReaderReads) {
   const FinishedFilter next = Finish(*builder);
   EXPECT_TRUE(next.reader->MayMatch("prefix") && next.reader->MayMatch("1000"));
   EXPECT_FALSE(next.reader->MayMatch("999"));
-}
-
-// From 9.6 on, RocksDB omits the last partition if the builder reports no entries, and then treats
-// its keys as absent.
-TEST_P(BuilderOfLayout, EntriesAreNotZeroWhenMemoryWasShort) {
-  const auto builder = NewBuilder();
-  faults::Starve([&] { builder->AddKey("key"); });
-  EXPECT_GT(builder->EstimateEntriesAdded(), 0U);
-  const FinishedFilter filter = Finish(*builder);
-  const std::unique_ptr<const rocksdb::FilterPolicy> stock(rocksdb::NewBloomFilterPolicy(10));
-  const std::unique_ptr<FilterBitsReader> reader(stock->GetFilterBitsReader(filter.contents));
-  EXPECT_TRUE(reader->MayMatch("key"));
-  EXPECT_TRUE(filter.reader->MayMatch("key"));
-  EXPECT_EQ(builder->EstimateEntriesAdded(), 0U);
 }
 
 TEST_P(BuilderOfLayout, SpaceAndRateAreThoseOfTheBlock) {
