@@ -3,9 +3,12 @@
 
 #include <gmpxx.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "exactbloom/layout.h"
 
 namespace exactbloom::oracle {
 
@@ -16,8 +19,6 @@ inline std::vector<std::uint32_t> SubsetsOfSize(int bits, int size) {
   }
   return subsets;
 }
-
-inline mpq_class Ratio(std::size_t a, std::size_t b) { return mpq_class(a) / mpq_class(b); }
 
 // The distribution of the set of one-bits of a small filter, one probability per set.
 class FilterContents {
@@ -30,7 +31,7 @@ class FilterContents {
   // Adds a key that sets `size` distinct bits, every subset of that size equally likely.
   void AddCommittee(int size) {
     const std::vector<std::uint32_t> committees = SubsetsOfSize(bits_, size);
-    const mpq_class each = Ratio(1, committees.size());
+    const mpq_class each = mpq_class(1) / mpq_class(committees.size());
     std::vector<mpq_class> next(probability_.size(), mpq_class(0));
     for (std::size_t set = 0; set < probability_.size(); ++set) {
       if (probability_[set] == 0) continue;
@@ -65,26 +66,16 @@ class FilterContents {
     return distribution;
   }
 
-  // The mean over all contents of the share of k-subsets that are all ones.
-  mpq_class ClassicRate(int probes) const {
-    const std::vector<std::uint32_t> queries = SubsetsOfSize(bits_, probes);
-    mpq_class rate = 0;
-    for (std::size_t set = 0; set < probability_.size(); ++set) {
-      std::size_t hits = 0;
-      for (const std::uint32_t query : queries) hits += (query & ~set) == 0 ? 1 : 0;
-      rate += probability_[set] * Ratio(hits, queries.size());
-    }
-    return rate;
-  }
-
-  // The mean over all contents of (X / m)^k.
-  mpq_class StandardRate(int probes) const {
+  // The mean over all contents of the share of queries, of distinct bits if classic, that hit ones
+  // only.
+  mpq_class Rate(FilterKind kind, int probes) const {
     const std::vector<mpq_class> ones = OnesDistribution();
     mpq_class rate = 0;
-    for (std::size_t x = 0; x < ones.size(); ++x) {
-      mpq_class hit = ones[x];
+    for (int x = 0; x <= bits_; ++x) {
+      mpq_class hit = ones[static_cast<std::size_t>(x)];
       for (int i = 0; i < probes; ++i) {
-        hit *= Ratio(x, static_cast<std::size_t>(bits_));
+        const int drawn = kind == FilterKind::kClassic ? i : 0;
+        hit *= mpq_class(std::max(0, x - drawn)) / mpq_class(bits_ - drawn);
       }
       rate += hit;
     }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "plugin/c_binding/forwarding_policy.h"
 #include "plugin/filter_bits_interface.h"
 
 namespace {
@@ -17,26 +18,21 @@ class Misses : public rocksdb::FilterBitsReader {
   bool MayMatch(const rocksdb::Slice& /*key*/) override { return false; }
 };
 
-class PeerPolicy : public FilterPolicy {
+class PeerPolicy : public exactbloom::ForwardingPolicy<FilterPolicy> {
  public:
-  explicit PeerPolicy(bool misses) : misses_(misses) {}
+  explicit PeerPolicy(bool misses)
+      : ForwardingPolicy(std::shared_ptr<const FilterPolicy>(rocksdb::NewBloomFilterPolicy(6))),
+        misses_(misses) {}
 
   const char* Name() const override { return misses_ ? "test_misses" : "test_peer"; }
   const char* CompatibilityName() const override { return "test.Peer"; }
-
-  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
-      const rocksdb::FilterBuildingContext& context) const override {
-    return bloom_->GetBuilderWithContext(context);
-  }
   rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override {
     if (misses_) return new Misses;
-    return bloom_->GetFilterBitsReader(contents);
+    return ForwardingPolicy::GetFilterBitsReader(contents);
   }
 
  private:
-  static constexpr double kBitsPerKey = 6.0;
   bool misses_;
-  std::unique_ptr<const FilterPolicy> bloom_{rocksdb::NewBloomFilterPolicy(kBitsPerKey)};
 };
 
 struct RegisterAtLoad {

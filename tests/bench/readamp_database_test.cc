@@ -12,13 +12,11 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "plugin/c_binding/forwarding_policy.h"
-#include "readamp/keys/key_set.h"
 #include "readamp_fixture.h"
 
 namespace exactbloom::readamp {
@@ -222,32 +220,6 @@ TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
         "tables have test.OwnPolicy of "}) {
     EXPECT_TRUE(Has(report.at("from_db").at("not_taken"), line)) << line << out_;
   }
-}
-
-// Three sorted runs: one of the first half of the keys, with a fifth of the density of the next,
-// whose two tables have all keys, and one of ten tables.
-TEST(AssignToRuns, FollowsRangesAndDensities) {
-  constexpr std::uint32_t kKeys = 20000;
-  std::vector<std::string> keys;
-  for (std::uint32_t i = 0; i < kKeys; ++i) keys.push_back(KeyOf(static_cast<int>(i)));
-  keys.push_back("later");
-  std::vector<UserTable> tables = {{0, 0, KeyOf(0), KeyOf(9999), 1000},
-                                   {1, 2, KeyOf(0), KeyOf(9999), 5000},
-                                   {1, 2, KeyOf(10000), KeyOf(19999), 5000}};
-  for (int i = 0; i < 10; ++i) {
-    tables.push_back({2, 4, KeyOf(2000 * i), KeyOf(2000 * i + 1999), 400});
-  }
-  std::mt19937_64 random(1);
-  const std::vector<std::int8_t> runs = AssignToRuns(tables, keys, random);
-  ASSERT_EQ(runs.size(), keys.size());
-  EXPECT_EQ(runs.back(), kAbsent);
-  std::map<std::pair<int, bool>, double> shares;  // by run, of the keys of each half
-  for (std::size_t i = 0; i < kKeys; ++i) shares[{runs[i], i < kKeys / 2}] += 2.0 / kKeys;
-  // The densities are 0.1, 0.5 and 0.2.
-  EXPECT_NEAR((shares[{0, true}]), 0.125, 0.02);
-  EXPECT_EQ((shares[{0, false}]), 0.0);
-  EXPECT_NEAR((shares[{1, true}]), 0.625, 0.03);
-  EXPECT_NEAR((shares[{1, false}]), 0.714, 0.03);
 }
 
 }  // namespace

@@ -1,16 +1,12 @@
 // Parts of readamp, tested separately.
 #include <gtest/gtest.h>
-#include <rocksdb/file_system.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
@@ -18,8 +14,6 @@
 #include "readamp/keys/key_set.h"
 #include "readamp/keys/synthetic_key.h"
 #include "readamp/lookups/workload.h"
-#include "readamp/tree/counting_file_system.h"
-#include "run_command.h"
 #include "tool/support/rate_deviation.h"
 
 namespace exactbloom::readamp {
@@ -37,28 +31,6 @@ TEST(SyntheticKey, IsDifferentForEachNumberAndTellsIt) {
   EXPECT_NE(SyntheticKey(0, 7), SyntheticKey(0, 8));
   for (const auto* other : {"apple", "0123456789abcdeg", "00123456789abcdef"}) {
     EXPECT_FALSE(NumberOfSyntheticKey(other, 7)) << other;
-  }
-}
-
-TEST(KeySet, FindsItsKeysAndNoOther) {
-  const TemporaryDirectory directory;
-  ReadampSettings settings;
-  settings.key_file = directory.path("keys");
-  {
-    std::ofstream file(settings.key_file);
-    for (int i = 0; i < 1000; ++i) file << "key" << i << "\n";
-  }
-  for (const std::uint64_t synthetic : {0, 1000}) {
-    settings.synthetic_keys = synthetic;
-    const KeySet keys = MakeKeySet(settings);
-    ASSERT_EQ(keys.size(), 1000U);
-    std::size_t stored = 0;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      ASSERT_EQ(keys.Find(keys.Key(i)), i);
-      stored += keys.IsStored(i) ? 1U : 0U;
-    }
-    EXPECT_EQ(stored, keys.stored);
-    EXPECT_FALSE(keys.Find("key1000"));
   }
 }
 
@@ -109,37 +81,6 @@ TEST(ExactRates, KeepLayoutsApart) {
       EXPECT_GT(rates.Of(filter).relative_deviation, 0.0);
     }
   }
-}
-
-TEST(CountingFileSystem, CountsReadsOfTablesByItsThread) {
-  const TemporaryDirectory directory;
-  CountingFileSystem file_system(rocksdb::FileSystem::Default());
-  const auto open = [&](const std::string& name) {
-    const std::string path = directory.path(name);
-    std::ofstream(path) << std::string(4096, 'x');
-    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
-    EXPECT_TRUE(file_system.NewRandomAccessFile(path, {}, &file, nullptr).ok());
-    return file;
-  };
-  const auto read = [](rocksdb::FSRandomAccessFile& file, std::size_t bytes) {
-    std::vector<char> scratch(bytes);
-    rocksdb::Slice result;
-    EXPECT_TRUE(file.Read(0, bytes, {}, &result, scratch.data(), nullptr).ok());
-    EXPECT_EQ(result.size(), bytes);
-  };
-  const auto seven = open("000007.sst");
-  const auto eight = open("000008.sst");
-  const auto log = open("000009.log");
-  read(*seven, 100);  // not counted yet
-  CountedThread thread;
-  read(*eight, 100);
-  read(*seven, 50);
-  read(*eight, 10);
-  read(*log, 1000);
-  std::thread([&] { read(*seven, 100); }).join();
-  EXPECT_EQ(thread.Reads().reads, 3U);
-  EXPECT_EQ(thread.Reads().bytes, 160U);
-  EXPECT_EQ(thread.Reads().tables, (std::vector<std::uint64_t>{8, 7}));
 }
 
 }  // namespace

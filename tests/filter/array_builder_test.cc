@@ -93,8 +93,7 @@ TEST_P(ArrayBuilder, MakesTheSameBytesOfSkewedHashes) {
 TEST(HashStoreTest, HandsOutAllHashesInOrder) {
   for (const std::size_t count : {0, 1, 511, 512, 513, 1536, 1537, 100000}) {
     const std::vector<std::uint64_t> hashes = RandomHashes(count);
-    HashStore store;
-    for (const std::uint64_t hash : hashes) store.Append(hash);
+    HashStore store = StoreOf(hashes);
     ASSERT_EQ(store.size(), count);
     std::vector<std::uint64_t> taken;
     store.Consume([&](const std::uint64_t* chunk, std::size_t size) {

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,30 +21,21 @@ namespace exactbloom::filter {
 namespace {
 
 // A copy of some bytes that ends where its allocation ends and starts `shift` bytes into it.
-class ExactCopy {
- public:
-  explicit ExactCopy(std::string_view bytes, std::size_t shift = 0)
-      : data_(new char[shift + bytes.size()]), shift_(shift), size_(bytes.size()) {
-    std::copy(bytes.begin(), bytes.end(), data_.get() + shift_);
-  }
-
-  std::string_view bytes() const { return {data_.get() + shift_, size_}; }
-
- private:
-  std::unique_ptr<char[]> data_;
-  std::size_t shift_;
-  std::size_t size_;
-};
+std::vector<char> ExactCopy(std::string_view bytes, std::size_t shift = 0) {
+  std::vector<char> copy(shift + bytes.size());
+  std::copy(bytes.begin(), bytes.end(), copy.begin() + static_cast<std::ptrdiff_t>(shift));
+  return copy;
+}
 
 BlockStatus StatusOf(std::string_view bytes) {
-  const ExactCopy copy(bytes);
-  return BloomFilterView(copy.bytes()).Status();
+  const std::vector<char> copy = ExactCopy(bytes);
+  return BloomFilterView({copy.data(), copy.size()}).Status();
 }
 
 // Whether the view declares no key absent, asked one by one or in a batch.
 bool MatchesEverything(std::string_view bytes) {
-  const ExactCopy copy(bytes);
-  const BloomFilterView view(copy.bytes());
+  const std::vector<char> copy = ExactCopy(bytes);
+  const BloomFilterView view({copy.data(), copy.size()});
   constexpr std::size_t kAsked = 64;
   std::vector<NumberKey> numbers;
   std::vector<std::string_view> keys;
@@ -102,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BlockFormat, testing::ValuesIn(AllLayouts()),
 
 TEST_P(BlockFormat, SampleIsUsableAtEveryAlignment) {
   for (std::size_t shift = 0; shift < 64; ++shift) {
-    const ExactCopy copy(block_, shift);
-    const BloomFilterView view(copy.bytes());
+    const std::vector<char> copy = ExactCopy(block_, shift);
+    const BloomFilterView view({copy.data() + shift, block_.size()});
     ASSERT_EQ(view.Status(), BlockStatus::kUsable);
     for (std::uint64_t number = 0; number < kKeys; ++number) {
       ASSERT_TRUE(view.MayContain(NumberKey(number).text()));

@@ -35,23 +35,6 @@ std::uint64_t MaskOf(const CodeWord& word) {
   return mask;
 }
 
-TEST(CodeWord, ClassicPositionsAreDistinctAndInRange) {
-  for (const std::uint64_t bits : {1, 2, 7, 64, 72, 73, 1000}) {
-    const int most = static_cast<int>(std::min<std::uint64_t>(bits, kMaxProbes));
-    for (int probes = 1; probes <= most; ++probes) {
-      for (std::uint64_t number = 0; number < 200; ++number) {
-        const CodeWord word = MakeCodeWord(FilterKind::kClassic, HashOf(number), bits, probes);
-        std::vector<std::uint64_t> positions(word.positions.begin(),
-                                             word.positions.begin() + word.size);
-        std::sort(positions.begin(), positions.end());
-        ASSERT_EQ(positions.size(), static_cast<std::size_t>(probes));
-        ASSERT_LT(positions.back(), bits);
-        ASSERT_EQ(std::adjacent_find(positions.begin(), positions.end()), positions.end());
-      }
-    }
-  }
-}
-
 TEST(CodeWord, ExtremeHashesStayInRange) {
   for (const std::uint64_t hash : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
     for (const std::uint64_t bits :
@@ -61,19 +44,6 @@ TEST(CodeWord, ExtremeHashesStayInRange) {
         ASSERT_EQ(word.size, kMaxProbes);
         for (const std::uint64_t position : word.positions) ASSERT_LT(position, bits);
       }
-    }
-  }
-}
-
-// Every draw of a classic key is one of its positions, so a query may answer "absent" early.
-TEST(CodeWord, EveryClassicDrawIsAPosition) {
-  constexpr int kProbes = 40;
-  constexpr std::uint64_t kBits = 64;
-  for (std::uint64_t number = 0; number < 10000; ++number) {
-    const CodeWord word = MakeCodeWord(FilterKind::kClassic, HashOf(number), kBits, kProbes);
-    for (int i = 0; i < kProbes; ++i) {
-      const std::uint64_t range = kBits - kProbes + 1 + static_cast<std::uint64_t>(i);
-      ASSERT_TRUE(word.Contains(Draw(HashOf(number), i, range)));
     }
   }
 }

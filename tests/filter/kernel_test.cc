@@ -29,23 +29,16 @@ namespace {
 class Array {
  public:
   Array(std::uint64_t bits, std::size_t shift)
-      : size_(static_cast<std::size_t>(ArrayBytes(bits))),
-        shift_(shift),
-        data_(new unsigned char[shift + size_ + kLeastTrailerBytes]()) {}
+      : shift_(shift),
+        memory_(shift + static_cast<std::size_t>(ArrayBytes(bits)) + kLeastTrailerBytes) {}
 
-  unsigned char* data() { return data_.get() + shift_; }
-  const unsigned char* data() const { return data_.get() + shift_; }
-  std::string bytes() const { return {data(), data() + size_}; }
-
-  bool TrailerIsUntouched() const {
-    return std::all_of(data() + size_, data() + size_ + kLeastTrailerBytes,
-                       [](unsigned char byte) { return byte == 0; });
-  }
+  unsigned char* data() { return memory_.data() + shift_; }
+  // With the zeros behind the array.
+  std::string bytes() { return {data(), memory_.data() + memory_.size()}; }
 
  private:
-  std::size_t size_;
   std::size_t shift_;
-  std::unique_ptr<unsigned char[]> data_;
+  std::vector<unsigned char> memory_;
 };
 
 CodeWord WordOf(const FilterDescription& filter, std::uint64_t hash) {
@@ -68,21 +61,6 @@ bool MayContain(const Kernel& kernel, const unsigned char* array, const FilterDe
   bool answer = false;
   kernel.may_contain_batch(array, filter, &hash, 1, &answer);
   return answer;
-}
-
-// Expects an array with the one key of that hash to contain it, unless any bit of it is missing.
-template <typename Contains>
-void ExpectMissesByAnyBit(const FilterDescription& filter, std::uint64_t hash, unsigned char* array,
-                          Contains contains) {
-  ASSERT_TRUE(contains()) << hash;
-  const CodeWord word = WordOf(filter, hash);
-  for (int missing = 0; filter.probes <= 20 && missing < word.size; ++missing) {
-    const std::uint64_t position = word.positions[static_cast<std::size_t>(missing)];
-    unsigned char& byte = array[position / 8];
-    byte = static_cast<unsigned char>(byte & ~(1U << (position % 8)));
-    ASSERT_FALSE(contains()) << hash << ' ' << missing;
-    SetBit(array, position);
-  }
 }
 
 // Random hashes, and those with the most unusual code words.
@@ -156,7 +134,6 @@ TEST_P(KernelTest, SetsTheBitsOfTheDefinition) {
     kernel.add(built.data(), filter, hashes.data(), hashes.size());
     for (const std::uint64_t hash : hashes) AddByDefinition(expected.data(), filter, hash);
     ASSERT_EQ(built.bytes(), expected.bytes());
-    ASSERT_TRUE(built.TrailerIsUntouched());
   });
 }
 
@@ -174,10 +151,6 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
       AddByDefinition(array.data(), filter, hashes[i]);
     }
     std::array<bool, kBatchKeys> batch;
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      const bool expected = ContainsByDefinition(array.data(), filter, hashes[i]);
-      ASSERT_EQ(MayContain(kernel, array.data(), filter, hashes[i]), expected) << hashes[i];
-    }
     for (std::uint64_t number = 0; number < 200; ++number) {
       // Keys are hashed in different ways by their length, and with a seed.
       std::string key(NumberKey(number).text());
@@ -198,25 +171,8 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
 }
 
 // One key at a time, so that a wrong bit is not hidden by other keys' bits. Each of its bits is
-// missed, one that replaces an equal draw as well.
+// missed, one that replaces an equal draw as well: many of the keys have equal fields in a line.
 TEST_P(KernelTest, SetsTheBitsOfEachKeyAndMissesByAnySingleOne) {
-  ForEachGeometry([&](const FilterDescription& filter) {
-    if (filter.bits > 3 * kLineBits) return;
-    const Kernel& kernel = set_.kernel_for(filter);
-    for (const std::uint64_t hash : SampleHashes(60, 7)) {
-      Array built(filter.bits, 1);
-      Array expected(filter.bits, 3);
-      kernel.add(built.data(), filter, &hash, 1);
-      AddByDefinition(expected.data(), filter, hash);
-      ASSERT_EQ(built.bytes(), expected.bytes()) << hash;
-      ExpectMissesByAnyBit(filter, hash, built.data(),
-                           [&] { return MayContain(kernel, built.data(), filter, hash); });
-    }
-  });
-}
-
-// The same of queries of one key, for keys of which many have equal fields in a line.
-TEST_P(KernelTest, SingleQueriesMissByAnySingleBit) {
   ForEachGeometry([&](const FilterDescription& filter) {
     if (filter.bits > 3 * kLineBits) return;
     const Kernel& kernel = set_.kernel_for(filter);
@@ -227,11 +183,23 @@ TEST_P(KernelTest, SingleQueriesMissByAnySingleBit) {
       const FieldStream stream(FirstFieldWord(hash));
       if (number >= 20 && DistinctFields(stream).SkipEqual(filter.probes + 1) == 0) continue;
       ++chosen;
-      Array array(filter.bits, 3);
-      AddByDefinition(array.data(), filter, hash);
-      const PreparedFilter prepared = Prepare(array.data(), filter);
-      ExpectMissesByAnyBit(filter, hash, array.data(),
-                           [&] { return kernel.may_contain(&prepared, key); });
+      Array built(filter.bits, 1);
+      Array expected(filter.bits, 1);
+      kernel.add(built.data(), filter, &hash, 1);
+      AddByDefinition(expected.data(), filter, hash);
+      ASSERT_EQ(built.bytes(), expected.bytes()) << number;
+      const PreparedFilter prepared = Prepare(built.data(), filter);
+      ASSERT_TRUE(MayContain(kernel, built.data(), filter, hash)) << number;
+      ASSERT_TRUE(kernel.may_contain(&prepared, key)) << number;
+      const CodeWord word = WordOf(filter, hash);
+      for (std::size_t i = 0; filter.probes <= 20 && i < static_cast<std::size_t>(word.size); ++i) {
+        const std::uint64_t position = word.positions[i];
+        unsigned char& byte = built.data()[position / 8];
+        byte = static_cast<unsigned char>(byte & ~(1U << (position % 8)));
+        ASSERT_FALSE(MayContain(kernel, built.data(), filter, hash)) << number << ' ' << i;
+        ASSERT_FALSE(kernel.may_contain(&prepared, key)) << number << ' ' << i;
+        SetBit(built.data(), position);
+      }
     }
   });
 }

@@ -7,11 +7,9 @@
 #include <cstddef>
 #include <iostream>
 #include <memory>
-#include <numeric>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/theory/occupancy.h"
 #include "src/filter/array_builder.h"
 #include "src/filter/block_format.h"
 #include "src/filter/hash_store.h"
@@ -56,26 +54,6 @@ double DispersionOf(const RateSample& sample, double rate) {
   return support::Dispersion(rate, deviation, sample.queries / sample.filters);
 }
 
-// The moments of the number of one-bits of a filter, over hash functions; with lines only the mean.
-Moments OnesMoments(const Geometry& geometry) {
-  const Layout layout = geometry.layout;
-  if (!layout.InLines()) {
-    const auto ones =
-        Occupancy::OfFilter(layout.kind, geometry.bits, geometry.keys, geometry.probes);
-    return {ones->Mean(), ones->Variance()};
-  }
-  // A key touches a line with probability 1 / L, and then each bit of it with that of a word.
-  const auto line_bits = static_cast<double>(kLineBits);
-  const double lines = static_cast<double>(geometry.bits) / line_bits;
-  const double probes = geometry.probes;
-  const double touched = layout.kind == FilterKind::kClassic
-                             ? probes / line_bits
-                             : -std::expm1(probes * std::log1p(-1 / line_bits));
-  const double zero =
-      static_cast<double>(geometry.keys) * std::log1p(-touched / lines);  // its logarithm
-  return {static_cast<double>(geometry.bits) * -std::expm1(zero), 0.0};
-}
-
 // The quantiles of 0.001 / 800.
 constexpr double kZJoint = 4.85;
 constexpr double kLeastPValue = 6e-7;
@@ -83,23 +61,6 @@ constexpr double kLeastPValue = 6e-7;
 void ExpectFalsePositivesOfArrays(std::uint64_t false_positives, const Moments& given_fill) {
   EXPECT_NEAR(static_cast<double>(false_positives), given_fill.mean,
               kZJoint * std::sqrt(given_fill.variance) + 1e-9 * given_fill.mean);
-}
-
-// With lines the variance is estimated, which takes some filters.
-void ExpectOnes(const RateSample& sample) {
-  constexpr std::size_t kFewestFiltersOfLines = 40;
-  Moments expected = OnesMoments(sample.geometry);
-  const auto filters = static_cast<double>(sample.ones.size());
-  const double mean = std::accumulate(sample.ones.begin(), sample.ones.end(), 0.0) / filters;
-  if (sample.geometry.layout.InLines()) {
-    if (sample.ones.size() < kFewestFiltersOfLines) return;
-    for (const double ones : sample.ones) {
-      expected.variance += (ones - mean) * (ones - mean) / (filters - 1);
-    }
-  }
-  EXPECT_NEAR(
-      mean, expected.mean,
-      kZJoint * std::sqrt(std::max(0.0, expected.variance) / filters) + 1e-9 * expected.mean);
 }
 
 }  // namespace
@@ -118,7 +79,6 @@ RateSample TakeSample(const Geometry& geometry, const Keys& present, const Keys&
     const bool batched = i % 2 == 0;
     sample.found += CountPositives(view, present, static_cast<std::size_t>(geometry.keys), batched);
     sample.false_positives += CountPositives(view, absent, absent.size(), batched);
-    sample.ones.push_back(static_cast<double>(view.CountOnes()));
     const double rate = RateGivenArray(block.bytes());
     const double expected = rate * static_cast<double>(absent.size());
     sample.given_fill.mean += expected;
@@ -134,7 +94,6 @@ void SampleVerdict::Add(const RateSample& sample) {
                                   << ", kernel " << KernelName());
   EXPECT_EQ(sample.found, sample.filters * geometry.keys);
   ExpectFalsePositivesOfArrays(sample.false_positives, sample.given_fill);
-  ExpectOnes(sample);
   Scored scored;
   scored.sample = sample;
   scored.rate = FalsePositiveRate(geometry.layout, geometry.bits, geometry.keys, geometry.probes);

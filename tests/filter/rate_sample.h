@@ -24,7 +24,6 @@ struct RateSample {
   std::uint64_t false_positives = 0;
   std::uint64_t found = 0;  // of the keys that were added
   Moments given_fill;       // of the false positives, by the filters' actual arrays
-  std::vector<double> ones;
 };
 
 // Builds `filters` filters of the geometry, each with its own salt, by the kernel in use; asks each
@@ -40,9 +39,8 @@ class SampleVerdict {
   explicit SampleVerdict(std::uint64_t seed) : lots_(seed) {}
 
   // Expects that no key was missed; that the false positives are as many as the filters' actual
-  // arrays predict, where no average over hash functions is left; and the one-bits as many as their
-  // exact mean. Names the kernel in use. Of up to 800 such comparisons of correct filters one fails
-  // in 0.1% of all cases.
+  // arrays predict, where no average over hash functions is left. Names the kernel in use. Of up to
+  // 800 such comparisons of correct filters one fails in 0.1% of all cases.
   void Add(const RateSample& sample);
 
   // Expects that the p-values are uniform and that none is impossible by itself; that they would

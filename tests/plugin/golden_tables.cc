@@ -1,7 +1,6 @@
 #include "golden_tables.h"
 
 #include <rocksdb/table.h>
-#include <rocksdb/version.h>
 
 namespace exactbloom {
 
@@ -16,8 +15,6 @@ rocksdb::Options GoldenTable::OptionsWith(const PolicyPointer& policy) const {
   options.db_host_id = "host";
   return options;
 }
-
-std::string GoldenVersion() { return rocksdb::GetRocksVersionAsString(/*with_patch=*/true); }
 
 std::vector<GoldenTable> GoldenTables() {
   std::vector<GoldenTable> tables;

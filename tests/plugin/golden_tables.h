@@ -23,9 +23,6 @@ struct GoldenTable {
   rocksdb::Options OptionsWith(const PolicyPointer& policy) const;
 };
 
-// The name of the present RocksDB's folder, such as "7.8.3".
-std::string GoldenVersion();
-
 // Each holds KeyOf() of as many even numbers, from 0 on, with the value of PutAndFlush.
 inline constexpr std::uint64_t kGoldenKeys = 300;
 

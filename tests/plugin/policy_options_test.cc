@@ -12,8 +12,8 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,25 +27,19 @@ namespace {
 
 using rocksdb::Status;
 
-Status MakePolicy(const std::string& text, PolicyPointer* policy) {
+struct Made {
+  Status status;
+  PolicyPointer policy;
+
+  std::string Id() const { return policy == nullptr ? status.ToString() : policy->GetId(); }
+};
+
+Made Make(const std::string& text) {
   RegisterFilterPolicies();
   rocksdb::BlockBasedTableOptions table_options;
   const Status status =
       rocksdb::GetBlockBasedTableOptionsFromString({}, {}, "filter_policy=" + text, &table_options);
-  if (status.ok()) *policy = table_options.filter_policy;
-  return status;
-}
-
-std::string IdOf(const std::string& text) {
-  PolicyPointer policy;
-  const Status status = MakePolicy(text, &policy);
-  EXPECT_TRUE(status.ok()) << text << ": " << status.ToString();
-  return policy == nullptr ? "" : policy->GetId();
-}
-
-Status RefusalOf(const std::string& text) {
-  PolicyPointer policy;
-  return MakePolicy(text, &policy);
+  return {status, status.ok() ? table_options.filter_policy : nullptr};
 }
 
 // The policy that has an option, or a list that begins with one.
@@ -56,7 +50,7 @@ std::string PolicyWith(const std::string& option) {
 }
 
 Status Refusal(const std::string& options) {
-  return RefusalOf("{id=" + PolicyWith(options) + ";" + options + "}");
+  return Make("{id=" + PolicyWith(options) + ";" + options + "}").status;
 }
 
 // The options in the OPTIONS file of a database.
@@ -85,31 +79,35 @@ void ExpectWords(const Status& status, const std::vector<std::string>& words) {
   }
 }
 
-TEST(PolicyOptions, FactoriesNameTheirPolicies) {
-  EXPECT_EQ(NewPolicy(FilterKind::kClassic)->GetId(), "classic_bloom:10");
-  EXPECT_EQ(NewPolicy(FilterKind::kStandard, 9.9)->GetId(), "standard_bloom:9.9");
-  EXPECT_STREQ(NewPolicy(FilterKind::kClassic)->Name(), "classic_bloom");
-  EXPECT_STREQ(NewPolicy(FilterKind::kClassic)->CompatibilityName(),
-               PolicyPointer(rocksdb::NewBloomFilterPolicy(10))->CompatibilityName());
-}
-
 TEST(PolicyOptions, StringsMakePolicies) {
-  const std::map<std::string, std::string> ids = {
-      {"classic_bloom:10", "classic_bloom:10"},
-      {"standard_bloom:9.9", "standard_bloom:9.9"},
-      {"classic_bloom", "classic_bloom:10"},
-      {"{id=classic_bloom;lines=0}", "classic_bloom:10"},
-      {"{id=classic_bloom;bits_per_key=12.5}", "classic_bloom:12.5"},
-      {"{id=standard_bloom;bits_per_key=100}", "standard_bloom:100"},
-      {"{id=classic_bloom:7;bits_per_key=8}", "classic_bloom:8"},
-      {"classic_bloom:0", "classic_bloom:0"},
-      {"classic_bloom:0.1", "classic_bloom:0.1"},
-      {"classic_bloom:3.3333333333333335", "classic_bloom:3.3333333333333335"}};
-  for (const auto& [text, id] : ids) {
-    PolicyPointer policy;
-    ASSERT_TRUE(MakePolicy(text, &policy).ok()) << text;
-    EXPECT_EQ(policy->GetId(), id);
-    EXPECT_EQ(policy->ToString({}), id);
+  const auto expect = [](const std::string& text, const std::string& id) {
+    const Made made = Make(text);
+    ASSERT_EQ(made.Id(), id) << text;
+    EXPECT_EQ(Make(id).Id(), id);
+  };
+  expect("classic_bloom:10", "classic_bloom:10");
+  expect("standard_bloom:9.9", "standard_bloom:9.9");
+  expect("classic_bloom", "classic_bloom:10");
+  expect("{id=classic_bloom;lines=0}", "classic_bloom:10");
+  expect("{id=classic_bloom;bits_per_key=12.5}", "classic_bloom:12.5");
+  expect("{id=standard_bloom;bits_per_key=100}", "standard_bloom:100");
+  expect("{id=classic_bloom:7;bits_per_key=8}", "classic_bloom:8");
+  expect("classic_bloom:0", "classic_bloom:0");
+  expect("classic_bloom:3.3333333333333335", "classic_bloom:3.3333333333333335");
+  // Bytes take the units of RocksDB.
+  for (const auto& [bytes, formatted] : std::map<std::string, std::string>{{"0", ""},
+                                                                           {"0G", ""},
+                                                                           {"1023", "1023"},
+                                                                           {"1024", "1K"},
+                                                                           {"1025", "1025"},
+                                                                           {"512m", "512M"},
+                                                                           {"1536M", "1536M"},
+                                                                           {"2048K", "2M"},
+                                                                           {"1KiB", "1K"},
+                                                                           {"2GiB", "2G"},
+                                                                           {"8191T", "8191T"}}) {
+    expect("{id=exactbloom;memory_budget=" + bytes + "}",
+           "exactbloom:10" + (formatted.empty() ? "" : "/memory_budget:" + formatted));
   }
 }
 
@@ -130,14 +128,14 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   const bool is_size = option.find("fpr=") == 0 || option.find("level_bits=") != option.npos;
   const std::string text =
       "{id=" + PolicyWith(option) + ";" + (is_size ? "" : "bits_per_key=12;") + option + "}";
-  PolicyPointer policy;
-  ASSERT_TRUE(MakePolicy(text, &policy).ok());
+  const PolicyPointer policy = Make(text).policy;
+  ASSERT_NE(policy, nullptr);
   rocksdb::ConfigOptions semicolons;
   semicolons.delimiter = ";";
   EXPECT_EQ(policy->ToString(semicolons), text);
 
-  PolicyPointer named;
-  ASSERT_TRUE(MakePolicy(policy->GetId(), &named).ok()) << policy->GetId();
+  PolicyPointer named = Make(policy->GetId()).policy;
+  ASSERT_NE(named, nullptr) << policy->GetId();
   EXPECT_EQ(named->ToString(semicolons), text);
   EXPECT_EQ(named->GetId(), policy->GetId());
   // A change without a name is one of the policy that is there.
@@ -161,118 +159,65 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   EXPECT_FALSE(without->AreEquivalent(exact, policy.get(), &mismatch));
 }
 
-TEST(PolicyOptions, OfAnOptionsFileMakeADatabaseFilter) {
-  constexpr std::uint64_t kKeys = 4000;
-  for (const char* id : {"classic_bloom:10", "standard_bloom:9.87654321"}) {
-    PolicyPointer policy;
-    ASSERT_TRUE(MakePolicy(id, &policy).ok());
-    const TemporaryDirectory directory;
-    PutAndFlush(*Open(OptionsWith(policy), directory.path("db")), kKeys);
-    rocksdb::Options options = LoadOptions(directory.path("db"));
-    ASSERT_NE(PolicyOf(options), nullptr);
-    EXPECT_EQ(PolicyOf(options)->GetId(), id);
-    options.statistics = rocksdb::CreateDBStatistics();
-    const Database db = Open(options, directory.path("db"));
-    ExpectPresent(*db, kKeys);
-    ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
-  }
-}
-
 TEST(PolicyOptions, IdsNameTheFieldsOfTheStruct) {
-  using Options = BloomFilterPolicyOptions;
-  const std::map<std::string, void (*)(Options&)> fields = {
-      {"10/lines:1", [](Options& options) { options.lines = 1; }},
-      {"lines:1/level_bits:14:9.5/hash_seed:3",
-       [](Options& options) {
-         options.lines = 1;
-         options.level_bits = {14, 9.5};
-         options.hash_seed = 3;
-       }},
-      {"12/hash_seed:3",
-       [](Options& options) {
-         options.bits_per_key = 12;
-         options.hash_seed = 3;
-       }},
-      {"fpr:0.01", [](Options& options) { options.fpr = 0.01; }}};
-  for (const auto& [id, set] : fields) {
-    Options options;
-    set(options);
+  BloomFilterPolicyOptions options;
+  const auto expect = [&options](const std::string& id) {
     const PolicyPointer policy(NewStandardBloomFilterPolicy(options));
     EXPECT_EQ(policy->GetId(), "standard_bloom:" + id);
-    PolicyPointer parsed;
-    ASSERT_TRUE(MakePolicy("standard_bloom:" + id, &parsed).ok()) << id;
+    const PolicyPointer parsed = Make("standard_bloom:" + id).policy;
+    ASSERT_NE(parsed, nullptr) << id;
     EXPECT_EQ(parsed->ToString({}), policy->ToString({}));
-  }
-  ExactBloomOptions options;
-  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(options))->GetId(), "exactbloom:10");
-  options.memory_budget = std::uint64_t{3} << 20;
-  options.ribbon = false;
-  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(options))->GetId(),
+  };
+  expect("10");
+  options.lines = 1;
+  expect("10/lines:1");
+  options.level_bits = {14, 9.5};
+  options.hash_seed = 3;
+  expect("lines:1/level_bits:14:9.5/hash_seed:3");
+  options = {};
+  options.fpr = 0.01;
+  expect("fpr:0.01");
+  ExactBloomOptions of_tree;
+  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(of_tree))->GetId(), "exactbloom:10");
+  of_tree.memory_budget = std::uint64_t{3} << 20;
+  of_tree.ribbon = false;
+  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(of_tree))->GetId(),
             "exactbloom:10/memory_budget:3M/ribbon:false");
 }
 
-TEST(PolicyOptions, BytesTakeTheUnitsOfRocksDB) {
-  const std::map<std::string, std::string> texts = {
-      {"0", ""},          {"1", "1"},       {"1023", "1023"}, {"1024", "1K"},    {"2GiB", "2G"},
-      {"512M", "512M"},   {"512m", "512M"}, {"1KiB", "1K"},   {"2048K", "2M"},   {"1T", "1T"},
-      {"1536M", "1536M"}, {"0G", ""},       {"1025", "1025"}, {"8191T", "8191T"}};
-  for (const auto& [text, formatted] : texts) {
-    const std::string expected = formatted.empty() ? "" : "/memory_budget:" + formatted;
-    EXPECT_EQ(IdOf("{id=exactbloom;memory_budget=" + text + "}"), "exactbloom:10" + expected)
-        << text;
-  }
-}
-
 TEST(PolicyOptions, BadIdsAreRefusedByTheirOption) {
-  struct {
-    const char* id;
-    const char* option;
-    const char* value;
-  } constexpr kBad[] = {{"classic_bloom:10/lines:3", "lines", "'3'"},
-                        {"classic_bloom:10/20", "bits_per_key", "'10/20'"},
-                        {"classic_bloom:10/", "bits_per_key", "'10/'"},
-                        {"classic_bloom:linse:1", "bits_per_key", "'linse:1'"},
-                        {"classic_bloom:fpr:", "fpr", "''"}};
-  for (const auto& bad : kBad) {
-    PolicyPointer policy;
-    Status status = MakePolicy(bad.id, &policy);
-    if (status.ok()) status = policy->ValidateOptions({}, {});
-    ExpectWords(status, {bad.option, bad.value});
+  for (const auto& [id, words] : std::map<std::string, std::vector<std::string>>{
+           {"classic_bloom:10/lines:3", {"lines", "'3'"}},
+           {"classic_bloom:10/20", {"bits_per_key", "'10/20'"}},
+           {"classic_bloom:10/", {"bits_per_key", "'10/'"}},
+           {"classic_bloom:linse:1", {"bits_per_key", "'linse:1'"}},
+           {"classic_bloom:fpr:", {"fpr", "''"}}}) {
+    const Made made = Make(id);
+    ExpectWords(made.status.ok() ? made.policy->ValidateOptions({}, {}) : made.status, words);
   }
 }
 
-struct BadValues {
-  const char* option;
-  std::vector<std::string> values;
-};
-
-class BadValuesOf : public testing::TestWithParam<BadValues> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    Options, BadValuesOf,
-    testing::Values(BadValues{"fpr", {"1", "-0.1", "9e-10", "nan", "1%", "0.51"}},
-                    BadValues{"size_ratio", {"1", "-10", "1001", "nan", "ten", "-1", "auto", ""}},
-                    BadValues{"level_bits", {"14:", ":14", "14,12", "14:101", "14:-1", "nan"}},
-                    BadValues{"ribbon", {"True", "1", ""}},
-                    BadValues{"hash_seed", {"-1", "1.5", "18446744073709551616", "0x1"}},
-                    BadValues{"lines", {"", "3", "-1", "1.5", "99999999999"}},
-                    BadValues{"memory_budget",
-                              {"2X", "-1", "1.5G", "", "G", "1 G", "1GB", "1Gi", "1e9", "0x10",
-                               "8192T", "9007199254740992", "18446744073709551616",
-                               "18014398509481984K", "99999999999T"}},
-                    BadValues{"bits_per_key",
-                              {"abc", "-1", "101", "nan", "inf", "1e400", "10x", "10 10", "0x10",
-                               "1,5", "10:2", ""}}),
-    [](const auto& test) { return test.param.option; });
-
-TEST_P(BadValuesOf, AreRefusedWithOptionValueAndRange) {
-  const std::string option = GetParam().option;
-  for (const std::string& value : GetParam().values) {
-    const std::vector<std::string> words = {option + " is ", "'" + value + "'", "but must be "};
-    ExpectWords(Refusal(option + "=" + value), words);
-    if (option != "bits_per_key") continue;
-    ExpectWords(RefusalOf("classic_bloom:" + value), words);
-    ExpectWords(RefusalOf("standard_bloom:" + value), words);
+TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
+  const std::map<std::string, std::vector<std::string>> bad = {
+      {"fpr", {"1", "-0.1", "9e-10", "nan", "1%", "0.51"}},
+      {"size_ratio", {"1", "-10", "1001", "nan", "ten", "-1", "auto", ""}},
+      {"level_bits", {"14:", ":14", "14,12", "14:101", "14:-1", "nan"}},
+      {"ribbon", {"True", "1", ""}},
+      {"hash_seed", {"-1", "1.5", "18446744073709551616", "0x1"}},
+      {"lines", {"", "3", "-1", "1.5", "99999999999"}},
+      {"memory_budget",
+       {"2X", "-1", "1.5G", "", "G", "1 G", "1GB", "1Gi", "1e9", "0x10", "8192T",
+        "9007199254740992", "18446744073709551616", "18014398509481984K", "99999999999T"}},
+      {"bits_per_key",
+       {"abc", "-1", "101", "nan", "inf", "1e400", "10x", "10 10", "0x10", "1,5", "10:2", ""}}};
+  for (const auto& [option, values] : bad) {
+    for (const std::string& value : values) {
+      const std::vector<std::string> words = {option + " is ", "'" + value + "'", "but must be "};
+      ExpectWords(Refusal(option + "=" + value), words);
+      if (option != "bits_per_key") continue;
+      ExpectWords(Make("classic_bloom:" + value).status, words);
+      ExpectWords(Make("standard_bloom:" + value).status, words);
+    }
   }
 }
 
@@ -306,8 +251,6 @@ TEST(PolicyOptions, BadFactoryArgumentsAreRefusedByOpen) {
     }
   }
 }
-
-TEST(PolicyOptions, AnUnknownNameIsRefused) { ExpectWords(Refusal("bits=10"), {"bits"}); }
 
 TEST(PolicyOptions, TooManyLevelsAreRefused) {
   std::string bits = "1";
@@ -361,10 +304,10 @@ TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {
   for (const char* text :
        {"{id=classic_bloom;size_ratio=auto;bottommost=ribbon}", "{id=classic_bloom;ribbon=true}",
         "{id=standard_bloom;memory_budget=1M}"}) {
-    ExpectWords(RefusalOf(text), {"has no option", "those of exactbloom are bits_per_key"});
+    ExpectWords(Make(text).status, {"has no option", "those of exactbloom are bits_per_key"});
   }
   for (const char* text : {"{id=exactbloom;lines=1}", "{id=exactbloom;bottommost=ribbon}"}) {
-    ExpectWords(RefusalOf(text),
+    ExpectWords(Make(text).status,
                 {"has no option", "memory_budget, ribbon", "those of classic_bloom"});
   }
   PolicyOptions options;
@@ -404,53 +347,22 @@ TEST(SetFilterPolicy, ChangesTheFilterPolicyOnly) {
   ExpectWords(SetFilterPolicy(&options), {"the table factory is PlainTable"});
 }
 
-// The document's table.
-
-struct Row {
-  std::string range;
-  std::string standard;
-};
-
-std::string WithoutMarks(std::string cell) {
-  cell.erase(std::remove(cell.begin(), cell.end(), '`'), cell.end());
-  const std::size_t first = cell.find_first_not_of(' ');
-  if (first == std::string::npos) return "";
-  return cell.substr(first, cell.find_last_not_of(' ') - first + 1);
-}
-
-// The rows below the header that names the columns of options.
-std::map<std::string, Row> RowsOfTheDocument() {
-  std::ifstream document(EXACTBLOOM_CONFIGURATION_DOCUMENT);
-  std::map<std::string, Row> rows;
-  bool inside = false;
-  for (std::string line; std::getline(document, line);) {
-    if (line.rfind("| option | meaning | range | default |", 0) == 0) {
-      inside = true;
-      continue;
-    }
-    if (!inside || line.rfind("|---", 0) == 0) continue;
-    if (line.empty() || line[0] != '|') break;
-    std::vector<std::string> cells;
-    std::istringstream in(line.substr(1));
-    for (std::string cell; std::getline(in, cell, '|');) cells.push_back(WithoutMarks(cell));
-    EXPECT_EQ(cells.size(), 4U) << line;
-    rows[cells[0]] = {cells[2], cells[3]};
-  }
-  return rows;
-}
-
 TEST(ConfigurationDocument, HasTheOptionsDefaultsAndRangesOfTheCode) {
+  const std::regex row(R"(\| `(\w+)` \|.*\| ([^|]*) \| ([^|]*) \|)");
   std::set<std::string> documented;
-  for (const auto& [name, row] : RowsOfTheDocument()) {
+  std::ifstream document(EXACTBLOOM_CONFIGURATION_DOCUMENT);
+  std::smatch cells;
+  for (std::string line; std::getline(document, line);) {
+    if (!std::regex_match(line, cells, row)) continue;
+    const std::string name = cells[1];
     SCOPED_TRACE(name);
     documented.insert(name);
-    PolicyPointer policy;
-    ASSERT_TRUE(MakePolicy(PolicyWith(name), &policy).ok());
-    EXPECT_EQ(row.standard == "empty" ? "" : row.standard, ValueOf(*policy, name));
-    ExpectWords(Refusal(name + "=nonsense"), {name + " is 'nonsense', but must be " + row.range});
-    // The message ends there.
-    EXPECT_EQ(Refusal(name + "=nonsense").ToString().rfind(row.range) + row.range.size(),
-              Refusal(name + "=nonsense").ToString().size());
+    const PolicyPointer policy = Make(PolicyWith(name)).policy;
+    ASSERT_NE(policy, nullptr);
+    EXPECT_EQ(cells[3] == "empty" ? "" : cells[3].str(), ValueOf(*policy, name));
+    const std::string range = name + " is 'nonsense', but must be " + cells[2].str();
+    const std::string refusal = Refusal(name + "=nonsense").ToString();
+    EXPECT_EQ(refusal.substr(std::min(refusal.size(), refusal.find(name))), range);
   }
   std::set<std::string> known;
   for (const PolicyKind kind : kPolicyKinds) {

@@ -17,8 +17,8 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/ribbon_rate.h"
+#include "exactbloom/table_filters.h"
 #include "exactbloom/theory/confidence_interval.h"
-#include "observed_policy.h"
 #include "plugin/block_description.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
@@ -137,18 +137,23 @@ class PartitionSize : public testing::TestWithParam<Layout> {
                                                     std::size_t block_size, std::uint64_t keys,
                                                     const std::string& value,
                                                     bool optimized = false) {
-    std::vector<std::size_t> sizes;
-    const auto observe = [&sizes](char*, std::size_t size) { sizes.push_back(size); };
     rocksdb::BlockBasedTableOptions table_options;
-    table_options.filter_policy = std::make_shared<ObservedPolicy>(NewPolicy(GetParam()), observe);
+    table_options.filter_policy = NewPolicy(GetParam());
     PartitionFilters(metadata_block_size, &table_options);
     table_options.block_size = block_size;
     table_options.optimize_filters_for_memory = optimized;
     const TemporaryDirectory directory;
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), OptionsWith(table_options));
-    EXPECT_TRUE(writer.Open(directory.path("table.sst")).ok());
+    const std::string path = directory.path("table.sst");
+    EXPECT_TRUE(writer.Open(path).ok());
     for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(writer.Put(KeyOf(i), value).ok());
     EXPECT_TRUE(writer.Finish().ok());
+    TableFilter filter;
+    std::vector<std::size_t> sizes;
+    EXPECT_TRUE(
+        ReadTableFilter(*rocksdb::FileSystem::Default(), path, &filter, [&](rocksdb::Slice block) {
+          sizes.push_back(block.size());
+        }).ok());
     EXPECT_GT(sizes.size(), 10U);
     if (!sizes.empty()) sizes.pop_back();
     return sizes;

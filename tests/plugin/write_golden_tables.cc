@@ -3,6 +3,7 @@
 // of NewerTables(). Existing files must stay readable for ever, so they are not replaced.
 #include <rocksdb/convenience.h>
 #include <rocksdb/sst_file_writer.h>
+#include <rocksdb/version.h>
 
 #include <filesystem>
 #include <iostream>
@@ -50,9 +51,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path folder(argv[1]);
+  const std::string version = rocksdb::GetRocksVersionAsString(/*with_patch=*/true);
   bool good = true;
   for (const GoldenTable& golden : GoldenTables()) {
-    good &= Write(folder / "sstables" / GoldenVersion() / golden.file,
+    good &= Write(folder / "sstables" / version / golden.file,
                   golden.OptionsWith(NewPolicy(golden.layout)), kGoldenKeys, "value");
   }
   for (const NewerTable& table : NewerTables()) {

@@ -14,12 +14,12 @@
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
-#include "faulty_policy.h"
 #include "plugin/allocation/allocation.h"
 #include "plugin/c_binding/c_types.h"
 #include "plugin/policy_options.h"
 #include "sample_database.h"
 #include "tool_command.h"
+#include "wrong_filters.h"
 
 namespace exactbloom {
 namespace {

@@ -12,10 +12,10 @@
 #include <tuple>
 
 #include "exactbloom/filter_policy.h"
-#include "faulty_policy.h"
 #include "sample_database.h"
 #include "tool/database/database_options.h"
 #include "tool/support/errors.h"
+#include "wrong_filters.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -137,17 +137,6 @@ TEST(ListTables, FindsTablesInTheDirectoriesOfDbPaths) {
   EXPECT_EQ(tables[0].path.rfind(fast.path(), 0), 0U) << tables[0].path;
   EXPECT_EQ(tables[1].path.rfind(slow.path(), 0), 0U) << tables[1].path;
   EXPECT_FALSE(std::filesystem::exists(ListTables({directory.path()}).tables[0].path));
-}
-
-TEST(ListTables, TakesOneDatabase) {
-  const TemporaryDirectory first;
-  const TemporaryDirectory second;
-  for (const auto* directory : {&first, &second}) {
-    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory->path()), 10);
-  }
-  EXPECT_THROW(ListTables({first.path(), second.path()}), support::InputError);
-  EXPECT_THROW(ListTables({first.path(), ListTables({second.path()}).tables[0].path}),
-               support::InputError);
 }
 
 TEST(LoadDatabaseOptions, KeepsTheNamesThatThisProgramDoesNotKnow) {

@@ -158,11 +158,5 @@ TEST_F(DatabaseErrors, WhatIsNoDatabaseIsRefused) {
   ExpectRefusal(AskTool("inspect " + empty), "MANIFEST-000001");
 }
 
-TEST_F(DatabaseErrors, AFileThatIsNoTableIsNamed) {
-  std::ofstream(directory_.path("text.sst")) << std::string(1000, 'x');
-  const json report = AskToolForJson("inspect " + directory_.path("text.sst"), 1);
-  EXPECT_TRUE(Mentions(report.at("files")[0].at("error"), "not a block-based table"));
-}
-
 }  // namespace
 }  // namespace exactbloom

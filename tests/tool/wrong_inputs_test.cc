@@ -112,7 +112,7 @@ TEST_F(WrongInputs, AreNoDatabase) {
   }
   ExpectRefusals(EXACTBLOOM_TOOL,
                  {{"inspect {0}/db {0}/text", "give one database, or table files"},
-                  {"verify {0}/db {0}/text", "give one database, or table files"},
+                  {"verify {0}/db {0}/db", "is another database: give one"},
                   {"inspect {}/empty", "empty is not a RocksDB database"},
                   {"inspect --lookups {0}/none {0}/db", "cannot read the key file"},
                   {"inspect --lookups {0}/nothing {0}/db", "has no keys"},

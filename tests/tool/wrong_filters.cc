@@ -1,0 +1,53 @@
+#include "wrong_filters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "exactbloom/bloom_filter.h"
+#include "faulty_policy.h"
+#include "src/filter/block_format.h"
+
+namespace exactbloom {
+namespace {
+
+using Keys = FaultyPolicy::Keys;
+
+void Forget(const std::string& forgotten, char* block, std::size_t size, const Keys& keys) {
+  if (std::find(keys.begin(), keys.end(), forgotten) == keys.end()) return;
+  const BloomFilterView view({block, size});
+  const std::size_t array_bytes = size - filter::TrailerBytesOf({block, size});
+  for (std::size_t bit = 0; bit < array_bytes * 8; ++bit) {
+    char& byte = block[bit / 8];
+    const char before = byte;
+    byte = static_cast<char>(before & ~(1 << bit % 8));
+    const bool only_it = !view.MayContain(forgotten) &&
+                         std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+                           return key == forgotten || view.MayContain(key);
+                         });
+    if (only_it) return;
+    byte = before;
+  }
+  ADD_FAILURE() << forgotten << " shares all its bits";
+}
+
+PolicyPointer WithFault(FaultyPolicy::Fault fault) {
+  return std::make_shared<FaultyPolicy>(NewPolicy(FilterKind::kClassic), std::move(fault));
+}
+
+}  // namespace
+
+PolicyPointer PolicyThatForgets(const std::string& key) {
+  return WithFault(
+      [key](char* block, std::size_t size, const Keys& keys) { Forget(key, block, size, keys); });
+}
+
+PolicyPointer PolicyThatPassesAll() {
+  return WithFault([](char* block, std::size_t size, const Keys& /*keys*/) {
+    std::fill_n(block, size - filter::TrailerBytesOf({block, size}), '\xff');
+  });
+}
+
+}  // namespace exactbloom
