@@ -128,6 +128,7 @@ class ChangedTable {
       : table_(table), mending_(mending), bytes_(table.bytes) {
     enum Where : std::uint8_t { kAnywhere, kBeforeFooter, kFilter };
     const std::size_t footer = bytes_.size() - files::kMaxFooterBytes;
+    Require(footer > 0, "the table is empty");
     while (!input.empty()) {
       const auto where = static_cast<Where>(input.Take<std::uint8_t>() % 3);
       const std::size_t offset = input.Take<std::uint16_t>();
@@ -135,7 +136,8 @@ class ChangedTable {
       if (where == kFilter) {
         ChangeFilter(offset, byte);
       } else {
-        const std::size_t place = offset % (where == kAnywhere ? bytes_.size() : footer);
+        const std::size_t place =
+            offset % (where == kAnywhere ? footer + files::kMaxFooterBytes : footer);
         Change(place, byte);
         footer_changed_ = footer_changed_ || (byte != 0 && place >= footer);
       }
