@@ -204,7 +204,11 @@ std::string BloomFilterPolicy::Describe() const {
   std::string text = FormatPolicy(options_) + ", kernel ";
   text += KernelName();
   if (options_.size_ratio == 0.0) return text;
-  text += ", bits per key " + FormatLevelBits(allocation_->BitsByDistance());
+  std::vector<double> bits_per_key;
+  for (const LevelFilter& filter : allocation_->FiltersByDistance()) {
+    bits_per_key.push_back(filter.bits_per_key);
+  }
+  text += ", bits per key " + FormatLevelBits(bits_per_key);
   return text + " from the bottommost level up";
 }
 

@@ -104,10 +104,9 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
            "For levels: the wasted reads per lookup of an absent key", Share(), "READS")
       ->needs(levels);
   wanted->require_option(1);
-  AddChoice(*plan, "--bottommost", arguments.bottommost,
-            {{"bloom", BottommostFilter::kBloom}, {"ribbon", BottommostFilter::kRibbon}},
-            "For levels: the filter of the last one; ribbon is RocksDB's, by a model of its rate")
-      ->type_name("FILTER")
+  plan->add_flag("--ribbon", arguments.ribbon,
+                 "For levels: those of a hundredth of the keys or more have RocksDB's Ribbon "
+                 "filters, by a model of their rate")
       ->needs(levels);
   AddJson(*plan, arguments.json);
   plan->footer(

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "exactbloom/layout.h"
-#include "exactbloom/levels.h"
 
 namespace exactbloom::tool {
 
@@ -32,7 +31,7 @@ struct PlanArguments {
   std::optional<double> rate;  // without levels only
   std::optional<std::uint64_t> memory_bytes;
   std::optional<double> wasted_reads;  // with levels only
-  BottommostFilter bottommost = BottommostFilter::kBloom;
+  bool ribbon = false;
   bool json = false;
 };
 void RunPlan(const PlanArguments& arguments);

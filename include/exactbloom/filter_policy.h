@@ -46,7 +46,7 @@ struct ExactBloomOptions {
   bool ribbon = true;
   // 0: the division follows the sizes that the runs have, for which the database needs a tree
   // listener (tree_listener.h). Above 1: each level is taken to be so many times larger than the
-  // one above it; no listener is needed, and only the bottommost run has Ribbon filters.
+  // one above it, and no listener is needed.
   double size_ratio = 0.0;
   // Salt of the key hash, for which `ribbon` must be false. Each filter stores its own, so it may
   // be changed at any time.

@@ -21,21 +21,14 @@ struct RateBounds {
 
 // Returns bounds of the exact rate.
 //   classic    mu^(k) / m^(k) <= rate <= (1 - (1 - k/m)^n)^k,   mu = m (1 - (1 - k/m)^n)
-//   standard   (1 - (1 - 1/m)^(nk))^k <= rate <= (1 - (1 - k/m)^n)^k
+//   standard   (1 - (1 - 1/m)^(nk))^k <= rate <= (1 - (1 - k/m)^n)^k, the lower one as if the k
+//              queried bits were independent (57)
 // Precision: relative error at most 1e-12; zero where the bound underflows. Source: Corollary 23.
 RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                    int probes);
 
-// Returns (1 - (1 - 1/m)^(nk))^k, equation (57): the standard rate as if the k queried bits were
-// independent. Precision: relative error at most 1e-12.
-double IndependentBitsRate(std::uint64_t bits, std::uint64_t keys, int probes);
-
 // Returns (1 - (1 - k/m)^n)^k, equation (64), which Bloom gave in 1970 for the classic kind. It is
 // the exact rate of k separate arrays of m/k bits each. Precision: as above. For k > m it is 1.
 double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes);
-
-// Returns the upper bound (1 - e^(-k (n + 1/2) / (m - 1)))^k of the standard rate; 1 for m = 1.
-// Precision: as above. Source: Goel and Gupta 2010.
-double GoelGuptaBound(std::uint64_t bits, std::uint64_t keys, int probes);
 
 }  // namespace exactbloom

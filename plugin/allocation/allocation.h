@@ -23,6 +23,7 @@
 #include "../tree/current_table.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
+#include "exactbloom/levels.h"
 #include "exactbloom/rocksdb_namespace.h"
 #include "tree_division.h"
 
@@ -110,9 +111,9 @@ class Allocation {
   // Returns the filter of a table whose tree is not known.
   AllocatedFilter FilterOfUnknownTree(const rocksdb::FilterBuildingContext& context) const;
 
-  // With a fixed size_ratio: bits per key by the distance from the bottommost level
-  // (GeometricLevelBits). Computed when first needed, which takes some milliseconds.
-  const std::vector<double>& BitsByDistance() const;
+  // With a fixed size_ratio: the filters by the distance from the bottommost level. Computed when
+  // first needed, which takes some milliseconds.
+  const std::vector<LevelFilter>& FiltersByDistance() const;
 
  private:
   // A table of a live tree.
@@ -124,6 +125,7 @@ class Allocation {
     bool is_planned = false;
     std::uint64_t keys = 0;  // 0: not known yet
     rocksdb::Logger* info_log = nullptr;
+    const tree::TreeDivision* division = nullptr;
   };
 
   // An open database with tables of this policy.
@@ -133,7 +135,7 @@ class Allocation {
     bool is_budget_logged = false;                        // that it is exceeded
   };
 
-  double BitsPerKeyByLevel(const rocksdb::FilterBuildingContext& context) const;
+  bool HasRibbonIn(const rocksdb::FilterBuildingContext& context) const;
   std::optional<LiveTable> LiveTableOf(const rocksdb::FilterBuildingContext& context) const;
   void Follow(const std::shared_ptr<tree::LsmShape>& shape) const;
   std::optional<tree::TreeView> ViewOf(const LiveTable& table) const;
@@ -143,9 +145,10 @@ class Allocation {
 
   const PolicyOptions& options_;
   mutable std::once_flag planned_;
-  mutable std::vector<double> bits_by_distance_;
+  mutable std::vector<LevelFilter> filters_by_distance_;
 
   tree::TreeDivision division_;
+  tree::TreeDivision division_of_bloom_;  // where partitions are too small for Ribbon filters
   tree::LsmShape::PolicyId id_;
   std::optional<tree::FilterSizeDemand> demand_;
   mutable std::mutex mutex_;

@@ -53,7 +53,7 @@ double OwnKeys(const TreeView& view, double table_keys) {
 }  // namespace
 
 bool TreeDivision::IsRibbon(double run_keys, double all_keys) const {
-  return options_.ribbon && run_keys >= kRibbonLeastPart * all_keys;
+  return options_.ribbon && run_keys >= analysis::kRibbonLeastPart * all_keys;
 }
 
 bool TreeDivision::WantsRibbon(const TreeView& view) const {
@@ -147,21 +147,16 @@ double TreeDivision::Average(const TreeView& view, const std::vector<RunsOfSize>
 
 std::vector<double> TreeDivision::Divide(const std::vector<RunsOfSize>& runs, double total_bits,
                                          bool keeps_larger) const {
-  using analysis::EqualRuns;
-  using analysis::RateCurve;
   const double all_keys = KeysOf(runs);
-  const RateCurve& bloom = RateCurve::OfBloom(options_.layout);
-  std::vector<EqualRuns> divided;
+  std::vector<analysis::EqualRuns> divided;
   for (const RunsOfSize& run : runs) {
     if (keeps_larger && run.keys > kMuchLarger * runs.back().keys) {
       total_bits -= run.count * FilterBits(run, options_.bits_per_key);
       continue;
     }
-    const bool is_ribbon = IsRibbon(run.keys, all_keys);
-    divided.push_back({run.keys, run.count, is_ribbon ? &RateCurve::OfRibbon() : &bloom,
-                       is_ribbon ? analysis::RibbonOverheadOfCurve(run.keys) : 1.0});
+    divided.push_back({run.keys, run.count, IsRibbon(run.keys, all_keys)});
   }
-  return analysis::DivideAmongRuns(divided, std::max(0.0, total_bits));
+  return analysis::DivideAmongRuns(options_.layout, divided, std::max(0.0, total_bits));
 }
 
 }  // namespace exactbloom::tree

@@ -27,13 +27,8 @@ struct DivisionOptions {
 
 // By how much the bits of a family may exceed the average that is wanted, before new tables get
 // fewer than their share: small runs come before the large one is written anew.
-inline constexpr double kMostOverAverage = 1.05;
+inline constexpr double kMostOverAverage = 1.03;
 inline constexpr double kMostOverWithBudget = 1.025;
-
-// The part of a tree's keys from which on a run gets Ribbon filters, if they are allowed. At equal
-// bits Ribbon has a seventh of a Bloom filter's rate, but in a run of fewer keys that is saved more
-// cheaply by more bits.
-inline constexpr double kRibbonLeastPart = 0.01;
 
 // What is held back for small runs that are not there yet, as a part of what they take in a tree of
 // ratio 10.

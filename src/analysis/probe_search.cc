@@ -29,9 +29,10 @@ class ProbeSearch {
   ProbeSearch(Layout layout, std::uint64_t bits, std::uint64_t keys)
       : layout_(layout), bits_(bits), keys_(keys), limit_(layout.MostProbes(bits)) {}
 
-  Choice Best() {
+  int Best() {
     const int start = UsualProbes(layout_, bits_, keys_);
-    best_ = {start, Log2Rate(start)};
+    best_ = start;
+    best_log2_rate_ = Log2Rate(start);
     Walk(start, -1);
     Walk(start, +1);
     return best_;
@@ -46,8 +47,11 @@ class ProbeSearch {
     int past = 0;
     for (int k = from + step; k >= 1 && k <= limit_ && past < kStepsPastMinimum; k += step) {
       const double rate = Log2Rate(k);
-      const bool better = rate < best_.log2_rate || (rate == best_.log2_rate && k < best_.probes);
-      if (better) best_ = {k, rate};
+      const bool better = rate < best_log2_rate_ || (rate == best_log2_rate_ && k < best_);
+      if (better) {
+        best_ = k;
+        best_log2_rate_ = rate;
+      }
       past = better ? 0 : past + 1;
     }
   }
@@ -56,7 +60,8 @@ class ProbeSearch {
   std::uint64_t bits_;
   std::uint64_t keys_;
   int limit_;
-  Choice best_;
+  int best_ = 1;
+  double best_log2_rate_ = 0.0;
 };
 
 // Returns k* if the bounds of Corollary 23 prove that it is the usual k or the next one, and 0
@@ -82,25 +87,9 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 
 }  // namespace
 
-bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step) {
-  if (!layout.InLines()) return BestProbes(layout, bits, keys) == probes;  // mostly by the bounds
-  const double rate = ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
-  for (int i = 1; i <= kStepsPastMinimum; ++i) {
-    const int other = probes + i * step;
-    if (other < 1 || other > layout.MostProbes(bits)) break;
-    const double other_rate = ScaledFalsePositiveRate(layout, bits, keys, other).Log2();
-    if (other_rate < rate || (other_rate == rate && other < probes)) return false;
-  }
-  return true;
-}
-
-Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  return ProbeSearch(layout, bits, keys).Best();
-}
-
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
   const int proved = !layout.InLines() ? ProbesByBounds(layout.kind, bits, keys) : 0;
-  return proved > 0 ? proved : BestChoice(layout, bits, keys).probes;
+  return proved > 0 ? proved : ProbeSearch(layout, bits, keys).Best();
 }
 
 }  // namespace exactbloom::analysis

@@ -46,21 +46,8 @@ RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uin
   return {lower, upper};
 }
 
-double IndependentBitsRate(std::uint64_t bits, std::uint64_t keys, int probes) {
-  return FalsePositiveRateBounds(FilterKind::kStandard, bits, keys, probes).lower;
-}
-
 double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes) {
   return FalsePositiveRateBounds(FilterKind::kStandard, bits, keys, probes).upper;
-}
-
-double GoelGuptaBound(std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!analysis::IsGeometry(FilterKind::kStandard, bits, keys, probes)) return kNoBounds.upper;
-  if (keys == 0) return 0.0;
-  if (bits == 1) return 1.0;
-  const double exponent =
-      -probes * (static_cast<double>(keys) + 0.5) / (static_cast<double>(bits) - 1.0);
-  return Power(-std::expm1(exponent), probes);
 }
 
 }  // namespace exactbloom

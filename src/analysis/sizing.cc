@@ -6,8 +6,16 @@
 #include "sizing_search.h"
 
 namespace exactbloom {
+namespace {
 
-using analysis::BestChoice;
+// With the best number of probes.
+double Log2RateOf(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+  const int probes = analysis::BestProbes(layout, bits, keys);
+  return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
+}
+
+}  // namespace
+
 using analysis::IsTarget;
 using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
@@ -21,13 +29,18 @@ int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
 std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target) {
   if (!layout.IsValid()) return std::nullopt;
   if (keys < 1 || keys > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
-  const double usual = analysis::UsualBits(static_cast<double>(keys), target);
-  const auto bits = analysis::FewestBits(
-      layout, std::log2(target), usual,
-      [&](std::uint64_t candidate) { return BestChoice(layout, candidate, keys).log2_rate; });
-  if (!bits) return std::nullopt;
-  const analysis::Choice choice = BestChoice(layout, *bits, keys);
-  return FilterSize{*bits, choice.probes, std::exp2(choice.log2_rate)};
+  const double log2_target = std::log2(target);
+  const std::uint64_t unit = layout.Granularity();
+  const std::uint64_t most = kMaxCount / unit;
+  const double usual = -log2_target / kLn2 * static_cast<double>(keys) / static_cast<double>(unit);
+  const auto guess = static_cast<std::uint64_t>(std::min(usual, static_cast<double>(most)));
+  const auto units = analysis::LeastUpTo(most, guess, [&](std::uint64_t x) {
+    return Log2RateOf(layout, x * unit, keys) <= log2_target;
+  });
+  if (!units) return std::nullopt;
+  const std::uint64_t bits = *units * unit;
+  return FilterSize{bits, analysis::BestProbes(layout, bits, keys),
+                    std::exp2(Log2RateOf(layout, bits, keys))};
 }
 
 std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target) {
@@ -35,7 +48,7 @@ std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double 
   if (bits > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);
   const auto exceeds = [&](std::uint64_t keys) {
-    return BestChoice(layout, bits, keys).log2_rate > log2_target;
+    return Log2RateOf(layout, bits, keys) > log2_target;
   };
   const double usual = static_cast<double>(bits) * kLn2 / -log2_target;
   const auto guess = static_cast<std::uint64_t>(std::min(usual, static_cast<double>(kMaxCount)));

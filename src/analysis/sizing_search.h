@@ -1,5 +1,4 @@
-// The monotone searches behind sizing. They ask for the best log2 rate through a parameter, so that
-// a caller can use numbers of probes that it remembers.
+// The searches behind sizing.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +11,11 @@
 
 namespace exactbloom::analysis {
 
-struct Choice {
-  int probes = 1;
-  double log2_rate = 0.0;
-};
-
-// Requires IsGeometry of the layout's smallest probes, and at least one key.
-Choice BestChoice(Layout layout, std::uint64_t bits, std::uint64_t keys);
-
-// The probes of the same choice, mostly by the bounds of Corollary 23 alone.
+// Returns k*, mostly by the bounds of Corollary 23 alone. Requires IsGeometry of the layout's
+// smallest probes, and at least one key.
 int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
-// Whether none of the next larger (step = 1) or smaller (step = -1) numbers of probes has a lower
-// rate than `probes`: enough to prove k* where it cannot be smaller, or larger.
-bool IsBestTowards(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes, int step);
-
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
-
-// The usual formula, a limit for large filters.
-inline double UsualBits(double keys, double target) { return -std::log2(target) / kLn2 * keys; }
 
 inline bool IsTarget(double target) { return target > 0.0 && target < 1.0; }
 
@@ -76,19 +61,6 @@ std::optional<std::uint64_t> LeastUpTo(std::uint64_t most, std::uint64_t guess, 
     high = std::min(high * 2, most);
   }
   return LeastHolding(low, high, guess, holds);
-}
-
-// The fewest bits at which best_log2_rate(bits) is at most log2_target. `guess` is in bits.
-template <typename BestLog2Rate>
-std::optional<std::uint64_t> FewestBits(Layout layout, double log2_target, double guess,
-                                        BestLog2Rate best_log2_rate) {
-  const std::uint64_t unit = layout.Granularity();
-  const std::uint64_t most = kMaxCount / unit;
-  const double units = std::min(guess / static_cast<double>(unit), static_cast<double>(most));
-  const auto reached = LeastUpTo(most, static_cast<std::uint64_t>(units), [&](std::uint64_t x) {
-    return best_log2_rate(x * unit) <= log2_target;
-  });
-  return reached ? std::optional(*reached * unit) : std::nullopt;
 }
 
 }  // namespace exactbloom::analysis

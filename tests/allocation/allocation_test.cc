@@ -41,7 +41,10 @@ class AllocationTest : public testing::Test {
     options_ = PolicyKind::kExactBloom;
     options_.ribbon = false;
     options_.size_ratio = ratio;
-    bits_ = GeometricLevelBits(FilterKind::kClassic, ratio, options_.bits_per_key);
+    for (const LevelFilter& filter :
+         GeometricLevelBits(FilterKind::kClassic, ratio, options_.bits_per_key)) {
+      bits_.push_back(filter.bits_per_key);
+    }
   }
 
   rocksdb::BlockBasedTableOptions table_options_;
@@ -104,14 +107,16 @@ TEST_F(AllocationTest, LevelBitsGoByLevelNumber) {
   EXPECT_EQ(BitsOf(universal), 14);
 }
 
-TEST_F(AllocationTest, RibbonIsForTablesKnownToBeBottommost) {
+// With a ratio of 10 those are the levels with a hundredth of the keys or more.
+TEST_F(AllocationTest, RibbonIsForTablesKnownToBeInTheTwoDeepestLevels) {
   EXPECT_FALSE(IsRibbon(Compaction(6, true)));
   UseSizeRatio(10);
   options_.ribbon = true;
   EXPECT_TRUE(IsRibbon(Compaction(6, true)));
   EXPECT_TRUE(IsRibbon(Compaction(6)));
+  EXPECT_TRUE(IsRibbon(Compaction(5)));
   EXPECT_TRUE(IsRibbon(Compaction(3, true)));
-  EXPECT_FALSE(IsRibbon(Compaction(3)));
+  EXPECT_FALSE(IsRibbon(Compaction(4)));
   EXPECT_FALSE(IsRibbon(Flush()));
   EXPECT_FALSE(IsRibbon(FilterBuildingContext(table_options_)));
   FilterBuildingContext universal = Compaction(0, true);

@@ -25,9 +25,6 @@ TEST(RateBounds, EncloseTheExactRate) {
                        << static_cast<int>(kind) << " " << bits << " " << keys << " " << probes);
           EXPECT_LE(bounds.lower, rate * (1.0 + kRounding) + 1e-300);
           EXPECT_GE(bounds.upper, rate * (1.0 - kRounding));
-          if (kind == FilterKind::kStandard) {
-            EXPECT_GE(GoelGuptaBound(bits, keys, probes), rate * (1.0 - kRounding));
-          }
         }
       }
     }
@@ -44,23 +41,21 @@ TEST(RateBounds, EqualTheirFormulasInManyDigits) {
   const oracle::Real fill = one - oracle::Power(one - oracle::Real(k) / oracle::Real(m), n);
   oracle::Real classic = 1;
   for (std::uint64_t i = 0; i < k; ++i) classic *= (fill * m - i) / oracle::Real(m - i);
-  EXPECT_LE(oracle::RelativeError(IndependentBitsRate(m, n, 7), independent), kRounding);
+  EXPECT_LE(oracle::RelativeError(FalsePositiveRateBounds(FilterKind::kStandard, m, n, 7).lower,
+                                  independent),
+            kRounding);
   EXPECT_LE(oracle::RelativeError(BloomRate(m, n, 7), oracle::Power(fill, k)), kRounding);
   const RateBounds bounds = FalsePositiveRateBounds(FilterKind::kClassic, m, n, 7);
   EXPECT_LE(oracle::RelativeError(bounds.lower, classic), kRounding);
   EXPECT_EQ(bounds.upper, BloomRate(m, n, 7));
-  EXPECT_NEAR(GoelGuptaBound(1001, 100, 7), std::pow(1.0 - std::exp(-0.7035), 7), 1e-14);
 }
 
 TEST(RateBounds, HaveLimitsAndAnswerNonsenseWithNaN) {
   EXPECT_EQ(FalsePositiveRateBounds(FilterKind::kClassic, 100, 0, 5).upper, 0.0);
-  EXPECT_EQ(IndependentBitsRate(100, 0, 5), 0.0);
-  EXPECT_EQ(GoelGuptaBound(100, 0, 5), 0.0);
-  EXPECT_EQ(GoelGuptaBound(1, 3, 5), 1.0);
   EXPECT_EQ(BloomRate(4, 1, 9), 1.0);
   EXPECT_TRUE(std::isnan(BloomRate(0, 1, 1)));
-  EXPECT_TRUE(std::isnan(IndependentBitsRate(10, 1, 0)));
-  EXPECT_TRUE(std::isnan(GoelGuptaBound(10, 1, kMaxProbes + 1)));
+  EXPECT_TRUE(std::isnan(BloomRate(10, 1, 0)));
+  EXPECT_TRUE(std::isnan(BloomRate(10, 1, kMaxProbes + 1)));
   EXPECT_TRUE(std::isnan(FalsePositiveRateBounds(FilterKind::kClassic, 6, 1, 7).lower));
 }
 

@@ -65,11 +65,10 @@ TEST(Plan, BitsPerKeyAndMemoryAgree) {
 
 TEST(Plan, LevelsAreThoseOfTheLibrary) {
   const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
-  for (const auto bottommost : {BottommostFilter::kBloom, BottommostFilter::kRibbon}) {
-    const bool ribbon = bottommost == BottommostFilter::kRibbon;
-    const json plan = AskJson(question + (ribbon ? " --bottommost ribbon" : ""));
+  for (const bool ribbon : {false, true}) {
+    const json plan = AskJson(question + (ribbon ? " --ribbon" : ""));
     const auto expected =
-        PlanLevels(FilterKind::kClassic, {10'000, 100'000, 1'000'000}, 11'100'000, bottommost);
+        PlanLevels(FilterKind::kClassic, {10'000, 100'000, 1'000'000}, 11'100'000, ribbon);
     ASSERT_TRUE(expected.has_value());
     ASSERT_EQ(plan.at("levels").size(), 3U);
     EXPECT_DOUBLE_EQ(plan.at("wasted_reads"), expected->wasted_reads);

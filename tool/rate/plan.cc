@@ -8,6 +8,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/levels.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "plugin/policy_options.h"
@@ -142,11 +143,12 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   const auto& levels = arguments.levels;
   std::optional<LevelPlan> plan;
   if (arguments.wasted_reads) {
-    plan = PlanLevelsForTarget(arguments.layout, levels, *arguments.wasted_reads,
-                               arguments.bottommost);
+    plan = PlanLevelsForTarget(arguments.layout, levels, *arguments.wasted_reads, arguments.ribbon);
     if (!plan) {
-      RefusePlan(fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels",
-                             *arguments.wasted_reads, levels.size()));
+      RefusePlan(fmt::format(
+          "{:g} wasted reads per lookup are outside the range of 0 to {} levels, or take "
+          "more than {} bits per key",
+          *arguments.wasted_reads, levels.size(), kMaxBitsPerKey));
     }
     return *plan;
   }
@@ -158,7 +160,7 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
     const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
     total_bits = BitsAt({arguments.layout.kind, 0}, keys, *arguments.bits_per_key);
   }
-  plan = PlanLevels(arguments.layout, levels, total_bits, arguments.bottommost);
+  plan = PlanLevels(arguments.layout, levels, total_bits, arguments.ribbon);
   if (!plan) RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
   return *plan;
 }
@@ -178,7 +180,7 @@ std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<Filte
   PolicyOptions options(PolicyKind::kExactBloom);
   if (arguments.layout != LayoutOf(options)) return "";
   options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
-  options.ribbon = arguments.bottommost == BottommostFilter::kRibbon;
+  options.ribbon = arguments.ribbon;
   return FormatPolicy(options);
 }
 

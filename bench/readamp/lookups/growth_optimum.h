@@ -20,7 +20,7 @@ struct GrowthRun {
 // Returns the wasted reads per lookup of the best division of the runs' filter bytes among them, by
 // the exact rates, with one rate in each run. The runs have the filters that the policy would give
 // them now, Bloom or Ribbon; for a policy that is not ExactBloom's, or null, they are classic.
-// Precision: 1% for runs of a thousand keys or more, 2% with Ribbon filters (DivideAmongRuns).
+// Precision: 2% for runs of a thousand keys or more (DivideAmongRuns).
 double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs);
 
 }  // namespace exactbloom::readamp
