@@ -3,11 +3,9 @@
 
 #include <rocksdb/filter_policy.h>
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
@@ -28,12 +26,10 @@ class RibbonFilters {
       double bits_per_key, const rocksdb::FilterBuildingContext& context) const;
 
  private:
-  const rocksdb::FilterPolicy& PolicyOf(double bits_per_key, std::size_t filter_bytes) const;
+  const rocksdb::FilterPolicy& PolicyOf(double bits_per_key) const;
 
   mutable std::mutex mutex_;
-  // By bits per key and the bytes of a typical filter.
-  mutable std::map<std::pair<double, std::size_t>, std::unique_ptr<const rocksdb::FilterPolicy>>
-      policies_;
+  mutable std::map<double, std::unique_ptr<const rocksdb::FilterPolicy>> policies_;
 };
 
 }  // namespace exactbloom

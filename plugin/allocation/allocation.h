@@ -125,6 +125,7 @@ class Allocation {
     bool is_planned = false;
     std::uint64_t keys = 0;  // 0: not known yet
     rocksdb::Logger* info_log = nullptr;
+    const tree::TreeDivision* division = nullptr;
   };
 
   // An open database with tables of this policy.
@@ -134,6 +135,7 @@ class Allocation {
     bool is_budget_logged = false;                        // that it is exceeded
   };
 
+  bool HasRibbonIn(const rocksdb::FilterBuildingContext& context) const;
   std::optional<LiveTable> LiveTableOf(const rocksdb::FilterBuildingContext& context) const;
   void Follow(const std::shared_ptr<tree::LsmShape>& shape) const;
   std::optional<tree::TreeView> ViewOf(const LiveTable& table) const;
@@ -146,6 +148,7 @@ class Allocation {
   mutable std::vector<LevelFilter> filters_by_distance_;
 
   tree::TreeDivision division_;
+  tree::TreeDivision division_of_bloom_;  // where partitions are too small for Ribbon filters
   tree::LsmShape::PolicyId id_;
   std::optional<tree::FilterSizeDemand> demand_;
   mutable std::mutex mutex_;

@@ -27,7 +27,7 @@ struct DivisionOptions {
 
 // By how much the bits of a family may exceed the average that is wanted, before new tables get
 // fewer than their share: small runs come before the large one is written anew.
-inline constexpr double kMostOverAverage = 1.05;
+inline constexpr double kMostOverAverage = 1.03;
 inline constexpr double kMostOverWithBudget = 1.025;
 
 // What is held back for small runs that are not there yet, as a part of what they take in a tree of

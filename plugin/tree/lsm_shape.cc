@@ -162,6 +162,7 @@ void LsmShape::EndJob(const std::string& family, JobId job, const std::vector<Li
     jobs_.erase(known);
   }
   Family& tree = families_[family];
+  Count(ended, outputs, tree.recent);
   for (const LiveTable& output : outputs) {
     const bool is_moved = ended.inputs.erase(output.number) != 0;
     const bool is_new =
@@ -169,6 +170,22 @@ void LsmShape::EndJob(const std::string& family, JobId job, const std::vector<Li
     if (is_moved || is_new) Add(tree, output);
   }
   for (const std::uint64_t input : ended.inputs) Remove(input);
+}
+
+void LsmShape::Count(const Job& ended, const std::vector<LiveTable>& outputs, RecentJobs& recent) {
+  double keys = 0.0;
+  double moved = 0.0;
+  for (const LiveTable& table : outputs) {
+    keys += static_cast<double>(table.count.keys);
+    if (ended.inputs.count(table.number) != 0) moved += static_cast<double>(table.count.keys);
+  }
+  if (keys == 0.0) return;
+  const bool is_from_level0 = TallyOfLevel(ended.tallies.inputs, 0).tables != 0;
+  if (ended.tallies.is_flush) {
+    recent.AddFlush(keys);
+  } else if (is_from_level0) {
+    recent.AddCompactionOfLevel0(moved, keys);
+  }
 }
 
 void LsmShape::CancelJob(const std::string& family, JobId job) {
@@ -211,8 +228,8 @@ std::optional<TreeView> LsmShape::View(const std::string& family, JobId job, int
   if (running != nullptr) unreported.written = running->tallies.written;
   const bool is_reported = running != nullptr && !running->tallies.is_unreported;
 
-  TreeView view = ViewOfJob(tree.live, is_reported ? running->tallies : unreported,
-                            BytesAddedBy(family, running));
+  TreeView view = ViewOfJob(tree.live, is_reported ? running->tallies : unreported, tree.recent,
+                            AddedBy(family, running));
   for (const auto& [name, other] : families_) {
     const bool shares_policy = other.policy == tree.policy || other.policy == kNoPolicy;
     if (&other == &tree || !shares_policy) continue;
@@ -288,22 +305,22 @@ bool LsmShape::Remove(std::uint64_t number) {
 }
 
 // What running jobs add to a family at most: that is if those that add bytes end first.
-double LsmShape::BytesAddedBy(const std::string& family, const Job* except) const {
-  double bytes = 0.0;
+Tally LsmShape::AddedBy(const std::string& family, const Job* except) const {
+  Tally added;
   for (const auto& [id, job] : jobs_) {
     if (&job == except || id.first != family || job.tallies.is_unreported) continue;
-    const std::uint64_t written = job.tallies.written.filter_bytes;
-    const std::uint64_t replaced = TallyOfAll(job.tallies.inputs).filter_bytes;
-    if (written > replaced) bytes += static_cast<double>(written - replaced);
+    Tally more = job.tallies.written.Filtered();
+    more.Subtract(TallyOfAll(job.tallies.inputs).Filtered());
+    added.Add(more);
   }
-  return bytes;
+  return added;
 }
 
 LsmShape::Total LsmShape::TotalOf(const std::string& name, const Family& family) const {
-  const Tally live = TallyOfAll(family.live);
-  return {static_cast<double>(live.keys),
-          static_cast<double>(live.filter_bytes) + BytesAddedBy(name, nullptr),
-          static_cast<double>(live.unknown_keys)};
+  Tally sum = TallyOfAll(family.live);
+  sum.Add(AddedBy(name, nullptr));
+  return {static_cast<double>(sum.keys), static_cast<double>(sum.filter_bytes),
+          static_cast<double>(sum.unknown_keys)};
 }
 
 }  // namespace exactbloom::tree

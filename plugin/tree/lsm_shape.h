@@ -94,6 +94,7 @@ class LsmShape {
   struct Family {
     PolicyId policy = kNoPolicy;
     Tallies live;
+    RecentJobs recent;
   };
   struct Job {
     JobTallies tallies;
@@ -113,10 +114,11 @@ class LsmShape {
   void ForgetOldJobs();
   void SettleLiveOutputs();
   bool Settle(std::uint64_t number);
+  static void Count(const Job& ended, const std::vector<LiveTable>& outputs, RecentJobs& recent);
   void TakeInput(Family& family, Job& job, const LiveTable& input);
   void Add(Family& family, const LiveTable& table);
   bool Remove(std::uint64_t number);
-  double BytesAddedBy(const std::string& family, const Job* except) const;
+  Tally AddedBy(const std::string& family, const Job* except) const;
   Total TotalOf(const std::string& name, const Family& family) const;
 
   mutable std::mutex mutex_;

@@ -9,6 +9,7 @@ void Tally::Add(const TableCount& count) {
   ++tables;
   keys += count.keys;
   (count.filter_bytes ? filter_bytes : unknown_keys) += count.filter_bytes.value_or(count.keys);
+  if (count.filter_bytes == std::uint64_t{0}) unfiltered_keys += count.keys;
 }
 
 void Tally::Add(const Tally& other) {
@@ -16,6 +17,14 @@ void Tally::Add(const Tally& other) {
   keys += other.keys;
   filter_bytes += other.filter_bytes;
   unknown_keys += other.unknown_keys;
+  unfiltered_keys += other.unfiltered_keys;
+}
+
+Tally Tally::Filtered() const {
+  Tally filtered = *this;
+  filtered.keys -= unfiltered_keys;
+  filtered.unfiltered_keys = 0;
+  return filtered;
 }
 
 void Tally::Subtract(const TableCount& count) {
@@ -29,6 +38,7 @@ void Tally::Subtract(const Tally& other) {
   keys -= std::min(keys, other.keys);
   filter_bytes -= std::min(filter_bytes, other.filter_bytes);
   unknown_keys -= std::min(unknown_keys, other.unknown_keys);
+  unfiltered_keys -= std::min(unfiltered_keys, other.unfiltered_keys);
 }
 
 RunClass RunClassOf(int level, std::uint64_t keys) {

@@ -24,10 +24,13 @@ struct Tally {
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;
   std::uint64_t filter_bytes = 0;
-  std::uint64_t unknown_keys = 0;  // of tables whose filter size is unknown
+  std::uint64_t unknown_keys = 0;     // of tables whose filter size is unknown
+  std::uint64_t unfiltered_keys = 0;  // of tables without a filter
 
   void Add(const TableCount& count);
   void Add(const Tally& other);
+  // Without the tables that have no filter; `tables` counts them nevertheless.
+  Tally Filtered() const;
   // At most down to zero.
   void Subtract(const TableCount& count);
   void Subtract(const Tally& other);

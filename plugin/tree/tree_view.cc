@@ -21,10 +21,11 @@ double PartThatReturns(double run_keys, double output_keys) {
   return run_keys < kSmall * output_keys ? kPart : 0.0;
 }
 
-// The mean of level 0. If that is empty, a quarter of the smallest run: with leveled compaction
-// four flushes are usually compacted together.
-double TypicalFlushKeys(const Tallies& live) {
+// By the recent flushes. Before the first one the mean of level 0; if that is empty, a quarter of
+// the smallest run: with leveled compaction four flushes are usually compacted together.
+double TypicalFlushKeys(const Tallies& live, const RecentJobs& recent) {
   constexpr double kFlushes = 4.0;
+  if (recent.flush_keys > 0.0) return recent.flush_keys;
   const Tally level0 = TallyOfLevel(live, 0);
   if (level0.keys != 0) return Real(level0.keys) / Real(level0.tables);
   double smallest = 0.0;
@@ -103,25 +104,59 @@ void ReplaceInputs(const JobTallies& job, TreeView& view) {
   view.other_unknown_keys -= Real(inputs.unknown_keys);
 }
 
+// Without the keys of tables that have no filter and are not rewritten by the job, as those of the
+// bottommost level under optimize_filters_for_hits: bits that they do not take are not there for
+// others.
+Tallies WithoutUnfiltered(Tallies live, const JobTallies& job) {
+  for (auto& [run, tally] : live) {
+    const bool is_rewritten =
+        job.inputs.count(run) != 0 || (!job.is_flush && run.first == job.output_level);
+    if (!is_rewritten) tally = tally.Filtered();
+  }
+  return live;
+}
+
+// A flushed table that will move down as it is belongs to the largest run from the beginning: no
+// key is in any other run's range, too.
+void JoinLargestRun(TreeView& view) {
+  view.is_flush = false;
+  view.other_runs.clear();
+  view.keys_to_write = view.typical_flush_keys;
+  view.live_keys += view.typical_flush_keys;
+  view.output_keys = view.live_keys;
+}
+
 }  // namespace
 
-TreeView ViewOfJob(const Tallies& live, const JobTallies& given_job, double added_by_others) {
+void RecentJobs::AddFlush(double keys) {
+  flush_keys = flush_keys == 0.0 ? keys : (flush_keys + keys) / 2.0;
+}
+
+void RecentJobs::AddCompactionOfLevel0(double moved_keys, double all_keys) {
+  moved_part = (moved_part + moved_keys / all_keys) / 2.0;
+}
+
+TreeView ViewOfJob(const Tallies& all_live, const JobTallies& given_job, const RecentJobs& recent,
+                   const Tally& added_by_others) {
   JobTallies job = given_job;
-  if (job.is_unreported) AssumeInputs(live, job);
+  if (job.is_unreported) AssumeInputs(all_live, job);
+  const Tallies live = WithoutUnfiltered(all_live, job);
   const Tally all = TallyOfAll(live);
   TreeView view;
   view.is_flush = job.is_flush;
-  view.typical_flush_keys = TypicalFlushKeys(live);
+  view.typical_flush_keys = TypicalFlushKeys(live, recent);
   view.output_keys = OutputKeys(live, job);
   AddOtherRuns(live, job, view);
-  view.live_keys = Real(all.keys);
-  view.other_filter_bytes = Real(all.filter_bytes) + added_by_others;
+  view.live_keys = Real(all.keys + added_by_others.keys);
+  view.other_filter_bytes = Real(all.filter_bytes + added_by_others.filter_bytes);
   view.other_unknown_keys = Real(all.unknown_keys);
   if (job.is_unreported) {
     RemoveTypicalInput(live, job, view);
   } else {
     ReplaceInputs(job, view);
   }
+  constexpr double kMostMoves = 0.5;
+  if (job.is_flush && recent.moved_part > kMostMoves) JoinLargestRun(view);
   return view;
 }
 

@@ -50,9 +50,21 @@ struct JobTallies {
   Tally written;
 };
 
+// What a family's last jobs did: means in which each job counts as much as all before it.
+struct RecentJobs {
+  double flush_keys = 0.0;  // 0: there was no flush
+  // The part of level 0 that moved to the next level without being rewritten, as tables of
+  // ascending keys do.
+  double moved_part = 0.0;
+
+  void AddFlush(double keys);
+  void AddCompactionOfLevel0(double moved_keys, double all_keys);
+};
+
 // Returns the view of a job without shared_keys and shared_filter_bytes.
 //   live               the live tables of the family, including the inputs of the job
-//   added_by_others    bytes of filters that other running jobs add to the family
-TreeView ViewOfJob(const Tallies& live, const JobTallies& job, double added_by_others);
+//   added_by_others    keys and filter bytes that other running jobs add to the family at most
+TreeView ViewOfJob(const Tallies& live, const JobTallies& job, const RecentJobs& recent,
+                   const Tally& added_by_others);
 
 }  // namespace exactbloom::tree

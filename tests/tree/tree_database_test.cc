@@ -195,7 +195,7 @@ TEST(TreeDatabaseSessions, ATableGetsTheSameAfterARestart) {
     const Trees trees = TreesOf(*db);
     bits_per_key[restarts ? 1 : 0] = trees.at(rocksdb::kDefaultColumnFamilyName).at(0).BitsPerKey();
   }
-  EXPECT_GT(bits_per_key[0], 1.5 * kBits);
+  EXPECT_GT(bits_per_key[0], 1.1 * kBits);
   EXPECT_NEAR(bits_per_key[1], bits_per_key[0], 0.005 * bits_per_key[0]);
 }
 
