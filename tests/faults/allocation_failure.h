@@ -51,19 +51,23 @@ auto Starve(Function function) {
 }
 
 // Calls `attempt` with the first allocation failing, with the second, and so on until none fails;
-// beyond kEachAllocation in growing steps. Returns how many attempts met a failure.
+// beyond kEachAllocation in growing steps. First each fails alone, then all that follow as well.
+// Returns how many attempts met a failure.
 inline constexpr std::uint64_t kEachAllocation = 64;
 
 template <typename Attempt>
-std::uint64_t FailEachAllocation(Shortage shortage, Attempt attempt) {
+std::uint64_t FailEachAllocation(Attempt attempt) {
   constexpr std::uint64_t kStepsPerFactor = 3;
   std::uint64_t failures = 0;
-  for (std::uint64_t number = 1;; ++failures) {
-    AllocationFailure failure(number, shortage);
-    attempt(failure);
-    if (!failure.HasHappened()) return failures;
-    number += number < kEachAllocation ? 1 : number / kStepsPerFactor;
+  for (const Shortage shortage : {Shortage::kOneAllocation, Shortage::kAllThatFollow}) {
+    for (std::uint64_t number = 1;; ++failures) {
+      AllocationFailure failure(number, shortage);
+      attempt(failure);
+      if (!failure.HasHappened()) break;
+      number += number < kEachAllocation ? 1 : number / kStepsPerFactor;
+    }
   }
+  return failures;
 }
 
 }  // namespace exactbloom::faults

@@ -10,17 +10,6 @@
 #include "sample_filters.h"
 
 namespace exactbloom::faults {
-namespace {
-
-// With a budget that the trees of the tests exceed at times.
-PolicyPointer NewFollowingPolicy() {
-  ExactBloomOptions options;
-  options.memory_budget = 4096;
-  return PolicyPointer(NewExactBloomFilterPolicy(options));
-}
-
-}  // namespace
-
 std::string Configuration::Name() const {
   return (layout ? NameOf(*layout) : "RocksDB") + (partitioned ? "Partitioned" : "Full") +
          (detects_faults ? "Detecting" : "") + (follows_tree ? "Following" : "");
@@ -30,7 +19,11 @@ rocksdb::Options Configuration::Options() const {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy =
       layout ? NewPolicy(*layout) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
-  if (follows_tree) table.filter_policy = NewFollowingPolicy();
+  if (follows_tree) {
+    ExactBloomOptions following;
+    following.memory_budget = 4096;  // which the trees of the tests exceed at times
+    table.filter_policy.reset(NewExactBloomFilterPolicy(following));
+  }
   table.detect_filter_construct_corruption = detects_faults;
   if (partitioned) PartitionFilters(256, &table);
   table.block_size = 1024;

@@ -5,7 +5,6 @@
 #include <rocksdb/status.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,7 +23,6 @@ using Writes = std::vector<std::pair<std::uint64_t, Value>>;
 
 class ExpectedContents {
  public:
-  // A multiple of 32 keys.
   explicit ExpectedContents(std::uint64_t keys) : keys_(keys) {
     for (std::uint64_t number = 0; number < 2 * keys; ++number) texts_.push_back(KeyOf(number));
   }
@@ -95,26 +93,20 @@ class ExpectedContents {
   }
 
   std::string Look(rocksdb::DB& db, const std::vector<Value>& found) const {
-    constexpr std::size_t kBatch = 32;
-    for (std::uint64_t first = 0; first < 2 * Keys(); first += kBatch) {
-      const auto begin = texts_.begin() + static_cast<std::ptrdiff_t>(first);
-      const std::vector<rocksdb::Slice> keys(begin, begin + kBatch);
-      std::vector<std::string> values;
-      const std::vector<rocksdb::Status> statuses = db.MultiGet({}, keys, &values);
-      for (std::size_t i = 0; i < kBatch; ++i) {
-        const std::uint64_t number = first + i;
-        std::string value;
-        const rocksdb::Status status = db.Get({}, keys[i], &value);
-        if (status.code() != statuses[i].code() || (status.ok() && value != values[i])) {
-          return Wrong(number,
-                       "MultiGet says " + statuses[i].ToString() + ", Get " + status.ToString());
-        }
-        const bool is_written = number % 2 == 0;
-        const Value expected = is_written ? found[number / 2] : std::nullopt;
-        if (!(expected ? status.ok() && value == *expected : status.IsNotFound())) {
-          return Wrong(number, "the iterator finds " + expected.value_or("nothing") + ", Get " +
-                                   status.ToString() + " " + value);
-        }
+    const std::vector<rocksdb::Slice> keys(texts_.begin(), texts_.end());
+    std::vector<std::string> values;
+    const std::vector<rocksdb::Status> statuses = db.MultiGet({}, keys, &values);
+    for (std::uint64_t number = 0; number < 2 * Keys(); ++number) {
+      const bool is_written = number % 2 == 0;
+      const Value expected = is_written ? found[number / 2] : std::nullopt;
+      std::string value;
+      for (const bool alone : {false, true}) {
+        const rocksdb::Status status = alone ? db.Get({}, keys[number], &value) : statuses[number];
+        if (!alone) value = values[number];
+        if (expected ? status.ok() && value == *expected : status.IsNotFound()) continue;
+        return Wrong(number, "the iterator finds " + expected.value_or("nothing") +
+                                 (alone ? ", Get " : ", MultiGet ") + status.ToString() + " " +
+                                 value);
       }
     }
     return "";

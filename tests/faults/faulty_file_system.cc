@@ -41,6 +41,13 @@ void Spoil(Fault fault, std::size_t end, Slice* result, char* scratch, FaultSour
   }
 }
 
+FileKind FileKindOf(const std::string& path) {
+  if (Slice(path).ends_with(".sst")) return FileKind::kTable;
+  if (Slice(path).ends_with(".log")) return FileKind::kLog;
+  const std::size_t name = path.rfind('/') + 1;
+  return path.compare(name, 9, "MANIFEST-") == 0 ? FileKind::kManifest : FileKind::kOther;
+}
+
 // Only fails: RocksDB takes an early end of a log for its real end (docs/reliability.md).
 class SequentialFile : public rocksdb::FSSequentialFileOwnerWrapper {
  public:
@@ -211,18 +218,7 @@ class HastyEnv : public rocksdb::EnvWrapper {
   }
 };
 
-bool EndsIn(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 }  // namespace
-
-FileKind FileKindOf(const std::string& path) {
-  if (EndsIn(path, ".sst")) return FileKind::kTable;
-  if (EndsIn(path, ".log")) return FileKind::kLog;
-  const std::size_t name = path.rfind('/') + 1;
-  return path.compare(name, 9, "MANIFEST-") == 0 ? FileKind::kManifest : FileKind::kOther;
-}
 
 std::unique_ptr<rocksdb::Env> NewFaultyEnv(FaultSource& faults) {
   return std::make_unique<HastyEnv>(std::make_shared<FaultyFileSystem>(faults));

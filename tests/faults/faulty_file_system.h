@@ -4,6 +4,8 @@
 
 #include <rocksdb/env.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,10 +16,11 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace exactbloom::faults {
 
-enum class FileKind { kTable, kLog, kManifest, kOther };
+enum class FileKind { kTable, kLog, kManifest, kOther };  // a log is a write-ahead log
 enum class Operation { kRead, kWrite, kSync, kCreate };
 
 // kShorten: a read returns fewer bytes without an error; a write leaves its first bytes in the
@@ -26,9 +29,6 @@ enum class Fault { kFail, kShorten, kCorrupt };
 
 using Probabilities = std::map<std::tuple<FileKind, Operation, Fault>, double>;
 
-// A table, a write-ahead log, a MANIFEST, or something else, by the name of the file.
-FileKind FileKindOf(const std::string& path);
-
 // Decides which operations fail. May be used by several threads at once.
 class FaultSource {
  public:
@@ -36,15 +36,12 @@ class FaultSource {
   explicit FaultSource(std::uint64_t seed = 0, Probabilities probabilities = {})
       : random_(seed), probabilities_(std::move(probabilities)) {}
 
-  void Switch(bool on) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    on_ = on;
-  }
+  void Switch(bool on) { on_ = on; }
 
   // Decides the fate of an operation.
   std::optional<Fault> Draw(FileKind file, Operation operation) {
-    const std::lock_guard<std::mutex> lock(mutex_);
     if (!on_) return std::nullopt;
+    const std::lock_guard<std::mutex> lock(mutex_);
     double number = std::uniform_real_distribution<double>()(random_);
     for (const Fault fault : {Fault::kFail, Fault::kShorten, Fault::kCorrupt}) {
       const auto probability = probabilities_.find({file, operation, fault});
@@ -76,18 +73,10 @@ class FaultSource {
     if (space_ == kRoom) return bytes;
     const std::uint64_t taken = std::min(bytes, space_);
     space_ -= taken;
-    if (taken < bytes) ++full_writes_;
     return taken;
   }
 
-  std::uint64_t Faults() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return faults_;
-  }
-  std::uint64_t FullWrites() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return full_writes_;
-  }
+  std::uint64_t Faults() const { return faults_; }
 
  private:
   static constexpr std::uint64_t kRoom = std::numeric_limits<std::uint64_t>::max();
@@ -95,10 +84,9 @@ class FaultSource {
   std::mutex mutex_;
   std::mt19937_64 random_;
   Probabilities probabilities_;
-  bool on_ = false;
-  std::uint64_t faults_ = 0;
+  std::atomic<bool> on_ = false;
+  std::atomic<std::uint64_t> faults_ = 0;
   std::uint64_t space_ = kRoom;
-  std::uint64_t full_writes_ = 0;
 };
 
 // An environment over the real file system. Written data are in the page cache at once, where they

@@ -1,24 +1,34 @@
-// A process (killed_writer.h) is killed repeatedly while it flushes, compacts or rebuilds. After
-// each kill the database holds exactly what was acknowledged, and no filter denies a key of its
-// table. EXACTBLOOM_TEST_LARGE=1 (make stress) runs a hundred cycles.
+// A process dies repeatedly while it opens a database, flushes, compacts or rebuilds. After each
+// kill the database holds exactly what was acknowledged, and no filter denies a key of its table.
+// EXACTBLOOM_TEST_LARGE=1 (make stress) runs a hundred cycles.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <poll.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/write_batch.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <mutex>
 #include <random>
-#include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
 
-#include "killed_writer.h"
+#include "configurations.h"
+#include "exactbloom/rebuild_filters.h"
+#include "expected_contents.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "tool/database/database_files.h"
 #include "tool/verify/table_verification.h"
@@ -26,93 +36,189 @@
 namespace exactbloom::faults {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using rocksdb::Status;
+using Microseconds = std::chrono::microseconds;
 
-// The first argument of the process that is killed, which is this program again.
-constexpr const char* kWriterFlag = "--write";
+constexpr std::uint64_t kKeys = 4096;
 
-// The reports of the process before it ended.
-struct Testimony {
+// The key whose value is the number of the last batch that was written.
+constexpr std::uint64_t kLastBatchKey = 0;
+
+// The writes of one batch, in order; batches count from one.
+Writes BatchOf(std::uint64_t number) {
+  constexpr int kWrites = 40;
+  constexpr std::size_t kPadding = 100;
+  constexpr std::uint64_t kDeletedOneIn = 8;
+  std::mt19937_64 random(number);
+  Writes writes = {{kLastBatchKey, std::to_string(number)}};
+  for (int i = 0; i < kWrites; ++i) {
+    const std::uint64_t key = 1 + random() % (kKeys - 1);
+    Value value;
+    if (random() % kDeletedOneIn != 0)
+      value = std::to_string(random()) + std::string(kPadding, 'v');
+    writes.emplace_back(key, value);
+  }
+  return writes;
+}
+
+// Each cycle wants another filter than the one before, so that there is something to rebuild.
+Configuration ConfigurationOf(std::uint64_t cycle) {
+  const std::vector<Configuration> all = AllConfigurations();
+  return all[cycle % all.size()];
+}
+
+rocksdb::Options OptionsOf(std::uint64_t cycle) {
+  rocksdb::Options options = ConfigurationOf(cycle).Options();
+  options.write_buffer_size = 256 << 10;
+  options.max_bytes_for_level_base = 512 << 10;
+  options.max_open_files = -1;
+  return options;
+}
+
+// The process that is killed.
+
+enum Phase { kOpening, kFlush, kCompaction, kRebuild, kPhases };
+
+// The contents of the file of notes.
+struct Notes {
   std::uint64_t last_acknowledged = 0;
-  std::array<int, kPhases> open{};  // phases begun but not ended
+  std::array<int, kPhases> open{};  // how many have begun and not ended
 };
 
-// A process that the destructor ends if it still runs.
-class Victim {
- public:
-  Victim(const std::string& directory, std::uint64_t cycle, std::uint64_t first_batch,
-         Phase phase) {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(pipe(ends.data()), 0);
-    const std::string numbers =
-        fmt::format("{} {} {} {}", cycle, first_batch, static_cast<int>(phase), ends[1]);
-    process_ = fork();
-    EXPECT_GE(process_, 0);
-    if (process_ == 0) {
-      close(ends[0]);
-      execl("/proc/self/exe", kWriterFlag, kWriterFlag, directory.c_str(), numbers.c_str(),
-            nullptr);
-      _exit(127);
-    }
-    close(ends[1]);
-    pipe_ = ends[0];
-  }
-  ~Victim() {
-    if (process_ > 0) End();
-    close(pipe_);
-  }
-  Victim(const Victim&) = delete;
-  Victim& operator=(const Victim&) = delete;
+struct Mission {
+  std::string directory;  // of the database
+  std::string notes;      // the file
+  std::uint64_t cycle;
+  std::uint64_t first_batch;
+  Phase last_phase;
+  Microseconds delay;
+};
 
-  // Kills the process when `delay` has passed since the beginning of `phase`, and returns its
-  // reports. It must not end by itself.
-  Testimony KillIn(Phase phase, std::chrono::microseconds delay) {
-    constexpr auto kLongest = std::chrono::seconds(20);
-    Clock::time_point deadline = Clock::now() + kLongest;
-    Testimony testimony;
-    Message message{};
-    while (Clock::now() < deadline) {
-      pollfd waiting = {pipe_, POLLIN, 0};
-      const auto left = deadline - Clock::now();
-      const timespec limit = {left / std::chrono::seconds(1),
-                              (left % std::chrono::seconds(1)) / std::chrono::nanoseconds(1)};
-      if (ppoll(&waiting, 1, &limit, nullptr) <= 0) break;
-      if (!Hear(&message, &testimony)) break;
-      const bool begins = message.kind == Message::Kind::kBegins && message.phase == phase;
-      if (begins && !met_) deadline = Clock::now() + delay;
-      met_ = met_ || begins;
-    }
-    EXPECT_TRUE(WIFSIGNALED(End())) << "it ended by itself";
-    while (Hear(&message, &testimony)) {
-    }
-    return testimony;
+[[noreturn]] void Fail(const char* what, const Status& status) {
+  std::fprintf(stderr, "kill_test: %s: %s\n", what, status.ToString().c_str());
+  std::_Exit(1);
+}
+
+void KillAfter(Microseconds delay) {
+  std::thread([delay] {
+    std::this_thread::sleep_for(delay);
+    kill(getpid(), SIGKILL);
+  }).detach();
+}
+
+// Keeps the notes in their file, whose bytes survive the process, and kills it in time.
+class Recorder : public rocksdb::EventListener {
+ public:
+  explicit Recorder(const Mission& mission)
+      : mission_(mission), file_(open(mission.notes.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600)) {
+    KillAfter(std::chrono::seconds(20));  // if the last phase never begins
+    Write();
+  }
+
+  void Begin(Phase phase) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++notes_.open[phase];
+    Write();
+    if (phase != mission_.last_phase || dies_) return;
+    dies_ = true;
+    KillAfter(mission_.delay);
+  }
+  void End(Phase phase) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --notes_.open[phase];
+    Write();
+  }
+  void Acknowledge(std::uint64_t batch) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    notes_.last_acknowledged = batch;
+    Write();
+  }
+
+  void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { Begin(kFlush); }
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { End(kFlush); }
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
+    Begin(kCompaction);
+  }
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override {
+    End(kCompaction);
   }
 
  private:
-  // Kills the process and returns how it ended. Afterwards another process may get its id.
-  int End() {
-    int status = 0;
-    EXPECT_EQ(kill(process_, SIGKILL), 0);
-    EXPECT_EQ(waitpid(process_, &status, 0), process_);
-    process_ = 0;
-    return status;
+  void Write() const {
+    if (pwrite(file_, &notes_, sizeof notes_, 0) != sizeof notes_) std::_Exit(1);
   }
 
-  bool Hear(Message* message, Testimony* testimony) const {
-    if (read(pipe_, message, sizeof(*message)) != sizeof(*message)) return false;
-    int& open = testimony->open[static_cast<std::size_t>(message->phase)];
-    if (message->kind == Message::Kind::kAcknowledged) {
-      testimony->last_acknowledged = message->number;
-    } else {
-      open += message->kind == Message::Kind::kBegins ? 1 : -1;
-    }
-    return true;
-  }
-
-  pid_t process_ = 0;
-  int pipe_ = -1;
-  bool met_ = false;
+  const Mission& mission_;
+  int file_;
+  std::mutex mutex_;
+  Notes notes_;
+  bool dies_ = false;
 };
+
+void Maintain(rocksdb::DB& db, Phase phase, Recorder& recorder) {
+  Status status;
+  if (phase == kRebuild) {
+    recorder.Begin(phase);
+    RebuildResult result;
+    status = RebuildFilters(db, {}, &result);
+    recorder.End(phase);
+  }
+  while (status.ok()) {
+    if (phase == kFlush) {
+      status = db.Flush({});
+    } else {
+      rocksdb::CompactRangeOptions options;
+      options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+      status = db.CompactRange(options, nullptr, nullptr);
+    }
+  }
+  Fail("maintenance", status);
+}
+
+[[noreturn]] void Write(rocksdb::DB& db, std::uint64_t first, Recorder& recorder) {
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  for (std::uint64_t number = first;; ++number) {
+    rocksdb::WriteBatch batch;
+    for (const auto& [key, value] : BatchOf(number)) {
+      const std::string text = KeyOf(2 * key);
+      const Status status = value ? batch.Put(text, *value) : batch.Delete(text);
+      if (!status.ok()) Fail("batch", status);
+    }
+    const Status status = db.Write(synced, &batch);
+    if (!status.ok()) Fail("write", status);
+    recorder.Acknowledge(number);
+  }
+}
+
+// Writes one synced batch after the other, and at the same time flushes, compacts or rebuilds.
+// Kills the process when the delay has passed since the last phase began.
+[[noreturn]] void WriteUntilKilled(const Mission& mission) {
+  const auto recorder = std::make_shared<Recorder>(mission);
+  rocksdb::Options options = OptionsOf(mission.cycle);
+  options.listeners.push_back(recorder);
+  recorder->Begin(kOpening);
+  std::unique_ptr<rocksdb::DB> db;
+  const Status status = rocksdb::DB::Open(options, mission.directory, Receive(&db));
+  if (!status.ok()) Fail("open", status);
+  recorder->End(kOpening);
+  std::thread([&] { Maintain(*db, mission.last_phase, *recorder); }).detach();
+  Write(*db, mission.first_batch, *recorder);
+}
+
+// Runs this program again on the mission, and returns the notes. The process must not end by
+// itself.
+Notes RunUntilKilled(const Mission& mission) {
+  const std::string command = fmt::format(
+      "exec {} {} {} {} {} {} {}", std::filesystem::read_symlink("/proc/self/exe").string(),
+      mission.directory, mission.notes, mission.cycle, mission.first_batch,
+      static_cast<int>(mission.last_phase), mission.delay.count());
+  EXPECT_TRUE(WIFSIGNALED(std::system(command.c_str()))) << "it ended by itself";
+  Notes notes;
+  std::ifstream(mission.notes, std::ios::binary)
+      .read(reinterpret_cast<char*>(&notes), sizeof notes);
+  return notes;
+}
 
 // Asks each filter for every key of its table. Returns the number of keys.
 std::uint64_t VerifyFilters(const std::string& directory) {
@@ -149,44 +255,32 @@ TEST(Kill, NothingAcknowledgedIsLost) {
   const bool large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;
   const std::uint64_t cycles = large ? 100 : 8;
   // The phase to kill in, and the most time after its beginning.
-  using Microseconds = std::chrono::microseconds;
-  constexpr std::array<std::pair<Phase, Microseconds>, 4> kAims = {{
-      {Phase::kRebuild, Microseconds(40'000)},
-      {Phase::kFlush, Microseconds(10'000)},
-      {Phase::kCompaction, Microseconds(30'000)},
-      {Phase::kOpening, Microseconds(50'000)},
-  }};
+  constexpr std::array<std::pair<Phase, std::uint64_t>, 4> kAims = {
+      {{kRebuild, 40'000}, {kFlush, 10'000}, {kCompaction, 30'000}, {kOpening, 50'000}}};
   const TemporaryDirectory directory;
   const std::string path = directory.path("db");
-  ExpectedContents expected(kSequenceKeys);
+  ExpectedContents expected(kKeys);
   std::mt19937_64 random(cycles);
   std::array<std::uint64_t, kPhases> kills{};  // within the phase that was aimed at
   std::uint64_t keys_of_tables = 0;
-  std::uint64_t last = 0;
-  {
-    // Tables to compact and rebuild in the first cycle.
-    Victim victim(path, 0, 1, Phase::kFlush);
-    const Testimony testimony = victim.KillIn(Phase::kCompaction, Microseconds(500'000));
-    last = VerifyContents(path, 0, 0, testimony.last_acknowledged, &expected);
-  }
+  // First, tables to compact and rebuild.
+  Mission mission = {path, directory.path("notes"), 0, 1, kFlush, Microseconds(500'000)};
+  Notes notes = RunUntilKilled(mission);
+  std::uint64_t last = VerifyContents(path, 0, 0, notes.last_acknowledged, &expected);
   for (std::uint64_t cycle = 1; cycle <= cycles && !HasFailure(); ++cycle) {
     SCOPED_TRACE(fmt::format("cycle {}, {}", cycle, ConfigurationOf(cycle).Name()));
     const auto [phase, most] = kAims[cycle % kAims.size()];
-    const Microseconds delay(random() % static_cast<std::uint64_t>(most.count()));
-    Victim victim(path, cycle, last + 1, phase);
-    const Testimony testimony = victim.KillIn(phase, delay);
-    const auto aim = static_cast<std::size_t>(phase);
-    kills[aim] += testimony.open[aim] > 0 ? 1 : 0;
-    const std::uint64_t acknowledged = std::max(last, testimony.last_acknowledged);
+    mission = {path, mission.notes, cycle, last + 1, phase, Microseconds(random() % most)};
+    notes = RunUntilKilled(mission);
+    kills[phase] += notes.open[phase] > 0 ? 1 : 0;
+    const std::uint64_t acknowledged = std::max(last, notes.last_acknowledged);
     last = VerifyContents(path, cycle, last, acknowledged, &expected);
     keys_of_tables += VerifyFilters(path);
   }
   // How many keys there are depends on how far the victims came.
-  EXPECT_GT(keys_of_tables, cycles * kSequenceKeys / 8);
+  EXPECT_GT(keys_of_tables, cycles * kKeys / 8);
   if (!large) return;
-  for (const Phase phase : {Phase::kFlush, Phase::kCompaction, Phase::kRebuild}) {
-    EXPECT_GE(kills[static_cast<std::size_t>(phase)], 5U);
-  }
+  for (const Phase phase : {kFlush, kCompaction, kRebuild}) EXPECT_GE(kills[phase], 5U);
 }
 
 }  // namespace
@@ -194,15 +288,8 @@ TEST(Kill, NothingAcknowledgedIsLost) {
 
 int main(int argc, char** argv) {
   using namespace exactbloom::faults;
-  if (argc == 4 && std::string(argv[1]) == kWriterFlag) {
-    std::istringstream numbers(argv[3]);
-    std::uint64_t cycle = 0;
-    std::uint64_t first_batch = 0;
-    int phase = 0;
-    int pipe = 0;
-    numbers >> cycle >> first_batch >> phase >> pipe;
-    WriteUntilKilled(argv[2], cycle, first_batch, static_cast<Phase>(phase), pipe);
-  }
   testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  if (argc != 7) return RUN_ALL_TESTS();
+  WriteUntilKilled({argv[1], argv[2], std::stoull(argv[3]), std::stoull(argv[4]),
+                    static_cast<Phase>(std::stoi(argv[5])), Microseconds(std::stoull(argv[6]))});
 }

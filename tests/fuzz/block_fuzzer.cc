@@ -125,10 +125,6 @@ struct Header {
   std::uint64_t first_key;
 };
 
-char LittleEndianByte(std::uint64_t number, std::size_t i) {
-  return static_cast<char>(number >> (8 * i));
-}
-
 char& ByteOf(std::string& block, std::size_t from_end) { return block[block.size() - from_end]; }
 
 void MendFields(std::string& block) {
@@ -172,41 +168,33 @@ std::string MakeBlock(const Header& header, std::string_view bytes) {
   return block;
 }
 
-// Some keys of a pool, which is made once, because making keys takes longer than asking for them.
-class Keys {
- public:
-  explicit Keys(const Header& header)
-      : texts_(&Pool()[header.first_key % kPoolKeys]), size_(header.keys) {}
+constexpr std::size_t kPoolKeys = 1000;
 
-  std::size_t size() const { return size_; }
-  const std::string_view* begin() const { return texts_; }
-  const std::string_view* end() const { return texts_ + size_; }
-  std::string_view operator[](std::size_t i) const { return texts_[i]; }
+// Keys of all lengths, each in an allocation of its exact size; made once, because making keys
+// takes longer than asking for them.
+const std::string_view* KeyPool() {
+  constexpr std::size_t kMaxKeyBytes = 40;
+  static std::vector<std::unique_ptr<char[]>> memory;
+  static const std::vector<std::string_view> pool = [] {
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < kPoolKeys + Header::kMaxKeys; ++i) {
+      const std::uint64_t number = i * filter::kDrawMultiplier;
+      const std::size_t size = number % (kMaxKeyBytes + 1);
+      char* text = memory.emplace_back(new char[size]).get();
+      for (std::size_t j = 0; j < size; ++j) text[j] = static_cast<char>(number >> (8 * (j % 8)));
+      texts.emplace_back(text, size);
+    }
+    return texts;
+  }();
+  return pool.data();
+}
 
- private:
-  static constexpr std::size_t kPoolKeys = 1000;
+using Keys = std::vector<std::string_view>;
 
-  // Keys of all lengths, each in an allocation of its exact size.
-  static const std::vector<std::string_view>& Pool() {
-    constexpr std::size_t kMaxKeyBytes = 40;
-    static std::vector<std::unique_ptr<char[]>> memory;
-    static const std::vector<std::string_view> pool = [] {
-      std::vector<std::string_view> texts;
-      for (std::size_t i = 0; i < kPoolKeys + Header::kMaxKeys; ++i) {
-        const std::uint64_t number = i * filter::kDrawMultiplier;
-        const std::size_t size = number % (kMaxKeyBytes + 1);
-        char* text = memory.emplace_back(new char[size]).get();
-        for (std::size_t j = 0; j < size; ++j) text[j] = LittleEndianByte(number, j % 8);
-        texts.emplace_back(text, size);
-      }
-      return texts;
-    }();
-    return pool;
-  }
-
-  const std::string_view* texts_;
-  std::size_t size_;
-};
+Keys KeysOf(const Header& header) {
+  const std::string_view* first = KeyPool() + header.first_key % kPoolKeys;
+  return {first, first + header.keys};
+}
 
 // The hashes of the keys, and those with the most unusual code words.
 std::vector<std::uint64_t> MakeHashes(const FilterDescription& filter, const Keys& keys) {
@@ -273,7 +261,7 @@ void CheckPositions(const Kernel& kernel, const FilterDescription& filter,
 
 void CheckView(const BloomFilterView& view, const Keys& keys, const std::vector<bool>& expected) {
   std::array<bool, Header::kMaxKeys + 1> answers{};
-  view.MayContain(keys.begin(), keys.size(), answers.data());
+  view.MayContain(keys.data(), keys.size(), answers.data());
   Require(!answers[keys.size()], "a result behind the last key was written");
   for (std::size_t i = 0; i < keys.size(); ++i) {
     Require(view.MayContain(keys[i]) == expected[i], "a key is answered otherwise than defined");
@@ -328,7 +316,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::Header header(input);
   const std::string bytes = fuzz::MakeBlock(header, input.TakeRest());
   const fuzz::PlacedBytes block(bytes, header.place, header.shift);
-  const fuzz::Keys keys(header);
+  const fuzz::Keys keys = fuzz::KeysOf(header);
   const BloomFilterView view(block.bytes());
   if (view.Status() == BlockStatus::kUsable) {
     fuzz::CheckUsable(block, header, keys);

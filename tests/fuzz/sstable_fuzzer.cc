@@ -1,42 +1,44 @@
-// SSTables with changed bytes.
+// SSTables with changed bytes, read by ExactBloom's own reader: it refuses changed data that have a
+// checksum, and any filter block makes a view that answers. What RocksDB does with such tables is
+// tested in tests/plugin/corruption_test.cc.
 //
-// ExactBloom's own reader gets any table, changed anywhere. It refuses changed data that have a
-// checksum, and any filter block makes a view that answers.
-//
-// RocksDB gets only changes that its checksums detect, since it does not claim to survive others:
-// anywhere before the footer with unchanged checksums, and in ExactBloom's filter blocks also with
-// a corrected block checksum, as from a faulty writer. A lookup then finds the key's value or
-// returns an error. Only a filter block with a corrected checksum may hide a key, and only if
-// ExactBloom's view of it denies the key.
-//
-// An input is a reader (Way), a table, flags for repairs, and changes: each an offset and a byte.
+// An input is a kind of change, and either the bytes of a table, or the number of a written table,
+// flags for repairs, and changes: each an offset and a byte.
+#include <rocksdb/env.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/table_filters.h"
-#include "hostile_database.h"
 #include "input.h"
 #include "plugin/files/block_checksum.h"
+#include "plugin/files/table_filter_blocks.h"
 #include "src/filter/block_format.h"
 
 namespace exactbloom::fuzz {
 namespace {
 
 using rocksdb::BlockBasedTableOptions;
-using rocksdb::Slice;
 using rocksdb::Status;
 
-enum Way : std::uint8_t { kOurReader, kWholeFile, kRocksDb, kRocksDbOpen, kWays };
 enum Mending : unsigned { kMendTrailer = 1, kMendBlock = 2 };
 
+constexpr int kKeys = 48;  // those of even numbers are in the tables
 constexpr char kPath[] = "/table.sst";
+
+std::string KeyOf(int number) { return "key " + std::to_string(100 + number); }
+
+rocksdb::Env& Memory() {
+  static rocksdb::Env& memory = *rocksdb::NewMemEnv(rocksdb::Env::Default());
+  return memory;
+}
 
 BlockBasedTableOptions TableOptions(Layout layout, rocksdb::ChecksumType checksum, bool partitioned,
                                     std::uint32_t format_version = 5) {
@@ -57,24 +59,76 @@ BlockBasedTableOptions TableOptions(Layout layout, rocksdb::ChecksumType checksu
   return table_options;
 }
 
-// Never destroyed, since their threads run until the process ends.
-HostileDatabase& DatabaseOf(std::size_t number) {
-  static const std::vector<HostileDatabase*>& databases = *new std::vector<HostileDatabase*>{
-      new HostileDatabase(TableOptions({FilterKind::kClassic, 0}, rocksdb::kXXH3, false)),
-      new HostileDatabase(TableOptions({FilterKind::kStandard, 1}, rocksdb::kCRC32c, true)),
-      new HostileDatabase(TableOptions({FilterKind::kClassic, 1}, rocksdb::kxxHash64, false)),
+// ExactBloom's reading of a table, and its filter blocks.
+struct Reading {
+  TableFilter filter;
+  std::vector<std::string> blocks;
+};
+
+Reading Read(const std::string& bytes) {
+  Require(rocksdb::WriteStringToFile(&Memory(), bytes, kPath).ok(), "the table is not written");
+  Reading reading;
+  const auto visit = [&reading](rocksdb::Slice block) {
+    reading.blocks.push_back(block.ToString());
+    const BloomFilterView view({block.data(), block.size()});
+    for (int number = 0; number < kKeys; ++number) {
+      const bool answer = view.MayContain(KeyOf(number));
+      Require(answer || view.Status() == BlockStatus::kUsable,
+              "a block is read that is not usable");
+    }
+  };
+  const Status status = ReadTableFilter(*Memory().GetFileSystem(), kPath, &reading.filter, visit);
+  Require(status.ok() || status.getState() != nullptr, "an error without a message");
+  return reading;
+}
+
+struct Table {
+  explicit Table(const BlockBasedTableOptions& table_options) : checksum(table_options.checksum) {
+    rocksdb::Options options;
+    options.env = &Memory();
+    options.compression = rocksdb::kNoCompression;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+    rocksdb::SstFileWriter writer({}, options);
+    Require(writer.Open(kPath).ok(), "the table is not opened");
+    for (int number = 0; number < kKeys; number += 2) {
+      Require(writer.Put(KeyOf(number), "value").ok(), "a key is not written");
+    }
+    Require(writer.Finish().ok() && rocksdb::ReadFileToString(&Memory(), kPath, &bytes).ok(),
+            "the table is not written");
+    std::unique_ptr<files::TableFile> file;
+    std::vector<files::IndexEntry> entries;
+    Require(files::TableFile::Open(*Memory().GetFileSystem(), kPath, &file).ok() &&
+                files::ListFilterBlocks(*file, files::FindFilter(*file), &entries).ok(),
+            "the filter blocks are not found");
+    for (const files::IndexEntry& entry : entries) filter_blocks.push_back(entry.handle);
+    Require(!filter_blocks.empty(), "the table has no filter");
+    reading = Read(bytes);
+  }
+
+  rocksdb::ChecksumType checksum;
+  std::string bytes;
+  std::vector<files::BlockHandle> filter_blocks;
+  Reading reading;
+};
+
+const Table& TableOf(std::size_t number) {
+  static const std::vector<Table> tables = {
+      Table(TableOptions({FilterKind::kClassic, 0}, rocksdb::kXXH3, false)),
+      Table(TableOptions({FilterKind::kStandard, 1}, rocksdb::kCRC32c, true)),
+      Table(TableOptions({FilterKind::kClassic, 1}, rocksdb::kxxHash64, false)),
       // The index of partitions has internal keys, and no delta encoding.
-      new HostileDatabase(TableOptions({FilterKind::kStandard, 0}, rocksdb::kxxHash, true, 2)),
-      // Only for ExactBloom's reader: no checksum guards it.
-      new HostileDatabase(TableOptions({FilterKind::kClassic, 1}, rocksdb::kNoChecksum, true))};
-  return *databases[number % databases.size()];
+      Table(TableOptions({FilterKind::kStandard, 0}, rocksdb::kxxHash, true, 2)),
+      Table(TableOptions({FilterKind::kClassic, 1}, rocksdb::kNoChecksum, true))};
+  return tables[number % tables.size()];
 }
 
 class ChangedTable {
  public:
-  ChangedTable(const HostileDatabase& database, unsigned mending, Input& input)
-      : database_(database), mending_(mending), bytes_(database.Bytes()) {
+  ChangedTable(const Table& table, unsigned mending, Input& input)
+      : table_(table), mending_(mending), bytes_(table.bytes) {
     enum Where : std::uint8_t { kAnywhere, kBeforeFooter, kFilter };
+    const std::size_t footer = bytes_.size() - files::kMaxFooterBytes;
+    Require(footer > 0, "the table is empty");
     while (!input.empty()) {
       const auto where = static_cast<Where>(input.Take<std::uint8_t>() % 3);
       const std::size_t offset = input.Take<std::uint16_t>();
@@ -82,76 +136,47 @@ class ChangedTable {
       if (where == kFilter) {
         ChangeFilter(offset, byte);
       } else {
-        Change(offset % (where == kAnywhere ? bytes_.size() : FooterOffset()), byte);
+        const std::size_t place =
+            offset % (where == kAnywhere ? footer + files::kMaxFooterBytes : footer);
+        Change(place, byte);
+        footer_changed_ = footer_changed_ || (byte != 0 && place >= footer);
       }
     }
     for (const std::size_t number : changed_filters_) Mend(number);
   }
 
   const std::string& Bytes() const { return bytes_; }
-  bool IsFooterChanged() const { return footer_changed_; }
-  bool ArePropertiesChanged() const { return properties_changed_; }
 
-  // Whether no checksum was corrected.
+  // Whether a checksum guards each change.
   bool IsGuarded() const {
-    return database_.Checksum() != rocksdb::kNoChecksum &&
+    return table_.checksum != rocksdb::kNoChecksum &&
            (changed_filters_.empty() || (mending_ & kMendBlock) == 0) && !footer_changed_;
   }
 
-  // Whether a filter with a corrected checksum may deny the key.
-  bool MayHide(const std::string& key) const {
-    if ((mending_ & kMendBlock) == 0) return false;
-    const auto& blocks = database_.Map().filter_blocks;
-    const auto at = std::find_if(blocks.begin(), blocks.end(), [&](const auto& block) {
-      return block.key.empty() || block.key >= key;
-    });
-    const BloomFilterView view(Contents(at == blocks.end() ? blocks.back() : *at));
-    // RocksDB's own reader decides on foreign blocks.
-    return view.Status() == BlockStatus::kForeign || !view.MayContain(key);
-  }
-
  private:
-  std::size_t FooterOffset() const { return database_.Map().footer_offset; }
-
-  std::string_view Contents(const files::IndexEntry& block) const {
-    return std::string_view(bytes_).substr(block.handle.offset, block.handle.size);
-  }
-
   void Change(std::size_t offset, char byte) {
     bytes_[offset] = static_cast<char>(bytes_[offset] ^ byte);
-    if (byte == 0) return;
-    const files::BlockHandle& properties = database_.Map().properties;
-    if (offset >= FooterOffset()) footer_changed_ = true;
-    if (offset >= properties.offset &&
-        offset < properties.offset + properties.size + files::kBlockTrailerBytes) {
-      properties_changed_ = true;
-    }
   }
 
   // Counted through all filter blocks, from the end of each, where the trailers are.
   void ChangeFilter(std::size_t offset, char byte) {
-    const auto& blocks = database_.Map().filter_blocks;
-    const std::size_t number = offset % blocks.size();
-    const files::BlockHandle& handle = blocks[number].handle;
-    const std::size_t from_end = offset / blocks.size() % handle.size;
-    Change(handle.offset + handle.size - 1 - from_end, byte);
-    changed_filters_.insert(number);
+    const std::size_t blocks = table_.filter_blocks.size();
+    const files::BlockHandle& handle = table_.filter_blocks[offset % blocks];
+    Change(handle.offset + handle.size - 1 - offset / blocks % handle.size, byte);
+    changed_filters_.insert(offset % blocks);
   }
 
   void Mend(std::size_t number) {
-    const files::BlockHandle& handle = database_.Map().filter_blocks[number].handle;
+    const files::BlockHandle& handle = table_.filter_blocks[number];
     char* block = bytes_.data() + handle.offset;
     const std::size_t trailer_bytes = filter::TrailerBytesOf({block, handle.size});
     if ((mending_ & kMendTrailer) != 0 && trailer_bytes != 0) {
       StoreFixed32(filter::ChecksumOf({block, handle.size}, trailer_bytes),
                    block + handle.size - filter::kChecksumFromEnd);
     }
-    if ((mending_ & kMendBlock) != 0 && database_.Checksum() != rocksdb::kNoChecksum) {
-      const std::size_t checked = handle.size + 1;
-      // The compression type. RocksDB asserts that it knows that of a block with a correct
-      // checksum.
-      block[handle.size] = rocksdb::kNoCompression;
-      StoreFixed32(files::BlockChecksum(database_.Checksum(), {block, checked}), block + checked);
+    if ((mending_ & kMendBlock) != 0 && table_.checksum != rocksdb::kNoChecksum) {
+      const std::size_t checked = handle.size + 1;  // with the type of the compression
+      StoreFixed32(files::BlockChecksum(table_.checksum, {block, checked}), block + checked);
     }
   }
 
@@ -159,84 +184,22 @@ class ChangedTable {
     for (int i = 0; i < 4; ++i) bytes[i] = static_cast<char>(number >> (8 * i));
   }
 
-  const HostileDatabase& database_;
+  const Table& table_;
   unsigned mending_;
   std::string bytes_;
   bool footer_changed_ = false;
-  bool properties_changed_ = false;
   std::set<std::size_t> changed_filters_;
 };
 
-// ExactBloom's reading of a table, and the answers of its filter blocks.
-struct Reading {
-  TableFilter filter;
-  std::vector<std::string> blocks;
-};
-
-Reading ReadWithOurs(const std::string& bytes) {
-  static rocksdb::Env& memory = *rocksdb::NewMemEnv(rocksdb::Env::Default());
-  Require(rocksdb::WriteStringToFile(&memory, bytes, kPath).ok(), "the table is not written");
-  Reading reading;
-  const auto visit = [&reading](Slice block) {
-    reading.blocks.push_back(block.ToString());
-    const BloomFilterView view({block.data(), block.size()});
-    for (int number = 0; number < HostileDatabase::kKeys; ++number) {
-      const bool answer = view.MayContain(HostileDatabase::KeyOf(number));
-      Require(answer || view.Status() == BlockStatus::kUsable,
-              "a block is read that is not usable");
-    }
-  };
-  const Status status = ReadTableFilter(*memory.GetFileSystem(), kPath, &reading.filter, visit);
-  Require(status.ok() || status.getState() != nullptr, "an error without a message");
-  return reading;
-}
-
-void CheckWithOurs(const HostileDatabase& database, const ChangedTable& table) {
-  const Reading changed = ReadWithOurs(table.Bytes());
+void Check(const Table& written, const ChangedTable& table) {
+  const Reading changed = Read(table.Bytes());
   if (!table.IsGuarded() || !changed.filter.status.ok()) return;
-  const Reading written = ReadWithOurs(database.Bytes());
-  Require(changed.blocks == written.blocks, "a changed filter block passes for whole");
+  Require(changed.blocks == written.reading.blocks, "a changed filter block passes for whole");
   const TableFilter& a = changed.filter;
-  const TableFilter& b = written.filter;
+  const TableFilter& b = written.reading.filter;
   Require(a.family == b.family && a.entries == b.entries && a.policy == b.policy &&
               a.filter_keys == b.filter_keys && a.bits == b.bits && a.keys == b.keys,
           "a changed table is described otherwise");
-}
-
-bool IsAnswered(const Status& status, const std::string& value, int number) {
-  if (status.ok()) return number % 2 == 0 && value == HostileDatabase::ValueOf(number);
-  return status.IsNotFound() ? number % 2 == 1 : true;
-}
-
-void CheckLookups(rocksdb::DB& db, const ChangedTable& table) {
-  std::vector<std::string> keys;
-  for (int i = 0; i < HostileDatabase::kKeys; ++i) keys.push_back(HostileDatabase::KeyOf(i));
-  const std::vector<Slice> slices(keys.begin(), keys.end());
-  std::vector<rocksdb::PinnableSlice> values(keys.size());
-  std::vector<Status> statuses(keys.size());
-  db.MultiGet({}, db.DefaultColumnFamily(), slices.size(), slices.data(), values.data(),
-              statuses.data());
-  for (int number = 0; number < HostileDatabase::kKeys; ++number) {
-    const auto i = static_cast<std::size_t>(number);
-    const bool hidden = table.MayHide(keys[i]);
-    Require(IsAnswered(statuses[i], values[i].ToString(), number) ||
-                (hidden && statuses[i].IsNotFound()),
-            "MultiGet has a wrong answer: " + statuses[i].ToString());
-    std::string value;
-    const Status status = db.Get({}, keys[i], &value);
-    Require(IsAnswered(status, value, number) || (hidden && status.IsNotFound()),
-            "Get has a wrong answer: " + status.ToString());
-  }
-}
-
-void CheckWithRocksDb(HostileDatabase& database, const ChangedTable& table, bool opens) {
-  if (table.IsFooterChanged() || database.Checksum() == rocksdb::kNoChecksum) return;
-  database.Replace(table.Bytes());
-  if (!opens) return CheckLookups(database.Open(), table);
-  // RocksDB 7.8 compares the checksum of the properties only after parsing them.
-  if (table.ArePropertiesChanged()) return;
-  const std::unique_ptr<rocksdb::DB> again = database.OpenAgain();
-  if (again != nullptr) CheckLookups(*again, table);
 }
 
 }  // namespace
@@ -245,18 +208,13 @@ void CheckWithRocksDb(HostileDatabase& database, const ChangedTable& table, bool
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace exactbloom::fuzz;
   Input input(data, size);
-  const auto way = static_cast<Way>(input.Take<std::uint8_t>() % kWays);
-  if (way == kWholeFile) {
-    ReadWithOurs(std::string(input.TakeRest()));
+  constexpr int kWholeFile = 1;
+  if (input.Take<std::uint8_t>() % 4 == kWholeFile) {
+    Read(std::string(input.TakeRest()));
     return 0;
   }
-  HostileDatabase& database = DatabaseOf(input.Take<std::uint8_t>());
+  const Table& table = TableOf(input.Take<std::uint8_t>());
   const unsigned mending = input.Take<std::uint8_t>();
-  const ChangedTable table(database, mending, input);
-  if (way == kOurReader) {
-    CheckWithOurs(database, table);
-  } else {
-    CheckWithRocksDb(database, table, way == kRocksDbOpen);
-  }
+  Check(table, ChangedTable(table, mending, input));
   return 0;
 }

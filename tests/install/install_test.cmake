@@ -1,5 +1,5 @@
 # Installs the build BUILD_DIR into a prefix of its own below WORK_DIR, or takes the one that is at PREFIX;
-# configures, builds and runs SCRATCH_PROJECT against it, with CMake and with pkg-config.
+# configures, builds and runs examples against it, with CMake and with pkg-config.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -17,7 +17,9 @@ if(NOT PREFIX)
 endif()
 
 # A copy, so that nothing of the tree lies around the project.
-file(COPY "${SCRATCH_PROJECT}/" DESTINATION "${WORK_DIR}/project")
+set(examples "${CMAKE_CURRENT_LIST_DIR}/../../examples")
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/scratch_project/" "${examples}/standalone_filter.cc" "${examples}/register_policy.cc"
+  "${examples}/open_database.h" "${examples}/c/quick_start.c" DESTINATION "${WORK_DIR}/project")
 set(flags "")
 set(ENV{CMAKE_PREFIX_PATH} "${ROCKSDB_PREFIX}")  # where the RocksDB of the build is
 if(SANITIZE)
@@ -26,11 +28,11 @@ endif()
 run("${CMAKE_COMMAND}" -S "${WORK_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
   "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
-run("${WORK_DIR}/build/uses_filter")
-run("${WORK_DIR}/build/uses_policy" "${WORK_DIR}/database")
+run("${WORK_DIR}/build/standalone_filter" "${WORK_DIR}/filter")
+run("${WORK_DIR}/build/register_policy" "${WORK_DIR}/database")
 
 # The filter must not drag RocksDB in.
-execute_process(COMMAND ldd "${WORK_DIR}/build/uses_filter" OUTPUT_VARIABLE libraries)
+execute_process(COMMAND ldd "${WORK_DIR}/build/standalone_filter" OUTPUT_VARIABLE libraries)
 if(libraries MATCHES "librocksdb")
   message(FATAL_ERROR "exactbloom::exactbloom links with RocksDB:\n${libraries}")
 endif()
@@ -45,15 +47,15 @@ function(build_with package compiler standard source program)
   separate_arguments(arguments UNIX_COMMAND "${arguments} ${flags}")
   run("${compiler}" -std=${standard} "${WORK_DIR}/project/${source}" ${arguments} -o "${WORK_DIR}/${program}")
 endfunction()
-build_with(exactbloom "${CXX_COMPILER}" c++17 uses_filter.cc pkg_uses_filter)
-run("${WORK_DIR}/pkg_uses_filter")
-build_with(exactbloom-rocksdb "${CXX_COMPILER}" c++20 uses_policy.cc pkg_uses_policy)
-build_with(exactbloom-rocksdb "${C_COMPILER}" c99 uses_policy.c pkg_uses_policy_in_c)
+build_with(exactbloom "${CXX_COMPILER}" c++17 standalone_filter.cc pkg_filter)
+run("${WORK_DIR}/pkg_filter" "${WORK_DIR}/filter")
+build_with(exactbloom-rocksdb "${CXX_COMPILER}" c++20 register_policy.cc pkg_policy)
+build_with(exactbloom-rocksdb "${C_COMPILER}" c99 quick_start.c pkg_policy_in_c)
 if(ROCKSDB_PREFIX)
   set(ENV{LD_LIBRARY_PATH} "${ROCKSDB_PREFIX}/lib")
 endif()
-run("${WORK_DIR}/pkg_uses_policy" "${WORK_DIR}/pkg_database")
-run("${WORK_DIR}/pkg_uses_policy_in_c" "${WORK_DIR}/pkg_database")
+run("${WORK_DIR}/pkg_policy" "${WORK_DIR}/pkg_database")
+run("${WORK_DIR}/pkg_policy_in_c" "${WORK_DIR}/pkg_database_in_c")
 foreach(package IN ITEMS exactbloom exactbloom-rocksdb)
   execute_process(COMMAND pkg-config --modversion ${package} OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
   file(STRINGS "${PREFIX}/include/exactbloom/version.h" line REGEX "EXACTBLOOM_VERSION")

@@ -69,9 +69,8 @@ EXACTBLOOM_POLICY=classic_bloom:10 LD_PRELOAD="$directory/root/$libraries/exactb
   db_bench --db="$directory/db" --num=1000 --benchmarks=fillseq,flush >"$directory/log" 2>&1 ||
   { cat "$directory/log" >&2; fail "db_bench does not run with the object preloaded"; }
 grep -q 'exactbloom: column family .default.: classic_bloom:10' "$directory/db/LOG" || fail "the object gives db_bench no filters"
-cmake -D "PREFIX=$prefix" -D "WORK_DIR=$directory/work" -D "SCRATCH_PROJECT=$tests/install/scratch_project" \
-  -D GENERATOR=Ninja -D CXX_COMPILER=g++ -D C_COMPILER=gcc -D SANITIZE= -P "$tests/install/install_test.cmake" \
-  >"$directory/log" 2>&1 || { cat "$directory/log" >&2; fail "a project outside the tree cannot use it"; }
+cmake -D "PREFIX=$prefix" -D "WORK_DIR=$directory/work" -D GENERATOR=Ninja -D CXX_COMPILER=g++ -D C_COMPILER=gcc \
+  -D SANITIZE= -P "$tests/install/install_test.cmake" >"$directory/log" 2>&1 || { cat "$directory/log" >&2; fail "a project outside the tree cannot use it"; }
 
 # Into a system of its own, where the packages that they depend on are missing.
 if [ "$(id -u)" -eq 0 ]; then

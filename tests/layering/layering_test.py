@@ -4,6 +4,7 @@
 Includes only run down: each layer lists the layers that its files may include, besides files of its own folder.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -35,6 +36,7 @@ LAYERS = [
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
 INTRINSICS = r"(immintrin|x86intrin|arm_neon|cpuid|[a-z]+mmintrin)\.h"
+# What it may include besides, and name only if it may include it. The programs may include and name everything.
 SYSTEM = {
     "analysis": [STANDARD],
     "theory": [STANDARD],
@@ -47,19 +49,9 @@ SYSTEM = {
     "preload": [STANDARD, ROCKSDB, r"(dlfcn|link|pthread|unistd)\.h"],
     "rebuild": [STANDARD, ROCKSDB],
 }
-NO_ROCKSDB = r"rocksdb|ROCKSDB"
-NO_INTRINSIC = r"_mm\d*_|__m(?:128|256|512)|v(?:ld|st)1q?_|__builtin_ia32|__builtin_cpu"
-FORBIDDEN = {
-    "analysis": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
-    "theory": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
-    "kernels": NO_ROCKSDB,
-    "filter": f"{NO_ROCKSDB}|{NO_INTRINSIC}",
-    "files": NO_INTRINSIC,
-    "tree": NO_INTRINSIC,
-    "allocation": NO_INTRINSIC,
-    "plugin": NO_INTRINSIC,
-    "preload": NO_INTRINSIC,
-    "rebuild": NO_INTRINSIC,
+NAMES = {
+    ROCKSDB: r"rocksdb|ROCKSDB",
+    INTRINSICS: r"_mm\d*_|__m(?:128|256|512)|v(?:ld|st)1q?_|__builtin_ia32|__builtin_cpu",
 }
 # Headers of other projects that are named as our own would be.
 FOREIGN = {"table/block_based/filter_policy_internal.h": "plugin", "util/bloom_impl.h": "bench", "util/xxph3.h": "bench"}
@@ -84,20 +76,8 @@ def layer_of(file):
 
 
 def find(file, header):
-    roots = [file.parent, "include", "bench", ""]
-    for root in roots:
-        parts = []
-        for part in (pathlib.PurePath(root) / header).parts:
-            if part == "..":
-                if not parts:
-                    break
-                parts.pop()
-            else:
-                parts.append(part)
-        found = pathlib.PurePath(*parts)
-        if found in FILES:
-            return found
-    return None
+    candidates = (pathlib.PurePath(os.path.normpath(root / header)) for root in (file.parent, *map(pathlib.PurePath, ("include", "bench", ""))))
+    return next((path for path in candidates if path in FILES), None)
 
 
 def may_include(layer, below, target):
@@ -115,12 +95,10 @@ def check_file(file, problems):
     layer = layer_of(file)
     below = next(below for name, _, below in LAYERS if name == layer)
     code = re.sub(r"//[^\n]*", "", (ROOT / file).read_text())
+    intrinsics = [INTRINSICS] if layer == "kernels" and re.search(r"kernel_[a-z0-9]+\.cc$|-inl\.h$", file.name) else []
     for form, header in re.findall(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', code, re.MULTILINE):
         if form == "<":
-            allowed = list(SYSTEM.get(layer, [".*"]))
-            if layer == "kernels" and re.search(r"kernel_[a-z0-9]+\.cc$", file.name):
-                allowed.append(INTRINSICS)
-            if not any(re.fullmatch(pattern, header) for pattern in allowed):
+            if not any(re.fullmatch(pattern, header) for pattern in SYSTEM.get(layer, [".*"]) + intrinsics):
                 problems.append(f"{file} may not include <{header}>")
         elif FOREIGN.get(header) != layer:
             target = find(file, header)
@@ -128,12 +106,10 @@ def check_file(file, problems):
                 problems.append(f"{file} includes {header}, which is not there")
             elif not may_include(layer, below, target):
                 problems.append(f"{file} may not include {header}: {layer_of(target)} is not below {layer}")
-    forbidden = FORBIDDEN.get(layer)
-    if layer == "kernels" and not re.search(r"kernel_[a-z0-9]+\.cc$|-inl\.h$", file.name):
-        forbidden = f"{NO_ROCKSDB}|{NO_INTRINSIC}"
-    named = forbidden and re.search(forbidden, code)
-    if named:
-        problems.append(f"{file} may not name {named[0]}")
+    for header, names in NAMES.items():
+        named = re.search(names, code)
+        if named and layer in SYSTEM and header not in SYSTEM[layer] + intrinsics:
+            problems.append(f"{file} may not name {named[0]}")
 
 
 def main():

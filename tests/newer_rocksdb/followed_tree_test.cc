@@ -1,9 +1,7 @@
 // What newer versions of RocksDB do to a tree that a listener follows.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
-#include <rocksdb/listener.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,8 +10,8 @@
 
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "newer_versions.h"
 #include "plugin/tree/current_table.h"
-#include "rocksdb_version.h"
 
 namespace exactbloom {
 namespace {
@@ -42,36 +40,13 @@ class LaterEnv : public rocksdb::EnvWrapper {
   std::atomic<std::int64_t> later_{0};
 };
 
-class OpenTables : public rocksdb::EventListener {
- public:
-  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& /*info*/) override {
-    most_ = std::max(most_, ++open_);
-  }
-  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& /*info*/) override { --open_; }
-  int Most() const { return most_; }
-
- private:
-  int open_ = 0;
-  int most_ = 0;
-};
-
-std::vector<std::string> FilesOf(rocksdb::DB& db) {
-  std::vector<rocksdb::LiveFileMetaData> files;
-  db.GetLiveFilesMetaData(&files);
-  std::vector<std::string> names;
-  for (const auto& file : files) names.push_back(file.relative_filename);
-  return names;
-}
-
 TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
   EXACTBLOOM_SKIP_BEFORE(kKeepsTimesOfWrites, "keeping the times of writes in tables");
   const TemporaryDirectory directory;
   const std::string path = directory.path("db");
   const ListenerPointer listener = NewTreeListener();
-  const auto open_tables = std::make_shared<OpenTables>();
   LaterEnv env;
   rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener);
-  options.listeners.push_back(open_tables);
   options.env = &env;
   options.compaction_style = rocksdb::kCompactionStyleUniversal;
   options.disable_auto_compactions = true;
@@ -86,8 +61,9 @@ TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
     ASSERT_TRUE(db->Put({}, KeyOf(2 * i) + "recent", "value").ok());
   }
   ASSERT_TRUE(db->Flush({}).ok());
-  ASSERT_TRUE(db->CompactFiles({}, FilesOf(*db), options.num_levels - 1).ok());
-  EXPECT_EQ(open_tables->Most(), 2);
+  std::vector<std::string> files;
+  for (const auto& file : TableFilesIn(path)) files.push_back(file.filename());
+  ASSERT_TRUE(db->CompactFiles({}, files, options.num_levels - 1).ok());
   const auto tree = TreesOf(*db).at(rocksdb::kDefaultColumnFamilyName);
   EXPECT_EQ(tree.size(), 2U);  // levels
   const tree::Tally counted = tree::TallyOfAll(

@@ -6,13 +6,14 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/slice_transform.h>
 
-#include <functional>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "newer_tables.h"
-#include "rocksdb_version.h"
+#include "bits_builder_fixture.h"
+#include "newer_versions.h"
 #include "sample_database.h"
 #include "tool/verify/table_verification.h"
 #if __has_include(<rocksdb/advanced_compression.h>)
@@ -28,21 +29,13 @@ constexpr std::uint64_t kKeys = 1500;
 constexpr std::uint64_t kPrefixes = kKeys / 50;  // kPrefixLength
 constexpr std::uint64_t kMetadataBlockSize = 512;
 
-void UseHyperClockCache(BlockBasedTableOptions* tables) {
-  constexpr std::size_t kCapacity = std::size_t{8} << 20;
-  constexpr std::size_t kEntryCharge = 4096;
-  tables->block_cache = rocksdb::HyperClockCacheOptions(kCapacity, kEntryCharge).MakeSharedCache();
-  tables->cache_index_and_filter_blocks = true;
-}
-
-// Option strings of tables, and what they cannot express.
+// As option strings.
 struct Feature {
   const char* name;
   Version since;
   std::string of_tables;
   std::string of_family;
   bool may_be_partitioned = true;
-  std::function<void(BlockBasedTableOptions*)> change = nullptr;
 };
 
 std::vector<Feature> Features() {
@@ -68,7 +61,6 @@ std::vector<Feature> Features() {
        /*may_be_partitioned=*/false},
       {"PartitionsOfTheirOwn", {9, 6}, "decouple_partitioned_filters=true", ""},
       {"PartitionsOfTheIndex", {9, 6}, "decouple_partitioned_filters=false", ""},
-      {"HyperClockCache", {7, 8}, "", "", true, UseHyperClockCache},
   };
 }
 
@@ -99,7 +91,6 @@ class TableFeature : public testing::TestWithParam<Case> {
     rocksdb::Status status = rocksdb::GetBlockBasedTableOptionsFromString(
         rocksdb::ConfigOptions(), tables, feature.of_tables, &tables);
     EXPECT_TRUE(status.ok()) << status.ToString();
-    if (feature.change != nullptr) feature.change(&tables);
     rocksdb::Options options = OptionsWith(tables);
     if (GetParam().partitioned) {
       options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
@@ -189,11 +180,7 @@ TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
 // no timestamps.
 class Timestamps : public testing::TestWithParam<std::tuple<bool, bool>> {};
 
-INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), testing::Bool()),
-                         [](const auto& test) {
-                           return std::string(std::get<0>(test.param) ? "Kept" : "Dropped") +
-                                  (std::get<1>(test.param) ? "Partitioned" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(Tables, Timestamps, testing::Combine(testing::Bool(), testing::Bool()));
 
 // Asks at a time that values tell.
 void ExpectAtTime(rocksdb::DB& db, const std::string& time) {
@@ -248,6 +235,27 @@ TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
   EXPECT_EQ(verified.false_negatives, 0U);
   EXPECT_NE(verified.unchecked.find("use a build with RocksDB 9.0 or later"), std::string::npos)
       << verified.unchecked << verified.status.ToString();
+}
+
+// Before 8.0, only RocksDB's own entries have roles.
+TEST(CacheRole, OfAFilterThatIsBuiltIsFilterConstruction) {
+  using Keys = rocksdb::BlockCacheEntryStatsMapKeys;
+  BlockBasedTableOptions tables;
+  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  tables.block_cache = rocksdb::NewLRUCache(std::size_t{64} << 20);
+  tables.cache_usage_options.options_overrides[rocksdb::CacheEntryRole::kFilterConstruction]
+      .charged = rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(tables), directory.path());
+  const auto builder = NewBuilder(*tables.filter_policy, tables);
+  AddNumbers(*builder, 200000);
+  std::map<std::string, std::string> roles;
+  ASSERT_TRUE(db->GetMapProperty(rocksdb::DB::Properties::kBlockCacheEntryStats, &roles));
+  const rocksdb::CacheEntryRole role = (Version{8, 0}).IsHere()
+                                           ? rocksdb::CacheEntryRole::kFilterConstruction
+                                           : rocksdb::CacheEntryRole::kMisc;
+  EXPECT_GE(std::stoull(roles[Keys::UsedBytes(role)]), 200000 * sizeof(std::uint64_t) / 2);
+  EXPECT_GT(std::stoull(roles[Keys::EntryCount(role)]), 0U);
 }
 
 #if __has_include(<rocksdb/advanced_compression.h>)

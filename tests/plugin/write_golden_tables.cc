@@ -9,7 +9,7 @@
 #include <iostream>
 
 #include "golden_tables.h"
-#include "newer_tables.h"
+#include "newer_versions.h"
 
 namespace exactbloom {
 namespace {

@@ -85,12 +85,11 @@ class StockPrograms(Preloaded):
         self.assertEqual(self.policies(), ["standard_bloom:16"])
         self.assertRegex(self.log(), r"replaced until now: NewBloomFilterPolicy \d+\n"
                                      r"column family \[default\] keeps its filter policy standard_bloom:16\n")
-        self.run_db_bench("standard_bloom:7", "--bloom_bits=16")
-        self.assertEqual(self.policies(), ["standard_bloom:7"])
-        self.run_db_bench("{id=standard_bloom;fpr=0.01}", "--bloom_bits=16")
-        self.assertEqual(self.policies(), ["{id=standard_bloom;fpr=0.01}"])
-        self.run_db_bench("classic_bloom", "--bloom_bits=9", "--use_ribbon_filter=true")
-        self.assertEqual(self.policies(), ["classic_bloom:9"])
+        for policy, flags, wanted in (("standard_bloom:7", ["--bloom_bits=16"], "standard_bloom:7"),
+                                      ("{id=standard_bloom;fpr=0.01}", ["--bloom_bits=16"], "{id=standard_bloom;fpr=0.01}"),
+                                      ("classic_bloom", ["--bloom_bits=9", "--use_ribbon_filter=true"], "classic_bloom:9")):
+            self.run_db_bench(policy, *flags)
+            self.assertEqual(self.policies(), [wanted])
         self.assertRegex(self.log(), r"NewRibbonFilterPolicy \d")
 
     def test_db_bench_only_replaces(self):
@@ -276,18 +275,14 @@ class Refusals(Preloaded):
         self.run_with("classic_bloom:10", "x" * 10000, executable="/bin/true")
         self.assert_one_line("but x{8000,} *; nothing is changed")
 
-    def test_another_version(self):
-        for policy in (None, "classic_bloom:10"):
-            self.run_with(policy, f"{BUILD}/bin/other_version_program")
-            self.assert_one_line(r"made for RocksDB \d+\.\d+, but .*/libother_version_rocksdb.so has RocksDB 99.1.0; nothing is changed")
-
-    def test_a_rocksdb_in_another_library(self):
-        self.run_with("classic_bloom:10", f"{BUILD}/bin/same_version_program")
-        self.assert_one_line(r"RocksDB [\d.]+ is linked into .*/libsame_version_rocksdb.so, where it cannot be reached, and not librocksdb")
-
-    def test_a_rocksdb_in_the_program(self):
-        self.run_with("classic_bloom:10", f"{BUILD}/bin/static_program")
-        self.assert_one_line(r"RocksDB [\d.]+ is linked into the program, where it cannot be reached")
+    def test_a_rocksdb_that_is_not_the_one_it_was_made_for(self):
+        for program, policy, pattern in (
+                ("other_version", None, r"made for RocksDB \d+\.\d+, but .*/libother_version_rocksdb.so has RocksDB 99.1.0; nothing is changed"),
+                ("other_version", "classic_bloom:10", "made for RocksDB .*, but .* has RocksDB 99.1.0; nothing is changed"),
+                ("same_version", "classic_bloom:10", r"RocksDB [\d.]+ is linked into .*/libsame_version_rocksdb.so, where it cannot be reached, and not librocksdb"),
+                ("static", "classic_bloom:10", r"RocksDB [\d.]+ is linked into the program, where it cannot be reached")):
+            self.run_with(policy, f"{BUILD}/bin/{program}_program")
+            self.assert_one_line(pattern)
 
     def test_two_copies(self):
         stock = self.run_with(None, f"{BUILD}/bin/two_copies_program", f"{self.directory}/stock", "bloom", objects=None)
@@ -302,17 +297,14 @@ class Refusals(Preloaded):
         self.assert_one_line(f"loaded twice, of which only {OBJECT} is used and {copy} does nothing")
         self.assertEqual(self.policies(), ["classic_bloom:12"])
 
-    def test_the_core_is_missing(self):
+    def test_the_core_is_missing_or_of_another_build(self):
         copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
-        self.assertEqual(self.run_plain("classic_bloom:12", objects=copy)[0], 0)
-        self.assert_one_line("cannot load the policies: .*libexactbloom_rocksdb_core.so")
-
-    def test_a_core_of_another_build(self):
-        copy = shutil.copy(OBJECT, f"{self.directory}/copy.so")
-        shutil.copy(f"{BUILD}/lib/libstand_in_core.so", f"{self.directory}/libexactbloom_rocksdb_core.so")
-        for variables in ({}, {"STAND_IN_SAME_VERSION": "1"}):
+        another = r"_core.so is of another build, ExactBloom [\d.]+, than the preloaded [\d.]+: restart the program"
+        for pattern, variables in (("cannot load the policies: .*libexactbloom_rocksdb_core.so", {}), (another, {}),
+                                   (another, {"STAND_IN_SAME_VERSION": "1"})):
             self.assertEqual(self.run_plain("classic_bloom:12", objects=copy, variables=variables)[0], 0)
-            self.assert_one_line(r"_core.so is of another build, ExactBloom [\d.]+, than the preloaded [\d.]+: restart the program")
+            self.assert_one_line(pattern)
+            shutil.copy(f"{BUILD}/lib/libstand_in_core.so", f"{self.directory}/libexactbloom_rocksdb_core.so")
 
 
 class LateRocksDB(Preloaded):
@@ -320,17 +312,12 @@ class LateRocksDB(Preloaded):
         return self.run_with(policy, sys.executable, str(HERE / "late_loader.py"), LIBROCKSDB, self.db, *arguments)
 
     def test_it_is_found(self):
-        self.load("classic_bloom:9")
-        self.assertEqual(self.policies(), ["classic_bloom:9"])
-        self.assertEqual(self.errors, "")
-
-    def test_names_are_known(self):
-        self.load(None, "--string", "block_based_table_factory={filter_policy=classic_bloom:12}")
-        self.assertEqual(self.policies(), ["classic_bloom:12"])
-
-    def test_names_are_replaced(self):
-        self.load("standard_bloom", "--string", "block_based_table_factory={filter_policy=ribbonfilter:11}")
-        self.assertEqual(self.policies(), ["standard_bloom:11"])
+        for policy, name, wanted in (("classic_bloom:9", None, "classic_bloom:9"), (None, "classic_bloom:12", "classic_bloom:12"),
+                                     ("standard_bloom", "ribbonfilter:11", "standard_bloom:11")):
+            arguments = ("--string", f"block_based_table_factory={{filter_policy={name}}}") if name else ()
+            self.load(policy, *arguments)
+            self.assertEqual((self.policies(), self.errors), ([wanted], ""))
+            shutil.rmtree(self.db)
 
     def test_another_copy_keeps_its_functions(self):
         other = f"{BUILD}/lib/libother_version_rocksdb.so"

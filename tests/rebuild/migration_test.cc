@@ -43,15 +43,11 @@ class Transition : public testing::TestWithParam<bool> {
     return Open(OptionsWith(table_options), directory_.path("db"));
   }
 
-  // Asks for absent keys that lie in the range of table `i` only.
-  static FilterCounts AskTable(rocksdb::DB& db, std::uint64_t i) {
-    return AskAbsent(db, kAskedOfTable, nullptr, i * kKeysOfTable);
-  }
-
-  // Each key costs the read of a data block unless a filter denies it, and a second one if it lies
+  // Asks for absent keys that lie in the range of table `i` only. Each costs the read of a data
+  // block unless a filter denies it, and a second one if it lies
   // between two of the table's fewer than twenty blocks.
   static void ExpectCostOf(rocksdb::DB& db, std::uint64_t i, bool filtered) {
-    const FilterCounts counts = AskTable(db, i);
+    const FilterCounts counts = AskAbsent(db, kAskedOfTable, nullptr, i * kKeysOfTable);
     EXPECT_GE(counts.data_blocks, kAskedOfTable - counts.useful) << "table " << i;
     EXPECT_LT(counts.data_blocks, kAskedOfTable - counts.useful + 20) << "table " << i;
     if (filtered) {
@@ -59,27 +55,6 @@ class Transition : public testing::TestWithParam<bool> {
     } else {
       EXPECT_EQ(counts.useful, 0U) << "table " << i;
     }
-  }
-
-  // Rewrites one table per call, and expects the data blocks read for absent keys to fall, table by
-  // table, from those of `unfiltered` tables to the false positives.
-  static void ExpectFallingCost(rocksdb::DB& db, std::uint64_t unfiltered, std::uint64_t calls) {
-    RebuildOptions portion;
-    portion.max_tables = 1;
-    for (; calls > 0; --calls) {
-      std::uint64_t blocks = 0;
-      for (std::uint64_t i = 0; i < kTables; ++i) blocks += AskTable(db, i).data_blocks;
-      EXPECT_EQ(blocks / kAskedOfTable, unfiltered);
-      EXPECT_LT(blocks % kAskedOfTable, kAskedOfTable / 10);
-      RebuildResult result = Rebuild(db, portion);
-      EXPECT_EQ(result.rewritten_tables, 1U);
-      EXPECT_EQ(result.remaining_tables, calls - 1);
-      std::uint64_t now = 0;
-      for (std::uint64_t i = 0; i < kTables; ++i) now += AskTable(db, i).useful < kAskedOfTable / 2;
-      EXPECT_LE(now, unfiltered);
-      unfiltered = now;
-    }
-    EXPECT_EQ(unfiltered, 0U);
   }
 
  private:
@@ -90,19 +65,17 @@ INSTANTIATE_TEST_SUITE_P(Filters, Transition, testing::Bool(), [](const auto& te
   return std::string(test.param ? "Partitioned" : "Full");
 });
 
-// To ExactBloom and back: three of the four tables lack the filter of the new policy.
-TEST_P(Transition, ReadCostFallsTableByTable) {
-  {
-    const Database db = OpenWith(NewPolicy(FilterKind::kClassic));
-    for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, /*filtered=*/i != 0);
-    ExpectFallingCost(*db, /*unfiltered=*/1, /*calls=*/3);
+// To ExactBloom and back: first three of the four tables lack the filter of the new policy.
+TEST_P(Transition, TablesFilterOnceTheyAreRebuilt) {
+  std::uint64_t lacking = 3;
+  for (const PolicyPointer& policy : {NewPolicy(FilterKind::kClassic), NewStockPolicy()}) {
+    const Database db = OpenWith(policy);
+    for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, lacking == 3 && i != 0);
+    EXPECT_EQ(Rebuild(*db).rewritten_tables, lacking);
     for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, true);
     ExpectPresent(*db, kTables * kKeysOfTable);
+    lacking = kTables;
   }
-  const Database db = OpenWith(NewStockPolicy());
-  ExpectFallingCost(*db, /*unfiltered=*/kTables, /*calls=*/kTables);
-  for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(*db, i, true);
-  ExpectPresent(*db, kTables * kKeysOfTable);
 }
 
 // Stock RocksDB reads ExactBloom's tables as without a filter, also among others; so does a

@@ -1,12 +1,11 @@
-// A rebuild loses nothing: with crashes, damage, ranges that meet, and concurrent writes.
+// A rebuild loses nothing: with damage, ranges that meet, and concurrent writes. Crashes are in
+// tests/faults/kill_test.cc.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/listener.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/table_properties.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -37,75 +36,11 @@ class RebuildSafety : public testing::Test {
   Database OpenWithBloom() { return OpenWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))); }
   Database OpenWithOurs() { return OpenWith(NewPolicy(FilterKind::kClassic)); }
 
-  // Makes tables of the built-in filter, in levels 0 and 1.
-  void Build() {
-    const Database db = OpenWithBloom();
-    for (std::uint64_t table = 0; table < kTables; ++table) {
-      PutAndFlush(*db, kKeys, "value", table * kKeys);
-      if (table != kTables / 2) continue;
-      ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-    }
-  }
-
-  static void ExpectOurFilters(rocksdb::DB& db) {
-    for (const TableFilter& table : ListTableFilters(db)) {
-      EXPECT_EQ(table.family, FilterFamily::kExactBloom);
-    }
-  }
-
   TemporaryDirectory directory_;
-  std::string path_ = directory_.path("db");
+  const std::string path_ = directory_.path("db");
   rocksdb::BlockBasedTableOptions table_options_;
   rocksdb::Options options_ = OptionsWith(nullptr);
 };
-
-// Copies a directory in the state that a crash at this moment would leave.
-class Photographer : public rocksdb::EventListener {
- public:
-  Photographer(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
-
-  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo&) override { Shoot(); }
-  void OnTableFileCreated(const rocksdb::TableFileCreationInfo&) override { Shoot(); }
-  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo&) override { Shoot(); }
-
-  void Shoot() {
-    std::filesystem::copy(from_, to_ + std::to_string(pictures++),
-                          std::filesystem::copy_options::recursive);
-  }
-
-  int pictures = 0;
-
- private:
-  std::string from_;
-  std::string to_;
-};
-
-TEST_F(RebuildSafety, ACrashAtAnyMomentLosesNothing) {
-  Build();
-  const auto photographer = std::make_shared<Photographer>(path_, directory_.path("crash"));
-  options_.listeners = {photographer};
-  {
-    const Database db = OpenWithOurs();
-    RebuildResult result = Rebuild(*db);
-    ASSERT_EQ(result.rewritten_tables, result.lacking_tables);
-  }
-  ASSERT_GE(photographer->pictures, 9);
-  std::uint64_t most = 0;
-  std::uint64_t fewest = kTables;
-  options_.listeners.clear();
-  for (int i = 0; i < photographer->pictures; ++i) {
-    path_ = directory_.path("crash" + std::to_string(i));
-    const Database db = OpenWithOurs();
-    ExpectPresent(*db, kTables * kKeys);
-    RebuildResult result = Rebuild(*db);
-    EXPECT_EQ(result.remaining_tables, 0U);
-    most = std::max(most, result.lacking_tables);
-    fewest = std::min(fewest, result.lacking_tables);
-    ExpectPresent(*db, kTables * kKeys);
-    ExpectOurFilters(*db);
-  }
-  EXPECT_GT(most, fewest);  // some crashes came early, some late
-}
 
 // A range deletion that a snapshot keeps is cut at the boundaries of tables, which therefore share
 // keys.
@@ -230,7 +165,9 @@ TEST_F(RebuildSafety, VersionsWithTimestampsStay) {
 }
 
 TEST_F(RebuildSafety, WritesAndCompactionsContinueMeanwhile) {
-  Build();
+  for (std::uint64_t i = 0; i < kTables; ++i) {
+    PutAndFlush(*OpenWithBloom(), kKeys, "value", i * kKeys);
+  }
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;
   options_.write_buffer_size = 64 << 10;
@@ -254,7 +191,9 @@ TEST_F(RebuildSafety, WritesAndCompactionsContinueMeanwhile) {
   writer.join();
   ExpectPresent(*db, kTables * kKeys, "round " + std::to_string(rounds - 1));
   ASSERT_TRUE(db->Flush({}).ok());
-  ExpectOurFilters(*db);
+  for (const TableFilter& table : ListTableFilters(*db)) {
+    EXPECT_EQ(table.family, FilterFamily::kExactBloom);
+  }
 }
 
 // Damaged tables, with checksums and without, and compactions that fail.

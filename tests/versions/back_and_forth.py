@@ -3,131 +3,131 @@
 
   back_and_forth.py --older BUILD [PREFIX] --newer BUILD [PREFIX]
 
-BUILD is a build directory of the project (its target handed_database), and PREFIX the RocksDB that it was built with;
-without PREFIX, the ldb on PATH is of that version. Each turn checks all keys and the filters' counters: a lookup of an
-absent key asks each table, and reads it unless its filter is used and denies the key.
+BUILD is a build directory of the project, and PREFIX the RocksDB that it was built with; without PREFIX, the db_bench and
+ldb on PATH are of that version. db_bench writes and reads; it has ExactBloom's filters if the object of the build is preloaded.
+Each turn checks all keys and the filters' counters: a lookup of an absent key asks each table, and reads it unless its filter
+is used and denies the key.
 """
 import argparse
 import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 from databases import FIRST_READER, Wrong, expect, format_version_of, numbers
 
-KEYS = 2000  # of a batch: one table at once, and another from the log at the next opening
+KEYS = 2000  # that many are asked for, too
+# The policies of a turn, in RocksDB's text form.
+POLICIES = {"exactbloom": "classic_bloom:10", "lines": "{id=classic_bloom;bits_per_key=10;lines=1}", "stock": "bloomfilter:10",
+            "none": None}
 OURS = ("exactbloom", "lines")
-NAMES = {"stock": "bloom"}  # of the filters of a policy, where it is not the policy's
-SHARED_FORMAT = "format_version=5"  # which both versions read
-PARTITIONED = SHARED_FORMAT + ";partition_filters=true;index_type=kTwoLevelIndexSearch;metadata_block_size=512"
+SHARED_FORMAT = ["--format_version=5"]  # which both versions read
+PARTITIONED = SHARED_FORMAT + ["--partition_index_and_filters=1", "--metadata_block_size=512"]
 
 
 class Build:
     def __init__(self, build, prefix=None):
-        self.program = pathlib.Path(build) / "bin" / "handed_database"
-        self.environment = dict(os.environ)
-        self.ldb = "ldb"
+        self.build, self.programs, self.environment = pathlib.Path(build), "", dict(os.environ)
         if prefix:
-            self.ldb = pathlib.Path(prefix) / "bin" / "ldb"
+            self.programs = f"{prefix}/bin/"
             self.environment["LD_LIBRARY_PATH"] = f"{prefix}/lib"
-        self.version = self.turn("version")["rocksdb"]
+        self.version = re.search(r"[\d.]+", self.run(f"{self.programs}db_bench", "--version"))[0]
 
-    def run(self, *command):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, env=self.environment,
+    def run(self, *command, **variables):
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=self.environment | variables,
                               check=False)
-
-    def turn(self, action, *arguments):
-        done = self.run(self.program, action, *arguments)
         if done.returncode != 0:
-            raise Wrong(done.stderr.strip())
-        return json.loads(done.stdout)
+            raise Wrong(f"{command[0]}: {done.stderr[-1000:].strip()}")
+        return done.stdout
+
+    def db_bench(self, path, policy, *arguments):
+        variables = {}
+        if policy in OURS:
+            variables = {"EXACTBLOOM_POLICY": POLICIES[policy], "LD_PRELOAD": f"{self.build}/lib/libexactbloom_rocksdb.so"}
+        return self.run(f"{self.programs}db_bench", f"--db={path}", f"--use_existing_db={int(path.exists())}", f"--num={KEYS}",
+                        f"--bloom_bits={10 if policy == 'stock' else -1}", "--compression_type=none", "--statistics=1", "--seed=1",
+                        "--disable_auto_compactions=1", "--level0_slowdown_writes_trigger=1000",
+                        "--level0_stop_writes_trigger=1000", *arguments, **variables)
+
+    def tool(self, *arguments):
+        return json.loads(self.run(self.build / "bin/exactbloom", *arguments, "--json"))
 
 
 class Database:
-    """A database and its expected contents."""
+    """A database and its expected contents. Each table's keys are spread over the whole range."""
 
     def __init__(self, path, table_options):
         self.path, self.table_options = path, table_options
-        self.batches = 0
         self.tables = collections.Counter()  # by the policies that built their filters
         self.logged = False
 
-    def turn(self, build, action, policy, *arguments):
-        print(f"  {build.version:8} {policy:10} {action}")
-        answer = build.turn(action, self.path, policy, self.table_options, *arguments)
-        if self.logged:  # opening a database writes a table of the log's keys
-            self.tables[policy] += 1
-            self.logged = False
-        return answer
+    def turn(self, build, policy, *benchmarks):
+        print(f"  {build.version:8} {policy:10} {' '.join(benchmarks)}")
+        output = build.db_bench(self.path, policy, f"--benchmarks={','.join(benchmarks)}", *self.table_options)
+        self.tables[policy] += int(self.logged)  # opening a database writes a table of the log's keys
+        self.logged = False
+        return output
 
-    def expect_tables(self, answer):
-        expect("tables", answer["tables"],
-               {NAMES.get(policy, policy): count for policy, count in self.tables.items() if count})
+    def expect_tables(self, build):
+        families = collections.Counter()
+        for file in build.tool("inspect", self.path)["files"]:
+            families["lines" if file["filter"].get("lines") else file["filter"]["family"]] += 1
+        expect("tables", families, collections.Counter({"bloom" if name == "stock" else name: count
+                                                        for name, count in self.tables.items()}))
 
     def write(self, build, policy):
-        answer = self.turn(build, "write", policy, self.batches)
-        self.batches += 1
+        """One table at once, and another from the log at the next opening. The first has all keys."""
+        self.turn(build, policy, "overwrite" if self.path.exists() else "fillseq", "flush", "overwrite")
         self.tables[policy] += 1
         self.logged = True
-        self.expect_tables(answer)
+        self.expect_tables(build)
 
     def check(self, build, policy):
-        answer = self.turn(build, "check", policy, self.batches)
-        self.expect_tables(answer)
-        for name in ("wrong", "found_absent"):
-            expect(name, answer[name], 0)
-        expect("keys", answer["scanned"], KEYS * self.batches)
-        if policy == "none":
-            expect("counters", (answer["useful"], answer["passed"]), (0, 0))
-            return
-        used = OURS + ("stock",) if policy in OURS else ("stock",)
-        denied = answer["absent"] * sum(self.tables[name] for name in used)
-        filters = sum(self.tables.values()) - self.tables["none"]
-        expect("filters asked", answer["useful"] + answer["passed"], answer["absent"] * filters)
-        if not 0.975 * denied <= answer["useful"] <= denied:
-            raise Wrong(f"{answer['useful']} useful answers of filters, and not about {denied}")
-        if not self.tables["none"]:
-            expect("keys that filters let pass", answer["true_positives"], KEYS * self.batches)
+        found = self.turn(build, policy, "readrandom")
+        expect("keys are found", f"({KEYS} of {KEYS} found)" in found, True)
+        output = self.turn(build, policy, "readmissing")
+        expect("absent keys are not", f"(0 of {KEYS} found)" in output, True)
+        self.expect_tables(build)
+        useful, passed = (int(re.search(rf"rocksdb.bloom.filter.{name} COUNT : (\d+)", output)[1]) for name in ("useful", "full.positive"))
+        asks = policy != "none"
+        used = ("stock",) + (OURS if policy in OURS else ())
+        # Few keys lie outside the range of a table.
+        for name, count, wanted in (
+                ("useful answers of filters", useful, asks * KEYS * sum(self.tables[name] for name in used)),
+                ("questions to filters", useful + passed,
+                 asks * KEYS * (sum(self.tables.values()) - self.tables["none"]))):
+            if not 0.965 * wanted <= count <= wanted:
+                raise Wrong(f"{count} {name}, and not about {wanted}")
 
     def rebuild(self, build, policy):
-        answer = self.turn(build, "rebuild", policy)
-        expect("remaining tables", answer["remaining"], 0)
+        """By the tool, after a turn that writes an OPTIONS file of this version."""
+        self.turn(build, policy, "readseq")
+        print(f"  {build.version:8} {policy:10} rebuild")
+        expect("remaining tables", build.tool("rebuild", self.path)["remaining_tables"], 0)
         self.tables = collections.Counter({policy: sum(self.tables.values())})
-        self.expect_tables(answer)
+        self.expect_tables(build)
 
-    def compact(self, build, policy):
-        answer = self.turn(build, "compact", policy)
-        self.tables = collections.Counter({policy: 1})
-        self.expect_tables(answer)
+    def check_options(self, build):
+        """By the tool, which reads the OPTIONS file of this or an earlier version: no table lacks the filter of its policy."""
+        expect("tables that lack it", build.tool("rebuild", self.path, "--dry-run")["lacking_tables"], 0)
 
     def check_by_ldb(self, build):
         """By a program that was built without ExactBloom, which reads the OPTIONS file first."""
         print(f"  {build.version:8} {'-':10} ldb dump")
-        done = build.run(build.ldb, f"--db={self.path}", "--ignore_unknown_options", "dump", "--count_only")
-        if f"Keys in range: {KEYS * self.batches}\n" not in done.stdout:
-            raise Wrong(f"ldb: {done.stdout}{done.stderr}")
-
-    def open_with_its_options(self, build, policy, writer):
-        """Only OPTIONS files of later versions may ask for ignore_unknown_options."""
-        print(f"  {build.version:8} {policy:10} opens with the OPTIONS file of {writer.version}")
-        answer = build.turn("options", self.path, policy)
-        opened = {"status": "OK", "filters": policy in OURS}
-        expect("lenient opening", answer["lenient"], opened)
-        if numbers(writer.version) <= numbers(build.version):
-            expect("strict opening", answer["strict"], opened)
-        elif answer["strict"] != opened:
-            print(f"    strictly: {answer['strict']['status']}")
+        output = build.run(f"{build.programs}ldb", f"--db={self.path}", "--ignore_unknown_options", "dump", "--count_only")
+        expect("keys are counted", f"Keys in range: {KEYS}\n" in output, True)
 
 
 def go_back_and_forth(database, older, newer):
     for writer in (older, newer):
         database.write(writer, "exactbloom")
         for build in (older, newer):
-            for policy in ("exactbloom", "stock"):
-                database.open_with_its_options(build, policy, writer)
+            if numbers(writer.version) <= numbers(build.version):
+                database.check_options(build)
         database.check(newer if writer is older else older, "exactbloom")
     # Without ExactBloom in between.
     for build in (newer, older):
@@ -150,8 +150,8 @@ def go_back_and_forth(database, older, newer):
 
 def refuse_later_tables(database, older, newer):
     """The newer version writes its default format. If the older one cannot read it, it reports that and changes nothing,
-    and reads the tables after the newer one has compacted them into the shared format."""
-    shared, database.table_options = database.table_options, ""
+    and reads the tables after the newer one has rebuilt them in the shared format."""
+    shared, database.table_options = database.table_options, []
     database.write(newer, "exactbloom")
     database.check(newer, "exactbloom")
     version = max(map(format_version_of, database.path.glob("*.sst")))
@@ -160,14 +160,14 @@ def refuse_later_tables(database, older, newer):
         database.check(older, "exactbloom")
         return
     try:
-        older.turn("check", database.path, "exactbloom", shared, database.batches)
+        older.db_bench(database.path, "exactbloom", "--benchmarks=readrandom", *shared)
     except Wrong as refusal:
         print(f"    refused by {older.version}: {refusal}")
         expect("refusal", "format_version" in str(refusal), True)
     else:
         raise Wrong(f"{older.version} opened tables of format_version {version}")
     database.check(newer, "exactbloom")
-    database.compact(newer, "exactbloom")
+    database.rebuild(newer, "lines")
     database.check(older, "exactbloom")
 
 
@@ -179,7 +179,7 @@ def main():
     try:
         older, newer = Build(*arguments.older), Build(*arguments.newer)
         for table_options in (SHARED_FORMAT, PARTITIONED):
-            print(table_options)
+            print(*table_options)
             with tempfile.TemporaryDirectory() as directory:
                 database = Database(pathlib.Path(directory) / "db", table_options)
                 go_back_and_forth(database, older, newer)

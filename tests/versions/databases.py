@@ -216,7 +216,7 @@ def linked_version(tool):
     """The version of RocksDB's library that the program loads, as numbers."""
     library = re.search(r"librocksdb\.so\S* => (\S+)", must_run("ldd", tool))
     if library is None:
-        raise Wrong(f"{tool}: not linked with librocksdb.so; name its version with --linked")
+        raise Wrong(f"{tool}: not linked with librocksdb.so")
     version = re.search(r"librocksdb\.so\.(\d+\.\d+)", str(pathlib.Path(library[1]).resolve()))
     return numbers(version[1])
 
@@ -249,14 +249,12 @@ def main():
     reader = actions.add_parser("read")
     reader.add_argument("directories", type=pathlib.Path, nargs="+", metavar="DIRECTORY")
     reader.add_argument("--tool", type=pathlib.Path, required=True)
-    reader.add_argument("--linked", metavar="MAJOR.MINOR", help="the tool's RocksDB, if it is no shared library")
     arguments = parser.parse_args()
     try:
         if arguments.action == "make":
             make(arguments.directory)
             return 0
-        linked = numbers(arguments.linked) if arguments.linked else linked_version(arguments.tool)
-        return 1 if read(arguments.directories, arguments.tool, linked) else 0
+        return 1 if read(arguments.directories, arguments.tool, linked_version(arguments.tool)) else 0
     except (Wrong, OSError) as error:
         print(f"databases.py: {error}", file=sys.stderr)
         return 2

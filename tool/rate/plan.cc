@@ -141,16 +141,15 @@ void PlanOneFilter(const PlanArguments& arguments) {
 
 LevelPlan PlanTree(const PlanArguments& arguments) {
   const auto& levels = arguments.levels;
-  std::optional<LevelPlan> plan;
   if (arguments.wasted_reads) {
-    plan = PlanLevelsForTarget(arguments.layout, levels, *arguments.wasted_reads, arguments.ribbon);
-    if (!plan) {
-      RefusePlan(fmt::format(
-          "{:g} wasted reads per lookup are outside the range of 0 to {} levels, or take "
-          "more than {} bits per key",
-          *arguments.wasted_reads, levels.size(), kMaxBitsPerKey));
+    const double wanted = *arguments.wasted_reads;
+    if (const auto plan = PlanLevelsForTarget(arguments.layout, levels, wanted, arguments.ribbon)) {
+      return *plan;
     }
-    return *plan;
+    RefusePlan(
+        fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels, or take "
+                    "more than {} bits per key",
+                    wanted, levels.size(), kMaxBitsPerKey));
   }
   std::uint64_t total_bits = 0;
   if (arguments.memory_bytes) {
@@ -160,9 +159,10 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
     const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
     total_bits = BitsAt({arguments.layout.kind, 0}, keys, *arguments.bits_per_key);
   }
-  plan = PlanLevels(arguments.layout, levels, total_bits, arguments.ribbon);
-  if (!plan) RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
-  return *plan;
+  if (const auto plan = PlanLevels(arguments.layout, levels, total_bits, arguments.ribbon)) {
+    return *plan;
+  }
+  RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
 }
 
 FilterPlan SumOf(const std::vector<FilterPlan>& levels) {

@@ -4,21 +4,15 @@
 #include <cmath>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/theory/occupancy.h"
 
 namespace exactbloom::support {
 namespace {
 
-// Standard deviation of the number of one-bits over its mean. With q the probability that one bit
-// stays zero and q2 that two do, the variance is m q (1 - q) + m (m - 1) (q2 - q^2).
-double RelativeFillDeviation(FilterKind kind, std::uint64_t bits, int probes, double keys) {
-  const auto m = static_cast<double>(bits);
-  const bool classic = kind == FilterKind::kClassic;
-  const double throws = keys * (classic ? 1.0 : probes);
-  const double k = classic ? probes : 1.0;
-  const double q = std::exp(throws * std::log1p(-k / m));
-  const double excess = std::expm1(throws * std::log1p(-k / ((m - 1.0) * (m - k))));  // q2/q^2 - 1
-  const double variance = m * q * (1.0 - q) + m * (m - 1.0) * q * q * excess;
-  return std::sqrt(std::max(0.0, variance)) / (m * (1.0 - q));
+// Standard deviation of the number of one-bits over its mean.
+double RelativeFillDeviation(FilterKind kind, std::uint64_t bits, int probes, std::uint64_t keys) {
+  const auto ones = Occupancy::OfFilter(kind, bits, keys, probes);
+  return ones ? std::sqrt(ones->Variance()) / ones->Mean() : 0.0;
 }
 
 // Weighted moments of a line's rate q and its number of keys J.
@@ -62,7 +56,7 @@ double RelativeLineDeviation(FilterKind kind, double lines, double keys, int pro
     const auto count = static_cast<double>(j);
     const double weight = std::exp(count * std::log(mean) - mean - std::lgamma(count + 1.0));
     const double rate = FalsePositiveRate(kind, kLineBits, j, probes);
-    const double deviation = rate * probes * RelativeFillDeviation(kind, kLineBits, probes, count);
+    const double deviation = rate * probes * RelativeFillDeviation(kind, kLineBits, probes, j);
     moments.Add(weight, count, rate, deviation * deviation);
   }
   return moments.weight > 0.0 ? moments.RelativeDeviation() / std::sqrt(lines) : 0.0;
@@ -72,12 +66,11 @@ double RelativeLineDeviation(FilterKind kind, double lines, double keys, int pro
 
 double RelativeRateDeviation(Layout layout, const FilterSize& size, std::uint64_t keys) {
   if (keys == 0) return 0.0;
-  const auto n = static_cast<double>(keys);
   if (!layout.InLines()) {
-    return size.probes * RelativeFillDeviation(layout.kind, size.bits, size.probes, n);
+    return size.probes * RelativeFillDeviation(layout.kind, size.bits, size.probes, keys);
   }
   const double lines = static_cast<double>(size.bits) / static_cast<double>(kLineBits);
-  return RelativeLineDeviation(layout.kind, lines, n, size.probes);
+  return RelativeLineDeviation(layout.kind, lines, static_cast<double>(keys), size.probes);
 }
 
 ExactRate ExactRates::Of(const FilterDescription& filter) {
