@@ -150,6 +150,9 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
       fmt::print(stderr, "readamp: warning: {}: {}\n", report.policies.back().policy, warning);
     }
   }
+  if (settings.bloom_table && settings.HasDictionary()) {
+    report.bloom_table = MeasureBloomTable(settings, progress);
+  }
   progress.End();
   const auto elapsed = std::chrono::steady_clock::now() - start;
   report.seconds = std::chrono::duration<double>(elapsed).count();
@@ -181,6 +184,8 @@ int Main(int argc, char** argv) {
       ->always_capture_default(false);
   app.add_flag("--details", settings.details, "Also print rates, reads and times of each workload");
   app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
+  app.add_flag("!--no-bloom-table", settings.bloom_table,
+               "Leave out Bloom's Table I, which is measured with a dictionary");
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
     if (settings.workloads.empty()) settings.workloads = DefaultWorkloads(settings);

@@ -37,4 +37,11 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
                            const std::vector<Workload>& workloads, const ReadampSettings& settings,
                            Progress& progress);
 
+// Bloom's example of 1970: a program hyphenates words by rule, but a tenth of the dictionary's
+// words need a disk read. A filter of those words saves the reads for the others. His Table I gives
+// the share of reads saved for six sizes of the filter. This measures each of the table's hash
+// areas, scaled to the number of stored keys, in a database of one sorted run: the reads saved are
+// the lookups that the filter answered.
+std::vector<BloomTableRow> MeasureBloomTable(ReadampSettings settings, Progress& progress);
+
 }  // namespace exactbloom::readamp

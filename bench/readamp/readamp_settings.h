@@ -89,6 +89,7 @@ struct ReadampSettings {
   std::string directory = ".";  // where the databases are made and removed
   std::string json_file;        // empty: none
   bool details = false;         // print all tables
+  bool bloom_table = true;      // reproduce Bloom's Table I, if the keys are a dictionary
   std::uint64_t seed = 1970;
 
   // Whether the keys are words: of a file in a folder `dict`, where systems have them. Only words

@@ -99,7 +99,7 @@ TEST_F(ReadampTest, TakesEveryOptionOfOurPolicies) {
   EXPECT_LE(Result(report, 3, "absent").at("exact_rate"), 0.02);
 }
 
-TEST_F(ReadampTest, HyphenatesADictionary) {
+TEST_F(ReadampTest, HyphenatesADictionaryAndReproducesBloomsTable) {
   fs::create_directory(directory_.path("dict"));  // a file in it has words
   std::ofstream words(directory_.path("dict/words"));
   for (int i = 0; i < 50000; ++i) words << "word" << i << "\n";
@@ -110,6 +110,15 @@ TEST_F(ReadampTest, HyphenatesADictionary) {
   EXPECT_EQ(Result(report, 0, "hyphenation").at("lookups"), 5000);
   EXPECT_EQ(Result(report, 1, "hyphenation").at("lookups"), 50000);
   EXPECT_TRUE(Mentions(out_, "hyphenation: every key once, in the store or not\n"));
+  ASSERT_EQ(report.at("bloom_table_1").size(), 6U);
+  for (const auto& row : report.at("bloom_table_1")) {
+    const double error = row.at("allowed_error");
+    SCOPED_TRACE(error);
+    EXPECT_NEAR(row.at("printed_percent"), 90.0 * (1.0 - error), 0.16);  // Bloom's own formula
+    EXPECT_NEAR(row.at("measured_percent"), row.at("printed_percent"), 1.0);
+    EXPECT_NEAR(row.at("predicted_percent"), row.at("printed_percent"), 0.5);
+    EXPECT_EQ(row.at("misprint"), row.at("printed_bits") == 509800);
+  }
 }
 
 // Only words of a dictionary are hyphenated: not the keys of another file.
@@ -124,6 +133,7 @@ TEST_F(ReadampTest, ReadsKeysFromAFile) {
   EXPECT_EQ(report.at("keys_stored"), 500);
   EXPECT_EQ(Result(report, 0, "absent").at("lookups"), 4500);
   EXPECT_EQ(report.at("policies").at(0).at("workloads").count("hyphenation"), 0U);
+  EXPECT_TRUE(report.at("bloom_table_1").empty());
   ExpectRefusal(Run(keys + " --workloads hyphenation"), "the workload hyphenation needs words");
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "exactbloom/version.h"
 #include "tool/support/text_table.h"
 
@@ -39,6 +41,28 @@ std::string WorkloadText(const std::vector<PolicyResult>& policies, std::size_t 
   return fmt::format("{}: {}\n{}\n", first.name, first.description, table.Format());
 }
 
+std::string BloomTableText(const std::vector<BloomTableRow>& rows) {
+  std::string misprints;
+  support::TextTable table({"allowed error", "bits printed", "% saved printed", "bits/key",
+                            "filter bytes", "% saved measured", "% saved predicted"});
+  for (const BloomTableRow& row : rows) {
+    table.AddRow({fmt::format("1/{:.0f}", 1.0 / row.allowed_error),
+                  fmt::format("{}{}", row.printed_bits, row.misprint ? "*" : ""),
+                  fmt::format("{:.1f}", row.printed_percent),
+                  row.policy.substr(row.policy.find(':') + 1), row.filter_bytes,
+                  fmt::format("{:.2f}", row.measured_percent),
+                  fmt::format("{:.2f}", row.predicted_percent)});
+    if (!row.misprint) continue;
+    const double halvings = -std::log2(row.allowed_error);
+    const std::uint64_t bits = rows.front().printed_bits;
+    misprints += fmt::format(
+        "* a misprint: {:.0f} halvings of {} bits each are {:.0f}, which is measured here\n",
+        halvings, bits, static_cast<double>(bits) * halvings);
+  }
+  return "Bloom 1970, Table I: disk reads saved in hyphenating a dictionary, then and now\n" +
+         table.Format() + misprints + "\n";
+}
+
 std::string DetailsText(const Report& report) {
   std::string text;
   for (std::size_t i = 0; i < report.policies.front().workloads.size(); ++i) {
@@ -48,7 +72,8 @@ std::string DetailsText(const Report& report) {
   for (const PolicyResult& policy : report.policies) {
     text += fmt::format(" {} {:.2f}", policy.policy, policy.load_cpu_us);
   }
-  return text + "\n\n";
+  text += "\n\n";
+  return report.bloom_table.empty() ? text : text + BloomTableText(report.bloom_table);
 }
 
 std::string DataText(const Report& report, const ReadampSettings& settings) {

@@ -48,6 +48,18 @@ struct PolicyResult {
   std::vector<WorkloadResult> workloads;  // the others
 };
 
+// A line of Bloom's Table I, and the same hash area measured here. The names are those of the JSON.
+struct BloomTableRow {
+  double allowed_error = 0.0;
+  std::uint64_t printed_bits = 0;
+  bool misprint = false;
+  double printed_percent = 0.0;
+  std::string policy;
+  std::uint64_t filter_bytes = 0;
+  double measured_percent = 0.0;   // of all lookups: those that avoided a disk read
+  double predicted_percent = 0.0;  // by the exact rate
+};
+
 // The policy that wastes the fewest reads in a workload, compared with the first one and with the
 // next best, and below a table of all policies that have filters, with bars. A difference is
 // claimed only where the intervals of the two rates do not overlap. Empty if no policy has filters.
@@ -64,6 +76,7 @@ struct Report {
   std::optional<TakenSettings> from_database;  // if the keys are from one
   double seconds = 0.0;
   std::vector<PolicyResult> policies;
+  std::vector<BloomTableRow> bloom_table;
 
   // What was measured, and which policy wastes how many reads in the first workload. With the
   // settings' details, or without a policy that has filters, also the tables of all workloads.
