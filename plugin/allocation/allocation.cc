@@ -32,11 +32,6 @@ std::optional<std::size_t> DistanceFromBottom(const FilterBuildingContext& conte
   return static_cast<std::size_t>(context.num_levels - 1 - context.level_at_creation);
 }
 
-tree::DivisionOptions WithoutRibbon(tree::DivisionOptions options) {
-  options.ribbon = false;
-  return options;
-}
-
 tree::LsmShape::PolicyId NewPolicyId() {
   static std::atomic<tree::LsmShape::PolicyId> next{tree::LsmShape::kForeignPolicy + 1};
   return next++;
@@ -60,8 +55,18 @@ PolicyOptions::PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& 
       lines(options.lines),
       level_bits(options.level_bits) {}
 
-tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options) {
-  return {LayoutOf(options), options.bits_per_key, options.memory_budget, HasRibbon(options)};
+// The slots of a Ribbon filter come in blocks of 128, and RocksDB makes a Bloom filter where that
+// is smaller. Measured at 7 to 16 bits per key: with partitions of this size a Ribbon filter takes
+// at most 1.08 bits per key to halve the rate, where a classic Bloom filter takes 1.46; with half
+// of it, it is a Bloom filter at 16 bits, with an eighth at any number.
+bool HasRibbon(const PolicyOptions& options, const rocksdb::BlockBasedTableOptions& table_options) {
+  constexpr std::uint64_t kLeastPartition = 1024;
+  return HasRibbon(options) &&
+         (!table_options.partition_filters || table_options.metadata_block_size >= kLeastPartition);
+}
+
+tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options, bool ribbon) {
+  return {LayoutOf(options), options.bits_per_key, options.memory_budget, ribbon};
 }
 
 FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& table_options,
@@ -76,8 +81,8 @@ FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& t
 
 Allocation::Allocation(const PolicyOptions& options)
     : options_(options),
-      division_(DivisionOptionsOf(options)),
-      division_of_bloom_(WithoutRibbon(DivisionOptionsOf(options))),
+      division_(DivisionOptionsOf(options, HasRibbon(options))),
+      division_of_bloom_(DivisionOptionsOf(options, false)),
       id_(NewPolicyId()) {
   if (options_.memory_budget != 0) demand_.emplace();
 }
@@ -89,13 +94,15 @@ AllocatedFilter Allocation::FilterOf(const FilterBuildingContext& context) const
   const std::optional<tree::TreeView> view = table ? ViewOf(*table) : std::nullopt;
   filter.is_tree_unknown = !view;
   if (!view) return filter;
-  filter.ribbon = table->division->WantsRibbon(*view);
+  const auto known_keys = static_cast<double>(table->keys);
+  filter.ribbon = table->division->WantsRibbon(*view, known_keys);
   // The number of keys is known in the end, which is too late for partitions, and for RocksDB's
   // Ribbon builder. A partition's keys are not the table's.
   if (filter.ribbon || context.table_options.partition_filters) {
     // RibbonFilters keeps one of RocksDB's policies per number, so there must not be too many.
     constexpr double kStepsPerBit = 64.0;
-    filter.bits_per_key = std::floor(ShareOf(*table, *view, 0.0) * kStepsPerBit) / kStepsPerBit;
+    filter.bits_per_key =
+        std::floor(ShareOf(*table, *view, known_keys) * kStepsPerBit) / kStepsPerBit;
   } else {
     filter.bits_per_key_of = [this, table = *table](std::uint64_t keys) {
       const std::optional<tree::TreeView> now = ViewOf(table);
@@ -113,7 +120,8 @@ AllocatedFilter Allocation::FilterOfUnknownTree(const FilterBuildingContext& con
   AllocatedFilter filter;
   filter.fpr = options_.fpr;
   filter.bits_per_key = options_.bits_per_key;
-  filter.ribbon = HasRibbonIn(context) && (FollowsTree(options_) || IsBottommost(context));
+  filter.ribbon = HasRibbon(options_, context.table_options) &&
+                  (FollowsTree(options_) || IsBottommost(context));
   if (!options_.level_bits.empty()) {
     // Tables of unknown level have -1.
     filter.bits_per_key =
@@ -123,20 +131,9 @@ AllocatedFilter Allocation::FilterOfUnknownTree(const FilterBuildingContext& con
   if (options_.size_ratio != 0.0 && distance) {
     const LevelFilter of_level = at_most_last(FiltersByDistance(), *distance);
     filter.bits_per_key = of_level.bits_per_key;
-    filter.ribbon = of_level.ribbon && HasRibbonIn(context);
+    filter.ribbon = of_level.ribbon && HasRibbon(options_, context.table_options);
   }
   return filter;
-}
-
-// The slots of a Ribbon filter come in blocks of 128, and RocksDB makes a Bloom filter where that
-// is smaller. Measured at 7 to 16 bits per key: with partitions of this size a Ribbon filter takes
-// at most 1.08 bits per key to halve the rate, where a classic Bloom filter takes 1.46; with half
-// of it, it is a Bloom filter at 16 bits, with an eighth at any number.
-bool Allocation::HasRibbonIn(const FilterBuildingContext& context) const {
-  constexpr std::uint64_t kLeastPartition = 1024;
-  const rocksdb::BlockBasedTableOptions& table = context.table_options;
-  return HasRibbon(options_) &&
-         (!table.partition_filters || table.metadata_block_size >= kLeastPartition);
 }
 
 const std::vector<LevelFilter>& Allocation::FiltersByDistance() const {
@@ -158,10 +155,14 @@ std::optional<Allocation::LiveTable> Allocation::LiveTableOf(
     Follow(current->shape);
   }
   if (!current->shape->IsLoaded()) return std::nullopt;
-  return LiveTable{current->shape,      current->family,
-                   current->job,        context.level_at_creation,
-                   current->is_planned, current->keys,
-                   context.info_log,    HasRibbonIn(context) ? &division_ : &division_of_bloom_};
+  return LiveTable{current->shape,
+                   current->family,
+                   current->job,
+                   context.level_at_creation,
+                   current->is_planned,
+                   current->keys,
+                   context.info_log,
+                   HasRibbon(options_, context.table_options) ? &division_ : &division_of_bloom_};
 }
 
 void Allocation::Follow(const std::shared_ptr<tree::LsmShape>& shape) const {

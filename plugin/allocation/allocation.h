@@ -73,13 +73,16 @@ inline bool HasRibbon(const PolicyOptions& options) {
   return options.kind == PolicyKind::kExactBloom && options.ribbon;
 }
 
+// Whether such runs get them in tables with these options: not in small partitions.
+bool HasRibbon(const PolicyOptions& options, const rocksdb::BlockBasedTableOptions& table_options);
+
 // Whether the live tree decides how many bits per key a table gets, which needs a tree listener.
 inline bool FollowsTree(const PolicyOptions& options) {
   return options.kind == PolicyKind::kExactBloom && options.size_ratio == 0.0;
 }
 
 // How a policy of these options divides the bits of a live tree.
-tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options);
+tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options, bool ribbon);
 
 // Returns what RocksDB tells a policy of a table that a compaction makes in `level` of a column
 // family with leveled compaction; `table_options` must outlive it.
@@ -135,7 +138,6 @@ class Allocation {
     bool is_budget_logged = false;                        // that it is exceeded
   };
 
-  bool HasRibbonIn(const rocksdb::FilterBuildingContext& context) const;
   std::optional<LiveTable> LiveTableOf(const rocksdb::FilterBuildingContext& context) const;
   void Follow(const std::shared_ptr<tree::LsmShape>& shape) const;
   std::optional<tree::TreeView> ViewOf(const LiveTable& table) const;

@@ -56,12 +56,12 @@ bool TreeDivision::IsRibbon(double run_keys, double all_keys) const {
   return options_.ribbon && run_keys >= analysis::kRibbonLeastPart * all_keys;
 }
 
-bool TreeDivision::WantsRibbon(const TreeView& view) const {
+bool TreeDivision::WantsRibbon(const TreeView& view, double table_keys) const {
   if (!options_.ribbon) return false;
   // The size of a Ribbon filter follows from the keys, which a flush does not know: not under a
   // budget.
   if (view.is_flush && HasBudget()) return false;
-  const double own_keys = OwnKeys(view, 0.0);
+  const double own_keys = OwnKeys(view, table_keys);
   if (own_keys <= 0.0) return true;
   return IsRibbon(own_keys, KeysOf(RunsBeside(view, own_keys)) + own_keys);
 }

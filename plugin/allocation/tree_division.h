@@ -55,8 +55,9 @@ class TreeDivision {
   //   table_keys   of the table; 0: not known yet
   TableShare Share(const TreeView& view, double table_keys) const;
 
-  // Whether a table of the job gets a Ribbon filter, whose keys are not known yet.
-  bool WantsRibbon(const TreeView& view) const;
+  // Whether a table of the job gets a Ribbon filter.
+  //   table_keys   0: not known yet
+  bool WantsRibbon(const TreeView& view, double table_keys) const;
 
  private:
   bool IsRibbon(double run_keys, double all_keys) const;

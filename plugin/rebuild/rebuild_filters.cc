@@ -33,6 +33,7 @@ struct LackingTable {
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;
   int level = 0;
+  std::uint64_t keys = 0;  // of its filter
 };
 
 // Keeps work to a rate, by the clock of `env`.
@@ -162,7 +163,8 @@ void Rebuild::InspectTable(const Family& family, const rocksdb::ColumnFamilyMeta
   if (!IsInScope(family.wanted, filter, input->bottommost)) return;
   result_.lacking_tables += 1;
   result_.lacking_bytes += table.size;
-  lacking_.push_back({&family, table.file_number, table.size, filter.level});
+  const std::uint64_t keys = filter.filter_keys != 0 ? filter.filter_keys : filter.entries;
+  lacking_.push_back({&family, table.file_number, table.size, filter.level, keys});
   not_done_.insert(table.file_number);
 }
 
@@ -263,7 +265,8 @@ Status Rebuild::Compact(const LackingTable& table, const CompactionInput& input,
   tree::RefreshShape(db_);
   // These scopes bring all tables to the plan of the tree.
   std::optional<tree::PlannedTables> planned;
-  if (options_.scope != RebuildScope::kOtherFilter) planned.emplace();
+  if (options_.scope != RebuildScope::kOtherFilter)
+    planned.emplace(input.paths.size() == 1 ? table.keys : 0);
   std::vector<std::string> outputs;
   Status status = CompactWithinLevel(db_, *family.handle, family.options, input, &outputs);
   *outcome = Outcome::kBusy;

@@ -31,7 +31,7 @@ struct TableInProgress {
   bool has_policy = false;
   int level = 0;
   bool is_planned = false;  // written while a PlannedTables lives
-  std::uint64_t keys = 0;   // of a TrialTable; otherwise 0, since they are not known yet
+  std::uint64_t keys = 0;   // of a planned table that is rewritten; 0: they are not known yet
 };
 
 std::unique_ptr<rocksdb::EventListener> MakeTreeListener();
@@ -48,7 +48,8 @@ void RefreshShape(rocksdb::DB& db);
 // other tables have more than theirs: all of them are being rebuilt.
 class PlannedTables {
  public:
-  PlannedTables();
+  //   keys   of the filter of the table that is rewritten alone; 0: there are more
+  explicit PlannedTables(std::uint64_t keys);
   ~PlannedTables();
   PlannedTables(const PlannedTables&) = delete;
   PlannedTables& operator=(const PlannedTables&) = delete;

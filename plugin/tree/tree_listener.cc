@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -25,8 +26,8 @@ using rocksdb::DB;
 // The tables that this thread is writing. With per-key placement, a compaction writes two at once.
 thread_local std::vector<TableInProgress> tables_in_progress;
 
-// Whether a PlannedTables of this thread lives.
-thread_local bool writes_planned_tables = false;
+// Of the PlannedTables of this thread; nothing if none lives.
+thread_local std::optional<std::uint64_t> planned_keys;
 
 // A thread runs one job at a time, so tables of another one were abandoned.
 void StartTable(TableInProgress table) {
@@ -173,7 +174,8 @@ class TreeListener : public rocksdb::EventListener {
       table.path = info.file_path;
       table.family = info.cf_name;
       table.job = info.job_id;
-      table.is_planned = writes_planned_tables;
+      table.is_planned = planned_keys.has_value();
+      table.keys = planned_keys.value_or(0);
       const bool is_recovery = info.reason == rocksdb::TableFileCreationReason::kRecovery;
       if (is_recovery) {
         table.opening = info.db_name;
@@ -334,8 +336,8 @@ TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
   return table.shape != nullptr ? &table : nullptr;
 }
 
-PlannedTables::PlannedTables() { writes_planned_tables = true; }
-PlannedTables::~PlannedTables() { writes_planned_tables = false; }
+PlannedTables::PlannedTables(std::uint64_t keys) { planned_keys = keys; }
+PlannedTables::~PlannedTables() { planned_keys.reset(); }
 
 TrialTable::TrialTable(DB& db, const std::string& family, std::uint64_t keys) {
   constexpr LsmShape::JobId kNoJob = -1;

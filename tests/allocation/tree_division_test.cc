@@ -193,17 +193,17 @@ TEST(TreeDivision, RunsOfAHundredthOfTheKeysGetRibbon) {
   const TreeDivision division = DivisionOf(0, /*ribbon=*/true);
   TreeView flush = FlushInto({{1e6, 1.0}}, 9.0);
   flush.typical_flush_keys = 2e4;
-  EXPECT_TRUE(division.WantsRibbon(flush));
-  EXPECT_FALSE(DivisionOf().WantsRibbon(flush));
+  EXPECT_TRUE(division.WantsRibbon(flush, 0.0));
+  EXPECT_FALSE(DivisionOf().WantsRibbon(flush, 0.0));
   flush.typical_flush_keys = 5e3;
-  EXPECT_FALSE(division.WantsRibbon(flush));
-  EXPECT_TRUE(division.WantsRibbon(CompactionInto({{1e6, 1.0}}, 1e5)));
+  EXPECT_FALSE(division.WantsRibbon(flush, 0.0));
+  EXPECT_TRUE(division.WantsRibbon(CompactionInto({{1e6, 1.0}}, 1e5), 0.0));
   TreeView first;
   first.is_flush = true;
-  EXPECT_TRUE(division.WantsRibbon(first));
+  EXPECT_TRUE(division.WantsRibbon(first, 0.0));
   // A budget is kept by the number of keys, which a flush knows only after they are added.
   flush.typical_flush_keys = 2e4;
-  EXPECT_FALSE(DivisionOf(1'000'000, /*ribbon=*/true).WantsRibbon(flush));
+  EXPECT_FALSE(DivisionOf(1'000'000, /*ribbon=*/true).WantsRibbon(flush, 0.0));
 }
 
 TEST(TreeDivision, SpendsAllWhereOneRunIsLeft) {

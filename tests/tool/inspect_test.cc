@@ -9,6 +9,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/theory/confidence_interval.h"
+#include "exactbloom/tree_listener.h"
 #include "sample_database.h"
 #include "tool_command.h"
 
@@ -136,6 +137,39 @@ INSTANTIATE_TEST_SUITE_P(
                       Sample{"{id=standard_bloom;bits_per_key=8;lines=1}", "exactbloom"},
                       Sample{"classic_bloom:10", "exactbloom", true},
                       Sample{"{id=classic_bloom;bits_per_key=10;lines=1}", "exactbloom", true}));
+
+// What the plan says is what a rebuild makes.
+TEST(InspectPlan, IsWhatARebuildGives) {
+  constexpr std::uint64_t kLarge = 60'000;
+  constexpr std::uint64_t kSmall = 300;
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  options.listeners = {NewTreeListener()};
+  {
+    const Database db = Open(options, directory.path());
+    PutAndFlush(*db, kLarge);
+    MoveDown(*db, 3);
+    PutAndFlush(*db, kSmall);
+    RebuildOptions all;
+    all.scope = RebuildScope::kAll;
+    Rebuild(*db, all);
+  }
+  const json report = testing::AskToolForJson("inspect " + directory.path());
+  const json& plan = report.at("plans").at(0);
+  EXPECT_EQ(plan.at("policy"), "exactbloom:10");
+  ASSERT_EQ(plan.at("tables").size(), 2U);
+  const double wasted = report.at("totals").at("wasted_reads").at("default");
+  EXPECT_NEAR(plan.at("wasted_reads"), wasted, 0.05 * wasted);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& planned = plan["tables"][i];
+    const json& made = report.at("levels").at(i);
+    EXPECT_EQ(planned.at("level"), made.at("level"));
+    const double bits_per_key = made.at("bits_per_key");
+    EXPECT_NEAR(planned.at("bits_per_key"), bits_per_key, 0.03 * bits_per_key);
+    EXPECT_EQ(planned.at("filter"), i == 0 ? "classic_bloom" : "ribbon");
+    EXPECT_TRUE(Mentions(planned.at("reason"), i == 0 ? "less than 1%" : "at least 1%"));
+  }
+}
 
 }  // namespace
 }  // namespace exactbloom

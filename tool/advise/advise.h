@@ -13,7 +13,7 @@
 
 #include "plugin/allocation/allocation.h"
 #include "tool/subcommands.h"
-#include "tree_filters.h"
+#include "tool/database/tree_filters.h"
 
 namespace exactbloom::tool {
 

@@ -13,8 +13,10 @@ void TableGroup::Add(const TableGroup& other) {
   asked += other.asked;
 }
 
-FollowedTree::FollowedTree(const PolicyOptions& options, bool partitioned, const TreeLevels& levels)
-    : partitioned_(partitioned), division_(DivisionOptionsOf(options)) {
+FollowedTree::FollowedTree(const PolicyOptions& options,
+                           const rocksdb::BlockBasedTableOptions& table_options,
+                           const TreeLevels& levels)
+    : division_(DivisionOptionsOf(options, HasRibbon(options, table_options))) {
   std::vector<tree::LiveTable> live;
   for (const auto& [level, groups] : levels) {
     for (const TableGroup& group : groups) {
@@ -31,10 +33,9 @@ FollowedTree::Filter FollowedTree::FilterOf(int level, const TableGroup& tables)
   const auto view = shape_.View(kFamily, kJob, level);
   if (!view) return {};
   Filter filter;
-  filter.ribbon = division_.WantsRibbon(*view);
-  // As in the plugin, partitions and Ribbon filters are sized before the table's keys are known.
-  const std::uint64_t keys = filter.ribbon || partitioned_ ? 0 : tables.keys / tables.tables;
-  const tree::TableShare share = division_.Share(*view, static_cast<double>(keys));
+  const auto keys = static_cast<double>(tables.keys / tables.tables);
+  filter.ribbon = division_.WantsRibbon(*view, keys);
+  const tree::TableShare share = division_.Share(*view, keys);
   filter.bits_per_key = share.planned.empty() ? share.bits_per_key : share.planned.back();
   return filter;
 }

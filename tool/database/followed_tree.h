@@ -2,6 +2,8 @@
 // The only file of the tool that calls the plugin's division of bits.
 #pragma once
 
+#include <rocksdb/table.h>
+
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -32,8 +34,8 @@ class FollowedTree {
     bool ribbon = false;
   };
 
-  //   partitioned  whether filters are partitioned
-  FollowedTree(const PolicyOptions& options, bool partitioned, const TreeLevels& levels);
+  FollowedTree(const PolicyOptions& options, const rocksdb::BlockBasedTableOptions& table_options,
+               const TreeLevels& levels);
 
   // Returns what `exactbloom rebuild --bits` gives to tables of this level: the share of their
   // sorted run if all tables were written now.
@@ -42,7 +44,6 @@ class FollowedTree {
  private:
   static constexpr char kFamily[] = "default";
 
-  bool partitioned_;
   tree::TreeDivision division_;
   tree::LsmShape shape_;
 };

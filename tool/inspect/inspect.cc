@@ -10,6 +10,7 @@
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
 #include "tool/support/text_table.h"
+#include "tree_plan.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -123,6 +124,7 @@ std::string FormatNotes(const Inspection& inspection) {
 std::string FormatInspection(const Inspection& inspection, bool with_tables) {
   std::string text = with_tables ? FormatTables(inspection) : "";
   text += FormatLevels(inspection) + FormatNotes(inspection);
+  for (const TreePlan& plan : PlansOf(inspection)) text += FormatPlan(plan);
   if (inspection.database.empty()) {
     text += "\nSingle files show neither their level nor the database's options.\n";
   } else if (!inspection.options) {
@@ -218,6 +220,9 @@ json ToJson(const Inspection& inspection) {
   json totals = SummaryJson(inspection.totals);
   if (!inspection.database.empty()) totals["wasted_reads"] = WastedReads(inspection.levels);
   json document{{"files", files}, {"levels", levels}, {"totals", totals}};
+  json plans = json::array();
+  for (const TreePlan& plan : PlansOf(inspection)) plans.push_back(ToJson(plan));
+  document["plans"] = plans;
   document["options_file"] = inspection.options ? json(inspection.options->file) : json(nullptr);
   return document;
 }

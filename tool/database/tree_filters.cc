@@ -33,9 +33,9 @@ class Prediction {
   LevelFilters Run() const {
     std::optional<FollowedTree> followed;
     if (FollowsTree(options_)) {
-      followed.emplace(options_, tree_.table_options.partition_filters, tree_.levels);
+      followed.emplace(options_, tree_.table_options, tree_.levels);
     }
-    const bool may_be_ribbon = HasRibbon(options_);
+    const bool may_be_ribbon = HasRibbon(options_, tree_.table_options);
     LevelFilters filters;
     for (const auto& [level, groups] : tree_.levels) {
       for (const TableGroup& group : groups) {
