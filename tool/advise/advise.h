@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "plugin/allocation/allocation.h"
-#include "tool/subcommands.h"
 #include "tool/database/tree_filters.h"
+#include "tool/subcommands.h"
 
 namespace exactbloom::tool {
 
