@@ -235,6 +235,19 @@ TEST_P(KernelTest, LargeFiltersHaveTheBitsOfTheDefinition) {
   }
 }
 
+TEST(CodeWord, ExtremeHashesStayInRange) {
+  for (const std::uint64_t hash : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
+    for (const std::uint64_t bits :
+         {std::uint64_t{72}, std::uint64_t{1} << 35, ~std::uint64_t{0}}) {
+      for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+        const CodeWord word = MakeCodeWord(kind, hash, bits, kMaxProbes);
+        ASSERT_EQ(word.size, kMaxProbes);
+        for (const std::uint64_t position : word.positions) ASSERT_LT(position, bits);
+      }
+    }
+  }
+}
+
 // Groups of keys that are all of one length, that are all hashed in one step, and that are not;
 // with groups that are cut short.
 TEST(HashKeys, AreTheHashesOfTheKeysOfAnyLength) {

@@ -88,24 +88,6 @@ double RateGivenArray(std::string_view block) {
   return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
 }
 
-Interval ChiSquareInterval(double degrees_of_freedom, double z) {
-  const double spread = 2 / (9 * degrees_of_freedom);
-  const auto quantile = [&](double normal) {
-    return degrees_of_freedom * std::pow(1 - spread + normal * std::sqrt(spread), 3);
-  };
-  return {quantile(-z), quantile(z)};
-}
-
-double ChiSquareOfUniform(const std::vector<std::uint64_t>& counts) {
-  const auto total =
-      static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
-  const double expected = total / static_cast<double>(counts.size());
-  return std::accumulate(counts.begin(), counts.end(), 0.0, [&](double sum, std::uint64_t count) {
-    const double difference = static_cast<double>(count) - expected;
-    return sum + difference * difference / expected;
-  });
-}
-
 double RandomisedPValue(std::uint64_t count, const ExpectedCount& expected, double lot) {
   const CountDistribution distribution(expected);
   const auto observed = static_cast<double>(count);

@@ -18,15 +18,6 @@ void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, Layout 
 // The exact rate of one usable filter block given its array, over the keys' hashes alone.
 double RateGivenArray(std::string_view block);
 
-// The interval that a chi-square variable leaves with the probability that belongs to the two-sided
-// normal quantile z.
-// Source: the cube-root normal approximation (Wilson and Hilferty 1931), good from about 30 degrees
-// of freedom.
-Interval ChiSquareInterval(double degrees_of_freedom, double z = kZ999);
-
-// The chi-square statistic of counts that should all be equal.
-double ChiSquareOfUniform(const std::vector<std::uint64_t>& counts);
-
 // One test of many measured counts: each becomes a p-value, and together the p-values have to be
 // uniform.
 //

@@ -95,6 +95,7 @@ class BusyDatabase {
         std::string value;
         EXPECT_TRUE(db_->Get({}, KeyOf(2 * i), &value).ok()) << i;
       }
+      if (written_ != 0) MultiGetAll(*db_, kKeysOfTable);
       std::this_thread::yield();
     }
   }
@@ -123,6 +124,8 @@ class DatabaseConcurrent : public testing::TestWithParam<Case> {
     tables.optimize_filters_for_memory = true;
     tables.detect_filter_construct_corruption = true;
     tables.cache_index_and_filter_blocks = true;
+    tables.cache_usage_options.options_overrides[rocksdb::CacheEntryRole::kFilterConstruction]
+        .charged = rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
     rocksdb::Options options = FollowingOptions(tables.filter_policy, listener_);
     if (!GetParam().follows) options.listeners.clear();
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
@@ -148,6 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"Classic", "classic_bloom:10"},
                     Case{"StandardByRate", "{id=standard_bloom;fpr=0.01;lines=1}"},
                     Case{"LevelBits", "{id=classic_bloom;level_bits=12:10}"},
+                    Case{"SizeRatio", "{id=exactbloom;size_ratio=10}"},
                     Case{"Auto", "{id=exactbloom;ribbon=false}", true},
                     Case{"AutoWithRibbon", "exactbloom", true},
                     // Too little for all keys.

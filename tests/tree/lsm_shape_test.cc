@@ -59,23 +59,16 @@ TEST(LsmShape, HasNoViewBeforeAScan) {
   EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).keys, 0.0);
 }
 
-TEST(LsmShape, RefusesAScanThatAnEventOvertook) {
+TEST(LsmShape, RefusesAScanThatAnEventOvertookAndCountsATableOnceWhoseJobIsStillToEnd) {
   Shape shape;
   const std::uint64_t before = shape.Changes();
   shape.Flush(1, 10);
   EXPECT_FALSE(shape.Refresh(before, {{kDefault, {}}}));
   EXPECT_EQ(shape.KeysByLevel(), (Keys{{0, 100}}));
-}
-
-TEST(LsmShape, ACancelledJobChangesNothing) {
-  Shape shape;
-  shape.Flush(1, 10);
-  shape.BeginCompaction(kDefault, 2, 1, {TableAt(0, 10)});
-  shape.AddWritten(kDefault, 2, 11, {100, 500});
-  shape.CancelJob(kDefault, 2);
-  EXPECT_EQ(shape.KeysByLevel(), (Keys{{0, 100}}));
-  EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 200.0);
-  EXPECT_FALSE(shape.AddWritten(kDefault, 2, 12, {100, 500}));
+  shape.BeginFlush(kDefault, 2);
+  shape.AddWritten(kDefault, 2, 11, {100, 200});
+  shape.Rescan({{kDefault, {TableAt(0, 10), TableAt(0, 11)}}});
+  EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 400.0);
 }
 
 TEST(LsmShape, IsStaleAfterWhatEventsDoNotReport) {
@@ -139,7 +132,7 @@ TEST(LsmShape, AnUnreportedJobIntoAnEmptyLevelReplacesAllAbove) {
   EXPECT_EQ(shape.View(kDefault, 8, 4)->output_keys, 5000.0);
 }
 
-TEST(LsmShape, AJobMayFlushTwoFamilies) {
+TEST(LsmShape, AJobMayFlushTwoFamiliesAndARescanForgetsADroppedOne) {
   Shape shape({{kDefault, {}}, {"more", {}}});
   shape.BeginFlush(kDefault, 1);
   shape.BeginFlush("more", 1);
@@ -150,23 +143,12 @@ TEST(LsmShape, AJobMayFlushTwoFamilies) {
   EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 80.0);
   shape.EndJob(kDefault, 1, {TableAt(0, 11, 10)});
   EXPECT_EQ(shape.KeysByLevel(), (Keys{{0, 10}}));
-}
 
-TEST(LsmShape, ARescanCountsATableOnceWhoseJobIsStillToEnd) {
-  Shape shape;
-  shape.BeginFlush(kDefault, 1);
-  shape.AddWritten(kDefault, 1, 10, {100, 200});
-  shape.Rescan({{kDefault, {TableAt(0, 10)}}});
-  EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 200.0);
-}
-
-TEST(LsmShape, ARescanForgetsDroppedFamilies) {
-  Shape shape({{kDefault, {}}, {"dropped", {TableAt(0, 10, 30)}}});
-  shape.BeginFlush("dropped", 1);
-  shape.AddWritten("dropped", 1, 11, {10, 20});
-  shape.Rescan({{kDefault, {}}});
-  EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 0.0);
-  EXPECT_FALSE(shape.View("dropped", 1, 0));
+  shape.BeginFlush("more", 2);
+  shape.AddWritten("more", 2, 12, {10, 20});
+  shape.Rescan({{kDefault, {TableAt(0, 11, 10)}}});
+  EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 20.0);
+  EXPECT_FALSE(shape.View("more", 2, 0));
   EXPECT_EQ(shape.PendingEntries(), 0U);
 }
 
@@ -232,17 +214,11 @@ TEST(LsmShape, KeepsTheKeysOfFiltersOfUnknownSize) {
   EXPECT_EQ(TallyOfAll(shape.TalliesOf(kDefault)).unknown_keys, 0U);
 }
 
-// Whether all that happens to a tree is reported.
-enum class Reports { kAll, kMost };
-
 // A tree whose jobs run and end at random, and fail unless all is reported. The end of a job is
 // reported some time after it happened, so that events are in another order than they happened in.
 class RandomTree {
  public:
-  static constexpr int kDeepest = 3;
-
-  explicit RandomTree(std::uint64_t seed, Reports reports = Reports::kMost)
-      : random_(seed), reports_all_(reports == Reports::kAll) {}
+  RandomTree(std::uint64_t seed, bool reports_all) : random_(seed), reports_all_(reports_all) {}
 
   void Step() {
     const std::uint64_t choice = random_() % 12;
@@ -252,7 +228,6 @@ class RandomTree {
     if (choice >= 9) ReportAnEnd();
     if (choice == 10 && random_() % 8 == 0) Rescan();
     if (reports_all_) return;
-    if (choice == 9 && random_() % 8 == 0) DeleteOne();
     if (choice == 11 && random_() % 8 == 0) FailOne();
     if (choice == 11 && random_() % 8 == 0) CompactFiles();
   }
@@ -262,21 +237,15 @@ class RandomTree {
     while (!unreported_.empty()) ReportAnEnd();
   }
 
-  // Returns the family whose keys the shape has wrong, if there is one.
-  std::string FindDifference() const {
-    for (const auto& [name, tables] : live_) {
-      Keys expected;
-      for (const auto& [number, table] : tables) expected[table.level] += table.count.keys;
-      if (shape_.KeysByLevel(name) != expected) return name;
-    }
-    return "";
+  Keys LiveKeys() const {
+    Keys keys;
+    for (const auto& [number, table] : live_) keys[table.level] += table.count.keys;
+    return keys;
   }
 
   Families Live() const {
-    Families families{{kDefault, {}}, {"more", {}}};
-    for (const auto& [name, tables] : live_) {
-      for (const auto& [number, table] : tables) families[name].push_back(table);
-    }
+    Families families{{kDefault, {}}};
+    for (const auto& [number, table] : live_) families[kDefault].push_back(table);
     return families;
   }
 
@@ -285,40 +254,39 @@ class RandomTree {
   Shape& shape() { return shape_; }
 
  private:
+  static constexpr int kDeepest = 3;
+
   struct Job {
-    std::string family;
     LsmShape::JobId id;
-    bool is_flush;
     bool is_move;
     int output_level;
-    std::vector<LiveTable> inputs;
+    std::vector<LiveTable> inputs;  // of a flush none
     std::vector<LiveTable> outputs;
   };
 
-  std::string ChooseFamily() { return random_() % 3 == 0 ? "more" : kDefault; }
   LiveTable NewTable(int level) { return TableAt(level, ++last_number_, 1 + random_() % 1000); }
 
   void BeginFlush() {
-    Job job{ChooseFamily(), ++last_job_, true, false, 0, {}, {}};
-    shape_.BeginFlush(job.family, job.id);
-    const bool writes_nothing = !reports_all_ && random_() % 16 == 0;
-    if (!writes_nothing) running_.push_back(job);
+    const Job job{++last_job_, false, 0, {}, {}};
+    shape_.BeginFlush(kDefault, job.id);
+    // Others write nothing.
+    if (reports_all_ || random_() % 16 != 0) running_.push_back(job);
   }
 
   // Takes tables of a level that no other job has taken.
   void BeginCompaction() {
-    Job job{ChooseFamily(), ++last_job_, false, false, 0, {}, {}};
+    Job job{++last_job_, false, 0, {}, {}};
     const int level = static_cast<int>(random_() % (kDeepest + 1));
     job.is_move = level != kDeepest && random_() % 3 == 0;
-    for (const auto& [number, table] : live_[job.family]) {
+    for (const auto& [number, table] : live_) {
       if (table.level != level || taken_.count(number) != 0 || job.inputs.size() == 8) continue;
       job.inputs.push_back(table);
+      taken_.insert(number);
     }
     if (job.inputs.empty()) return;
-    for (const LiveTable& input : job.inputs) taken_.insert(input.number);
     const bool stays = level == kDeepest || (level == 0 && !job.is_move && random_() % 2 == 0);
     job.output_level = stays ? level : level + 1;
-    shape_.BeginCompaction(job.family, job.id, job.output_level, job.inputs);
+    shape_.BeginCompaction(kDefault, job.id, job.output_level, job.inputs);
     running_.push_back(job);
   }
 
@@ -330,11 +298,11 @@ class RandomTree {
   }
 
   void Write(Job& job) {
-    const std::uint64_t outputs = job.is_move ? 0 : 1 + (job.is_flush ? 0 : random_() % 2);
+    const std::uint64_t outputs = job.is_move ? 0 : 1 + (job.inputs.empty() ? 0 : random_() % 2);
     for (std::uint64_t i = 0; i < outputs; ++i) {
       job.outputs.push_back(NewTable(job.output_level));
       const LiveTable& output = job.outputs.back();
-      shape_.AddWritten(job.family, job.id, output.number, output.count);
+      shape_.AddWritten(kDefault, job.id, output.number, output.count);
     }
   }
 
@@ -342,15 +310,14 @@ class RandomTree {
     if (running_.empty()) return;
     Job job = Remove(running_);
     Write(job);
-    auto& tables = live_[job.family];
     for (const LiveTable& input : job.inputs) {
-      tables.erase(input.number);
+      live_.erase(input.number);
       taken_.erase(input.number);
       if (!job.is_move) continue;
       job.outputs.push_back(input);
       job.outputs.back().level = job.output_level;
     }
-    for (const LiveTable& output : job.outputs) tables[output.number] = output;
+    for (const LiveTable& output : job.outputs) live_[output.number] = output;
     unreported_.push_back(job);
   }
 
@@ -359,22 +326,12 @@ class RandomTree {
     const Job job = Remove(unreported_);
     const bool deletes_first = random_() % 4 == 0;
     if (!job.is_move && deletes_first) DeleteInputs(job);
-    shape_.EndJob(job.family, job.id, job.outputs);
+    shape_.EndJob(kDefault, job.id, job.outputs);
     if (!job.is_move && !deletes_first) DeleteInputs(job);
   }
 
   void DeleteInputs(const Job& job) {
     for (const LiveTable& input : job.inputs) shape_.Delete(input.number);
-  }
-
-  void DeleteOne() {
-    auto& tables = live_[ChooseFamily()];
-    for (auto table = tables.begin(); table != tables.end(); ++table) {
-      if (taken_.count(table->first) != 0) continue;
-      shape_.Delete(table->first);
-      tables.erase(table);
-      return;
-    }
   }
 
   // A flush fails without an end event.
@@ -383,33 +340,30 @@ class RandomTree {
     Job job = Remove(running_);
     Write(job);
     for (const LiveTable& input : job.inputs) taken_.erase(input.number);
-    if (job.is_flush) {
+    if (job.inputs.empty()) {
       for (const LiveTable& output : job.outputs) shape_.Delete(output.number);
     } else {
-      shape_.CancelJob(job.family, job.id);
+      shape_.CancelJob(kDefault, job.id);
     }
   }
 
   void CompactFiles() {
-    const std::string family = ChooseFamily();
-    auto& tables = live_[family];
     const LiveTable output = NewTable(kDeepest);
-    std::vector<std::uint64_t> inputs;
-    for (const auto& [number, table] : tables) {
-      if (taken_.count(number) == 0 && inputs.size() < 2) inputs.push_back(number);
+    shape_.AddUnreported(kDefault, ++last_job_, output);
+    const auto input = std::find_if(live_.begin(), live_.end(), [this](const auto& table) {
+      return taken_.count(table.first) == 0;
+    });
+    if (input != live_.end()) {
+      shape_.Delete(input->first);
+      live_.erase(input);
     }
-    shape_.AddUnreported(family, ++last_job_, output);
-    tables[output.number] = output;
-    for (const std::uint64_t input : inputs) {
-      tables.erase(input);
-      shape_.Delete(input);
-    }
+    live_[output.number] = output;
   }
 
   std::mt19937_64 random_;
   bool reports_all_;
-  Shape shape_{{{kDefault, {}}, {"more", {}}}};
-  std::map<std::string, std::map<std::uint64_t, LiveTable>> live_;
+  Shape shape_;
+  std::map<std::uint64_t, LiveTable> live_;  // by number
   std::set<std::uint64_t> taken_;
   std::vector<Job> running_;
   std::vector<Job> unreported_;  // that happened
@@ -417,64 +371,28 @@ class RandomTree {
   std::uint64_t last_number_ = 0;
 };
 
-TEST(LsmShape, OfARandomTreeIsRightUnlessItIsStale) {
-  int stale = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    SCOPED_TRACE(seed);
-    RandomTree tree(seed);
-    for (int phase = 0; phase < 5; ++phase) {
+TEST(LsmShape, OfARandomTreeIsRightUnlessItIsStaleForADayOfEvents) {
+  constexpr int kPhases = 5'000;
+  for (const bool reports_all : {false, true}) {
+    RandomTree tree(17, reports_all);
+    int stale = 0;
+    for (int phase = 0; phase < kPhases; ++phase) {
       for (int i = 0; i < 40; ++i) tree.Step();
       tree.Settle();
       if (tree.shape().IsStale()) {
         ++stale;
         tree.Rescan();
       }
-      ASSERT_EQ(tree.FindDifference(), "") << phase;
+      ASSERT_EQ(tree.shape().KeysByLevel(), tree.LiveKeys()) << phase;
+      // Jobs without an end event leave nothing behind.
+      ASSERT_LE(tree.shape().PendingEntries(), reports_all ? 0U : 200U) << phase;
     }
+    EXPECT_EQ(stale > kPhases / 5, !reports_all);
+    EXPECT_LT(stale, reports_all ? 1 : kPhases * 4 / 5);
+    tree.Rescan();
+    EXPECT_EQ(tree.shape().TotalOf(LsmShape::kNoPolicy).filter_bytes,
+              Shape(tree.Live()).TotalOf(LsmShape::kNoPolicy).filter_bytes);
   }
-  EXPECT_GT(stale, 100);
-  EXPECT_LT(stale, 400);
-}
-
-TEST(LsmShape, OfARandomTreeIsRightInAnyOrderOfEventsIfAllAreReported) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    SCOPED_TRACE(seed);
-    RandomTree tree(seed, Reports::kAll);
-    for (int phase = 0; phase < 5; ++phase) {
-      for (int i = 0; i < 40; ++i) tree.Step();
-      tree.Settle();
-      ASSERT_FALSE(tree.shape().IsStale()) << phase;
-      ASSERT_EQ(tree.FindDifference(), "") << phase;
-      ASSERT_EQ(tree.shape().PendingEntries(), 0U) << phase;
-    }
-  }
-}
-
-// Jobs without an end event leave nothing behind.
-TEST(LsmShape, HoldsAfterADayOfEventsWhatARescanFinds) {
-  RandomTree tree(17);
-  std::size_t most_pending = 0;
-  for (int i = 0; i < 200'000; ++i) {
-    tree.Step();
-    if (i % 1000 != 999) continue;
-    tree.Settle();
-    most_pending = std::max(most_pending, tree.shape().PendingEntries());
-  }
-  EXPECT_LE(most_pending, 200U);
-  tree.Rescan();
-  ASSERT_EQ(tree.FindDifference(), "");
-  const Shape fresh(tree.Live());
-  for (const char* family : {kDefault, "more"}) {
-    const auto view = tree.shape().View(family, 1 << 30, 2);
-    const auto expected = fresh.View(family, 1 << 30, 2);
-    ASSERT_TRUE(view && expected);
-    EXPECT_EQ(view->other_runs.size(), expected->other_runs.size());
-    EXPECT_EQ(view->live_keys, expected->live_keys);
-    EXPECT_EQ(view->other_filter_bytes, expected->other_filter_bytes);
-    EXPECT_EQ(view->shared_filter_bytes, expected->shared_filter_bytes);
-  }
-  EXPECT_EQ(tree.shape().TotalOf(LsmShape::kNoPolicy).filter_bytes,
-            fresh.TotalOf(LsmShape::kNoPolicy).filter_bytes);
 }
 
 }  // namespace
