@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "plugin/bloom_filter_policy.h"
 
 namespace exactbloom {
 namespace {
@@ -151,7 +153,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"Classic", "classic_bloom:10"},
                     Case{"StandardByRate", "{id=standard_bloom;fpr=0.01;lines=1}"},
                     Case{"LevelBits", "{id=classic_bloom;level_bits=12:10}"},
-                    Case{"SizeRatio", "{id=exactbloom;size_ratio=10}"},
                     Case{"Auto", "{id=exactbloom;ribbon=false}", true},
                     Case{"AutoWithRibbon", "exactbloom", true},
                     // Too little for all keys.
@@ -183,6 +184,30 @@ TEST_P(DatabaseConcurrent, ADatabaseIsClosedWhileAnotherGoesOn) {
   }
   other.join();
   ExpectRight(lasting);
+}
+
+// On first use a policy computes its division among levels and makes its Ribbon policies.
+TEST(PolicyConcurrent, FirstFiltersMayBeBuiltInParallel) {
+  constexpr int kBuilders = 8;
+  PolicyOptions options(PolicyKind::kExactBloom);
+  options.size_ratio = 10;
+  for (const int level : {0, 6}) {
+    const BloomFilterPolicy policy(options);
+    std::vector<std::string> blocks(kBuilders);
+    std::vector<std::thread> threads;
+    for (std::string& block : blocks) {
+      threads.emplace_back([&policy, &block, level] {
+        const rocksdb::BlockBasedTableOptions tables = PlannedSizes();
+        const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+            policy.GetBuilderWithContext(CompactionContext(tables, 7, level)));
+        for (std::uint64_t i = 0; i < kKeys; ++i) builder->AddKey(KeyOf(i));
+        std::unique_ptr<const char[]> buffer;
+        block = builder->Finish(&buffer).ToString();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(std::count(blocks.begin(), blocks.end(), blocks.front()), kBuilders);
+  }
 }
 
 }  // namespace
