@@ -4,14 +4,12 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/slice_transform.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "exactbloom/levels.h"
 #include "exactbloom/rebuild_filters.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
@@ -145,25 +143,6 @@ TEST_P(TreeDatabase, IsKnownAfterTablesWereMovedToAnotherLevel) {
   ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
   ASSERT_EQ(TreesOf(*db_).at(rocksdb::kDefaultColumnFamilyName).count(5), 1U);
   ExpectTrueShape(*db_, listener_);
-}
-
-// The sum of the rates of a tree at rest is close to the least that its bits can have.
-TEST_P(TreeDatabase, DividesAsPlanLevelsDoes) {
-  // What the tree is on the way is not what it is at rest.
-  LoadMore(2 * kKeys);
-  ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
-  LoadMore(kKeys / 3);
-  const Trees trees = TreesOf(*db_);
-  const auto& tree = trees.at(rocksdb::kDefaultColumnFamilyName);
-  EXPECT_GT(SumOf(tree).BitsPerKey(), 0.9 * kBits);
-  const TableSum& largest =
-      std::max_element(tree.begin(), tree.end(), [](const auto& one, const auto& other) {
-        return one.second.keys < other.second.keys;
-      })->second;
-  for (const auto& [level, sum] : tree) {
-    if (2 * sum.keys > largest.keys) continue;
-    EXPECT_GT(sum.BitsPerKey(), largest.BitsPerKey()) << level;
-  }
 }
 
 // What the tables of earlier sessions hold is read, in a large level from some of them. If it were
