@@ -17,7 +17,7 @@ report: configure
 
 # What a user tries first, by Debian's db_bench: random writes, then lookups of absent keys. Ten minutes, one table.
 experiments: configure
-	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool
+	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool readamp
 	bench/first_experiments --directory build --json build/first_experiments.json
 
 # The figures of docs/, from the library's own numbers and from the committed results of readamp.
@@ -41,7 +41,7 @@ install: configure
 # The quick starts of examples/ in every language that this Debian has.
 languages: configure
 	@scripts/install_packages languages
-	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool
+	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool readamp
 	ctest --preset $(PRESET) --label-regex languages
 
 # What `make test` leaves out: the benchmarks, and tests that try all cases.
