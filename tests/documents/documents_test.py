@@ -87,7 +87,7 @@ class DocumentsTest(unittest.TestCase):
         bars = [rf"{re.escape(policy['policy'])} +{policy['filter_bytes'] / 1024:.1f} +{reads:.2f}  █"
                 for policy, reads in zip(policies, wasted)]
         bloom, other, classic, recommended = (f"{reads:.1f}" for reads in wasted)
-        whole_text = f"| 1 | {ribbon:.1f} | {whole:.2f} | **{line:.2f}** | as Ribbon in the largest run, else {whole:.2f} |"
+        whole_text = f"| 1 | {ribbon:.1f} | {whole:.2f} | **{line:.2f}** | as Ribbon in large runs, else {whole:.2f} |"
         trees = {}
         for row in json.loads((ROOT / "docs/figures/first_experiments.json").read_text())["results"]:
             trees.setdefault(row["tree"], {})[row["policy"]] = row["wasted_reads"]["median"]
