@@ -25,11 +25,12 @@
 namespace exactbloom {
 namespace {
 
+constexpr std::size_t kRuns = 4;
+
 // A settled tree: sorted runs, one per level, each with ten times as many keys as the one above,
 // and the bytes and counters of their filters.
 class LevelTree {
  public:
-  static constexpr std::size_t kRuns = 4;
   static constexpr std::array<std::uint64_t, kRuns> kKeys = {50, 500, 5'000, 50'000};
   static constexpr std::uint64_t kAllKeys = 55'550;
 
@@ -101,8 +102,6 @@ class LevelTree {
   Database db_;
 };
 
-constexpr std::size_t kRuns = LevelTree::kRuns;
-
 struct Case {
   const char* name;
   PolicyOptions options;
@@ -119,20 +118,20 @@ PolicyOptions With(void (*set)(PolicyOptions&)) {
   return options;
 }
 
+void SetSizeRatio(PolicyOptions& o) {
+  o = PolicyKind::kExactBloom;
+  o.size_ratio = 10;
+}
+
 std::vector<Case> Cases() {
   const auto ratio = [](PolicyOptions& o) {
-    o = PolicyKind::kExactBloom;
-    o.size_ratio = 10;
+    SetSizeRatio(o);
     o.ribbon = false;
-  };
-  const auto ratio_ribbon = [](PolicyOptions& o) {
-    o = PolicyKind::kExactBloom;
-    o.size_ratio = 10;
   };
   return {
       {"ShallowSizeRatio", With(ratio), 1, {3, 3, 3, 0}, true},
       {"SizeRatio", With(ratio), 3, {3, 2, 1, 0}, true},
-      {"SizeRatioRibbon", With(ratio_ribbon), 3, {3, 2, 1, 0}, true},
+      {"SizeRatioRibbon", With(SetSizeRatio), 3, {3, 2, 1, 0}, true},
       {"Line", With([](PolicyOptions& o) { o.lines = 1; }), 3, {}, true},
       {"LevelBits",
        With([](PolicyOptions& o) {
@@ -264,10 +263,7 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
               o.level_bits = {14, 9.5};
             })),
             lines("{id=classic_bloom;lines=1;level_bits=14:9.5}"));
-  const std::vector<std::string> by_ratio = Announced(With([](PolicyOptions& o) {
-    o = PolicyKind::kExactBloom;
-    o.size_ratio = 10;
-  }));
+  const std::vector<std::string> by_ratio = Announced(With(SetSizeRatio));
   ASSERT_EQ(by_ratio.size(), 2U);
   const std::string fields = "{id=exactbloom;bits_per_key=10;size_ratio=10}";
   EXPECT_EQ(by_ratio[0].find(start + "default]: " + fields + kernel + ", bits per key 9."), 0U)
