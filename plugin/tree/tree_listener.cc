@@ -61,9 +61,10 @@ std::vector<LiveTable> TablesOf(const rocksdb::CompactionJobInfo& info,
   std::vector<LiveTable> tables;
   for (std::size_t i = 0; i < std::min(paths.size(), files.size()); ++i) {
     const auto properties = info.table_properties.find(paths[i]);
-    const TableCount count = properties == info.table_properties.end()
-                                 ? TableCount{0, std::nullopt}
-                                 : CountOf(*properties->second);
+    // A compaction service returns tables without properties.
+    const bool is_known =
+        properties != info.table_properties.end() && properties->second != nullptr;
+    const TableCount count = is_known ? CountOf(*properties->second) : TableCount{0, std::nullopt};
     tables.push_back({files[i].level, files[i].file_number, count});
   }
   return tables;
@@ -160,8 +161,12 @@ class TreeListener : public rocksdb::EventListener {
   void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
     Update(*db, [&](LsmShape& shape) {
       if (!info.status.ok()) return shape.CancelJob(info.cf_name, info.job_id);
-      shape.EndJob(info.cf_name, info.job_id,
-                   TablesOf(info, info.output_files, info.output_file_infos));
+      const auto outputs = TablesOf(info, info.output_files, info.output_file_infos);
+      shape.EndJob(info.cf_name, info.job_id, outputs);
+      const bool all_known = std::all_of(outputs.begin(), outputs.end(), [](const auto& table) {
+        return table.count.filter_bytes.has_value();
+      });
+      if (!all_known) shape.MarkStale();
     });
     // CompactRange may move the outputs to another level after this event.
     if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;

@@ -153,6 +153,22 @@ double BitsOfRecoveredLog(const rocksdb::Options& options, const std::string& pa
   return bits;
 }
 
+// A compaction service returns tables without properties.
+TEST_F(TreeListener, ACompactionMayReportTablesWithoutProperties) {
+  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+  options.listeners.push_back(listener_);
+  const Database db = Open(options, path_);
+  PutAndFlush(*db, kKeys);
+  rocksdb::CompactionJobInfo info;
+  info.cf_name = rocksdb::kDefaultColumnFamilyName;
+  info.job_id = 1;
+  info.output_files = {TableFilesIn(path_)[0].string()};
+  info.output_file_infos.emplace_back();
+  info.table_properties[info.output_files[0]] = nullptr;
+  listener_->OnCompactionCompleted(db.get(), info);
+  ExpectTrueShape(*db, listener_);
+}
+
 TEST_F(TreeListener, ARecoveredLogGetsItsShareOfTheTree) {
   rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
   options.listeners.push_back(listener_);
