@@ -60,7 +60,7 @@ bool TreeDivision::WantsRibbon(const TreeView& view, double table_keys) const {
   if (!options_.ribbon) return false;
   // The size of a Ribbon filter follows from the keys, which a flush does not know: not under a
   // budget.
-  if (view.is_flush && HasBudget()) return false;
+  if ((view.is_flush || view.joins_a_run) && HasBudget()) return false;
   const double own_keys = OwnKeys(view, table_keys);
   if (own_keys <= 0.0) return true;
   return IsRibbon(own_keys, KeysOf(RunsBeside(view, own_keys)) + own_keys);

@@ -120,6 +120,7 @@ Tallies WithoutUnfiltered(Tallies live, const JobTallies& job) {
 // key is in any other run's range, too.
 void JoinLargestRun(TreeView& view) {
   view.is_flush = false;
+  view.joins_a_run = true;
   view.other_runs.clear();
   view.keys_to_write = view.typical_flush_keys;
   view.live_keys += view.typical_flush_keys;

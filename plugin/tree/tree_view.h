@@ -23,7 +23,8 @@ struct RunsOfSize {
 };
 
 struct TreeView {
-  bool is_flush = false;  // each table of a flush is a run of its own
+  bool is_flush = false;     // each table of a flush is a run of its own
+  bool joins_a_run = false;  // a flush whose table will move into the largest run as it is
   std::vector<RunsOfSize> other_runs;
   double output_keys = 0.0;         // of the run that a compaction writes into, when it has ended
   double typical_flush_keys = 0.0;  // of a flush whose keys are not known yet; 0: the tree is empty

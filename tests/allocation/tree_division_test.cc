@@ -204,6 +204,9 @@ TEST(TreeDivision, RunsOfAHundredthOfTheKeysGetRibbon) {
   // A budget is kept by the number of keys, which a flush knows only after they are added.
   flush.typical_flush_keys = 2e4;
   EXPECT_FALSE(DivisionOf(1'000'000, /*ribbon=*/true).WantsRibbon(flush, 0.0));
+  TreeView joining = CompactionInto({}, 1e6);
+  joining.joins_a_run = true;
+  EXPECT_FALSE(DivisionOf(1'000'000, /*ribbon=*/true).WantsRibbon(joining, 0.0));
 }
 
 TEST(TreeDivision, SpendsAllWhereOneRunIsLeft) {

@@ -71,6 +71,27 @@ TEST(LsmShape, RefusesAScanThatAnEventOvertookAndCountsATableOnceWhoseJobIsStill
   EXPECT_EQ(shape.TotalOf(LsmShape::kNoPolicy).filter_bytes, 400.0);
 }
 
+TEST(LsmShape, CountsTheKeysAndTheBytesOfTablesThatOtherJobsFinished) {
+  Shape shape({{kDefault, {TableAt(1, 10, 1000)}}});
+  shape.BeginFlush(kDefault, 1);
+  shape.AddWritten(kDefault, 1, 11, {100, 200});
+  shape.BeginCompaction(kDefault, 2, 1, {TableAt(1, 10, 1000)});
+  const auto view = shape.View(kDefault, 2, 1);
+  EXPECT_EQ(view->live_keys, 1100.0);
+  EXPECT_EQ(view->other_filter_bytes, 200.0);
+}
+
+// Such as those of the bottommost level under optimize_filters_for_hits.
+TEST(LsmShape, LeavesOutTablesWithoutFiltersThatTheJobDoesNotRewrite) {
+  const LiveTable unfiltered = {2, 12, {5000, 0}};
+  Shape shape;
+  shape.LsmShape::Refresh(shape.Changes(), {{kDefault, {TableAt(1, 10, 1000), unfiltered}}});
+  shape.BeginFlush(kDefault, 1);
+  EXPECT_EQ(shape.View(kDefault, 1, 0)->live_keys, 1000.0);
+  shape.BeginCompaction(kDefault, 2, 2, {TableAt(1, 10, 1000), unfiltered});
+  EXPECT_EQ(shape.View(kDefault, 2, 2)->live_keys, 6000.0);
+}
+
 TEST(LsmShape, IsStaleAfterWhatEventsDoNotReport) {
   Shape shape({{kDefault, {TableAt(0, 10, 100), TableAt(3, 11, 1000)}}});
   shape.Delete(99);
