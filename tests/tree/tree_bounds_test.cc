@@ -240,8 +240,8 @@ INSTANTIATE_TEST_SUITE_P(
                s.table.optimize_filters_for_memory = true;
              },
              LoadAll},
-        Tree{"TinyPartitions", [](Scene& s) { PartitionFilters(128, &s.table); }, LoadAll, false,
-             3.0, 12.0},
+        Tree{"SmallPartitions", [](Scene& s) { PartitionFilters(512, &s.table); }, LoadAll, false,
+             2.0, 8.0, 1.1},
         Tree{"Ascending", KeepDefaults, LoadAscending, false, 1.0, 1.05, 1.0},
         Tree{"AscendingAfterALoad", KeepDefaults,
              [](Scene& s) {
