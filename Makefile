@@ -41,7 +41,7 @@ install: configure
 # The quick starts of examples/ in every language that this Debian has.
 languages: configure
 	@scripts/install_packages languages
-	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool readamp
+	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool
 	ctest --preset $(PRESET) --label-regex languages
 
 # What `make test` leaves out: the benchmarks, and tests that try all cases.

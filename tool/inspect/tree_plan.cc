@@ -13,7 +13,7 @@
 namespace exactbloom::tool {
 namespace {
 
-std::string ReasonOf(const PolicyOptions& options, const Tree& tree, const PlannedTables& tables) {
+std::string ReasonOf(const PolicyOptions& options, const Tree& tree, const PlannedGroup& tables) {
   if (!options.ribbon) return "ribbon=false";
   if (!HasRibbon(options, tree.table_options)) return "partitions are below 1024 bytes";
   const bool is_large = tables.part >= analysis::kRibbonLeastPart;
@@ -32,14 +32,9 @@ TreePlan PlanOf(const PolicyOptions& options, const Tree& tree) {
     for (const TableGroup& group : groups) {
       const std::uint64_t run_keys = level == 0 ? group.keys / group.tables : SumOf(groups).keys;
       const FollowedTree::Filter filter = followed.FilterOf(level, group);
-      PlannedTables tables{tree.column_family,
-                           level,
-                           group.tables,
-                           group.keys,
-                           static_cast<double>(run_keys) / all_keys,
-                           filter.ribbon,
-                           filter.bits_per_key,
-                           ""};
+      PlannedGroup tables{
+          level,         group.tables,        group.keys, static_cast<double>(run_keys) / all_keys,
+          filter.ribbon, filter.bits_per_key, ""};
       tables.reason = ReasonOf(options, tree, tables);
       plan.tables.push_back(std::move(tables));
     }
@@ -66,7 +61,7 @@ std::vector<TreePlan> PlansOf(const Inspection& inspection) {
 
 std::string FormatPlan(const TreePlan& plan) {
   support::TextTable text({"level", "tables", "keys", "filter", "bits/key", "because"});
-  for (const PlannedTables& tables : plan.tables) {
+  for (const PlannedGroup& tables : plan.tables) {
     text.AddRow({LevelName(tables.level), tables.tables, tables.keys,
                  tables.ribbon ? "ribbon" : "classic bloom",
                  fmt::format("{:.3f}", tables.bits_per_key), tables.reason});
@@ -80,7 +75,7 @@ std::string FormatPlan(const TreePlan& plan) {
 
 nlohmann::json ToJson(const TreePlan& plan) {
   nlohmann::json tables = nlohmann::json::array();
-  for (const PlannedTables& planned : plan.tables) {
+  for (const PlannedGroup& planned : plan.tables) {
     tables.push_back({{"level", planned.level},
                       {"tables", planned.tables},
                       {"keys", planned.keys},

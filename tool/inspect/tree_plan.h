@@ -10,8 +10,7 @@
 namespace exactbloom::tool {
 
 // Tables of a level that would get the same filter, if all tables were written now.
-struct PlannedTables {
-  std::string column_family;
+struct PlannedGroup {
   int level = 0;
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;  // of all of them
@@ -24,7 +23,7 @@ struct PlannedTables {
 struct TreePlan {
   std::string column_family;
   std::string policy;
-  std::vector<PlannedTables> tables;
+  std::vector<PlannedGroup> tables;
   // Of all tables.
   double bits_per_key = 0.0;
   double wasted_reads = 0.0;  // per lookup of an absent key
