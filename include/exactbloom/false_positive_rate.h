@@ -11,7 +11,7 @@
 // (Burns 2019, arXiv 1908.04810, equations 59 and 53.) In floating point these sums cancel and
 // leave no correct digits. The functions below instead follow the k queried bits as a Markov chain;
 // its state is the number of bits that are still zero, and all of its terms are positive.
-// docs/analysis.md derives it.
+// docs/theory.md derives it.
 //
 // With lines = 1 (layout.h) a line receives a random number of keys, and is a small filter of its
 // own. With r(j) the exact rate of a line of j keys,

@@ -349,8 +349,9 @@ TEST(ConfigurationDocument, HasTheOptionsDefaultsAndRangesOfTheCode) {
     const PolicyPointer policy = Make(PolicyWith(name)).policy;
     ASSERT_NE(policy, nullptr);
     EXPECT_EQ(cells[3] == "empty" ? "" : cells[3].str(), ValueOf(*policy, name));
-    const std::string range = name + " is 'nonsense', but must be " + cells[2].str();
-    const std::string refusal = Refusal(name + "=nonsense").ToString();
+    // No option's value may have a space, not even a name.
+    const std::string range = name + " is 'no sense', but must be " + cells[2].str();
+    const std::string refusal = Refusal(name + "=no sense").ToString();
     EXPECT_EQ(refusal.substr(std::min(refusal.size(), refusal.find(name))), range);
   }
   std::set<std::string> known;
