@@ -14,7 +14,6 @@ NAMES = {BLOOM: "RocksDB's Bloom", RIBBON: "RocksDB's Ribbon", AUTO: "ribbon=fal
 USUAL_BITS = 10
 MEMORIES = ((6, "tight"), (10, "usual"), (16, "plenty"))
 CHOICE_COLUMNS = ["memory", "purpose", "`filter_policy=`", "bits per key", "wasted reads in 1,000 lookups", "of RocksDB's Bloom"]
-CHOICE_NOTE = "`exactbloom` also needs a line in `[DBOptions]`: `listeners=exactbloom_tree`."
 METHOD = ("A wasted read is a read of a table that lacks the key, because its filter lets the key through. Bits per key include the "
           "trailers of the filter blocks. Each policy has a database of its own. Every answer is checked, and there is no report "
           "unless the counts of RocksDB, of the file system and of the tree agree. Bars are 99.9% intervals.")
@@ -173,8 +172,7 @@ def markdown_table(columns, rows):
 def markdown(results):
     """The claim, the table and the conclusions for docs/benchmarks.md."""
     conclusions = "\n".join(f"- {sentence}" for sentence in (of_memory(results), of_growth(results)) if sentence)
-    return (f"**{claim(results)}** {terms(results)}\n\n{markdown_table(CHOICE_COLUMNS, choices(results))}\n\n{CHOICE_NOTE}\n\n"
-            f"{conclusions}\n")
+    return (f"**{claim(results)}** {terms(results)}\n\n{markdown_table(CHOICE_COLUMNS, choices(results))}\n\n{conclusions}\n")
 
 
 def halves_of_decades(values):
@@ -248,7 +246,7 @@ def page(results):
     body = [f"<h1>{text(claim(results))}</h1>\n<p>{text(terms(results))}</p>"]
     if results.curves:
         body.append(figure("Wasted reads against memory", of_memory(results), [reads_plot(results)]))
-        body.append("<h2>Settings</h2>\n" + table(CHOICE_COLUMNS, choices(results)) + f"\n<p>{text(CHOICE_NOTE)}</p>")
+        body.append("<h2>Settings</h2>\n" + table(CHOICE_COLUMNS, choices(results)))
     if results.growth:
         body.append(figure("Wasted reads while the tree grows", of_growth(results), growth_plots(results)))
     if results.curves:
