@@ -72,6 +72,9 @@ class ExactFiguresTest(unittest.TestCase):
         self.check("docs/theory.md", "the plan gives #, # and # bits per key and wastes # reads per lookup, instead of #",
                    *bits, levels["wasted_reads"], equal)
 
+    def test_fleet(self):
+        subprocess.run([ROOT / "scripts/release/document_tables", "--fleet", TOOL, "--check"], check=True)
+
 
 if __name__ == "__main__":
     unittest.main()
