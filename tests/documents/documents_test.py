@@ -95,7 +95,7 @@ class DocumentsTest(unittest.TestCase):
             text = " ".join((ROOT / page).read_text().split())
             for pattern in patterns:
                 with self.subTest(page=page, pattern=pattern):
-                    self.assertRegex(text, pattern)
+                    self.assertTrue(re.search(pattern, text))
 
 
 if __name__ == "__main__":
