@@ -3,24 +3,19 @@
 import html
 import json
 import math
-import pathlib
 import re
 import sys
 
 from plot import GRID, INK, PAPER, Axis, Plot, style_sheet
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOOM, RIBBON, AUTO = "bloomfilter", "ribbonfilter", "exactbloom ribbon=false"
 RECOMMENDED = "exactbloom"
 NAMES = {BLOOM: "RocksDB's Bloom", RIBBON: "RocksDB's Ribbon", AUTO: "ribbon=false", RECOMMENDED: "recommended"}
 USUAL_BITS = 10
 MEMORIES = ((6, "tight"), (10, "usual"), (16, "plenty"))
-CHOICE_COLUMNS = ["memory", "for whom", "`filter_policy=`", "wasted reads in 1,000 lookups", "of RocksDB's Bloom",
-                  "build, in times of RocksDB's Bloom"]
-CHOICE_NOTE = ("Times to build are those of filter_benchmark at 10 bits per key, against RocksDB's Bloom filter compiled for AVX2. "
-               "`exactbloom` needs one more line, in `[DBOptions]`: `listeners=exactbloom_tree`.")
-METHOD = ("Wasted reads are the tables that a lookup of an absent key reads because their filter lets it through. Bits per key are what the "
-          "filter blocks take, trailers included. Each policy has a database of its own; every answer is checked, and there is no report "
+CHOICE_COLUMNS = ["memory", "purpose", "`filter_policy=`", "bits per key", "wasted reads in 1,000 lookups", "of RocksDB's Bloom"]
+METHOD = ("A wasted read is a read of a table that lacks the key, because its filter lets the key through. Bits per key include the "
+          "trailers of the filter blocks. Each policy has a database of its own. Every answer is checked, and there is no report "
           "unless the counts of RocksDB, of the file system and of the tree agree. Bars are 99.9% intervals.")
 STYLE = f"""
 :root {{ color-scheme: light dark; --paper: {PAPER[0]}; --ink: {INK[0]}; --line: {GRID[0]}; }}
@@ -74,7 +69,7 @@ def compaction_of(run):
     if tree["kind"] == "universal":
         return "universal compaction"
     trigger = tree["level0_trigger"]
-    return "compaction by levels" + (f", {trigger} files trigger level 0" if trigger != 4 else "")
+    return "leveled compaction" + (f", level-0 trigger {trigger}" if trigger != 4 else "")
 
 
 class Results:
@@ -130,9 +125,9 @@ def claim(results):
     best, bloom = results.point(RECOMMENDED), results.point(BLOOM)
     if not (best and bloom and best.measured):
         return "Wasted reads of lookups of absent keys, by filter policy"
-    return (f"In the same memory, ExactBloom's recommended setting wastes {math.floor(bloom.measured / best.measured)} times fewer reads "
-            f"than RocksDB's Bloom filter: {thousandfold(best.measured)} instead of {thousandfold(bloom.measured)} in 1,000 lookups of "
-            f"absent keys, at {USUAL_BITS} bits per key.")
+    return (f"At {USUAL_BITS} bits per key, ExactBloom's recommended setting wastes {math.floor(bloom.measured / best.measured)} times fewer "
+            f"reads than RocksDB's Bloom filter: {thousandfold(best.measured)} instead of {thousandfold(bloom.measured)} in 1,000 lookups of "
+            f"absent keys.")
 
 
 def terms(results):
@@ -148,36 +143,25 @@ def of_memory(results):
     bloom = results.point(BLOOM)
     bits = {name: results.bits_for(name, bloom.wasted) for name in (RECOMMENDED, RIBBON)} if bloom else {}
     needs = ", ".join(f"{NAMES[name]} {found:.1f}" for name, found in bits.items() if found)
-    return needs and (f"To waste no more reads than RocksDB's Bloom filter with {USUAL_BITS} bits per key, filters need fewer bits: {needs}.")
+    return needs and (f"Bits per key at which filters waste as few reads as RocksDB's Bloom filter with {USUAL_BITS} bits per key: {needs}.")
 
 
 def of_growth(results):
     reads = {where: [policies[name]["loading"]["wasted_reads_per_lookup"] for name in (RECOMMENDED, BLOOM)]
              for where, policies in results.growth.items() if {BLOOM, RECOMMENDED} <= policies.keys()}
     shares = ", ".join(f"{percent(ours / its)} ({where})" for where, (ours, its) in reads.items())
-    return shares and f"While a tree grows, the recommended setting wastes a part of the reads that RocksDB's Bloom filter wastes: {shares}."
-
-
-def build_times():
-    """By policy, in times of RocksDB's Bloom filter: what filter_benchmark measured."""
-    ratio = {}
-    for line in (ROOT / "docs/figures/bench.jsonl").read_text().splitlines()[1:]:
-        row = json.loads(line)
-        if (row["kernel"], row["keys"], row["bits_per_key"], row["layout"]) == ("avx512", 600_000, 10, "lines=0"):
-            ratio[row["peer"]] = row["operations"]["build"]["ratio"][0]
-    ours = ratio["FastLocalBloom AVX2"]
-    return {BLOOM: "1", AUTO: f"{ours:.2f}", RECOMMENDED: f"{ours / ratio['ribbonfilter']:.1f} in the largest run, else {ours:.2f}"}
+    return shares and f"Wasted reads of the recommended setting while a tree grows, relative to RocksDB's Bloom filter: {shares}."
 
 
 def choices(results):
-    """The rows of the table `Which setting for me`."""
-    builds, rows = build_times(), []
+    """The rows of the table of settings."""
+    rows = []
     for bits, memory in MEMORIES:
-        for name, whom in ((RECOMMENDED, "reads leave memory"), (AUTO, "builds must stay cheap"), (BLOOM, "all data in memory")):
+        for name, whom in ((RECOMMENDED, "data larger than memory"), (AUTO, "cheap filter builds"), (BLOOM, "all data in memory")):
             point, bloom = results.point(name, bits), results.point(BLOOM, bits)
             if point and bloom:
-                rows.append([f"{memory}: {bits} bits per key", whom, f"`{point.policy}`", thousandfold(point.measured),
-                             percent(point.measured / bloom.measured), builds[name]])
+                rows.append([f"{memory}: {bits} bits per key", whom, f"`{point.policy}`", f"{point.bits_per_key:.2f}",
+                             thousandfold(point.measured), percent(point.measured / bloom.measured)])
     return rows
 
 
@@ -186,10 +170,9 @@ def markdown_table(columns, rows):
 
 
 def markdown(results):
-    """The claim, the table and the conclusions for docs/report.md."""
+    """The claim, the table and the conclusions for docs/benchmarks.md."""
     conclusions = "\n".join(f"- {sentence}" for sentence in (of_memory(results), of_growth(results)) if sentence)
-    return (f"**{claim(results)}** {terms(results)}\n\n{markdown_table(CHOICE_COLUMNS, choices(results))}\n\n{CHOICE_NOTE}\n\n"
-            f"{conclusions}\n")
+    return (f"**{claim(results)}** {terms(results)}\n\n{markdown_table(CHOICE_COLUMNS, choices(results))}\n\n{conclusions}\n")
 
 
 def halves_of_decades(values):
@@ -263,7 +246,7 @@ def page(results):
     body = [f"<h1>{text(claim(results))}</h1>\n<p>{text(terms(results))}</p>"]
     if results.curves:
         body.append(figure("Wasted reads against memory", of_memory(results), [reads_plot(results)]))
-        body.append("<h2>Which setting for me</h2>\n" + table(CHOICE_COLUMNS, choices(results)) + f"\n<p>{text(CHOICE_NOTE)}</p>")
+        body.append("<h2>Settings</h2>\n" + table(CHOICE_COLUMNS, choices(results)))
     if results.growth:
         body.append(figure("Wasted reads while the tree grows", of_growth(results), growth_plots(results)))
     if results.curves:
