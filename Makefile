@@ -38,7 +38,7 @@ install: configure
 	cmake --build --preset release --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
 	cmake --install build --prefix $(PREFIX)
 
-# The quick starts of examples/ in every language that this Debian has.
+# The programs of docs/getting-started.md in every language that this Debian has.
 languages: configure
 	@scripts/install_packages languages
 	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool
