@@ -86,10 +86,10 @@ bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
 endif
 
-# Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/building.md.
+# Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/install.md.
 matrix:
 	@scripts/install_packages build roots
-	scripts/matrix $(VERSION) --table docs/building.md
+	scripts/matrix $(VERSION) --table docs/install.md
 
 # Compiles the plugin in RocksDB's source by both of its builds, and tests the objects; with VERSION=11.8.1 also the whole
 # library, which takes long.
