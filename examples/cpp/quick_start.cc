@@ -13,4 +13,5 @@ int main() {
   if (status.ok()) status = db->Flush({});
   std::cout << status.ToString() << '\n';
   delete db;
+  return status.ok() ? 0 : 1;
 }
