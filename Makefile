@@ -38,7 +38,7 @@ install: configure
 	cmake --build --preset release --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
 	cmake --install build --prefix $(PREFIX)
 
-# The quick starts of examples/ in every language that this Debian has.
+# The programs of docs/getting-started.md in every language that this Debian has.
 languages: configure
 	@scripts/install_packages languages
 	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared exactbloom_tool
@@ -86,10 +86,10 @@ bench-rocksdb: build
 	scripts/bench_rocksdb --json build/bench-rocksdb.json
 endif
 
-# Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/building.md.
+# Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/install.md.
 matrix:
 	@scripts/install_packages build roots
-	scripts/matrix $(VERSION) --table docs/building.md
+	scripts/matrix $(VERSION) --table docs/install.md
 
 # Compiles the plugin in RocksDB's source by both of its builds, and tests the objects; with VERSION=11.8.1 also the whole
 # library, which takes long.

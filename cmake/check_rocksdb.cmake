@@ -6,7 +6,7 @@ file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../plugin/filter_bits_interface.h" suppo
 string(REGEX MATCH "([0-9.]+) to ([0-9]+)\\.([0-9]+)" supported "${supported}")
 math(EXPR after "${CMAKE_MATCH_3} + 1")
 set(after "${CMAKE_MATCH_2}.${after}")
-set(found_rocksdb " ExactBloom supports RocksDB ${supported} (docs/building.md), and found")
+set(found_rocksdb " ExactBloom supports RocksDB ${supported} (docs/install.md), and found")
 
 if(RocksDBLibrary_VERSION VERSION_LESS CMAKE_MATCH_1 OR RocksDBLibrary_VERSION VERSION_GREATER_EQUAL after)
   message(FATAL_ERROR "${found_rocksdb} ${RocksDBLibrary_VERSION} in ${RocksDBLibrary_INCLUDE_DIR}")

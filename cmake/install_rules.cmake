@@ -33,8 +33,7 @@ exactbloom_install_documents(${documents} dev)
 if(EXACTBLOOM_PACKAGE)
   exactbloom_install_documents("${CMAKE_INSTALL_DATADIR}/doc/exactbloom-tools" tools)
 endif()
-install(DIRECTORY examples DESTINATION ${documents} REGEX "examples/CMakeLists.txt$" EXCLUDE
-  PATTERN "run*" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+install(DIRECTORY examples DESTINATION ${documents} REGEX "examples/CMakeLists.txt$" EXCLUDE)
 install(EXPORT exactbloomTargets NAMESPACE exactbloom:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/exactbloomConfig.cmake.in exactbloomConfig.cmake

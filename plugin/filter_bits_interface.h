@@ -26,7 +26,7 @@
 // A wrong declaration would crash at the first table, so versions that were not compared do not
 // compile.
 #if !EXACTBLOOM_ROCKSDB_SINCE(7, 0) || EXACTBLOOM_ROCKSDB_SINCE(11, 9)
-#error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.8; see docs/building.md"
+#error "ExactBloom knows the filter interfaces of RocksDB 7.0 to 11.8; see docs/install.md"
 #endif
 
 #ifdef EXACTBLOOM_IN_ROCKSDB

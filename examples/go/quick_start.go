@@ -1,13 +1,24 @@
-// A database with ExactBloom's filters, in Go, by RocksDB's C interface. `./run` compiles and runs it.
 package main
 
 // #cgo pkg-config: exactbloom-rocksdb
 // #include <exactbloom/c.h>
 import "C"
 
-func filteredOptions(policy string) (*C.rocksdb_options_t, *C.char) {
+func check(failure *C.char) {
+	if failure != nil {
+		panic(C.GoString(failure))
+	}
+}
+
+func main() {
 	var failure *C.char
 	options := C.rocksdb_options_create()
-	C.exactbloom_options_set_filter_policy(options, C.CString(policy), &failure)
-	return options, failure
+	C.rocksdb_options_set_create_if_missing(options, 1)
+	C.exactbloom_options_set_filter_policy(options, C.CString("exactbloom:10"), &failure)
+	check(failure)
+	db := C.rocksdb_open(options, C.CString("db"), &failure)
+	check(failure)
+	C.rocksdb_put(db, C.rocksdb_writeoptions_create(), C.CString("key"), 3, C.CString("value"), 5, &failure)
+	C.rocksdb_flush(db, C.rocksdb_flushoptions_create(), &failure)
+	check(failure)
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Debian packages in a root of the Debian SUITE, tests them there, and installs them in a bare Debian that is made
-# and thrown away: first the object and the tool with a program of Debian's, without any compiler, then the quick starts.
+# and thrown away: first the object and the tool with a program of Debian's, without any compiler, then the programs of
+# docs/getting-started.md.
 # Needs root. The packages are in build/packages/SUITE.
 #   bare_root_test.sh SUITE
 set -eu
@@ -21,6 +22,6 @@ mmdebstrap --quiet --variant=minbase --format=null \
   --customize-hook='cp /etc/apt/apt.conf.d/* "$1/etc/apt/apt.conf.d/"' \
   --customize-hook='mkdir "$1/packages"' \
   --customize-hook="cp '$packages'/*.deb \"\$1/packages\"" \
-  --customize-hook='cp tests/install/in_bare_root.sh tests/examples/quick_start_test.py "$1/packages"' \
+  --customize-hook='cp tests/install/in_bare_root.sh tests/examples/getting_started_test.py "$1/packages"' \
   --customize-hook='chroot "$1" /packages/in_bare_root.sh' \
   "$suite" - "$mirror" >/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What bare_root_test.sh does in the root, where /packages has the packages and the test of a quick start.
+# What bare_root_test.sh does in the root, where /packages has the packages and the test of docs/getting-started.md.
 set -eu
 cd /packages
 fail() {
@@ -26,11 +26,11 @@ grep -q '  classic  20000 ' log || { cat log; fail "the table has no classic fil
 echo "bare_root_test: db_bench of rocksdb-tools: the filters stopped $stopped of 20000 absent keys"
 
 # The development package brings what compiling needs, but a compiler.
-install ./libexactbloom-dev_*.deb g++ cmake make pkg-config python3
-for script in c/run cpp/run_cmake cpp/run_pkg_config python/run; do
-  python3 quick_start_test.py "$script" --prefix /usr --examples /usr/share/doc/libexactbloom-dev/examples >log 2>&1 ||
-    { cat log >&2; fail "$script"; }
-  echo "bare_root_test: $script: $(grep '^found' log)"
+install ./libexactbloom-dev_*.deb g++ pkg-config python3
+for language in c cpp python; do
+  python3 getting_started_test.py /usr/share/doc/libexactbloom-dev/docs/getting-started.md "$language" --prefix /usr >log 2>&1 ||
+    { cat log >&2; fail "$language"; }
+  echo "bare_root_test: $language: $(grep 'exactbloom: ' log)"
 done
 dpkg --purge libexactbloom-dev libexactbloom0 exactbloom-tools >/dev/null
 ! ls -d /usr/include/exactbloom /usr/lib/*/exactbloom /usr/bin/exactbloom 2>/dev/null || fail "files are left behind"

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Compiles and runs a program of docs/getting-started.md by its commands, with an installed ExactBloom.
+
+  getting_started_test.py PAGE LANGUAGE --prefix PREFIX
+
+LANGUAGE is the word behind the fence of the program. The program must equal its file in examples/, beside the page's folder, and
+the page's `grep` must then find the page's line in the info log. Exit status 77: the language is not installed.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# What each language needs, programs or files, and the packages that bring them.
+NEEDED = {
+    "c": {"cc": "gcc"},
+    "cpp": {"c++": "g++"},
+    "go": {"go": "golang-go", "cc": "gcc"},
+    "python": {},
+    "rust": {"cargo": "cargo", "/usr/share/cargo/registry/rocksdb-*": "librust-rocksdb-dev"},
+}
+
+
+def missing_of(language):
+    """Returns the package that is not installed, or None."""
+    for needed, package in ({"pkg-config": "pkg-config"} | NEEDED[language]).items():
+        if not (any(pathlib.Path("/").glob(needed[1:])) if needed.startswith("/") else shutil.which(needed)):
+            return package
+    return None
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("page", type=lambda path: pathlib.Path(path).resolve())
+parser.add_argument("language", choices=NEEDED)
+parser.add_argument("--prefix", type=lambda path: pathlib.Path(path).resolve(), required=True)
+arguments = parser.parse_args()
+
+page = arguments.page.read_text()
+languages = re.findall(r"^```(\w+)$", page, re.MULTILINE)
+assert sorted(languages) == sorted(NEEDED), f"the page has programs in {languages}"
+[(name, program, commands)] = re.findall(
+    rf"^## [^`]*`(\S+)`\n(?:[^`\n][^\n]*\n)*```{arguments.language}\n(.*?)^```\n((?:    [^\n]*\n)+)", page, re.DOTALL | re.MULTILINE)
+[(shown_command, shown_line)] = re.findall(r"^    \$ (.*)\n    (.*)$", page, re.MULTILINE)
+example = arguments.page.parent.parent / name
+assert program == example.read_text(), f"{example} differs from the page"
+missing = missing_of(arguments.language)
+if missing is not None:
+    print(f"skipped: {missing} is not installed (scripts/install_packages languages)")
+    sys.exit(77)
+
+[package] = arguments.prefix.glob("lib*/**/pkgconfig/exactbloom-rocksdb.pc")
+with tempfile.TemporaryDirectory() as directory:
+    folder = pathlib.Path(directory) / arguments.language
+    shutil.copytree(example.parents[name.count("/") - 2], folder)  # examples/LANGUAGE
+    # The prefix is found first, and the compilers' caches lie in the directory, which is deleted.
+    environment = os.environ | {
+        "PKG_CONFIG_PATH": str(package.parent), "PATH": f"{arguments.prefix}/bin:{os.environ['PATH']}",
+        "GOCACHE": f"{directory}/cache", "CARGO_HOME": f"{directory}/cargo"}
+
+    def output_of(command):
+        return subprocess.run(["sh", "-ec", command], cwd=folder, env=environment, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+    print(output_of(commands), end="")
+    # Time, thread and kernel are others.
+    _, _, message = shown_line.split(" ", 2)
+    pattern = re.escape(message.rsplit(" ", 1)[0]) + r" \w+$"
+    logged = output_of(shown_command)
+    assert re.search(pattern, logged, re.MULTILINE), logged
+    shown = output_of("exactbloom inspect db")
+    assert re.search(r"\.sst +0 +bloom +1 ", shown), shown  # for one key Ribbon builds a Bloom filter
+    print(logged, end="")
