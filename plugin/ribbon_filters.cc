@@ -3,11 +3,14 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "exactbloom/layout.h"
 #include "exactbloom/ribbon_rate.h"
+#include "filter_bits_interface.h"
 
 namespace exactbloom {
 namespace {
@@ -15,6 +18,8 @@ namespace {
 using rocksdb::FilterBitsBuilder;
 using rocksdb::FilterBuildingContext;
 using rocksdb::FilterPolicy;
+using rocksdb::Slice;
+using rocksdb::Status;
 
 // About the size of a filter of a million keys.
 constexpr std::size_t kWholeFilterBytes = std::size_t{1} << 20;
@@ -60,6 +65,59 @@ double BitsInWholeFilter(double bits_per_key, std::size_t partition_bytes) {
 
 }  // namespace
 
+// Adds up what becomes of the wanted size. With optimize_filters_for_memory RocksDB rounds each
+// partition up or down to a size class, but counts a smaller one by its rate before it was rounded,
+// so partitions take 4% more than wanted on average with jemalloc's classes.
+class RibbonFilters::FittedBuilder : public FilterBitsBuilder {
+ public:
+  FittedBuilder(std::unique_ptr<FilterBitsBuilder> builder, double bits_per_key,
+                std::shared_ptr<Fitted> fitted)
+      : builder_(std::move(builder)), bits_per_key_(bits_per_key), fitted_(std::move(fitted)) {}
+
+  void AddKey(const Slice& key) override { builder_->AddKey(key); }
+  size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
+  Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+  Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
+    const auto keys = static_cast<double>(builder_->EstimateEntriesAdded());
+    const Slice filter = builder_->Finish(buffer, status);
+    Count(8.0 * static_cast<double>(filter.size()), bits_per_key_ * keys);
+    return filter;
+  }
+  Status MaybePostVerify(const Slice& filter) override { return builder_->MaybePostVerify(filter); }
+  size_t ApproximateNumEntries(size_t bytes) override {
+    return builder_->ApproximateNumEntries(bytes);
+  }
+#if EXACTBLOOM_ROCKSDB_SINCE(9, 6)
+  void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
+    builder_->AddKeyAndAlt(key, alt);
+  }
+#endif
+#if EXACTBLOOM_ROCKSDB_SINCE(10, 9)
+  size_t CalculateSpace(size_t num_entries) override {
+    return builder_->CalculateSpace(num_entries);
+  }
+  double EstimatedFpRate(size_t num_entries, size_t bytes) override {
+    return builder_->EstimatedFpRate(num_entries, bytes);
+  }
+#endif
+
+ private:
+  // The sums follow a change of the sizes of partitions.
+  void Count(double taken, double wanted) {
+    constexpr double kMostBits = 1e9;
+    const std::lock_guard<std::mutex> lock(fitted_->mutex);
+    fitted_->taken += taken;
+    fitted_->wanted += wanted;
+    if (fitted_->wanted < kMostBits) return;
+    fitted_->taken /= 2.0;
+    fitted_->wanted /= 2.0;
+  }
+
+  const std::unique_ptr<FilterBitsBuilder> builder_;
+  const double bits_per_key_;
+  const std::shared_ptr<Fitted> fitted_;
+};
+
 const FilterPolicy& RibbonFilters::PolicyOf(double bits_per_key) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   auto& policy = policies_[bits_per_key];
@@ -70,11 +128,25 @@ const FilterPolicy& RibbonFilters::PolicyOf(double bits_per_key) const {
 std::unique_ptr<FilterBitsBuilder> RibbonFilters::NewBuilder(
     double bits_per_key, const FilterBuildingContext& context) const {
   const rocksdb::BlockBasedTableOptions& table = context.table_options;
-  if (table.partition_filters) {
-    bits_per_key =
-        BitsInWholeFilter(bits_per_key, static_cast<std::size_t>(table.metadata_block_size));
+  if (!table.partition_filters) {
+    return std::unique_ptr<FilterBitsBuilder>(
+        PolicyOf(bits_per_key).GetBuilderWithContext(context));
   }
-  return std::unique_ptr<FilterBitsBuilder>(PolicyOf(bits_per_key).GetBuilderWithContext(context));
+  if (table.optimize_filters_for_memory) bits_per_key = LessWhatFittingAdds(bits_per_key);
+  const double of_whole =
+      BitsInWholeFilter(bits_per_key, static_cast<std::size_t>(table.metadata_block_size));
+  std::unique_ptr<FilterBitsBuilder> builder(PolicyOf(of_whole).GetBuilderWithContext(context));
+  if (builder == nullptr || !table.optimize_filters_for_memory) return builder;
+  return std::make_unique<FittedBuilder>(std::move(builder), bits_per_key, fitted_);
+}
+
+double RibbonFilters::LessWhatFittingAdds(double bits_per_key) const {
+  constexpr double kMostExcess = 1.25;
+  constexpr double kStepsPerBit = 64.0;  // there is a policy for each number
+  const std::lock_guard<std::mutex> lock(fitted_->mutex);
+  if (fitted_->wanted == 0.0) return bits_per_key;
+  const double excess = std::clamp(fitted_->taken / fitted_->wanted, 1.0, kMostExcess);
+  return std::floor(bits_per_key / excess * kStepsPerBit) / kStepsPerBit;
 }
 
 }  // namespace exactbloom

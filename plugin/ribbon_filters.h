@@ -26,8 +26,19 @@ class RibbonFilters {
       double bits_per_key, const rocksdb::FilterBuildingContext& context) const;
 
  private:
-  const rocksdb::FilterPolicy& PolicyOf(double bits_per_key) const;
+  class FittedBuilder;
 
+  // The bits of partitions that were fitted to the allocator, and those that they should have had.
+  struct Fitted {
+    std::mutex mutex;
+    double taken = 0.0;
+    double wanted = 0.0;
+  };
+
+  const rocksdb::FilterPolicy& PolicyOf(double bits_per_key) const;
+  double LessWhatFittingAdds(double bits_per_key) const;
+
+  const std::shared_ptr<Fitted> fitted_ = std::make_shared<Fitted>();  // the builders keep it
   mutable std::mutex mutex_;
   mutable std::map<double, std::unique_ptr<const rocksdb::FilterPolicy>> policies_;
 };
