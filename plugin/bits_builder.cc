@@ -58,8 +58,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
         info_log_(context.info_log),
         memory_fit_(context.table_options.optimize_filters_for_memory ? &memory_fit : nullptr),
         charge_(CacheToCharge(context.table_options)) {
-    // The rule is for whole tables, not for partitions.
-    if (!context.table_options.partition_filters) bits_per_key_of_ = std::move(bits_per_key_of);
+    bits_per_key_of_ = std::move(bits_per_key_of);
   }
 
   // Inlines the common case. After memory ran short the store has no room, so that AddKeySlowly
@@ -182,7 +181,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
       return {};
     }
     if (bits_per_key_of_) {
-      builder_.SetBitsPerKey(bits_per_key_of_(builder_.KeyCount()));
+      const double bits_per_key = bits_per_key_of_(builder_.KeyCount());
+      if (bits_per_key < kMinBitsPerKey) return FinishWithoutFilter();
+      builder_.SetBitsPerKey(bits_per_key);
     }
     BlockPlan plan = builder_.Plan();
     if (plan.IsCut()) WarnOfTheBlockLimit();

@@ -129,6 +129,12 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
         " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
         "exactbloom::NewTreeListener() into them");
   }
+  try {
+    allocation_->SetBudget();
+    allocation_->ExpectOpening();
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit();
+  }
   return FilterPolicy::ValidateOptions(db_options, cf_options);
 }
 

@@ -78,6 +78,22 @@ bool ReadBytes(const std::string& text, std::uint64_t* value) {
   return true;
 }
 
+// Bytes, or a part of the memory that the process may use: `2GiB` or `10%`.
+bool ReadBudget(const std::string& text, PolicyOptions* options) {
+  options->memory_budget = 0;
+  options->memory_percent = 0.0;
+  if (text.empty() || text.back() != '%') return ReadBytes(text, &options->memory_budget);
+  return ReadNumber(text.substr(0, text.size() - 1), &options->memory_percent);
+}
+
+bool IsBudgetName(const std::string& name) {
+  constexpr std::size_t kLongest = 64;
+  return name.size() <= kLongest && std::all_of(name.begin(), name.end(), [](unsigned char letter) {
+           return (std::isalnum(letter) != 0 && letter < 0x80) || letter == '_' || letter == '-' ||
+                  letter == '.';
+         });
+}
+
 // In the largest unit that gives a whole number.
 std::string FormatBytes(std::uint64_t value) {
   std::string unit;
@@ -112,17 +128,32 @@ struct Rule {
   }
 };
 
-const std::array<Rule, 8>& Rules() {
-  static const std::array<Rule, 8> rules = {{
+const std::array<Rule, 9>& Rules() {
+  static const std::array<Rule, 9> rules = {{
       {"bits_per_key", Having::kAll, "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
        [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
        [](const PolicyOptions& o) { return FormatNumber(o.bits_per_key); }},
       {"memory_budget", Having::kExactBloom,
-       "a whole number of bytes, below 2^53, to which K, M, G or T may be added",
-       [](const std::string& text, PolicyOptions* o) { return ReadBytes(text, &o->memory_budget); },
-       [](const PolicyOptions& o) { return o.memory_budget < std::uint64_t{1} << 53; },
-       [](const PolicyOptions& o) { return FormatBytes(o.memory_budget); }},
+       "a whole number of bytes, below 2^53, to which K, M, G or T may be added, or a percentage "
+       "of the memory that the process may use, up to 100%",
+       [](const std::string& text, PolicyOptions* o) { return ReadBudget(text, o); },
+       [](const PolicyOptions& o) {
+         return o.memory_budget < std::uint64_t{1} << 53 && o.memory_percent >= 0.0 &&
+                o.memory_percent <= 100.0;
+       },
+       [](const PolicyOptions& o) {
+         return o.memory_percent == 0.0 ? FormatBytes(o.memory_budget)
+                                        : FormatNumber(o.memory_percent) + "%";
+       }},
+      {"budget", Having::kExactBloom,
+       "a name of up to 64 letters, digits, underscores, hyphens and points",
+       [](const std::string& text, PolicyOptions* o) {
+         o->budget = text;
+         return true;
+       },
+       [](const PolicyOptions& o) { return IsBudgetName(o.budget); },
+       [](const PolicyOptions& o) { return o.budget; }},
       {"ribbon", Having::kExactBloom, "true or false",
        [](const std::string& text, PolicyOptions* o) { return ReadTruth(text, &o->ribbon); },
        [](const PolicyOptions&) { return true; },
@@ -310,8 +341,9 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
   if (options.fpr != 0.0 && !options.level_bits.empty()) {
     return exclude("fpr", "level_bits", "both say how large filters are");
   }
-  if (options.memory_budget != 0 && options.size_ratio != 0.0) {
-    return exclude("memory_budget", "size_ratio",
+  if (HasBudget(options) && options.size_ratio != 0.0) {
+    const bool has_size = options.memory_budget != 0 || options.memory_percent != 0.0;
+    return exclude(has_size ? "memory_budget" : "budget", "size_ratio",
                    "with a fixed ratio it is not known how much memory the tree takes");
   }
   if (options.hash_seed != 0 && HasRibbon(options)) {

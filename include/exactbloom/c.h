@@ -48,6 +48,17 @@ rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char*
    memory is short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
 
+/* Sets the bound of the memory budget `name`, which the policies of the process share that have
+   memory_budget= or budget= in their text; "" is the name of those without budget=. `size` is as in
+   the option: "2GiB", "10%", "0" for no bound (exactbloom/memory_budget.h). An error: a bad name or
+   size, and when memory is short. */
+void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr);
+
+/* Returns what a memory budget is used for, in bytes: the lines "bound BYTES" and "used BYTES", and
+   for each column family "BYTES FAMILY PATH". The caller frees it with rocksdb_free() or free().
+   Returns NULL and an error for a NULL name and when memory is short. */
+char* exactbloom_memory_budget_use(const char* name, char** errptr);
+
 #ifdef __cplusplus
 }
 #endif

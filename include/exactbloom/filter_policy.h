@@ -37,10 +37,13 @@ struct ExactBloomOptions {
   // Filter bits per key on average over the sorted runs, 0 .. kMaxBitsPerKey, fractions allowed;
   // runs whose share is below kMinBitsPerKey get no filter.
   double bits_per_key = 10.0;
-  // Unless 0: the most bytes that the filters of all live tables may take, in all column families
-  // and databases that share the policy object. bits_per_key is then the most that keys get on
-  // average. Option strings take the suffixes K, M, G and T, with or without iB.
+  // Unless 0: the most bytes that filters may take, in all column families and databases of this
+  // process whose policies name the same `budget` (memory_budget.h). bits_per_key is then the most
+  // that keys get on average. Option strings take the suffixes K, M, G and T, with or without iB,
+  // or a percentage of the memory that the process may use, as `10%`.
   std::uint64_t memory_budget = 0;
+  // Without memory_budget: the size is what another policy or SetMemoryBudget() says.
+  std::string budget;
   // Whether runs with at least a hundredth of the keys get RocksDB's Ribbon filters, in as many
   // bytes: they have fewer false positives, and take longer to build and to check.
   bool ribbon = true;

@@ -21,9 +21,9 @@
 namespace exactbloom {
 
 // Returns a new listener. Several databases may share one, and it may be made before or after the
-// policy and destroyed in any order. At the first event of an opened database it lists all tables
-// and reads the properties of a sample, or with memory_budget of all; later events cost some
-// microseconds. What it knows of a database is freed when that is closed. Throws
+// policy and destroyed in any order. At the first event of an opened database it lists all tables,
+// and reads the properties of a sample, with a memory budget after the first job; later events cost
+// some microseconds. What it knows of a database is freed when that is closed. Throws
 // std::bad_alloc when memory is short; the listener itself never throws.
 std::shared_ptr<rocksdb::EventListener> NewTreeListener();
 

@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <iterator>
+#include <utility>
+
+#include "process_memory.h"
 
 namespace exactbloom {
 namespace {
@@ -32,11 +35,6 @@ std::optional<std::size_t> DistanceFromBottom(const FilterBuildingContext& conte
   return static_cast<std::size_t>(context.num_levels - 1 - context.level_at_creation);
 }
 
-tree::LsmShape::PolicyId NewPolicyId() {
-  static std::atomic<tree::LsmShape::PolicyId> next{tree::LsmShape::kForeignPolicy + 1};
-  return next++;
-}
-
 }  // namespace
 
 PolicyOptions::PolicyOptions(const ExactBloomOptions& options)
@@ -45,6 +43,7 @@ PolicyOptions::PolicyOptions(const ExactBloomOptions& options)
       hash_seed(options.hash_seed),
       size_ratio(options.size_ratio),
       memory_budget(options.memory_budget),
+      budget(options.budget),
       ribbon(options.ribbon) {}
 
 PolicyOptions::PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options)
@@ -65,8 +64,14 @@ bool HasRibbon(const PolicyOptions& options, const rocksdb::BlockBasedTableOptio
          (!table_options.partition_filters || table_options.metadata_block_size >= kLeastPartition);
 }
 
+std::uint64_t BytesOfBudget(const PolicyOptions& options) {
+  if (options.memory_percent == 0.0) return options.memory_budget;
+  return static_cast<std::uint64_t>(options.memory_percent / 100.0 *
+                                    static_cast<double>(MemoryOfProcess()));
+}
+
 tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options, bool ribbon) {
-  return {LayoutOf(options), options.bits_per_key, options.memory_budget, ribbon};
+  return {LayoutOf(options), options.bits_per_key, ribbon};
 }
 
 FilterBuildingContext CompactionContext(const rocksdb::BlockBasedTableOptions& table_options,
@@ -83,14 +88,24 @@ Allocation::Allocation(const PolicyOptions& options)
     : options_(options),
       division_(DivisionOptionsOf(options, HasRibbon(options))),
       division_of_bloom_(DivisionOptionsOf(options, false)),
-      id_(NewPolicyId()) {
-  if (options_.memory_budget != 0) demand_.emplace();
+      budget_(HasBudget(options) ? &tree::FilterBudget::Named(options.budget) : nullptr),
+      id_(budget_ != nullptr ? budget_->Id() : tree::NewPolicyId()) {}
+
+void Allocation::SetBudget() const {
+  has_set_budget_ = true;
+  const std::uint64_t bytes = BytesOfBudget(options_);
+  if (budget_ != nullptr && bytes != 0) budget_->SetBytes(bytes);
+}
+
+void Allocation::ExpectOpening() const {
+  if (budget_ != nullptr) tree::ExpectOpening(*budget_);
 }
 
 AllocatedFilter Allocation::FilterOf(const FilterBuildingContext& context) const {
   AllocatedFilter filter = FilterOfUnknownTree(context);
   if (!FollowsTree(options_)) return filter;
   const std::optional<LiveTable> table = LiveTableOf(context);
+  const std::unique_lock<std::mutex> lock = LockBudget();
   const std::optional<tree::TreeView> view = table ? ViewOf(*table) : std::nullopt;
   filter.is_tree_unknown = !view;
   if (!view) return filter;
@@ -103,8 +118,16 @@ AllocatedFilter Allocation::FilterOf(const FilterBuildingContext& context) const
     constexpr double kStepsPerBit = 64.0;
     filter.bits_per_key =
         std::floor(ShareOf(*table, *view, known_keys) * kStepsPerBit) / kStepsPerBit;
+    if (budget_ != nullptr && !filter.ribbon && (view->is_flush || view->joins_a_run)) {
+      filter.bits_per_key_of = [this, table = *table, most = filter.bits_per_key,
+                                promised = view->typical_flush_keys](std::uint64_t keys) mutable {
+        promised -= static_cast<double>(keys);
+        return promised >= 0.0 ? most : ShareOfPartition(table, most, static_cast<double>(keys));
+      };
+    }
   } else {
     filter.bits_per_key_of = [this, table = *table](std::uint64_t keys) {
+      const std::unique_lock<std::mutex> deciding = LockBudget();
       const std::optional<tree::TreeView> now = ViewOf(table);
       if (!now) return options_.bits_per_key;
       return ShareOf(table, *now, static_cast<double>(table.keys != 0 ? table.keys : keys));
@@ -148,6 +171,7 @@ std::optional<Allocation::LiveTable> Allocation::LiveTableOf(
     const FilterBuildingContext& context) const {
   tree::TableInProgress* const current = tree::CurrentTable(context);
   if (current == nullptr) return std::nullopt;
+  if (!has_set_budget_) SetBudget();
   if (!current->has_policy) {
     current->has_policy = true;
     current->level = context.level_at_creation;
@@ -162,10 +186,12 @@ std::optional<Allocation::LiveTable> Allocation::LiveTableOf(
                    current->is_planned,
                    current->keys,
                    context.info_log,
-                   HasRibbon(options_, context.table_options) ? &division_ : &division_of_bloom_};
+                   HasRibbon(options_, context.table_options) ? &division_ : &division_of_bloom_,
+                   current->is_trial};
 }
 
 void Allocation::Follow(const std::shared_ptr<tree::LsmShape>& shape) const {
+  if (budget_ != nullptr) budget_->Follow(shape);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = databases_.find(shape.get());
   if (known != databases_.end() && known->second.shape.lock() == shape) return;
@@ -175,33 +201,58 @@ void Allocation::Follow(const std::shared_ptr<tree::LsmShape>& shape) const {
   databases_[shape.get()].shape = shape;
 }
 
+std::unique_lock<std::mutex> Allocation::LockBudget() const {
+  return budget_ != nullptr ? budget_->Lock() : std::unique_lock<std::mutex>();
+}
+
 // Nothing if the shape was lost meanwhile.
 std::optional<tree::TreeView> Allocation::ViewOf(const LiveTable& table) const {
   std::optional<tree::TreeView> view = table.shape->View(table.family, table.job, table.level);
-  if (view && options_.memory_budget != 0) AddOtherDatabases(*table.shape, *view);
+  if (view && budget_ != nullptr) budget_->AddOthers(*table.shape, *view);
   return view;
-}
-
-void Allocation::AddOtherDatabases(const tree::LsmShape& own, tree::TreeView& view) const {
-  std::vector<std::shared_ptr<tree::LsmShape>> others;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [address, database] : databases_) {
-      std::shared_ptr<tree::LsmShape> shape = database.shape.lock();
-      if (shape != nullptr && address != &own) others.push_back(std::move(shape));
-    }
-  }
-  for (const auto& shape : others) {
-    const tree::LsmShape::Total total = shape->TotalOf(id_);
-    view.shared_keys += total.keys;
-    view.shared_filter_bytes += total.filter_bytes;
-  }
 }
 
 double Allocation::ShareOf(const LiveTable& table, const tree::TreeView& view, double keys) const {
   const tree::TableShare share = table.division->Share(view, keys);
   LogShare(table, share);
-  return table.is_planned && !share.planned.empty() ? share.planned.back() : share.bits_per_key;
+  // What is rebuilt replaces what has more.
+  const bool is_planned = table.is_planned && !share.planned.empty();
+  const double bits_per_key = is_planned ? share.planned.back() : share.bits_per_key;
+  if (budget_ != nullptr && !table.is_trial) {
+    table.shape->SetPromised(table.family, table.job, bits_per_key * share.keys_to_write / 8.0);
+  }
+  return bits_per_key;
+}
+
+double Allocation::ShareOfPartition(const LiveTable& table, double most, double keys) const {
+  const std::unique_lock<std::mutex> lock = LockBudget();
+  const std::optional<tree::TreeView> view = ViewOf(table);
+  if (!view) return most;
+  const double left = table.division->BitsLeft(*view) - 8.0 * view->promised_bytes;
+  const double bits_per_key = std::clamp(left / keys, 0.0, most);
+  table.shape->AddPromised(table.family, table.job, bits_per_key * keys / 8.0);
+  return bits_per_key;
+}
+
+void Allocation::LogBudget(const LiveTable& table, FollowedDatabase& database) const {
+  if (database.logged_budget == budget_->Changes()) return;
+  database.logged_budget = budget_->Changes();
+  double used = 0.0;
+  const auto use = budget_->Use();
+  for (const auto& [path, families] : use) {
+    for (const auto& [family, total] : families) used += total.filter_bytes;
+  }
+  rocksdb::Info(table.info_log,
+                "exactbloom: memory budget '%s': the bound is %llu bytes, filters of %zu databases "
+                "take %.0f",
+                budget_->Name().c_str(), static_cast<unsigned long long>(budget_->Bytes()),
+                use.size(), used);
+  const auto own = use.find(table.shape->Database());
+  if (own == use.end()) return;
+  for (const auto& [family, total] : own->second) {
+    rocksdb::Info(table.info_log, "exactbloom: memory budget '%s': column family [%s] takes %.0f",
+                  budget_->Name().c_str(), family.c_str(), total.filter_bytes);
+  }
 }
 
 void Allocation::LogShare(const LiveTable& table, const tree::TableShare& share) const {
@@ -209,13 +260,15 @@ void Allocation::LogShare(const LiveTable& table, const tree::TableShare& share)
   if (table.info_log == nullptr) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   FollowedDatabase& database = databases_[table.shape.get()];
+  if (budget_ != nullptr) LogBudget(table, database);
   if (share.is_over_budget && !database.is_budget_logged) {
     database.is_budget_logged = true;
     rocksdb::Warn(table.info_log,
-                  "exactbloom: column family [%s]: the filters take all of memory_budget=%llu "
-                  "bytes; new ones get %g bits per key until compaction or rebuilding frees some",
-                  table.family.c_str(), static_cast<unsigned long long>(options_.memory_budget),
-                  tree::kLeastBitsPerKey);
+                  "exactbloom: column family [%s]: the filters take all of the memory budget '%s' "
+                  "of %llu bytes; new ones get at most %g bits per key until compaction or "
+                  "rebuilding frees some",
+                  table.family.c_str(), budget_->Name().c_str(),
+                  static_cast<unsigned long long>(budget_->Bytes()), tree::kLeastBitsPerKey);
   }
   if (share.planned.empty()) return;
   double& last = database.logged[table.family][table.level];

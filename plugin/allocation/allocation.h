@@ -10,6 +10,7 @@
 #include <rocksdb/filter_policy.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "../tree/current_table.h"
+#include "../tree/filter_budget.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/levels.h"
@@ -47,6 +49,8 @@ struct PolicyOptions {
   // Of exactbloom.
   double size_ratio = 0.0;
   std::uint64_t memory_budget = 0;
+  double memory_percent = 0.0;  // instead: of the memory that the process may use
+  std::string budget;           // the name of the budget
   bool ribbon = true;
   // Of the plain policies.
   double fpr = 0.0;
@@ -81,6 +85,13 @@ inline bool FollowsTree(const PolicyOptions& options) {
   return options.kind == PolicyKind::kExactBloom && options.size_ratio == 0.0;
 }
 
+inline bool HasBudget(const PolicyOptions& options) {
+  return options.memory_budget != 0 || options.memory_percent != 0.0 || !options.budget.empty();
+}
+
+// The size that the options give their budget; 0: none.
+std::uint64_t BytesOfBudget(const PolicyOptions& options);
+
 // How a policy of these options divides the bits of a live tree.
 tree::DivisionOptions DivisionOptionsOf(const PolicyOptions& options, bool ribbon);
 
@@ -97,8 +108,9 @@ struct AllocatedFilter {
   // Whether the live tree should decide and is not known: the filter is that of
   // FilterOfUnknownTree.
   bool is_tree_unknown = false;
-  // Unless null: returns the bits per key of a Bloom filter of the whole table when its keys are
-  // known, at least one. May throw std::bad_alloc. The allocation must outlive it.
+  // Unless null: returns the bits per key of a Bloom filter when its keys are known, of the whole
+  // table or of a partition; below kMinBitsPerKey: none. May throw std::bad_alloc. The allocation
+  // must outlive it.
   std::function<double(std::uint64_t keys)> bits_per_key_of;
 };
 
@@ -107,6 +119,11 @@ class Allocation {
  public:
   // The options must be valid, and outlive the allocation.
   explicit Allocation(const PolicyOptions& options);
+
+  // The size that the options give rules the budget of their name.
+  void SetBudget() const;
+  // Call it when a database is opened with the policy.
+  void ExpectOpening() const;
 
   // Returns the filter of the table that this thread begins to make.
   AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const;
@@ -129,21 +146,27 @@ class Allocation {
     std::uint64_t keys = 0;  // 0: not known yet
     rocksdb::Logger* info_log = nullptr;
     const tree::TreeDivision* division = nullptr;
+    bool is_trial = false;
   };
 
   // An open database with tables of this policy.
   struct FollowedDatabase {
     std::weak_ptr<tree::LsmShape> shape;
     std::map<std::string, std::map<int, double>> logged;  // bits per key, by family and level
+    std::uint64_t logged_budget = 0;                      // by FilterBudget::Changes()
     bool is_budget_logged = false;                        // that it is exceeded
   };
 
   std::optional<LiveTable> LiveTableOf(const rocksdb::FilterBuildingContext& context) const;
   void Follow(const std::shared_ptr<tree::LsmShape>& shape) const;
+  // Keeps others from deciding meanwhile, if there is a budget.
+  std::unique_lock<std::mutex> LockBudget() const;
   std::optional<tree::TreeView> ViewOf(const LiveTable& table) const;
-  void AddOtherDatabases(const tree::LsmShape& own, tree::TreeView& view) const;
   double ShareOf(const LiveTable& table, const tree::TreeView& view, double keys) const;
+  // For a partition that goes beyond what was promised to its table.
+  double ShareOfPartition(const LiveTable& table, double most, double keys) const;
   void LogShare(const LiveTable& table, const tree::TableShare& share) const;
+  void LogBudget(const LiveTable& table, FollowedDatabase& database) const;
 
   const PolicyOptions& options_;
   mutable std::once_flag planned_;
@@ -151,8 +174,9 @@ class Allocation {
 
   tree::TreeDivision division_;
   tree::TreeDivision division_of_bloom_;  // where partitions are too small for Ribbon filters
+  tree::FilterBudget* budget_;            // may be null
+  mutable std::atomic<bool> has_set_budget_{false};
   tree::LsmShape::PolicyId id_;
-  std::optional<tree::FilterSizeDemand> demand_;
   mutable std::mutex mutex_;
   mutable std::map<const tree::LsmShape*, FollowedDatabase> databases_;
 };

@@ -20,15 +20,18 @@ namespace exactbloom::tree {
 
 struct DivisionOptions {
   Layout layout;
-  double bits_per_key = 10.0;       // the most, on average over a family's keys
-  std::uint64_t memory_budget = 0;  // bytes of all filters; 0: no limit
-  bool ribbon = false;              // large runs get Ribbon filters
+  double bits_per_key = 10.0;  // the most, on average over a family's keys
+  bool ribbon = false;         // large runs get Ribbon filters
 };
 
 // By how much the bits of a family may exceed the average that is wanted, before new tables get
 // fewer than their share: small runs come before the large one is written anew.
 inline constexpr double kMostOverAverage = 1.03;
 inline constexpr double kMostOverWithBudget = 1.025;
+
+// The part of a budget that is given away: blocks have trailers, and some are rounded up to the
+// size classes of an allocator.
+inline constexpr double kFill = 0.98;
 
 // What is held back for small runs that are not there yet, as a part of what they take in a tree of
 // ratio 10.
@@ -41,7 +44,8 @@ inline constexpr double kLeastBitsPerKey = 1.0;
 struct TableShare {
   double bits_per_key = 0.0;
   bool is_over_budget = false;  // the budget leaves no more than the least
-  // All runs, the table's last, with what they would get if all were made anew.
+  double keys_to_write = 0.0;   // of the job, this table's among them
+  // All runs of the family, the table's last, with what they would get if all were made anew.
   std::vector<RunsOfSize> runs;
   std::vector<double> planned;
 };
@@ -51,7 +55,7 @@ class TreeDivision {
   explicit TreeDivision(const DivisionOptions& options) : options_(options) {}
 
   // Returns the share of a table of a job.
-  //   view         with the totals of all other families and databases that share the budget
+  //   view         with all other families and databases that share the budget
   //   table_keys   of the table; 0: not known yet
   TableShare Share(const TreeView& view, double table_keys) const;
 
@@ -59,21 +63,32 @@ class TreeDivision {
   //   table_keys   0: not known yet
   bool WantsRibbon(const TreeView& view, double table_keys) const;
 
+  // Returns the bits that a budget leaves for what a job has still to write; below zero if it is
+  // exceeded.
+  double BitsLeft(const TreeView& view) const;
+
  private:
+  struct Run {
+    RunsOfSize runs;
+    bool ribbon = false;
+  };
+  using Runs = std::vector<Run>;
+
   bool IsRibbon(double run_keys, double all_keys) const;
   // The other runs that the bits are divided among: those of the view and those that are expected.
   std::vector<RunsOfSize> RunsBeside(const TreeView& view, double own_keys) const;
-  bool HasBudget() const { return options_.memory_budget != 0; }
-  double BudgetBits() const;
-  // Bits per key that the keys of the family get on average. A budget has to last until the table's
-  // run is written anew.
-  double Average(const TreeView& view, const std::vector<RunsOfSize>& runs, double live_keys) const;
+  // All runs among which the bits are divided, of other families first, the table's last.
+  Runs RunsOf(const TreeView& view, double own_keys) const;
+  // Bits per key that all keys get on average. A budget has to last until the table's run is
+  // written anew.
+  double Average(const TreeView& view, const Runs& runs, double live_keys,
+                 double keys_to_write) const;
   // The bits that runs smaller than the table's have not got yet.
-  double WantedBySmaller(const TableShare& share) const;
-  // Bits per key of each run, or without those that are much larger than the last, which keep what
-  // they have.
-  std::vector<double> Divide(const std::vector<RunsOfSize>& runs, double total_bits,
-                             bool keeps_larger) const;
+  static double WantedBySmaller(const Runs& runs, const std::vector<double>& planned);
+  std::vector<double> Divide(const Runs& runs, double total_bits) const;
+  // Bits per key of the last run, if those that are much larger keep what they have.
+  double DivideWhatLargerLeave(const Runs& runs, const std::vector<double>& planned,
+                               double total_bits) const;
 
   DivisionOptions options_;
 };

@@ -11,6 +11,7 @@
 #include "c_types.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "exactbloom/version.h"
 
@@ -82,4 +83,29 @@ void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** err
     options->rep.listeners.push_back(exactbloom::NewTreeListener());
     return Status::OK();
   });
+}
+
+void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
+  Report(errptr, [&] {
+    if (name == nullptr) return Status::InvalidArgument("exactbloom: the budget's name is NULL");
+    if (size == nullptr) return Status::InvalidArgument("exactbloom: the budget's size is NULL");
+    return exactbloom::SetMemoryBudget(name, size);
+  });
+}
+
+char* exactbloom_memory_budget_use(const char* name, char** errptr) {
+  char* text = nullptr;
+  Report(errptr, [&] {
+    if (name == nullptr) return Status::InvalidArgument("exactbloom: the budget's name is NULL");
+    const exactbloom::MemoryBudgetUse use = exactbloom::GetMemoryBudgetUse(name);
+    std::string lines =
+        "bound " + std::to_string(use.bound) + "\nused " + std::to_string(use.used) + "\n";
+    for (const auto& family : use.families) {
+      lines += std::to_string(family.filter_bytes);
+      lines.append(" ").append(family.column_family).append(" ").append(family.database) += '\n';
+    }
+    text = strdup(lines.c_str());
+    return text != nullptr ? Status::OK() : Status::MemoryLimit();
+  });
+  return text;
 }

@@ -255,3 +255,16 @@ void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** err
   if (core != nullptr) return core->add_tree_listener(options, errptr);
   HandOutRefusal(errptr);
 }
+
+void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
+  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
+  if (core != nullptr) return core->set_memory_budget(name, size, errptr);
+  HandOutRefusal(errptr);
+}
+
+char* exactbloom_memory_budget_use(const char* name, char** errptr) {
+  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
+  if (core != nullptr) return core->memory_budget_use(name, errptr);
+  HandOutRefusal(errptr);
+  return nullptr;
+}

@@ -63,6 +63,8 @@ struct Core {
   rocksdb_filterpolicy_t* (*create_policy)(const char* policy, char** errptr);
   void (*set_policy)(rocksdb_options_t* options, const char* policy, char** errptr);
   void (*add_tree_listener)(rocksdb_options_t* options, char** errptr);
+  void (*set_memory_budget)(const char* name, const char* size, char** errptr);
+  char* (*memory_budget_use)(const char* name, char** errptr);
 
   // Return the policy of EXACTBLOOM_POLICY, with these bits per key unless the variable sets them.
   // An invalid value terminates the process.

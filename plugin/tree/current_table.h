@@ -14,6 +14,7 @@
 #include <string>
 
 #include "exactbloom/rocksdb_namespace.h"
+#include "filter_budget.h"
 #include "lsm_shape.h"
 #include "table_scan.h"
 
@@ -32,6 +33,7 @@ struct TableInProgress {
   int level = 0;
   bool is_planned = false;  // written while a PlannedTables lives
   std::uint64_t keys = 0;   // of a planned table that is rewritten; 0: they are not known yet
+  bool is_trial = false;    // it will not be written
 };
 
 std::unique_ptr<rocksdb::EventListener> MakeTreeListener();
@@ -43,6 +45,11 @@ std::shared_ptr<LsmShape> ShapeOf(rocksdb::EventListener& listener, const std::s
 // Shows a database to its tree listeners. Call it before CompactFiles(), which fires no begin
 // event.
 void RefreshShape(rocksdb::DB& db);
+
+// This thread opens a database with tables that share a budget. There is no event of that, but the
+// listener hears when the thread reads the MANIFEST: from then on the database counts, by its
+// MANIFEST until its first job.
+void ExpectOpening(FilterBudget& budget);
 
 // While it lives, tables that this thread writes get the bits of the plan of their tree, even if
 // other tables have more than theirs: all of them are being rebuilt.

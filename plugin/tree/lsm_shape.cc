@@ -8,6 +8,12 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
+// A table of what was promised is there.
+void Keep(const TableCount& table, double& promised_bytes) {
+  const auto bytes = static_cast<double>(table.filter_bytes.value_or(0));
+  promised_bytes = std::max(0.0, promised_bytes - bytes);
+}
+
 template <typename Map, typename Predicate>
 void EraseIf(Map& map, Predicate predicate) {
   for (auto entry = map.begin(); entry != map.end();) {
@@ -137,6 +143,7 @@ bool LsmShape::AddWritten(const std::string& family, JobId job, std::uint64_t nu
   if (known == jobs_.end() || known->second.tallies.is_unreported) return false;
   known->second.written[number] = count;
   known->second.tallies.written.Add(count);
+  Keep(count, known->second.promised_bytes);
   return true;
 }
 
@@ -145,9 +152,10 @@ void LsmShape::AddUnreported(const std::string& family, JobId job, const LiveTab
   ++changes_;
   last_job_ = std::max(last_job_, job);
   ForgetOldJobs();
-  JobTallies& unreported = jobs_[{family, job}].tallies;
-  unreported.is_unreported = true;
-  unreported.written.Add(table.count);
+  Job& unreported = jobs_[{family, job}];
+  unreported.tallies.is_unreported = true;
+  unreported.tallies.written.Add(table.count);
+  unreported.promised_bytes = 0.0;  // nobody will report that the job has ended
   Add(families_[family], table);
 }
 
@@ -230,28 +238,70 @@ std::optional<TreeView> LsmShape::View(const std::string& family, JobId job, int
 
   TreeView view = ViewOfJob(tree.live, is_reported ? running->tallies : unreported, tree.recent,
                             AddedBy(family, running));
-  for (const auto& [name, other] : families_) {
-    const bool shares_policy = other.policy == tree.policy || other.policy == kNoPolicy;
-    if (&other == &tree || !shares_policy) continue;
-    const Total total = TotalOf(name, other);
-    view.shared_keys += total.keys;
-    view.shared_filter_bytes += total.filter_bytes;
-  }
+  AddShared(tree, running, view);
+  if (running != nullptr) view.promised_bytes = running->promised_bytes;
   return view;
 }
 
-LsmShape::Total LsmShape::TotalOf(PolicyId policy) const {
-  const Lock lock(mutex_);
-  Total sum;
-  if (!is_loaded_ || is_closed_) return sum;
+void LsmShape::AddShared(const Family& own, const Job* running, TreeView& view) const {
   for (const auto& [name, family] : families_) {
-    if (family.policy != policy) continue;
-    const Total total = TotalOf(name, family);
+    if (family.policy != own.policy && family.policy != kNoPolicy) continue;
+    const Total total = TotalOf(name, family, running);
+    view.held_filter_bytes += total.filter_bytes;
+    view.held_unknown_keys += total.unknown_keys;
+    if (&family == &own) continue;
+    const std::vector<RunsOfSize> runs = RunsOf(family.live);
+    view.shared_runs.insert(view.shared_runs.end(), runs.begin(), runs.end());
+  }
+}
+
+// A job that is not known fired no begin event.
+LsmShape::Job& LsmShape::FindOrBegin(const std::string& family, JobId id) {
+  const auto [job, is_new] = jobs_.try_emplace({family, id});
+  if (is_new) job->second.tallies.is_unreported = true;
+  return job->second;
+}
+
+void LsmShape::SetPromised(const std::string& family, JobId job, double filter_bytes) {
+  const Lock lock(mutex_);
+  FindOrBegin(family, job).promised_bytes = filter_bytes;
+}
+
+void LsmShape::AddPromised(const std::string& family, JobId job, double filter_bytes) {
+  const Lock lock(mutex_);
+  FindOrBegin(family, job).promised_bytes += filter_bytes;
+}
+
+LsmShape::Total LsmShape::TotalOf(PolicyId policy) const {
+  Total sum;
+  for (const auto& [name, total] : TotalsOf(policy)) {
     sum.keys += total.keys;
     sum.filter_bytes += total.filter_bytes;
     sum.unknown_keys += total.unknown_keys;
   }
   return sum;
+}
+
+std::map<std::string, LsmShape::Total> LsmShape::TotalsOf(PolicyId policy) const {
+  const Lock lock(mutex_);
+  std::map<std::string, Total> totals;
+  if (!is_loaded_ || is_closed_) return totals;
+  for (const auto& [name, family] : families_) {
+    if (family.policy == policy) totals[name] = TotalOf(name, family, nullptr);
+  }
+  return totals;
+}
+
+std::vector<RunsOfSize> LsmShape::RunsOfPolicy(PolicyId policy) const {
+  const Lock lock(mutex_);
+  std::vector<RunsOfSize> all;
+  if (!is_loaded_ || is_closed_) return all;
+  for (const auto& [name, family] : families_) {
+    if (family.policy != policy) continue;
+    const std::vector<RunsOfSize> runs = RunsOf(family.live);
+    all.insert(all.end(), runs.begin(), runs.end());
+  }
+  return all;
 }
 
 Tallies LsmShape::TalliesOf(const std::string& family) const {
@@ -316,11 +366,18 @@ Tally LsmShape::AddedBy(const std::string& family, const Job* except) const {
   return added;
 }
 
-LsmShape::Total LsmShape::TotalOf(const std::string& name, const Family& family) const {
-  Tally sum = TallyOfAll(family.live);
-  sum.Add(AddedBy(name, nullptr));
-  return {static_cast<double>(sum.keys), static_cast<double>(sum.filter_bytes),
-          static_cast<double>(sum.unknown_keys)};
+LsmShape::Total LsmShape::TotalOf(const std::string& name, const Family& family,
+                                  const Job* without_promise) const {
+  const Tally live = TallyOfAll(family.live);
+  Total total = {static_cast<double>(live.keys), static_cast<double>(live.filter_bytes),
+                 static_cast<double>(live.unknown_keys)};
+  for (const auto& [id, job] : jobs_) {
+    if (id.first != name) continue;
+    if (&job != without_promise) total.filter_bytes += job.promised_bytes;
+    if (job.tallies.is_unreported) continue;  // its tables are live
+    total.filter_bytes += static_cast<double>(job.tallies.written.filter_bytes);
+  }
+  return total;
 }
 
 }  // namespace exactbloom::tree

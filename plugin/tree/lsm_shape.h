@@ -32,8 +32,10 @@ namespace exactbloom::tree {
 
 class LsmShape {
  public:
+  //   database   its path
+  explicit LsmShape(std::string database = "") : database_(std::move(database)) {}
   using JobId = int;
-  // Of a filter policy. Families of one policy share a memory budget.
+  // Of a filter policy, or of the memory budget that several policies share.
   using PolicyId = std::uint64_t;
   static constexpr PolicyId kNoPolicy = 0;       // no table was written yet
   static constexpr PolicyId kForeignPolicy = 1;  // a policy that does not follow trees
@@ -71,6 +73,12 @@ class LsmShape {
 
   void SetPolicy(const std::string& family, PolicyId policy);
 
+  const std::string& Database() const { return database_; }
+  // What a job is about to write, beside what it has finished: bytes of filters. They count in
+  // totals until the tables are written, or the job ends.
+  void SetPromised(const std::string& family, JobId job, double filter_bytes);
+  void AddPromised(const std::string& family, JobId job, double filter_bytes);
+
   // Returns what the filters of a job's tables are sized by; nothing if the shape or the family is
   // unknown.
   //   level   of the table, for jobs that fire no begin event
@@ -81,8 +89,13 @@ class LsmShape {
     double filter_bytes = 0.0;
     double unknown_keys = 0.0;
   };
-  // Of the families of this policy; zero if the database is closed.
+  // Of the live tables of the families of this policy, inputs of running jobs among them, and of
+  // what the jobs have written and promised; zero if the database is closed.
   Total TotalOf(PolicyId policy) const;
+  // By family.
+  std::map<std::string, Total> TotalsOf(PolicyId policy) const;
+  // Of the families of this policy, by RunsOf().
+  std::vector<RunsOfSize> RunsOfPolicy(PolicyId policy) const;
 
   // The live tables of a family.
   Tallies TalliesOf(const std::string& family) const;
@@ -102,6 +115,7 @@ class LsmShape {
     std::unordered_set<std::uint64_t> inputs;
     std::unordered_map<std::uint64_t, TableCount> written;  // not yet live
     std::unordered_set<std::uint64_t> settled;  // inputs and outputs that a later event mentioned
+    double promised_bytes = 0.0;                // of filters of tables that are not finished
   };
   struct Table {
     Family* family;
@@ -111,6 +125,7 @@ class LsmShape {
   using Jobs = std::map<std::pair<std::string, JobId>, Job>;  // a job may flush several families
 
   Job& Begin(const std::string& family, JobId id);
+  Job& FindOrBegin(const std::string& family, JobId id);
   void ForgetOldJobs();
   void SettleLiveOutputs();
   bool Settle(std::uint64_t number);
@@ -119,8 +134,10 @@ class LsmShape {
   void Add(Family& family, const LiveTable& table);
   bool Remove(std::uint64_t number);
   Tally AddedBy(const std::string& family, const Job* except) const;
-  Total TotalOf(const std::string& name, const Family& family) const;
+  Total TotalOf(const std::string& name, const Family& family, const Job* without_promise) const;
+  void AddShared(const Family& own, const Job* running, TreeView& view) const;
 
+  const std::string database_;
   mutable std::mutex mutex_;
   std::uint64_t changes_ = 0;
   bool is_loaded_ = false;

@@ -10,8 +10,8 @@
 
 namespace exactbloom::tree {
 
-// Returns the tables by column family, without the sizes of their filters. The keys are read from
-// the properties of a sample of the tables; those of the others follow from their bytes. Empty if
+// Returns the tables by column family. Keys and filter sizes are read from the properties of a
+// sample of the tables; those of the others follow from their bytes. Empty if
 // the MANIFEST or all of the sample cannot be read, as where the database has an Env of its own.
 // Throws std::bad_alloc.
 std::map<std::string, std::vector<LiveTable>> ScanManifest(const std::string& database);

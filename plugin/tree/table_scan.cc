@@ -2,7 +2,8 @@
 
 #include <rocksdb/metadata.h>
 
-#include <atomic>
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,8 +14,6 @@ namespace exactbloom::tree {
 namespace {
 
 using Files = std::vector<rocksdb::SstFileMetaData>;
-
-std::atomic<int> filter_size_demands{0};
 
 // Returns the count by the file's properties. The filter size is unknown if they cannot be read.
 TableCount ReadCount(rocksdb::DB& db, const rocksdb::SstFileMetaData& table) {
@@ -31,11 +30,29 @@ TableCount ReadCount(rocksdb::DB& db, const rocksdb::SstFileMetaData& table) {
   return count;
 }
 
-// Gives tables of unknown filter size the bits per key of the sample: reading thousands of files
-// would delay the first job of a large database.
-void Extrapolate(const Tally& sample, LiveTable* tables, const std::vector<std::size_t>& unknown) {
-  const double bytes_per_key =
-      static_cast<double>(sample.filter_bytes) / static_cast<double>(sample.keys);
+// Reads the counts of the tables of a level whose filter sizes are unknown. Of many it reads some:
+// to read thousands of files would keep a job's thread.
+void ReadUnknown(rocksdb::DB& db, const Files& files, LiveTable* tables,
+                 const std::vector<std::size_t>& unknown, double standard_errors) {
+  constexpr std::size_t kSample = 64;
+  const std::size_t step = unknown.size() / kSample + 1;
+  double read = 0.0;
+  Tally sum;
+  double squares = 0.0;  // of bytes per key
+  for (std::size_t i = 0; i < unknown.size(); i += step) {
+    TableCount& count = tables[unknown[i]].count;
+    count = ReadCount(db, files[unknown[i]]);
+    if (!count.filter_bytes || count.keys == 0) continue;
+    const double bytes_per_key =
+        static_cast<double>(*count.filter_bytes) / static_cast<double>(count.keys);
+    read += 1.0;
+    sum.Add(count);
+    squares += bytes_per_key * bytes_per_key;
+  }
+  if (step == 1 || read == 0.0) return;
+  const double mean = static_cast<double>(sum.filter_bytes) / static_cast<double>(sum.keys);
+  const double variance = std::max(0.0, squares / read - mean * mean);
+  const double bytes_per_key = mean + standard_errors * std::sqrt(variance / read);
   for (const std::size_t i : unknown) {
     TableCount& count = tables[i].count;
     if (count.filter_bytes) continue;
@@ -44,23 +61,8 @@ void Extrapolate(const Tally& sample, LiveTable* tables, const std::vector<std::
   }
 }
 
-// Reads the counts of the tables of a level whose filter sizes are unknown.
-void ReadUnknown(rocksdb::DB& db, const Files& files, LiveTable* tables,
-                 const std::vector<std::size_t>& unknown) {
-  constexpr std::size_t kSample = 64;
-  const bool reads_all = filter_size_demands > 0;
-  const std::size_t step = reads_all ? 1 : unknown.size() / kSample + 1;
-  Tally sample;
-  for (std::size_t i = 0; i < unknown.size(); i += step) {
-    TableCount& count = tables[unknown[i]].count;
-    count = ReadCount(db, files[unknown[i]]);
-    if (count.filter_bytes) sample.Add(count);
-  }
-  if (!reads_all && sample.keys != 0) Extrapolate(sample, tables, unknown);
-}
-
 void ScanLevel(rocksdb::DB& db, const LsmShape& known, const rocksdb::LevelMetaData& level,
-               std::vector<LiveTable>& tables) {
+               Sample sample, std::vector<LiveTable>& tables) {
   const std::size_t first = tables.size();
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < level.files.size(); ++i) {
@@ -70,7 +72,8 @@ void ScanLevel(rocksdb::DB& db, const LsmShape& known, const rocksdb::LevelMetaD
     tables.push_back({level.level, table.file_number,
                       count.value_or(TableCount{table.num_entries, std::nullopt})});
   }
-  ReadUnknown(db, level.files, tables.data() + first, unknown);
+  if (sample == Sample::kNone) return;
+  ReadUnknown(db, level.files, tables.data() + first, unknown, sample == Sample::kSafe ? 2.0 : 0.0);
 }
 
 }  // namespace
@@ -82,18 +85,18 @@ TableCount CountOf(const rocksdb::TableProperties& properties) {
   return {keys, properties.filter_size};
 }
 
-std::map<std::string, std::vector<LiveTable>> ScanTables(rocksdb::DB& db, const LsmShape& known) {
+std::map<std::string, std::vector<LiveTable>> ScanTables(rocksdb::DB& db, const LsmShape& known,
+                                                         Sample sample) {
   std::map<std::string, std::vector<LiveTable>> families;
   std::vector<rocksdb::ColumnFamilyMetaData> metadata;
   db.GetAllColumnFamilyMetaData(&metadata);
   for (const rocksdb::ColumnFamilyMetaData& family : metadata) {
     std::vector<LiveTable>& tables = families[family.name];
-    for (const rocksdb::LevelMetaData& level : family.levels) ScanLevel(db, known, level, tables);
+    for (const rocksdb::LevelMetaData& level : family.levels) {
+      ScanLevel(db, known, level, sample, tables);
+    }
   }
   return families;
 }
-
-FilterSizeDemand::FilterSizeDemand() { ++filter_size_demands; }
-FilterSizeDemand::~FilterSizeDemand() { --filter_size_demands; }
 
 }  // namespace exactbloom::tree

@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/table_properties.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,17 +16,16 @@ namespace exactbloom::tree {
 
 TableCount CountOf(const rocksdb::TableProperties& properties);
 
-// Returns the live tables by column family. Files of tables whose count `known` has are not read.
-std::map<std::string, std::vector<LiveTable>> ScanTables(rocksdb::DB& db, const LsmShape& known);
-
-// While one exists, scans read the filter size of every table, as a memory budget needs it.
-// Otherwise they read a sample of each level.
-class FilterSizeDemand {
- public:
-  FilterSizeDemand();
-  ~FilterSizeDemand();
-  FilterSizeDemand(const FilterSizeDemand&) = delete;
-  FilterSizeDemand& operator=(const FilterSizeDemand&) = delete;
+// What is read of tables whose filter sizes are not known. Of many tables of a level 64 are read,
+// and the rest gets the mean of their bits per key.
+enum class Sample : std::uint8_t {
+  kNone,  // nothing: the sizes stay unknown
+  kMean,
+  kSafe,  // the rest gets two standard errors more, since a memory budget must not be exceeded
 };
+
+// Returns the live tables by column family. The counts that `known` has are taken from there.
+std::map<std::string, std::vector<LiveTable>> ScanTables(rocksdb::DB& db, const LsmShape& known,
+                                                         Sample sample);
 
 }  // namespace exactbloom::tree

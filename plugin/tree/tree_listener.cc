@@ -26,6 +26,9 @@ using rocksdb::DB;
 // The tables that this thread is writing. With per-key placement, a compaction writes two at once.
 thread_local std::vector<TableInProgress> tables_in_progress;
 
+// Of the database that this thread is about to open; null if there is none, or several.
+thread_local FilterBudget* opening_budget = nullptr;
+
 // Of the PlannedTables of this thread; nothing if none lives.
 thread_local std::optional<std::uint64_t> planned_keys;
 
@@ -112,7 +115,7 @@ std::shared_ptr<LsmShape> ShapeOfOpening(const std::string& path) {
   shape.reset();
   const std::map<std::string, std::vector<LiveTable>> families = ScanManifest(path);
   if (families.empty()) return nullptr;
-  shape = std::make_shared<LsmShape>();
+  shape = std::make_shared<LsmShape>(path);
   shape->Refresh(shape->Changes(), families);
   known = manifest;
   return shape;
@@ -125,7 +128,20 @@ struct OpenDatabase {
   // addresses.
   const rocksdb::ColumnFamilyHandle* default_family = nullptr;
   Clock::time_point next_rescan;
+  // What its MANIFEST says, until the filter sizes of its tables are read; null without a budget.
+  std::shared_ptr<LsmShape> announced;
 };
+
+// A database that was opened with a budget and had no event yet.
+struct Announced {
+  std::shared_ptr<LsmShape> shape;
+  FilterBudget* budget = nullptr;
+  int deleted_handles = 0;  // of the default family
+};
+
+// Whether an event may wait for the properties of tables to be read: at the end of a job nobody
+// waits for the event.
+enum class Reading : std::uint8_t { kNot, kAllowed };
 
 class TreeListener : public rocksdb::EventListener {
  public:
@@ -137,29 +153,30 @@ class TreeListener : public rocksdb::EventListener {
   const char* Name() const override { return kTreeListenerName; }
 
   void RefreshShape(DB& db) {
-    Update(db, [](LsmShape& /*shape*/) {});
+    Update(db, Reading::kAllowed, [](LsmShape& /*shape*/) {});
   }
 
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
-    Update(*db, [&](LsmShape& shape) { shape.BeginFlush(info.cf_name, info.job_id); });
+    Update(*db, Reading::kNot,
+           [&](LsmShape& shape) { shape.BeginFlush(info.cf_name, info.job_id); });
   }
 
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
-    Update(*db, [&](LsmShape& shape) {
+    Update(*db, Reading::kAllowed, [&](LsmShape& shape) {
       shape.EndJob(info.cf_name, info.job_id,
                    {{0, info.file_number, CountOf(info.table_properties)}});
     });
   }
 
   void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
-    Update(*db, [&](LsmShape& shape) {
+    Update(*db, Reading::kNot, [&](LsmShape& shape) {
       shape.BeginCompaction(info.cf_name, info.job_id, info.output_level,
                             TablesOf(info, info.input_files, info.input_file_infos));
     });
   }
 
   void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
-    Update(*db, [&](LsmShape& shape) {
+    Update(*db, Reading::kAllowed, [&](LsmShape& shape) {
       if (!info.status.ok()) return shape.CancelJob(info.cf_name, info.job_id);
       const auto outputs = TablesOf(info, info.output_files, info.output_file_infos);
       shape.EndJob(info.cf_name, info.job_id, outputs);
@@ -194,7 +211,11 @@ class TreeListener : public rocksdb::EventListener {
   void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
     Guard([&] {
       const TableInProgress table = FinishTable(info.file_path);
-      if (table.shape == nullptr || !info.status.ok()) return;
+      if (table.shape == nullptr) return;
+      if (!info.status.ok()) {
+        table.shape->SetPromised(table.family, table.job, 0.0);
+        return;
+      }
       const std::uint64_t number = NumberOf(info.file_path);
       const TableCount count = CountOf(info.table_properties);
       const bool is_reported = table.shape->AddWritten(table.family, table.job, number, count);
@@ -215,7 +236,7 @@ class TreeListener : public rocksdb::EventListener {
   }
 
   void OnExternalFileIngested(DB* db, const rocksdb::ExternalFileIngestionInfo& info) override {
-    Update(*db, [&](LsmShape& shape) {
+    Update(*db, Reading::kAllowed, [&](LsmShape& shape) {
       shape.AddIngested(info.cf_name, NumberOf(info.internal_file_path),
                         CountOf(info.table_properties));
     });
@@ -223,6 +244,7 @@ class TreeListener : public rocksdb::EventListener {
 
   // Closing a database deletes its own handle of the default family.
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    Guard([&] { ForgetAnnounced(handle); });
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto closed = std::find_if(databases_.begin(), databases_.end(), [&](const auto& known) {
       return known.second.default_family == handle;
@@ -230,6 +252,16 @@ class TreeListener : public rocksdb::EventListener {
     if (closed == databases_.end()) return;
     closed->second.shape->Close();
     databases_.erase(closed);
+  }
+
+  // Not for all that is read: this is asked when a file is opened.
+  bool ShouldBeNotifiedOnFileIO() override { return opening_budget != nullptr; }
+
+  void OnFileReadFinish(const rocksdb::FileOperationInfo& info) override {
+    const std::size_t name = info.path.rfind("/MANIFEST-");
+    if (opening_budget == nullptr || name == std::string::npos) return;
+    FilterBudget& budget = *std::exchange(opening_budget, nullptr);
+    Guard([&] { Announce(info.path.substr(0, name), budget); });
   }
 
   // The flush that failed, of a database that is not named, fires no end event.
@@ -258,12 +290,52 @@ class TreeListener : public rocksdb::EventListener {
 
   // Applies an event to the shape, and rescans the tables if the shape is still incomplete then.
   template <typename Change>
-  void Update(DB& db, Change change) {
+  void Update(DB& db, Reading reading, Change change) {
     Guard([&] {
       const std::shared_ptr<LsmShape> shape = Open(db);
       change(*shape);
-      if (IsRescanDue(db, *shape)) Rescan(db, *shape);
+      if (IsRescanDue(db, *shape, reading)) Rescan(db, *shape, reading);
     });
+  }
+
+  // A database that is being opened counts by its MANIFEST.
+  void Announce(const std::string& path, FilterBudget& budget) {
+    const auto families = ScanManifest(path);
+    if (families.empty()) return;
+    const auto shape = std::make_shared<LsmShape>(path);
+    shape->Refresh(shape->Changes(), families);
+    for (const auto& [family, tables] : families) shape->SetPolicy(family, budget.Id());
+    budget.Follow(shape);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    announced_[path] = {shape, &budget, 0};
+  }
+
+  // The families share the budget until their first tables show which policies they have.
+  void InheritAnnounced(OpenDatabase& opened) {
+    const auto known = announced_.find(opened.shape->Database());
+    if (known == announced_.end()) return;
+    const Announced& announced = known->second;
+    for (const auto& [family, total] : announced.shape->TotalsOf(announced.budget->Id())) {
+      opened.shape->SetPolicy(family, announced.budget->Id());
+    }
+    announced.budget->Follow(opened.shape);
+    opened.announced = announced.shape;
+    announced_.erase(known);
+  }
+
+  // A handle of a database that had no event yet is deleted. There are two of the default family,
+  // and that of the database itself is the last. RocksDB puts the path into the families' options.
+  void ForgetAnnounced(rocksdb::ColumnFamilyHandle* handle) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (announced_.empty()) return;
+    }
+    rocksdb::ColumnFamilyDescriptor family;
+    if (handle->GetName() != rocksdb::kDefaultColumnFamilyName) return;
+    if (!handle->GetDescriptor(&family).ok() || family.options.cf_paths.empty()) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = announced_.find(family.options.cf_paths.front().path);
+    if (known != announced_.end() && ++known->second.deleted_handles == 2) announced_.erase(known);
   }
 
   void MarkAllStale() {
@@ -280,34 +352,53 @@ class TreeListener : public rocksdb::EventListener {
       if (known->second.session == session) return known->second.shape;
       known->second.shape->Close();
     }
-    OpenDatabase opened{std::make_shared<LsmShape>(), session, db.DefaultColumnFamily(), {}};
+    OpenDatabase opened{
+        std::make_shared<LsmShape>(db.GetName()), session, db.DefaultColumnFamily(), {}, nullptr};
+    InheritAnnounced(opened);
     return databases_.insert_or_assign(db.GetName(), std::move(opened)).first->second.shape;
   }
 
-  bool IsRescanDue(DB& db, const LsmShape& shape) {
+  bool IsRescanDue(DB& db, const LsmShape& shape, Reading reading) {
     if (!shape.IsLoaded()) return true;
-    if (!shape.IsStale()) return false;
     const std::lock_guard<std::mutex> lock(mutex_);
-    return Clock::now() >= databases_.at(db.GetName()).next_rescan;
+    const OpenDatabase& database = databases_.at(db.GetName());
+    if (database.announced != nullptr && reading == Reading::kAllowed) return true;
+    return shape.IsStale() && Clock::now() >= database.next_rescan;
   }
 
-  void Rescan(DB& db, LsmShape& shape) {
+  void Rescan(DB& db, LsmShape& shape, Reading reading) {
     constexpr int kPauseInScans = 100;  // rescans take at most a hundredth of the time
     const Clock::time_point begin = Clock::now();
-    Refresh(db, shape);
+    const LsmShape nothing;
+    std::shared_ptr<LsmShape> announced;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      announced = databases_.at(db.GetName()).announced;
+    }
+    // What the MANIFEST says is an estimate, but enough for the first job.
+    const bool reads = announced == nullptr || reading == Reading::kAllowed;
+    if (announced == nullptr) {
+      Refresh(db, shape, shape, Sample::kMean);
+    } else if (reads) {
+      Refresh(db, shape, nothing, Sample::kSafe);
+    } else {
+      Refresh(db, shape, *announced, Sample::kNone);
+    }
     const Clock::time_point end = Clock::now();
     const std::lock_guard<std::mutex> lock(mutex_);
-    databases_.at(db.GetName()).next_rescan = end + kPauseInScans * (end - begin);
+    OpenDatabase& database = databases_.at(db.GetName());
+    database.next_rescan = end + kPauseInScans * (end - begin);
+    if (reads) database.announced.reset();
   }
 
-  static void Refresh(DB& db, LsmShape& shape) {
+  static void Refresh(DB& db, LsmShape& shape, const LsmShape& known, Sample sample) {
     constexpr int kTries = 3;
     for (int i = 0; i < kTries; ++i) {
       const std::uint64_t changes = shape.Changes();
-      if (shape.Refresh(changes, ScanTables(db, shape))) return;
+      if (shape.Refresh(changes, ScanTables(db, known, sample))) return;
     }
     // Jobs of other threads end all the time. The next rescan corrects what they changed meanwhile.
-    const auto tables = ScanTables(db, shape);
+    const auto tables = ScanTables(db, known, sample);
     while (!shape.Refresh(shape.Changes(), tables)) {
     }
     shape.MarkStale();
@@ -315,6 +406,7 @@ class TreeListener : public rocksdb::EventListener {
 
   std::mutex mutex_;
   std::map<std::string, OpenDatabase> databases_;  // by path
+  std::map<std::string, Announced> announced_;     // by path
 };
 
 // The options of the open database keep them alive.
@@ -341,6 +433,8 @@ TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
   return table.shape != nullptr ? &table : nullptr;
 }
 
+void ExpectOpening(FilterBudget& budget) { opening_budget = &budget; }
+
 PlannedTables::PlannedTables(std::uint64_t keys) { planned_keys = keys; }
 PlannedTables::~PlannedTables() { planned_keys.reset(); }
 
@@ -354,6 +448,7 @@ TrialTable::TrialTable(DB& db, const std::string& family, std::uint64_t keys) {
   table.family = family;
   table.job = kNoJob;
   table.is_planned = true;
+  table.is_trial = true;
   table.keys = keys;
   tables_in_progress.push_back(std::move(table));
   is_started_ = true;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "../../src/analysis/run_division.h"
+
 namespace exactbloom::tree {
 namespace {
 
@@ -128,6 +130,18 @@ void JoinLargestRun(TreeView& view) {
 }
 
 }  // namespace
+
+std::vector<RunsOfSize> RunsOf(const Tallies& live) {
+  const double all_keys = Real(TallyOfAll(live).keys);
+  std::vector<RunsOfSize> all;
+  for (const auto& [run, tally] : live) {
+    std::optional<RunsOfSize> runs = RemainingRuns(run, tally.Filtered(), Tally(), 0.0);
+    if (!runs) continue;
+    runs->is_large = runs->keys >= analysis::kRibbonLeastPart * all_keys;
+    all.push_back(*runs);
+  }
+  return all;
+}
 
 void RecentJobs::AddFlush(double keys) {
   flush_keys = flush_keys == 0.0 ? keys : (flush_keys + keys) / 2.0;

@@ -20,6 +20,7 @@ struct RunsOfSize {
   // whose filter size is unknown.
   double filter_bytes = 0.0;
   double unknown_keys = 0.0;
+  bool is_large = false;  // of another family: at least kRibbonLeastPart of its keys
 };
 
 struct TreeView {
@@ -35,10 +36,15 @@ struct TreeView {
   // that it can be, in whatever order the running jobs end.
   double other_filter_bytes = 0.0;
   double other_unknown_keys = 0.0;  // beside: of tables whose filter size is unknown
-  // Of the other families of the database that share the policy: live keys, and filter bytes as
-  // above.
-  double shared_keys = 0.0;
-  double shared_filter_bytes = 0.0;
+
+  // Of the memory budget that the family shares with others, if there is one:
+  double budget_bytes = 0.0;            // 0: no limit
+  std::vector<RunsOfSize> shared_runs;  // of all other families
+  // Bytes of filters of all that share it, without those that the job has still to write: of live
+  // tables, inputs of running jobs among them, and of tables in the making.
+  double held_filter_bytes = 0.0;
+  double held_unknown_keys = 0.0;  // beside: of tables whose filter size is unknown
+  double promised_bytes = 0.0;     // of what the job has still to write, by its last decision
 };
 
 struct JobTallies {
@@ -62,10 +68,13 @@ struct RecentJobs {
   void AddCompactionOfLevel0(double moved_keys, double all_keys);
 };
 
-// Returns the view of a job without shared_keys and shared_filter_bytes.
+// Returns the view of a job without what concerns its budget.
 //   live               the live tables of the family, including the inputs of the job
 //   added_by_others    keys and filter bytes that other running jobs add to the family at most
 TreeView ViewOfJob(const Tallies& live, const JobTallies& job, const RecentJobs& recent,
                    const Tally& added_by_others);
+
+// Returns the sorted runs of a family with the filters that they have.
+std::vector<RunsOfSize> RunsOf(const Tallies& live);
 
 }  // namespace exactbloom::tree

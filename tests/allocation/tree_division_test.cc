@@ -13,11 +13,10 @@ namespace {
 
 constexpr double kBits = 10.0;
 
-TreeDivision DivisionOf(std::uint64_t budget = 0, bool ribbon = false) {
+TreeDivision DivisionOf(bool ribbon = false) {
   DivisionOptions options;
   options.layout = FilterKind::kClassic;
   options.bits_per_key = kBits;
-  options.memory_budget = budget;
   options.ribbon = ribbon;
   return TreeDivision(options);
 }
@@ -47,6 +46,13 @@ TreeView CompactionInto(const std::vector<RunsOfSize>& others, double output_key
   view.live_keys = KeysOf(others) + output_keys;
   view.keys_to_write = output_keys;
   view.other_filter_bytes = KeysOf(others) * kBits / 8.0;
+  return view;
+}
+
+// The view where no others share a budget, and no jobs run that replace tables.
+TreeView Within(double budget_bytes, TreeView view) {
+  view.budget_bytes = budget_bytes;
+  view.held_filter_bytes = view.other_filter_bytes;
   return view;
 }
 
@@ -114,23 +120,23 @@ TEST(TreeDivision, KeepsTheAverageOfATreeThatHasTooMuch) {
   }
 }
 
-TEST(TreeDivision, TakesFiltersOfUnknownSizeForAverageOnes) {
-  const TreeDivision division = DivisionOf(2'000'000);
+TEST(TreeDivision, TakesFiltersOfUnknownSizeForPlannedOnes) {
+  const TreeDivision division = DivisionOf();
   const std::vector<RunsOfSize> runs = {{1e5, 1.0}, {1e6, 1.0}};
-  const TreeView known = FlushInto(runs, kBits);
-  TreeView unknown = known;
-  unknown.other_filter_bytes = 0.0;
+  const TableShare planned = division.Share(FlushInto(runs, 9.0), 2e4);
+  TreeView unknown = FlushInto(runs, 0.0);
+  for (RunsOfSize& run : unknown.other_runs) run.unknown_keys = run.keys;
   unknown.other_unknown_keys = 1.1e6;
-  EXPECT_NEAR(division.Share(known, 1e5).bits_per_key, division.Share(unknown, 1e5).bits_per_key,
-              1e-9);
+  EXPECT_NEAR(division.Share(unknown, 2e4).bits_per_key, planned.planned.back(), 1e-9);
 }
 
 TEST(TreeDivision, TheLowerLimitRules) {
+  const TreeDivision division = DivisionOf();
   const TreeView view = CompactionInto({{1e4, 3.0}}, 1e6);
-  const double unlimited = DivisionOf(100'000'000).Share(view, 5e4).bits_per_key;
-  EXPECT_NEAR(DivisionOf().Share(view, 5e4).bits_per_key, unlimited, 0.05 * unlimited);
-  // Half of 1.03e6 * 10 bits.
-  const TableShare half = DivisionOf(643'750).Share(view, 5e4);
+  const double unlimited = division.Share(Within(100'000'000, view), 5e4).bits_per_key;
+  EXPECT_NEAR(division.Share(view, 5e4).bits_per_key, unlimited, 0.05 * unlimited);
+  // Half of 2e6 * 10 bits: while all is rewritten the old filters are there, too.
+  const TableShare half = division.Share(Within(1'290'000, view), 5e4);
   EXPECT_LT(half.bits_per_key, 0.52 * unlimited);
   EXPECT_GT(half.bits_per_key, 0.3 * unlimited);
   EXPECT_FALSE(half.is_over_budget);
@@ -138,59 +144,61 @@ TEST(TreeDivision, TheLowerLimitRules) {
 
 TEST(TreeDivision, ABudgetKeepsRoomForTheGrowthThatIsExpected) {
   // The runs that a compaction takes in come again.
-  TreeView view = CompactionInto({}, 1e6);
-  const TreeDivision division = DivisionOf(1'200'000);
-  const double settled = division.Share(view, 5e4).bits_per_key;
-  view.other_runs = {{1e5, 4.0}};
-  const double growing = division.Share(view, 5e4).bits_per_key;
-  EXPECT_LT(growing, 0.7 * settled);
+  const TreeDivision division = DivisionOf();
+  const auto share_of = [&](const std::vector<RunsOfSize>& others) {
+    return division.Share(Within(2'400'000, CompactionInto(others, 1e6)), 5e4).bits_per_key;
+  };
+  const double settled = share_of({});
+  const double growing = share_of({{1e5, 4.0}});
+  EXPECT_LT(growing, 0.85 * settled);
   EXPECT_GT(growing, 0.3 * settled);
-  // But for no more than as much as there is.
-  view.other_runs = {{1e5, 5.0}};
-  const double most = division.Share(view, 5e4).bits_per_key;
-  view.other_runs = {{1e5, 6.0}};
-  const double more = division.Share(view, 5e4).bits_per_key;
-  EXPECT_LT(most, 0.9 * growing);
-  EXPECT_GT(more, 0.94 * most);
 }
 
 TEST(TreeDivision, OthersShareABudget) {
-  TreeView view = CompactionInto({{1e4, 3.0}}, 1e6);
-  const TreeDivision division = DivisionOf(1'200'000);
+  const TreeDivision division = DivisionOf();
+  TreeView view = Within(1'200'000, CompactionInto({{1e4, 3.0}}, 1e6));
   const double alone = division.Share(view, 5e4).bits_per_key;
-  view.shared_keys = 1e6;
-  const double by_keys = division.Share(view, 5e4).bits_per_key;
-  EXPECT_NEAR(by_keys / alone, 0.5, 0.06);
-  view.shared_filter_bytes = 1'000'000.0;  // much more than their part
-  const double by_bytes = division.Share(view, 5e4).bits_per_key;
-  EXPECT_LT(by_bytes, 0.4 * by_keys);
+  view.shared_runs = {{1e6, 1.0, 300'000.0}};
+  view.held_filter_bytes += 300'000.0;
+  const double beside_one = division.Share(view, 5e4).bits_per_key;
+  EXPECT_LT(beside_one, 0.8 * alone);
+  EXPECT_GT(beside_one, 0.5 * alone);
+  // An empty one takes nothing, and a small one is given more for each key.
+  view.shared_runs.push_back({100.0, 1.0, 100.0});
+  EXPECT_NEAR(division.Share(view, 5e4).bits_per_key, beside_one, 0.01 * beside_one);
+  // What others hold is not there, whatever is planned.
+  view.held_filter_bytes += 700'000.0;
+  EXPECT_LE(division.Share(view, 5e4).bits_per_key * 1e6 / 8.0, 1'200'000 - view.held_filter_bytes);
 }
 
-TEST(TreeDivision, ABudgetThatIsFullLeavesTheLeast) {
-  const TreeView view = FlushInto({{1e6, 1.0}});
-  const TableShare share = DivisionOf(1'000'000).Share(view, 1e4);
-  EXPECT_TRUE(share.is_over_budget);
-  EXPECT_EQ(share.bits_per_key, kLeastBitsPerKey);
-  EXPECT_FALSE(DivisionOf(1'300'000).Share(view, 1e4).is_over_budget);
+TEST(TreeDivision, ABudgetIsNeverExceededByWhatIsNew) {
+  const TreeDivision division = DivisionOf();
+  const auto bits_of = [&](double budget, double bits_per_key) {
+    return division.Share(Within(budget, FlushInto({{1e6, 1.0}}, bits_per_key)), 1e4);
+  };
+  const TableShare full = bits_of(1'250'000.0, kBits);
+  EXPECT_TRUE(full.is_over_budget);
+  EXPECT_EQ(full.bits_per_key, 0.0);
+  // Where it is exceeded already, new tables get the least.
+  EXPECT_EQ(bits_of(1'000'000.0, kBits).bits_per_key, kLeastBitsPerKey);
+  EXPECT_FALSE(bits_of(1'300'000.0, kBits).is_over_budget);
   // No limit but the average: never below a part of the share.
-  EXPECT_GT(DivisionOf().Share(view, 1e4).bits_per_key, kBits / 2.0);
-  // The last table fills it, if nothing else happens.
-  const TreeView before = FlushInto({{1e6, 1.0}}, 7.0);
-  const double last = DivisionOf(880'000).Share(before, 1e4).bits_per_key;
-  EXPECT_LE(before.other_filter_bytes + last * 1e4 / 8.0, 880'000.0 + 1e-6);
-  EXPECT_GT(last, 3.9);
+  EXPECT_GT(division.Share(FlushInto({{1e6, 1.0}}), 1e4).bits_per_key, kBits / 2.0);
+  // Near to it a table gets a quarter of what is left: others will come.
+  const double left = 8.0 * (kFill * 898'000.0 - 875'000.0);
+  EXPECT_NEAR(bits_of(898'000.0, 7.0).bits_per_key * 1e4, left / 4.0, 1e-6);
 }
 
 TEST(TreeDivision, WithRibbonLeavesMoreToTheOtherRuns) {
   const TreeView view = FlushInto({{1e4, 2.0}, {1e6, 1.0}}, 8.0);
   const TableShare bloom = DivisionOf().Share(view, 1e4);
-  const TableShare ribbon = DivisionOf(0, /*ribbon=*/true).Share(view, 1e4);
+  const TableShare ribbon = DivisionOf(/*ribbon=*/true).Share(view, 1e4);
   EXPECT_LT(ribbon.planned[1], bloom.planned[1]);
   EXPECT_GT(ribbon.planned.back(), bloom.planned.back() + 1.0);
 }
 
 TEST(TreeDivision, RunsOfAHundredthOfTheKeysGetRibbon) {
-  const TreeDivision division = DivisionOf(0, /*ribbon=*/true);
+  const TreeDivision division = DivisionOf(/*ribbon=*/true);
   TreeView flush = FlushInto({{1e6, 1.0}}, 9.0);
   flush.typical_flush_keys = 2e4;
   EXPECT_TRUE(division.WantsRibbon(flush, 0.0));
@@ -203,16 +211,17 @@ TEST(TreeDivision, RunsOfAHundredthOfTheKeysGetRibbon) {
   EXPECT_TRUE(division.WantsRibbon(first, 0.0));
   // A budget is kept by the number of keys, which a flush knows only after they are added.
   flush.typical_flush_keys = 2e4;
-  EXPECT_FALSE(DivisionOf(1'000'000, /*ribbon=*/true).WantsRibbon(flush, 0.0));
+  EXPECT_FALSE(division.WantsRibbon(Within(1'000'000, flush), 0.0));
   TreeView joining = CompactionInto({}, 1e6);
   joining.joins_a_run = true;
-  EXPECT_FALSE(DivisionOf(1'000'000, /*ribbon=*/true).WantsRibbon(joining, 0.0));
+  EXPECT_FALSE(division.WantsRibbon(Within(1'000'000, joining), 0.0));
 }
 
 TEST(TreeDivision, SpendsAllWhereOneRunIsLeft) {
   EXPECT_NEAR(DivisionOf().Share(CompactionInto({}, 1e6), 1e5).bits_per_key, kBits, 1e-6);
   // Under a budget the tree has to be able to grow.
-  EXPECT_LT(DivisionOf(1'250'000).Share(CompactionInto({}, 1e6), 1e5).bits_per_key, kBits);
+  const TreeView within = Within(1'250'000, CompactionInto({}, 1e6));
+  EXPECT_LT(DivisionOf().Share(within, 1e5).bits_per_key, kBits);
 }
 
 }  // namespace

@@ -66,6 +66,12 @@ static void test_errors(void) {
   rocksdb_filterpolicy_destroy(policy);
   exactbloom_options_add_tree_listener(NULL, &error);
   EXPECT(has(error, "Invalid argument: exactbloom: the options are NULL"), error);
+  exactbloom_set_memory_budget("stores", "3 apples", &error);
+  EXPECT(has(error, "memory_budget is '3 apples'"), error);
+  exactbloom_set_memory_budget("two words", "1M", &error);
+  EXPECT(has(error, "budget is 'two words'"), error);
+  EXPECT(exactbloom_memory_budget_use(NULL, &error) == NULL, "a use");
+  EXPECT(has(error, "the budget's name is NULL"), error);
   free(error);
 }
 

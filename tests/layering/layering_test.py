@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is L0's.
-PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "allocation", "rebuild_filters.h": "plugin", "rocksdb_namespace.h": "files",
+PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "allocation", "memory_budget.h": "plugin", "rebuild_filters.h": "plugin", "rocksdb_namespace.h": "files",
           "table_filters.h": "plugin", "tree_listener.h": "tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
@@ -44,7 +44,7 @@ SYSTEM = {
     "filter": [STANDARD],
     "files": [STANDARD, ROCKSDB],
     "tree": [STANDARD, ROCKSDB],
-    "allocation": [STANDARD, ROCKSDB],
+    "allocation": [STANDARD, ROCKSDB, r"unistd\.h"],
     "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h"],
     "preload": [STANDARD, ROCKSDB, r"(dlfcn|link|pthread|unistd)\.h"],
     "rebuild": [STANDARD, ROCKSDB],

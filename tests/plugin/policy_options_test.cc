@@ -105,8 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("fpr=0.01", "fpr=1e-09", "lines=1", "size_ratio=10", "size_ratio=1.5",
                     "level_bits=14", "level_bits=20.125:14:9.3", "hash_seed=18446744073709551615",
                     "fpr=0.3333333333333333;hash_seed=7", "lines=1;level_bits=0:100;hash_seed=1",
-                    "memory_budget=512M", "memory_budget=1", "memory_budget=1000000",
-                    "ribbon=false", "memory_budget=4095T;ribbon=false;hash_seed=3",
+                    "memory_budget=512M", "memory_budget=12.5%",
+                    "memory_budget=1G;budget=stores_1.a-b", "budget=stores", "memory_budget=1",
+                    "memory_budget=1000000", "ribbon=false",
+                    "memory_budget=4095T;ribbon=false;hash_seed=3",
                     "ribbon=false;size_ratio=4;hash_seed=5"));
 
 // As a string, through an OPTIONS file, and as C++ fields.
@@ -197,8 +199,27 @@ TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
       {"hash_seed", {"-1", "1.5", "18446744073709551616", "0x1"}},
       {"lines", {"", "3", "-1", "1.5", "99999999999"}},
       {"memory_budget",
-       {"2X", "-1", "1.5G", "", "G", "1 G", "1GB", "1Gi", "1e9", "0x10", "8192T",
-        "9007199254740992", "18446744073709551616", "18014398509481984K", "99999999999T"}},
+       {"2X",
+        "-1",
+        "1.5G",
+        "",
+        "G",
+        "1 G",
+        "1GB",
+        "1Gi",
+        "1e9",
+        "0x10",
+        "8192T",
+        "9007199254740992",
+        "18446744073709551616",
+        "18014398509481984K",
+        "99999999999T",
+        "101%",
+        "-1%",
+        "%",
+        "ten%",
+        "nan%"}},
+      {"budget", {"two words", "a/b", "a:b", std::string(65, 'a')}},
       {"bits_per_key",
        {"abc", "-1", "101", "nan", "inf", "1e400", "10x", "10 10", "0x10", "1,5", "10:2", ""}}};
   for (const auto& [option, values] : bad) {
@@ -297,7 +318,7 @@ TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {
   }
   for (const char* text : {"{id=exactbloom;lines=1}", "{id=exactbloom;bottommost=ribbon}"}) {
     ExpectWords(Make(text).status,
-                {"has no option", "memory_budget, ribbon", "those of classic_bloom"});
+                {"has no option", "memory_budget, budget, ribbon", "those of classic_bloom"});
   }
   PolicyOptions options;
   ExpectWords(ParsePolicy("classic_bloom:10/size_ratio:auto", &options),

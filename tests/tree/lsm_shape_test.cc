@@ -199,8 +199,10 @@ TEST(LsmShape, ViewsOfAFlushAndOfACompaction) {
   EXPECT_EQ(flush->typical_flush_keys, 100.0);
   EXPECT_EQ(flush->live_keys, 10000.0);
   EXPECT_EQ(flush->other_filter_bytes, 20000.0);
-  EXPECT_EQ(flush->shared_keys, 40.0);
-  EXPECT_EQ(flush->shared_filter_bytes, 80.0);
+  EXPECT_EQ(flush->held_filter_bytes, 20080.0);
+  ASSERT_EQ(flush->shared_runs.size(), 1U);
+  EXPECT_EQ(flush->shared_runs[0].keys, 40.0);
+  EXPECT_TRUE(flush->shared_runs[0].is_large);
   ASSERT_EQ(flush->other_runs.size(), 3U);
   EXPECT_EQ(flush->other_runs[0].count, 2.0);
   EXPECT_EQ(flush->other_runs[2].keys, 9000.0);
@@ -217,11 +219,24 @@ TEST(LsmShape, ViewsOfAFlushAndOfACompaction) {
   // Of the 300 keys that are compacted, 0.4 exist on average.
   EXPECT_EQ(compaction->other_runs[1].keys, 500.0 + 0.4 * 300.0);
   EXPECT_EQ(compaction->other_runs[1].filter_bytes, 1000.0);
-  // For others it is as if the job never ended, if that is more.
-  EXPECT_EQ(shape.TotalOf(kPolicy).filter_bytes, 20080.0);
-  shape.AddWritten(kDefault, 2, 21, {8000, 25000});
-  EXPECT_EQ(shape.TotalOf(kPolicy).filter_bytes, 20080.0 + 26500.0 - 18600.0);
+  // For a budget the old tables count beside the new ones, and beside what is promised.
+  EXPECT_EQ(compaction->held_filter_bytes, 20080.0 + 1500.0);
+  shape.SetPromised(kDefault, 2, 20'000.0);
+  EXPECT_EQ(shape.View(kDefault, 2, 2)->held_filter_bytes, 20080.0 + 1500.0);
+  EXPECT_EQ(shape.View(kDefault, 2, 2)->promised_bytes, 20'000.0);
+  EXPECT_EQ(shape.View(kDefault, 1, 0)->held_filter_bytes, 20080.0 + 1500.0 + 20'000.0);
+  shape.AddWritten(kDefault, 2, 21, {8000, 15'000});
+  EXPECT_EQ(shape.TotalOf(kPolicy).filter_bytes, 20080.0 + 1500.0 + 20'000.0);
   EXPECT_EQ(shape.TotalOf(kPolicy).keys, 10040.0);
+  shape.CancelJob(kDefault, 2);
+  EXPECT_EQ(shape.TotalOf(kPolicy).filter_bytes, 20080.0);
+  // Of a job that fires no events, only until its table is there.
+  const auto before = shape.View(kDefault, 99, 1);
+  shape.SetPromised(kDefault, 99, 500.0);
+  EXPECT_EQ(shape.TotalOf(kPolicy).filter_bytes, 20580.0);
+  EXPECT_EQ(shape.View(kDefault, 99, 1)->keys_to_write, before->keys_to_write);
+  shape.AddUnreported(kDefault, 99, {1, 30, {100, 400}});
+  EXPECT_EQ(shape.TotalOf(kPolicy).filter_bytes, 20480.0);
 }
 
 TEST(LsmShape, KeepsTheKeysOfFiltersOfUnknownSize) {

@@ -35,7 +35,7 @@ int ComplexityOf(const PolicyOptions& options) {
 // The kinds of settings that are compared, with what they keep of `base`.
 std::vector<PolicyOptions> KindsOfSettings(const Tree& tree, const PolicyOptions& base) {
   std::vector<PolicyOptions> kinds;
-  if (base.memory_budget == 0) {
+  if (!HasBudget(base)) {
     PolicyOptions& plain = kinds.emplace_back(PolicyKind::kClassicBloom);
     plain.lines = base.lines;
     plain.hash_seed = base.hash_seed;
@@ -45,6 +45,8 @@ std::vector<PolicyOptions> KindsOfSettings(const Tree& tree, const PolicyOptions
     PolicyOptions& divided = kinds.emplace_back(PolicyKind::kExactBloom);
     divided.ribbon = ribbon;
     divided.memory_budget = base.memory_budget;
+    divided.memory_percent = base.memory_percent;
+    divided.budget = base.budget;
     divided.hash_seed = base.hash_seed;
   }
   return kinds;

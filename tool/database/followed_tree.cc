@@ -16,7 +16,8 @@ void TableGroup::Add(const TableGroup& other) {
 FollowedTree::FollowedTree(const PolicyOptions& options,
                            const rocksdb::BlockBasedTableOptions& table_options,
                            const TreeLevels& levels)
-    : division_(DivisionOptionsOf(options, HasRibbon(options, table_options))) {
+    : division_(DivisionOptionsOf(options, HasRibbon(options, table_options))),
+      budget_bytes_(static_cast<double>(BytesOfBudget(options))) {
   std::vector<tree::LiveTable> live;
   for (const auto& [level, groups] : levels) {
     for (const TableGroup& group : groups) {
@@ -30,8 +31,9 @@ FollowedTree::FollowedTree(const PolicyOptions& options,
 
 FollowedTree::Filter FollowedTree::FilterOf(int level, const TableGroup& tables) const {
   constexpr tree::LsmShape::JobId kJob = 1;
-  const auto view = shape_.View(kFamily, kJob, level);
+  auto view = shape_.View(kFamily, kJob, level);
   if (!view) return {};
+  view->budget_bytes = budget_bytes_;
   Filter filter;
   const auto keys = static_cast<double>(tables.keys / tables.tables);
   filter.ribbon = division_.WantsRibbon(*view, keys);

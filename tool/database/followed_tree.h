@@ -45,6 +45,7 @@ class FollowedTree {
   static constexpr char kFamily[] = "default";
 
   tree::TreeDivision division_;
+  double budget_bytes_;
   tree::LsmShape shape_;
 };
 

@@ -1,0 +1,223 @@
+// Memory budgets that databases, column families and policies of the process share by name.
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exactbloom/memory_budget.h"
+#include "exactbloom/tree_listener.h"
+#include "followed_database.h"
+
+namespace exactbloom {
+namespace {
+
+// The bytes of the filters of all files, from when they are written to when a job has replaced
+// them. It comes before the tree listener, so it never has more than that counts.
+class FileWatch : public rocksdb::EventListener {
+ public:
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    if (!info.status.ok()) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    files_[info.file_path] = info.table_properties.filter_size;
+    bytes_ += info.table_properties.filter_size;
+    most_ = std::max(most_, bytes_);
+  }
+  void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& info) override {
+    if (!info.status.ok()) return;
+    for (const std::string& file : info.input_files) {
+      const auto same = std::find(info.output_files.begin(), info.output_files.end(), file);
+      if (same == info.output_files.end()) Remove(file);
+    }
+  }
+  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
+    Remove(info.file_path);
+  }
+
+  std::uint64_t Most() const { return most_; }
+  std::uint64_t Now() const { return bytes_; }
+
+ private:
+  void Remove(const std::string& file) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = files_.find(file);
+    if (known == files_.end()) return;
+    bytes_ -= known->second;
+    files_.erase(known);
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::uint64_t> files_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t most_ = 0;
+};
+
+class SharedBudget : public testing::Test {
+ protected:
+  // Of a policy of its own, as option strings give it.
+  rocksdb::Options Options(const std::string& policy) {
+    rocksdb::Options options = FollowingOptions(nullptr, nullptr);
+    options.listeners = {watch_};
+    const rocksdb::Status status = SetFilterPolicy(&options, policy);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return options;
+  }
+
+  std::string Path(const std::string& name) const { return directory_.path(name); }
+
+  TemporaryDirectory directory_;
+  std::shared_ptr<FileWatch> watch_ = std::make_shared<FileWatch>();
+};
+
+double BitsOf(rocksdb::DB& db) { return SumOf(TreesOf(db)).BitsPerKey(); }
+
+TEST_F(SharedBudget, IsThatOfItsName) {
+  constexpr std::uint64_t kKeys = 10'000;
+  const std::string of_one = "{id=exactbloom;ribbon=false;memory_budget=10000;budget=one}";
+  const Database first = Open(Options(of_one), Path("first"));
+  const Database second = Open(Options(of_one), Path("second"));
+  const Database other =
+      Open(Options("{id=exactbloom;ribbon=false;memory_budget=10000;budget=two}"), Path("other"));
+  for (rocksdb::DB* db : {first.get(), second.get(), other.get()}) PutAndFlush(*db, kKeys);
+  const MemoryBudgetUse use = GetMemoryBudgetUse("one");
+  EXPECT_EQ(use.bound, 10'000U);
+  EXPECT_LE(use.used, use.bound);
+  ASSERT_EQ(use.families.size(), 2U);
+  EXPECT_EQ(use.families[0].database, Path("first"));
+  EXPECT_EQ(use.families[0].column_family, "default");
+  const auto bytes_of = [](rocksdb::DB& db) { return SumOf(TreesOf(db)).filter_bytes; };
+  EXPECT_EQ(use.used, bytes_of(*first) + bytes_of(*second));
+  EXPECT_EQ(GetMemoryBudgetUse("two").used, bytes_of(*other));
+  EXPECT_EQ(GetMemoryBudgetUse("three").bound, 0U);
+  // The second one found what the first one left, which the other had for itself.
+  EXPECT_LT(BitsOf(*second), 0.8 * BitsOf(*other));
+  EXPECT_NEAR(BitsOf(*first), BitsOf(*other), 0.1 * BitsOf(*other));
+}
+
+TEST_F(SharedBudget, TheLastSizeThatIsSetRules) {
+  const Database first =
+      Open(Options("{id=exactbloom;memory_budget=1M;budget=changing}"), Path("first"));
+  PutAndFlush(*first, 100);
+  EXPECT_NE(ReadLog(Path("first")).find("memory budget 'changing': the bound is 1048576 bytes"),
+            std::string::npos);
+  const Database second =
+      Open(Options("{id=exactbloom;memory_budget=2M;budget=changing}"), Path("second"));
+  EXPECT_EQ(GetMemoryBudgetUse("changing").bound, std::uint64_t{2} << 20);
+  PutAndFlush(*first, 100);
+  EXPECT_NE(ReadLog(Path("first")).find("the bound is 2097152 bytes"), std::string::npos);
+
+  ASSERT_TRUE(SetMemoryBudget("changing", "30").ok());
+  PutAndFlush(*first, 10'000);
+  EXPECT_LE(GetMemoryBudgetUse("changing").used, 10'000 / 8 * 11 / 10 + 300);
+  ASSERT_TRUE(SetMemoryBudget("changing", "0").ok());
+  PutAndFlush(*second, 10'000);
+  EXPECT_GT(BitsOf(*second), 9.0);
+
+  EXPECT_TRUE(SetMemoryBudget("changing", "much").IsInvalidArgument());
+  EXPECT_TRUE(SetMemoryBudget("a;b", "1M").IsInvalidArgument());
+  EXPECT_EQ(GetMemoryBudgetUse("changing").bound, 0U);
+}
+
+// By the limit of the process's control group or the machine's memory.
+TEST_F(SharedBudget, MayBeAPartOfTheMemory) {
+  ASSERT_TRUE(SetMemoryBudget("all", "100%").ok());
+  ASSERT_TRUE(SetMemoryBudget("tenth", "10%").ok());
+  const std::uint64_t all = GetMemoryBudgetUse("all").bound;
+  EXPECT_GE(all, std::uint64_t{1} << 27);
+  EXPECT_NEAR(static_cast<double>(GetMemoryBudgetUse("tenth").bound),
+              static_cast<double>(all) / 10.0, 1.0);
+  EXPECT_TRUE(SetMemoryBudget("tenth", "101%").IsInvalidArgument());
+}
+
+struct Crowd {
+  const char* name;
+  int databases;
+  int families;
+  rocksdb::CompactionStyle style;
+};
+
+class CrowdedBudget : public SharedBudget, public testing::WithParamInterface<Crowd> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Crowds, CrowdedBudget,
+    testing::Values(Crowd{"DatabasesByLevel", 12, 1, rocksdb::kCompactionStyleLevel},
+                    Crowd{"DatabasesUniversal", 12, 1, rocksdb::kCompactionStyleUniversal},
+                    Crowd{"FamiliesByLevel", 1, 20, rocksdb::kCompactionStyleLevel},
+                    Crowd{"FamiliesUniversal", 1, 20, rocksdb::kCompactionStyleUniversal}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+// All grow at once, each in turn is closed and opened again, and one is dropped.
+TEST_P(CrowdedBudget, HoldsAtEveryMoment) {
+  constexpr int kThreads = 8;
+  constexpr std::uint64_t kKeys = 12'000;
+  const Crowd crowd = GetParam();
+  const auto stores = static_cast<std::uint64_t>(crowd.databases * crowd.families);
+  // Four bits for each key in the end.
+  const std::uint64_t budget = stores * kKeys / 2;
+  const std::string name = std::string("crowd_") + crowd.name;
+  rocksdb::Options options =
+      Options("{id=exactbloom;bits_per_key=20;memory_budget=" + std::to_string(budget) +
+              ";budget=" + name + "}");
+  options.compaction_style = crowd.style;
+  options.write_buffer_size = 64 << 10;
+  options.target_file_size_base = 32 << 10;
+  options.max_bytes_for_level_base = 128 << 10;
+  std::vector<Database> databases;
+  std::vector<std::vector<rocksdb::ColumnFamilyHandle*>> handles;
+  for (int i = 0; i < crowd.databases; ++i) {
+    databases.push_back(Open(options, Path(std::to_string(i))));
+    handles.push_back({databases.back()->DefaultColumnFamily()});
+    for (int family = 1; family < crowd.families; ++family) {
+      handles.back().push_back(nullptr);
+      ASSERT_TRUE(
+          databases.back()
+              ->CreateColumnFamily(options, "f" + std::to_string(family), &handles.back().back())
+              .ok());
+    }
+  }
+  constexpr int kRounds = 6;
+  for (int round = 0; round < kRounds; ++round) {
+    std::atomic<int> next{0};
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&] {
+        for (int store = next++; store < static_cast<int>(stores); store = next++) {
+          const auto database = static_cast<std::size_t>(store / crowd.families);
+          Load(*databases[database], kKeys / kRounds,
+               kKeys / kRounds * static_cast<unsigned>(round),
+               handles[database][static_cast<std::size_t>(store % crowd.families)]);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (crowd.families == 1) {
+      const auto again = static_cast<std::size_t>(round);
+      databases[again].reset();
+      databases[again] = Open(options, Path(std::to_string(again)));
+      handles[again] = {databases[again]->DefaultColumnFamily()};
+    }
+  }
+  EXPECT_LE(watch_->Most(), budget);
+  EXPECT_GT(watch_->Most(), budget / 3);
+  for (const Database& db : databases) ExpectPresent(*db, kKeys / 10);
+  if (crowd.families > 1) {
+    const std::uint64_t before = GetMemoryBudgetUse(name).used;
+    ASSERT_TRUE(databases[0]->DropColumnFamily(handles[0][1]).ok());
+    ASSERT_TRUE(databases[0]->DestroyColumnFamilyHandle(handles[0][1]).ok());
+    AwaitQuiet(*databases[0]);
+    EXPECT_LT(GetMemoryBudgetUse(name).used, before);
+    for (std::size_t i = 2; i < handles[0].size(); ++i) {
+      EXPECT_TRUE(databases[0]->DestroyColumnFamilyHandle(handles[0][i]).ok());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom
