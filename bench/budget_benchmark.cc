@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -253,8 +254,8 @@ class GrowingCrowd {
         }
       }
     };
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kThreads; ++i) threads.emplace_back(load);
+    std::array<std::thread, kThreads> threads;
+    for (std::thread& thread : threads) thread = std::thread(load);
     for (std::thread& thread : threads) thread.join();
   }
 

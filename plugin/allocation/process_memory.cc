@@ -25,7 +25,9 @@ std::uint64_t ReadLimit(const std::string& path) {
 std::uint64_t LimitOfGroup(const std::string& root, std::string group, const std::string& file) {
   std::uint64_t least = ReadLimit(root + file);
   while (group.size() > 1) {
-    least = std::min(least, ReadLimit(root + group + file));
+    std::string path = root;
+    path.append(group).append(file);
+    least = std::min(least, ReadLimit(path));
     group.resize(group.rfind('/'));
   }
   return least;

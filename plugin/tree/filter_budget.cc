@@ -26,6 +26,7 @@ std::vector<RunsOfSize> MergeEqual(const std::vector<RunsOfSize>& runs) {
     sum.count = count;
   }
   std::vector<RunsOfSize> merged;
+  merged.reserve(classes.size());
   for (const auto& [size, sum] : classes) merged.push_back(sum);
   return merged;
 }

@@ -59,8 +59,8 @@ std::map<std::string, std::vector<LiveTable>> ScanManifest(const std::string& da
   for (const auto& [number, table] : manifest.tables) {
     const auto family = manifest.column_families.find(table.column_family);
     if (family == manifest.column_families.end()) continue;
-    const auto part_of = [&](double per_byte) {
-      return static_cast<std::uint64_t>(per_byte * static_cast<double>(table.bytes));
+    const auto part_of = [bytes = static_cast<double>(table.bytes)](double per_byte) {
+      return static_cast<std::uint64_t>(per_byte * bytes);
     };
     families[family->second.name].push_back(
         {table.level, number, {part_of(density.keys), part_of(density.filter_bytes)}});
