@@ -1,4 +1,6 @@
 // memory_budget in databases: however a tree grows, its filters stay within the budget.
+#include "exactbloom/memory_budget.h"
+
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 
@@ -6,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 
