@@ -72,7 +72,6 @@ void ScanLevel(rocksdb::DB& db, const LsmShape& known, const rocksdb::LevelMetaD
     tables.push_back({level.level, table.file_number,
                       count.value_or(TableCount{table.num_entries, std::nullopt})});
   }
-  if (sample == Sample::kNone) return;
   ReadUnknown(db, level.files, tables.data() + first, unknown, sample == Sample::kSafe ? 2.0 : 0.0);
 }
 

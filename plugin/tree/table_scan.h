@@ -16,12 +16,11 @@ namespace exactbloom::tree {
 
 TableCount CountOf(const rocksdb::TableProperties& properties);
 
-// What is read of tables whose filter sizes are not known. Of many tables of a level 64 are read,
-// and the rest gets the mean of their bits per key.
+// Of the tables of a level whose filter sizes are not known up to 64 are read, and the rest gets
+// their bits per key.
 enum class Sample : std::uint8_t {
-  kNone,  // nothing: the sizes stay unknown
   kMean,
-  kSafe,  // the rest gets two standard errors more, since a memory budget must not be exceeded
+  kSafe,  // and two standard errors more, since a memory budget must not be exceeded
 };
 
 // Returns the live tables by column family. The counts that `known` has are taken from there.

@@ -128,14 +128,13 @@ struct OpenDatabase {
   // addresses.
   const rocksdb::ColumnFamilyHandle* default_family = nullptr;
   Clock::time_point next_rescan;
-  // What its MANIFEST says, until the filter sizes of its tables are read; null without a budget.
-  std::shared_ptr<LsmShape> announced;
+  // The shape is what the MANIFEST said, with a budget until the first job has ended.
+  bool is_by_manifest = false;
 };
 
 // A database that was opened with a budget and had no event yet.
 struct Announced {
   std::shared_ptr<LsmShape> shape;
-  FilterBudget* budget = nullptr;
   int deleted_handles = 0;  // of the default family
 };
 
@@ -294,11 +293,12 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const std::shared_ptr<LsmShape> shape = Open(db);
       change(*shape);
-      if (IsRescanDue(db, *shape, reading)) Rescan(db, *shape, reading);
+      if (IsRescanDue(db, *shape, reading)) Rescan(db, *shape);
     });
   }
 
-  // A database that is being opened counts by its MANIFEST.
+  // A database that is being opened counts by its MANIFEST. Its families share the budget until
+  // their first tables show which policies they have.
   void Announce(const std::string& path, FilterBudget& budget) {
     const auto families = ScanManifest(path);
     if (families.empty()) return;
@@ -307,20 +307,16 @@ class TreeListener : public rocksdb::EventListener {
     for (const auto& [family, tables] : families) shape->SetPolicy(family, budget.Id());
     budget.Follow(shape);
     const std::lock_guard<std::mutex> lock(mutex_);
-    announced_[path] = {shape, &budget, 0};
+    announced_[path] = {shape, 0};
   }
 
-  // The families share the budget until their first tables show which policies they have.
-  void InheritAnnounced(OpenDatabase& opened) {
-    const auto known = announced_.find(opened.shape->Database());
-    if (known == announced_.end()) return;
-    const Announced& announced = known->second;
-    for (const auto& [family, total] : announced.shape->TotalsOf(announced.budget->Id())) {
-      opened.shape->SetPolicy(family, announced.budget->Id());
-    }
-    announced.budget->Follow(opened.shape);
-    opened.announced = announced.shape;
+  // Null if the database was not announced.
+  std::shared_ptr<LsmShape> TakeAnnounced(const std::string& path) {
+    const auto known = announced_.find(path);
+    if (known == announced_.end()) return nullptr;
+    std::shared_ptr<LsmShape> shape = std::move(known->second.shape);
     announced_.erase(known);
+    return shape;
   }
 
   // A handle of a database that had no event yet is deleted. There are two of the default family,
@@ -352,9 +348,9 @@ class TreeListener : public rocksdb::EventListener {
       if (known->second.session == session) return known->second.shape;
       known->second.shape->Close();
     }
-    OpenDatabase opened{
-        std::make_shared<LsmShape>(db.GetName()), session, db.DefaultColumnFamily(), {}, nullptr};
-    InheritAnnounced(opened);
+    OpenDatabase opened{TakeAnnounced(db.GetName()), session, db.DefaultColumnFamily(), {}, false};
+    opened.is_by_manifest = opened.shape != nullptr;
+    if (opened.shape == nullptr) opened.shape = std::make_shared<LsmShape>(db.GetName());
     return databases_.insert_or_assign(db.GetName(), std::move(opened)).first->second.shape;
   }
 
@@ -362,33 +358,26 @@ class TreeListener : public rocksdb::EventListener {
     if (!shape.IsLoaded()) return true;
     const std::lock_guard<std::mutex> lock(mutex_);
     const OpenDatabase& database = databases_.at(db.GetName());
-    if (database.announced != nullptr && reading == Reading::kAllowed) return true;
+    if (database.is_by_manifest) return reading == Reading::kAllowed;
     return shape.IsStale() && Clock::now() >= database.next_rescan;
   }
 
-  void Rescan(DB& db, LsmShape& shape, Reading reading) {
+  void Rescan(DB& db, LsmShape& shape) {
     constexpr int kPauseInScans = 100;  // rescans take at most a hundredth of the time
     const Clock::time_point begin = Clock::now();
-    const LsmShape nothing;
-    std::shared_ptr<LsmShape> announced;
+    bool is_by_manifest = false;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      announced = databases_.at(db.GetName()).announced;
+      is_by_manifest = std::exchange(databases_.at(db.GetName()).is_by_manifest, false);
     }
-    // What the MANIFEST says is an estimate, but enough for the first job.
-    const bool reads = announced == nullptr || reading == Reading::kAllowed;
-    if (announced == nullptr) {
-      Refresh(db, shape, shape, Sample::kMean);
-    } else if (reads) {
-      Refresh(db, shape, nothing, Sample::kSafe);
+    if (is_by_manifest) {
+      Refresh(db, shape, LsmShape(), Sample::kSafe);  // what it has are estimates
     } else {
-      Refresh(db, shape, *announced, Sample::kNone);
+      Refresh(db, shape, shape, Sample::kMean);
     }
     const Clock::time_point end = Clock::now();
     const std::lock_guard<std::mutex> lock(mutex_);
-    OpenDatabase& database = databases_.at(db.GetName());
-    database.next_rescan = end + kPauseInScans * (end - begin);
-    if (reads) database.announced.reset();
+    databases_.at(db.GetName()).next_rescan = end + kPauseInScans * (end - begin);
   }
 
   static void Refresh(DB& db, LsmShape& shape, const LsmShape& known, Sample sample) {

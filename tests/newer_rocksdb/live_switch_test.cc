@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/memory_budget.h"
 #include "exactbloom/rebuild_filters.h"
 #include "exactbloom/table_filters.h"
 #include "exactbloom/tree_listener.h"
@@ -299,6 +300,25 @@ TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
     EXPECT_EQ(ReadLog(path_).find(flat) == std::string::npos, listens);
     ExpectNothingLost();
   }
+}
+
+// The size rules from the next table on, since SetOptions does not ask whether it is valid.
+TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
+  db_.reset();
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.listeners.push_back(NewTreeListener());
+  db_ = Open(options, path_);
+  for (const char* size : {"1M", "2M"}) {
+    const std::string policy =
+        std::string("{id=exactbloom;ribbon=false;memory_budget=") + size + ";budget=live}";
+    ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), policy).ok());
+    ExpectNewTable({policy, "exactbloom", FilterFamily::kExactBloom, 0, 10.0});
+    EXPECT_EQ(GetMemoryBudgetUse("live").bound, (size[0] - '0') * (std::uint64_t{1} << 20));
+    EXPECT_NE(ReadLog(path_).find("memory budget 'live': the bound is " +
+                                  std::to_string(GetMemoryBudgetUse("live").bound)),
+              std::string::npos);
+  }
+  ExpectNothingLost();
 }
 
 // SetOptions, unlike DB::Open, does not ask whether the options are valid.
