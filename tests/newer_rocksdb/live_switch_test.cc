@@ -313,7 +313,7 @@ TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
         std::string("{id=exactbloom;ribbon=false;memory_budget=") + size + ";budget=live}";
     ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), policy).ok());
     ExpectNewTable({policy, "exactbloom", FilterFamily::kExactBloom, 0, 10.0});
-    EXPECT_EQ(GetMemoryBudgetUse("live").bound, (size[0] - '0') * (std::uint64_t{1} << 20));
+    EXPECT_EQ(GetMemoryBudgetUse("live").bound, static_cast<std::uint64_t>(size[0] - '0') << 20);
     EXPECT_NE(ReadLog(path_).find("memory budget 'live': the bound is " +
                                   std::to_string(GetMemoryBudgetUse("live").bound)),
               std::string::npos);
