@@ -1,4 +1,4 @@
-// Prints the data of the figures of docs/analysis.md and docs/why-bloom.md, one point per line: the
+// Prints the data of the figures of docs/theory.md, one point per line: the
 // name of the figure and the numbers. scripts/analysis_figures draws them and says what they are.
 #include <fmt/format.h>
 

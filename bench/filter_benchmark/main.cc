@@ -1,7 +1,7 @@
 // filter_benchmark: how long building and querying a filter takes, compared with RocksDB's own.
 //
 // All filters of a run hold the same keys in the same memory and are measured in turn; the report
-// has ratios. docs/performance.md says how to read them.
+// has ratios. bench/README.md says how to read them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // readamp: how many disk reads each filter policy avoids, on real keys, in RocksDB.
 //
 // For each policy it loads the same keys into a new database, makes the same lookups, and counts.
-// docs/readamp.md says what is measured and how to read the report.
+// bench/README.md says what is measured and how to read the report.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

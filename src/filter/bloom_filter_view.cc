@@ -12,7 +12,7 @@ namespace exactbloom {
 namespace {
 
 // The fewest keys that are answered together: in filters beyond the caches that is faster from
-// six to eight keys on, and in small ones hardly slower (docs/performance.md). A MultiGet gives
+// six to eight keys on, and in small ones hardly slower (docs/benchmarks.md). A MultiGet gives
 // the filter of each table the keys that it may hold, and where there are many tables, that is a
 // few keys.
 constexpr std::size_t kFewestInBatch = 8;

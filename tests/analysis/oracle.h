@@ -2,7 +2,7 @@
 // evaluated with enough digits for the cancellation not to matter.
 //
 // V_i is the probability that i given bits are all still zero, D_r the probability that r given
-// bits are all one; docs/analysis.md derives everything from these two.
+// bits are all one; docs/theory.md derives everything from these two.
 #pragma once
 
 #include <gmpxx.h>
