@@ -49,7 +49,7 @@ check: configure
 	cmake --build --preset $(PRESET) --target check_programs analysis_test filter_rate_test
 	ctest --preset check
 
-# Faults of disks and a hundred kills, for some minutes; prints what was injected and survived.
+# Faults of disks and a hundred kills, for some minutes.
 stress: build
 	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test
 
