@@ -1,6 +1,7 @@
 // Memory budgets that databases, column families and policies of the process share by name.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
+#include <rocksdb/table.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +16,7 @@
 #include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom {
 namespace {
@@ -134,6 +136,48 @@ TEST_F(SharedBudget, MayBeAPartOfTheMemory) {
   EXPECT_NEAR(static_cast<double>(GetMemoryBudgetUse("tenth").bound),
               static_cast<double>(all) / 10.0, 1.0);
   EXPECT_TRUE(SetMemoryBudget("tenth", "101%").IsInvalidArgument());
+}
+
+// A thread that writes a table and has finished its filter, but not yet the table.
+std::size_t FilterInTheMaking(rocksdb::DB& db, int keys) {
+  std::size_t bytes = 0;
+  std::thread([&] {
+    rocksdb::TableFileCreationBriefInfo info;
+    info.db_name = db.GetName();
+    info.cf_name = rocksdb::kDefaultColumnFamilyName;
+    info.file_path = db.GetName() + "/001000.sst";
+    info.job_id = 1000;
+    info.reason = rocksdb::TableFileCreationReason::kFlush;
+    for (const auto& listener : db.GetDBOptions().listeners) {
+      listener->OnTableFileCreationStarted(info);
+    }
+    const auto* tables =
+        db.GetOptions().table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    rocksdb::FilterBuildingContext context(*tables);
+    context.column_family_name = info.cf_name;
+    context.reason = info.reason;
+    context.level_at_creation = 0;
+    const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+        tables->filter_policy->GetBuilderWithContext(context));
+    for (int i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
+    std::unique_ptr<const char[]> block;
+    bytes = builder->Finish(&block).size();
+  }).join();
+  return bytes;
+}
+
+TEST_F(SharedBudget, WhatIsInTheMakingIsTaken) {
+  constexpr int kKeys = 6'000;
+  const rocksdb::Options options =
+      Options("{id=exactbloom;ribbon=false;memory_budget=10000;budget=making}");
+  const Database first = Open(options, Path("first"));
+  const Database second = Open(options, Path("second"));
+  PutAndFlush(*first, 100);
+  PutAndFlush(*second, 100);
+  const std::size_t of_first = FilterInTheMaking(*first, kKeys);
+  EXPECT_GT(of_first, 4'000U);
+  EXPECT_LE(of_first + FilterInTheMaking(*second, kKeys), 10'000U);
+  EXPECT_LE(GetMemoryBudgetUse("making").used, 10'000U);
 }
 
 struct Crowd {
