@@ -4,6 +4,7 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -202,7 +203,8 @@ TEST_P(CrowdedBudget, HoldsAtEveryMoment) {
   constexpr int kThreads = 8;
   constexpr std::uint64_t kKeys = 12'000;
   const Crowd crowd = GetParam();
-  const auto stores = static_cast<std::uint64_t>(crowd.databases * crowd.families);
+  const auto stores =
+      static_cast<std::uint64_t>(crowd.databases) * static_cast<std::uint64_t>(crowd.families);
   // Four bits for each key in the end.
   const std::uint64_t budget = stores * kKeys / 2;
   const std::string name = std::string("crowd_") + crowd.name;
@@ -229,9 +231,9 @@ TEST_P(CrowdedBudget, HoldsAtEveryMoment) {
   constexpr int kRounds = 6;
   for (int round = 0; round < kRounds; ++round) {
     std::atomic<int> next{0};
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread < kThreads; ++thread) {
-      threads.emplace_back([&] {
+    std::array<std::thread, kThreads> threads;
+    for (std::thread& thread : threads) {
+      thread = std::thread([&] {
         for (int store = next++; store < static_cast<int>(stores); store = next++) {
           const auto database = static_cast<std::size_t>(store / crowd.families);
           Load(*databases[database], kKeys / kRounds,
