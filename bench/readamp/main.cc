@@ -62,7 +62,7 @@ void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
       ->check(OneOf(WorkloadNames()))
-      ->default_str("absent,present, and hyphenation of a dictionary");
+      ->default_str("absent,present, and hyphenation of a dictionary with --stored 0.1");
   app.add_option("--lookups", settings.lookups, "Lookups per workload, except hyphenation")
       ->transform(Count(1));
   app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,

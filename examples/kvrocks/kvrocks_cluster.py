@@ -269,7 +269,8 @@ def parsed(document, strings, *programs):
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option, text in programs:
         parser.add_argument(option, required=True, help=text)
-    parser.add_argument("--directory", required=True, type=pathlib.Path, help="on the disk to use; the data are removed")
+    parser.add_argument("--directory", required=True, type=pathlib.Path, help="a new folder on the disk to use; it is deleted, with all that "
+                        "it holds, before and after")
     parser.add_argument("--strings", type=int, default=strings, help="and half as many elements in hashes, sets and sorted sets each "
                         "(default: %(default)s)")
     parser.add_argument("--port", type=int, default=7700, help="the first (default: %(default)s)")
