@@ -269,8 +269,7 @@ def parsed(document, strings, *programs):
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option, text in programs:
         parser.add_argument(option, required=True, help=text)
-    parser.add_argument("--directory", required=True, type=pathlib.Path, help="a new folder on the disk to use; it is deleted, with all that "
-                        "it holds, before and after")
+    parser.add_argument("--directory", required=True, type=pathlib.Path, help="a new or empty folder on the disk to use; deleted at the end")
     parser.add_argument("--strings", type=int, default=strings, help="and half as many elements in hashes, sets and sorted sets each "
                         "(default: %(default)s)")
     parser.add_argument("--port", type=int, default=7700, help="the first (default: %(default)s)")
@@ -279,4 +278,6 @@ def parsed(document, strings, *programs):
     for option, _ in programs:
         if not shutil.which(program := getattr(arguments, option[2:])):
             parser.error(f"{program} is no program")
+    if arguments.directory.exists() and any(arguments.directory.iterdir()):
+        parser.error(f"{arguments.directory} is not empty, and would be deleted at the end")
     return arguments
