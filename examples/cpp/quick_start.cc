@@ -7,7 +7,7 @@ int main() {
   rocksdb::Options options;
   options.create_if_missing = true;
   rocksdb::Status status = exactbloom::SetFilterPolicy(&options, "exactbloom:10");
-  rocksdb::DB* db = nullptr;  // from RocksDB 11.0 on: std::unique_ptr<rocksdb::DB> db;
+  rocksdb::DB* db = nullptr;
   if (status.ok()) status = rocksdb::DB::Open(options, "db", &db);
   if (status.ok()) status = db->Put({}, "key", "value");
   if (status.ok()) status = db->Flush({});
