@@ -309,6 +309,7 @@ std::string FormatPolicyId(const PolicyOptions& options) {
 
 Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
   Status status;
+  std::string bits;
   bool is_first = true;
   std::size_t begin = 0;
   while (status.ok() && begin != std::string::npos) {
@@ -324,9 +325,11 @@ Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
     // Without a name it is bits_per_key, which only the first can be.
     status = named != nullptr ? Parse(*named, item.substr(colon + 1), options)
                               : Parse(RuleOf("bits_per_key"), is_first ? item : text, options);
+    if (named == nullptr) bits = item;
     is_first = false;
   }
-  return status;
+  if (!status.ok() || bits.empty()) return status;
+  return RefuseReplacedBits({{"bits_per_key", bits}}, *options);
 }
 
 Status ValidatePolicyOptions(const PolicyOptions& options) {
