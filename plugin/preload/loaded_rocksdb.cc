@@ -43,7 +43,7 @@ char refusal[kMessageSize] = "no RocksDB is loaded";
   vsnprintf(refusal, sizeof refusal, format, arguments);
   va_end(arguments);
   state = State::kRefused;
-  dprintf(STDERR_FILENO, "exactbloom: %s; nothing is changed\n", refusal);
+  dprintf(STDERR_FILENO, "exactbloom: %s; this object changes nothing\n", refusal);
 }
 
 bool IsSet() {

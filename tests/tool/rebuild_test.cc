@@ -114,21 +114,38 @@ TEST_F(RebuildCommand, LooksBesideAWriter) {
   writer.join();
 }
 
-TEST_F(RebuildCommand, KeepsTheTreeAndTheOptions) {
-  {
+// By its options the database would compact its tables.
+class RebuildOfABusyTree : public RebuildCommand {
+ protected:
+  RebuildOfABusyTree() {
     const Database db = Open(OptionsWith(nullptr), directory_.path());
     EXPECT_TRUE(db->PauseBackgroundWork().ok());
     EXPECT_TRUE(db->SetOptions({{"level0_file_num_compaction_trigger", "2"},
                                 {"disable_auto_compactions", "false"}})
                     .ok());
   }
+
+  void ExpectTheSameTreeAndOptions() const {
+    const json inspected = AskToolForJson("inspect " + directory_.path());
+    EXPECT_EQ(inspected.at("levels").at(0).at("level"), 0);
+    EXPECT_EQ(inspected.at("levels").at(0).at("tables"), kTables);
+    rocksdb::DBOptions options;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory_.path(), &options, &families).ok());
+    EXPECT_FALSE(families.front().options.disable_auto_compactions);
+  }
+};
+
+TEST_F(RebuildOfABusyTree, KeepsTheTreeAndTheOptions) {
   EXPECT_EQ(Rebuild("--policy classic_bloom:10").at("rewritten_tables"), kTables);
-  const json inspected = AskToolForJson("inspect " + directory_.path());
-  EXPECT_EQ(inspected.at("levels").at(0).at("level"), 0);
-  rocksdb::DBOptions options;
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  ASSERT_TRUE(rocksdb::LoadLatestOptions({}, directory_.path(), &options, &families).ok());
-  EXPECT_FALSE(families.front().options.disable_auto_compactions);
+  ExpectTheSameTreeAndOptions();
+}
+
+TEST_F(RebuildOfABusyTree, KeepsThemWhenItIsKilled) {
+  // At this rate it sleeps after the first table.
+  AskTool("rebuild --policy classic_bloom:10 --rate 1K " + directory_.path(), "timeout -s KILL 5");
+  ExpectTheSameTreeAndOptions();
+  EXPECT_EQ(Rebuild("").at("rewritten_tables"), kTables - 1);
 }
 
 // One of the tables is damaged: it is named, nothing is lost, and if RocksDB opens such a database,

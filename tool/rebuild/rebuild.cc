@@ -115,9 +115,9 @@ class OpenDatabase {
   // Opens the database in a directory; to write to it, unless `read_only`.
   //   policy  a filter policy as in option strings, which replaces that of every column family; if
   //           empty, the one of the options is used
-  // Automatic compactions rest: the new OPTIONS file has disable_auto_compactions until the
-  // database is closed. Throws support::InputError where there is no database, another process has
-  // it open, this program does not know all that the options name, or the policy is not understood.
+  // Automatic compactions rest until the database is closed. Throws support::InputError where there
+  // is no database, another process has it open, this program does not know all that the options
+  // name, or the policy is not understood.
   OpenDatabase(const std::string& directory, const std::string& policy, bool read_only) {
     if (ListTables({directory}).database.empty()) {
       throw support::InputError(fmt::format("{} is not a directory", directory));
@@ -143,23 +143,9 @@ class OpenDatabase {
       status = rocksdb::DB::Open(options, directory, families, &families_, Receive(&db_));
     }
     if (!status.ok()) RefuseToOpen(directory, status);
-    for (std::size_t i = 0; i < families_.size() && !read_only; ++i) {
-      if (compacted[i]) resting_.push_back(families_[i]);
-    }
+    if (!read_only) RestoreOptions(compacted);
   }
   ~OpenDatabase() {
-    // Restores the options without letting compactions begin.
-    if (!resting_.empty() && db_->PauseBackgroundWork().ok()) {
-      for (rocksdb::ColumnFamilyHandle* family : resting_) {
-        const Status status = db_->SetOptions(family, {{"disable_auto_compactions", "false"}});
-        if (status.ok()) continue;
-        fmt::print(
-            stderr,
-            "exactbloom: the OPTIONS file of {} still says disable_auto_compactions=true for "
-            "column family {}: {}\n",
-            db_->GetName(), family->GetName(), Describe(status));
-      }
-    }
     for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
   }
   OpenDatabase(const OpenDatabase&) = delete;
@@ -169,6 +155,21 @@ class OpenDatabase {
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
 
  private:
+  // Opening wrote disable_auto_compactions=true into the OPTIONS file. From here on it is the pause
+  // that lets no compaction begin, so that the file is right even if this process is killed.
+  void RestoreOptions(const std::vector<bool>& compacted) {
+    if (!db_->PauseBackgroundWork().ok()) return;
+    for (std::size_t i = 0; i < families_.size(); ++i) {
+      if (!compacted[i]) continue;
+      const Status status = db_->SetOptions(families_[i], {{"disable_auto_compactions", "false"}});
+      if (status.ok()) continue;
+      fmt::print(stderr,
+                 "exactbloom: the OPTIONS file of {} still says disable_auto_compactions=true for "
+                 "column family {}: {}\n",
+                 db_->GetName(), families_[i]->GetName(), Describe(status));
+    }
+  }
+
   // Its compactions may delete a table that was listed before it is opened.
   Status OpenBesideAWriter(const rocksdb::DBOptions& options, const std::string& directory,
                            const std::vector<ColumnFamilyDescriptor>& families) {
@@ -184,7 +185,6 @@ class OpenDatabase {
 
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
-  std::vector<rocksdb::ColumnFamilyHandle*> resting_;  // with automatic compactions disabled
 };
 
 std::string TablesOf(std::uint64_t tables, std::uint64_t bytes) {
