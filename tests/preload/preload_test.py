@@ -273,12 +273,12 @@ class Refusals(Preloaded):
 
     def test_a_long_name_is_cut(self):
         self.run_with("classic_bloom:10", "x" * 10000, executable="/bin/true")
-        self.assert_one_line("but x{8000,} *; nothing is changed")
+        self.assert_one_line("but x{8000,} *; this object changes nothing")
 
     def test_a_rocksdb_that_is_not_the_one_it_was_made_for(self):
         for program, policy, pattern in (
-                ("other_version", None, r"made for RocksDB \d+\.\d+, but .*/libother_version_rocksdb.so has RocksDB 99.1.0; nothing is changed"),
-                ("other_version", "classic_bloom:10", "made for RocksDB .*, but .* has RocksDB 99.1.0; nothing is changed"),
+                ("other_version", None, r"made for RocksDB \d+\.\d+, but .*/libother_version_rocksdb.so has RocksDB 99.1.0; this object changes nothing"),
+                ("other_version", "classic_bloom:10", "made for RocksDB .*, but .* has RocksDB 99.1.0; this object changes nothing"),
                 ("same_version", "classic_bloom:10", r"RocksDB [\d.]+ is linked into .*/libsame_version_rocksdb.so, where it cannot be reached, and not librocksdb"),
                 ("static", "classic_bloom:10", r"RocksDB [\d.]+ is linked into the program, where it cannot be reached")):
             self.run_with(policy, f"{BUILD}/bin/{program}_program")
@@ -288,7 +288,7 @@ class Refusals(Preloaded):
         stock = self.run_with(None, f"{BUILD}/bin/two_copies_program", f"{self.directory}/stock", "bloom", objects=None)
         ours = self.run_with("classic_bloom:12", f"{BUILD}/bin/two_copies_program", self.db, "bloom")
         self.assertEqual(stock, ours)
-        self.assert_one_line(r"the program has two copies of RocksDB, .*/lib\w*rocksdb.so.* and .*/lib\w*rocksdb.so.*; nothing is changed")
+        self.assert_one_line(r"the program has two copies of RocksDB, .*/lib\w*rocksdb.so.* and .*/lib\w*rocksdb.so.*; this object changes nothing")
         self.assertEqual(self.policies(), ["bloomfilter"])
 
     def test_itself_twice(self):
