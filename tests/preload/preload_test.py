@@ -239,7 +239,7 @@ class Refusals(Preloaded):
         self.run_with(None, "/bin/true")
         self.assertEqual(self.errors, "")
         self.run_with("classic_bloom:10", "/bin/true")
-        self.assert_one_line("EXACTBLOOM_POLICY is set, but /bin/true uses no librocksdb.so, or has RocksDB linked statically; nothing")
+        self.assert_one_line("EXACTBLOOM_POLICY is set, but /bin/true uses no librocksdb.so, or has RocksDB linked statically; this object")
         # A script is told at most once, however many processes it has; some shells end without their libraries' destructors.
         self.run_with("classic_bloom:10", "sh", "-c", "(/bin/true); /bin/true; echo $(/bin/true)")
         self.assertRegex(self.errors, r"\A([^\n]*but sh uses no librocksdb.so[^\n]*\n)?\Z")
