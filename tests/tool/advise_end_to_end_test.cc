@@ -43,9 +43,10 @@ class AdviseFollowing : public ::testing::TestWithParam<GrownTree> {
     EXPECT_TRUE(db->SetOptions({{"disable_auto_compactions", "true"}}).ok());
   }
 
-  Database OpenWith(const PolicyPointer& policy) const {
+  Database OpenWith(const PolicyPointer& policy, bool compacts = true) const {
     rocksdb::Options options = FollowingOptions(policy, NewTreeListener());
     options.listeners.clear();
+    options.disable_auto_compactions = !compacts;
     options.compaction_style = GetParam().style;
     options.level0_file_num_compaction_trigger = GetParam().level0_trigger;
     // RocksDB builds Bloom filters instead of Ribbon filters of very few keys.
@@ -57,8 +58,7 @@ class AdviseFollowing : public ::testing::TestWithParam<GrownTree> {
   // between stored ones; each is asked for once.
   void ExpectWastedReads(double predicted, std::uint64_t rounds) const {
     // This policy reads what RocksDB's and any of ours wrote.
-    const Database db = OpenWith(NewPolicy(FilterKind::kClassic));
-    ASSERT_TRUE(db->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+    const Database db = OpenWith(NewPolicy(FilterKind::kClassic), false);
     TakeCounts(*db);
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::uint64_t i = 0; i < kKeys; ++i) {
