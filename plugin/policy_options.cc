@@ -326,6 +326,7 @@ Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
     status = named != nullptr ? Parse(*named, item.substr(colon + 1), options)
                               : Parse(RuleOf("bits_per_key"), is_first ? item : text, options);
     if (named == nullptr) bits = item;
+    if (named == &RuleOf("bits_per_key")) bits = item.substr(colon + 1);
     is_first = false;
   }
   if (!status.ok() || bits.empty()) return status;

@@ -89,7 +89,7 @@ const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const BloomFilterPolic
 // else stays as it is.
 //   policy   what filter_policy= takes: `exactbloom:10`, `{id=exactbloom;memory_budget=2G}`, ...
 // Errors: InvalidArgument for another kind of table factory, an unknown policy or option, a value
-// outside its range; MemoryLimit. The options are then as before.
+// outside its range, options that exclude each other; MemoryLimit. The options are then as before.
 rocksdb::Status SetFilterPolicy(rocksdb::Options* options,
                                 const std::string& policy = "exactbloom:10");
 rocksdb::Status SetFilterPolicy(rocksdb::DBOptions* db_options,

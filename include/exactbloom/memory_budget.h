@@ -25,9 +25,8 @@ namespace exactbloom {
 
 // Sets the bound of a budget. It holds for all filters that are made from now on; those that are
 // there change as their tables are rewritten.
-//   size   as the option: `2GiB`, `1000000`, `10%` of the memory that the process may use (the
-//   limit
-//          of its control group, or the machine's memory); `0` for no bound
+//   size   as the option: `2GiB`, `1000000`, or `10%` of the memory that the process may use (the
+//          limit of its control group, or the machine's memory); `0` for no bound
 // Errors: InvalidArgument for a bad name or size; MemoryLimit.
 rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size);
 
@@ -40,12 +39,13 @@ struct MemoryBudgetUse {
   };
   std::uint64_t bound = 0;  // bytes; 0: none
   std::uint64_t used = 0;   // the sum of filter_bytes
-  // Those that share it and have written a table since their database was opened.
+  // Those that share it. After an opening, until its first tables show their policies, all column
+  // families of the database.
   std::vector<Family> families;
 };
 
-// Returns what a budget is used for. By as much as `used` exceeds `bound` the filters exceed it
-// that were there before. Throws std::bad_alloc when memory is short.
+// Returns what a budget is used for. `used` exceeds `bound` only by filters that were there before.
+// Throws std::bad_alloc when memory is short.
 MemoryBudgetUse GetMemoryBudgetUse(const std::string& name = "");
 
 }  // namespace exactbloom

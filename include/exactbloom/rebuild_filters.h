@@ -62,9 +62,9 @@ struct RebuildResult {
 enum class RebuildScope : std::uint8_t {
   kOtherFilter,  // tables that lack their filter, see RebuildFilters
   // Tables whose filter is of the right kind, but differs in memory per key by more than 5%: after
-  // a change of bits_per_key, or of the tree that a policy divides memory for. With exactbloom
-  // or memory_budget, a table should have, and a rewritten one gets, what a division among the
-  // present sorted runs gives it: a second call rewrites nothing. With
+  // a change of bits_per_key, or of the tree that a policy divides memory for. With exactbloom,
+  // unless size_ratio is set, a table should have, and a rewritten one gets, what a division among
+  // the present sorted runs gives it: a second call rewrites nothing. With
   // optimize_filters_for_memory, which rounds sizes to those of the allocator: by more than 25%.
   // Tables whose properties do not have the number of the filter's keys are left out.
   kOtherSize,
@@ -111,9 +111,9 @@ struct RebuildOptions {
 // level whose key ranges touch its own are compacted with it, as in every compaction; these are
 // few, unless one range deletion spans many tables.
 //
-// The policy builds a sample filter for the level, with up to a few thousand keys. If it builds
-// another kind for the real table, that table is in still_lacking_tables, and every call rewrites
-// it.
+// The policy builds a sample filter for the level, with up to 2,048 keys, or 65,536 where sizes
+// are compared. If it builds another kind for the real table, that table is in
+// still_lacking_tables, and every call rewrites it.
 //
 // Returns OK when all tables are done, or a limit or `cancel` was reached: see remaining_tables.
 // Errors: NotSupported if a column family has no block-based tables or the database is open

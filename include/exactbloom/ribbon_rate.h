@@ -6,8 +6,9 @@
 // two neighbouring whole r, and the rate is the mixture of theirs. (Dillinger, Walzer: Ribbon
 // filter: practically smaller than Bloom and Xor, 2021.)
 //
-// So one more bit per key divides the rate by 2; it divides that of a Bloom filter by 2^(ln 2) =
-// 1.62. The price is three times the time to build. No function throws.
+// So one more bit per key divides the rate by 2^(1 / overhead), about 1.95; it divides that of a
+// Bloom filter by 2^(ln 2) = 1.62. The price is a longer time to build and to check. No function
+// throws.
 #pragma once
 
 #include <cstdint>

@@ -23,9 +23,9 @@ namespace exactbloom {
 //   keys     n, 1 .. 2^53; for an empty filter every k is as good, and the smallest is returned
 // The result lies in 1 .. kMaxProbes, so a filter with more than kMaxProbes / ln 2 bits per key
 // gets the best k of that range. Errors: 0 for bits outside their range. Source: the minimum of
-// (53) and (59) over k; the search starts from Conjecture 24 but does not rely on it. If the bounds
-// of Corollary 23 tell k* from its neighbours, as they do for most filters of thousands of keys,
-// the exact rate is not needed, and an answer takes a fraction of a microsecond.
+// (53) and (59) over k; the search starts from Conjecture 24 and goes two steps past a minimum. If
+// the bounds of Corollary 23 tell k* from its neighbours, as they do for most filters of thousands
+// of keys, the exact rate is not needed, and an answer takes a fraction of a microsecond.
 int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
 
 struct FilterSize {

@@ -26,7 +26,7 @@ using rocksdb::DB;
 // The tables that this thread is writing. With per-key placement, a compaction writes two at once.
 thread_local std::vector<TableInProgress> tables_in_progress;
 
-// Of the database that this thread is about to open; null if there is none, or several.
+// Of the database that this thread is about to open, the last that a policy named; null if none.
 thread_local FilterBudget* opening_budget = nullptr;
 
 // Of the PlannedTables of this thread; nothing if none lives.

@@ -288,8 +288,9 @@ TEST(PolicyOptions, BitsPerKeyBesideWhatReplacesThemAreRefused) {
   }
   ExpectWords(refusal("{id=standard_bloom;bits_per_key=10;level_bits=14:9}"),
               {"bits_per_key '10' has no effect beside level_bits '14:9'"});
-  ExpectWords(refusal("classic_bloom:12/fpr:0.01"),
-              {"bits_per_key '12' has no effect beside fpr '0.01'"});
+  for (const char* text : {"classic_bloom:12/fpr:0.01", "classic_bloom:fpr:0.01/bits_per_key:12"}) {
+    ExpectWords(refusal(text), {"bits_per_key '12' has no effect beside fpr '0.01'"});
+  }
   EXPECT_TRUE(refusal("{id=classic_bloom;fpr=0;bits_per_key=9}").ok());
   EXPECT_TRUE(refusal("classic_bloom:9/fpr:0").ok());
 }

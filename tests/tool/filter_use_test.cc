@@ -158,7 +158,7 @@ TEST(FilterUse, OfAPolicyThatFollowsTheTreeNeedsAListener) {
   const auto warnings = WarningsOf("more", tool::Inspect({directory.path()}, {}));
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0].name, "tree_listener_missing");
-  EXPECT_TRUE(Mentions(warnings[0].seen, "all tables get 10 bits per key"));
+  EXPECT_TRUE(Mentions(warnings[0].seen, "10 bits per key in all tables"));
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
 }
 

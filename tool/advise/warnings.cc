@@ -92,8 +92,9 @@ class FamilyWarnings {
                             !HasTreeListener(inspection_.options->database);
     if (!is_missing) return;
     Warn("tree_listener_missing",
-         fmt::format("the policy follows the tree, but the DBOptions have no listener for it: all "
-                     "tables get {:g} bits per key",
+         fmt::format("the policy follows the tree, but the DBOptions have no listener for it: "
+                     "DB::Open refuses it, and column families that are created with it get {:g} "
+                     "bits per key in all tables",
                      policy->Options().bits_per_key),
          "set listeners=exactbloom_tree in the DBOptions, or add exactbloom::NewTreeListener() to "
          "the listeners, and open the database again");
