@@ -319,14 +319,13 @@ Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
     const std::size_t colon = item.find(':');
     const std::string name = item.substr(0, std::min(colon, item.size()));
     const Rule* named = colon == std::string::npos ? nullptr : FindRule(name);
-    if (named != nullptr && !named->IsOf(options->kind)) {
-      return RefuseOption(options->kind, name, item.substr(colon + 1));
-    }
     // Without a name it is bits_per_key, which only the first can be.
-    status = named != nullptr ? Parse(*named, item.substr(colon + 1), options)
-                              : Parse(RuleOf("bits_per_key"), is_first ? item : text, options);
-    if (named == nullptr) bits = item;
-    if (named == &RuleOf("bits_per_key")) bits = item.substr(colon + 1);
+    const Rule& rule = named != nullptr ? *named : RuleOf("bits_per_key");
+    const std::string& unnamed = is_first ? item : text;
+    const std::string value = named != nullptr ? item.substr(colon + 1) : unnamed;
+    if (!rule.IsOf(options->kind)) return RefuseOption(options->kind, name, value);
+    status = Parse(rule, value, options);
+    if (&rule == &RuleOf("bits_per_key")) bits = value;
     is_first = false;
   }
   if (!status.ok() || bits.empty()) return status;
