@@ -13,20 +13,13 @@
 #include "bits_builder_fixture.h"
 #include "exactbloom/false_positive_rate.h"
 #include "sample_filters.h"
+#include "size_classes.h"
 
 namespace exactbloom {
 namespace {
 
 // Read back with their type and checksum.
 constexpr std::size_t kBytesBehindBlock = 5;
-
-// As jemalloc's: four classes from one power of two to the next.
-std::size_t FourClassesPerDoubling(std::size_t bytes) {
-  std::size_t power = 4;
-  while (2 * power < bytes) power *= 2;
-  const std::size_t step = power / 4;
-  return (bytes + step - 1) / step * step;
-}
 
 // Whole pages, as with mmap.
 std::size_t WholePages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }

@@ -11,19 +11,16 @@
 
 #include "plugin/filter_bits_interface.h"
 #include "plugin/ribbon_filters.h"
+#include "size_classes.h"
 
 namespace {
 
-// Four classes from one power of two to the next.
-std::size_t ClassOf(std::size_t bytes) {
-  constexpr std::size_t kSmall = 64;
-  std::size_t step = kSmall / 4;
-  while (bytes > 8 * step) step *= 2;
-  return (bytes + step - 1) / step * step;
+void* AllocateOrNull(std::size_t size) {
+  return std::malloc(exactbloom::FourClassesPerDoubling(size));
 }
 
 void* Allocate(std::size_t size) {
-  void* memory = std::malloc(ClassOf(size));
+  void* memory = AllocateOrNull(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -32,6 +29,13 @@ void* Allocate(std::size_t size) {
 
 void* operator new(std::size_t size) { return Allocate(size); }
 void* operator new[](std::size_t size) { return Allocate(size); }
+// The sanitizers' own would not be freed by the operators below.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return AllocateOrNull(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return AllocateOrNull(size);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }

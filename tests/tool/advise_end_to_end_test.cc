@@ -58,7 +58,7 @@ class AdviseFollowing : public ::testing::TestWithParam<GrownTree> {
   // between stored ones; each is asked for once.
   void ExpectWastedReads(double predicted, std::uint64_t rounds) const {
     // This policy reads what RocksDB's and any of ours wrote.
-    const Database db = OpenWith(NewPolicy(FilterKind::kClassic), false);
+    const Database db = OpenWith(NewPolicy(FilterKind::kClassic), /*compacts=*/false);
     TakeCounts(*db);
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::uint64_t i = 0; i < kKeys; ++i) {

@@ -159,7 +159,7 @@ std::string ReadLog(const std::string& path) {
 }
 
 void AwaitQuiet(rocksdb::DB& db) {
-  // Otherwise compactions may be pending that no job will ever do.
+  // With other styles, or without automatic compactions, some may be pending that no job will do.
   const rocksdb::Options options = db.GetOptions();
   const bool does_pending = options.compaction_style == rocksdb::kCompactionStyleLevel &&
                             !options.disable_auto_compactions;
