@@ -14,6 +14,28 @@ DEVELOPERS_PAGES = [ROOT / "bench/README.md", ROOT / "src/filter/kernels/README.
 FIGURES = ROOT / "docs/figures"
 
 
+def read_result(name):
+    return json.loads((FIGURES / name).read_text())
+
+
+def read_results(name):
+    return [json.loads(line) for line in (FIGURES / name).read_text().splitlines()]
+
+
+def saved_in_trees():
+    """In each measured tree, the wasted reads of RocksDB's Bloom filter over those of exactbloom, and those of its Ribbon filter."""
+    trees = {}
+    for row in read_result("first_experiments.json")["results"]:
+        trees.setdefault(row["tree"], {})[row["policy"]] = row["wasted_reads"]["median"]
+    wasted = [(tree["bloomfilter:10"], tree["ribbonfilter"], tree["exactbloom:10"]) for tree in trees.values()]
+    kvrocks = [result["counts"] for result in read_result("kvrocks.json")["results"]]
+    wasted += [[counts[kind]["wasted_reads"] / counts[kind]["lookups"] for counts in kvrocks] for kind in kvrocks[0]]
+    by_bloom, by_ribbon = zip(*((bloom / ours, ribbon / ours) for bloom, ribbon, ours in wasted))
+    growing = [{policy["policy"]: policy["workloads"]["growth"]["loading"]["wasted_reads_per_lookup"] for policy in run["policies"]}
+               for run in read_results("growth.jsonl")]
+    return [*by_bloom, *(tree["bloomfilter:10"] / tree["exactbloom:10"] for tree in growing)], by_ribbon
+
+
 def text_without_code(page):
     return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
 
@@ -67,31 +89,19 @@ class DocumentsTest(unittest.TestCase):
 
     def test_figures_in_the_text_are_those_of_the_results(self):
         """Those outside the tables that scripts/release/document_tables writes."""
-        reports = [json.loads(text) for text in (FIGURES / "report.jsonl").read_text().splitlines()]
-        flat = {policy["policy"]: policy["workloads"]["absent"]["wasted_reads"] for report in reports for policy in report["policies"]}
+        flat = {policy["policy"]: policy["workloads"]["absent"]["wasted_reads"]
+                for report in read_results("report.jsonl") for policy in report["policies"]}
         classic = f"{100 * (1 - flat['classic_bloom:10'] / flat['bloomfilter:10']):.0f}%"
         fewer_bits = re.search(r"recommended ([\d.]+),\s+RocksDB's Ribbon ([\d.]+)\.", (ROOT / "docs/benchmarks.md").read_text()).groups()
-        policies = [policy for policy in json.loads((FIGURES / "readamp.json").read_text())["policies"] if policy["filter_bytes"]]
+        policies = [policy for policy in read_result("readamp.json")["policies"] if policy["filter_bytes"]]
         absent = [policy["workloads"]["absent"] for policy in policies]
         wasted = [1000 * (result["wasted_reads"] / result["lookups"]) for result in absent]
         times = f"{wasted[0] / min(wasted):.0f} times fewer"
         bars = [rf"{re.escape(policy['policy'])} +{policy['filter_bytes'] / 1024:.1f} +{reads:.2f} █"
                 for policy, reads in zip(policies, wasted)]
-        trees = {}
-        for row in json.loads((FIGURES / "first_experiments.json").read_text())["results"]:
-            trees.setdefault(row["tree"], {})[row["policy"]] = row["wasted_reads"]["median"]
-        saved = [tree["bloomfilter:10"] / tree["exactbloom:10"] for tree in trees.values()]
-        by_ribbon = [tree["ribbonfilter"] / tree["exactbloom:10"] for tree in trees.values()]
-        bloom, ribbon, ours = (result["counts"] for result in json.loads((FIGURES / "kvrocks.json").read_text())["results"])
-        for kind, counts in ours.items():
-            per_lookup = counts["wasted_reads"] / counts["lookups"]
-            saved.append(bloom[kind]["wasted_reads"] / bloom[kind]["lookups"] / per_lookup)
-            by_ribbon.append(ribbon[kind]["wasted_reads"] / ribbon[kind]["lookups"] / per_lookup)
-        for line in (FIGURES / "growth.jsonl").read_text().splitlines():
-            growing = {policy["policy"]: policy["workloads"]["growth"]["loading"] for policy in json.loads(line)["policies"]}
-            saved.append(growing["bloomfilter:10"]["wasted_reads_per_lookup"] / growing["exactbloom:10"]["wasted_reads_per_lookup"])
+        saved, by_ribbon = saved_in_trees()
         self.assertAlmostEqual(min(by_ribbon), 1, delta=0.05)
-        rows = [json.loads(line) for line in (FIGURES / "bench_rocksdb.jsonl").read_text().splitlines()]
+        rows = read_results("bench_rocksdb.jsonl")
 
         def ratios(policy, digits, *operations):
             found = [row["ratio_median"] for row in rows if row.get("policy") == policy and row["operation"] in operations]
@@ -105,6 +115,7 @@ class DocumentsTest(unittest.TestCase):
                 f"waste {min(saved):.1f} to {max(saved):.0f} times fewer reads than RocksDB's Bloom filter. They waste as many as its "
                 f"Ribbon filter in some trees, and up to {max(by_ribbon):.1f} times fewer in others",
                 f"wastes {classic} fewer reads than `bloomfilter:10`",
+                f"on an {rows[0]['machine'].split(',')[0]}, as ratios to `bloomfilter:10`",
                 f"times {writes} for loads and flushes, and {lookups} for lookups in memory. A second measurement of `bloomfilter:10` "
                 f"itself gives {writes_again}, and {lookups_again}",
                 f"needs {ratios('exactbloom:10', 1, 'memory')} times the memory",
