@@ -8,14 +8,15 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json
 
-# Which filter, how many bits? Measured in a quarter of an hour, and shown on the page build/report/index.html. REPORT_KEYS=50000
+# Which filter, how many bits? Measured in a quarter of an hour, and reported in build/report/report.md. REPORT_KEYS=50000
 # makes a quick one, with wider intervals.
 REPORT_KEYS ?= 500000
 report: configure
+	@scripts/install_packages figures
 	cmake --build --preset release --target readamp
 	scripts/report/run --measure $(REPORT_KEYS)
 
-# What a user tries first, by Debian's db_bench: random writes, then lookups of absent keys. Ten minutes, one table.
+# What a user tries first, by Debian's db_bench: random writes, then lookups of absent keys.
 experiments: configure
 	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool readamp
 	bench/first_experiments --directory build --json build/first_experiments.json
@@ -49,9 +50,10 @@ check: configure
 	cmake --build --preset $(PRESET) --target check_programs analysis_test filter_rate_test
 	ctest --preset check
 
-# Faults of disks and a hundred kills, for some minutes.
+# Faults of disks and a hundred kills, for some minutes, and ten minutes of random changes of several databases at once.
 stress: build
 	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test
+	EXACTBLOOM_TEST_LARGE=1 build/bin/tree_random_test
 
 # The libraries without RocksDB for 64-bit ARM, tested under qemu.
 aarch64:

@@ -18,25 +18,11 @@ constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
 
 int UsualProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   const double usual = std::log(2.0) * static_cast<double>(bits) / static_cast<double>(keys);
-  return std::clamp(static_cast<int>(std::lround(usual)), 1, Layout(kind).MostProbes(bits));
+  return std::clamp(static_cast<int>(std::lround(usual)), 1, MostProbes(kind, bits));
 }
 
-double BestRate(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  return FalsePositiveRate(layout, bits, keys, OptimalProbes(layout, bits, keys));
-}
-
-// How far the usual k lies above k*, for every small m and n.
-void PrintProbeMap() {
-  for (std::uint64_t keys = 1; keys <= 64; ++keys) {
-    for (std::uint64_t bits = 2; bits <= 256; bits += 2) {
-      if (bits < keys) continue;
-      fmt::print("probe_map {} {}", bits, keys);
-      for (const FilterKind kind : kKinds) {
-        fmt::print(" {}", UsualProbes(kind, bits, keys) - OptimalProbes(kind, bits, keys));
-      }
-      fmt::print("\n");
-    }
-  }
+double BestRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+  return FalsePositiveRate(kind, bits, keys, OptimalProbes(kind, bits, keys));
 }
 
 // The cost of the usual k, and the error of the usual formula, in per cent, as the filter grows at
@@ -74,23 +60,19 @@ void PrintDesigns(const char* figure, std::uint64_t keys) {
   // Ribbon's overhead above the information bound, as RocksDB configures it (Dillinger and Walzer
   // 2021 report a few per cent).
   constexpr double kRibbonOverhead = 1.05;
-  constexpr std::uint64_t kFewestLines = 64;
   const auto n = static_cast<double>(keys);
   for (int half_bits_per_key = 2; half_bits_per_key <= 48; ++half_bits_per_key) {
     const double bits_per_key = half_bits_per_key / 2.0;
     const auto bits = static_cast<std::uint64_t>(bits_per_key * n);
     const double hashes = -std::expm1(n * std::log1p(-std::exp2(-bits_per_key)));
     double partitioned = 1.0;
-    for (int k = 1; k <= Layout(FilterKind::kClassic).MostProbes(bits); ++k) {
+    for (int k = 1; k <= MostProbes(FilterKind::kClassic, bits); ++k) {
       partitioned = std::min(partitioned, BloomRate(bits, keys, k));
     }
     fmt::print("{} {} {:.6g} {:.6g} {:.6g} {:.6g} {:.6g}", figure, bits_per_key, hashes,
                FalsePositiveRate(FilterKind::kClassic, bits, keys, 1), partitioned,
                BestRate(FilterKind::kStandard, bits, keys),
                BestRate(FilterKind::kClassic, bits, keys));
-    const bool has_lines = bits >= kFewestLines * kLineBits;
-    const std::uint64_t whole = bits / kLineBits * kLineBits;
-    fmt::print(" {:.6g}", has_lines ? BestRate({FilterKind::kClassic, 1}, whole, keys) : NAN);
     fmt::print(" {:.6g} {:.6g}\n", std::exp2(-bits_per_key / kRibbonOverhead),
                std::exp2(-bits_per_key));
   }
@@ -100,7 +82,6 @@ void PrintDesigns(const char* figure, std::uint64_t keys) {
 }  // namespace exactbloom
 
 int main() {
-  exactbloom::PrintProbeMap();
   exactbloom::PrintCosts();
   exactbloom::PrintEfficiencies();
   exactbloom::PrintDesigns("designs", 1'000'000);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "exactbloom/layout.h"
-#include "plugin/allocation/allocation.h"
 #include "plugin/filter_bits_interface.h"
 
 namespace exactbloom {
@@ -16,8 +15,12 @@ constexpr double kSettingResolution = 0.001;
 // filter for flushes.
 std::uint64_t KeysOfBytes(const rocksdb::FilterPolicy& policy, std::size_t bytes) {
   const rocksdb::BlockBasedTableOptions options = EqualMemoryTableOptions();
-  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
-      policy.GetBuilderWithContext(CompactionContext(options, 2, 1, /*bottommost=*/true)));
+  rocksdb::FilterBuildingContext context(options);
+  context.num_levels = 2;
+  context.level_at_creation = 1;
+  context.is_bottommost = true;
+  context.reason = rocksdb::TableFileCreationReason::kCompaction;
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
   return builder == nullptr ? 0 : builder->ApproximateNumEntries(bytes);
 }
 

@@ -12,7 +12,7 @@
 namespace exactbloom {
 
 std::string DescribeCpu() {
-  const std::set<std::string> wanted = {"avx2", "avx512f", "avx512bw", "avx512vl", "asimd", "sve"};
+  const std::set<std::string> wanted = {"avx2", "avx512f", "asimd"};
   std::ifstream info("/proc/cpuinfo");
   std::string line;
   std::string model = "unknown processor";

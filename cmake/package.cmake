@@ -63,6 +63,6 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS exactbloom-tools)
 
 describe_package(tools exactbloom-tools database "exactly sized Bloom filters for RocksDB (tool)"
 "This package has the tool exactbloom, which computes rates and sizes, shows and
-verifies the filters of a database, advises on settings, and rebuilds filters.")
+verifies the filters of a database, and advises on settings.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "libexactbloom0, rocksdb-tools")
 include(CPack)

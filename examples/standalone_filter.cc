@@ -17,7 +17,7 @@ std::string Word(int number) { return "word " + std::to_string(number); }
 
 bool WriteFilter(const std::string& path) {
   exactbloom::BloomFilterBuilder::Options options;
-  options.layout.kind = exactbloom::FilterKind::kClassic;
+  options.kind = exactbloom::FilterKind::kClassic;
   options.bits_per_key = 10;
   std::string error;
   auto builder = exactbloom::BloomFilterBuilder::Create(options, &error);
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     false_positives += view.MayContain(Word(kWords + i)) ? 1 : 0;
   }
   const double rate =
-      exactbloom::FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
+      exactbloom::FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
   const double measured = static_cast<double>(false_positives) / kWords;
   std::cout << "words in it that were missed: " << missed << " of " << kWords << "\n"
             << "other words taken for one of its: " << false_positives << " of " << kWords

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "../src/filter/builder_state.h"
 #include "cache_charge.h"
+#include "out_of_memory.h"
 
 namespace exactbloom {
 namespace {
@@ -20,7 +22,6 @@ using rocksdb::Status;
 
 std::string_view View(const Slice& slice) { return {slice.data(), slice.size()}; }
 
-// A block that every reader, ExactBloom's and stock ones, takes as "always match".
 constexpr std::array<char, 6> kAlwaysMatch{};
 
 const char* Describe(ConstructionFault fault) {
@@ -40,11 +41,7 @@ const char* Describe(ConstructionFault fault) {
 // Without the description if there is no memory for it.
 Status CorruptionOf(ConstructionFault fault) {
   if (fault == ConstructionFault::kNone) return Status::OK();
-  try {
-    return Status::Corruption(Describe(fault));
-  } catch (const std::bad_alloc&) {
-    return Status::Corruption();
-  }
+  return ResultOr(Status::Corruption(), [&] { return Status::Corruption(Describe(fault)); });
 }
 
 // Memory may run short while keys are collected or the filter is made. Neither an exception nor a
@@ -52,19 +49,17 @@ Status CorruptionOf(ConstructionFault fault) {
 class BitsBuilder : public NewestFilterBitsBuilder {
  public:
   BitsBuilder(BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-              MemoryFit& memory_fit, std::function<double(std::uint64_t)> bits_per_key_of)
+              MemoryFit& memory_fit, std::unique_ptr<tree::SizedTable> table)
       : builder_(std::move(builder)),
-        state_(builder_.state()),
         info_log_(context.info_log),
         memory_fit_(context.table_options.optimize_filters_for_memory ? &memory_fit : nullptr),
-        charge_(CacheToCharge(context.table_options)) {
-    bits_per_key_of_ = std::move(bits_per_key_of);
-  }
+        table_(std::move(table)),
+        charge_(CacheToCharge(context.table_options)) {}
 
   // Inlines the common case. After memory ran short the store has no room, so that AddKeySlowly
   // gets every key, and ignores it.
   __attribute__((flatten)) void AddKey(const Slice& key) override {
-    if (!state_.AddShortKey(View(key))) AddKeySlowly(key);
+    if (!builder_.state().AddShortKey(View(key))) AddKeySlowly(key);
   }
 
   void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
@@ -82,12 +77,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     Status intact = CorruptionOf(builder_.CheckHashes());
     const bool is_usable = !std::exchange(out_of_memory_, false) && intact.ok();
     if (status != nullptr) *status = std::move(intact);
-    if (!is_usable) return FinishWithoutFilter();
-    try {
-      return FinishFilter(buffer);
-    } catch (const std::bad_alloc&) {
-      return FinishWithoutFilter();
-    }
+    const auto finish = [&] { return is_usable ? FinishFilter(buffer) : std::nullopt; };
+    if (const auto filter = ResultOr<std::optional<Slice>>(std::nullopt, finish)) return *filter;
+    Clear();
+    return AlwaysMatchBlock();
   }
 
   Status MaybePostVerify(const Slice& filter) override {
@@ -100,30 +93,24 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   // partition; RocksDB then takes the least size that is not. The built-in filter returns zero
   // below a cache line, where the trailer would be a large share of the block.
   size_t ApproximateNumEntries(size_t bytes) override {
-    return Unless<size_t>(static_cast<size_t>(8.0 * static_cast<double>(bytes) / kMaxBitsPerKey),
-                          [&]() -> size_t {
-                            const auto least = builder_.PlanWithin(1, bytes);
-                            if (!least || least->Description().bits < kLineBits) return 0;
-                            return static_cast<size_t>(builder_.KeysThatFit(bytes));
-                          });
+    constexpr std::uint64_t kLeastBits = 512;
+    const auto least = builder_.PlanWithin(1, bytes);
+    if (!least || least->Description().bits < kLeastBits) return 0;
+    return static_cast<size_t>(builder_.KeysThatFit(bytes));
   }
 
   // From 10.9 on, RocksDB calls this for every data block.
   size_t CalculateSpace(size_t num_entries) override {
     if (num_entries == 0) return 0;
-    return Unless<size_t>(kAlwaysMatch.size(), [&] {
-      const bool is_sized_by_rate = builder_.options().false_positive_rate > 0.0;
-      return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
-                                                  : builder_.BlockBytes(num_entries));
-    });
+    const bool is_sized_by_rate = builder_.options().false_positive_rate > 0.0;
+    return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
+                                                : builder_.BlockBytes(num_entries));
   }
 
   double EstimatedFpRate(size_t num_entries, size_t bytes) override {
     if (num_entries == 0) return 0.0;
-    return Unless<double>(1.0, [&] {
-      const auto plan = builder_.PlanWithin(num_entries, bytes);
-      return plan ? plan->FalsePositiveRate() : 1.0;
-    });
+    const auto plan = builder_.PlanWithin(num_entries, bytes);
+    return plan ? plan->FalsePositiveRate() : 1.0;
   }
 
  private:
@@ -136,27 +123,18 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     Add([&] { builder_.AddKey(View(key)); });
   }
 
-  // Returns the value, or `out_of_memory` if memory is short.
-  template <typename Value, typename Function>
-  static Value Unless(Value out_of_memory, Function value) {
-    try {
-      return value();
-    } catch (const std::bad_alloc&) {
-      return out_of_memory;
-    }
-  }
-
   template <typename AddEntries>
   void Add(AddEntries add) {
     if (out_of_memory_) return;
-    try {
+    const bool is_added = ResultOr(false, [&] {
       add();
-      if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) {
-        ChargeKeys(BloomFilterBuilder::kBytesPerKey);
-      }
-    } catch (const std::bad_alloc&) {
+      return true;
+    });
+    if (!is_added) {
       out_of_memory_ = true;
       Clear();
+    } else if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) {
+      ChargeKeys(BloomFilterBuilder::kBytesPerKey);
     }
   }
 
@@ -173,21 +151,23 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     return power_.bytes + static_cast<std::uint64_t>(std::min(share, 1.0) * more);
   }
 
-  Slice FinishFilter(std::unique_ptr<const char[]>* buffer) {
+  // Nothing for a table or partition that gets no filter.
+  std::optional<Slice> FinishFilter(std::unique_ptr<const char[]>* buffer) {
     // The built-in filter's block of no keys, too, is empty. Readers of all versions take it as one
     // that contains nothing.
     if (builder_.KeyCount() == 0) {
       Clear();
-      return {};
+      return Slice();
     }
-    if (bits_per_key_of_) {
-      const double bits_per_key = bits_per_key_of_(builder_.KeyCount());
-      if (bits_per_key < kMinBitsPerKey) return FinishWithoutFilter();
+    if (table_ != nullptr) {
+      const double bits_per_key = table_->BitsPerKey(builder_.KeyCount());
+      if (bits_per_key < kMinBitsPerKey) return std::nullopt;
       builder_.SetBitsPerKey(bits_per_key);
     }
     BlockPlan plan = builder_.Plan();
     if (plan.IsCut()) WarnOfTheBlockLimit();
     if (memory_fit_ != nullptr) plan = memory_fit_->Fit(builder_, plan);
+    if (table_ != nullptr && !table_->Take(plan.BlockBytes())) return std::nullopt;
     const std::uint64_t keys = builder_.KeyCount();
     ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey,
                plan.BlockBytes());
@@ -197,13 +177,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     const std::uint64_t kept = builder_.options().detect_faults ? keys : 0;
     charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
     *buffer = std::move(block.data);
-    return {buffer->get(), block.size};
-  }
-
-  // The filter of a table or partition that gets none.
-  Slice FinishWithoutFilter() {
-    Clear();
-    return {kAlwaysMatch.data(), kAlwaysMatch.size()};
+    return Slice(buffer->get(), block.size);
   }
 
   void Clear() {
@@ -226,10 +200,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   BloomFilterBuilder builder_;
-  filter::BuilderState& state_;  // of builder_
   rocksdb::Logger* info_log_;
-  MemoryFit* memory_fit_;  // null: blocks have the size that the builder plans
-  std::function<double(std::uint64_t)> bits_per_key_of_;
+  MemoryFit* memory_fit_;                    // null: blocks have the size that the builder plans
+  std::unique_ptr<tree::SizedTable> table_;  // null: not sized by a tree
   bool out_of_memory_ = false;
   CacheCharge charge_;
   std::uint64_t charged_keys_ = 0;
@@ -247,9 +220,10 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
     BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-    MemoryFit& memory_fit, std::function<double(std::uint64_t)> bits_per_key_of) {
-  return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit,
-                                       std::move(bits_per_key_of));
+    MemoryFit& memory_fit, std::unique_ptr<tree::SizedTable> table) {
+  return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit, std::move(table));
 }
+
+Slice AlwaysMatchBlock() { return {kAlwaysMatch.data(), kAlwaysMatch.size()}; }
 
 }  // namespace exactbloom

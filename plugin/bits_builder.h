@@ -3,13 +3,12 @@
 
 #include <rocksdb/filter_policy.h>
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
+#include "live_tree/sized_table.h"
 #include "memory_fit.h"
 
 namespace exactbloom {
@@ -22,10 +21,12 @@ namespace exactbloom {
 //
 // The context's info log may be null, and outlives the builder; nothing else is kept of it.
 //
-//   bits_per_key_of   unless null: bits per key of a whole filter of so many keys, instead of those
-//                     of `builder`, which size partitions. May throw std::bad_alloc.
+//   table   unless null: sizes whole filters instead of `builder`, and lets them take of a budget
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
     BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-    MemoryFit& memory_fit, std::function<double(std::uint64_t keys)> bits_per_key_of = nullptr);
+    MemoryFit& memory_fit, std::unique_ptr<tree::SizedTable> table = nullptr);
+
+// A block that every reader, ExactBloom's and stock ones, takes as "always match".
+rocksdb::Slice AlwaysMatchBlock();
 
 }  // namespace exactbloom

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <new>
 #include <string_view>
 
 namespace exactbloom {
@@ -41,7 +40,7 @@ class BitsReader : public rocksdb::FilterBitsReader {
 }  // namespace
 
 std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view) {
-  return std::unique_ptr<rocksdb::FilterBitsReader>(new (std::nothrow) BitsReader(view));
+  return std::make_unique<BitsReader>(view);
 }
 
 }  // namespace exactbloom

@@ -9,7 +9,7 @@
 
 namespace exactbloom {
 
-// Returns null when memory is short.
+// Throws std::bad_alloc.
 std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view);
 
 }  // namespace exactbloom

@@ -1,5 +1,6 @@
 #include "bloom_filter_policy.h"
 
+#include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 
@@ -15,6 +16,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "filter_bits_interface.h"
+#include "out_of_memory.h"
 
 namespace exactbloom {
 
@@ -22,6 +24,19 @@ using rocksdb::Slice;
 using rocksdb::Status;
 
 namespace {
+
+constexpr char kPolicyPointer[] = "exactbloom.policy";
+
+// Families that are remembered as logged, so that a program with ever new ones keeps few.
+constexpr std::size_t kMostLogged = 1000;
+
+// Of a table whose tree is not known.
+double BitsOf(const PolicyOptions& options, const rocksdb::FilterBuildingContext& context) {
+  if (options.level_bits.empty()) return options.bits_per_key;
+  // Tables of unknown level have -1.
+  const auto level = static_cast<std::size_t>(context.level_at_creation);
+  return options.level_bits[std::min(level, options.level_bits.size() - 1)];
+}
 
 template <typename Options>
 Options OptionsOfBits(double bits_per_key) {
@@ -58,7 +73,7 @@ Status AddPolicy(const std::string& policy, rocksdb::ColumnFamilyOptions* family
 
 bool HasTreeListener(const rocksdb::DBOptions& options) {
   return std::any_of(options.listeners.begin(), options.listeners.end(), [](const auto& listener) {
-    return listener != nullptr && std::string_view(listener->Name()) == tree::kTreeListenerName;
+    return listener != nullptr && std::string_view(listener->Name()) == kTreeListenerName;
   });
 }
 
@@ -71,14 +86,26 @@ BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status&
     : options_(options),
       configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration),
       built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions().bits_per_key)) {
-  RegisterOptions("ExactBloomOptions", &options_, &PolicyOptionTypes(options_.kind));
   Prepare();
 }
 
 void BloomFilterPolicy::Prepare() {
   // It is not written, so a policy that was read back would differ.
   if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
-  allocation_ = std::make_unique<Allocation>(options_);
+  sizing_ = tree::SizingOptions();
+  sizing_.division = {FilterKindOf(options_), options_.bits_per_key, HasRibbon(options_)};
+  if (!HasBudget(options_)) return;
+  sizing_.budget = &tree::FilterBudget::Named(options_.budget);
+  sizing_.bound = BytesOfBudget(options_);
+  sizing_.made_at = tree::FilterBudget::Now();
+}
+
+const void* BloomFilterPolicy::GetOptionsPtr(const std::string& name) const {
+  return name == kPolicyPointer ? this : FilterPolicy::GetOptionsPtr(name);
+}
+
+const BloomFilterPolicy* BloomFilterPolicy::Of(const rocksdb::FilterPolicy* policy) {
+  return policy == nullptr ? nullptr : policy->GetOptions<BloomFilterPolicy>(kPolicyPointer);
 }
 
 std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(options_); }
@@ -87,27 +114,38 @@ const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->Com
 
 Status BloomFilterPolicy::ConfigureOptions(
     const rocksdb::ConfigOptions& config_options,
-    const std::unordered_map<std::string, std::string>& options,
-    std::unordered_map<std::string, std::string>* unused) {
-  Status status;
-  try {
-    status = FilterPolicy::ConfigureOptions(config_options, options, unused);
-    if (status.IsNotFound()) status = RefuseUnknownOption(options_.kind, options, status);
-    if (status.ok()) status = RefuseReplacedBits(options, options_);
-    if (status.ok()) status = ValidatePolicyOptions(options_);
-    if (configuration_.ok()) configuration_ = status;
-    Prepare();
-  } catch (const std::bad_alloc&) {
-    status = Status::MemoryLimit();  // neither it nor its copies take memory
-    configuration_ = status;
-  }
+    const std::unordered_map<std::string, std::string>& values,
+    std::unordered_map<std::string, std::string>* /*unused*/) {
+  Status status = ResultOr(Status::MemoryLimit(), [&] {
+    PolicyOptions changed = options_;
+    Status read = ParsePolicyFields(values, &changed, config_options.ignore_unknown_options);
+    if (read.ok()) {
+      options_ = std::move(changed);
+      Prepare();
+      if (config_options.invoke_prepare_options) read = PrepareOptions(config_options);
+    }
+    if (configuration_.ok()) configuration_ = read;
+    return read;
+  });
+  if (status.IsMemoryLimit()) configuration_ = Status::MemoryLimit();  // which takes no memory
   return status;
 }
 
 std::string BloomFilterPolicy::SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                                 const std::string& header) const {
   const std::string fields = FormatPolicyFields(options_, config_options.delimiter);
-  return fields.empty() || config_options.IsShallow() ? GetId() : header + fields;
+  return fields == GetId() ? fields : header + fields;
+}
+
+bool BloomFilterPolicy::AreEquivalent(const rocksdb::ConfigOptions& config_options,
+                                      const rocksdb::Configurable* other,
+                                      std::string* mismatch) const {
+  if (config_options.sanity_level == rocksdb::ConfigOptions::kSanityLevelNone) return true;
+  const auto* policy = other->GetOptions<BloomFilterPolicy>(kPolicyPointer);
+  const std::string text = FormatPolicy(options_);
+  if (policy != nullptr && FormatPolicy(policy->options_) == text) return true;
+  *mismatch = text;
+  return false;
 }
 
 Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_options) {
@@ -129,12 +167,6 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
         " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
         "exactbloom::NewTreeListener() into them");
   }
-  try {
-    allocation_->SetBudget();
-    allocation_->ExpectOpening();
-  } catch (const std::bad_alloc&) {
-    return Status::MemoryLimit();
-  }
   return FilterPolicy::ValidateOptions(db_options, cf_options);
 }
 
@@ -142,45 +174,51 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& context) const {
   // A null builder means a table without a filter. SstFileWriter and DB::SetOptions do not ask
   // whether the options are valid.
-  try {
+  return ResultOr<rocksdb::FilterBitsBuilder*>(nullptr, [&]() -> rocksdb::FilterBitsBuilder* {
     LogFilters(context);
     if (!configuration_.ok()) return nullptr;
-    AllocatedFilter filter = allocation_->FilterOf(context);
-    if (filter.is_tree_unknown) WarnOfUnknownTree(context);
-    if (filter.ribbon && filter.bits_per_key >= kMinBitsPerKey) {
-      return ribbon_filters_.NewBuilder(filter.bits_per_key, context).release();
+    double bits_per_key = BitsOf(options_, context);
+    bool ribbon = HasRibbon(options_, context.table_options);
+    std::unique_ptr<tree::SizedTable> table;
+    if (FollowsTree(options_)) {
+      tree::SizingOptions sizing = sizing_;
+      sizing.division.ribbon = ribbon;
+      table = tree::SizedTable::Begin(sizing, context);
+      if (table == nullptr) WarnOfUnknownTree(context);
+    }
+    if (table != nullptr) {
+      bits_per_key = table->bits_per_key();
+      ribbon = table->ribbon();
+    }
+    if (ribbon && bits_per_key >= kMinBitsPerKey) {
+      return ribbon_filters_.NewBuilder(bits_per_key, context, std::move(table)).release();
     }
     BloomFilterBuilder::Options options;
-    options.layout = LayoutOf(options_);
+    options.kind = FilterKindOf(options_);
     // The rate alone decides, whatever else is set.
-    if (filter.fpr == 0.0) options.bits_per_key = filter.bits_per_key;
-    options.false_positive_rate = filter.fpr;
+    if (options_.fpr == 0.0) options.bits_per_key = bits_per_key;
+    options.false_positive_rate = options_.fpr;
     options.hash_seed = options_.hash_seed;
     options.detect_faults = context.table_options.detect_filter_construct_corruption;
     std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
     if (!builder) return nullptr;
-    return NewBitsBuilder(std::move(*builder), context, memory_fit_,
-                          std::move(filter.bits_per_key_of))
-        .release();
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+    return NewBitsBuilder(std::move(*builder), context, memory_fit_, std::move(table)).release();
+  });
 }
 
 rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {
   // RocksDB takes a null reader as one that lets all keys pass.
-  try {
+  return ResultOr<rocksdb::FilterBitsReader*>(nullptr, [&] {
     const BloomFilterView view({contents.data(), contents.size()});
-    if (view.Status() == BlockStatus::kForeign) return built_in_->GetFilterBitsReader(contents);
-    return NewBitsReader(view).release();
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+    return view.Status() == BlockStatus::kForeign ? built_in_->GetFilterBitsReader(contents)
+                                                  : NewBitsReader(view).release();
+  });
 }
 
 bool BloomFilterPolicy::IsFirst(LoggedFamilies& logged,
                                 const rocksdb::FilterBuildingContext& context) const {
   const std::lock_guard<std::mutex> lock(logged_mutex_);
+  if (logged.size() >= kMostLogged) logged.clear();
   return logged.emplace(context.info_log, context.column_family_name).second;
 }
 
@@ -191,8 +229,10 @@ void BloomFilterPolicy::LogFilters(const rocksdb::FilterBuildingContext& context
                    context.column_family_name.c_str(), configuration_.ToString().c_str());
     return;
   }
-  rocksdb::Info(context.info_log, "exactbloom: column family [%s]: %s",
-                context.column_family_name.c_str(), Describe().c_str());
+  rocksdb::Info(
+      context.info_log, "exactbloom: column family [%s]: %s", context.column_family_name.c_str(),
+      (FormatPolicy(options_) + ", kernel " + std::string(KernelName()) + "; " + kBeforeRemoval)
+          .c_str());
 }
 
 void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const {
@@ -204,18 +244,6 @@ void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& 
                 "exactbloom: column family [%s]: the tree is not known, so all tables get %g bits "
                 "per key; does the database have the listener exactbloom_tree?",
                 context.column_family_name.c_str(), options_.bits_per_key);
-}
-
-std::string BloomFilterPolicy::Describe() const {
-  std::string text = FormatPolicy(options_) + ", kernel ";
-  text += KernelName();
-  if (options_.size_ratio == 0.0) return text;
-  std::vector<double> bits_per_key;
-  for (const LevelFilter& filter : allocation_->FiltersByDistance()) {
-    bits_per_key.push_back(filter.bits_per_key);
-  }
-  text += ", bits per key " + FormatLevelBits(bits_per_key);
-  return text + " from the bottommost level up";
 }
 
 const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(const ExactBloomOptions& options) {
@@ -244,11 +272,8 @@ const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
 
 Status SetFilterPolicy(rocksdb::DBOptions* db_options, rocksdb::ColumnFamilyOptions* family_options,
                        const std::string& policy) {
-  try {
-    return AddPolicy(policy, family_options, db_options);
-  } catch (const std::bad_alloc&) {
-    return Status::MemoryLimit();
-  }
+  return ResultOr(Status::MemoryLimit(),
+                  [&] { return AddPolicy(policy, family_options, db_options); });
 }
 
 Status SetFilterPolicy(rocksdb::Options* options, const std::string& policy) {

@@ -10,15 +10,21 @@
 #include <unordered_map>
 #include <utility>
 
-#include "allocation/allocation.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/rocksdb_namespace.h"
+#include "live_tree/sized_table.h"
 #include "memory_fit.h"
 #include "policy_options.h"
 #include "ribbon_filters.h"
 
 namespace exactbloom {
+
+// What the info log says of databases with ExactBloom's policies: without the library, RocksDB
+// drops an unknown policy that an OPTIONS file names, and then uses no filter, without an error.
+inline constexpr char kBeforeRemoval[] =
+    "before ExactBloom is removed, set a built-in policy and replace the filters "
+    "(docs/operations.md, Switching off)";
 
 bool HasTreeListener(const rocksdb::DBOptions& options);
 
@@ -42,29 +48,35 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   rocksdb::Status ValidateOptions(const rocksdb::DBOptions& db_options,
                                   const rocksdb::ColumnFamilyOptions& cf_options) const override;
 
+  // Whether the other one is a policy of the same text.
+  bool AreEquivalent(const rocksdb::ConfigOptions& config_options,
+                     const rocksdb::Configurable* other, std::string* mismatch) const override;
+
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override;
   rocksdb::FilterBitsReader* GetFilterBitsReader(const rocksdb::Slice& contents) const override;
 
   const PolicyOptions& Options() const { return options_; }
+  // What it wants of the live tree, if it follows one.
+  const tree::SizingOptions& Sizing() const { return sizing_; }
 
-  // The filter of a table that RocksDB makes in this context, if it does not depend on the live
-  // tree. Throws std::bad_alloc.
-  AllocatedFilter FilterOf(const rocksdb::FilterBuildingContext& context) const {
-    return allocation_->FilterOfUnknownTree(context);
-  }
+  // Returns the policy if it is one of these, or forwards to one; null otherwise.
+  static const BloomFilterPolicy* Of(const rocksdb::FilterPolicy* policy);
 
  protected:
   // RocksDB drops errors of a filter policy in an OPTIONS file or option string and goes on, with
   // no filter or a half-configured one. So the error is kept, and reported again when the policy is
   // prepared or the database is opened with it.
   rocksdb::Status ConfigureOptions(const rocksdb::ConfigOptions& config_options,
-                                   const std::unordered_map<std::string, std::string>& options,
+                                   const std::unordered_map<std::string, std::string>& values,
                                    std::unordered_map<std::string, std::string>* unused) override;
 
   // An OPTIONS file reads filter_policy=classic_bloom:10 where possible.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override;
+
+  // Of() asks for the policy by a name, since the plugin is compiled without RTTI.
+  const void* GetOptionsPtr(const std::string& name) const override;
 
  private:
   // The column families whose filters were logged since a database was opened last, by info log and
@@ -77,11 +89,10 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   void LogFilters(const rocksdb::FilterBuildingContext& context) const;
   void WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const;
   void Prepare();  // for options that are set
-  std::string Describe() const;
 
   PolicyOptions options_;
   rocksdb::Status configuration_;  // the first error
-  std::unique_ptr<const Allocation> allocation_;
+  tree::SizingOptions sizing_;
   RibbonFilters ribbon_filters_;
   mutable std::mutex logged_mutex_;
   mutable LoggedFamilies logged_;

@@ -4,7 +4,8 @@
 
 #include <array>
 #include <cstdint>
-#include <new>
+
+#include "out_of_memory.h"
 
 namespace exactbloom {
 
@@ -38,15 +39,13 @@ bool CacheCharge::AddEntry() {
   // each id once.
   const std::array<std::uint64_t, 2> key = {0, cache_->NewId() + 1};
   Cache::Handle* handle = nullptr;
-  try {
+  return ResultOr(false, [&] {
     entries_.reserve(entries_.size() + 1);
     const rocksdb::Slice slice(reinterpret_cast<const char*>(key.data()), sizeof(key));
-    if (!InsertCharge(*cache_, slice, kEntryBytes, &handle).ok()) return false;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  entries_.push_back(handle);
-  return true;
+    const bool is_added = InsertCharge(*cache_, slice, kEntryBytes, &handle).ok();
+    if (is_added) entries_.push_back(handle);
+    return is_added;
+  });
 }
 
 }  // namespace exactbloom

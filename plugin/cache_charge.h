@@ -34,9 +34,6 @@ class CacheCharge {
   // again to charge the rest.
   void Set(std::size_t bytes);
 
-  // The present charge.
-  std::size_t ChargedBytes() const { return entries_.size() * kEntryBytes; }
-
  private:
   bool AddEntry();
 

@@ -1,38 +1,41 @@
 #include "exactbloom/memory_budget.h"
 
-#include <new>
+#include <algorithm>
+#include <tuple>
 
+#include "live_tree/open_databases.h"
+#include "out_of_memory.h"
 #include "policy_options.h"
-#include "tree/filter_budget.h"
 
 namespace exactbloom {
 
 rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size) {
-  try {
+  return ResultOr(rocksdb::Status::MemoryLimit(), [&] {
     PolicyOptions options;
-    rocksdb::Status status = ParsePolicy(
-        "{id=exactbloom;memory_budget=" + size + ";budget=" + name + "}", &options, nullptr);
-    if (status.ok() && options.budget != name) {
-      status = rocksdb::Status::InvalidArgument("exactbloom: '" + name + "' names no budget");
-    }
-    if (status.ok()) tree::FilterBudget::Named(name).SetBytes(BytesOfBudget(options));
+    rocksdb::Status status = ParseBudget(name, size, &options);
+    if (!status.ok()) return status;
+    const std::uint64_t bytes = BytesOfBudget(options);
+    tree::FilterBudget& budget = tree::FilterBudget::Named(name);
+    const auto lock = tree::OpenDatabases::All().Lock();
+    budget.SetBound(bytes, tree::FilterBudget::Now());
     return status;
-  } catch (const std::bad_alloc&) {
-    return rocksdb::Status::MemoryLimit();
-  }
+  });
 }
 
 MemoryBudgetUse GetMemoryBudgetUse(const std::string& name) {
-  const tree::FilterBudget& budget = tree::FilterBudget::Named(name);
   MemoryBudgetUse use;
-  use.bound = budget.Bytes();
-  for (const auto& [path, families] : budget.Use()) {
-    for (const auto& [family, total] : families) {
-      use.families.push_back({path, family, static_cast<std::uint64_t>(total.filter_bytes),
-                              static_cast<std::uint64_t>(total.unknown_keys)});
-      use.used += use.families.back().filter_bytes;
-    }
+  const tree::FilterBudget* const budget = tree::FilterBudget::Find(name);
+  if (budget == nullptr) return use;
+  const auto lock = tree::OpenDatabases::All().Lock();
+  use.bound = budget->bound;
+  use.used = budget->held;
+  for (const tree::Family* family : budget->families) {
+    use.families.push_back({family->database, family->name, family->held});
   }
+  std::sort(use.families.begin(), use.families.end(), [](const auto& first, const auto& second) {
+    return std::tie(first.database, first.column_family) <
+           std::tie(second.database, second.column_family);
+  });
   return use;
 }
 

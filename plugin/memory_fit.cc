@@ -9,12 +9,10 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <new>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/sizing.h"
 
 namespace exactbloom {
 namespace {
@@ -31,12 +29,6 @@ constexpr std::size_t kLeastBlockBytes = 1024;
 
 // How finely classes are distinguished: a fraction of the block.
 constexpr std::size_t kClassesPerBlock = 1024;
-
-// Rates are remembered for every eighth of a bit per key, in filters of powers of two of keys: at
-// such sizes every layout's m is a whole number of lines.
-constexpr double kStepsPerBit = 8;
-constexpr int kLeastLog2Keys = 12;
-static_assert((std::uint64_t{1} << kLeastLog2Keys) / 8 % kLineBits == 0);
 
 int FloorLog2(std::uint64_t value) {
   int log2 = 0;
@@ -64,9 +56,12 @@ BlockPlan MemoryFit::Fit(const BloomFilterBuilder& builder, const BlockPlan& mea
   if (!is_plausible) return meant;
 
   const std::uint64_t keys = meant.Description().keys;
-  const double target = LogRate(meant.Description());
+  const auto rate_of = [](const FilterDescription& filter) {
+    return AsymptoticFalsePositiveRate(filter.bits, filter.keys, filter.probes);
+  };
+  const double target = rate_of(meant.Description());
   const auto excess_of = [&](const BlockPlan& plan) {
-    return std::expm1(LogRate(plan.Description()) - target);
+    return rate_of(plan.Description()) / target - 1.0;
   };
   const std::size_t below = ClassBelow(requested);
   if (below != 0) {
@@ -107,32 +102,6 @@ bool MemoryFit::Spend(std::uint64_t keys, double excess) {
   balance.of_filters += excess;
   balance.of_keys += of_keys;
   return true;
-}
-
-double MemoryFit::LogRate(const FilterDescription& filter) {
-  const int log2_keys = std::max(FloorLog2(filter.keys), kLeastLog2Keys);
-  const double steps =
-      kStepsPerBit * static_cast<double>(filter.bits) / static_cast<double>(filter.keys);
-  const double whole = std::max(1.0, std::floor(steps));
-  const auto step = static_cast<std::uint64_t>(whole);
-  const double low = LogRateOnGrid(filter.layout, log2_keys, step);
-  return low + (steps - whole) * (LogRateOnGrid(filter.layout, log2_keys, step + 1) - low);
-}
-
-double MemoryFit::LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits_step) {
-  const auto place = std::make_tuple(layout, log2_keys, bits_step);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = log_rates_.find(place);
-    if (found != log_rates_.end()) return found->second;
-  }
-  const std::uint64_t keys = std::uint64_t{1} << log2_keys;
-  const std::uint64_t bits = keys / static_cast<std::uint64_t>(kStepsPerBit) * bits_step;
-  const double log_rate =
-      kLn2 * Log2FalsePositiveRate(layout, bits, keys, OptimalProbes(layout, bits, keys));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  log_rates_.emplace(place, log_rate);
-  return log_rate;
 }
 
 }  // namespace exactbloom

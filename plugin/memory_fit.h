@@ -9,19 +9,17 @@
 //   rate / target - 1    and    keys * (rate / target - 1),
 //
 // which never become positive: the rate, averaged over filters or over keys, is at most the
-// target's. Filters are balanced with others whose numbers of keys have the same power of two, so
+// target's. The rates are those of equation (58), whose error is the same at both sizes of a
+// filter. Filters are balanced with others whose numbers of keys have the same power of two, so
 // neither large filters pay for small ones nor small ones for large ones.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
-#include <tuple>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/layout.h"
 
 namespace exactbloom {
 
@@ -36,8 +34,7 @@ class MemoryFit {
 
   explicit MemoryFit(UsableBytes usable_bytes = MallocUsableBytes) : usable_bytes_(usable_bytes) {}
 
-  // Returns the plan that `builder` should finish instead of `meant`, its own plan. Throws
-  // std::bad_alloc when memory is short.
+  // Returns the plan that `builder` should finish instead of `meant`, its own plan.
   BlockPlan Fit(const BloomFilterBuilder& builder, const BlockPlan& meant);
 
  private:
@@ -45,10 +42,6 @@ class MemoryFit {
     double of_filters = 0.0;
     double of_keys = 0.0;
   };
-
-  // The natural logarithm of the exact rate, interpolated between remembered ones.
-  double LogRate(const FilterDescription& filter);
-  double LogRateOnGrid(Layout layout, int log2_keys, std::uint64_t bits_step);
 
   std::size_t ClassBelow(std::size_t bytes) const;
 
@@ -58,7 +51,6 @@ class MemoryFit {
   const UsableBytes usable_bytes_;
   std::mutex mutex_;
   std::array<Balance, 64> balances_{};  // by the power of two of the keys
-  std::map<std::tuple<Layout, int, std::uint64_t>, double> log_rates_;
 };
 
 }  // namespace exactbloom

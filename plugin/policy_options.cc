@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <limits>
 #include <locale>
 #include <optional>
@@ -16,7 +15,7 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/layout.h"
-#include "exactbloom/levels.h"
+#include "process_memory.h"
 
 namespace exactbloom {
 namespace {
@@ -25,7 +24,6 @@ using rocksdb::Status;
 
 constexpr std::size_t kMostLevels = 64;
 constexpr char kLevelSeparator = ':';
-constexpr char kIdSeparator = '/';
 
 // The whole text must be one number, in C's notation whatever the process's locale is.
 template <typename Number>
@@ -36,6 +34,20 @@ bool ReadNumber(const std::string& text, Number* value) {
   in.imbue(std::locale::classic());
   in >> std::noskipws >> *value;
   return !in.fail() && in.peek() == std::istringstream::traits_type::eof();
+}
+
+// The shortest text that reads back as the same number.
+std::string FormatNumber(double value) {
+  constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
+  for (int digits = kUsualDigits;; ++digits) {
+    std::ostringstream out;
+    out.imbue(std::locale::classic());
+    out.precision(digits);
+    out << value;
+    double read_back = 0.0;
+    const bool same = ReadNumber(out.str(), &read_back) && read_back == value;
+    if (same || digits == std::numeric_limits<double>::max_digits10) return out.str();
+  }
 }
 
 bool IsBitsPerKey(double value) { return value >= 0.0 && value <= kMaxBitsPerKey; }
@@ -53,7 +65,17 @@ bool ReadLevelBits(const std::string& text, std::vector<double>* values) {
   }
 }
 
-// Units of bytes, as RocksDB's own options have them.
+std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
+  std::string text;
+  for (const double bits : bits_per_key) {
+    if (!text.empty()) text += kLevelSeparator;
+    text += FormatNumber(bits);
+  }
+  return text;
+}
+
+// Units of bytes, all powers of 1024, as RocksDB's own options have them: G, GB and GiB, in
+// capitals or not.
 constexpr std::string_view kUnits = "KMGT";
 constexpr int kUnitShift = 10;
 
@@ -61,10 +83,14 @@ constexpr int kUnitShift = 10;
 // such.
 std::optional<int> ShiftOfUnit(const std::string& text) {
   if (text.empty()) return 0;
-  const auto letter = static_cast<unsigned char>(text[0]);
-  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(letter)));
+  std::string capitals;
+  for (const char c : text) {
+    capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  const std::size_t unit = kUnits.find(capitals[0]);
+  const std::string rest = capitals.substr(1);
   const bool is_unit =
-      unit != std::string_view::npos && (text.size() == 1 || text.substr(1) == "iB");
+      unit != std::string_view::npos && (rest.empty() || rest == "B" || rest == "IB");
   if (!is_unit) return std::nullopt;
   return (static_cast<int>(unit) + 1) * kUnitShift;
 }
@@ -88,10 +114,8 @@ bool ReadBudget(const std::string& text, PolicyOptions* options) {
 
 bool IsBudgetName(const std::string& name) {
   constexpr std::size_t kLongest = 64;
-  return name.size() <= kLongest && std::all_of(name.begin(), name.end(), [](unsigned char letter) {
-           return (std::isalnum(letter) != 0 && letter < 0x80) || letter == '_' || letter == '-' ||
-                  letter == '.';
-         });
+  constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+  return name.size() <= kLongest && name.find_first_not_of(kLetters) == std::string::npos;
 }
 
 // In the largest unit that gives a whole number.
@@ -128,8 +152,8 @@ struct Rule {
   }
 };
 
-const std::array<Rule, 9>& Rules() {
-  static const std::array<Rule, 9> rules = {{
+const std::array<Rule, 7>& Rules() {
+  static const std::array<Rule, 7> rules = {{
       {"bits_per_key", Having::kAll, "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
        [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
@@ -158,13 +182,6 @@ const std::array<Rule, 9>& Rules() {
        [](const std::string& text, PolicyOptions* o) { return ReadTruth(text, &o->ribbon); },
        [](const PolicyOptions&) { return true; },
        [](const PolicyOptions& o) -> std::string { return o.ribbon ? "true" : "false"; }},
-      {"size_ratio", Having::kExactBloom,
-       "0 (by the live tree) or a number above 1, up to " + FormatNumber(kMaxSizeRatio),
-       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->size_ratio); },
-       [](const PolicyOptions& o) {
-         return o.size_ratio == 0.0 || (o.size_ratio > 1.0 && o.size_ratio <= kMaxSizeRatio);
-       },
-       [](const PolicyOptions& o) { return FormatNumber(o.size_ratio); }},
       {"fpr", Having::kPlain,
        "0 or a number from " + FormatNumber(kMinTargetRate) + " to " + FormatNumber(kMaxTargetRate),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->fpr); },
@@ -172,10 +189,6 @@ const std::array<Rule, 9>& Rules() {
          return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
        },
        [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
-      {"lines", Having::kPlain, "0 or 1",
-       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->lines); },
-       [](const PolicyOptions& o) { return o.lines >= 0 && o.lines <= kMaxLines; },
-       [](const PolicyOptions& o) { return std::to_string(o.lines); }},
       {"level_bits", Having::kPlain,
        "up to " + std::to_string(kMostLevels) + " numbers from 0 to " +
            FormatNumber(kMaxBitsPerKey) + ", separated by colons",
@@ -196,23 +209,22 @@ const std::array<Rule, 9>& Rules() {
   return rules;
 }
 
-std::string NamesOfOptions(PolicyKind kind) {
-  std::string names;
-  for (const Rule& rule : Rules()) {
-    if (rule.IsOf(kind)) names.append(names.empty() ? "" : ", ").append(rule.name);
-  }
-  return names;
+std::string JoinedOptions(PolicyKind kind) {
+  std::string joined;
+  for (const std::string& name : OptionNames(kind))
+    joined.append(joined.empty() ? "" : ", ").append(name);
+  return joined;
 }
 
 Status RefuseOption(PolicyKind kind, const std::string& option, const std::string& value) {
   std::string message = "exactbloom: ";
   message.append(PolicyName(kind)).append(" has no option '").append(option);
   message.append("' for the value '").append(value).append("'; its options are ");
-  message += NamesOfOptions(kind);
+  message += JoinedOptions(kind);
   const PolicyKind other =
       kind == PolicyKind::kExactBloom ? PolicyKind::kClassicBloom : PolicyKind::kExactBloom;
   message.append("; those of ").append(PolicyName(other)).append(" are ");
-  return Status::InvalidArgument(message + NamesOfOptions(other));
+  return Status::InvalidArgument(message + JoinedOptions(other));
 }
 
 Status Refuse(const Rule& rule, const std::string& value) {
@@ -237,99 +249,42 @@ const Rule* FindRule(std::string_view name) {
 
 const Rule& RuleOf(std::string_view name) { return *FindRule(name); }
 
-// Null if policies of this kind have no such option.
-const Rule* FindRule(std::string_view name, PolicyKind kind) {
-  const Rule* rule = FindRule(name);
-  return rule != nullptr && rule->IsOf(kind) ? rule : nullptr;
+// Whether the text of a policy has the option: if its value is not the default, and bits_per_key
+// unless others replace it.
+bool IsNamed(const Rule& rule, const PolicyOptions& options) {
+  return &rule == &RuleOf("bits_per_key") ? !ReplacesBits(options)
+                                          : rule.format(options) != rule.format(PolicyOptions());
 }
 
-bool IsChanged(const Rule& rule, const PolicyOptions& options) {
-  return rule.format(options) != rule.format(PolicyOptions());
-}
-
-// The options that name a policy: those that have not their defaults, and bits_per_key, unless
-// others replace it.
-std::vector<const Rule*> NamingRules(const PolicyOptions& options) {
-  const Rule& bits = RuleOf("bits_per_key");
-  std::vector<const Rule*> rules;
-  for (const Rule& rule : Rules()) {
-    if (&rule == &bits ? !ReplacesBits(options) : IsChanged(rule, options)) rules.push_back(&rule);
-  }
-  return rules;
-}
-
-// The address is that of the whole struct, so an option needs nothing but its rule.
-rocksdb::OptionTypeInfo TypeOf(const Rule& rule) {
-  using rocksdb::ConfigOptions;
-  rocksdb::OptionTypeInfo type(0, rocksdb::OptionType::kUnknown);
-  const Rule* known = &rule;
-  type.SetParseFunc(
-      [known](const ConfigOptions&, const std::string&, const std::string& text, void* options) {
-        return Parse(*known, text, static_cast<PolicyOptions*>(options));
-      });
-  type.SetSerializeFunc(
-      [known](const ConfigOptions&, const std::string&, const void* options, std::string* text) {
-        *text = known->format(*static_cast<const PolicyOptions*>(options));
-        return Status::OK();
-      });
-  type.SetEqualsFunc([known](const ConfigOptions&, const std::string&, const void* one,
-                             const void* other, std::string*) {
-    return known->format(*static_cast<const PolicyOptions*>(one)) ==
-           known->format(*static_cast<const PolicyOptions*>(other));
-  });
-  return type;
+// Whether bits_per_key is the only option that the text has.
+bool IsOfBitsAlone(const PolicyOptions& options) {
+  return std::count_if(Rules().begin(), Rules().end(),
+                       [&](const Rule& rule) { return IsNamed(rule, options); }) == 1 &&
+         !ReplacesBits(options);
 }
 
 }  // namespace
 
-std::string FormatNumber(double value) {
-  constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
-  for (int digits = kUsualDigits;; ++digits) {
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
-    out.precision(digits);
-    out << value;
-    double read_back = 0.0;
-    const bool same = ReadNumber(out.str(), &read_back) && read_back == value;
-    if (same || digits == std::numeric_limits<double>::max_digits10) return out.str();
+std::vector<std::string> OptionNames(PolicyKind kind) {
+  std::vector<std::string> names;
+  for (const Rule& rule : Rules()) {
+    if (rule.IsOf(kind)) names.emplace_back(rule.name);
   }
+  return names;
 }
 
-std::string FormatPolicyId(const PolicyOptions& options) {
-  std::string id = PolicyName(options.kind);
-  char separator = ':';
-  for (const Rule* rule : NamingRules(options)) {
-    id += separator;
-    if (rule != &RuleOf("bits_per_key")) id.append(rule->name).append(":");
-    id += rule->format(options);
-    separator = kIdSeparator;
+Status ParsePolicyId(const std::string& id, PolicyOptions* options) {
+  const std::size_t colon = std::min(id.find(':'), id.size());
+  const std::string name = id.substr(0, colon);
+  const auto kind = std::find_if(kPolicyKinds.begin(), kPolicyKinds.end(),
+                                 [&](PolicyKind known) { return name == PolicyName(known); });
+  if (kind == kPolicyKinds.end()) {
+    return Status::InvalidArgument("exactbloom: the filter policy is '" + name +
+                                   "', but must be exactbloom, classic_bloom or standard_bloom");
   }
-  return id;
-}
-
-Status ParsePolicyId(const std::string& text, PolicyOptions* options) {
-  Status status;
-  std::string bits;
-  bool is_first = true;
-  std::size_t begin = 0;
-  while (status.ok() && begin != std::string::npos) {
-    const std::size_t end = text.find(kIdSeparator, begin);
-    const std::string item = text.substr(begin, end - begin);
-    begin = end == std::string::npos ? end : end + 1;
-    const std::size_t colon = item.find(':');
-    const std::string name = item.substr(0, std::min(colon, item.size()));
-    const Rule* named = colon == std::string::npos ? nullptr : FindRule(name);
-    // Without a name it is bits_per_key, which only the first can be.
-    const Rule& rule = named != nullptr ? *named : RuleOf("bits_per_key");
-    const std::string& unnamed = is_first ? item : text;
-    const std::string value = named != nullptr ? item.substr(colon + 1) : unnamed;
-    if (!rule.IsOf(options->kind)) return RefuseOption(options->kind, name, value);
-    status = Parse(rule, value, options);
-    if (&rule == &RuleOf("bits_per_key")) bits = value;
-    is_first = false;
-  }
-  if (!status.ok() || bits.empty()) return status;
-  return RefuseReplacedBits({{"bits_per_key", bits}}, *options);
+  *options = PolicyOptions(*kind);
+  return colon == id.size() ? Status::OK()
+                            : Parse(RuleOf("bits_per_key"), id.substr(colon + 1), options);
 }
 
 Status ValidatePolicyOptions(const PolicyOptions& options) {
@@ -344,43 +299,41 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
   if (options.fpr != 0.0 && !options.level_bits.empty()) {
     return exclude("fpr", "level_bits", "both say how large filters are");
   }
-  if (HasBudget(options) && options.size_ratio != 0.0) {
-    const bool has_size = options.memory_budget != 0 || options.memory_percent != 0.0;
-    return exclude(has_size ? "memory_budget" : "budget", "size_ratio",
-                   "with a fixed ratio it is not known how much memory the tree takes");
-  }
   if (options.hash_seed != 0 && HasRibbon(options)) {
     return exclude("hash_seed", "ribbon", "Ribbon filters take no salt");
   }
   return Status::OK();
 }
 
-std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
-  std::string text;
-  for (const double bits : bits_per_key) {
-    if (!text.empty()) text += kLevelSeparator;
-    text += FormatNumber(bits);
-  }
-  return text;
+std::uint64_t BytesOfBudget(const PolicyOptions& options) {
+  if (options.memory_percent == 0.0) return options.memory_budget;
+  return static_cast<std::uint64_t>(options.memory_percent / 100.0 *
+                                    static_cast<double>(MemoryOfProcess()));
 }
 
-Status RefuseUnknownOption(PolicyKind kind,
-                           const std::unordered_map<std::string, std::string>& values,
-                           const Status& otherwise) {
-  for (const auto& [option, value] : values) {
-    if (FindRule(option, kind) == nullptr) return RefuseOption(kind, option, value);
-  }
-  return otherwise;
+Status ParseBudget(const std::string& name, const std::string& size, PolicyOptions* options) {
+  *options = PolicyKind::kExactBloom;
+  return ParsePolicyFields({{"budget", name}, {"memory_budget", size}}, options);
 }
 
-Status RefuseReplacedBits(const std::unordered_map<std::string, std::string>& values,
-                          const PolicyOptions& options) {
+Status ParsePolicyFields(const std::unordered_map<std::string, std::string>& values,
+                         PolicyOptions* options, bool ignores_unknown) {
+  for (const auto& [name, value] : values) {
+    const Rule* rule = FindRule(name);
+    const bool is_known = rule != nullptr && rule->IsOf(options->kind);
+    if (!is_known && ignores_unknown) continue;
+    if (!is_known) return RefuseOption(options->kind, name, value);
+    Status status = Parse(*rule, value, options);
+    if (!status.ok()) return status;
+  }
   const auto bits = values.find("bits_per_key");
-  if (bits == values.end() || !ReplacesBits(options)) return Status::OK();
-  const Rule& other = RuleOf(options.fpr != 0.0 ? "fpr" : "level_bits");
-  std::string message = "exactbloom: bits_per_key '";
-  message.append(bits->second).append("' has no effect beside ").append(other.name).append(" '");
-  return Status::InvalidArgument(message.append(other.format(options)).append("'"));
+  if (bits != values.end() && ReplacesBits(*options)) {
+    const Rule& other = RuleOf(options->fpr != 0.0 ? "fpr" : "level_bits");
+    std::string message = "exactbloom: bits_per_key '";
+    message.append(bits->second).append("' has no effect beside ").append(other.name).append(" '");
+    return Status::InvalidArgument(message.append(other.format(*options)).append("'"));
+  }
+  return ValidatePolicyOptions(*options);
 }
 
 Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_bits) {
@@ -389,32 +342,13 @@ Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_b
   // On malformed text GetOptionsMap returns OK with the whole text as `id`.
   Status status =
       rocksdb::Customizable::GetOptionsMap(rocksdb::ConfigOptions(), nullptr, text, &id, &values);
-  if (!status.ok()) return status;
-  const std::size_t colon = std::min(id.find(':'), id.size());
-  const std::string name = id.substr(0, colon);
-  const auto kind = std::find_if(kPolicyKinds.begin(), kPolicyKinds.end(),
-                                 [&](PolicyKind known) { return name == PolicyName(known); });
-  if (kind == kPolicyKinds.end()) {
-    return Status::InvalidArgument("exactbloom: the filter policy is '" + name +
-                                   "', but must be exactbloom, classic_bloom or standard_bloom");
+  if (status.ok()) status = ParsePolicyId(id, options);
+  if (status.ok()) status = ParsePolicyFields(values, options);
+  if (sets_bits != nullptr) {
+    *sets_bits = id.find(':') != std::string::npos || values.count("bits_per_key") != 0 ||
+                 ReplacesBits(*options);
   }
-  *options = PolicyOptions(*kind);
-  options->bits_per_key = std::numeric_limits<double>::quiet_NaN();  // shows whether it is set
-  if (colon < id.size()) {
-    status = ParsePolicyId(id.substr(colon + 1), options);
-    if (!status.ok()) return status;
-  }
-  for (const auto& [option, value] : values) {
-    const Rule* rule = FindRule(option, *kind);
-    if (rule == nullptr) return RefuseOption(*kind, option, value);
-    status = Parse(*rule, value, options);
-    if (!status.ok()) return status;
-  }
-  const bool has_bits = !std::isnan(options->bits_per_key);
-  if (sets_bits != nullptr) *sets_bits = has_bits || ReplacesBits(*options);
-  if (!has_bits) options->bits_per_key = PolicyOptions().bits_per_key;
-  status = RefuseReplacedBits(values, *options);
-  return status.ok() ? ValidatePolicyOptions(*options) : status;
+  return status;
 }
 
 const char* PolicyName(PolicyKind kind) {
@@ -423,35 +357,25 @@ const char* PolicyName(PolicyKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string FormatPolicyId(const PolicyOptions& options) {
+  const std::string name = PolicyName(options.kind);
+  return IsOfBitsAlone(options) ? name + ":" + FormatNumber(options.bits_per_key) : name;
+}
+
 std::string FormatPolicy(const PolicyOptions& options) {
   const std::string fields = FormatPolicyFields(options, ";");
-  return fields.empty() ? FormatPolicyId(options) : "{" + fields + "}";
+  return IsOfBitsAlone(options) ? fields : "{" + fields + "}";
 }
 
 std::string FormatPolicyFields(const PolicyOptions& options, const std::string& delimiter) {
-  const std::vector<const Rule*> rules = NamingRules(options);
-  if (rules.size() == 1 && rules.front() == &RuleOf("bits_per_key")) return "";
-  std::string text = "id=";
-  text += PolicyName(options.kind);
-  for (const Rule* rule : rules) {
-    text.append(delimiter).append(rule->name).append("=").append(rule->format(options));
+  std::string id = FormatPolicyId(options);
+  if (IsOfBitsAlone(options)) return id;
+  std::string text = "id=" + id;
+  for (const Rule& rule : Rules()) {
+    if (!IsNamed(rule, options)) continue;
+    text.append(delimiter).append(rule.name).append("=").append(rule.format(options));
   }
   return text;
-}
-
-const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes(PolicyKind kind) {
-  using Types = std::unordered_map<std::string, rocksdb::OptionTypeInfo>;
-  static const auto types = [] {
-    std::array<Types, kPolicyKinds.size()> of_kinds;
-    for (const PolicyKind policy : kPolicyKinds) {
-      for (const Rule& rule : Rules()) {
-        if (rule.IsOf(policy))
-          of_kinds[static_cast<std::size_t>(policy)].emplace(rule.name, TypeOf(rule));
-      }
-    }
-    return of_kinds;
-  }();
-  return types[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace exactbloom

@@ -2,50 +2,124 @@
 #pragma once
 
 #include <rocksdb/status.h>
-#include <rocksdb/utilities/options_type.h>
+#include <rocksdb/table.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "allocation/allocation.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
 
-// For Configurable::RegisterOptions, with a PolicyOptions of this kind.
-const std::unordered_map<std::string, rocksdb::OptionTypeInfo>& PolicyOptionTypes(PolicyKind kind);
+enum class PolicyKind : std::uint8_t { kExactBloom, kClassicBloom, kStandardBloom };
+inline constexpr std::array<PolicyKind, 3> kPolicyKinds = {
+    PolicyKind::kExactBloom, PolicyKind::kClassicBloom, PolicyKind::kStandardBloom};
+
+// A policy: the options of its kind, which filter_policy.h describes; the others have their
+// defaults.
+struct PolicyOptions {
+  // NOLINTNEXTLINE(google-explicit-constructor): a kind is the policy with its defaults
+  PolicyOptions(PolicyKind policy = PolicyKind::kClassicBloom) : kind(policy) {}
+  explicit PolicyOptions(const ExactBloomOptions& options)
+      : kind(PolicyKind::kExactBloom),
+        bits_per_key(options.bits_per_key),
+        hash_seed(options.hash_seed),
+        memory_budget(options.memory_budget),
+        budget(options.budget),
+        ribbon(options.ribbon) {}
+  PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options)
+      : kind(policy),
+        bits_per_key(options.bits_per_key),
+        hash_seed(options.hash_seed),
+        fpr(options.fpr),
+        level_bits(options.level_bits) {}
+
+  PolicyKind kind;
+  double bits_per_key = 10.0;
+  std::uint64_t hash_seed = 0;
+  // Of exactbloom.
+  std::uint64_t memory_budget = 0;
+  double memory_percent = 0.0;  // instead: of the memory that the process may use
+  std::string budget;           // the name of the budget
+  bool ribbon = true;
+  // Of the plain policies.
+  double fpr = 0.0;
+  std::vector<double> level_bits;
+};
+
+// The Bloom filters of a policy.
+inline FilterKind FilterKindOf(const PolicyOptions& options) {
+  const bool standard = options.kind == PolicyKind::kStandardBloom;
+  return standard ? FilterKind::kStandard : FilterKind::kClassic;
+}
+
+// The plain policy with Bloom filters of a kind.
+inline PolicyOptions PlainPolicy(FilterKind kind) {
+  const bool standard = kind == FilterKind::kStandard;
+  return {standard ? PolicyKind::kStandardBloom : PolicyKind::kClassicBloom};
+}
+
+// Whether a policy has Ribbon filters in large runs.
+inline bool HasRibbon(const PolicyOptions& options) {
+  return options.kind == PolicyKind::kExactBloom && options.ribbon;
+}
+
+// Whether such runs get them in tables with these options: not in small partitions. The slots of a
+// Ribbon filter come in blocks of 128, and RocksDB makes a Bloom filter where that is smaller.
+// Measured at 7 to 16 bits per key: with partitions of this size a Ribbon filter takes at most 1.08
+// bits per key to halve the rate, where a classic Bloom filter takes 1.46; with half of it, it is a
+// Bloom filter at 16 bits, with an eighth at any number.
+inline bool HasRibbon(const PolicyOptions& options,
+                      const rocksdb::BlockBasedTableOptions& table_options) {
+  constexpr std::uint64_t kLeastPartition = 1024;
+  return HasRibbon(options) &&
+         (!table_options.partition_filters || table_options.metadata_block_size >= kLeastPartition);
+}
+
+// Whether the live tree decides how many bits per key a table gets, which needs a tree listener.
+inline bool FollowsTree(const PolicyOptions& options) {
+  return options.kind == PolicyKind::kExactBloom;
+}
+
+inline bool HasBudget(const PolicyOptions& options) {
+  return options.memory_budget != 0 || options.memory_percent != 0.0 || !options.budget.empty();
+}
+
+// The size that the options give their budget; 0: none.
+std::uint64_t BytesOfBudget(const PolicyOptions& options);
+
+// Reads and checks the name and the size of a budget, as the options `budget` and `memory_budget`
+// have them, of which the others keep their defaults. InvalidArgument names what is wrong.
+rocksdb::Status ParseBudget(const std::string& name, const std::string& size,
+                            PolicyOptions* options);
+
+// Returns the names of the options that policies of a kind have.
+std::vector<std::string> OptionNames(PolicyKind kind);
 
 // Returns the name of the policies of a kind: exactbloom, classic_bloom or standard_bloom.
 const char* PolicyName(PolicyKind kind);
 
-// Returns `classic_bloom:10`, or where other options are set `classic_bloom:10/lines:1`: the
-// options of FormatPolicyFields, bits_per_key without its name. RocksDB makes a policy from it as
-// from a name alone, so it contains none of the characters that separate options.
-std::string FormatPolicyId(const PolicyOptions& options);
+// Reads a name alone, `classic_bloom`, or with bits_per_key, `classic_bloom:10`. The name stays if
+// the number is wrong.
+rocksdb::Status ParsePolicyId(const std::string& id, PolicyOptions* options);
 
-// Reads the part behind the first colon. The options that come before an error are changed.
-rocksdb::Status ParsePolicyId(const std::string& text, PolicyOptions* options);
+// Sets the options of `values`, of the policy that `options` is. InvalidArgument for an option that
+// it does not have, naming all that exist, for bits_per_key beside what replaces it, and for what
+// ValidatePolicyOptions refuses. The options that come before an error are changed.
+rocksdb::Status ParsePolicyFields(const std::unordered_map<std::string, std::string>& values,
+                                  PolicyOptions* options, bool ignores_unknown = false);
 
 // Reads what filter_policy= takes: `classic_bloom`, `exactbloom:10` or
-// `{id=classic_bloom;bits_per_key=9;lines=1}`, with or without braces. InvalidArgument for another
-// policy, an option that it does not have, and what ValidatePolicyOptions refuses.
+// `{id=classic_bloom;bits_per_key=9;hash_seed=1}`, with or without braces. Errors as above, and for
+// another policy.
 //   sets_bits   null, or becomes whether the text has bits_per_key, or what replaces it
 rocksdb::Status ParsePolicy(const std::string& text, PolicyOptions* options,
                             bool* sets_bits = nullptr);
-
-// InvalidArgument, naming an option of `values` that a policy of this kind does not have, its value
-// and all options that exist; `otherwise` if it has all.
-rocksdb::Status RefuseUnknownOption(PolicyKind kind,
-                                    const std::unordered_map<std::string, std::string>& values,
-                                    const rocksdb::Status& otherwise);
-
-// InvalidArgument if `values`, which `options` was changed by, have bits_per_key, and another
-// option replaces it.
-rocksdb::Status RefuseReplacedBits(const std::unordered_map<std::string, std::string>& values,
-                                   const PolicyOptions& options);
 
 // InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
@@ -55,19 +129,15 @@ inline bool ReplacesBits(const PolicyOptions& options) {
   return options.fpr != 0.0 || !options.level_bits.empty();
 }
 
-// Returns what filter_policy= takes for a policy: exactbloom:10 where only bits_per_key matters,
-// and otherwise the fields of FormatPolicyFields between braces.
+// Returns the text that filter_policy= takes for a policy: exactbloom:10 where only bits_per_key
+// matters, and otherwise `{id=classic_bloom;bits_per_key=9;hash_seed=1}`: the name, and the options
+// that have not their defaults. bits_per_key is always among them, unless others replace it.
 std::string FormatPolicy(const PolicyOptions& options);
 
-// Returns `id=classic_bloom;bits_per_key=9;lines=1`, separated by `delimiter`: the name, and the
-// options that have not their defaults. bits_per_key is always among them, unless other options
-// replace it. Empty where the short form says all.
+// The same without braces, and with other delimiters between the options.
 std::string FormatPolicyFields(const PolicyOptions& options, const std::string& delimiter);
 
-// Returns `14:9.5`.
-std::string FormatLevelBits(const std::vector<double>& bits_per_key);
-
-// The shortest text that reads back as the same number.
-std::string FormatNumber(double value);
+// The part of it that names the policy: exactbloom:10, or classic_bloom.
+std::string FormatPolicyId(const PolicyOptions& options);
 
 }  // namespace exactbloom

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "bits_builder.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/ribbon_rate.h"
 #include "filter_bits_interface.h"
@@ -38,6 +39,12 @@ double BitsPerKeyOf(const FilterPolicy& policy) {
          static_cast<double>(builder->ApproximateNumEntries(kWholeFilterBytes));
 }
 
+// There is a policy for each number, so there must not be too many.
+double InSteps(double bits_per_key) {
+  constexpr double kStepsPerBit = 64.0;
+  return std::max(1.0, std::floor(bits_per_key * kStepsPerBit)) / kStepsPerBit;
+}
+
 // RocksDB rounds its argument to thousandths.
 std::unique_ptr<const FilterPolicy> FindPolicy(double bits_per_key) {
   constexpr double kStep = 0.001;
@@ -65,14 +72,18 @@ double BitsInWholeFilter(double bits_per_key, std::size_t partition_bytes) {
 
 }  // namespace
 
-// Adds up what becomes of the wanted size. With optimize_filters_for_memory RocksDB rounds each
-// partition up or down to a size class, but counts a smaller one by its rate before it was rounded,
-// so partitions take 4% more than wanted on average with jemalloc's classes.
-class RibbonFilters::FittedBuilder : public FilterBitsBuilder {
+// Lets filters take of a budget, and adds up what becomes of the wanted size. With
+// optimize_filters_for_memory RocksDB rounds each partition up or down to a size class, but counts
+// a smaller one by its rate before it was rounded, so partitions take 4% more than wanted on
+// average with jemalloc's classes.
+class RibbonFilters::CountedBuilder : public FilterBitsBuilder {
  public:
-  FittedBuilder(std::unique_ptr<FilterBitsBuilder> builder, double bits_per_key,
-                std::shared_ptr<Fitted> fitted)
-      : builder_(std::move(builder)), bits_per_key_(bits_per_key), fitted_(std::move(fitted)) {}
+  CountedBuilder(std::unique_ptr<FilterBitsBuilder> builder, double bits_per_key,
+                 std::shared_ptr<Fitted> fitted, std::unique_ptr<tree::SizedTable> table)
+      : builder_(std::move(builder)),
+        bits_per_key_(bits_per_key),
+        fitted_(std::move(fitted)),
+        table_(std::move(table)) {}
 
   void AddKey(const Slice& key) override { builder_->AddKey(key); }
   size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
@@ -80,8 +91,9 @@ class RibbonFilters::FittedBuilder : public FilterBitsBuilder {
   Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
     const auto keys = static_cast<double>(builder_->EstimateEntriesAdded());
     const Slice filter = builder_->Finish(buffer, status);
-    Count(8.0 * static_cast<double>(filter.size()), bits_per_key_ * keys);
-    return filter;
+    if (fitted_ != nullptr) Count(8.0 * static_cast<double>(filter.size()), bits_per_key_ * keys);
+    const bool fits = table_ == nullptr || filter.empty() || table_->Take(filter.size());
+    return fits ? filter : AlwaysMatchBlock();
   }
   Status MaybePostVerify(const Slice& filter) override { return builder_->MaybePostVerify(filter); }
   size_t ApproximateNumEntries(size_t bytes) override {
@@ -115,7 +127,8 @@ class RibbonFilters::FittedBuilder : public FilterBitsBuilder {
 
   const std::unique_ptr<FilterBitsBuilder> builder_;
   const double bits_per_key_;
-  const std::shared_ptr<Fitted> fitted_;
+  const std::shared_ptr<Fitted> fitted_;           // null: not counted
+  const std::unique_ptr<tree::SizedTable> table_;  // null: no budget
 };
 
 const FilterPolicy& RibbonFilters::PolicyOf(double bits_per_key) const {
@@ -126,27 +139,29 @@ const FilterPolicy& RibbonFilters::PolicyOf(double bits_per_key) const {
 }
 
 std::unique_ptr<FilterBitsBuilder> RibbonFilters::NewBuilder(
-    double bits_per_key, const FilterBuildingContext& context) const {
-  const rocksdb::BlockBasedTableOptions& table = context.table_options;
-  if (!table.partition_filters) {
-    return std::unique_ptr<FilterBitsBuilder>(
-        PolicyOf(bits_per_key).GetBuilderWithContext(context));
-  }
-  if (table.optimize_filters_for_memory) bits_per_key = LessWhatFittingAdds(bits_per_key);
+    double bits_per_key, const FilterBuildingContext& context,
+    std::unique_ptr<tree::SizedTable> table) const {
+  const rocksdb::BlockBasedTableOptions& options = context.table_options;
+  const bool fits_memory = options.partition_filters && options.optimize_filters_for_memory;
+  if (fits_memory) bits_per_key = LessWhatFittingAdds(bits_per_key);
+  if (table != nullptr) bits_per_key = InSteps(bits_per_key);
   const double of_whole =
-      BitsInWholeFilter(bits_per_key, static_cast<std::size_t>(table.metadata_block_size));
+      options.partition_filters
+          ? BitsInWholeFilter(bits_per_key, static_cast<std::size_t>(options.metadata_block_size))
+          : bits_per_key;
   std::unique_ptr<FilterBitsBuilder> builder(PolicyOf(of_whole).GetBuilderWithContext(context));
-  if (builder == nullptr || !table.optimize_filters_for_memory) return builder;
-  return std::make_unique<FittedBuilder>(std::move(builder), bits_per_key, fitted_);
+  const bool is_counted = fits_memory || (table != nullptr && table->has_budget());
+  if (builder == nullptr || !is_counted) return builder;
+  return std::make_unique<CountedBuilder>(std::move(builder), bits_per_key,
+                                          fits_memory ? fitted_ : nullptr, std::move(table));
 }
 
 double RibbonFilters::LessWhatFittingAdds(double bits_per_key) const {
   constexpr double kMostExcess = 1.25;
-  constexpr double kStepsPerBit = 64.0;  // there is a policy for each number
   const std::lock_guard<std::mutex> lock(fitted_->mutex);
   if (fitted_->wanted == 0.0) return bits_per_key;
   const double excess = std::clamp(fitted_->taken / fitted_->wanted, 1.0, kMostExcess);
-  return std::floor(bits_per_key / excess * kStepsPerBit) / kStepsPerBit;
+  return InSteps(bits_per_key / excess);
 }
 
 }  // namespace exactbloom

@@ -9,6 +9,7 @@
 
 #include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
+#include "live_tree/sized_table.h"
 
 namespace exactbloom {
 
@@ -21,12 +22,15 @@ class RibbonFilters {
   // 0.7 to about 30 bits per key; other values get the nearest of these. The number of keys of a
   // table is not known yet, so the match is exact for whole filters of about a million keys and for
   // partitions of `metadata_block_size`; a filter of a hundred times more or fewer keys is within
-  // 3%, since Ribbon takes more bits per key the more keys it has. Throws std::bad_alloc.
+  // 3%, since Ribbon takes more bits per key the more keys it has.
+  //   table   unless null: lets the filters take of a budget
+  // Throws std::bad_alloc.
   std::unique_ptr<rocksdb::FilterBitsBuilder> NewBuilder(
-      double bits_per_key, const rocksdb::FilterBuildingContext& context) const;
+      double bits_per_key, const rocksdb::FilterBuildingContext& context,
+      std::unique_ptr<tree::SizedTable> table = nullptr) const;
 
  private:
-  class FittedBuilder;
+  class CountedBuilder;
 
   // The bits of partitions that were fitted to the allocator, and those that they should have had.
   struct Fitted {

@@ -33,20 +33,11 @@ CLI::Option* AddValue(CLI::App& app, const std::string& name, Value& value,
 
 void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
 
-void AddLayout(CLI::App& app, Layout& layout) {
-  AddChoice(app, "--kind", layout.kind,
+void AddKind(CLI::App& app, FilterKind& kind) {
+  AddChoice(app, "--kind", kind,
             {{"classic", FilterKind::kClassic}, {"standard", FilterKind::kStandard}},
             "classic: k distinct bits per key; standard: k independent bits")
       ->type_name("KIND");
-  app.add_option_function<int>(
-         "--lines",
-         [&layout](int lines) {
-           layout = {layout.kind, lines};
-         },
-         "Cache lines that hold a key's bits: 0, anywhere in the filter; or 1")
-      ->check(OneOf({"0", "1"}))
-      ->type_name("NUMBER")
-      ->default_str("0");
 }
 
 void AddTables(CLI::App& app, std::vector<std::string>& paths) {
@@ -72,10 +63,11 @@ void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
 void AddRateOf(CLI::App& app, RateArguments& arguments) {
   CLI::App* rate = app.add_subcommand(
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
-  AddLayout(*rate, arguments.layout);
+  AddKind(*rate, arguments.kind);
   AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
   AddValue(*rate, "--n", arguments.keys, "Keys in it")->required();
-  AddValue(*rate, "--k", arguments.probes, "Probes: bits per key", Count(1, kMaxProbes))
+  AddValue(*rate, "--k", arguments.probes, "Probes of a key: the bits that it sets",
+           Count(1, kMaxProbes))
       ->required();
   AddJson(*rate, arguments.json);
   rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
@@ -85,7 +77,7 @@ void AddRateOf(CLI::App& app, RateArguments& arguments) {
 void AddPlan(CLI::App& app, PlanArguments& arguments) {
   CLI::App* plan = app.add_subcommand(
       "plan", "The filter for a number of keys, or for each level of a tree, by memory or by rate");
-  AddLayout(*plan, arguments.layout);
+  AddKind(*plan, arguments.kind);
   auto* keys = AddValue(*plan, "--keys", arguments.keys, "Keys of one filter");
   auto* levels = plan->add_option("--levels", arguments.levels,
                                   "Keys of each level, smallest first, separated by commas")
@@ -104,9 +96,10 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
            "For levels: the wasted reads per lookup of an absent key", Share(), "READS")
       ->needs(levels);
   wanted->require_option(1);
-  plan->add_flag("--ribbon", arguments.ribbon,
-                 "For levels: those of a hundredth of the keys or more have RocksDB's Ribbon "
-                 "filters, by a model of their rate")
+  plan->add_flag_callback(
+          "--no-ribbon", [&arguments] { arguments.ribbon = false; },
+          "For levels: no Ribbon filters, as with ribbon=false; RocksDB's, by a model of their "
+          "rate, are planned for those that have 2% of the keys, with all smaller ones")
       ->needs(levels);
   AddJson(*plan, arguments.json);
   plan->footer(
@@ -121,13 +114,14 @@ void AddInspect(CLI::App& app, InspectArguments& arguments) {
       "The filters of a database's tables: their kind, rate, fill, and whether they are used");
   AddTables(*inspect, arguments.paths);
   AddLookups(*inspect, arguments.lookups);
-  inspect->add_flag("--summary", arguments.summary, "Levels only, without a line per table");
+  inspect->add_flag("--tables", arguments.tables,
+                    "With a line for each table; single files have it anyway");
   AddJson(*inspect, arguments.json);
   inspect->footer(
       R"("given fill" is the rate of this very filter, from the bits that are set in it. "asked" counts the
-tables whose range has an absent key, and "wasted reads" those of them that are read.
+tables whose range has an absent key, and "wasted per 1,000" those of them that 1,000 lookups read.
 
-Example: exactbloom inspect --summary /var/lib/service/db)");
+Example: exactbloom inspect --tables /var/lib/service/db)");
   inspect->callback([&arguments] { RunInspect(arguments); });
 }
 
@@ -162,8 +156,8 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
   AddJson(*advise, arguments.json);
   advise->footer(
       R"(A lookup of an absent key wastes a read for each filter that lets the key pass. advise recommends the
-simplest setting within 2% of the best, with the lines to paste, and warns of settings under which
-filters are not used.
+simplest setting within 2% of the best, or RocksDB's ribbonfilter within 5%, with the lines to replace,
+and warns of settings under which filters are not used.
 
 Example: exactbloom advise --memory 2G /var/lib/service/db)");
   advise->callback([&arguments] { RunAdvise(arguments); });
@@ -172,43 +166,17 @@ Example: exactbloom advise --memory 2G /var/lib/service/db)");
 void AddCheck(CLI::App& app, CheckArguments& arguments) {
   CLI::App* check = app.add_subcommand(
       "check", "Whether RocksDB understands the filter policies of an OPTIONS file");
-  check->add_option("FILE", arguments.path, "An OPTIONS file")->required()->type_name("");
+  check->add_option("FILE", arguments.path, "An OPTIONS file, or a database")
+      ->required()
+      ->type_name("");
   AddJson(*check, arguments.json);
   check->footer(
       R"(RocksDB reads an OPTIONS file without an error where it does not know the filter policy, and then
-writes tables without filters. Each such line is named here, with what was probably meant.
+writes tables without filters. Each such line, and each that RocksDB drops for another reason, is named
+here, with what was probably meant.
 
-Example: exactbloom check /var/lib/service/db/OPTIONS-000025)");
+Example: exactbloom check /var/lib/service/db)");
   check->callback([&arguments] { RunCheck(arguments); });
-}
-
-void AddRebuild(CLI::App& app, RebuildArguments& arguments) {
-  CLI::App* rebuild =
-      app.add_subcommand("rebuild", "Rewrite the tables that lack their policy's filter");
-  AddDatabase(*rebuild, arguments.path);
-  rebuild
-      ->add_option("--policy", arguments.policy, "Another filter policy, such as classic_bloom:10")
-      ->type_name("POLICY");
-  AddValue(*rebuild, "--rate", arguments.bytes_per_second, "Bytes of tables to rewrite per second",
-           Bytes(), "BYTES");
-  AddValue(*rebuild, "--max-bytes", arguments.max_bytes, "Bytes of tables to rewrite in all",
-           Bytes(), "BYTES");
-  CLI::Option* bits = rebuild->add_flag(
-      "--bits", arguments.other_sizes,
-      "Rewrite also the tables whose filter has more or fewer bits per key than wanted");
-  rebuild->add_flag("--all", arguments.all, "Rewrite all tables")->excludes(bits);
-  rebuild->add_flag("--dry-run", arguments.dry_run, "Only say what would be rewritten");
-  AddJson(*rebuild, arguments.json);
-  rebuild->footer(
-      R"(The database is opened for writing, so no other process must have it open; with --dry-run one may.
---policy replaces the filter policy in its options for all column families. Each table is rewritten
-within its level. Ctrl-C stops after the current table; the same command continues with what
-remains, but begins anew with --all.
-
-Examples:
-  exactbloom rebuild --dry-run --policy classic_bloom:10 /var/lib/service/db
-  exactbloom rebuild --rate 50M --max-bytes 10G /var/lib/service/db)");
-  rebuild->callback([&arguments] { RunRebuild(arguments); });
 }
 
 int Main(int argc, char** argv) {
@@ -216,7 +184,12 @@ int Main(int argc, char** argv) {
                "exactbloom");
   app.require_subcommand(1);
   app.set_version_flag("--version", EXACTBLOOM_VERSION);
-  app.footer(R"(Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
+  app.footer(R"(Begin with
+    exactbloom inspect DB           which filters the database in this directory has
+    exactbloom advise DB            the best setting for the same memory
+    exactbloom SUBCOMMAND --help    the options of a subcommand, and an example
+
+Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
 Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
 has no answer or is not understood; 130, interrupted.)");
   RateArguments rate;
@@ -225,14 +198,12 @@ has no answer or is not understood; 130, interrupted.)");
   VerifyArguments verify;
   AdviseArguments advise;
   CheckArguments check;
-  RebuildArguments rebuild;
   AddRateOf(app, rate);
   AddPlan(app, plan);
   AddInspect(app, inspect);
   AddVerify(app, verify);
   AddAdvise(app, advise);
   AddCheck(app, check);
-  AddRebuild(app, rebuild);
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
 }
 

@@ -7,14 +7,43 @@
 #include "plugin/policy_options.h"
 
 namespace exactbloom::tool {
+namespace {
 
-std::string Describe(Layout layout) {
-  const std::string kind = layout.kind == FilterKind::kClassic ? "classic" : "standard";
-  return !layout.InLines() ? kind : fmt::format("{}, lines = {}", kind, layout.Lines());
+using nlohmann::json;
+
+bool IsUtf8(const json& document) {
+  try {
+    document.dump();
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
 }
 
-std::string PolicyString(Layout layout, double bits_per_key) {
-  PolicyOptions options = PlainPolicy(layout);
+std::string InUtf8(const std::string& text) { return IsUtf8(text) ? text : Escaped(text); }
+
+json InUtf8(const json& document) {
+  if (document.is_string()) return InUtf8(document.get_ref<const std::string&>());
+  if (!document.is_structured()) return document;
+  json copy = document.is_array() ? json::array() : json::object();
+  for (const auto& [name, value] : document.items()) {
+    if (document.is_array()) {
+      copy.push_back(InUtf8(value));
+    } else {
+      copy[InUtf8(name)] = InUtf8(value);
+    }
+  }
+  return copy;
+}
+
+}  // namespace
+
+std::string Describe(FilterKind kind) {
+  return kind == FilterKind::kClassic ? "classic" : "standard";
+}
+
+std::string PolicyString(FilterKind kind, double bits_per_key) {
+  PolicyOptions options = PlainPolicy(kind);
   options.bits_per_key = bits_per_key;
   return FormatPolicy(options);
 }
@@ -29,12 +58,39 @@ std::string FormatRate(double rate) {
                                                  : fmt::format("{:.4e}", rate);
 }
 
+std::string PerThousand(double reads) { return fmt::format("{:.3f}", 1000.0 * reads); }
+
+std::string Rounded(double number) {
+  return number < 1000.0 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+}
+
 std::string LevelName(int level) { return level < 0 ? "-" : fmt::format("{}", level); }
 
 std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-void PrintJson(const nlohmann::json& document) { fmt::print("{}\n", document.dump(2)); }
+std::string ForShell(const std::string& path) {
+  const char* const plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+  if (!path.empty() && path.find_first_not_of(plain) == std::string::npos) return path;
+  std::string text;
+  for (const char c : path) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return "'" + text + "'";
+}
+
+std::string Escaped(const std::string& bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    const bool plain = value >= ' ' && value <= '~' && byte != '\\' && byte != '"';
+    text += plain ? std::string(1, byte) : fmt::format("\\x{:02x}", value);
+  }
+  return text;
+}
+
+void PrintJson(const json& document) {
+  fmt::print("{}\n", (IsUtf8(document) ? document : InUtf8(document)).dump(2));
+}
 
 }  // namespace exactbloom::tool

@@ -1,4 +1,4 @@
-// How the subcommands write layouts, policies, rates, names and JSON.
+// How the subcommands write kinds, policies, rates, names and JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace exactbloom::tool {
 
-// "classic", "standard, lines = 1": for headings.
-std::string Describe(Layout layout);
+// "classic" or "standard".
+std::string Describe(FilterKind kind);
 
-// The string that configures this layout in RocksDB, such as classic_bloom:10.
-std::string PolicyString(Layout layout, double bits_per_key);
+// The string that configures this kind in RocksDB, such as classic_bloom:10.
+std::string PolicyString(FilterKind kind, double bits_per_key);
 
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);
@@ -22,13 +22,26 @@ std::string Counted(std::uint64_t count, const std::string& noun);
 // A rate in five digits, as a percentage while that is easy to read.
 std::string FormatRate(double rate);
 
+// Reads per lookup, as reads per 1,000 lookups.
+std::string PerThousand(double reads);
+
+// Three digits, and all of a whole number, for sentences.
+std::string Rounded(double number);
+
 // The number of a level of RocksDB; "-" if it is not known.
 std::string LevelName(int level);
 
 // The last part of a path.
 std::string FileName(const std::string& path);
 
-// Prints the document on standard output. JSON has no NaN or infinity: they become null.
+// A path as a word of the shell: in quotes if it needs them.
+std::string ForShell(const std::string& path);
+
+// Printable characters of ASCII as they are, other bytes as \xNN.
+std::string Escaped(const std::string& bytes);
+
+// Prints the document on standard output. JSON has no NaN or infinity: they become null. It is
+// UTF-8, which names of column families and files need not be: those that are not are escaped.
 void PrintJson(const nlohmann::json& document);
 
 }  // namespace exactbloom::tool

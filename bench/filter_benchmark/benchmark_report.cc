@@ -33,13 +33,12 @@ Rows RowsLike(Rows::const_iterator first, Rows::const_iterator end, Members... m
   return {first, other};
 }
 
-// A cell for each operation, "-" where it was not measured, and the rates behind them.
+// A cell for each operation, "-" for builds that were not measured, and the rates behind them.
 template <typename CellOf>
-Cells CellsOf(Cells cells, const Rows& rows, const std::vector<std::string>& operations,
-              const CellOf& cell_of, const Cells& rates) {
-  for (const std::string& operation : operations) {
+Cells CellsOf(Cells cells, const Rows& rows, const CellOf& cell_of, const Cells& rates) {
+  for (const Operation& operation : kOperations) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const ComparisonRow& any) {
-      return any.operation == operation;
+      return any.operation == operation.name;
     });
     cells.push_back(row == rows.end() ? "-" : cell_of(*row));
   }
@@ -55,24 +54,18 @@ std::string RatioCell(const ComparisonRow& row) {
 // Of one peer and size.
 std::string RatioTable(const Rows& rows) {
   const ComparisonRow& first = rows.front();
-  std::vector<std::string> operations;
-  for (const ComparisonRow& row : rows) {
-    if (row.layout == first.layout && row.kernel == first.kernel) {
-      operations.push_back(row.operation);
-    }
-  }
   const auto name = [](const ComparisonRow& row) { return row.operation + " "; };
   const auto peer_time = [](const ComparisonRow& row) {
     return fmt::format("{:.1f} ", row.peer_nanoseconds);
   };
   support::TextTable text(
-      CellsOf({"layout", "kernel"}, rows, operations, name, {"measured", "exact", "/peer"}));
-  text.AddRow(CellsOf({first.peer, "ns/key"}, rows, operations, peer_time,
-                      {Percent(first.peer_rate), "-", "1"}));
+      CellsOf({"layout", "kernel"}, rows, name, {"measured", "exact", "/peer"}));
+  text.AddRow(
+      CellsOf({first.peer, "ns/key"}, rows, peer_time, {Percent(first.peer_rate), "-", "1"}));
   for (auto row = rows.begin(); row != rows.end();) {
     const Rows line = RowsLike(row, rows.end(), &ComparisonRow::layout, &ComparisonRow::kernel);
     text.AddRow(CellsOf(
-        {row->layout, row->kernel}, line, operations, RatioCell,
+        {row->layout, row->kernel}, line, RatioCell,
         {Percent(row->rate_measured), Percent(row->rate_exact),
          row->peer_rate > 0.0 ? fmt::format("{:.2f}", row->rate_measured / row->peer_rate) : "-"}));
     row += static_cast<std::ptrdiff_t>(line.size());

@@ -29,7 +29,7 @@ struct BenchmarkReport {
   std::vector<std::string> kernels;
   int repetitions = 0;
   std::size_t block_offset = 0;
-  // Those of a peer and a size are neighbours, and so are those of a layout and a kernel in them.
+  // Those of a peer and a size are neighbours, and so are those of a kind and a kernel in them.
   std::vector<ComparisonRow> rows;
 
   std::string Text() const;

@@ -33,7 +33,7 @@ double Quantile(std::vector<double> values, double share) {
 }
 
 void ReadAll(const rocksdb::Slice& block) {
-  constexpr std::size_t kLineBytes = kLineBits / 8;
+  constexpr std::size_t kLineBytes = 64;
   unsigned sum = 0;
   for (std::size_t i = 0; i < block.size(); i += kLineBytes) {
     sum += static_cast<unsigned char>(block[i]);

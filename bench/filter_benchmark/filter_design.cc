@@ -4,14 +4,14 @@
 #include "exactbloom/bloom_filter.h"
 #include "fast_local_bloom.h"
 #include "plugin/bloom_filter_policy.h"
-#include "src/filter/kernels/kernel_table.h"
+#include "src/filter/kernels/kernel.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
 
-FilterDesign OfLayout(const std::string& name, Layout layout) {
-  return {name, layout, [layout](std::uint64_t, double bits_per_key) {
-            PolicyOptions options = PlainPolicy(layout);
+FilterDesign OfKind(const std::string& name, FilterKind kind) {
+  return {name, kind, [kind](std::uint64_t, double bits_per_key) {
+            PolicyOptions options = PlainPolicy(kind);
             options.bits_per_key = bits_per_key;
             return std::make_shared<BloomFilterPolicy>(options);
           }};
@@ -27,9 +27,7 @@ Policy NewRibbonOfEqualMemory(std::uint64_t keys, double bits_per_key) {
 }  // namespace
 
 std::vector<FilterDesign> OurDesigns() {
-  return {OfLayout("lines=0", {FilterKind::kClassic, 0}),
-          OfLayout("lines=1", {FilterKind::kClassic, 1}),
-          OfLayout("standard", {FilterKind::kStandard, 0})};
+  return {OfKind("classic", FilterKind::kClassic), OfKind("standard", FilterKind::kStandard)};
 }
 
 std::vector<FilterDesign> PeerDesigns(std::string* missing) {

@@ -1,4 +1,4 @@
-// What is compared: ExactBloom's layouts under each kernel, and RocksDB's filters, all through the
+// What is compared: ExactBloom's kinds under each kernel, and RocksDB's filters, all through the
 // two interfaces by which RocksDB itself calls a filter.
 #pragma once
 
@@ -19,11 +19,11 @@ using Policy = std::shared_ptr<const rocksdb::FilterPolicy>;
 
 struct FilterDesign {
   std::string name;
-  std::optional<Layout> layout;  // of ExactBloom's; RocksDB's designs have no exact theory
+  std::optional<FilterKind> kind;  // of ExactBloom's; RocksDB's designs have no exact theory
   std::function<Policy(std::uint64_t keys, double bits_per_key)> make_policy;
 };
 
-// ExactBloom's: the one list of layouts.
+// ExactBloom's: the one list of kinds.
 std::vector<FilterDesign> OurDesigns();
 
 // RocksDB's. FastLocalBloom with AVX2 comes first if it can run; if not, `missing` says why.

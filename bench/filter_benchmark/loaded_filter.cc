@@ -19,7 +19,7 @@ namespace {
 
 using support::WrongAnswer;
 
-constexpr std::size_t kLineBytes = kLineBits / 8;
+constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kBlockTrailerBytes = 5;  // RocksDB's, behind every block of a file
 constexpr std::size_t kKeysAtOnce = 16'384;
 constexpr std::uint64_t kMostPresentQueries = 1'000'000;
@@ -36,10 +36,10 @@ std::uint64_t CountPositive(const std::string& name, rocksdb::FilterBitsReader& 
 
 std::optional<ExactRate> ExactRateOf(const FilterDesign& design, std::uint64_t keys,
                                      double bits_per_key) {
-  if (!design.layout) return std::nullopt;
-  const FilterSize size = SizeAtBitsPerKey(*design.layout, keys, bits_per_key);
+  if (!design.kind) return std::nullopt;
+  const FilterSize size = SizeAtBitsPerKey(*design.kind, keys, bits_per_key);
   return ExactRate{size.false_positive_rate,
-                   support::RelativeRateDeviation(*design.layout, size, keys)};
+                   support::RelativeRateDeviation(*design.kind, size, keys)};
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ RateMeasurement MeasureRate(const std::string& name, rocksdb::FilterBitsReader& 
                             const std::optional<ExactRate>& exact);
 
 // The block has an allocation of its own. Its first byte lies at a given offset in a cache line,
-// the same for all filters of a run, because the offset decides whether a cache-line layout touches
-// one line or two.
+// the same for all filters of a run, because the offset decides whether a key of RocksDB's Bloom
+// filter touches one line or two.
 class FilterMemory {
  public:
   FilterMemory(const rocksdb::Slice& block, std::size_t offset);

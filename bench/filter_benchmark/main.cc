@@ -30,12 +30,6 @@ using support::Count;
 struct BenchmarkSettings {
   std::vector<std::uint64_t> keys = {10'000, 600'000, 10'000'000};
   std::vector<double> bits_per_key = {10, 14, 20};
-  // Names to keep, which are known; empty: all.
-  std::vector<std::string> layouts;
-  std::vector<std::string> kernels;
-  std::vector<std::string> operations;
-  std::vector<std::string> peers;
-
   int repetitions = 31;
   LoadConditions load;
   std::string json_file;  // empty: none
@@ -46,28 +40,14 @@ struct BenchmarkSettings {
 constexpr std::uint64_t kManyKeys = 1'000'000;
 constexpr int kRepetitionsOfManyKeys = 5;
 
-const std::string& NameOf(const FilterDesign& design) { return design.name; }
-const std::string& NameOf(const std::string& kernel) { return kernel; }
-
-// The items that are named, or all if there are no names.
-template <typename Item>
-std::vector<Item> Keep(std::vector<Item> items, const std::vector<std::string>& names) {
-  const auto is_left_out = [&](const Item& item) {
-    return !names.empty() && std::count(names.begin(), names.end(), NameOf(item)) == 0;
-  };
-  items.erase(std::remove_if(items.begin(), items.end(), is_left_out), items.end());
-  return items;
-}
-
-// Measures the filters of each size: first their rates, then every layout and kernel against the
+// Measures the filters of each size: first their rates, then every kind and kernel against the
 // first peer, and the default kernel against the others.
 class BenchmarkRun {
  public:
   BenchmarkRun(const BenchmarkSettings& settings, const std::string& command)
-      : settings_(settings), layouts_(Keep(OurDesigns(), settings.layouts)) {
-    peers_ = Keep(PeerDesigns(&report_.missing_peer), settings.peers);
+      : settings_(settings), peers_(PeerDesigns(&report_.missing_peer)) {
     report_.command = command;
-    report_.kernels = Keep(Kernels(), settings.kernels);
+    report_.kernels = Kernels();
     report_.repetitions = settings.repetitions;
     report_.block_offset = settings.load.block_offset;
   }
@@ -107,8 +87,6 @@ class BenchmarkRun {
 
   void CompareAll(LoadedFilter& filter, LoadedFilter& peer, double bits_per_key) {
     for (const Operation& operation : kOperations) {
-      const auto& names = settings_.operations;
-      if (!names.empty() && std::count(names.begin(), names.end(), operation.name) == 0) continue;
       const bool is_large_build = operation.ask == nullptr && filter.keys > kManyKeys;
       if (is_large_build && bits_per_key != settings_.bits_per_key.front()) continue;
       const int repetitions = is_large_build
@@ -122,19 +100,12 @@ class BenchmarkRun {
   }
 
   const BenchmarkSettings& settings_;
-  std::vector<FilterDesign> layouts_;
-  std::vector<FilterDesign> peers_;
   BenchmarkReport report_;
+  const std::vector<FilterDesign> layouts_ = OurDesigns();
+  const std::vector<FilterDesign> peers_;
   FilterComparer comparer_;
   support::Progress progress_;
 };
-
-std::vector<std::string> NamesOf(const std::vector<FilterDesign>& designs) {
-  std::vector<std::string> names;
-  names.reserve(designs.size());
-  for (const FilterDesign& design : designs) names.push_back(design.name);
-  return names;
-}
 
 void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
   app.option_defaults()->always_capture_default()->delimiter(',');
@@ -148,20 +119,8 @@ void DescribeArguments(CLI::App& app, BenchmarkSettings& settings) {
   app.add_option("--block-offset", settings.load.block_offset,
                  "Bytes from the start of a cache line to that of a filter block")
       ->transform(Count(0, 63));
-  app.option_defaults()->always_capture_default(false);
-  std::vector<std::string> operations;
-  operations.reserve(std::size(kOperations));
-  for (const Operation& operation : kOperations) operations.emplace_back(operation.name);
-  std::string missing;
-  const auto only = [&app](const char* option, std::vector<std::string>& kept,
-                           const std::vector<std::string>& names) {
-    app.add_option(option, kept, "Of these only")->check(support::OneOf(names));
-  };
-  only("--layouts", settings.layouts, NamesOf(OurDesigns()));
-  only("--kernels", settings.kernels, Kernels());
-  only("--operations", settings.operations, operations);
-  only("--peers", settings.peers, NamesOf(PeerDesigns(&missing)));
-  app.add_option("--json", settings.json_file, "Also write the ratios to this file");
+  app.add_option("--json", settings.json_file, "Also write the ratios to this file")
+      ->always_capture_default(false);
 }
 
 int Main(int argc, char** argv) {

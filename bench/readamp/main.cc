@@ -61,10 +61,8 @@ void DescribeKeys(CLI::App& app, ReadampSettings& settings) {
 void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
-      ->check(OneOf(WorkloadNames()))
-      ->default_str("absent,present, and hyphenation of a dictionary with --stored 0.1");
-  app.add_option("--lookups", settings.lookups, "Lookups per workload, except hyphenation")
-      ->transform(Count(1));
+      ->check(OneOf(WorkloadNames()));
+  app.add_option("--lookups", settings.lookups, "Lookups per workload")->transform(Count(1));
   app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
                  "The most lookups with the policy none, since each reads several blocks; 0: all")
       ->transform(Count());
@@ -100,14 +98,8 @@ void DescribeTree(CLI::App& app, ReadampSettings& settings) {
 }
 
 void DescribeReads(CLI::App& app, ReadampSettings& settings) {
-  const auto bytes_or_all = [bytes = Bytes()](std::string& text) -> std::string {
-    if (text != "all") return bytes(text);
-    text = std::to_string(kWholeDatabase);
-    return "";
-  };
-  app.add_option("--block-cache", settings.block_cache_bytes,
-                 "Bytes of the block cache, or all: it holds the database from the start")
-      ->transform(CLI::Validator(bytes_or_all, "BYTES or all"));
+  app.add_option("--block-cache", settings.block_cache_bytes, "Bytes of the block cache")
+      ->transform(Bytes());
 }
 
 // Of filters, where none are there yet.
@@ -146,12 +138,6 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
   for (const std::string& policy : settings.policies) {
     report.policies.push_back(
         MeasurePolicy(LikeTheFirst(policy, report.policies), keys, workloads, settings, progress));
-    for (const std::string& warning : report.policies.back().warnings) {
-      fmt::print(stderr, "readamp: warning: {}: {}\n", report.policies.back().policy, warning);
-    }
-  }
-  if (settings.bloom_table && settings.HasDictionary()) {
-    report.bloom_table = MeasureBloomTable(settings, progress);
   }
   progress.End();
   const auto elapsed = std::chrono::steady_clock::now() - start;
@@ -184,11 +170,8 @@ int Main(int argc, char** argv) {
       ->always_capture_default(false);
   app.add_flag("--details", settings.details, "Also print rates, reads and times of each workload");
   app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
-  app.add_flag("!--no-bloom-table", settings.bloom_table,
-               "Leave out Bloom's Table I, which is measured with a dictionary");
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();
-    if (settings.workloads.empty()) settings.workloads = DefaultWorkloads(settings);
     Measure(settings, app, support::CommandLine("readamp", argc, argv));
   });
 }

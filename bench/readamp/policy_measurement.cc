@@ -8,7 +8,6 @@
 
 #include "equal_memory.h"
 #include "readamp/lookups/growth.h"
-#include "tool/support/own_policy.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -24,27 +23,6 @@ std::size_t LookupsToMake(const Workload& workload, const rocksdb::FilterPolicy*
   return makes_all ? all : std::min<std::size_t>(all, settings.unfiltered_lookups);
 }
 
-// How a policy's fixed size_ratio differs from that of the tree whose filters it sizes: the keys of
-// the deepest level over those of the next one above it. Empty if it fits, or there is no such
-// level but level 0.
-std::string SizeRatioMisfit(const rocksdb::FilterPolicy* policy,
-                            const std::vector<LevelKeys>& levels) {
-  constexpr double kTolerance = 2.0;  // the largest factor between the two
-  const BloomFilterPolicy* ours = support::OwnPolicy(policy);
-  const double told = ours == nullptr ? 0.0 : ours->Options().size_ratio;
-  if (told <= 0.0 || levels.size() < 2) return "";
-  const LevelKeys& deepest = levels.back();
-  const LevelKeys& above = levels[levels.size() - 2];
-  const double real =
-      static_cast<double>(deepest.keys) / std::max(1.0, static_cast<double>(above.keys));
-  const bool fits = real >= told / kTolerance && real <= told * kTolerance;
-  if (above.level == 0 || fits) return "";
-  return fmt::format(
-      "size_ratio is {:g}, but level {} has {:.2g} times the keys of level {}: the filters take "
-      "more or less memory than bits_per_key says",
-      told, deepest.level, real, above.level);
-}
-
 }  // namespace
 
 std::string WithEqualBytes(const std::string& policy, std::uint64_t keys, double bits_per_key) {
@@ -56,14 +34,6 @@ std::string WithEqualBytes(const std::string& policy, std::uint64_t keys, double
   };
   return with(SettingOfEqualMemory([&](double setting) { return MakePolicy(with(setting)); }, keys,
                                    bits_per_key));
-}
-
-WorkloadResult MeasureWorkload(const Workload& workload, const Database& database,
-                               const std::string& step, Progress& progress) {
-  const Measurement measured = Run(workload, database, step, progress);
-  const Prediction predicted = Predict(database, workload);
-  CheckAgreement(measured, predicted, database.Settings().tree, step);
-  return MakeWorkloadResult(workload, measured, predicted);
 }
 
 PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
@@ -94,13 +64,14 @@ PolicyResult MeasurePolicy(const std::string& policy, const KeySet& keys,
   result.sorted_runs = tables.SortedRuns();
   result.levels = tables.KeysOfLevels();
   result.load_cpu_us = database.LoadCpuPerKey();
-  const std::string misfit = SizeRatioMisfit(filter_policy.get(), result.levels);
-  if (!misfit.empty()) result.warnings.push_back(misfit);
   if (growth) result.growth = MakeGrowthResult(policy, growth->Points());
   for (const Workload& workload : made) {
     if (workload.IsGrowth()) continue;
-    result.workloads.push_back(
-        MeasureWorkload(workload, database, policy + "  " + workload.name, progress));
+    const std::string step = policy + "  " + workload.name;
+    const Measurement measured = Run(workload, database, step, progress);
+    const Prediction predicted = Predict(database, workload);
+    CheckAgreement(measured, predicted, settings.tree, step);
+    result.workloads.push_back(MakeWorkloadResult(workload, measured, predicted));
   }
   return result;
 }

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,12 +38,6 @@ struct UserTable {
   std::uint64_t entries = 0;
 };
 
-// A block cache that holds the whole database before the lookups begin.
-inline constexpr std::size_t kWholeDatabase = std::numeric_limits<std::size_t>::max();
-
-// Bloom's share of words that need a disk read.
-inline constexpr double kBloomsShare = 0.1;
-
 inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
 
 struct ReadampSettings {
@@ -60,8 +52,8 @@ struct ReadampSettings {
   double stored_share = 0.5;
 
   // The lookups.
-  std::vector<std::string> workloads;         // empty: DefaultWorkloads
-  std::uint64_t lookups = 200'000;            // of each workload except hyphenation
+  std::vector<std::string> workloads = {"absent", "present"};
+  std::uint64_t lookups = 200'000;            // of each workload
   std::uint64_t unfiltered_lookups = 50'000;  // at most, without filters; 0: all
   double zipf_exponent = 0.99;
   std::size_t growth_points = 20;  // of growth, besides the one at rest
@@ -89,15 +81,7 @@ struct ReadampSettings {
   std::string directory = ".";  // where the databases are made and removed
   std::string json_file;        // empty: none
   bool details = false;         // print all tables
-  bool bloom_table = true;      // reproduce Bloom's Table I, if the keys are a dictionary
   std::uint64_t seed = 1970;
-
-  // Whether the keys are words: of a file in a folder `dict`, where systems have them. Only words
-  // are hyphenated.
-  bool HasDictionary() const {
-    const bool is_file = synthetic_keys == 0 && user_database.empty();
-    return is_file && std::filesystem::path(key_file).parent_path().filename() == "dict";
-  }
 };
 
 using support::InputError;

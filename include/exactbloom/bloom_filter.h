@@ -31,14 +31,14 @@ struct PreparedFilter;
 // misread the tail of a longer block as a filter of their own and could lose keys.
 inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 
-// The range of target rates. Every layout reaches kMinTargetRate with fewer than kMaxBitsPerKey
+// The range of target rates. Every kind reaches kMinTargetRate with fewer than kMaxBitsPerKey
 // bits per key; kMaxTargetRate takes about 1.44 bits per key.
 inline constexpr double kMinTargetRate = 1e-9;
 inline constexpr double kMaxTargetRate = 0.5;
 
 // The parameters of a filter, which the trailer of its block stores.
 struct FilterDescription {
-  Layout layout;
+  FilterKind kind = FilterKind::kClassic;
   int probes = 0;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;  // as counted by the builder: see AddKey
@@ -46,11 +46,11 @@ struct FilterDescription {
 };
 
 // Returns the m and k, with their exact rate, that the builder gives a filter of `keys` keys at
-// `bits_per_key`: the whole bytes (for lines = 1 the whole lines) that hold keys * bits_per_key
-// bits, fewer if the block would exceed kBlockBytesLimit, and the exact k* for them.
-//   keys           0 .. 2^53; an empty filter gets one byte, or with lines = 1 one line
+// `bits_per_key`: the whole bytes that hold keys * bits_per_key bits, fewer if the block would
+// exceed kBlockBytesLimit, and the exact k* for them.
+//   keys           0 .. 2^53; an empty filter gets one byte
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
-FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key);
+FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key);
 
 // The filter that a builder makes for a number of keys: computed once, and then handed to Finish.
 class BlockPlan {
@@ -66,7 +66,7 @@ class BlockPlan {
   bool IsCut() const { return is_cut_; }
 
   // Returns the exact rate. Computes it at every call; exactbloom::FalsePositiveRate states the
-  // time and the precision. Throws std::bad_alloc when memory is short.
+  // time and the precision.
   double FalsePositiveRate() const;
 
  private:
@@ -99,13 +99,13 @@ enum class ConstructionFault {
 class BloomFilterBuilder {
  public:
   struct Options {
-    Layout layout;
+    FilterKind kind = FilterKind::kClassic;
     double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
     // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:
     // kMinTargetRate .. kMaxTargetRate.
     double false_positive_rate = 0.0;
-    // Blocks stay below it; at most kBlockBytesLimit, and enough for a line and any trailer.
+    // Blocks stay below it; at most kBlockBytesLimit, and enough for 64 bytes and any trailer.
     std::uint64_t block_bytes_limit = kBlockBytesLimit;
     // Required by CheckHashes and CheckBlock: Finish then keeps the hashes, which takes longer.
     bool detect_faults = false;
@@ -143,21 +143,20 @@ class BloomFilterBuilder {
   void SetBitsPerKey(double bits_per_key) { options_.bits_per_key = bits_per_key; }
 
   // Returns the plan of a filter of the keys that were added, or of `keys` keys, 0 .. 2^53: m by
-  // the options, and the exact k* for it. Throws std::bad_alloc when memory is short.
+  // the options, and the exact k* for it.
   BlockPlan Plan() const { return Plan(KeyCount()); }
   BlockPlan Plan(std::uint64_t keys) const;
 
   // Returns Plan(keys).BlockBytes() without looking for k*: in some nanoseconds, unless filters are
-  // sized by their rate, which takes evaluations of the exact rate, up to some milliseconds. Throws
-  // std::bad_alloc when memory is short.
+  // sized by their rate, which takes evaluations of the exact rate, up to some milliseconds.
   std::uint64_t BlockBytes(std::uint64_t keys) const;
 
-  // The plan for a block of another size: m is the largest that `block_bytes` hold, at most a line
-  // smaller, and k* follows. Returns nothing if no block is that small.
+  // The plan for a block of another size: m is the largest that `block_bytes` hold, and k* follows.
+  // Returns nothing if no block is that small.
   std::optional<BlockPlan> PlanWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
 
   // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key
-  // or rate; 0 if not even one does. Throws std::bad_alloc when memory is short.
+  // or rate; 0 if not even one does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
   // Returns the block of a filter that holds all keys added since the last call, and forgets them.
@@ -198,7 +197,7 @@ class BloomFilterBuilder {
 enum class BlockStatus {
   kUsable,
   kForeign,         // not a block of this format: its last bytes lack the mark
-  kUnknownVersion,  // of another version of the format, or a layout that this version lacks
+  kUnknownVersion,  // of another version of the format, or with `lines` other than 0
   kDamaged,         // the checksum does not fit trailer and length, or a field has a reserved value
 };
 
@@ -232,7 +231,7 @@ class BloomFilterView {
 
   // Holds a filter::PreparedFilter (src/filter/kernels/kernel.h).
   struct alignas(std::uint64_t) {
-    unsigned char bytes[96];
+    unsigned char bytes[80];
   } prepared_;
   // By the instruction set in use, or for blocks that are not usable.
   bool (*may_contain_)(const void* prepared, std::string_view key);
@@ -240,7 +239,7 @@ class BloomFilterView {
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the
-// processor among "avx512", "avx2", "neon" and "scalar", or the one that the environment variable
+// processor among "avx2" and "scalar", or the one that the environment variable
 // EXACTBLOOM_KERNEL named when it was first needed. An unknown name, and that of a set that the
 // machine lacks, is ignored. All sets build the same bytes and give the same answers.
 std::string_view KernelName();

@@ -48,6 +48,19 @@ rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char*
    memory is short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
 
+/* Makes the filters of a database that has just been opened, and has a tree listener, count in
+   memory budgets (FollowDatabase in exactbloom/tree_listener.h). `families` are `count` handles of
+   its column families; NULL and 0 for the default one alone. An error: a NULL database, a database
+   without a tree listener, and when memory is short. */
+void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
+                                size_t count, char** errptr);
+
+/* Returns the sorted runs of a followed database, each on a line:
+   "FAMILY LEVEL RUNS TABLES KEYS FILTER_BYTES bloom|ribbon WASTED_READS", the last in 1,000 lookups
+   of absent keys. A family's name may have blanks. The caller frees it with rocksdb_free() or
+   free(). Returns NULL and an error for a NULL database and when memory is short. */
+char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr);
+
 /* Sets the bound of the memory budget `name`, which the policies of the process share that have
    memory_budget= or budget= in their text; "" is the name of those without budget=. `size` is as in
    the option: "2GiB", "10%", "0" for no bound (exactbloom/memory_budget.h). An error: a bad name or

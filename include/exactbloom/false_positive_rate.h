@@ -13,13 +13,7 @@
 // its state is the number of bits that are still zero, and all of its terms are positive.
 // docs/theory.md derives it.
 //
-// With lines = 1 (layout.h) a line receives a random number of keys, and is a small filter of its
-// own. With r(j) the exact rate of a line of j keys,
-//
-//   lines = 1  rate = sum_j P(J=j) r(j),               J ~ Binomial(n, line / m)
-//
-// The functions do not allocate for lines = 0. With lines = 1 they allocate a few thousand numbers,
-// and throw std::bad_alloc when memory is short. They throw nothing else.
+// The functions do not allocate, and throw nothing.
 #pragma once
 
 #include <cstdint>
@@ -30,20 +24,19 @@ namespace exactbloom {
 
 // Returns the exact false-positive rate of a filter of `bits` bits that holds `keys` distinct keys
 // with `probes` bits each.
-//   bits     m, 1 .. 2^53; with lines = 1 a whole number of lines
+//   bits     m, 1 .. 2^53
 //   keys     n, 0 .. 2^53; an empty filter has rate 0
 //   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`
-// Precision: for lines = 0 a relative error of at most 1e-12 for bits and keys up to 1e12 and 64
-// probes, as long as the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a
-// subnormal number or zero: see Log2FalsePositiveRate. With lines = 1 the error is at most 1e-11.
-// Time: microseconds. Errors: NaN for parameters outside their ranges. Source: equations (53)-(63),
-// in the positive form; Putze et al. 2007 for lines = 1.
-double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+// Precision: a relative error of at most 1e-12 for bits and keys up to 1e12 and 64 probes, as long
+// as the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a
+// subnormal number or zero: see Log2FalsePositiveRate. Time: microseconds. Errors: NaN for
+// parameters outside their ranges. Source: equations (53)-(63), in the positive form.
+double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns log2 of the same rate, which stays finite where the rate itself underflows.
 // Parameters, errors and source as above; -infinity for an empty filter.
-// Precision: absolute error at most 2e-12 for lines = 0, else as the relative error above.
-double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+// Precision: absolute error at most 2e-12.
+double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns the usual approximation of both rates, (1 - e^(-kn/m))^k, equation (58). It is a limit
 // for large m and n, provided for comparison and not for sizing. Parameters and errors as above.

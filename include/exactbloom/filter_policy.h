@@ -44,13 +44,10 @@ struct ExactBloomOptions {
   std::uint64_t memory_budget = 0;
   // Without memory_budget: the size is what another policy or SetMemoryBudget() says.
   std::string budget;
-  // Whether runs with at least a hundredth of the keys get RocksDB's Ribbon filters, in as many
-  // bytes: they have fewer false positives, and take longer to build and to check.
+  // Whether a run gets RocksDB's Ribbon filters, in as many bytes, if it and all smaller ones hold
+  // at least 2% of the keys: they have fewer false positives, and take longer to build and to
+  // check.
   bool ribbon = true;
-  // 0: the division follows the sizes that the runs have, for which the database needs a tree
-  // listener (tree_listener.h). Above 1: each level is taken to be so many times larger than the
-  // one above it, and no listener is needed.
-  double size_ratio = 0.0;
   // Salt of the key hash, for which `ribbon` must be false. Each filter stores its own, so it may
   // be changed at any time.
   std::uint64_t hash_seed = 0;
@@ -63,9 +60,6 @@ struct BloomFilterPolicyOptions {
   // Unless 0: every filter gets the fewest bits whose exact false-positive rate is at most this,
   // kMinTargetRate .. kMaxTargetRate.
   double fpr = 0.0;
-  // 0: a key's bits lie anywhere in the filter, for the lowest rate. 1: in one cache line, for the
-  // fastest check. See layout.h.
-  int lines = 0;
   // Unless empty: bits per key of level 0, 1, 2 and so on, each in the range of bits_per_key; the
   // last also for all deeper levels.
   std::vector<double> level_bits;

@@ -3,14 +3,17 @@
 //   filter_policy={id=exactbloom;memory_budget=2GiB;budget=stores}
 //
 // All policies `exactbloom` that name the budget `stores` share it, in whatever column family,
-// database, thread or language; those without a name share the one of the empty name. The sum of
-// the filters' bytes, of live tables and of tables in the making, stays within the bound, and is
-// divided among all sorted runs of all these databases so that lookups waste the fewest reads.
-// Tables that are there when a database is opened, or when the bound is lowered, may exceed it: new
-// tables then get one bit per key at most, until compactions or a rebuild have replaced the others.
+// database, thread or language; those without a name share the one of the empty name. The filters
+// of live tables and of tables in the making stay within the bound, and are divided among all
+// sorted runs of all these databases so that lookups waste the fewest reads. Filters that were
+// there when a database was opened, or when the bound was lowered, may exceed it: new tables then
+// get none until compactions have replaced the others.
 //
-// Of several sizes for one name the last that is set rules: by opening a database, by SetOptions(),
-// or by SetMemoryBudget(). The info log of each database says so.
+// Call FollowDatabase (tree_listener.h) after DB::Open; without it a column family counts from its
+// first flush or compaction on. The preloaded object calls it.
+//
+// Of several sizes for one name the last rules: that of the policy made last whose family has
+// written a table or is followed, or of SetMemoryBudget(). The info log of each database says so.
 #pragma once
 
 #include <rocksdb/status.h>
@@ -35,17 +38,14 @@ struct MemoryBudgetUse {
     std::string database;  // its path
     std::string column_family;
     std::uint64_t filter_bytes = 0;  // of live tables, and of tables in the making
-    std::uint64_t unknown_keys = 0;  // beside: in tables whose filters were not looked at yet
   };
-  std::uint64_t bound = 0;  // bytes; 0: none
-  std::uint64_t used = 0;   // the sum of filter_bytes
-  // Those that share it. After an opening, until its first tables show their policies, all column
-  // families of the database.
-  std::vector<Family> families;
+  std::uint64_t bound = 0;       // bytes; 0: none
+  std::uint64_t used = 0;        // the sum of filter_bytes
+  std::vector<Family> families;  // those that share it, by database and name
 };
 
-// Returns what a budget is used for. `used` exceeds `bound` only by filters that were there before.
-// Throws std::bad_alloc when memory is short.
+// Returns what a budget is used for; zeros for a name that is not in use. `used` exceeds `bound`
+// only by filters that were there before. Throws std::bad_alloc when memory is short.
 MemoryBudgetUse GetMemoryBudgetUse(const std::string& name = "");
 
 }  // namespace exactbloom

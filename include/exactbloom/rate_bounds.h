@@ -1,9 +1,9 @@
 // Bounds and approximations of the false-positive rate, in closed form.
 //
 // They are provided for comparison, and because two bounds that are close enough decide in a
-// fraction of a microsecond what the exact rate would decide. All are for lines = 0, with m bits, n
-// keys and k probes. Their ranges are those of FalsePositiveRate; outside them the result is NaN.
-// The usual approximation (58) is AsymptoticFalsePositiveRate, in false_positive_rate.h.
+// fraction of a microsecond what the exact rate would decide. m is the number of bits,
+// n of keys, k of probes. Their ranges are those of FalsePositiveRate; outside them the result is
+// NaN. The usual approximation (58) is AsymptoticFalsePositiveRate, in false_positive_rate.h.
 //
 // No function throws or allocates.
 #pragma once

@@ -4,10 +4,7 @@
 // Here every answer is the best one for the given whole numbers, found by a search on the exact
 // rate.
 //
-// The functions take every layout (layout.h). With lines = 1 m grows by whole lines. FilterSizer
-// (filter_sizer.h) gives the same answers to a caller who sizes many filters.
-//
-// For memory and exceptions see false_positive_rate.h.
+// The functions do not allocate, and throw nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +23,7 @@ namespace exactbloom {
 // (53) and (59) over k; the search starts from Conjecture 24 and goes two steps past a minimum. If
 // the bounds of Corollary 23 tell k* from its neighbours, as they do for most filters of thousands
 // of keys, the exact rate is not needed, and an answer takes a fraction of a microsecond.
-int OptimalProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
+int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys);
 
 struct FilterSize {
   std::uint64_t bits = 0;            // m
@@ -39,7 +36,7 @@ struct FilterSize {
 //   target   a rate, strictly between 0 and 1
 // Errors: nothing is returned for parameters outside these ranges, or if more than 2^53 bits would
 // be needed.
-std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, double target);
+std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, double target);
 
 // Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
 // `target`, with k* for that number; 0 if a single key exceeds the target.
@@ -47,6 +44,6 @@ std::optional<FilterSize> SmallestFilter(Layout layout, std::uint64_t keys, doub
 //   target   a rate, strictly between 0 and 1
 // The answer is at most 2^53, which it reaches only for targets that differ from 1 by rounding
 // errors. Errors: nothing is returned for parameters outside these ranges.
-std::optional<std::uint64_t> MostKeys(Layout layout, std::uint64_t bits, double target);
+std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, double target);
 
 }  // namespace exactbloom

@@ -1,5 +1,5 @@
-// Gives the filter policies of a database the shape of its LSM tree, as the policy exactbloom
-// needs it. SetFilterPolicy (filter_policy.h) adds one; elsewhere
+// Gives the policy exactbloom the live tree of a database. SetFilterPolicy (filter_policy.h) adds a
+// listener; elsewhere
 //
 //   options.listeners.push_back(exactbloom::NewTreeListener());
 //
@@ -7,24 +7,65 @@
 //
 //   listeners=exactbloom_tree
 //
-// A filter policy sees one table; listeners get the events of all flushes and compactions. The
-// listener keeps the keys and filter bytes of each level of every column family. The policy reads
-// them when a table is written (docs/configuration.md says what the table gets).
+// A filter policy sees one table; listeners get the events of all flushes and compactions. At the
+// first event of an opened database the process lists its tables; from then on it knows keys and
+// filter bytes of each sorted run. docs/configuration.md says what a table gets by them.
 #pragma once
 
+#include <rocksdb/db.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/status.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
 
-// Returns a new listener. Several databases may share one, and it may be made before or after the
-// policy and destroyed in any order. At the first event of an opened database it lists all tables,
-// and reads the properties of a sample, with a memory budget after the first job; later events cost
-// some microseconds. What it knows of a database is freed when that is closed. Throws
-// std::bad_alloc when memory is short; the listener itself never throws.
+inline constexpr char kTreeListenerName[] = "exactbloom_tree";
+
+// Returns a new listener. Several databases may share one, a database may have several, and it may
+// be made before or after the policy and destroyed in any order. An event costs some microseconds,
+// and a list of all tables, which few events need, at most 5 ms in a second. What is known of a
+// database is freed when that is closed. Throws std::bad_alloc when memory is short; the listener
+// itself never throws.
 std::shared_ptr<rocksdb::EventListener> NewTreeListener();
+
+// Lists the tables of a database that has just been opened, so that its filters count in memory
+// budgets from now on (memory_budget.h), and reads how many bytes they take: of at most 64 tables
+// of each level below level 0 and of those of level 0, from which the others follow. Without this
+// call a column family counts from its first flush or compaction on. Its older filters are then
+// taken to have bits_per_key; in the default one the first job to end reads them as this call does.
+//   db         as DB::Open or the like returned it, with a tree listener; a StackableDB is followed
+//              by the database that it is on. One that only reads is not followed
+//   families   handles of the column families; that of the default one may be left out. Others that
+//              are left out count from their first table on
+// May be called again, and while the database is in use. Errors: InvalidArgument for a database
+// without a tree listener; MemoryLimit.
+rocksdb::Status FollowDatabase(rocksdb::DB* db,
+                               const std::vector<rocksdb::ColumnFamilyHandle*>& families = {});
+
+// A sorted run of a followed database, or those of level 0 that have about as many keys.
+struct SortedRuns {
+  std::string column_family;
+  int level = 0;
+  std::uint64_t runs = 1;  // 1 below level 0
+  std::uint64_t tables = 0;
+  std::uint64_t keys = 0;  // in filters
+  std::uint64_t filter_bytes = 0;
+  // Of tables that were written before the database was opened it is taken to be what such a run
+  // would get now.
+  bool ribbon = false;
+  // In 1,000 lookups of absent keys, in all of these runs, by the rate of filters of a million
+  // keys.
+  double wasted_reads = 0.0;
+};
+
+// Returns the sorted runs of all column families, from what is known, without asking RocksDB; none
+// if the database is not followed yet. Throws std::bad_alloc.
+std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db);
 
 }  // namespace exactbloom

@@ -1,9 +1,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <locale>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "../bloom_filter_policy.h"
 #include "../policy_options.h"
@@ -83,6 +86,37 @@ void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** err
     options->rep.listeners.push_back(exactbloom::NewTreeListener());
     return Status::OK();
   });
+}
+
+void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
+                                size_t count, char** errptr) {
+  Report(errptr, [&] {
+    if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
+    std::vector<ROCKSDB_NAMESPACE::ColumnFamilyHandle*> handles;
+    for (size_t i = 0; i < count; ++i) {
+      // The first member in every version of RocksDB; others were added.
+      handles.push_back(
+          *reinterpret_cast<ROCKSDB_NAMESPACE::ColumnFamilyHandle* const*>(families[i]));
+    }
+    return exactbloom::FollowDatabase(db->rep, handles);
+  });
+}
+
+char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr) {
+  char* text = nullptr;
+  Report(errptr, [&] {
+    if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
+    std::ostringstream lines;
+    lines.imbue(std::locale::classic());
+    for (const exactbloom::SortedRuns& runs : exactbloom::GetSortedRuns(*db->rep)) {
+      lines << runs.column_family << ' ' << runs.level << ' ' << runs.runs << ' ' << runs.tables
+            << ' ' << runs.keys << ' ' << runs.filter_bytes
+            << (runs.ribbon ? " ribbon " : " bloom ") << runs.wasted_reads << '\n';
+    }
+    text = strdup(lines.str().c_str());
+    return text != nullptr ? Status::OK() : Status::MemoryLimit();
+  });
+  return text;
 }
 
 void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {

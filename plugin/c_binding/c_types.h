@@ -4,13 +4,19 @@
 #pragma once
 
 #include <rocksdb/c.h>
+#include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 
+using ROCKSDB_NAMESPACE::DB;            // NOLINT(google-global-names-in-headers): as in c.cc
 using ROCKSDB_NAMESPACE::FilterPolicy;  // NOLINT(google-global-names-in-headers): as in c.cc
 using ROCKSDB_NAMESPACE::Options;       // NOLINT(google-global-names-in-headers)
 
 extern "C" {
+
+struct rocksdb_t {
+  DB* rep;
+};
 
 struct rocksdb_options_t {
   Options rep;

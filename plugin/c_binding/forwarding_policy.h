@@ -44,12 +44,21 @@ class SharedPolicy : public ForwardingPolicy<Base> {
   std::string GetId() const override { return this->Target().GetId(); }
   const rocksdb::Customizable* Inner() const override { return &this->Target(); }
 
+  bool AreEquivalent(const rocksdb::ConfigOptions& config_options,
+                     const rocksdb::Configurable* other, std::string* mismatch) const override {
+    return this->Target().AreEquivalent(config_options, other, mismatch);
+  }
+
   rocksdb::Status ValidateOptions(const rocksdb::DBOptions& db_options,
                                   const rocksdb::ColumnFamilyOptions& cf_options) const override {
     return this->Target().ValidateOptions(db_options, cf_options);
   }
 
  protected:
+  const void* GetOptionsPtr(const std::string& name) const override {
+    return this->Target().template GetOptions<void>(name);
+  }
+
   // An OPTIONS file names the other policy, with its options.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override {

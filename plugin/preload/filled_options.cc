@@ -1,6 +1,7 @@
 #include "filled_options.h"
 
 #include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 
@@ -25,7 +26,7 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
   const auto* tables = is_block_based ? factory->GetOptions<BlockBasedTableOptions>() : nullptr;
   if (tables == nullptr) return note("has no block-based tables, and gets no filter policy");
   if (tables->filter_policy != nullptr) {
-    return note("keeps its filter policy " + tables->filter_policy->GetId());
+    return note("keeps its filter policy " + tables->filter_policy->ToString({}));
   }
   if (!Config().adds) return note("has no filter policy, and gets none");
   if (options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {
@@ -35,7 +36,7 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
   BlockBasedTableOptions filled = *tables;
   filled.filter_policy = PolicyForNone();
   options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(filled));
-  note("had no filter policy, and gets " + filled.filter_policy->GetId());
+  note("had no filter policy, and gets " + filled.filter_policy->ToString({}));
 }
 
 Families FilledFamilies(const Families& families, Notes* notes) {

@@ -222,12 +222,18 @@ rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(double bits_pe
 
 namespace {
 
-void HandOutRefusal(char** errptr) {
+// Calls a function of the core, or hands out why there is none.
+template <typename Result, typename... Parameters, typename... Arguments>
+Result CallCore(Result (*Core::*function)(Parameters...), char** errptr, Arguments... arguments) {
+  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
+  if (core != nullptr) return (core->*function)(arguments..., errptr);
+  if (errptr == nullptr) return Result();
   constexpr char kText[] = "Not implemented: exactbloom: %s";
   const std::size_t size = sizeof kText + std::strlen(exactbloom::preload::Refusal());
   std::free(*errptr);
   *errptr = static_cast<char*>(std::malloc(size));
   if (*errptr != nullptr) std::snprintf(*errptr, size, kText, exactbloom::preload::Refusal());
+  return Result();
 }
 
 }  // namespace
@@ -237,34 +243,31 @@ const char* exactbloom_version() { return EXACTBLOOM_VERSION; }
 void exactbloom_register() { LoadedCore(/*brings_rocksdb=*/true); }
 
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr) {
-  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
-  if (core != nullptr) return core->create_policy(policy, errptr);
-  HandOutRefusal(errptr);
-  return nullptr;
+  return CallCore(&Core::create_policy, errptr, policy);
 }
 
 void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char* policy,
                                           char** errptr) {
-  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
-  if (core != nullptr) return core->set_policy(options, policy, errptr);
-  HandOutRefusal(errptr);
+  CallCore(&Core::set_policy, errptr, options, policy);
 }
 
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr) {
-  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
-  if (core != nullptr) return core->add_tree_listener(options, errptr);
-  HandOutRefusal(errptr);
+  CallCore(&Core::add_tree_listener, errptr, options);
+}
+
+void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
+                                size_t count, char** errptr) {
+  CallCore(&Core::follow_database, errptr, db, families, count);
+}
+
+char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr) {
+  return CallCore(&Core::sorted_runs, errptr, db);
 }
 
 void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
-  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
-  if (core != nullptr) return core->set_memory_budget(name, size, errptr);
-  HandOutRefusal(errptr);
+  CallCore(&Core::set_memory_budget, errptr, name, size);
 }
 
 char* exactbloom_memory_budget_use(const char* name, char** errptr) {
-  const Core* core = LoadedCore(/*brings_rocksdb=*/true);
-  if (core != nullptr) return core->memory_budget_use(name, errptr);
-  HandOutRefusal(errptr);
-  return nullptr;
+  return CallCore(&Core::memory_budget_use, errptr, name);
 }

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <rocksdb/version.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -35,7 +36,21 @@ const void* core_base = nullptr;
 const void* rocksdb_base = nullptr;
 char own_path[PATH_MAX];
 pid_t started_process = 0;
+struct stat standard_error;  // that the program was started with; all zero if it had none
 char refusal[kMessageSize] = "no RocksDB is loaded";
+
+bool HasStandardError() {
+  struct stat now;
+  return fstat(STDERR_FILENO, &now) == 0 && now.st_mode == standard_error.st_mode &&
+         now.st_dev == standard_error.st_dev && now.st_ino == standard_error.st_ino;
+}
+
+// If the program closed standard error, or was started without it, descriptor 2 may be a file of
+// its own.
+void Report(const char* message) {
+  const bool is_started = started_process != 0;
+  if (!is_started || HasStandardError()) dprintf(STDERR_FILENO, "%s\n", message);
+}
 
 [[gnu::format(printf, 1, 2)]] void Refuse(const char* format, ...) {
   va_list arguments;
@@ -43,12 +58,17 @@ char refusal[kMessageSize] = "no RocksDB is loaded";
   vsnprintf(refusal, sizeof refusal, format, arguments);
   va_end(arguments);
   state = State::kRefused;
-  dprintf(STDERR_FILENO, "exactbloom: %s; this object changes nothing\n", refusal);
+  constexpr char kWhole[] = "exactbloom: %s; this object changes nothing";
+  char message[sizeof refusal + sizeof kWhole];
+  snprintf(message, sizeof message, kWhole, refusal);
+  Report(message);
 }
+
+bool IsPolicy(const char* value) { return value[strspn(value, kBlanks)] != '\0'; }
 
 bool IsSet() {
   const char* value = secure_getenv(kVariable);
-  return value != nullptr && *value != '\0';
+  return value != nullptr && IsPolicy(value);
 }
 
 const void* BaseOf(const void* address) {
@@ -56,13 +76,19 @@ const void* BaseOf(const void* address) {
   return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Returns the symbol if the object at this path defines it itself, rather than one that it needs.
+// Returns the symbol of the object at this path, or of one that it needs, if the object is loaded.
 // An empty path is the program.
-void* FindIn(const char* path, const void* base, const char* symbol) {
+void* FindFrom(const char* path, const char* symbol) {
   void* handle = dlopen(*path == '\0' ? nullptr : path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* found = dlsym(handle, symbol);
   dlclose(handle);  // the object stays loaded by its other handles
+  return found;
+}
+
+// The same if the object, which has this base, defines the symbol itself.
+void* FindIn(const char* path, const void* base, const char* symbol) {
+  void* found = FindFrom(path, symbol);
   return BaseOf(found) == base ? found : nullptr;
 }
 
@@ -144,14 +170,8 @@ bool IsMinorVersion(const char* version) {
          minor == ROCKSDB_MINOR;
 }
 
-// The base of the RocksDB library of this name, if it is loaded.
-const void* BaseOfLibrary(const char* name) {
-  void* handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return nullptr;
-  const void* base = BaseOf(dlsym(handle, kVersionSymbol));
-  dlclose(handle);
-  return base;
-}
+// The base of the RocksDB that programs link with, if it is loaded.
+const void* BaseOfLibrary() { return BaseOf(FindFrom(EXACTBLOOM_ROCKSDB_SONAME, kVersionSymbol)); }
 
 void LoadCore() {
   char path[sizeof own_path + sizeof kCoreFile];
@@ -171,8 +191,8 @@ void LoadCore() {
   }
   core = found;
   core_base = BaseOf(function);
-  rocksdb_base = BaseOfLibrary(EXACTBLOOM_ROCKSDB_SONAME);
-  if (!core->prepare(IsSet())) return Refuse("out of memory");
+  rocksdb_base = BaseOfLibrary();
+  if (!core->prepare(IsSet(), Report)) return Refuse("out of memory");
   state = State::kActive;
 }
 
@@ -192,7 +212,7 @@ void Decide(bool brings_rocksdb) {
     return Refuse("made for RocksDB %d.%d, but %s has RocksDB %s", ROCKSDB_MAJOR, ROCKSDB_MINOR,
                   copy.path, copy.version);
   }
-  if (BaseOfLibrary(EXACTBLOOM_ROCKSDB_SONAME) != copy.base) {
+  if (BaseOfLibrary() != copy.base) {
     return Refuse("RocksDB %s is linked into %s, where it cannot be reached, and not %s",
                   copy.version, copy.path, EXACTBLOOM_ROCKSDB_SONAME);
   }
@@ -208,6 +228,7 @@ bool IsOtherRocksDB(const void* function) {
 
 [[gnu::constructor]] void Start() {
   started_process = getpid();
+  if (fstat(STDERR_FILENO, &standard_error) != 0) standard_error = {};
   Dl_info info;
   // The address of a function that is exported could be another object's.
   if (dladdr(&own_path, &info) == 0 || realpath(info.dli_fname, own_path) == nullptr) return;
@@ -232,7 +253,8 @@ bool HasParentWithVariable() {
   bool found = false;
   constexpr std::size_t kLength = sizeof kVariable - 1;
   while (!found && getdelim(&entry, &capacity, '\0', file) > 0) {
-    found = strncmp(entry, kVariable, kLength) == 0 && entry[kLength] == '=';
+    found = strncmp(entry, kVariable, kLength) == 0 && entry[kLength] == '=' &&
+            IsPolicy(entry + kLength + 1);
   }
   free(entry);
   fclose(file);
@@ -275,15 +297,12 @@ void* NextDefinition(void* own, void* caller) {
   if (next != nullptr) return next;
   // RocksDB was loaded with RTLD_LOCAL, as language bindings do.
   Dl_info calling;
-  if (dladdr(caller, &calling) != 0) {
-    void* handle = dlopen(calling.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle != nullptr) {
-      next = dlsym(handle, self.dli_sname);
-      dlclose(handle);
-    }
-  }
+  if (dladdr(caller, &calling) != 0) next = FindFrom(calling.dli_fname, self.dli_sname);
   if (next != nullptr && BaseOf(next) != self.dli_fbase) return next;
-  fprintf(stderr, "exactbloom: %s is called, and no RocksDB has it\n", self.dli_sname);
+  char message[kMessageSize];
+  snprintf(message, sizeof message, "exactbloom: %s is called, and no RocksDB has it",
+           self.dli_sname);
+  Report(message);
   abort();
 }
 

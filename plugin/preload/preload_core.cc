@@ -1,13 +1,14 @@
 #include "preload_core.h"
 
 #include <memory>
-#include <new>
 #include <optional>
 
 #include "../c_binding/c_policy.h"
 #include "../c_binding/forwarding_policy.h"
+#include "../out_of_memory.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "exactbloom/version.h"
 #include "filled_options.h"
 #include "preloaded_policies.h"
@@ -39,26 +40,23 @@ class OpenCall {
 
 // Returns what `fill` returns, or nothing if out of memory.
 template <typename Fill>
-auto TryFill(Fill fill) -> std::optional<decltype(fill())> {
-  try {
-    return fill();
-  } catch (const std::bad_alloc&) {
-    return std::nullopt;
-  }
+auto TryFill(Fill fill) {
+  return ResultOr(std::optional<decltype(fill())>(), fill);
 }
 
+// Without memory only lines of the info log are lost.
 void TryAnnounce(const DB& db, const Notes& notes) {
-  try {
+  TryFill([&] {
     Announce(db, notes);
-  } catch (
-      const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): only lines of the info log are lost
-  }
+    return true;
+  });
 }
 
 // Calls `open` with filled options. Exceptions that RocksDB or the program throws pass through;
 // ours become a Status.
 template <typename Options, typename Fill, typename Open, typename Database>
-Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
+Status OpenFilled(const Options& options, Fill fill, Open open, Database db,
+                  const Handles* handles = nullptr) {
   const OpenCall call;
   Notes notes;
   const auto filled = TryFill([&] {
@@ -69,7 +67,12 @@ Status OpenFilled(const Options& options, Fill fill, Open open, Database db) {
   });
   if (!filled) return Status::MemoryLimit();
   Status status = open(*filled);
-  if (status.ok() && call.IsOutermost()) TryAnnounce(**db, notes);
+  if (!status.ok() || !call.IsOutermost()) return status;
+  TryAnnounce(**db, notes);
+  if (FollowsTree(Config().policy)) {
+    // Without memory it counts from its first flush or compaction on.
+    FollowDatabase(&**db, handles == nullptr ? Handles() : *handles).PermitUncheckedError();
+  }
   return status;
 }
 
@@ -98,11 +101,11 @@ Status Open(OpenFunction* next, const rocksdb::Options& options, const std::stri
 // For the functions that take column families: `open` gets them filled.
 template <typename Open, typename Database>
 Status OpenFilledFamilies(const DBOptions& options, const Families& families, Open open,
-                          Database db) {
+                          Database db, const Handles* handles) {
   Families filled_families;
   return OpenFilled(
       options, [&](DBOptions*, Notes* notes) { filled_families = FilledFamilies(families, notes); },
-      [&](const DBOptions& filled) { return open(filled, filled_families); }, db);
+      [&](const DBOptions& filled) { return open(filled, filled_families); }, db, handles);
 }
 
 Status OpenFamilies(OpenFamiliesFunction* next, const DBOptions& options, const std::string& path,
@@ -112,7 +115,7 @@ Status OpenFamilies(OpenFamiliesFunction* next, const DBOptions& options, const 
       [&](const DBOptions& filled, const Families& filled_families) {
         return next(filled, path, filled_families, handles, db);
       },
-      db);
+      db, handles);
 }
 
 Status OpenTransactions(OpenTransactionsFunction* next, const DBOptions& options,
@@ -124,7 +127,7 @@ Status OpenTransactions(OpenTransactionsFunction* next, const DBOptions& options
       [&](const DBOptions& filled, const Families& filled_families) {
         return next(filled, transaction_options, path, filled_families, handles, db);
       },
-      db);
+      db, handles);
 }
 
 // Calls `create` with what `fill` returns. Does not write to the info log during an open call,
@@ -179,28 +182,25 @@ void MakeFileWriter(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer
                     const rocksdb::Comparator* comparator, rocksdb::ColumnFamilyHandle* family,
                     bool invalidates_page_cache, rocksdb::Env::IOPriority priority,
                     bool skips_filters) {
-  std::unique_ptr<rocksdb::Options> filled;
-  try {
+  const auto filled = TryFill([&] {
     Notes notes;
-    filled = std::make_unique<rocksdb::Options>(options);
-    filled->comparator = comparator;  // the one that orders the keys, whatever the options have
-    FillFamily("", filled.get(), &notes);
-    filled->comparator = options.comparator;
-  } catch (const std::bad_alloc&) {
-    filled = nullptr;
-  }
-  next(writer, env_options, filled == nullptr ? options : *filled, comparator, family,
-       invalidates_page_cache, priority, skips_filters);
+    rocksdb::Options copy = options;
+    copy.comparator = comparator;  // the one that orders the keys, whatever the options have
+    FillFamily("", &copy, &notes);
+    copy.comparator = options.comparator;
+    return copy;
+  });
+  next(writer, env_options, filled ? *filled : options, comparator, family, invalidates_page_cache,
+       priority, skips_filters);
 }
 
-bool Prepare(bool replaces) {
-  try {
+bool Prepare(bool replaces, ReportFunction* report) {
+  ReportTo(report);
+  return ResultOr(false, [&] {
     RegisterFilterPolicies();
     if (replaces) ReplaceNames();
     return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+  });
 }
 
 constexpr Core kCore = {EXACTBLOOM_VERSION,
@@ -210,6 +210,8 @@ constexpr Core kCore = {EXACTBLOOM_VERSION,
                         exactbloom_filterpolicy_create,
                         exactbloom_options_set_filter_policy,
                         exactbloom_options_add_tree_listener,
+                        exactbloom_follow_database,
+                        exactbloom_sorted_runs,
                         exactbloom_set_memory_budget,
                         exactbloom_memory_budget_use,
                         NewPolicy,

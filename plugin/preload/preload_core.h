@@ -12,6 +12,7 @@
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/utilities/transaction_db.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ using MakeFileWriterFunction = void(rocksdb::SstFileWriter*, const rocksdb::EnvO
 // Which kind of call requested a filter policy; the info log shows the counts.
 enum class Asked { kBloom, kRibbon, kC, kOptionString };
 
+// Prints a message to standard error.
+using ReportFunction = void(const char* message);
+
 struct Core {
   // An upgrade of the package under a running process can pair hooks and core of different builds.
   // The hooks refuse a core that differs in these two, which precede all else in every version.
@@ -55,14 +59,17 @@ struct Core {
   std::uint64_t size;  // sizeof(Core)
 
   // Registers the names of the policies, and with `replaces` takes over the names of RocksDB's
-  // built-in policies. Returns false if out of memory.
-  bool (*prepare)(bool replaces);
+  // built-in policies. Messages are passed to `report`. Returns false if out of memory.
+  bool (*prepare)(bool replaces, ReportFunction* report);
 
   // exactbloom/c.h
   void (*register_names)();
   rocksdb_filterpolicy_t* (*create_policy)(const char* policy, char** errptr);
   void (*set_policy)(rocksdb_options_t* options, const char* policy, char** errptr);
   void (*add_tree_listener)(rocksdb_options_t* options, char** errptr);
+  void (*follow_database)(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
+                          std::size_t count, char** errptr);
+  char* (*sorted_runs)(rocksdb_t* db, char** errptr);
   void (*set_memory_budget)(const char* name, const char* size, char** errptr);
   char* (*memory_budget_use)(const char* name, char** errptr);
 
@@ -98,6 +105,7 @@ struct Core {
 };
 
 inline constexpr char kVariable[] = "EXACTBLOOM_POLICY";
+inline constexpr char kBlanks[] = " \t\n";  // before and after its value
 inline constexpr char kCoreFunction[] = "exactbloom_preload_core";
 
 using CoreFunction = const Core*();

@@ -7,16 +7,15 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <new>
 #include <utility>
 
 #include "../bloom_filter_policy.h"
 #include "../c_binding/forwarding_policy.h"
+#include "../object_factory.h"
 
 namespace exactbloom::preload {
 namespace {
@@ -25,7 +24,8 @@ using rocksdb::FilterPolicy;
 using rocksdb::Status;
 
 constexpr char kReplaceOnly[] = "replace-only";
-constexpr char kBlanks[] = " \t\n";
+
+ReportFunction* report_message = nullptr;
 
 std::string Trimmed(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
@@ -45,8 +45,9 @@ PreloadConfig ReadVariable() {
   }
   const Status status = ParsePolicy(policy, &config.policy, &config.sets_bits);
   if (status.ok()) return config;
-  dprintf(STDERR_FILENO, "%s is '%s': %s\n", kVariable, config.text.c_str(),
-          status.ToString().c_str());
+  const std::string message =
+      std::string(kVariable) + " is '" + config.text + "': " + status.ToString();
+  report_message(message.c_str());
   _exit(EXIT_FAILURE);  // without destructors: other threads of the program may be running
 }
 
@@ -94,22 +95,14 @@ ObjectLibrary::PatternEntry WithBits(const char* name, const char* other_name) {
 }
 
 void Replace(ObjectLibrary& library, const ObjectLibrary::PatternEntry& names) {
-  library.AddFactory<const FilterPolicy>(
-      names,
-      [](const std::string& id, std::unique_ptr<const FilterPolicy>* guard,
-         std::string* error) -> const FilterPolicy* {
-        try {
-          // Not strtod, which reads the decimal point of the program's locale.
-          double bits_per_key = 0.0;
-          std::from_chars(id.data() + id.find(':') + 1, id.data() + id.size(), bits_per_key);
-          guard->reset(new SharedPolicy<FilterPolicy>(PolicyForBits(bits_per_key)));
-          Count(Asked::kOptionString);
-          return guard->get();
-        } catch (const std::bad_alloc&) {
-          *error = "out of memory";
-          return nullptr;
-        }
-      });
+  AddFactory<const FilterPolicy>(library, names, [](const std::string& id) {
+    // Not strtod, which reads the decimal point of the program's locale.
+    double bits_per_key = 0.0;
+    std::from_chars(id.data() + id.find(':') + 1, id.data() + id.size(), bits_per_key);
+    Count(Asked::kOptionString);
+    return std::unique_ptr<const FilterPolicy>(
+        new SharedPolicy<FilterPolicy>(PolicyForBits(bits_per_key)));
+  });
 }
 
 struct Counter {
@@ -132,6 +125,8 @@ const PreloadConfig& Config() {
   static const PreloadConfig& config = *new PreloadConfig(ReadVariable());
   return config;
 }
+
+void ReportTo(ReportFunction* report) { report_message = report; }
 
 std::shared_ptr<const FilterPolicy> PolicyForBits(double bits_per_key) {
   PolicyOptions options = Config().policy;

@@ -20,8 +20,11 @@ struct PreloadConfig {
   bool adds = true;        // also to column families without a filter policy
 };
 
+// Sets where the message of an invalid EXACTBLOOM_POLICY goes.
+void ReportTo(ReportFunction* report);
+
 // Returns EXACTBLOOM_POLICY, parsed at the first call. An invalid value terminates the process with
-// one line on standard error. Throws std::bad_alloc.
+// a message. Throws std::bad_alloc.
 const PreloadConfig& Config();
 
 // PolicyForBits returns the policy for a call that requested `bits_per_key`, which

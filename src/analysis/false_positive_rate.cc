@@ -28,33 +28,32 @@ ScaledNumber WholeFilterRate(FilterKind kind, std::uint64_t bits, std::uint64_t 
 
 }  // namespace
 
-bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return layout.Admits(bits, probes) && bits <= kMaxCount && keys <= kMaxCount;
+bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  return Admits(kind, bits, probes) && bits <= kMaxCount && keys <= kMaxCount;
 }
 
-ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
+ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                      int probes) {
   if (keys == 0) return {0.0, 0};
-  if (layout.InLines()) return {LineFalsePositiveRate(layout.kind, bits, keys, probes), 0};
   // All bits of the filter are set by any one key.
-  if (bits == static_cast<std::uint64_t>(probes) && layout.kind == FilterKind::kClassic) {
+  if (bits == static_cast<std::uint64_t>(probes) && kind == FilterKind::kClassic) {
     return {1.0, 0};
   }
   if (bits == 1) return {1.0, 0};
-  const ScaledNumber rate = WholeFilterRate(layout.kind, bits, keys, probes);
+  const ScaledNumber rate = WholeFilterRate(kind, bits, keys, probes);
   return rate.Log2() > 0.0 ? ScaledNumber{1.0, 0} : rate;  // a rounding above one
 }
 
 }  // namespace analysis
 
-double FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!analysis::IsGeometry(layout, bits, keys, probes)) return analysis::kNotANumber;
-  return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Value();
+double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  if (!analysis::IsGeometry(kind, bits, keys, probes)) return analysis::kNotANumber;
+  return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Value();
 }
 
-double Log2FalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!analysis::IsGeometry(layout, bits, keys, probes)) return analysis::kNotANumber;
-  return analysis::ScaledFalsePositiveRate(layout, bits, keys, probes).Log2();
+double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  if (!analysis::IsGeometry(kind, bits, keys, probes)) return analysis::kNotANumber;
+  return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Log2();
 }
 
 double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int probes) {

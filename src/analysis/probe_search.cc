@@ -18,19 +18,19 @@ constexpr int kStepsPastMinimum = 2;
 constexpr double kLeastBound = 1e-280;
 constexpr double kRounding = 1e-11;
 
-int UsualProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
+int UsualProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   const double usual = kLn2 * static_cast<double>(bits) / static_cast<double>(keys);
-  const double most = layout.MostProbes(bits);
+  const double most = MostProbes(kind, bits);
   return static_cast<int>(std::clamp(usual, 1.0, most));
 }
 
 class ProbeSearch {
  public:
-  ProbeSearch(Layout layout, std::uint64_t bits, std::uint64_t keys)
-      : layout_(layout), bits_(bits), keys_(keys), limit_(layout.MostProbes(bits)) {}
+  ProbeSearch(FilterKind kind, std::uint64_t bits, std::uint64_t keys)
+      : kind_(kind), bits_(bits), keys_(keys), limit_(MostProbes(kind, bits)) {}
 
   int Best() {
-    const int start = UsualProbes(layout_, bits_, keys_);
+    const int start = UsualProbes(kind_, bits_, keys_);
     best_ = start;
     best_log2_rate_ = Log2Rate(start);
     Walk(start, -1);
@@ -40,7 +40,7 @@ class ProbeSearch {
 
  private:
   double Log2Rate(int probes) const {
-    return ScaledFalsePositiveRate(layout_, bits_, keys_, probes).Log2();
+    return ScaledFalsePositiveRate(kind_, bits_, keys_, probes).Log2();
   }
 
   void Walk(int from, int step) {
@@ -56,7 +56,7 @@ class ProbeSearch {
     }
   }
 
-  Layout layout_;
+  FilterKind kind_;
   std::uint64_t bits_;
   std::uint64_t keys_;
   int limit_;
@@ -71,7 +71,7 @@ class ProbeSearch {
 // well.
 int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   const int k = UsualProbes(kind, bits, keys);
-  const int limit = Layout(kind).MostProbes(bits);
+  const int limit = MostProbes(kind, bits);
   if (k + 1 > limit) return 0;
   const RateBounds first = FalsePositiveRateBounds(kind, bits, keys, k);
   const RateBounds second = FalsePositiveRateBounds(kind, bits, keys, k + 1);
@@ -87,9 +87,9 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 
 }  // namespace
 
-int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  const int proved = !layout.InLines() ? ProbesByBounds(layout.kind, bits, keys) : 0;
-  return proved > 0 ? proved : ProbeSearch(layout, bits, keys).Best();
+int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+  const int proved = ProbesByBounds(kind, bits, keys);
+  return proved > 0 ? proved : ProbeSearch(kind, bits, keys).Best();
 }
 
 }  // namespace exactbloom::analysis

@@ -23,11 +23,7 @@ class RateChain {
   // share of one-bits in the end, decides the scale: 1 for no scaling.
   RateChain(std::uint64_t bits, int most_followed, double expected_fill);
 
-  // The matrix of one committee.
-  PositiveChain Committee(std::uint64_t size) const;
-
   void AddCommittees(std::uint64_t count, std::uint64_t size);
-  void AddOne(const PositiveChain& committee) { committee.Apply(all_ones_); }
 
   // The probability that `followed` bits are all one, times 2^(followed * ScaleExponent()).
   double AllOnes(int followed) const { return all_ones_[static_cast<std::size_t>(followed)]; }
@@ -39,6 +35,9 @@ class RateChain {
   double AllDrawsOne(int draws) const;
 
  private:
+  // The matrix of one committee.
+  PositiveChain Committee(std::uint64_t size) const;
+
   std::uint64_t bits_;
   int states_;  // the largest state: at most the number of bits
   int scale_exponent_;

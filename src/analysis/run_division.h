@@ -13,11 +13,6 @@
 
 namespace exactbloom::analysis {
 
-// The part of a tree's keys from which on a run gets Ribbon filters, if they are allowed. At equal
-// bits Ribbon has a seventh of a Bloom filter's rate, but in a run of fewer keys that is saved more
-// cheaply by more bits.
-inline constexpr double kRibbonLeastPart = 0.01;
-
 // Sorted runs of equal size.
 struct EqualRuns {
   double keys = 0.0;    // of each run, above zero
@@ -25,15 +20,24 @@ struct EqualRuns {
   bool ribbon = false;  // the filters: Ribbon, or Bloom
 };
 
+// Runs get Ribbon filters where those of their size and smaller hold at least this part of the
+// keys. At equal bits Ribbon has a seventh of a Bloom filter's rate, but where few keys are, that
+// is saved more cheaply by more bits. By 1% for each run alone, 300 equal tables get Bloom filters
+// and waste four times what Ribbon filters do at equal bytes.
+inline constexpr double kRibbonLeastPart = 0.02;
+
+// Sets `ribbon` of each element accordingly.
+void MarkRibbon(std::vector<EqualRuns>& runs);
+
 // Returns bits per key for each element, so that the sum of the rates is least and `total_bits` are
 // used, up to kMaxBitsPerKey for each.
-//   bloom        the layout of the Bloom filters
+//   bloom        the kind of the Bloom filters
 //   total_bits   0 or more
 // Precision: the sum of the exact rates is within 2% of the least for runs of a thousand keys or
 // more. Time: 50 evaluations of the curve per element. The curve is
-// computed at the first call for a layout, which takes some tens of milliseconds, and kept as long
+// computed at the first call for a kind, which takes some tens of milliseconds, and kept as long
 // as the process runs.
-std::vector<double> DivideAmongRuns(Layout bloom, const std::vector<EqualRuns>& runs,
+std::vector<double> DivideAmongRuns(FilterKind bloom, const std::vector<EqualRuns>& runs,
                                     double total_bits);
 
 }  // namespace exactbloom::analysis

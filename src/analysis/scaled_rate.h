@@ -21,13 +21,10 @@ struct ScaledNumber {
 inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 
 // Whether the parameters lie in the ranges of FalsePositiveRate.
-bool IsGeometry(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Requires IsGeometry.
-ScaledNumber ScaledFalsePositiveRate(Layout layout, std::uint64_t bits, std::uint64_t keys,
+ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                      int probes);
-
-// Requires IsGeometry for the kind with lines = 1, and at least one key.
-double LineFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 }  // namespace exactbloom::analysis

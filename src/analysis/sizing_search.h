@@ -11,9 +11,9 @@
 
 namespace exactbloom::analysis {
 
-// Returns k*, mostly by the bounds of Corollary 23 alone. Requires IsGeometry of the layout's
+// Returns k*, mostly by the bounds of Corollary 23 alone. Requires IsGeometry of the kind's
 // smallest probes, and at least one key.
-int BestProbes(Layout layout, std::uint64_t bits, std::uint64_t keys);
+int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys);
 
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
 

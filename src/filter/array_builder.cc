@@ -5,13 +5,13 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "block_format.h"
 #include "kernels/code_word.h"
-#include "kernels/kernel_table.h"
-#include "kernels/line_fields.h"
+#include "kernels/kernel.h"
 
 namespace exactbloom::filter {
 namespace {
@@ -19,19 +19,25 @@ namespace {
 using Memory = std::unique_ptr<std::uint64_t[]>;
 constexpr std::size_t kChunkBytes = HashStore::kMostChunkHashes * sizeof(std::uint64_t);
 
+// The last bits of a position.
+using Entry = std::uint32_t;
+constexpr int kEntryBits = 32;
+
 // The entries of ranges, in buckets. They move from the hash store's chunks to chunks of the
 // buckets, which reuse the memory that the store has emptied: little more is allocated.
 //
-// A chunk is an array of std::uint64_t, and an Entry may be smaller, so entries are copied into it
-// and out of it byte by byte: std::memcpy, which compiles to one store or load.
-template <typename Entry>
+// A chunk is an array of std::uint64_t, and an Entry is smaller, so entries are copied into it and
+// out of it byte by byte: std::memcpy, which compiles to one store or load.
 class RangeBuckets {
  public:
-  // Every bucket has a chunk from the beginning. Throws std::bad_alloc.
+  // Every bucket has a chunk from the beginning, and there is room for the numbers of all others.
+  // Throws std::bad_alloc; no other function does.
   RangeBuckets(std::size_t buckets, std::uint64_t keys)
       : buckets_(buckets), new_chunks_left_(keys * kScratchBytesPerKey / kChunkBytes) {
+    chunks_.reserve(buckets + new_chunks_left_ + keys / HashStore::kMostChunkHashes + 1);
     for (Bucket& bucket : buckets_) {
-      bucket.chunks.push_back(Memory(new std::uint64_t[HashStore::kMostChunkHashes]));
+      bucket.last_chunk = chunks_.size();
+      chunks_.push_back({Memory(new std::uint64_t[HashStore::kMostChunkHashes]), kNone});
       Begin(bucket);
     }
   }
@@ -47,11 +53,9 @@ class RangeBuckets {
 
   // Takes over memory for hashes.
   void Recycle(Memory memory, std::size_t capacity) {
-    if (capacity != HashStore::kMostChunkHashes) return;
-    try {
-      free_.push_back(std::move(memory));
-    } catch (const std::bad_alloc&) {
-    }
+    if (memory == nullptr || capacity != HashStore::kMostChunkHashes) return;
+    chunks_.push_back({std::move(memory), free_});
+    free_ = chunks_.size() - 1;
   }
 
   // Hands out a bucket's entries as take(chunk, count); then it has none.
@@ -59,12 +63,12 @@ class RangeBuckets {
   void Consume(std::size_t number, Take take) {
     Bucket& bucket = buckets_[number];
     while (true) {
-      const std::uint64_t* chunk = bucket.chunks.back().get();
-      const auto bytes = bucket.end - reinterpret_cast<const unsigned char*>(chunk);
-      take(chunk, static_cast<std::size_t>(bytes) / sizeof(Entry));
-      if (bucket.chunks.size() == 1) break;
-      Recycle(std::move(bucket.chunks.back()), HashStore::kMostChunkHashes);
-      bucket.chunks.pop_back();
+      Chunk& chunk = chunks_[bucket.last_chunk];
+      const auto bytes = bucket.end - reinterpret_cast<unsigned char*>(chunk.memory.get());
+      take(chunk.memory.get(), static_cast<std::size_t>(bytes) / sizeof(Entry));
+      if (chunk.before == kNone) break;
+      const std::size_t taken = std::exchange(bucket.last_chunk, chunk.before);
+      chunk.before = std::exchange(free_, taken);
       Begin(bucket);
       bucket.end = bucket.limit;
     }
@@ -72,136 +76,45 @@ class RangeBuckets {
   }
 
  private:
+  static constexpr auto kNone = static_cast<std::size_t>(-1);
+
+  struct Chunk {
+    Memory memory;
+    std::size_t before;  // the number of the one before it, in its bucket or among the free ones
+  };
+
   // The entries are in full chunks but for the last one. There is always one.
   struct Bucket {
     unsigned char* end = nullptr;
     unsigned char* limit = nullptr;
-    std::vector<Memory> chunks;
+    std::size_t last_chunk = kNone;
   };
 
-  static void Begin(Bucket& bucket) {
-    bucket.end = reinterpret_cast<unsigned char*>(bucket.chunks.back().get());
+  void Begin(Bucket& bucket) {
+    bucket.end = reinterpret_cast<unsigned char*>(chunks_[bucket.last_chunk].memory.get());
     bucket.limit = bucket.end + kChunkBytes;
   }
 
   // Returns false, and changes nothing, if memory is short.
   __attribute__((noinline)) bool Extend(Bucket& bucket) {
-    try {
-      if (free_.empty()) {
-        if (new_chunks_left_ == 0) return false;
-        Recycle(Memory(new std::uint64_t[HashStore::kMostChunkHashes]),
-                HashStore::kMostChunkHashes);
-        --new_chunks_left_;
-        if (free_.empty()) return false;
-      }
-      bucket.chunks.emplace_back();
-    } catch (const std::bad_alloc&) {
-      return false;
+    if (free_ == kNone && new_chunks_left_ > 0) {
+      --new_chunks_left_;
+      Recycle(Memory(new (std::nothrow) std::uint64_t[HashStore::kMostChunkHashes]),
+              HashStore::kMostChunkHashes);
     }
-    bucket.chunks.back() = std::move(free_.back());
-    free_.pop_back();
+    if (free_ == kNone) return false;
+    Chunk& chunk = chunks_[free_];
+    const std::size_t taken = std::exchange(free_, chunk.before);
+    chunk.before = std::exchange(bucket.last_chunk, taken);
     Begin(bucket);
     return true;
   }
 
   std::vector<Bucket> buckets_;
-  std::vector<Memory> free_;
+  std::vector<Chunk> chunks_;
+  std::size_t free_ = kNone;
   std::uint64_t new_chunks_left_;
 };
-
-// What the two passes of both layouts have in common.
-template <typename Entry>
-class RangeBuilder {
- public:
-  virtual ~RangeBuilder() = default;
-
-  // The first pass over these hashes.
-  virtual void Distribute(const std::uint64_t* hashes, std::size_t count) = 0;
-
-  void Recycle(Memory memory, std::size_t capacity) {
-    buckets_.Recycle(std::move(memory), capacity);
-  }
-
-  // The second pass over what has been distributed so far. The first one also clears the array.
-  void Fill() {
-    for (std::size_t range = 0; range < range_count_; ++range) FillRange(range);
-    is_cleared_ = true;
-  }
-
- protected:
-  // Throws std::bad_alloc.
-  RangeBuilder(unsigned char* array, const FilterDescription& filter, std::uint64_t keys,
-               std::size_t range_count, std::size_t buckets_of_range)
-      : array_(array),
-        filter_(filter),
-        kernel_(KernelFor(filter)),
-        range_count_(range_count),
-        buckets_(buckets_of_range * range_count, keys) {}
-
-  virtual void FillRange(std::size_t range) = 0;
-
-  // Inlined, so that each place that adds has a load of its own.
-  __attribute__((always_inline)) void Add(std::size_t bucket, Entry entry) {
-    if (buckets_.Add(bucket, entry)) return;
-    Fill();
-    buckets_.Add(bucket, entry);
-  }
-
-  // To be called before a range is filled. Clears it the first time, and fetches it later.
-  void PrepareRange(unsigned char* begin, const unsigned char* end) const {
-    if (!is_cleared_) {
-      std::memset(begin, 0, static_cast<std::size_t>(end - begin));
-      return;
-    }
-    for (const unsigned char* line = begin; line < end; line += kLineBytes) {
-      __builtin_prefetch(line, 1);
-    }
-  }
-
-  unsigned char* array_;
-  const FilterDescription& filter_;
-  const Kernel& kernel_;
-  std::size_t range_count_;
-  RangeBuckets<Entry> buckets_;
-
- private:
-  bool is_cleared_ = false;
-};
-
-// lines = 1. A key's hash is its only entry: hardly any more memory is allocated, and each range is
-// filled just once.
-class LineRanges final : public RangeBuilder<std::uint64_t> {
- public:
-  LineRanges(unsigned char* array, const FilterDescription& filter, std::uint64_t keys)
-      : RangeBuilder(array, filter, keys,
-                     std::max<std::uint64_t>(1, ArrayBytes(filter.bits) >> kRangeBytesLog2), 1) {}
-
-  void Distribute(const std::uint64_t* hashes, std::size_t count) override {
-    constexpr int kRangeLinesLog2 = kRangeBytesLog2 - 6;
-    static_assert(std::size_t{1} << kRangeLinesLog2 ==
-                  (std::size_t{1} << kRangeBytesLog2) / kLineBytes);
-    const std::uint64_t line_count = filter_.bits / kLineBits;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t line = LineOf(hashes[i], line_count);
-      Add(std::min<std::size_t>(line >> kRangeLinesLog2, range_count_ - 1), hashes[i]);
-    }
-  }
-
- private:
-  void FillRange(std::size_t range) override {
-    unsigned char* begin = array_ + (range << kRangeBytesLog2);
-    unsigned char* end = range + 1 == range_count_ ? array_ + ArrayBytes(filter_.bits)
-                                                   : begin + (std::size_t{1} << kRangeBytesLog2);
-    PrepareRange(begin, end);
-    buckets_.Consume(range, [this](const std::uint64_t* hashes, std::size_t count) {
-      kernel_.add(array_, filter_, hashes, count);
-    });
-  }
-};
-
-// lines = 0.
-using Position32 = std::uint32_t;
-constexpr int kEntryBits = 32;
 
 // The buckets of a range take entries in turn. A bucket's end is often loaded just after it was
 // stored, and processors then make each load of an end wait for the store before it: with one
@@ -220,14 +133,19 @@ int RangeBitsLog2(std::uint64_t bits, std::uint64_t keys) {
   return range_bits_log2;
 }
 
-class DrawRanges final : public RangeBuilder<Position32> {
+class RangeBuilder {
  public:
-  DrawRanges(unsigned char* array, const FilterDescription& filter, std::uint64_t keys)
-      : RangeBuilder(array, filter, keys,
-                     ((filter.bits - 1) >> RangeBitsLog2(filter.bits, keys)) + 1, kBucketsOfRange),
-        range_bits_log2_(RangeBitsLog2(filter.bits, keys)) {}
+  // Throws std::bad_alloc.
+  RangeBuilder(unsigned char* array, const FilterDescription& filter, std::uint64_t keys)
+      : array_(array),
+        filter_(filter),
+        kernel_(KernelFor(filter)),
+        range_bits_log2_(RangeBitsLog2(filter.bits, keys)),
+        range_count_(((filter.bits - 1) >> range_bits_log2_) + 1),
+        buckets_(kBucketsOfRange * range_count_, keys) {}
 
-  void Distribute(const std::uint64_t* hashes, std::size_t count) override {
+  // The first pass over these hashes.
+  void Distribute(const std::uint64_t* hashes, std::size_t count) {
     for (std::size_t i = 0; i < count; i += kLocateKeys) {
       const std::size_t keys = std::min(count - i, kLocateKeys);
       kernel_.locate(filter_, hashes + i, keys, positions_.data());
@@ -236,11 +154,21 @@ class DrawRanges final : public RangeBuilder<Position32> {
       for (; p + kBucketsOfRange <= positions; p += kBucketsOfRange) {
 #pragma GCC unroll 4
         for (std::size_t turn = 0; turn < kBucketsOfRange; ++turn) {
-          AddPosition(positions_[p + turn], turn);
+          Add(positions_[p + turn], turn);
         }
       }
-      for (; p < positions; ++p) AddPosition(positions_[p], 0);
+      for (; p < positions; ++p) Add(positions_[p], 0);
     }
+  }
+
+  void Recycle(Memory memory, std::size_t capacity) {
+    buckets_.Recycle(std::move(memory), capacity);
+  }
+
+  // The second pass over what has been distributed so far. The first one also clears the array.
+  void Fill() {
+    for (std::size_t range = 0; range < range_count_; ++range) FillRange(range);
+    is_cleared_ = true;
   }
 
  private:
@@ -248,11 +176,27 @@ class DrawRanges final : public RangeBuilder<Position32> {
     return turn * range_count_ + range;
   }
 
-  __attribute__((always_inline)) void AddPosition(std::uint64_t position, std::size_t turn) {
-    Add(BucketOf(position >> range_bits_log2_, turn), static_cast<Position32>(position));
+  // Inlined, so that each place that adds has a load of its own.
+  __attribute__((always_inline)) void Add(std::uint64_t position, std::size_t turn) {
+    const std::size_t bucket = BucketOf(position >> range_bits_log2_, turn);
+    if (buckets_.Add(bucket, static_cast<Entry>(position))) return;
+    Fill();
+    buckets_.Add(bucket, static_cast<Entry>(position));
   }
 
-  void FillRange(std::size_t range) override {
+  // Clears the range the first time, and fetches it later.
+  void PrepareRange(unsigned char* begin, const unsigned char* end) const {
+    if (!is_cleared_) {
+      std::memset(begin, 0, static_cast<std::size_t>(end - begin));
+      return;
+    }
+    constexpr std::size_t kLineBytes = 64;
+    for (const unsigned char* line = begin; line < end; line += kLineBytes) {
+      __builtin_prefetch(line, 1);
+    }
+  }
+
+  void FillRange(std::size_t range) {
     const std::uint64_t first = static_cast<std::uint64_t>(range) << range_bits_log2_;
     const std::uint64_t end =
         std::min(first + (std::uint64_t{1} << range_bits_log2_), filter_.bits);
@@ -264,32 +208,23 @@ class DrawRanges final : public RangeBuilder<Position32> {
                        [begin](const std::uint64_t* chunk, std::size_t count) {
                          const auto* bytes = reinterpret_cast<const unsigned char*>(chunk);
                          for (std::size_t i = 0; i < count; ++i) {
-                           Position32 position;
-                           std::memcpy(&position, bytes + i * sizeof position, sizeof position);
-                           SetBit(begin, position);
+                           Entry entry;
+                           std::memcpy(&entry, bytes + i * sizeof entry, sizeof entry);
+                           SetBit(begin, entry);
                          }
                        });
     }
   }
 
+  unsigned char* array_;
+  const FilterDescription& filter_;
+  const Kernel& kernel_;
   int range_bits_log2_;
+  std::size_t range_count_;
+  RangeBuckets buckets_;
   LocatedPositions positions_;
+  bool is_cleared_ = false;
 };
-
-// Returns false, with nothing done, if there is no memory for the first entries.
-template <typename Ranges>
-bool Build(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  try {
-    Ranges ranges(array, filter, hashes.size());
-    hashes.Consume(
-        [&](const std::uint64_t* chunk, std::size_t count) { ranges.Distribute(chunk, count); },
-        [&](Memory chunk, std::size_t capacity) { ranges.Recycle(std::move(chunk), capacity); });
-    ranges.Fill();
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;  // from the constructor only
-  }
-}
 
 }  // namespace
 
@@ -297,18 +232,25 @@ void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, H
   std::memset(array, 0, static_cast<std::size_t>(ArrayBytes(filter.bits)));
   const Kernel& kernel = KernelFor(filter);
   hashes.Consume([&](const std::uint64_t* chunk, std::size_t count) {
-    kernel.add(array, filter, chunk, count);
+    AddKeys(kernel, array, filter, chunk, count);
   });
 }
 
 void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  const bool is_built = filter.layout.InLines() ? Build<LineRanges>(array, filter, hashes)
-                                                : Build<DrawRanges>(array, filter, hashes);
-  if (!is_built) BuildArrayDirectly(array, filter, hashes);
+  std::optional<RangeBuilder> ranges;
+  try {
+    ranges.emplace(array, filter, hashes.size());
+  } catch (const std::bad_alloc&) {
+    return BuildArrayDirectly(array, filter, hashes);
+  }
+  hashes.Consume(
+      [&](const std::uint64_t* chunk, std::size_t count) { ranges->Distribute(chunk, count); },
+      [&](Memory chunk, std::size_t capacity) { ranges->Recycle(std::move(chunk), capacity); });
+  ranges->Fill();
 }
 
 void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
-  if (ArrayBytes(filter.bits) <= DirectArrayBytes(filter.layout)) {
+  if (ArrayBytes(filter.bits) <= kDirectArrayBytes) {
     BuildArrayDirectly(array, filter, hashes);
   } else {
     BuildArrayByRange(array, filter, hashes);

@@ -3,10 +3,7 @@
 // An array that fits into a processor's caches is filled key by key. A larger one would take at
 // least one cache miss per key. It is divided into ranges that fit, and filled in two passes: the
 // first distributes the keys' entries to the ranges they touch, the second fills one range after
-// the other. An entry is
-//
-//   lines = 1   the hash of a key: its line lies within one range
-//   lines = 0   the last 32 bits of one position of a key
+// the other. An entry is the last 32 bits of one position of a key.
 //
 // The entries take the memory of the hashes that have been distributed, and at most twice
 // kScratchBytesPerKey of more memory per key: once for the first entries of each range, once for
@@ -22,12 +19,11 @@
 
 namespace exactbloom::filter {
 
-// An array above this size is filled range by range; a range has half of it. With lines = 0 a key
-// has many entries, and distributing them takes longer than waiting for a third-level cache, so an
-// array that fits into one is filled key by key.
-constexpr std::size_t DirectArrayBytes(Layout layout) {
-  return layout.InLines() ? kSecondLevelCacheBytes : std::size_t{1} << 25;
-}
+// An array above this size is filled range by range: a key has many entries, and distributing them
+// takes longer than waiting for a third-level cache.
+inline constexpr std::size_t kDirectArrayBytes = std::size_t{1} << 25;
+
+// A range has half of a second-level cache.
 inline constexpr int kRangeBytesLog2 = 19;
 static_assert(std::size_t{2} << kRangeBytesLog2 == kSecondLevelCacheBytes);
 

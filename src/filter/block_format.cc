@@ -23,19 +23,21 @@ const unsigned char* EndOf(std::string_view block) {
   return reinterpret_cast<const unsigned char*>(block.data()) + block.size();
 }
 
-// The layout and n's length, with a flag for the seed.
+// The kind and n's length, with a flag for the seed.
 unsigned LayoutByte(const FilterDescription& description) {
   return static_cast<unsigned>(KeyBytes(description.keys)) |
-         static_cast<unsigned>(description.layout.kind) << kKindShift |
-         static_cast<unsigned>(description.layout.Lines()) << kLinesShift |
+         static_cast<unsigned>(description.kind) << kKindShift |
          (description.hash_seed != 0 ? kHashSeedFlag : 0U);
 }
 
-Layout LayoutOf(unsigned layout_byte) {
+FilterKind KindOf(unsigned layout_byte) {
   constexpr unsigned kKindMask = 1;
+  return static_cast<FilterKind>(layout_byte >> kKindShift & kKindMask);
+}
+
+bool HasKnownLines(std::string_view block) {
   constexpr unsigned kLinesMask = 3;
-  return {static_cast<FilterKind>(layout_byte >> kKindShift & kKindMask),
-          static_cast<int>(layout_byte >> kLinesShift & kLinesMask)};
+  return (*(EndOf(block) - kLayoutFromEnd) >> kLinesShift & kLinesMask) == 0;
 }
 
 bool HasMark(std::string_view block) {
@@ -62,7 +64,7 @@ FilterDescription DescriptionOf(std::string_view block) {
   }
   description.keys = LoadLittleEndian(field, layout_byte & kKeyBytesMask);
   description.probes = *(EndOf(block) - kProbesFromEnd);
-  description.layout = LayoutOf(layout_byte);
+  description.kind = KindOf(layout_byte);
   description.bits = std::uint64_t{8} * (block.size() - trailer_bytes);
   return description;
 }
@@ -122,12 +124,12 @@ DecodedBlock DecodeBlock(std::string_view block) {
   }
   decoded.status = BlockStatus::kDamaged;
   if (!ChecksumFits(block)) return decoded;
-  const FilterDescription description = DescriptionOf(block);
-  if (!description.layout.IsValid()) {
+  if (!HasKnownLines(block)) {
     decoded.status = BlockStatus::kUnknownVersion;
     return decoded;
   }
-  if (!description.layout.Admits(description.bits, description.probes)) return decoded;
+  const FilterDescription description = DescriptionOf(block);
+  if (!Admits(description.kind, description.bits, description.probes)) return decoded;
   decoded.status = BlockStatus::kUsable;
   decoded.description = description;
   decoded.array = reinterpret_cast<const unsigned char*>(block.data());

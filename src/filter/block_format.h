@@ -38,7 +38,7 @@ inline constexpr unsigned char kVersion = 1;
 // The parts of the layout byte.
 inline constexpr unsigned kKeyBytesMask = 0x0F;  // the length of n, 0 .. 8 bytes
 inline constexpr unsigned kKindShift = 4;        // 1 bit: FilterKind
-inline constexpr unsigned kLinesShift = 5;       // 2 bits: the option `lines`; 2 and 3 are reserved
+inline constexpr unsigned kLinesShift = 5;       // 2 bits: 0; others are reserved
 inline constexpr unsigned kHashSeedFlag = 0x80;  // there is a hash seed
 
 inline constexpr std::size_t kHashSeedBytes = 8;

@@ -1,6 +1,5 @@
 // The public builder: options, the sizes of filters, and the steps from keys to a block.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -11,12 +10,11 @@
 #include "builder_state.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/filter_sizer.h"
 
 namespace exactbloom {
 namespace {
 
-constexpr std::uint64_t kLeastBlockBytesLimit = kLineBits / 8 + filter::kMostTrailerBytes + 1;
+constexpr std::uint64_t kLeastBlockBytesLimit = 64 + filter::kMostTrailerBytes + 1;
 
 // If an option is out of range, describes that in `error`, unless that is null, and returns false.
 // NaN lies in no range.
@@ -33,8 +31,7 @@ bool IsWithin(const char* name, double value, double least, double most, std::st
 
 bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
   const double rate = options.false_positive_rate;
-  return IsWithin("lines", options.layout.Lines(), 0, kMaxLines, error) &&
-         IsWithin("bits_per_key", options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey, error) &&
+  return IsWithin("bits_per_key", options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey, error) &&
          (rate == 0.0 ||
           IsWithin("false_positive_rate", rate, kMinTargetRate, kMaxTargetRate, error)) &&
          IsWithin("block_bytes_limit", static_cast<double>(options.block_bytes_limit),
@@ -42,30 +39,15 @@ bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
                   error);
 }
 
-// The memory of one layout, shared by all builders of the process. Never destroyed: a database may
-// still compact in its own threads while the process ends.
-FilterSizer& SizerOf(Layout layout) {
-  using Sizers = std::array<FilterSizer, 2 * (kMaxLines + 1)>;
-  static Sizers& sizers =
-      *new Sizers{FilterSizer({FilterKind::kStandard, 0}), FilterSizer({FilterKind::kClassic, 0}),
-                  FilterSizer({FilterKind::kStandard, 1}), FilterSizer({FilterKind::kClassic, 1})};
-  const auto lines = static_cast<std::size_t>(layout.Lines());
-  return sizers[2 * lines + (layout.kind == FilterKind::kClassic ? 1 : 0)];
-}
-
-std::uint64_t LeastBits(Layout layout) { return filter::ArrayBytes(layout.Granularity()) * 8; }
-
 // The m that the options ask for, in whole bytes; a real number, since it may exceed all limits.
 double WantedBits(const BloomFilterBuilder::Options& options, std::uint64_t keys) {
   const double target = options.false_positive_rate;
   if (target > 0.0 && keys > 0) {
-    const auto size = SizerOf(options.layout).SmallestFilter(keys, target);
+    const auto size = SmallestFilter(options.kind, keys, target);
     if (!size) return std::numeric_limits<double>::infinity();
     return static_cast<double>(filter::ArrayBytes(size->bits) * 8);
   }
-  const auto grain = static_cast<double>(8 * options.layout.ByteGranularity());
-  const double wanted = std::ceil(static_cast<double>(keys) * options.bits_per_key / grain) * grain;
-  return std::max(wanted, static_cast<double>(LeastBits(options.layout)));
+  return std::max(8.0, std::ceil(static_cast<double>(keys) * options.bits_per_key / 8.0) * 8.0);
 }
 
 // The bits of the largest array in a block of at most `block_bytes` that holds `keys` keys; 0 if
@@ -75,10 +57,9 @@ std::uint64_t BitsThatFit(const BloomFilterBuilder::Options& options, std::uint6
                           std::uint64_t block_bytes) {
   const std::size_t trailer_bytes = filter::TrailerBytes(keys, options.hash_seed);
   if (block_bytes <= trailer_bytes) return 0;
-  const std::uint64_t bytes = std::min(block_bytes - trailer_bytes,
-                                       options.block_bytes_limit - 1 - filter::kMostTrailerBytes);
-  const std::uint64_t bits = (bytes - bytes % options.layout.ByteGranularity()) * 8;
-  return bits < LeastBits(options.layout) ? 0 : bits;
+  return std::min(block_bytes - trailer_bytes,
+                  options.block_bytes_limit - 1 - filter::kMostTrailerBytes) *
+         8;
 }
 
 // The m of the builder's own plan, and whether it is less than the options ask for.
@@ -97,7 +78,7 @@ PlannedSize SizeOfPlan(const BloomFilterBuilder::Options& options, std::uint64_t
 std::uint64_t KeysOfBits(const BloomFilterBuilder::Options& options, std::uint64_t bits) {
   if (bits == 0) return 0;
   if (options.false_positive_rate > 0.0) {
-    return MostKeys(options.layout, bits, options.false_positive_rate).value_or(0);
+    return MostKeys(options.kind, bits, options.false_positive_rate).value_or(0);
   }
   return static_cast<std::uint64_t>(static_cast<double>(bits) / options.bits_per_key);
 }
@@ -130,14 +111,14 @@ std::uint64_t BloomFilterBuilder::KeyCount() const { return state_->Hashes().siz
 void BloomFilterBuilder::Clear() { state_->Clear(); }
 
 double BlockPlan::FalsePositiveRate() const {
-  return exactbloom::FalsePositiveRate(description_.layout, description_.bits, description_.keys,
+  return exactbloom::FalsePositiveRate(description_.kind, description_.bits, description_.keys,
                                        description_.probes);
 }
 
 BlockPlan BloomFilterBuilder::PlanOf(std::uint64_t keys, std::uint64_t bits) const {
   BlockPlan plan;
-  const int probes = SizerOf(options_.layout).OptimalProbes(bits, keys);
-  plan.description_ = {options_.layout, probes, bits, keys, options_.hash_seed};
+  const int probes = OptimalProbes(options_.kind, bits, keys);
+  plan.description_ = {options_.kind, probes, bits, keys, options_.hash_seed};
   plan.block_bytes_ = static_cast<std::size_t>(filter::BlockBytes(plan.description_));
   return plan;
 }
@@ -201,13 +182,13 @@ ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
   return check == nullptr ? ConstructionFault::kNone : check->CheckBlock(block);
 }
 
-FilterSize SizeAtBitsPerKey(Layout layout, std::uint64_t keys, double bits_per_key) {
+FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key) {
   BloomFilterBuilder::Options options;
-  options.layout = layout;
+  options.kind = kind;
   options.bits_per_key = bits_per_key;
   const std::uint64_t bits = SizeOfPlan(options, keys).bits;
-  const int probes = OptimalProbes(layout, bits, keys);
-  return {bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
+  const int probes = OptimalProbes(kind, bits, keys);
+  return {bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
 }
 
 }  // namespace exactbloom

@@ -6,7 +6,7 @@
 
 #include "block_format.h"
 #include "exactbloom/bloom_filter.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel.h"
 
 namespace exactbloom {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "block_format.h"
-#include "kernels/kernel_table.h"
+#include "kernels/kernel.h"
 #include "kernels/key_hash.h"
 
 namespace exactbloom::filter {

@@ -90,14 +90,6 @@ TEST(FalsePositiveRate, EqualsTheOracleAtRandomGeometries) {
   }
 }
 
-// m = 64, n = 4, the example of Section 3 of the paper.
-TEST(FalsePositiveRate, ReproducesThePapersExample) {
-  EXPECT_NEAR(FalsePositiveRate(FilterKind::kStandard, 64, 4, 10), 6.154e-4, 5e-8);
-  EXPECT_NEAR(FalsePositiveRate(FilterKind::kStandard, 64, 4, 11), 6.248e-4, 5e-8);
-  EXPECT_NEAR(FalsePositiveRate(FilterKind::kClassic, 64, 4, 9), 4.550e-4, 5e-8);
-  EXPECT_NEAR(FalsePositiveRate(FilterKind::kClassic, 64, 4, 11), 4.851e-4, 5e-8);
-}
-
 TEST(FalsePositiveRate, LiesBetweenTheLimitsOfAnEmptyAndOfAFullFilter) {
   for (const FilterKind kind : kKinds) {
     EXPECT_EQ(FalsePositiveRate(kind, 1000, 0, 7), 0.0);

@@ -1,4 +1,4 @@
-// Published rates, and those with lines = 1, which filter_rate_test compares with those of filters.
+// Published rates.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,55 +13,6 @@
 
 namespace exactbloom {
 namespace {
-
-// Figures of an independent prototype.
-TEST(LineRate, ReproducesTheReferenceRates) {
-  const auto rate = [](std::uint64_t bits_per_key, int probes) {
-    const std::uint64_t keys = 512'000;
-    return FalsePositiveRate({FilterKind::kClassic, 1}, keys * bits_per_key, keys, probes);
-  };
-  EXPECT_NEAR(rate(10, 6), 0.00955, 5e-6);
-  EXPECT_NEAR(rate(20, 11), 1.91e-4, 5e-7);
-}
-
-TEST(LineRate, IsTheRateOfASmallFilterWhenThereIsOneLine) {
-  for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
-    for (const std::uint64_t keys : {1, 10, 60}) {
-      EXPECT_NEAR(FalsePositiveRate({kind, 1}, kLineBits, keys, 7) /
-                      FalsePositiveRate(kind, kLineBits, keys, 7),
-                  1.0, 1e-13);
-    }
-  }
-}
-
-TEST(LineRate, OfOneKeyIsTheChanceToDrawItsBits) {
-  const std::uint64_t lines = 6400;
-  const double word = 1.0 / (512.0 * 511 * 510 / 6);  // 1 / C(512, 3)
-  EXPECT_NEAR(FalsePositiveRate({FilterKind::kClassic, 1}, lines * kLineBits, 1, 3) * lines / word,
-              1.0, 1e-9);
-}
-
-TEST(LineRate, TendsToOneAsTheLinesFill) {
-  double before = 0.0;
-  for (std::uint64_t keys = 1; keys <= 1'000'000'000'000; keys *= 10) {
-    const double rate = FalsePositiveRate({FilterKind::kClassic, 1}, 640 * kLineBits, keys, 6);
-    EXPECT_GE(rate, before);
-    EXPECT_LE(rate, 1.0);
-    before = rate;
-  }
-  EXPECT_NEAR(before, 1.0, 1e-12);
-}
-
-TEST(LineRate, AnswersNonsenseWithNaN) {
-  const auto rate = [](Layout layout, std::uint64_t bits) {
-    return FalsePositiveRate(layout, bits, 10, 4);
-  };
-  EXPECT_TRUE(std::isnan(rate({FilterKind::kClassic, 2}, 5120)));
-  EXPECT_TRUE(std::isnan(rate({FilterKind::kClassic, -1}, 5120)));
-  EXPECT_TRUE(std::isnan(rate({FilterKind::kClassic, 1}, 5121)));
-  EXPECT_TRUE(std::isnan(rate({FilterKind::kClassic, 1}, 0)));
-  EXPECT_EQ(FalsePositiveRate({FilterKind::kClassic, 1}, 5120, 0, 4), 0.0);
-}
 
 struct PrintedRate {
   int bits_per_key;

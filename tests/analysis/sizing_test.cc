@@ -8,18 +8,12 @@
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/filter_sizer.h"
 #include "tests/filter/sample_filters.h"
 
 namespace exactbloom {
 namespace {
 
 constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
-
-int MostProbes(FilterKind kind, std::uint64_t bits) {
-  return kind == FilterKind::kClassic ? static_cast<int>(std::min<std::uint64_t>(bits, kMaxProbes))
-                                      : kMaxProbes;
-}
 
 int BestOfAllProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
   int best = 1;
@@ -35,9 +29,9 @@ int BestOfAllProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 }
 
 // Without bits every key passes.
-double BestLog2Rate(Layout layout, std::uint64_t bits, std::uint64_t keys) {
-  const int probes = OptimalProbes(layout, bits, keys);
-  return probes == 0 ? 0.0 : Log2FalsePositiveRate(layout, bits, keys, probes);
+double BestLog2Rate(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+  const int probes = OptimalProbes(kind, bits, keys);
+  return probes == 0 ? 0.0 : Log2FalsePositiveRate(kind, bits, keys, probes);
 }
 
 TEST(OptimalProbes, EqualsASearchOverAllProbes) {
@@ -56,16 +50,6 @@ TEST(OptimalProbes, EqualsASearchOverAllProbes) {
   }
 }
 
-TEST(OptimalProbes, ReproducesThePapersExampleAndReferenceValues) {
-  // m = 64, n = 4, the example of Section 3: the usual formula gives 11.
-  EXPECT_EQ(OptimalProbes(FilterKind::kStandard, 64, 4), 10);
-  EXPECT_EQ(OptimalProbes(FilterKind::kClassic, 64, 4), 9);
-  for (const FilterKind kind : kKinds) {
-    EXPECT_EQ(OptimalProbes(kind, 10'000'000, 1'000'000), 7);
-    EXPECT_EQ(OptimalProbes(kind, 20'000'000, 1'000'000), 14);
-  }
-}
-
 TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
   const std::uint64_t too_many = (std::uint64_t{1} << 53) + 1;
   for (const FilterKind kind : kKinds) {
@@ -77,19 +61,18 @@ TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
   }
 }
 
-void ExpectSmallest(Layout layout, std::uint64_t keys, double target) {
-  SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(layout.kind) << " lines="
-                                  << layout.Lines() << " n=" << keys << " target=" << target);
-  const auto size = SmallestFilter(layout, keys, target);
+void ExpectSmallest(FilterKind kind, std::uint64_t keys, double target) {
+  SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(kind) << " n=" << keys
+                                  << " target=" << target);
+  const auto size = SmallestFilter(kind, keys, target);
   ASSERT_TRUE(size.has_value());
-  EXPECT_EQ(size->bits % layout.Granularity(), 0U);
-  EXPECT_EQ(size->probes, OptimalProbes(layout, size->bits, keys));
-  EXPECT_LE(BestLog2Rate(layout, size->bits, keys), std::log2(target));
-  EXPECT_GT(BestLog2Rate(layout, size->bits - layout.Granularity(), keys), std::log2(target));
-  const double rate = FalsePositiveRate(layout, size->bits, keys, size->probes);
+  EXPECT_EQ(size->probes, OptimalProbes(kind, size->bits, keys));
+  EXPECT_LE(BestLog2Rate(kind, size->bits, keys), std::log2(target));
+  EXPECT_GT(BestLog2Rate(kind, size->bits - 1, keys), std::log2(target));
+  const double rate = FalsePositiveRate(kind, size->bits, keys, size->probes);
   EXPECT_NEAR(size->false_positive_rate / rate, 1.0, 1e-12);
   if (size->bits > 1'000'000'000'000) return;  // more than MostKeys() takes
-  const auto most = MostKeys(layout, size->bits, target);
+  const auto most = MostKeys(kind, size->bits, target);
   ASSERT_TRUE(most.has_value());
   EXPECT_GE(*most, keys);
 }
@@ -102,9 +85,6 @@ TEST(SmallestFilter, ReachesTheTargetAndOneBitLessDoesNot) {
       }
     }
     ExpectSmallest(kind, 1'000'000'000'000, 0.01);
-    for (const std::uint64_t keys : {1, 700}) {
-      for (const double target : {0.9, 0.01}) ExpectSmallest({kind, 1}, keys, target);
-    }
   }
 }
 
@@ -156,44 +136,6 @@ TEST(Sizing, AnswersNonsenseWithNothing) {
     EXPECT_FALSE(SmallestFilter(kind, 1'000'000'000'000, 1e-300).has_value());
     EXPECT_EQ(MostKeys(kind, 1, 0.5), 0U);
   }
-}
-
-// The second time from memory, in which two of the numbers of keys have the same place.
-TEST(FilterSizer, AnswersAsTheStatelessFunctions) {
-  for (const Layout layout : AllLayouts()) {
-    FilterSizer sizer(layout);
-    for (int again = 0; again < 2; ++again) {
-      for (const std::uint64_t keys : {2990, 2991, 2991 + 1024}) {
-        for (const std::uint64_t lines : {30, 60, 61}) {
-          const std::uint64_t bits = lines * kLineBits;
-          EXPECT_EQ(sizer.OptimalProbes(bits, keys), OptimalProbes(layout, bits, keys));
-        }
-        for (const double target : {0.01, 0.3, 1e-5}) {
-          const auto size = sizer.SmallestFilter(keys, target);
-          const auto truth = SmallestFilter(layout, keys, target);
-          ASSERT_TRUE(size && truth);
-          EXPECT_EQ(size->bits, truth->bits);
-          EXPECT_EQ(size->probes, truth->probes);
-          EXPECT_EQ(size->false_positive_rate, truth->false_positive_rate);
-        }
-      }
-    }
-  }
-}
-
-TEST(FilterSizer, AnswersNonsenseLikeTheStatelessFunctions) {
-  FilterSizer sizer(FilterKind::kClassic);
-  EXPECT_EQ(sizer.OptimalProbes(0, 0), 0);
-  EXPECT_EQ(sizer.OptimalProbes(0, 10), 0);
-  EXPECT_EQ(sizer.OptimalProbes(100, 0), 1);
-  EXPECT_FALSE(sizer.SmallestFilter(0, 0.01));
-  EXPECT_FALSE(sizer.SmallestFilter(10, std::numeric_limits<double>::quiet_NaN()));
-  EXPECT_FALSE(sizer.SmallestFilter(10, 1.0));
-  FilterSizer lines({FilterKind::kClassic, 1});
-  EXPECT_EQ(lines.OptimalProbes(1000, 10), 0);
-  FilterSizer none({FilterKind::kClassic, 2});
-  EXPECT_EQ(none.OptimalProbes(512, 10), 0);
-  EXPECT_FALSE(none.SmallestFilter(10, 0.1));
 }
 
 }  // namespace

@@ -7,14 +7,11 @@
 #include <set>
 #include <string>
 
-#include "exactbloom/bloom_filter.h"
 #include "filter_benchmark/comparison.h"
 #include "filter_benchmark/fast_local_bloom.h"
 #include "filter_benchmark/loaded_filter.h"
 #include "run_command.h"
-#include "sample_filters.h"
 #include "tool/support/errors.h"
-#include "tool/support/rate_deviation.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -52,8 +49,7 @@ TEST(FilterBenchmarkTest, ReportsEveryComparison) {
       result.erase(measured);
     EXPECT_TRUE(comparisons.insert(result.dump()).second);
   }
-  EXPECT_EQ(values["layout"],
-            (std::set<std::string>{"\"lines=0\"", "\"lines=1\"", "\"standard\""}));
+  EXPECT_EQ(values["layout"], (std::set<std::string>{"\"classic\"", "\"standard\""}));
   EXPECT_EQ(values["keys"], (std::set<std::string>{"500", "3000"}));
   EXPECT_EQ(values["bits_per_key"], (std::set<std::string>{"10.0", "20.0"}));
   EXPECT_EQ(values["operation"].size(), kOperations.size());
@@ -61,8 +57,8 @@ TEST(FilterBenchmarkTest, ReportsEveryComparison) {
   const bool has_avx2_peer = NewFastLocalBloomAvx2(10.0, &reason) != nullptr;
   EXPECT_EQ(values["peer"].size(), has_avx2_peer ? 3U : 2U);
   // Every kernel against the first peer, the best kernel against the others.
-  const std::size_t layouts = Kernels().size() + values["peer"].size() - 1;
-  EXPECT_EQ(comparisons.size(), 4 * 3 * kOperations.size() * layouts);
+  const std::size_t sets = Kernels().size() + values["peer"].size() - 1;
+  EXPECT_EQ(comparisons.size(), 4 * 2 * kOperations.size() * sets);
   for (const auto* peer : {"bloomfilter", "ribbonfilter"}) {
     EXPECT_TRUE(Mentions(outcome.out, fmt::format("Ratio of time to {}: ", peer)));
   }
@@ -72,15 +68,11 @@ TEST(FilterBenchmarkTest, ReportsEveryComparison) {
 
 TEST(FilterBenchmarkTest, RefusesBadInput) {
   for (const auto& [arguments, words] :
-       {std::pair("--layouts lines=3", "'lines=3' is not one of lines=0, lines=1"),
-        std::pair("--kernels abacus", "abacus"),
-        std::pair("--operations guess", "negative_latency"),
-        std::pair("--peers cuckoo", "ribbonfilter"),
-        std::pair("--keys 1e3,5", "'5' is not a whole number from 100"),
+       {std::pair("--keys 1e3,5", "'5' is not a whole number from 100"),
         std::pair("--bits-per-key 101", "'101'"),
         std::pair("--repetitions 0", "--repetitions: '0'"),
         std::pair("--block-offset 64", "--block-offset: '64'"),
-        std::pair("--kernel scalar", "did you mean --kernels?"),
+        std::pair("--key 1000", "did you mean --keys?"),
         std::pair("--json /nonexistent/bench.json", "/nonexistent/bench.json")}) {
     SCOPED_TRACE(arguments);
     testing::ExpectRefusal(RunBenchmark(arguments), words);
@@ -152,40 +144,6 @@ TEST(FastLocalBloomTest, BuildsTheBlocksOfTheBuiltInFilter) {
       BuildFilter(*built_in, keys,
                   [&](const rocksdb::Slice& built) { EXPECT_EQ(block, built.ToString()); });
     }
-  }
-}
-
-// Many small filters of the same keys under different seeds: the variance of their false positives
-// is what the dispersion says.
-TEST(RateDeviationTest, PredictsTheSpreadOfFiltersRates) {
-  constexpr std::uint64_t kKeys = 400;
-  constexpr std::uint64_t kFilters = 400;
-  constexpr std::uint64_t kQueries = 40'000;
-  for (const int lines : {0, 1}) {
-    SCOPED_TRACE(lines);
-    const Layout layout(FilterKind::kClassic, lines);
-    const FilterSize size = SizeAtBitsPerKey(layout, kKeys, 10);
-    double sum = 0.0;
-    double sum_of_squares = 0.0;
-    for (std::uint64_t seed = 0; seed < kFilters; ++seed) {
-      const FilterBlock block = MakeBlock({layout, size.bits, kKeys, size.probes}, seed, 0);
-      const BloomFilterView view(block.bytes());
-      double found = 0.0;
-      for (std::uint64_t i = 0; i < kQueries; ++i) {
-        found += view.MayContain(NumberKey(kKeys + seed * kQueries + i).text()) ? 1.0 : 0.0;
-      }
-      sum += found;
-      sum_of_squares += found * found;
-    }
-    const double mean = sum / kFilters;
-    const double variance = sum_of_squares / kFilters - mean * mean;
-    const double rate = size.false_positive_rate;
-    const double dispersion =
-        support::Dispersion(rate, support::RelativeRateDeviation(layout, size, kKeys), kQueries);
-    const double binomial = kQueries * rate * (1.0 - rate);
-    EXPECT_GT(dispersion, 1.5);
-    // The variance of 400 values is known to 7%, one sigma; the prediction is of first order.
-    EXPECT_NEAR(variance / (binomial * dispersion), 1.0, 0.3);
   }
 }
 

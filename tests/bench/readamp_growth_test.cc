@@ -95,9 +95,9 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
 double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ribbon) {
   const auto wasted = [ribbon](const GrowthRun& run, std::uint64_t of_run) {
     const double per_key = static_cast<double>(of_run) / static_cast<double>(run.keys);
-    return run.asked * (ribbon ? RibbonFalsePositiveRate(run.keys, of_run)
-                               : SizeAtBitsPerKey({FilterKind::kClassic, 0}, run.keys, per_key)
-                                     .false_positive_rate);
+    return run.asked *
+           (ribbon ? RibbonFalsePositiveRate(run.keys, of_run)
+                   : SizeAtBitsPerKey(FilterKind::kClassic, run.keys, per_key).false_positive_rate);
   };
   constexpr std::uint64_t kSteps = 500;
   double best = runs[0].asked + runs[1].asked;

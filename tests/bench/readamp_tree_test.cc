@@ -81,32 +81,16 @@ TEST_F(ReadampTest, FewTablesAreAskedRegardlessOfTheirRanges) {
   EXPECT_LE(bloom.at("wasted_reads"), bloom.at("false_positives"));
 }
 
-TEST_F(ReadampTest, ABlockCacheOfAllLeavesNothingToRead) {
+TEST_F(ReadampTest, ABlockCacheSavesReads) {
   const json report = Measure(
-      "--synthetic 20000 --lookups 4000 --block-cache all --filters partitioned "
+      "--synthetic 20000 --lookups 4000 --block-cache 64MiB --filters partitioned "
       "--workloads absent,present --policies none,classic_bloom:8");
   for (const auto& policy : report.at("policies")) {
     for (const auto& result : policy.at("workloads")) {
-      EXPECT_EQ(result.at("file_reads"), 0);
-      EXPECT_EQ(result.at("wasted_reads"), 0);
-      EXPECT_GT(result.at("wasted_searches"), 0);
-      EXPECT_GE(result.at("block_cache_hits"), result.at("wasted_searches"));
+      EXPECT_LT(result.at("wasted_reads"), result.at("wasted_searches"));
+      EXPECT_GT(result.at("block_cache_hits"), 0);
     }
   }
-}
-
-TEST_F(ReadampTest, WarnsOfASizeRatioThatIsNotTheTrees) {
-  const json report = Measure(
-      "--synthetic 20000 --lookups 100 --workloads absent --size-ratio 4 --policies "
-      "'classic_bloom:10,{id=exactbloom;size_ratio=10},{id=exactbloom;size_ratio=5}'");
-  const std::string warning =
-      "size_ratio is 10, but level 4 has 4 times the keys of level 3: the filters take more or "
-      "less memory than bits_per_key says";
-  for (const auto& policy : report.at("policies")) {
-    const bool misfits = policy.at("policy") == "{id=exactbloom;size_ratio=10}";
-    EXPECT_EQ(policy.at("warnings"), misfits ? json{warning} : json::array());
-  }
-  EXPECT_EQ(err_, "readamp: warning: {id=exactbloom;size_ratio=10}: " + warning + "\n");
 }
 
 // Counts that must agree: each one that is off by little is an error that names the run.
@@ -183,18 +167,15 @@ TEST(Zipf, KeysHaveTheirProbabilities) {
   }
 }
 
-// Filters that differ only in their layout.
-TEST(ExactRates, KeepLayoutsApart) {
+// Filters that differ only in their kind.
+TEST(ExactRates, KeepKindsApart) {
   support::ExactRates rates;
   for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
-    for (const int lines : {0, 1}) {
-      const FilterDescription filter{Layout(kind, lines), 6, 8192, 800, 0};
-      const double exact =
-          FalsePositiveRate(filter.layout, filter.bits, filter.keys, filter.probes);
-      EXPECT_EQ(rates.Of(filter).mean, exact);
-      EXPECT_EQ(rates.MeanOf(filter), exact);  // from memory
-      EXPECT_GT(rates.Of(filter).relative_deviation, 0.0);
-    }
+    const FilterDescription filter{kind, 6, 8192, 800, 0};
+    const double exact = FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
+    EXPECT_EQ(rates.Of(filter).mean, exact);
+    EXPECT_EQ(rates.MeanOf(filter), exact);  // from memory
+    EXPECT_GT(rates.Of(filter).relative_deviation, 0.0);
   }
 }
 

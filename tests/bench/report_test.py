@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/report/run makes its page, its figures and the text of a document from JSON of readamp alone."""
+"""scripts/report/run writes its text and its figures from JSON of readamp alone."""
 
 import copy
 import json
@@ -7,7 +7,6 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
-import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BEST = "exactbloom:10"
@@ -50,12 +49,15 @@ class ReportTest(unittest.TestCase):
         self.assertIn("wastes 20 times fewer reads than RocksDB's Bloom filter: 2 instead of 40 in 1,000", made.stdout)
         self.assertIn(f"| usual: 10 bits per key | data larger than memory | `{BEST}` | 10.00 | 2 | 5.0% |", made.stdout)
         self.assertIn("40% (leveled compaction, level-0 trigger 12)", made.stdout)
-        page = (self.directory / "made/index.html").read_text()
-        self.assertIn("<td>2</td><td>1.8 to 2.2</td><td>2.1</td>", page)
-        self.assertEqual(page.count("<figure>"), 2)
-        for figure in ("wasted_reads", "growing_trees"):
-            drawn = xml.etree.ElementTree.parse(self.directory / f"made/{figure}.svg")
-            self.assertEqual(len(drawn.findall(".//*[@class='curve']")), 2)
+        page = (self.directory / "made/report.md").read_text()
+        self.assertIn(page[:100], made.stdout)
+        # Debian's Python, which the script takes, has matplotlib or not.
+        if "no figures" not in made.stdout:
+            for figure in ("wasted_reads", "growing_trees"):
+                self.assertIn(f"![]({figure}.svg)", page)
+                drawn = (self.directory / f"made/{figure}.svg").read_text()
+                for name in ("RocksDB's Bloom", "recommended"):
+                    self.assertIn(f">{name}<", drawn.replace("&#x27;", "'"))
 
     def test_refuses_other_files_with_one_line(self):
         for text, words in (("", "there is no report"), ("no JSON", "is not JSON"), ('{"policies": [{"filter_bytes": 1}]}', "no report of readamp")):

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lookups.h"
+
 static int failures = 0;
 
 static void expect(int holds, const char* what, int line, const char* shown) {
@@ -36,15 +38,11 @@ static void refuses(const char* policy, const char* message) {
 
 static void test_errors(void) {
   refuses("", "the filter policy is ''");
-  refuses("nullptr", "the filter policy is ''");
   refuses("fast_bloom:10",
           "the filter policy is 'fast_bloom', but must be exactbloom, classic_bloom");
-  refuses("{id=fast_bloom;bits_per_key=10}", "'fast_bloom'");
   refuses("{bits_per_key=10}", "the filter policy is '{bits_per_key=10}'");
-  refuses("{id=classic_bloom;lines=1", "the filter policy is '{id=classic_bloom;lines=1'");
+  refuses("{id=classic_bloom;hash_seed=1", "the filter policy is '{id=classic_bloom;hash_seed=1'");
   refuses("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100");
-  refuses("{id=classic_bloom;bits_per_key=101}", "bits_per_key is '101'");
-  refuses("{id=classic_bloom;colour=red}", "classic_bloom has no option 'colour'");
   refuses("{id=standard_bloom;fpr=0.01;level_bits=9:8}", "exclude each other");
 
   /* Any pointer may be NULL. */
@@ -72,57 +70,17 @@ static void test_errors(void) {
   EXPECT(has(error, "budget is 'two words'"), error);
   EXPECT(exactbloom_memory_budget_use(NULL, &error) == NULL, "a use");
   EXPECT(has(error, "the budget's name is NULL"), error);
+  exactbloom_follow_database(NULL, NULL, 0, &error);
+  EXPECT(has(error, "the database is NULL"), error);
+  EXPECT(exactbloom_sorted_runs(NULL, &error) == NULL, "runs");
+  EXPECT(has(error, "the database is NULL"), error);
   free(error);
 }
 
 static rocksdb_options_t* new_options(void) {
   rocksdb_options_t* options = rocksdb_options_create();
-  rocksdb_options_set_create_if_missing(options, 1);
-  rocksdb_options_set_compression(options, rocksdb_no_compression);
-  rocksdb_options_enable_statistics(options);
+  set_database(options);
   return options;
-}
-
-static void set_policy(rocksdb_options_t* options, const char* text) {
-  char* error = NULL;
-  rocksdb_filterpolicy_t* policy = exactbloom_filterpolicy_create(text, &error);
-  EXPECT(policy != NULL, error);
-  rocksdb_block_based_table_options_t* tables = rocksdb_block_based_options_create();
-  rocksdb_block_based_options_set_filter_policy(tables, policy);
-  rocksdb_options_set_block_based_table_factory(options, tables);
-  rocksdb_block_based_options_destroy(tables);
-}
-
-/* Writes a table, and returns how many of 10,000 lookups of absent keys its filter stops. */
-static long stopped_lookups(rocksdb_t* db, rocksdb_options_t* options) {
-  char* error = NULL;
-  char key[16];
-  rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
-  rocksdb_readoptions_t* read = rocksdb_readoptions_create();
-  rocksdb_flushoptions_t* flush = rocksdb_flushoptions_create();
-  int i;
-  for (i = 0; i < 20000; i += 2) {
-    sprintf(key, "%08d", i);
-    rocksdb_put(db, write, key, 8, "value", 5, &error);
-    EXPECT(error == NULL, error);
-  }
-  rocksdb_flush(db, flush, &error);
-  EXPECT(error == NULL, error);
-  for (i = 0; i < 20000; ++i) {
-    size_t size = 0;
-    sprintf(key, "%08d", i);
-    char* value = rocksdb_get(db, read, key, 8, &size, &error);
-    EXPECT((value != NULL) == (i % 2 == 0), key); /* no key is lost */
-    rocksdb_free(value);
-  }
-  rocksdb_writeoptions_destroy(write);
-  rocksdb_readoptions_destroy(read);
-  rocksdb_flushoptions_destroy(flush);
-  char* statistics = rocksdb_options_statistics_get_string(options);
-  const char* useful = strstr(statistics, "rocksdb.bloom.filter.useful COUNT : ");
-  const long stopped = useful == NULL ? -1 : strtol(strchr(useful, ':') + 1, NULL, 10);
-  rocksdb_free(statistics);
-  return stopped;
 }
 
 static const char* path_of(const char* directory, const char* name) {
@@ -137,11 +95,22 @@ static void expect_database(rocksdb_options_t* options, const char* directory, c
                             long least) {
   char* error = NULL;
   char shown[32];
+  unsigned long sum = 0;
   rocksdb_t* db = rocksdb_open(options, path_of(directory, name), &error);
   EXPECT(db != NULL, error);
-  const long stopped = stopped_lookups(db, options);
+  const long stopped = stopped_lookups(db, options, &sum);
   sprintf(shown, "%ld", stopped);
   EXPECT(stopped > least && stopped <= 10000, shown);
+  error = NULL;
+  exactbloom_follow_database(db, NULL, 0, &error);
+  const int follows = error == NULL;
+  EXPECT(follows || has(error, "has no tree listener"), error);
+  free(error);
+  error = NULL;
+  char* runs = exactbloom_sorted_runs(db, &error);
+  EXPECT(error == NULL, error);
+  EXPECT((strstr(runs, "default 0 1 1 10000 ") != NULL) == follows, runs);
+  rocksdb_free(runs);
   rocksdb_close(db);
   rocksdb_options_destroy(options);
 }
@@ -149,7 +118,7 @@ static void expect_database(rocksdb_options_t* options, const char* directory, c
 static void test_policy(const char* directory) {
   char* error = NULL;
   rocksdb_options_t* options = new_options();
-  exactbloom_options_set_filter_policy(options, "{id=classic_bloom;bits_per_key=12;lines=1}",
+  exactbloom_options_set_filter_policy(options, "{id=classic_bloom;bits_per_key=12;hash_seed=1}",
                                        &error);
   EXPECT(error == NULL, error);
   /* At 12 bits per key 0.4% pass. */
@@ -173,7 +142,8 @@ static void test_names(const char* directory) {
 static void test_listener(const char* directory) {
   char* error = NULL;
   rocksdb_options_t* options = new_options();
-  set_policy(options, "exactbloom:10");
+  set_policy(options, exactbloom_filterpolicy_create("exactbloom:10", &error));
+  EXPECT(error == NULL, error);
   EXPECT(rocksdb_open(options, path_of(directory, "listener"), &error) == NULL,
          "opened without a listener");
   EXPECT(has(error, "needs a tree listener"), error);

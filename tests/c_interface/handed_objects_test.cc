@@ -9,9 +9,9 @@
 #include <string>
 
 #include "exactbloom/c.h"
+#include "exactbloom/tree_listener.h"
 #include "plugin/c_binding/c_types.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/tree/current_table.h"
 
 namespace exactbloom {
 namespace {
@@ -42,7 +42,7 @@ TEST(HandedObjects, AListenerIsAddedToTheOthers) {
   EXPECT_EQ(error, nullptr);
   ASSERT_EQ(options->rep.listeners.size(), 2U);
   EXPECT_EQ(options->rep.listeners[0], other);
-  EXPECT_STREQ(options->rep.listeners[1]->Name(), tree::kTreeListenerName);
+  EXPECT_STREQ(options->rep.listeners[1]->Name(), kTreeListenerName);
   rocksdb_options_destroy(options);
 }
 
@@ -51,15 +51,21 @@ TEST(HandedObjects, AListenerIsAddedToTheOthers) {
 TEST(HandedObjects, APolicyKeepsItsOptions) {
   char* error = nullptr;
   rocksdb_filterpolicy_t* policy =
-      exactbloom_filterpolicy_create("{id=standard_bloom;bits_per_key=9;lines=1}", &error);
+      exactbloom_filterpolicy_create("{id=standard_bloom;bits_per_key=9;hash_seed=1}", &error);
   ASSERT_NE(policy, nullptr) << error;
   EXPECT_STREQ(policy->Name(), "standard_bloom");
-  EXPECT_EQ(policy->GetId(), "standard_bloom:9/lines:1");
+  EXPECT_EQ(policy->GetId(), "standard_bloom");
   EXPECT_EQ(policy->Inner()->GetId(), policy->GetId());
   const std::unique_ptr<const FilterPolicy> built_in(rocksdb::NewBloomFilterPolicy(10));
   EXPECT_STREQ(policy->CompatibilityName(), built_in->CompatibilityName());
   EXPECT_EQ(policy->ToString(rocksdb::ConfigOptions()),
-            "{id=standard_bloom;bits_per_key=9;lines=1}");
+            "{id=standard_bloom;bits_per_key=9;hash_seed=1}");
+  std::string mismatch;
+  rocksdb_filterpolicy_t* other =
+      exactbloom_filterpolicy_create("{id=standard_bloom;bits_per_key=9;hash_seed=2}", &error);
+  EXPECT_TRUE(policy->AreEquivalent({}, policy, &mismatch));
+  EXPECT_FALSE(policy->AreEquivalent({}, other, &mismatch));
+  rocksdb_filterpolicy_destroy(other);
   EXPECT_TRUE(policy->ValidateOptions({}, {}).ok());
   const rocksdb::BlockBasedTableOptions tables;
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(

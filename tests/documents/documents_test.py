@@ -5,7 +5,6 @@ import json
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -78,14 +77,6 @@ class DocumentsTest(unittest.TestCase):
 
     def test_tables_are_what_the_results_say(self):
         subprocess.run([ROOT / "scripts/release/document_tables", "--check"], check=True)
-
-    def test_the_report_is_that_of_the_results(self):
-        with tempfile.TemporaryDirectory() as temporary:
-            made = pathlib.Path(temporary)
-            subprocess.run([ROOT / "scripts/report/run", FIGURES / "report.jsonl", FIGURES / "growth.jsonl", "--output", made], check=True,
-                           stdout=subprocess.DEVNULL)
-            for file in ("wasted_reads.svg", "growing_trees.svg"):
-                self.assertTrue((made / file).read_text() == (FIGURES / file).read_text(), f"`make figures` makes another {file}")
 
     def test_figures_in_the_text_are_those_of_the_results(self):
         """Those outside the tables that scripts/release/document_tables writes."""

@@ -1,7 +1,8 @@
 #include "allocation_failure.h"
 
 #include <cstdlib>
-#include <new>
+
+#include "tests/filter/replaced_allocation.h"
 
 namespace exactbloom::faults {
 namespace {
@@ -23,28 +24,12 @@ bool AllocationFailure::Strikes() {
 
 }  // namespace exactbloom::faults
 
-void* operator new(std::size_t size) {
-  void* memory = exactbloom::faults::AllocationFailure::Strikes() ? nullptr : std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+namespace exactbloom {
+
+void* AllocateOrNull(std::size_t size) {
+  return faults::AllocationFailure::Strikes() ? nullptr : std::malloc(size);
 }
 
-// The library's other forms call the one above, the sanitizers' do not.
-void* operator new[](std::size_t size) { return operator new(size); }
+void Free(void* memory) noexcept { std::free(memory); }
 
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  try {
-    return operator new(size);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return operator new(size, std::nothrow);
-}
-
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+}  // namespace exactbloom

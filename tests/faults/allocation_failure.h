@@ -51,12 +51,10 @@ auto Starve(Function function) {
 }
 
 // Calls `attempt` with the first allocation failing, with the second, and so on until none fails;
-// beyond kEachAllocation in growing steps. First each fails alone, then all that follow as well.
-// Returns how many attempts met a failure.
-inline constexpr std::uint64_t kEachAllocation = 64;
-
+// beyond `each` in growing steps. First each fails alone, then all that follow as well. Returns how
+// many attempts met a failure.
 template <typename Attempt>
-std::uint64_t FailEachAllocation(Attempt attempt) {
+std::uint64_t FailEachAllocation(Attempt attempt, std::uint64_t each = 64) {
   constexpr std::uint64_t kStepsPerFactor = 3;
   std::uint64_t failures = 0;
   for (const Shortage shortage : {Shortage::kOneAllocation, Shortage::kAllThatFollow}) {
@@ -64,7 +62,7 @@ std::uint64_t FailEachAllocation(Attempt attempt) {
       AllocationFailure failure(number, shortage);
       attempt(failure);
       if (!failure.HasHappened()) break;
-      number += number < kEachAllocation ? 1 : number / kStepsPerFactor;
+      number += number < each ? 1 : number / kStepsPerFactor;
     }
   }
   return failures;

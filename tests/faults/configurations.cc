@@ -11,14 +11,13 @@
 
 namespace exactbloom::faults {
 std::string Configuration::Name() const {
-  return (layout ? NameOf(*layout) : "RocksDB") + (partitioned ? "Partitioned" : "Full") +
+  return (kind ? NameOf(*kind) : "RocksDB") + (partitioned ? "Partitioned" : "Full") +
          (detects_faults ? "Detecting" : "") + (follows_tree ? "Following" : "");
 }
 
 rocksdb::Options Configuration::Options() const {
   rocksdb::BlockBasedTableOptions table;
-  table.filter_policy =
-      layout ? NewPolicy(*layout) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
+  table.filter_policy = kind ? NewPolicy(*kind) : PolicyPointer(rocksdb::NewBloomFilterPolicy(10));
   if (follows_tree) {
     ExactBloomOptions following;
     following.memory_budget = 4096;  // which the trees of the tests exceed at times
@@ -36,16 +35,17 @@ rocksdb::Options Configuration::Options() const {
   options.max_bytes_for_level_base = 128 << 10;
   options.level0_file_num_compaction_trigger = 2;
   options.compression = rocksdb::kNoCompression;
-  options.max_open_files = 10;  // so that tables are opened again and again
+  options.max_open_files = 10;           // so that tables are opened again and again
+  options.max_file_opening_threads = 1;  // in each column family
   if (follows_tree) options.listeners.push_back(NewTreeListener());
   return options;
 }
 
 std::vector<Configuration> AllConfigurations() {
-  std::vector<Configuration> all = {{Layout{FilterKind::kStandard, 0}, false, false, true},
-                                    {Layout{FilterKind::kClassic, 1}, true, false, true}};
+  std::vector<Configuration> all = {{FilterKind::kStandard, false, false, true},
+                                    {FilterKind::kClassic, true, false, true}};
   for (const bool partitioned : {false, true}) {
-    for (const Layout layout : AllLayouts()) all.push_back({layout, partitioned, !partitioned});
+    for (const FilterKind kind : AllKinds()) all.push_back({kind, partitioned, !partitioned});
     all.push_back({std::nullopt, partitioned, !partitioned});
   }
   return all;

@@ -12,10 +12,10 @@
 namespace exactbloom::faults {
 
 struct Configuration {
-  std::optional<Layout> layout;  // nothing: RocksDB's own Bloom filter
+  std::optional<FilterKind> kind;  // nothing: RocksDB's own Bloom filter
   bool partitioned = false;
   bool detects_faults = false;  // detect_filter_construct_corruption
-  bool follows_tree = false;    // exactbloom with a budget and a listener, whatever the layout is
+  bool follows_tree = false;    // exactbloom with a budget and a listener, whatever the kind is
 
   std::string Name() const;
 
@@ -24,7 +24,7 @@ struct Configuration {
   rocksdb::Options Options() const;
 };
 
-// Two that follow the tree, and each layout and RocksDB's own filters with each of the other
+// Two that follow the tree, and each kind and RocksDB's own filters with each of the other
 // switches: a failure that RocksDB's filters share is RocksDB's.
 std::vector<Configuration> AllConfigurations();
 

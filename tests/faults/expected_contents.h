@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "family_database.h"
 #include "sample_database.h"
 
 namespace exactbloom::faults {
@@ -46,13 +47,13 @@ class ExpectedContents {
 
   // Reads everything, without faults: with an iterator, Get and MultiGet. Returns what is wrong, or
   // an empty text. Keys that were never written are asked for, too.
-  std::string FindDifference(rocksdb::DB& db) const {
+  std::string FindDifference(const FamilyDatabase& db) const {
     std::vector<Value> found;
     return Read(db, &found);
   }
 
   // The same after a reopening, which decides the fate of the failed writes.
-  std::string Settle(rocksdb::DB& db) {
+  std::string Settle(const FamilyDatabase& db) {
     std::vector<Value> found;
     std::string difference = Read(db, &found);
     for (std::uint64_t key = 0; key < Keys(); ++key) keys_[key] = {found[key], {}};
@@ -71,37 +72,46 @@ class ExpectedContents {
            std::find(attempted.begin(), attempted.end(), value) != attempted.end();
   }
 
-  std::string Read(rocksdb::DB& db, std::vector<Value>* found) const {
+  std::string Read(const FamilyDatabase& db, std::vector<Value>* found) const {
     const std::string difference = Scan(db, found);
     return difference.empty() ? Look(db, *found) : difference;
   }
 
-  std::string Scan(rocksdb::DB& db, std::vector<Value>* found) const {
+  std::string Scan(const FamilyDatabase& db, std::vector<Value>* found) const {
     found->assign(Keys(), std::nullopt);
-    const std::unique_ptr<rocksdb::Iterator> iterator(db.NewIterator({}));
-    std::uint64_t key = 0;
-    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next(), ++key) {
-      while (key < Keys() && texts_[2 * key] != iterator->key()) ++key;
-      if (key == Keys()) return iterator->key().ToString() + " was never written";
-      (*found)[key] = iterator->value().ToString();
+    constexpr std::uint64_t kStep = FamilyDatabase::kFamilies;
+    for (std::uint64_t first = 0; first < kStep; ++first) {
+      const std::unique_ptr<rocksdb::Iterator> iterator(
+          db->NewIterator({}, db.HandleOf(2 * first)));
+      std::uint64_t key = first;
+      for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next(), key += kStep) {
+        while (key < Keys() && texts_[2 * key] != iterator->key()) key += kStep;
+        if (key >= Keys()) return iterator->key().ToString() + " was never written";
+        (*found)[key] = iterator->value().ToString();
+      }
+      if (!iterator->status().ok()) return "iterator: " + iterator->status().ToString();
     }
-    if (!iterator->status().ok()) return "iterator: " + iterator->status().ToString();
-    for (key = 0; key < Keys(); ++key) {
+    for (std::uint64_t key = 0; key < Keys(); ++key) {
       if (!Allows(key, (*found)[key])) return Wrong(2 * key, (*found)[key].value_or("lost"));
     }
     return "";
   }
 
-  std::string Look(rocksdb::DB& db, const std::vector<Value>& found) const {
+  std::string Look(const FamilyDatabase& db, const std::vector<Value>& found) const {
     const std::vector<rocksdb::Slice> keys(texts_.begin(), texts_.end());
+    std::vector<rocksdb::ColumnFamilyHandle*> families;
+    for (std::uint64_t number = 0; number < 2 * Keys(); ++number) {
+      families.push_back(db.HandleOf(number));
+    }
     std::vector<std::string> values;
-    const std::vector<rocksdb::Status> statuses = db.MultiGet({}, keys, &values);
+    const std::vector<rocksdb::Status> statuses = db->MultiGet({}, families, keys, &values);
     for (std::uint64_t number = 0; number < 2 * Keys(); ++number) {
       const bool is_written = number % 2 == 0;
       const Value expected = is_written ? found[number / 2] : std::nullopt;
       std::string value;
       for (const bool alone : {false, true}) {
-        const rocksdb::Status status = alone ? db.Get({}, keys[number], &value) : statuses[number];
+        const rocksdb::Status status =
+            alone ? db->Get({}, families[number], keys[number], &value) : statuses[number];
         if (!alone) value = values[number];
         if (expected ? status.ok() && value == *expected : status.IsNotFound()) continue;
         return Wrong(number, "the iterator finds " + expected.value_or("nothing") +

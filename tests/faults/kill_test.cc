@@ -1,5 +1,6 @@
-// A process dies repeatedly while it opens a database, flushes, compacts or rebuilds. After each
-// kill the database holds exactly what was acknowledged, and no filter denies a key of its table.
+// A process dies repeatedly while it opens two databases of ten column families, flushes or
+// compacts. After each kill they hold exactly what was acknowledged, and no filter denies a key of
+// its table.
 // EXACTBLOOM_TEST_LARGE=1 (make stress) runs a hundred cycles.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,11 +26,12 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "configurations.h"
-#include "exactbloom/rebuild_filters.h"
+#include "exactbloom/tree_listener.h"
 #include "expected_contents.h"
-#include "plugin/rocksdb_compat.h"
+#include "family_database.h"
 #include "sample_database.h"
 #include "tool/database/database_files.h"
 #include "tool/verify/table_verification.h"
@@ -39,12 +42,14 @@ namespace {
 using rocksdb::Status;
 using Microseconds = std::chrono::microseconds;
 
-constexpr std::uint64_t kKeys = 4096;
+constexpr std::uint64_t kDatabases = 2;
+constexpr std::uint64_t kKeys = 2048;  // of a database
 
 // The key whose value is the number of the last batch that was written.
 constexpr std::uint64_t kLastBatchKey = 0;
 
-// The writes of one batch, in order; batches count from one.
+// The writes of one batch, in order, to the families of one database. Batches count from one, and
+// the databases take turns.
 Writes BatchOf(std::uint64_t number) {
   constexpr int kWrites = 40;
   constexpr std::size_t kPadding = 100;
@@ -61,23 +66,24 @@ Writes BatchOf(std::uint64_t number) {
   return writes;
 }
 
-// Each cycle wants another filter than the one before, so that there is something to rebuild.
-Configuration ConfigurationOf(std::uint64_t cycle) {
-  const std::vector<Configuration> all = AllConfigurations();
-  return all[cycle % all.size()];
-}
-
-rocksdb::Options OptionsOf(std::uint64_t cycle) {
-  rocksdb::Options options = ConfigurationOf(cycle).Options();
-  options.write_buffer_size = 256 << 10;
-  options.max_bytes_for_level_base = 512 << 10;
-  options.max_open_files = -1;
-  return options;
+// Those of the families, all filters at once. In each cycle a family gets another one.
+std::vector<rocksdb::Options> OptionsOf(std::uint64_t cycle) {
+  std::vector<rocksdb::Options> all;
+  for (const Configuration& configuration : AllConfigurations()) {
+    rocksdb::Options& options = all.emplace_back(configuration.Options());
+    options.write_buffer_size = 256 << 10;
+    options.max_bytes_for_level_base = 512 << 10;
+    options.max_open_files = -1;
+    options.listeners = {NewTreeListener()};
+  }
+  const auto turn = static_cast<std::ptrdiff_t>(cycle % all.size());
+  std::rotate(all.begin(), all.begin() + turn, all.end());
+  return all;
 }
 
 // The process that is killed.
 
-enum Phase { kOpening, kFlush, kCompaction, kRebuild, kPhases };
+enum Phase { kOpening, kFlush, kCompaction, kPhases };
 
 // The contents of the file of notes.
 struct Notes {
@@ -86,7 +92,7 @@ struct Notes {
 };
 
 struct Mission {
-  std::string directory;  // of the database
+  std::string directory;  // of the databases
   std::string notes;      // the file
   std::uint64_t cycle;
   std::uint64_t first_batch;
@@ -155,55 +161,61 @@ class Recorder : public rocksdb::EventListener {
   bool dies_ = false;
 };
 
-void Maintain(rocksdb::DB& db, Phase phase, Recorder& recorder) {
+Status CompactAll(const FamilyDatabase& db) {
+  for (auto* family : db.handles()) {
+    const Status status = ForceCompaction(*db, family);
+    if (!status.ok()) return status;
+  }
+  return Status::OK();
+}
+
+void Maintain(const FamilyDatabase& db, Phase phase) {
   Status status;
-  if (phase == kRebuild) {
-    recorder.Begin(phase);
-    RebuildResult result;
-    status = RebuildFilters(db, {}, &result);
-    recorder.End(phase);
-  }
-  while (status.ok()) {
-    if (phase == kFlush) {
-      status = db.Flush({});
-    } else {
-      rocksdb::CompactRangeOptions options;
-      options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-      status = db.CompactRange(options, nullptr, nullptr);
-    }
-  }
+  while (status.ok()) status = phase == kFlush ? db->Flush({}, db.handles()) : CompactAll(db);
   Fail("maintenance", status);
 }
 
-[[noreturn]] void Write(rocksdb::DB& db, std::uint64_t first, Recorder& recorder) {
+using Databases = std::array<FamilyDatabase, kDatabases>;
+
+[[noreturn]] void Write(const Databases& databases, std::uint64_t first, Recorder& recorder) {
   rocksdb::WriteOptions synced;
   synced.sync = true;
   for (std::uint64_t number = first;; ++number) {
+    const FamilyDatabase& db = databases[number % kDatabases];
     rocksdb::WriteBatch batch;
     for (const auto& [key, value] : BatchOf(number)) {
       const std::string text = KeyOf(2 * key);
-      const Status status = value ? batch.Put(text, *value) : batch.Delete(text);
+      auto* family = db.HandleOf(2 * key);
+      const Status status = value ? batch.Put(family, text, *value) : batch.Delete(family, text);
       if (!status.ok()) Fail("batch", status);
     }
-    const Status status = db.Write(synced, &batch);
+    const Status status = db->Write(synced, &batch);
     if (!status.ok()) Fail("write", status);
     recorder.Acknowledge(number);
   }
 }
 
-// Writes one synced batch after the other, and at the same time flushes, compacts or rebuilds.
+std::string PathOf(const std::string& directory, std::uint64_t database) {
+  return directory + std::to_string(database);
+}
+
+// Writes one synced batch after the other, and at the same time flushes or compacts.
 // Kills the process when the delay has passed since the last phase began.
 [[noreturn]] void WriteUntilKilled(const Mission& mission) {
   const auto recorder = std::make_shared<Recorder>(mission);
-  rocksdb::Options options = OptionsOf(mission.cycle);
-  options.listeners.push_back(recorder);
+  std::vector<rocksdb::Options> options = OptionsOf(mission.cycle);
+  options.front().listeners.push_back(recorder);
+  Databases databases;
   recorder->Begin(kOpening);
-  std::unique_ptr<rocksdb::DB> db;
-  const Status status = rocksdb::DB::Open(options, mission.directory, Receive(&db));
-  if (!status.ok()) Fail("open", status);
+  for (std::uint64_t i = 0; i < kDatabases; ++i) {
+    const Status status = databases[i].Open(options, PathOf(mission.directory, i));
+    if (!status.ok()) Fail("open", status);
+  }
   recorder->End(kOpening);
-  std::thread([&] { Maintain(*db, mission.last_phase, *recorder); }).detach();
-  Write(*db, mission.first_batch, *recorder);
+  for (const FamilyDatabase& db : databases) {
+    std::thread([&] { Maintain(db, mission.last_phase); }).detach();
+  }
+  Write(databases, mission.first_batch, *recorder);
 }
 
 // Runs this program again on the mission, and returns the notes. The process must not end by
@@ -233,54 +245,65 @@ std::uint64_t VerifyFilters(const std::string& directory) {
   return keys;
 }
 
-// Reopens the database after a kill, and returns the number of its last batch.
+// Reopens the databases after a kill, and returns the number of their last batch.
 std::uint64_t VerifyContents(const std::string& directory, std::uint64_t cycle, std::uint64_t known,
-                             std::uint64_t acknowledged, ExpectedContents* expected) {
-  const Database db = Open(OptionsOf(cycle), directory);
-  if (db == nullptr) return 0;
-  std::string last = "0";
-  const rocksdb::Status status = db->Get({}, KeyOf(2 * kLastBatchKey), &last);
-  EXPECT_TRUE(status.ok() || (status.IsNotFound() && acknowledged == 0)) << status.ToString();
-  const std::uint64_t found = std::stoull(last);
-  EXPECT_GE(found, acknowledged) << "lost";
-  EXPECT_LE(found, acknowledged + 1);
-  for (std::uint64_t number = known + 1; number <= found; ++number) {
-    expected->Acknowledge(BatchOf(number));
+                             std::uint64_t acknowledged,
+                             std::array<ExpectedContents, kDatabases>* expected) {
+  const std::vector<rocksdb::Options> options = OptionsOf(cycle);
+  std::uint64_t newest = known;
+  for (std::uint64_t i = 0; i < kDatabases; ++i) {
+    FamilyDatabase db;
+    const Status opened = db.Open(options, PathOf(directory, i));
+    EXPECT_TRUE(opened.ok()) << opened.ToString();
+    if (!opened.ok()) continue;
+    std::string last = "0";
+    const Status status =
+        db->Get({}, db.HandleOf(2 * kLastBatchKey), KeyOf(2 * kLastBatchKey), &last);
+    EXPECT_TRUE(status.ok() || (status.IsNotFound() && acknowledged < kDatabases))
+        << status.ToString();
+    const std::uint64_t found = std::stoull(last);
+    EXPECT_GT(found + kDatabases, acknowledged) << "lost";
+    EXPECT_LE(found, acknowledged + 1);
+    for (std::uint64_t number = known + 1; number <= found; ++number) {
+      if (number % kDatabases == i) (*expected)[i].Acknowledge(BatchOf(number));
+    }
+    EXPECT_EQ((*expected)[i].FindDifference(db), "");
+    newest = std::max(newest, found);
   }
-  EXPECT_EQ(expected->FindDifference(*db), "");
-  return found;
+  return newest;
 }
 
 TEST(Kill, NothingAcknowledgedIsLost) {
   const bool large = std::getenv("EXACTBLOOM_TEST_LARGE") != nullptr;
   const std::uint64_t cycles = large ? 100 : 8;
   // The phase to kill in, and the most time after its beginning.
-  constexpr std::array<std::pair<Phase, std::uint64_t>, 4> kAims = {
-      {{kRebuild, 40'000}, {kFlush, 10'000}, {kCompaction, 30'000}, {kOpening, 50'000}}};
+  constexpr std::array<std::pair<Phase, std::uint64_t>, 3> kAims = {
+      {{kFlush, 10'000}, {kCompaction, 30'000}, {kOpening, 50'000}}};
   const TemporaryDirectory directory;
   const std::string path = directory.path("db");
-  ExpectedContents expected(kKeys);
+  std::array<ExpectedContents, kDatabases> expected = {ExpectedContents(kKeys),
+                                                       ExpectedContents(kKeys)};
   std::mt19937_64 random(cycles);
   std::array<std::uint64_t, kPhases> kills{};  // within the phase that was aimed at
   std::uint64_t keys_of_tables = 0;
-  // First, tables to compact and rebuild.
+  // First, tables to compact.
   Mission mission = {path, directory.path("notes"), 0, 1, kFlush, Microseconds(500'000)};
   Notes notes = RunUntilKilled(mission);
   std::uint64_t last = VerifyContents(path, 0, 0, notes.last_acknowledged, &expected);
   for (std::uint64_t cycle = 1; cycle <= cycles && !HasFailure(); ++cycle) {
-    SCOPED_TRACE(fmt::format("cycle {}, {}", cycle, ConfigurationOf(cycle).Name()));
+    SCOPED_TRACE(fmt::format("cycle {}", cycle));
     const auto [phase, most] = kAims[cycle % kAims.size()];
     mission = {path, mission.notes, cycle, last + 1, phase, Microseconds(random() % most)};
     notes = RunUntilKilled(mission);
     kills[phase] += notes.open[phase] > 0 ? 1 : 0;
     const std::uint64_t acknowledged = std::max(last, notes.last_acknowledged);
     last = VerifyContents(path, cycle, last, acknowledged, &expected);
-    keys_of_tables += VerifyFilters(path);
+    for (std::uint64_t i = 0; i < kDatabases; ++i) keys_of_tables += VerifyFilters(PathOf(path, i));
   }
   // How many keys there are depends on how far the victims came.
   EXPECT_GT(keys_of_tables, cycles * kKeys / 8);
   if (!large) return;
-  for (const Phase phase : {kFlush, kCompaction, kRebuild}) EXPECT_GE(kills[phase], 5U);
+  for (const Phase phase : {kFlush, kCompaction}) EXPECT_GE(kills[phase], 5U);
 }
 
 }  // namespace

@@ -1,19 +1,14 @@
 // Each allocation fails in turn while a filter is built or read: the table gets the right filter or
-// none, a reader that cannot be made passes all keys, and no exception leaves the policy. Also in a
-// database, and while a policy is configured.
+// none, a reader that cannot be made passes all keys, and no exception leaves the policy. Also
+// while a policy is configured.
 #include <gtest/gtest.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <set>
 #include <string>
@@ -25,11 +20,7 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/tree_listener.h"
-#include "followed_database.h"
-#include "forwarding_builder.h"
 #include "plugin/bloom_filter_policy.h"
-#include "plugin/c_binding/forwarding_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
@@ -90,28 +81,24 @@ struct Variant {
   BlockBasedTableOptions table;
 };
 
-class OutOfMemory : public testing::TestWithParam<Layout> {
+class OutOfMemory : public testing::TestWithParam<FilterKind> {
  protected:
   // Each allocates in a different way.
   static std::vector<Variant> Variants() {
     const Variant plain = {PlainPolicy(GetParam()), PlannedSizes()};
-    std::vector<Variant> variants(6, plain);
+    std::vector<Variant> variants(5, plain);
     variants[1].policy.fpr = 0.01;
-    PolicyOptions by_ratio(PolicyKind::kExactBloom);
-    by_ratio.ribbon = false;
-    by_ratio.size_ratio = 10;
-    variants[2].policy = by_ratio;
-    variants[3].table.detect_filter_construct_corruption = true;
-    variants[4].table.optimize_filters_for_memory = true;
-    variants[5].table.block_cache = rocksdb::NewLRUCache(8 << 20);
-    variants[5].table.cache_usage_options.options_overrides.insert(
+    variants[2].table.detect_filter_construct_corruption = true;
+    variants[3].table.optimize_filters_for_memory = true;
+    variants[4].table.block_cache = rocksdb::NewLRUCache(8 << 20);
+    variants[4].table.cache_usage_options.options_overrides.insert(
         {rocksdb::CacheEntryRole::kFilterConstruction,
          {rocksdb::CacheEntryRoleOptions::Decision::kEnabled}});
     return variants;
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OutOfMemory, testing::ValuesIn(AllLayouts()),
+INSTANTIATE_TEST_SUITE_P(All, OutOfMemory, testing::ValuesIn(AllKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
@@ -180,7 +167,7 @@ TEST_P(OutOfMemory, EstimatesAreOnTheSafeSide) {
 TEST_P(OutOfMemory, LargeFiltersAreFilledWhole) {
   constexpr std::uint64_t kLargeKeys = 150'000;
   FilterDescription filter;
-  filter.layout = GetParam();
+  filter.kind = GetParam();
   filter.bits = std::uint64_t{3} << 23;  // several ranges
   filter.keys = kLargeKeys;
   filter.probes = 6;
@@ -238,132 +225,12 @@ TEST_P(OutOfMemory, AFaultIsReportedWithoutMemory) {
   EXPECT_TRUE(status.IsCorruption());
 }
 
-// Makes a call in some way, such as with an allocation that fails.
-using Guard = std::function<void(const std::function<void()>&)>;
-
-template <typename Function>
-auto ResultIn(const Guard& guard, Function function) {
-  decltype(function()) result{};
-  guard([&] { result = function(); });
-  return result;
-}
-
-// Each call of the policy and of its builders is made in a guard.
-class GuardedPolicy : public ForwardingPolicy<rocksdb::FilterPolicy> {
- public:
-  GuardedPolicy(PolicyPointer policy, Guard guard)
-      : ForwardingPolicy(std::move(policy)), guard_(std::move(guard)) {}
-
-  const char* Name() const override { return "GuardedPolicy"; }
-  FilterBitsBuilder* GetBuilderWithContext(
-      const rocksdb::FilterBuildingContext& context) const override {
-    FilterBitsBuilder* const builder =
-        ResultIn(guard_, [&] { return ForwardingPolicy::GetBuilderWithContext(context); });
-    return builder == nullptr ? nullptr : new Builder(builder, guard_);
-  }
-  FilterBitsReader* GetFilterBitsReader(const Slice& contents) const override {
-    return ResultIn(guard_, [&] { return ForwardingPolicy::GetFilterBitsReader(contents); });
-  }
-
- private:
-  class Builder : public ForwardingBuilder {
-   public:
-    Builder(FilterBitsBuilder* builder, Guard guard)
-        : ForwardingBuilder(builder), guard_(std::move(guard)) {}
-
-    void AddKey(const Slice& key) override {
-      guard_([&] { ForwardingBuilder::AddKey(key); });
-    }
-    using ForwardingBuilder::Finish;
-    Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-      return ResultIn(guard_, [&] { return ForwardingBuilder::Finish(buffer, status); });
-    }
-
-   private:
-    Guard guard_;
-  };
-
-  Guard guard_;
-};
-
-class GuardedListener : public rocksdb::EventListener {
- public:
-  GuardedListener(ListenerPointer listener, Guard guard)
-      : listener_(std::move(listener)), guard_(std::move(guard)) {}
-
-  const char* Name() const override { return listener_->Name(); }
-  void OnFlushBegin(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override {
-    guard_([&] { listener_->OnFlushBegin(db, info); });
-  }
-  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override {
-    guard_([&] { listener_->OnFlushCompleted(db, info); });
-  }
-  void OnCompactionBegin(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override {
-    guard_([&] { listener_->OnCompactionBegin(db, info); });
-  }
-  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override {
-    guard_([&] { listener_->OnCompactionCompleted(db, info); });
-  }
-  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
-    guard_([&] { listener_->OnTableFileCreationStarted(info); });
-  }
-  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
-    guard_([&] { listener_->OnTableFileCreated(info); });
-  }
-  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
-    guard_([&] { listener_->OnTableFileDeleted(info); });
-  }
-
- private:
-  ListenerPointer listener_;
-  Guard guard_;
-};
-
-// Each allocation of the listener, the policy, its builders and readers fails in turn, in a
-// database whose tree they follow.
-TEST(OutOfMemoryWithATree, NoKeyIsLostAndTheTreeIsKnownAgain) {
-  constexpr std::uint64_t kFew = 200;
-  std::uint64_t attempts = 0;
-  const std::uint64_t failures = FailEachAllocation([&](AllocationFailure& failure) {
-    std::mutex mutex;
-    std::atomic<bool> is_on = true;
-    const Guard fails = [&](const auto& call) {
-      const std::lock_guard<std::mutex> lock(mutex);
-      is_on ? failure.Run(call) : call();
-    };
-    const std::unique_ptr<rocksdb::Env> memory(rocksdb::NewMemEnv(rocksdb::Env::Default()));
-    const ListenerPointer listener = NewTreeListener();
-    BlockBasedTableOptions table_options;
-    table_options.filter_policy =
-        std::make_shared<GuardedPolicy>(PolicyOf(BudgetOptions(100'000, 10.0)), fails);
-    if (++attempts % 2 == 0) PartitionFilters(512, &table_options);
-    rocksdb::Options options = OptionsWith(table_options);
-    options.listeners.push_back(std::make_shared<GuardedListener>(listener, fails));
-    options.env = memory.get();
-    const Database db = Open(options, "/db");
-    PutAndFlush(*db, kFew, "old");
-    PutAndFlush(*db, kFew, "old", kFew);
-    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-    PutAndFlush(*db, kFew, "new");
-    ExpectPresent(*db, kFew, "new");
-    ExpectPresent(*db, kFew, "old", kFew);
-    MultiGetAll(*db, 2 * kFew);
-    is_on = false;
-    if (attempts % 16 > 1) return;
-    // A later scan of the tables finds the rest.
-    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-    PutAndFlush(*db, kFew, "value", 2 * kFew);
-    ExpectTrueShape(*db, listener);
-  });
-  EXPECT_GT(failures, 40U);
-}
-
 // RocksDB's parser may throw std::bad_alloc. Otherwise the result is the policy of the text, no
 // policy, or one that databases refuse. The C interface returns either a policy or an error.
 TEST(OutOfMemoryOfConfiguration, APolicyFromAStringIsRightOrRefused) {
-  const std::vector<std::string> texts = {
-      "classic_bloom:12", "{id=classic_bloom:12;lines=1;hash_seed=7;}",
-      "{id=standard_bloom:9.9;level_bits=14:12:10;}", "{id=standard_bloom:10;fpr=0.001;}"};
+  const std::vector<std::string> texts = {"classic_bloom:12", "{id=classic_bloom:12;hash_seed=7;}",
+                                          "{id=standard_bloom:9.9;level_bits=14:12:10;}",
+                                          "{id=standard_bloom:10;fpr=0.001;}"};
   RegisterFilterPolicies();
   for (const std::string& text : texts) {
     PolicyPointer expected;

@@ -2,6 +2,7 @@
 // of SSTables changes the bytes of tables that RocksDB wrote.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <memory>
@@ -9,11 +10,11 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/table_filters.h"
-#include "plugin/files/block_checksum.h"
-#include "plugin/files/entry_block.h"
 #include "sample_database.h"
 #include "src/filter/block_format.h"
+#include "tool/files/block_checksum.h"
+#include "tool/files/entry_block.h"
+#include "tool/files/table_filters.h"
 #include "varint.h"
 
 namespace exactbloom {
@@ -38,19 +39,19 @@ std::string EntryBlock(const std::string& key, const std::string& value) {
 struct HandmadeTable {
   std::uint32_t version = 5;
   std::string metaindex_name = "fullfilter.rocksdb.BuiltinBloomFilter";
+  std::string metaindex;  // empty: one entry
   std::string filter;
   std::uint32_t base_checksum = 0;
   std::uint64_t reserved = 0;  // of a footer with a checksum
 
   std::string Bytes() const {
     const std::string handle = Varint(0) + Varint(filter.size());
-    const std::string metaindex = EntryBlock(metaindex_name, handle);
+    const std::string entries = metaindex.empty() ? EntryBlock(metaindex_name, handle) : metaindex;
     std::string file = Block(filter, 0);
     const std::uint64_t metaindex_offset = file.size();
-    file += Block(metaindex, metaindex_offset);
-    if (version >= 6) return file + FooterWithChecksum(metaindex.size(), file.size());
-    std::string handles =
-        Varint(metaindex_offset) + Varint(metaindex.size()) + Varint(0) + Varint(0);
+    file += Block(entries, metaindex_offset);
+    if (version >= 6) return file + FooterWithChecksum(entries.size(), file.size());
+    std::string handles = Varint(metaindex_offset) + Varint(entries.size()) + Varint(0) + Varint(0);
     handles.resize(40);
     if (version == 0) return file + handles + Fixed<std::uint64_t>(0xdb4775248b80fb57U);
     return file + '\1' + handles + Fixed(version) + Fixed<std::uint64_t>(0x88e241b785f4cff7U);
@@ -215,6 +216,53 @@ TEST_F(TableFileTest, ErrorsNameFileAndPlace) {
               "Corruption: /table.sst: the footer of the table is damaged: the file is too short");
   TableFilter filter;
   EXPECT_FALSE(ReadTableFilter(*env_->GetFileSystem(), "/nowhere.sst", &filter).ok());
+}
+
+// The most memory that this process has had.
+std::uint64_t PeakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::uint64_t{1024} * static_cast<std::uint64_t>(usage.ru_maxrss);
+}
+
+// Entries whose keys share all but a few bytes with the one before, and are long. Written out, they
+// would take 400 MB.
+TEST_F(TableFileTest, KeysThatShareALongPrefixTakeNoMemory) {
+  constexpr std::uint64_t kShared = 40'000;
+  constexpr std::uint64_t kEntries = 10'000;
+  constexpr std::uint64_t kMuch = std::uint64_t{100} << 20;
+  // An empty block, which lies in the first key of the index; all partitions are it.
+  const std::string type(1, rocksdb::kNoCompression);
+  const std::string empty = type + Fixed(files::BlockChecksum(rocksdb::kCRC32c, type));
+  const std::string handle = Varint(5) + Varint(0);
+  const auto block = [&](const std::string& name, bool is_index) {
+    const std::string first = name + empty + std::string(kShared, 'k');
+    std::string entries = Varint(0) + Varint(first.size()) + Varint(handle.size()) + first + handle;
+    for (std::uint64_t i = 0; i < kEntries; ++i) {
+      const std::string rest = is_index ? Fixed(i) : Fixed(static_cast<std::uint32_t>(i));
+      entries += Varint(first.size()) + Varint(rest.size()) + Varint(handle.size()) + rest + handle;
+    }
+    return entries + Fixed<std::uint32_t>(0) + Fixed<std::uint32_t>(1);
+  };
+  const std::uint64_t before = PeakBytes();
+  HandmadeTable index;
+  index.metaindex_name = "partitionedfilter.rocksdb.BuiltinBloomFilter";
+  index.filter = block("", true);
+  const TableFilter filter = Read(index.Bytes());
+  EXPECT_TRUE(filter.status.ok()) << filter.status.ToString();
+  EXPECT_EQ(filter.blocks, kEntries + 1);
+
+  const std::string kTooLong =
+      "Corruption: /table.sst: a block of the table is damaged: the names in it are too long";
+  HandmadeTable properties;
+  properties.metaindex_name = "rocksdb.properties";
+  properties.filter = block("p", false);
+  ExpectError(properties.Bytes(), kTooLong);
+
+  HandmadeTable metaindex;
+  metaindex.metaindex = block("fullfilter.", false);
+  ExpectError(metaindex.Bytes(), kTooLong);
+  EXPECT_LT(PeakBytes() - before, kMuch);
 }
 
 }  // namespace

@@ -1,19 +1,17 @@
 // The filters of tables that RocksDB wrote.
-#include "exactbloom/table_filters.h"
+#include "tool/files/table_filters.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/env_encryption.h>
-#include <rocksdb/sst_file_writer.h>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/filter_policy.h"
+#include "listed_filters.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -44,51 +42,6 @@ class TableFilters : public testing::Test {
   std::unique_ptr<rocksdb::Env> env_{rocksdb::NewMemEnv(rocksdb::Env::Default())};
   int databases_ = 0;
 };
-
-TEST_F(TableFilters, OfEveryFamilyAndFormat) {
-  struct Writer {
-    PolicyPointer policy;
-    FilterFamily family;
-    FilterFamily family_before_version_5;
-  };
-  const std::vector<Writer> writers = {
-      {NewPolicy(FilterKind::kClassic), FilterFamily::kExactBloom, FilterFamily::kExactBloom},
-      {NewPolicy(FilterKind::kStandard), FilterFamily::kExactBloom, FilterFamily::kExactBloom},
-      {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)), FilterFamily::kBloom,
-       FilterFamily::kLegacyBloom},
-      {PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1)), FilterFamily::kRibbon,
-       FilterFamily::kRibbon},
-      {nullptr, FilterFamily::kNone, FilterFamily::kNone}};
-  for (const Writer& writer : writers) {
-    for (const std::uint32_t version : {2U, 4U, 5U}) {
-      for (const bool partitioned : {false, true}) {
-        rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-        table_options.filter_policy = writer.policy;
-        table_options.format_version = version;
-        if (partitioned) PartitionFilters(512, &table_options);
-        const TableFilter filter = FilterOf(table_options);
-        SCOPED_TRACE(filter.policy + ", format version " + std::to_string(version));
-        EXPECT_STREQ(NameOf(filter.family),
-                     NameOf(version < 5 ? writer.family_before_version_5 : writer.family));
-        EXPECT_EQ(filter.entries, kKeys);
-        EXPECT_EQ(filter.level, 0);
-        EXPECT_EQ(filter.column_family, "default");
-        if (writer.policy == nullptr) continue;
-        EXPECT_EQ(filter.policy, writer.policy->Name());
-        EXPECT_EQ(filter.filter_keys, kKeys);
-        EXPECT_EQ(filter.partitioned, partitioned);
-        EXPECT_EQ(filter.blocks > 1, partitioned);
-        if (partitioned || version < 5) continue;
-        if (filter.family == FilterFamily::kBloom) {
-          EXPECT_EQ(filter.min_probes, 6);  // of RocksDB's Bloom filter at 10 bits per key
-          EXPECT_EQ(filter.max_probes, 6);
-        }
-        EXPECT_EQ(filter.ribbon_slots > kKeys, filter.family == FilterFamily::kRibbon);
-        EXPECT_LT(filter.ribbon_slots, kKeys + kKeys / 5);
-      }
-    }
-  }
-}
 
 TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
   for (const auto checksum : {rocksdb::kNoChecksum, rocksdb::kCRC32c, rocksdb::kxxHash,
@@ -122,27 +75,6 @@ TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
     EXPECT_EQ(filter.family, FilterFamily::kRibbon) << bytes;
   }
   EXPECT_GT(mixed, 0);
-}
-
-// Ingestion gives the file a sequence number, by writing into it.
-TEST_F(TableFilters, OfAnIngestedFile) {
-  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
-  const std::string path = "/alone.sst";
-  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), OptionsOf(table_options));
-  ASSERT_TRUE(writer.Open(path).ok());
-  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(2 * i), "value").ok());
-  ASSERT_TRUE(writer.Finish().ok());
-  const Database db = Open(OptionsOf(table_options), "/ingesting");
-  PutAndFlush(*db, 10);
-  rocksdb::IngestExternalFileOptions ingestion;
-  ingestion.move_files = true;
-  ingestion.write_global_seqno = true;
-  ASSERT_TRUE(db->IngestExternalFile({path}, ingestion).ok());
-  for (const TableFilter& table : ListTableFilters(*db)) {
-    EXPECT_TRUE(table.status.ok()) << table.status.ToString();
-    EXPECT_EQ(table.family, FilterFamily::kExactBloom);
-  }
 }
 
 TEST_F(TableFilters, OfAnEncryptedDatabase) {

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "plugin/files/manifest.h"
+#include "tool/files/manifest.h"
 #include "varint.h"
 
 namespace exactbloom::files {

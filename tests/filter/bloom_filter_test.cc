@@ -35,7 +35,6 @@ TEST(BloomFilterOptions, AreTakenWithinTheirRangesAndRefusalsNameThem) {
     EXPECT_TRUE(BloomFilterBuilder::Create({{}, 10, 0, rate})) << rate;
   }
   std::vector<std::pair<Options, std::string>> refusals = {
-      {{{FilterKind::kClassic, 3}}, "lines is 3, but must be from 0 to 1"},
       {{{}, 101}, "bits_per_key is 101, but must be from 0.5 to 100"},
       {{{}, 10, 0, 0.75}, "false_positive_rate is 0.75, but must be from 1e-09 to 0.5"},
       {{{}, 10, 0, 0, 91}, "block_bytes_limit is 91, but must be from 92 to 4294967232"}};
@@ -62,7 +61,7 @@ void ExpectNumbers(const BloomFilterView& view, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
 }
 
-class BloomFilter : public testing::TestWithParam<Layout> {
+class BloomFilter : public testing::TestWithParam<FilterKind> {
  protected:
   static BloomFilterBuilder Builder(double bits_per_key = 10.0, double rate = 0.0,
                                     std::uint64_t hash_seed = 0) {
@@ -90,7 +89,7 @@ class BloomFilter : public testing::TestWithParam<Layout> {
     const BloomFilterView view(block.bytes());
     EXPECT_EQ(view.Status(), BlockStatus::kUsable);
     const FilterDescription& found = view.Description();
-    EXPECT_EQ(found.layout, GetParam());
+    EXPECT_EQ(found.kind, GetParam());
     EXPECT_EQ(found.keys, keys);
     EXPECT_EQ(found.bits, planned.bits);
     EXPECT_EQ(found.probes, planned.probes);
@@ -103,7 +102,7 @@ class BloomFilter : public testing::TestWithParam<Layout> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Layouts, BloomFilter, testing::ValuesIn(AllLayouts()),
+INSTANTIATE_TEST_SUITE_P(Kinds, BloomFilter, testing::ValuesIn(AllKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 // At any bits per key no key is lost.
@@ -127,7 +126,7 @@ TEST_P(BloomFilter, IsTheSmallestForItsRate) {
   for (const double rate : {0.3, 0.01, 1e-6}) {
     SCOPED_TRACE(rate);
     BloomFilterBuilder builder = Builder(10.0, rate);
-    EXPECT_EQ(Build(builder, 0).bits, std::max<std::uint64_t>(8, GetParam().Granularity()));
+    EXPECT_EQ(Build(builder, 0).bits, 8U);
     for (const std::uint64_t keys : {1, 2, 7, 100, 1001}) {
       const FilterDescription filter = Build(builder, keys);
       const auto smallest = SmallestFilter(GetParam(), keys, rate);
@@ -143,8 +142,7 @@ TEST_P(BloomFilter, FillsABlockOfTheSizeAskedFor) {
   constexpr std::uint64_t kKeys = 1000;
   for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
     const std::uint64_t size = filter::BlockBytes(Build(builder, kKeys, bytes));
-    EXPECT_LE(size, bytes);
-    EXPECT_GT(size + GetParam().ByteGranularity(), bytes);
+    EXPECT_EQ(size, bytes);
   }
   EXPECT_FALSE(builder.PlanWithin(kKeys, filter::TrailerBytes(kKeys, 0)));
 }
@@ -210,9 +208,8 @@ TEST_P(BloomFilter, AnyBlockLimitCutsBitsAndKeepsKeys) {
     const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
     EXPECT_FALSE(builder.Plan(fitting).IsCut());
     EXPECT_TRUE(builder.Plan(fitting + 1).IsCut());
-    const std::uint64_t unit = GetParam().ByteGranularity();
     EXPECT_EQ(filter::ArrayBytes(Build(builder, 2 * fitting).bits),
-              (999 - filter::kMostTrailerBytes) / unit * unit);
+              999 - filter::kMostTrailerBytes);
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 1000;
 
-class ConstructionCheckTest : public testing::TestWithParam<Layout> {
+class ConstructionCheckTest : public testing::TestWithParam<FilterKind> {
  protected:
   ConstructionCheckTest() { AddKeys(kKeys); }
 
@@ -26,7 +26,7 @@ class ConstructionCheckTest : public testing::TestWithParam<Layout> {
 
   static BloomFilterBuilder::Options Detecting() {
     BloomFilterBuilder::Options options;
-    options.layout = GetParam();
+    options.kind = GetParam();
     options.detect_faults = true;
     return options;
   }
@@ -34,7 +34,7 @@ class ConstructionCheckTest : public testing::TestWithParam<Layout> {
   BloomFilterBuilder builder_ = *BloomFilterBuilder::Create(Detecting());
 };
 
-INSTANTIATE_TEST_SUITE_P(Layouts, ConstructionCheckTest, testing::ValuesIn(AllLayouts()),
+INSTANTIATE_TEST_SUITE_P(Kinds, ConstructionCheckTest, testing::ValuesIn(AllKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 void Flip(std::uint64_t& word, unsigned bit) { word ^= std::uint64_t{1} << bit; }

@@ -22,18 +22,17 @@ constexpr std::uint64_t kKeys = 4000;
 constexpr std::uint64_t kQueries = 200000;
 constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;
 
-class CraftedKeys : public testing::TestWithParam<Layout> {
+class CraftedKeys : public testing::TestWithParam<FilterKind> {
  protected:
-  const Layout layout_ = GetParam();
-  const FilterSize size_ = SizeAtBitsPerKey(layout_, kKeys, 10);
+  const FilterKind kind_ = GetParam();
+  const FilterSize size_ = SizeAtBitsPerKey(kind_, kKeys, 10);
 
   filter::CodeWord WordOf(std::uint64_t number) const {
-    return filter::MakeCodeWord(layout_, filter::HashKey(NumberKey(number).text(), 0), size_.bits,
+    return filter::MakeCodeWord(kind_, filter::HashKey(NumberKey(number).text(), 0), size_.bits,
                                 size_.probes);
   }
 
-  // Always adds, from many numbers, the one with the most new bits in the filter of seed 0; with
-  // lines the search is limited to a fifth of the numbers.
+  // Always adds, from many numbers, the one with the most new bits in the filter of seed 0.
   std::vector<std::uint64_t> Craft() const {
     constexpr int kCandidates = 50;
     std::vector<unsigned char> array(static_cast<std::size_t>(size_.bits / 8 + 1));
@@ -43,7 +42,6 @@ class CraftedKeys : public testing::TestWithParam<Layout> {
       int most = -1;
       for (int i = 0; i < kCandidates; ++i, ++number) {
         const filter::CodeWord word = WordOf(number);
-        if (layout_.InLines() && word.positions[0] > size_.bits / 5) continue;
         const auto fresh = static_cast<int>(
             std::count_if(word.positions.begin(), word.positions.begin() + word.size,
                           [&](auto position) { return !filter::TestBit(array.data(), position); }));
@@ -52,7 +50,6 @@ class CraftedKeys : public testing::TestWithParam<Layout> {
           best = number;
         }
       }
-      if (most < 0) continue;
       crafted.push_back(best);
       AddWord(array.data(), WordOf(best));
     }
@@ -61,7 +58,7 @@ class CraftedKeys : public testing::TestWithParam<Layout> {
 
   FilterBlock BlockOf(const std::vector<std::uint64_t>& numbers, std::uint64_t seed) const {
     BloomFilterBuilder::Options options;
-    options.layout = layout_;
+    options.kind = kind_;
     options.hash_seed = seed;
     BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
     for (const std::uint64_t number : numbers) builder.AddKey(NumberKey(number).text());
@@ -82,24 +79,23 @@ class CraftedKeys : public testing::TestWithParam<Layout> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Layouts, CraftedKeys, testing::ValuesIn(AllLayouts()),
+INSTANTIATE_TEST_SUITE_P(Kinds, CraftedKeys, testing::ValuesIn(AllKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
-// No more than n k bits are ever set, whichever keys they are. With lines = 0 a key that was not
-// chosen then passes with at most the k-th power of n k / m; with lines, full lines let all of
-// theirs pass.
+// No more than n k bits are ever set, whichever keys they are. A key that was not chosen then
+// passes with at most the k-th power of n k / m.
 TEST_P(CraftedKeys, RaiseTheRateOfTheirSeedOnly) {
   const std::vector<std::uint64_t> crafted = Craft();
   const double rate = size_.false_positive_rate;
   const double raised = static_cast<double>(FalsePositives(crafted, 0)) / kQueries;
   const double share = static_cast<double>(kKeys) * size_.probes / static_cast<double>(size_.bits);
   double most = 1.0;
-  for (int i = 0; i < (layout_.InLines() ? layout_.Lines() : size_.probes); ++i) most *= share;
+  for (int i = 0; i < size_.probes; ++i) most *= share;
   EXPECT_GT(raised, 2 * rate);
   EXPECT_LT(raised, 1.1 * most);
 
   constexpr std::uint64_t kOtherSeed = 0x5eed;
-  ExpectExactRate(FalsePositives(crafted, kOtherSeed), kQueries, layout_, size_, kKeys);
+  ExpectExactRate(FalsePositives(crafted, kOtherSeed), kQueries, kind_, size_, kKeys);
 }
 
 // Keys collected as false positives of one seed pass a filter of the same keys and another seed at
@@ -120,7 +116,7 @@ TEST_P(CraftedKeys, FalsePositivesOfOneSeedAreNoneOfAnother) {
     const BloomFilterView other(second.bytes());
     std::uint64_t passing = 0;
     for (const std::uint64_t i : collected) passing += other.MayContain(NumberKey(i).text());
-    ExpectExactRate(passing, kCollected, layout_, size_, kKeys);
+    ExpectExactRate(passing, kCollected, kind_, size_, kKeys);
   }
 }
 

@@ -1,6 +1,6 @@
 // Measured equals exact for keys as databases have them, with structure that a weak hash would pass
 // on to the filter. Every other key of a set is added, so that an absent key lies among those that
-// are there; all sets, layouts and sizes have one verdict (statistics.h), which a correct filter
+// are there; all sets, kinds and sizes have one verdict (statistics.h), which a correct filter
 // would, with random seeds, fail once in 10,000 times.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace exactbloom {
 namespace {
 
 constexpr std::size_t kKeys = 40000;
-constexpr std::uint64_t kQueries = 400000;  // for each set, layout and size
+constexpr std::uint64_t kQueries = 400000;  // for each set, kind and size
 
 // Where the words come from; scripts/install_packages names the package.
 constexpr const char* kDictionary = "/usr/share/dict/american-english-insane";
@@ -116,10 +116,10 @@ TEST(Rate, PValuesOfRealKeysAreUniform) {
     SCOPED_TRACE(name);
     const Keys present = EveryOther(keys, 0);
     const Keys absent = EveryOther(keys, 1);
-    for (const Layout layout : AllLayouts()) {
+    for (const FilterKind kind : AllKinds()) {
       for (const double bits_per_key : {3.3, 8.0}) {
-        const FilterSize size = SizeAtBitsPerKey(layout, present.size(), bits_per_key);
-        const Geometry geometry{layout, size.bits, present.size(), size.probes};
+        const FilterSize size = SizeAtBitsPerKey(kind, present.size(), bits_per_key);
+        const Geometry geometry{kind, size.bits, present.size(), size.probes};
         verdict.Add(TakeSample(geometry, present, absent, kQueries / absent.size(), salts));
       }
     }

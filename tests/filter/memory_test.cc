@@ -4,76 +4,41 @@
 #include <malloc.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
-#include <future>
-#include <new>
-#include <utility>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/filter_sizer.h"
+#include "replaced_allocation.h"
 #include "sample_filters.h"
-#include "src/filter/kernels/kernel_table.h"
+#include "src/filter/kernels/kernel.h"
 
+namespace exactbloom {
 namespace {
 
 std::atomic<std::size_t> live_bytes{0};
 std::atomic<std::size_t> peak_bytes{0};
 
 bool no_memory_left = false;
-thread_local std::function<void()> on_next_allocation;
+
+}  // namespace
 
 void* AllocateOrNull(std::size_t size) {
-  if (no_memory_left) return nullptr;
-  if (on_next_allocation) std::exchange(on_next_allocation, nullptr)();
-  void* memory = std::malloc(size);
+  void* memory = no_memory_left ? nullptr : std::malloc(size);
   if (memory == nullptr) return nullptr;
   const std::size_t live = live_bytes += malloc_usable_size(memory);
   if (live > peak_bytes) peak_bytes = live;
   return memory;
 }
 
-void* Allocate(std::size_t size) {
-  void* memory = AllocateOrNull(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void Free(void* memory) {
+void Free(void* memory) noexcept {
   live_bytes -= malloc_usable_size(memory);
   std::free(memory);
 }
 
-}  // namespace
-
-void* operator new(std::size_t size) { return Allocate(size); }
-void* operator new[](std::size_t size) { return Allocate(size); }
-// The sanitizers' own would not be freed by the operators below.
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return AllocateOrNull(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return AllocateOrNull(size);
-}
-void operator delete(void* memory) noexcept { Free(memory); }
-void operator delete[](void* memory) noexcept { Free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { Free(memory); }
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { Free(memory); }
-
-namespace exactbloom {
 namespace {
 
-class BuildMemory : public testing::TestWithParam<Layout> {};
-
-INSTANTIATE_TEST_SUITE_P(Layouts, BuildMemory,
-                         testing::Values(Layout{FilterKind::kClassic, 0},
-                                         Layout{FilterKind::kClassic, 1}),
-                         [](const auto& test) { return NameOf(test.param); });
-
-// As many keys as it takes to fill the array range by range in every layout.
-TEST_P(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
+// As many keys as it takes to fill the array range by range.
+TEST(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
   constexpr std::uint64_t kKeys = 4000000;
   constexpr double kBitsPerKey = 70.0;
   constexpr double kKeptBytesPerKey = 8.0;
@@ -81,7 +46,7 @@ TEST_P(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
   constexpr double kFixedBytes = 1 << 17;
   const std::size_t before = live_bytes;
   peak_bytes = before;
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), kBitsPerKey, 0});
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({FilterKind::kClassic, kBitsPerKey, 0});
   for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
   EXPECT_LE(static_cast<double>(live_bytes - before), kKeptBytesPerKey * kKeys + kFixedBytes);
   const FilterBlock block = builder.Finish();
@@ -103,25 +68,6 @@ TEST(ViewMemory, NoneIsNeeded) {
   no_memory_left = false;
   EXPECT_TRUE(contained);
   EXPECT_EQ(kernel, filter::AvailableInstructionSets().front().name);
-}
-
-// The first allocation of a search is that of an evaluation of the exact rate. Another thread gets
-// its answer from the same sizer then; the time is no verdict but ends a wait for ever.
-TEST(FilterSizerLock, IsNotHeldWhileRatesAreEvaluated) {
-  static FilterSizer& sizer = *new FilterSizer({FilterKind::kClassic, 1});
-  const FilterSize known = *sizer.SmallestFilter(1000, 0.01);
-  std::future<int> other;
-  bool answered = false;
-  on_next_allocation = [&] {
-    other = std::async(std::launch::async, [&known] {
-      return sizer.SmallestFilter(1000, 0.01)->probes + sizer.OptimalProbes(known.bits, 1000);
-    });
-    answered = other.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
-  };
-  EXPECT_TRUE(sizer.SmallestFilter(5000, 0.02));
-  ASSERT_TRUE(other.valid());
-  EXPECT_TRUE(answered);
-  EXPECT_EQ(other.get(), 2 * known.probes);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ std::uint64_t CountPositives(const BloomFilterView& view, const Keys& keys, std:
 double DispersionOf(const RateSample& sample, double rate) {
   const Geometry& geometry = sample.geometry;
   const double deviation = support::RelativeRateDeviation(
-      geometry.layout, {geometry.bits, geometry.probes, rate}, geometry.keys);
+      geometry.kind, {geometry.bits, geometry.probes, rate}, geometry.keys);
   return support::Dispersion(rate, deviation, sample.queries / sample.filters);
 }
 
@@ -73,7 +73,7 @@ RateSample TakeSample(const Geometry& geometry, const Keys& present, const Keys&
   sample.queries = filters * absent.size();
   for (std::uint64_t i = 0; i < filters; ++i) {
     const FilterBlock block = BuildBlock(
-        {geometry.layout, geometry.probes, geometry.bits, geometry.keys, salts()}, present);
+        {geometry.kind, geometry.probes, geometry.bits, geometry.keys, salts()}, present);
     const BloomFilterView view(block.bytes());
     EXPECT_EQ(view.Status(), BlockStatus::kUsable);
     const bool batched = i % 2 == 0;
@@ -89,14 +89,14 @@ RateSample TakeSample(const Geometry& geometry, const Keys& present, const Keys&
 
 void SampleVerdict::Add(const RateSample& sample) {
   const Geometry& geometry = sample.geometry;
-  SCOPED_TRACE(testing::Message() << NameOf(geometry.layout) << " m=" << geometry.bits
+  SCOPED_TRACE(testing::Message() << NameOf(geometry.kind) << " m=" << geometry.bits
                                   << " n=" << geometry.keys << " k=" << geometry.probes
                                   << ", kernel " << KernelName());
   EXPECT_EQ(sample.found, sample.filters * geometry.keys);
   ExpectFalsePositivesOfArrays(sample.false_positives, sample.given_fill);
   Scored scored;
   scored.sample = sample;
-  scored.rate = FalsePositiveRate(geometry.layout, geometry.bits, geometry.keys, geometry.probes);
+  scored.rate = FalsePositiveRate(geometry.kind, geometry.bits, geometry.keys, geometry.probes);
   scored.dispersion = DispersionOf(sample, scored.rate);
   scored.lot = (static_cast<double>(lots_() >> 12) + 0.5) * 0x1p-52;
   scored_.push_back(scored);
@@ -131,7 +131,7 @@ void SampleVerdict::Expect(bool print) const {
   for (std::size_t i = 0; i < p_values.size(); ++i) {
     const Geometry& geometry = scored_[i].sample.geometry;
     EXPECT_NEAR(p_values[i], 0.5, 0.5 - kLeastPValue)
-        << NameOf(geometry.layout) << " m=" << geometry.bits << " n=" << geometry.keys
+        << NameOf(geometry.kind) << " m=" << geometry.bits << " n=" << geometry.keys
         << " k=" << geometry.probes;
   }
   const double statistic = AndersonDarling(p_values);

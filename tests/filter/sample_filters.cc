@@ -5,18 +5,10 @@
 
 namespace exactbloom {
 
-std::vector<Layout> AllLayouts() {
-  std::vector<Layout> layouts;
-  for (int lines = 0; lines <= kMaxLines; ++lines) {
-    layouts.push_back({FilterKind::kClassic, lines});
-    layouts.push_back({FilterKind::kStandard, lines});
-  }
-  return layouts;
-}
+std::vector<FilterKind> AllKinds() { return {FilterKind::kClassic, FilterKind::kStandard}; }
 
-std::string NameOf(Layout layout) {
-  const std::string kind = layout.kind == FilterKind::kClassic ? "Classic" : "Standard";
-  return !layout.InLines() ? kind : kind + std::to_string(layout.Lines()) + "Lines";
+std::string NameOf(FilterKind kind) {
+  return kind == FilterKind::kClassic ? "Classic" : "Standard";
 }
 
 void AddWord(unsigned char* array, const filter::CodeWord& word) {
@@ -35,15 +27,15 @@ void MendChecksum(std::string& block) {
 }
 
 FilterBlock MakeBlock(const Geometry& geometry, std::uint64_t hash_seed, std::uint64_t first_key) {
-  const FilterDescription description{geometry.layout, geometry.probes, geometry.bits,
-                                      geometry.keys, hash_seed};
+  const FilterDescription description{geometry.kind, geometry.probes, geometry.bits, geometry.keys,
+                                      hash_seed};
   FilterBlock block;
   block.size = static_cast<std::size_t>(filter::BlockBytes(description));
   block.data.reset(new char[block.size]());
   auto* array = reinterpret_cast<unsigned char*>(block.data.get());
   for (std::uint64_t i = 0; i < geometry.keys; ++i) {
     const std::uint64_t hash = filter::HashKey(NumberKey(first_key + i).text(), hash_seed);
-    AddWord(array, filter::MakeCodeWord(geometry.layout, hash, geometry.bits, geometry.probes));
+    AddWord(array, filter::MakeCodeWord(geometry.kind, hash, geometry.bits, geometry.probes));
   }
   filter::EncodeTrailer(description, array);
   return block;

@@ -15,12 +15,12 @@
 
 namespace exactbloom {
 
-// Both kinds in every layout, and their names as parts of a test's name.
-std::vector<Layout> AllLayouts();
-std::string NameOf(Layout layout);
+// Both kinds, and their names as parts of a test's name.
+std::vector<FilterKind> AllKinds();
+std::string NameOf(FilterKind kind);
 
 struct Geometry {
-  Layout layout;
+  FilterKind kind = FilterKind::kClassic;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;
   int probes = 0;

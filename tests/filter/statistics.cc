@@ -6,7 +6,6 @@
 #include <bitset>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
 #include "exactbloom/false_positive_rate.h"
 #include "src/filter/block_format.h"
@@ -19,16 +18,6 @@ std::uint64_t CountOnes(const unsigned char* bytes, std::uint64_t bits) {
   std::uint64_t ones = 0;
   for (std::uint64_t i = 0; i < bits / 8; ++i) ones += std::bitset<8>(bytes[i]).count();
   return ones;
-}
-
-// For each line, the probability that all draws within it hit.
-std::vector<double> LineRates(const unsigned char* array, const FilterDescription& filter) {
-  std::vector<double> rates(filter.bits / kLineBits);
-  for (std::size_t line = 0; line < rates.size(); ++line) {
-    const std::uint64_t ones = CountOnes(array + line * kLineBits / 8, kLineBits);
-    rates[line] = FalsePositiveRateGivenFill(filter.layout.kind, kLineBits, ones, filter.probes);
-  }
-  return rates;
 }
 
 // Excess dispersions below it change no p-value, and their beta distributions are too narrow for
@@ -67,11 +56,11 @@ class CountDistribution {
 
 }  // namespace
 
-void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, Layout layout,
+void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, FilterKind kind,
                      const FilterSize& size, std::uint64_t keys) {
   const double rate = size.false_positive_rate;
   const double dispersion =
-      support::Dispersion(rate, support::RelativeRateDeviation(layout, size, keys), asked);
+      support::Dispersion(rate, support::RelativeRateDeviation(kind, size, keys), asked);
   const Interval interval = WilsonInterval(false_positives, asked, kZ999, dispersion);
   EXPECT_TRUE(interval.Contains(rate))
       << rate << " outside " << interval.low << " .. " << interval.high;
@@ -80,12 +69,8 @@ void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, Layout 
 double RateGivenArray(std::string_view block) {
   const filter::DecodedBlock decoded = filter::DecodeBlock(block);
   const FilterDescription& filter = decoded.description;
-  if (!filter.layout.InLines()) {
-    return FalsePositiveRateGivenFill(filter.layout.kind, filter.bits,
-                                      CountOnes(decoded.array, filter.bits), filter.probes);
-  }
-  const std::vector<double> rates = LineRates(decoded.array, filter);
-  return std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+  return FalsePositiveRateGivenFill(filter.kind, filter.bits, CountOnes(decoded.array, filter.bits),
+                                    filter.probes);
 }
 
 double RandomisedPValue(std::uint64_t count, const ExpectedCount& expected, double lot) {

@@ -5,7 +5,6 @@ usage: format_test.py
 """
 
 import ctypes
-import itertools
 import pathlib
 import re
 import unittest
@@ -32,14 +31,14 @@ def high(a, b):
 class Filter:
     """What a block says of its filter. Section 2."""
 
-    def __init__(self, kind, lines, k, m, n, seed):
-        self.kind, self.lines, self.k, self.m, self.n, self.seed = kind, lines, k, m, n, seed
+    def __init__(self, kind, k, m, n, seed):
+        self.kind, self.k, self.m, self.n, self.seed = kind, k, m, n, seed
 
     def trailer(self):
         """Sections 2, 3 and 5."""
         n = self.n.to_bytes((self.n.bit_length() + 7) // 8, "little")
         seed = self.seed.to_bytes(8, "little") if self.seed else b""
-        layout = len(n) | self.kind << 4 | self.lines << 5 | (0x80 if self.seed else 0)
+        layout = len(n) | self.kind << 4 | (0x80 if self.seed else 0)
         fields = seed + n + bytes([self.k, layout])
         block_bytes = self.m // 8 + len(fields) + 4 + len(MARK)
         return fields + (xxh3(fields, block_bytes) & 0xFFFFFFFF).to_bytes(4, "little") + MARK
@@ -47,14 +46,6 @@ class Filter:
     def positions(self, key):
         """Section 4."""
         h = xxh3(key, self.seed)
-        if self.lines == 0:
-            return self.positions_anywhere(h)
-        line = high(h, self.m // 512)
-        stream = field_stream(h)
-        fields = list(itertools.islice(stream, self.k)) if self.kind == 0 else first_different(stream, self.k)
-        return [512 * line + field for field in fields]
-
-    def positions_anywhere(self, h):
         found = []
         for i in range(self.k):
             value = h * pow(MULTIPLIER, i + 1, 1 << 64) & MASK
@@ -67,35 +58,18 @@ class Filter:
         return found
 
 
-def field_stream(h):
-    word = h * MULTIPLIER & MASK
-    for _ in range(36):
-        for i in range(7):
-            yield word >> 9 * i & 511
-        word = (word ^ word >> 32) * MULTIPLIER & MASK
-
-
-def first_different(stream, count):
-    found = []
-    for field in itertools.chain(stream, range(512)):
-        if field not in found:
-            found.append(field)
-            if len(found) == count:
-                break
-    return found
-
-
 def read(block):
     """Sections 2 and 5, for a block that is whole."""
     assert block[-5:] == MARK
     k, layout = block[-11:-9]
+    assert layout & 0x60 == 0
     seed_bytes = 8 if layout & 0x80 else 0
     trailer_bytes = 11 + (layout & 15) + seed_bytes
     fields = block[-trailer_bytes:-9]
     assert block[-9:-5] == (xxh3(fields, len(block)) & 0xFFFFFFFF).to_bytes(4, "little")
     seed = int.from_bytes(fields[:seed_bytes], "little")
     n = int.from_bytes(fields[seed_bytes:-2], "little")
-    return Filter(layout >> 4 & 1, layout >> 5 & 3, k, 8 * (len(block) - trailer_bytes), n, seed)
+    return Filter(layout >> 4 & 1, k, 8 * (len(block) - trailer_bytes), n, seed)
 
 
 def may_contain(block, key):
@@ -121,14 +95,13 @@ def keys_of(name):
 class FormatTest(unittest.TestCase):
     def setUp(self):
         self.blocks = {path.name: path.read_bytes() for path in sorted(GOLDEN.glob("*.block"))}
-        self.assertEqual(len(self.blocks), 9)
+        self.assertEqual(len(self.blocks), 6)
 
     def test_the_golden_blocks_are_read(self):
         for name, block in self.blocks.items():
             with self.subTest(name):
                 found = read(block)
                 self.assertEqual(found.kind, int(name.startswith("classic")))
-                self.assertEqual(found.lines, int("1_line" in name))
                 self.assertEqual(found.n, len(keys_of(name)))
                 self.assertEqual(found.seed, SALT if "numbers" in name else 0)
                 self.assertTrue(all(may_contain(block, key) for key in keys_of(name)[:200]))

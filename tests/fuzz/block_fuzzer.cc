@@ -1,5 +1,5 @@
 // Reads any bytes as a filter block: nothing outside them is touched, an unusable block lets every
-// key pass, and a usable one gets the same answers and the same bits from every kernel.
+// key pass, and a usable one gets the same answers from every kernel.
 //
 // An input is a header (Header), and the bytes of the block. The header may ask to repair parts of
 // the trailer, so that inputs get past its checks, and to repeat the array, so that short inputs
@@ -25,15 +25,12 @@
 #include "sample_filters.h"
 #include "src/filter/block_format.h"
 #include "src/filter/kernels/code_word.h"
-#include "src/filter/kernels/kernel_table.h"
+#include "src/filter/kernels/kernel.h"
 #include "src/filter/kernels/key_hash.h"
-#include "src/filter/kernels/line_fields.h"
-#include "tested_sets.h"
 
 namespace exactbloom::fuzz {
 namespace {
 
-using filter::CodeWord;
 using filter::InstructionSet;
 using filter::Kernel;
 
@@ -85,7 +82,6 @@ class PlacedBytes {
     if (size_ != 0) std::memcpy(data_, bytes.data(), size_);
   }
 
-  unsigned char* data() const { return data_; }
   std::string_view bytes() const { return {reinterpret_cast<const char*>(data_), size_}; }
 
  private:
@@ -101,7 +97,7 @@ class PlacedBytes {
   std::size_t size_ = 0;
 };
 
-enum Mending : unsigned { kMendMark = 1, kMendFields = 2, kMendSize = 4, kMendChecksum = 8 };
+enum Mending : unsigned { kMendMark = 1, kMendFields = 2, kMendChecksum = 8 };
 
 struct Header {
   explicit Header(Input& input)
@@ -130,10 +126,9 @@ char& ByteOf(std::string& block, std::size_t from_end) { return block[block.size
 void MendFields(std::string& block) {
   constexpr unsigned kLinesMask = 3U << filter::kLinesShift;
   unsigned layout = static_cast<unsigned char>(ByteOf(block, filter::kLayoutFromEnd));
-  const unsigned lines = ((layout & kLinesMask) >> filter::kLinesShift) % (kMaxLines + 1);
   const std::size_t key_bytes = (layout & filter::kKeyBytesMask) % (filter::kMostKeyBytes + 1);
   layout &= ~(kLinesMask | filter::kKeyBytesMask);
-  layout |= lines << filter::kLinesShift | static_cast<unsigned>(key_bytes);
+  layout |= static_cast<unsigned>(key_bytes);
   ByteOf(block, filter::kLayoutFromEnd) = static_cast<char>(layout);
   char& probes = ByteOf(block, filter::kProbesFromEnd);
   probes = static_cast<char>(1 + static_cast<unsigned char>(probes) % kMaxProbes);
@@ -145,14 +140,6 @@ void MendMark(std::string& block) {
   ByteOf(block, filter::kVersionFromEnd) = filter::kVersion;
 }
 
-// Makes whole lines of the array, if the layout has lines.
-void MendSize(std::string& block, std::size_t trailer_bytes) {
-  constexpr std::size_t kLineBytes = kLineBits / 8;
-  const unsigned layout = static_cast<unsigned char>(ByteOf(block, filter::kLayoutFromEnd));
-  if ((layout & 3U << filter::kLinesShift) == 0) return;
-  block.erase(0, (block.size() - trailer_bytes) % kLineBytes);
-}
-
 std::string MakeBlock(const Header& header, std::string_view bytes) {
   std::string block(bytes);
   if (block.size() < filter::kLeastTrailerBytes) return block;
@@ -162,7 +149,6 @@ std::string MakeBlock(const Header& header, std::string_view bytes) {
   if (trailer_bytes != 0) {
     const std::string array = block.substr(0, block.size() - trailer_bytes);
     for (std::size_t i = 1; i < header.array_copies; ++i) block.insert(0, array);
-    if ((header.mending & kMendSize) != 0) MendSize(block, trailer_bytes);
   }
   if ((header.mending & kMendChecksum) != 0) MendChecksum(block);
   return block;
@@ -203,29 +189,6 @@ std::vector<std::uint64_t> MakeHashes(const FilterDescription& filter, const Key
   return hashes;
 }
 
-// The answers and the array, as the format defines them.
-struct Definition {
-  std::vector<CodeWord> words;
-  std::vector<bool> contains;  // before the words are added
-
-  Definition(const PlacedBytes& block, const filter::DecodedBlock& decoded,
-             const std::vector<std::uint64_t>& hashes)
-      : array_offset(static_cast<std::size_t>(decoded.array - block.data())),
-        block_with_all(block.bytes()) {
-    const FilterDescription& filter = decoded.description;
-    words.reserve(hashes.size());
-    for (const std::uint64_t hash : hashes) {
-      words.push_back(filter::MakeCodeWord(filter.layout, hash, filter.bits, filter.probes));
-      contains.push_back(filter::CodeWordSet(decoded.array, filter, hash));
-    }
-    auto* array = reinterpret_cast<unsigned char*>(block_with_all.data()) + array_offset;
-    for (const CodeWord& word : words) AddWord(array, word);
-  }
-
-  std::size_t array_offset;
-  std::string block_with_all;
-};
-
 void CheckAnswers(const Kernel& kernel, const filter::DecodedBlock& decoded,
                   const std::vector<std::uint64_t>& hashes, const std::vector<bool>& expected) {
   std::array<bool, filter::kBatchKeys> answers;
@@ -235,27 +198,6 @@ void CheckAnswers(const Kernel& kernel, const filter::DecodedBlock& decoded,
     const auto of_batch = expected.begin() + static_cast<std::ptrdiff_t>(i);
     Require(std::equal(answers.begin(), answers.begin() + count, of_batch),
             "a batch is answered otherwise than defined");
-  }
-}
-
-void CheckPositions(const Kernel& kernel, const FilterDescription& filter,
-                    const std::vector<std::uint64_t>& hashes,
-                    const std::vector<CodeWord>& expected) {
-  filter::LocatedPositions positions;
-  for (std::size_t i = 0; i < hashes.size(); i += filter::kLocateKeys) {
-    const std::size_t count = std::min(filter::kLocateKeys, hashes.size() - i);
-    kernel.locate(filter, &hashes[i], count, positions.data());
-    std::vector<std::uint64_t> defined;
-    for (std::size_t j = i; j < i + count; ++j) {
-      const CodeWord& word = expected[j];
-      // A standard word names equal positions twice.
-      defined.insert(defined.end(), word.positions.begin(), word.positions.begin() + word.size);
-    }
-    const auto end = positions.begin() + count * static_cast<std::size_t>(filter.probes);
-    std::sort(positions.begin(), end);
-    std::sort(defined.begin(), defined.end());
-    Require(std::equal(positions.begin(), end, defined.begin(), defined.end()),
-            "positions are located otherwise than defined");
   }
 }
 
@@ -278,33 +220,25 @@ void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded)
   Require(view.CountOnes() == ones, "ones are counted wrongly");
 }
 
-// The instruction set of that number, of those with their own kernel for the layout.
-InstructionSet SetOf(std::size_t number, Layout layout) {
-  static const std::vector<InstructionSet> sets = filter::TestedSets();
-  static const std::vector<InstructionSet> whole_sets = filter::AvailableInstructionSets();
-  const std::vector<InstructionSet>& candidates = layout.InLines() ? whole_sets : sets;
-  return candidates[number % candidates.size()];
+InstructionSet SetOf(std::size_t number) {
+  static const std::vector<InstructionSet> sets = filter::AvailableInstructionSets();
+  return sets[number % sets.size()];
 }
 
 void CheckUsable(const PlacedBytes& block, const Header& header, const Keys& keys) {
   const filter::DecodedBlock decoded = filter::DecodeBlock(block.bytes());
   const std::vector<std::uint64_t> hashes = MakeHashes(decoded.description, keys);
-  const Definition defined(block, decoded, hashes);
-  const std::vector<bool> of_keys(defined.contains.end() - static_cast<std::ptrdiff_t>(keys.size()),
-                                  defined.contains.end());
-  const InstructionSet set = SetOf(header.set, decoded.description.layout);
+  std::vector<bool> expected;
+  for (const std::uint64_t hash : hashes) {
+    expected.push_back(filter::CodeWordSet(decoded.array, decoded.description, hash));
+  }
+  const InstructionSet set = SetOf(header.set);
   filter::UseInstructionSet(set);
-  const Kernel& kernel = set.kernel_for(decoded.description);
   const BloomFilterView view(block.bytes());
   CheckOnes(view, decoded);
-  CheckView(view, keys, of_keys);
-  CheckAnswers(kernel, decoded, hashes, defined.contains);
-  if (kernel.locate != nullptr) {
-    CheckPositions(kernel, decoded.description, hashes, defined.words);
-  }
-  kernel.add(block.data() + defined.array_offset, decoded.description, hashes.data(),
-             hashes.size());
-  Require(block.bytes() == defined.block_with_all, "bits are set otherwise than defined");
+  CheckView(view, keys,
+            {expected.end() - static_cast<std::ptrdiff_t>(keys.size()), expected.end()});
+  CheckAnswers(set.kernel_for(decoded.description), decoded, hashes, expected);
 }
 
 }  // namespace

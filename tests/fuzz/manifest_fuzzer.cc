@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "input.h"
-#include "plugin/files/block_checksum.h"
-#include "plugin/files/manifest.h"
-#include "plugin/files/record_log.h"
+#include "tool/files/block_checksum.h"
+#include "tool/files/manifest.h"
+#include "tool/files/record_log.h"
 
 namespace exactbloom::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 // SSTables with changed bytes, read by ExactBloom's own reader: it refuses changed data that have a
 // checksum, and any filter block makes a view that answers. What RocksDB does with such tables is
-// tested in tests/plugin/corruption_test.cc.
+// tested in tests/faults/random_faults_test.cc.
 //
 // An input is a kind of change, and either the bytes of a table, or the number of a written table,
 // flags for repairs, and changes: each an offset and a byte.
@@ -16,11 +16,11 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/table_filters.h"
 #include "input.h"
-#include "plugin/files/block_checksum.h"
-#include "plugin/files/table_filter_blocks.h"
 #include "src/filter/block_format.h"
+#include "tool/files/block_checksum.h"
+#include "tool/files/table_filter_blocks.h"
+#include "tool/files/table_filters.h"
 
 namespace exactbloom::fuzz {
 namespace {
@@ -40,12 +40,11 @@ rocksdb::Env& Memory() {
   return memory;
 }
 
-BlockBasedTableOptions TableOptions(Layout layout, rocksdb::ChecksumType checksum, bool partitioned,
-                                    std::uint32_t format_version = 5) {
+BlockBasedTableOptions TableOptions(FilterKind kind, rocksdb::ChecksumType checksum,
+                                    bool partitioned, std::uint32_t format_version = 5) {
   BloomFilterPolicyOptions options;
-  options.lines = layout.Lines();
   BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(layout.kind == FilterKind::kClassic
+  table_options.filter_policy.reset(kind == FilterKind::kClassic
                                         ? NewClassicBloomFilterPolicy(options)
                                         : NewStandardBloomFilterPolicy(options));
   table_options.checksum = checksum;
@@ -96,11 +95,15 @@ struct Table {
     Require(writer.Finish().ok() && rocksdb::ReadFileToString(&Memory(), kPath, &bytes).ok(),
             "the table is not written");
     std::unique_ptr<files::TableFile> file;
-    std::vector<files::IndexEntry> entries;
+    files::FilterBlockList blocks;
     Require(files::TableFile::Open(*Memory().GetFileSystem(), kPath, &file).ok() &&
-                files::ListFilterBlocks(*file, files::FindFilter(*file), &entries).ok(),
+                blocks.Open(*file, files::FindFilter(*file)).ok(),
             "the filter blocks are not found");
-    for (const files::IndexEntry& entry : entries) filter_blocks.push_back(entry.handle);
+    while (!blocks.AtEnd()) {
+      files::IndexEntry entry;
+      Require(blocks.Next(&entry).ok(), "a filter block is not found");
+      filter_blocks.push_back(entry.handle);
+    }
     Require(!filter_blocks.empty(), "the table has no filter");
     reading = Read(bytes);
   }
@@ -113,12 +116,12 @@ struct Table {
 
 const Table& TableOf(std::size_t number) {
   static const std::vector<Table> tables = {
-      Table(TableOptions({FilterKind::kClassic, 0}, rocksdb::kXXH3, false)),
-      Table(TableOptions({FilterKind::kStandard, 1}, rocksdb::kCRC32c, true)),
-      Table(TableOptions({FilterKind::kClassic, 1}, rocksdb::kxxHash64, false)),
+      Table(TableOptions(FilterKind::kClassic, rocksdb::kXXH3, false)),
+      Table(TableOptions(FilterKind::kStandard, rocksdb::kCRC32c, true)),
+      Table(TableOptions(FilterKind::kClassic, rocksdb::kxxHash64, false)),
       // The index of partitions has internal keys, and no delta encoding.
-      Table(TableOptions({FilterKind::kStandard, 0}, rocksdb::kxxHash, true, 2)),
-      Table(TableOptions({FilterKind::kClassic, 1}, rocksdb::kNoChecksum, true))};
+      Table(TableOptions(FilterKind::kStandard, rocksdb::kxxHash, true, 2)),
+      Table(TableOptions(FilterKind::kClassic, rocksdb::kNoChecksum, true))};
   return tables[number % tables.size()];
 }
 

@@ -1,8 +1,6 @@
 // What newer versions of RocksDB do to a tree that a listener follows.
 #include <gtest/gtest.h>
-#include <rocksdb/env.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,36 +8,18 @@
 
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "later_env.h"
 #include "newer_versions.h"
-#include "plugin/tree/current_table.h"
 
 namespace exactbloom {
 namespace {
 
 constexpr Version kKeepsTimesOfWrites{11, 8};
 constexpr std::uint64_t kKeys = 2'000;
-constexpr std::uint64_t kRecentSeconds = 10'000;
+constexpr std::int64_t kRecentSeconds = 10'000;
 
 // With per-key placement, a compaction into the last level writes old keys there and recent ones
 // into the level above, in one thread and in turns.
-//
-// The time can be set forward, as if the database had been closed for long.
-class LaterEnv : public rocksdb::EnvWrapper {
- public:
-  LaterEnv() : EnvWrapper(rocksdb::Env::Default()) {}
-
-  const char* Name() const override { return "LaterEnv"; }
-  rocksdb::Status GetCurrentTime(std::int64_t* seconds) override {
-    const rocksdb::Status status = target()->GetCurrentTime(seconds);
-    *seconds += later_;
-    return status;
-  }
-  void SetForward(std::uint64_t seconds) { later_ += static_cast<std::int64_t>(seconds); }
-
- private:
-  std::atomic<std::int64_t> later_{0};
-};
-
 TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
   EXACTBLOOM_SKIP_BEFORE(kKeepsTimesOfWrites, "keeping the times of writes in tables");
   const TemporaryDirectory directory;
@@ -51,7 +31,7 @@ TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
   options.compaction_style = rocksdb::kCompactionStyleUniversal;
   options.disable_auto_compactions = true;
   options.num_levels = 4;
-  options.preclude_last_level_data_seconds = kRecentSeconds;
+  options.preclude_last_level_data_seconds = static_cast<std::uint64_t>(kRecentSeconds);
   Database db = Open(options, path);
   PutAndFlush(*db, kKeys);
   db.reset();
@@ -66,16 +46,10 @@ TEST(PerKeyPlacement, BothOutputsOfACompactionCount) {
   ASSERT_TRUE(db->CompactFiles({}, files, options.num_levels - 1).ok());
   const auto tree = TreesOf(*db).at(rocksdb::kDefaultColumnFamilyName);
   EXPECT_EQ(tree.size(), 2U);  // levels
-  const tree::Tally counted = tree::TallyOfAll(
-      tree::ShapeOf(*listener, path)->TalliesOf(rocksdb::kDefaultColumnFamilyName));
-  EXPECT_EQ(counted.tables, SumOf(tree).tables);
-  EXPECT_EQ(counted.keys, 2 * kKeys);
-  EXPECT_EQ(counted.filter_bytes, SumOf(tree).filter_bytes);
+  ExpectKnownTrees(*db);
 
-  rocksdb::CompactRangeOptions rewrite;
-  rewrite.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-  ASSERT_TRUE(db->CompactRange(rewrite, nullptr, nullptr).ok());
-  ExpectTrueShape(*db, listener);
+  ASSERT_TRUE(ForceCompaction(*db).ok());
+  ExpectKnownTrees(*db);
   db.reset();
 }
 
@@ -118,7 +92,7 @@ TEST(TrivialMove, OfCompactFilesLosesNothing) {
 
   PutAndFlush(*db, kKeys / 10, "value", kKeys);
   ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  ExpectTrueShape(*db, listener);
+  ExpectKnownTrees(*db);
   ExpectPresent(*db, kKeys + kKeys / 10);
 }
 

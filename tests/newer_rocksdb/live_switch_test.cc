@@ -14,10 +14,9 @@
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/memory_budget.h"
-#include "exactbloom/rebuild_filters.h"
-#include "exactbloom/table_filters.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "listed_filters.h"
 #include "newer_versions.h"
 #include "sample_database.h"
 
@@ -33,7 +32,7 @@ struct Step {
   std::string policy;  // as SetOptions takes it
   std::string name;    // in the properties of tables
   FilterFamily family;
-  int lines;
+  std::uint64_t hash_seed;
   double bits_per_key;  // 0: not compared
 };
 
@@ -88,7 +87,7 @@ class LiveSwitch : public testing::Test {
     const TableFilter table = NewestTable(*db_);
     EXPECT_EQ(table.family, step.family) << table.reason;
     EXPECT_EQ(table.policy, step.name);
-    EXPECT_EQ(table.layout.Lines(), step.lines);
+    EXPECT_EQ(table.hash_seed, step.hash_seed);
     if (step.bits_per_key != 0.0) {
       EXPECT_NEAR(8.0 * static_cast<double>(table.bytes) / kKeysOfTable, step.bits_per_key, 1.0);
     }
@@ -179,10 +178,10 @@ class Traffic {
 TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
   const std::vector<Step> steps = {
       kOurs,
-      {"{id=classic_bloom;bits_per_key=14;lines=1}", kOurs.name, kOurs.family, 1, 14.0},
-      {"{id=standard_bloom;fpr=0.001;lines=1}", "standard_bloom", kOurs.family, 1, 0.0},
+      {"{id=classic_bloom;bits_per_key=14;hash_seed=1}", kOurs.name, kOurs.family, 1, 14.0},
+      {"{id=standard_bloom;fpr=0.001;hash_seed=1}", "standard_bloom", kOurs.family, 1, 0.0},
       kBuiltIn,
-      {"{id=exactbloom;ribbon=false;size_ratio=10}", "exactbloom", kOurs.family, 0, 17.2},
+      {"{id=classic_bloom;level_bits=17.2:9}", kOurs.name, kOurs.family, 0, 17.2},
       {"ribbonfilter:10:-1", "ribbonfilter", FilterFamily::kRibbon, 0, 0.0},
       {"nullptr", "", FilterFamily::kNone, 0, 0.0},
       kOurs,
@@ -195,20 +194,12 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
   ASSERT_TRUE(db_->CreateColumnFamily(busy_options, "busy", &busy).ok());
   constexpr int kTables = 4;
   for (int table = 0; table < kTables; ++table) ExpectNewTable(kBuiltIn);
-  RebuildOptions rebuild;
-  rebuild.column_families = {db_->DefaultColumnFamily(), busy};
+  const std::vector<ColumnFamilyHandle*> families = {db_->DefaultColumnFamily(), busy};
   {
     Traffic traffic(*db_, busy, written_);
-    std::uint64_t rewritten = 0;
-    // Between the first tables of a rebuild, others read and write.
-    rebuild.progress = [&traffic, &rewritten](const RebuildResult& so_far) {
-      const bool waits = so_far.rewritten_tables != rewritten && so_far.rewritten_tables <= kTables;
-      if (waits) traffic.AwaitMore();
-      rewritten = so_far.rewritten_tables;
-    };
     for (const Step& step : steps) {
       SCOPED_TRACE(step.policy);
-      for (ColumnFamilyHandle* family : rebuild.column_families) {
+      for (ColumnFamilyHandle* family : families) {
         const rocksdb::Status status = SetPolicy(*db_, family, step.policy);
         ASSERT_TRUE(status.ok()) << status.ToString();
       }
@@ -218,8 +209,10 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
       const rocksdb::FilterPolicy* policy = PolicyOf(now);
       EXPECT_EQ(WrittenPolicy(path_), policy == nullptr ? "none" : policy->GetId());
       if (step.policy != kOurs.policy && step.policy != kBuiltIn.policy) continue;
-      // Rebuilt tables get the filters of the current policy without reopening.
-      EXPECT_GE(Rebuild(*db_, rebuild).rewritten_tables, kTables);
+      // Compacted tables get the filters of the current policy without reopening.
+      traffic.AwaitMore();
+      for (ColumnFamilyHandle* family : families) EXPECT_TRUE(ForceCompaction(*db_, family).ok());
+      traffic.AwaitMore();
       // This family gets no new tables meanwhile.
       for (const TableFilter& table : ListTableFilters(*db_)) {
         if (table.column_family == rocksdb::kDefaultColumnFamilyName) {
@@ -231,15 +224,12 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
     }
     const std::uint64_t written_by_traffic = traffic.Stop();
     EXPECT_EQ(traffic.lost(), 0U);
-    EXPECT_GT(rewritten, 0U);
     EXPECT_GT(written_by_traffic, 0U);
     ExpectPresent(*db_, written_by_traffic, "value", 0, busy);
   }
 
-  // A compaction that began before the last switch may have written a table after the rebuild.
-  rebuild.progress = nullptr;
-  Rebuild(*db_, rebuild);
-  EXPECT_EQ(Rebuild(*db_, rebuild).lacking_tables, 0U);
+  // A flush that began before the last switch may have written a table after the compaction.
+  for (ColumnFamilyHandle* family : families) EXPECT_TRUE(ForceCompaction(*db_, family).ok());
   for (const TableFilter& table : ListTableFilters(*db_)) {
     EXPECT_EQ(table.family, steps.back().family) << table.reason;
   }
@@ -271,16 +261,13 @@ TEST_F(LiveSwitch, AnUnknownNameChangesNothing) {
   ExpectNewTable(kOurs);
 }
 
-TEST_F(LiveSwitch, OptionsThatAreLeftOutKeepTheirValuesInTheLongFormOnly) {
+TEST_F(LiveSwitch, OptionsThatAreLeftOutHaveTheirDefaults) {
   ColumnFamilyHandle* family = db_->DefaultColumnFamily();
-  ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=14;lines=1}").ok());
-  ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=12}").ok());
-  EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}),
-            "{id=classic_bloom;bits_per_key=12;lines=1}");
-  for (const char* one_word : {"classic_bloom:11/lines:1", "classic_bloom:11"}) {
-    ASSERT_TRUE(SetPolicy(*db_, family, one_word).ok());
-    EXPECT_EQ(PolicyOf(db_->GetOptions())->GetId(), one_word);
-    EXPECT_EQ(WrittenPolicy(path_), one_word);
+  ASSERT_TRUE(SetPolicy(*db_, family, "{id=classic_bloom;bits_per_key=14;hash_seed=1}").ok());
+  for (const char* text : {"{id=classic_bloom;bits_per_key=12}", "classic_bloom:12"}) {
+    ASSERT_TRUE(SetPolicy(*db_, family, text).ok());
+    EXPECT_EQ(PolicyOf(db_->GetOptions())->ToString({}), "classic_bloom:12");
+    EXPECT_EQ(WrittenPolicy(path_), "classic_bloom:12");
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bits_builder_fixture.h"
+#include "listed_filters.h"
 #include "newer_versions.h"
 #include "sample_database.h"
 #include "tool/verify/table_verification.h"

@@ -43,10 +43,10 @@ TEST(CacheCharge, AFullCacheRefusesAndIsAskedAgain) {
   const auto cache = NewCache(4 * kEntry, /*is_strict=*/true);
   CacheCharge charge(cache);
   charge.Set(6 * kEntry);
-  EXPECT_EQ(charge.ChargedBytes(), 4 * kEntry);
+  EXPECT_EQ(cache->GetUsage(), 4 * kEntry);
   cache->SetCapacity(10 * kEntry);
   charge.Set(6 * kEntry);
-  EXPECT_EQ(charge.ChargedBytes(), 6 * kEntry);
+  EXPECT_EQ(cache->GetUsage(), 6 * kEntry);
   charge.Set(0);
   EXPECT_EQ(cache->GetUsage(), 0U);
 }

@@ -2,9 +2,6 @@
 // the filters filter.
 #include <gtest/gtest.h>
 #include <rocksdb/cache.h>
-#include <rocksdb/convenience.h>
-#include <rocksdb/merge_operator.h>
-#include <rocksdb/table_properties.h>
 #include <rocksdb/utilities/backup_engine.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/utilities/optimistic_transaction_db.h>
@@ -15,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
@@ -28,14 +24,14 @@ constexpr std::uint64_t kAbsent = kKeys - 1;
 
 struct Shape {
   const char* name;
-  Layout layout;
+  FilterKind kind = FilterKind::kClassic;
   bool partitioned;
 };
 
 class DatabaseTest : public testing::TestWithParam<Shape> {
  protected:
   DatabaseTest() {
-    table_options_.filter_policy = NewPolicy(GetParam().layout);
+    table_options_.filter_policy = NewPolicy(GetParam().kind);
     if (GetParam().partitioned) PartitionFilters(512, &table_options_);
     // A block cache that holds almost nothing.
     table_options_.block_cache = rocksdb::NewLRUCache(std::size_t{1} << 10, 0);
@@ -50,11 +46,9 @@ class DatabaseTest : public testing::TestWithParam<Shape> {
     return db;
   }
 
-  // Expects all keys of `tables` tables that overlap.
-  static void ExpectAllRight(rocksdb::DB& db, const std::string& value = "value",
-                             std::uint64_t tables = 1) {
-    ExpectPresent(db, kKeys, value);
-    ExpectFiltering(AskAbsent(db, kAbsent), tables * kAbsent);
+  static void ExpectAllRight(rocksdb::DB& db) {
+    ExpectPresent(db, kKeys);
+    ExpectFiltering(AskAbsent(db, kAbsent), kAbsent);
   }
 
   rocksdb::BlockBasedTableOptions table_options_;
@@ -64,37 +58,9 @@ class DatabaseTest : public testing::TestWithParam<Shape> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DatabaseTest,
-                         testing::Values(Shape{"Full", {FilterKind::kClassic, 0}, false},
-                                         Shape{"Partitioned", {FilterKind::kStandard, 1}, true}),
+                         testing::Values(Shape{"Full", FilterKind::kClassic, false},
+                                         Shape{"Partitioned", FilterKind::kStandard, true}),
                          [](const auto& test) { return std::string(test.param.name); });
-
-TEST_P(DatabaseTest, OverwritesAndDeletionsAreAnsweredRight) {
-  const Database db = Open(Options(), Path());
-  PutAndFlush(*db, kKeys, "old");
-  const rocksdb::Snapshot* snapshot = db->GetSnapshot();
-  for (int round = 0; round < 3; ++round) {
-    for (std::uint64_t i = 0; i < kKeys; ++i) {
-      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "value").ok());
-    }
-  }
-  ASSERT_TRUE(db->Delete({}, KeyOf(0)).ok());
-  // The snapshot keeps two versions of every key in one table.
-  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  rocksdb::TablePropertiesCollection tables;
-  ASSERT_TRUE(db->GetPropertiesOfAllTables(&tables).ok());
-  ASSERT_EQ(tables.size(), 1U);
-  const rocksdb::TableProperties& table = *tables.begin()->second;
-  EXPECT_GT(table.num_entries, 2 * kKeys - 1);
-  // RocksDB from 9.6 on counts keys at the borders of partitions twice.
-  constexpr std::uint64_t kBorders = 8;
-  EXPECT_GE(table.num_filter_entries, kKeys);
-  EXPECT_LE(table.num_filter_entries, kKeys + kBorders);
-  ExpectPresent(*db, kKeys - 1, "value", 1);
-  std::string value;
-  EXPECT_TRUE(db->Get({}, KeyOf(0), &value).IsNotFound());
-  ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
-  db->ReleaseSnapshot(snapshot);
-}
 
 TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
   const Database db = Open(Options(), Path());
@@ -106,7 +72,7 @@ TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
   rocksdb::ColumnFamilyHandle* wide = create("wide", NewPolicy(FilterKind::kClassic, 20));
   rocksdb::ColumnFamilyHandle* bare = create("bare", nullptr);
   // The bits per key are rounded to zero.
-  rocksdb::ColumnFamilyHandle* zero = create("zero", NewPolicy(GetParam().layout, 0.4));
+  rocksdb::ColumnFamilyHandle* zero = create("zero", NewPolicy(GetParam().kind, 0.4));
   for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare, zero}) {
     PutAndFlush(*db, kKeys, family->GetName(), 0, family);
   }
@@ -157,67 +123,6 @@ TEST_P(DatabaseTest, DirectReads) {
   }
   PutAndFlush(*db, kKeys);
   ExpectAllRight(*db);
-}
-
-TEST_P(DatabaseTest, FiltersInTheBlockCache) {
-  table_options_.cache_index_and_filter_blocks = true;
-  const Database db = OpenAndFill(Options());
-  const auto misses = [&db] {
-    return db->GetDBOptions().statistics->getTickerCount(rocksdb::BLOCK_CACHE_FILTER_MISS);
-  };
-  ExpectPresent(*db, kKeys);
-  const std::uint64_t before = misses();
-  ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
-  EXPECT_GT(misses(), before + 10) << "each filter is loaded repeatedly";
-}
-
-// The last level has no filters, and all others keep theirs.
-TEST_P(DatabaseTest, OptimizeFiltersForHits) {
-  rocksdb::Options options = Options();
-  options.optimize_filters_for_hits = true;
-  const Database db = OpenAndFill(options);
-  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  const FilterCounts none = AskAbsent(*db, kAbsent);
-  EXPECT_EQ(none.useful + none.positive, 0U);
-  PutAndFlush(*db, kKeys);
-  ExpectAllRight(*db);
-}
-
-TEST_P(DatabaseTest, MergesAreFoundInAllTables) {
-  rocksdb::Options options = Options();
-  ASSERT_TRUE(
-      rocksdb::MergeOperator::CreateFromString({}, "stringappend", &options.merge_operator).ok());
-  const Database db = Open(options, Path());
-  PutAndFlush(*db, kKeys, "a");
-  for (const char* operand : {"b", "c"}) {
-    for (std::uint64_t i = 0; i < kKeys; ++i) {
-      ASSERT_TRUE(db->Merge({}, KeyOf(2 * i), operand).ok());
-    }
-    ASSERT_TRUE(db->Flush({}).ok());
-  }
-  ExpectAllRight(*db, "a,b,c", 3);
-  ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  ExpectAllRight(*db, "a,b,c");
-}
-
-TEST_P(DatabaseTest, DeletedRangesAreGoneAndTheRestIsFound) {
-  const Database db = OpenAndFill(Options());
-  constexpr std::uint64_t kFirst = kKeys / 4;
-  constexpr std::uint64_t kLast = kKeys / 2;
-  // A table that holds only a range deletion has no filter.
-  ASSERT_TRUE(
-      db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(2 * kFirst), KeyOf(2 * kLast)).ok());
-  ASSERT_TRUE(db->Flush({}).ok());
-  for (int round = 0; round < 2; ++round) {
-    ExpectPresent(*db, kFirst);
-    ExpectPresent(*db, kKeys - kLast, "value", kLast);
-    for (std::uint64_t i = kFirst; i < kLast; ++i) {
-      std::string value;
-      ASSERT_TRUE(db->Get({}, KeyOf(2 * i), &value).IsNotFound());
-    }
-    EXPECT_GT(AskAbsent(*db, kAbsent).useful, (kKeys - (kLast - kFirst)) * 95 / 100);
-    ASSERT_TRUE(db->CompactRange({}, nullptr, nullptr).ok());
-  }
 }
 
 TEST_P(DatabaseTest, BlobFiles) {

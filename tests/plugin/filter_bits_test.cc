@@ -1,5 +1,5 @@
 // The contract between RocksDB's tables and the builder and reader of a policy: also where a fault
-// happens while a filter is built, and where a block would be too large.
+// happens while a filter is built or in the block, and where a block would be too large.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
@@ -56,6 +56,23 @@ TEST_P(FilterBits, FilterOfNoKeysIsEmptyAndAnswersAbsent) {
   for (const rocksdb::FilterPolicy* policy : {policy_.get(), stock_.get()}) {
     const std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(filter.contents));
     for (std::uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(reader->MayMatch(KeyOf(i)));
+  }
+}
+
+// In whichever way the policies tell filters apart.
+TEST_P(FilterBits, AnyFlippedBitOfATrailerLetsAllKeysPass) {
+  const auto builder = NewBuilder();
+  AddNumbers(*builder, 300);
+  const Filter filter = FinishAndVerify(*builder);
+  const std::string block = filter.contents.ToString();
+  const std::size_t trailer = block.size() - filter::TrailerBytesOf(block);
+  for (std::size_t bit = 8 * trailer; bit < 8 * block.size(); ++bit) {
+    std::string damaged = block;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    for (const rocksdb::FilterPolicy* policy : {policy_.get(), stock_.get()}) {
+      const std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(damaged));
+      for (std::uint64_t i = 0; i < 32; ++i) EXPECT_TRUE(reader->MayMatch(KeyOf(i))) << bit;
+    }
   }
 }
 
@@ -116,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FaultDetection,
 
 TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
   BloomFilterBuilder::Options options;
-  options.layout = GetParam();
+  options.kind = GetParam();
   options.detect_faults = true;
   BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create(options);
   filter::HashStore& hashes = filter_builder.state().Hashes();

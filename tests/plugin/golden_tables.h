@@ -17,7 +17,7 @@ namespace exactbloom {
 
 struct GoldenTable {
   std::string file;
-  Layout layout;
+  FilterKind kind = FilterKind::kClassic;
   bool partitioned = false;
 
   // Options of such tables, with any policy. Every lookup reads its blocks from the file.
@@ -37,17 +37,14 @@ struct GoldenTable {
 // Each holds KeyOf() of as many even numbers, from 0 on, with the value of PutAndFlush.
 inline constexpr std::uint64_t kGoldenKeys = 300;
 
-// Every layout, with a full and with a partitioned filter.
+// Both kinds, with a full and with a partitioned filter.
 inline std::vector<GoldenTable> GoldenTables() {
   std::vector<GoldenTable> tables;
   for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
-    for (int lines = 0; lines <= kMaxLines; ++lines) {
-      for (const bool partitioned : {false, true}) {
-        std::string name = kind == FilterKind::kClassic ? "classic" : "standard";
-        if (lines == 1) name += "_1_line";
-        name += partitioned ? "_partitioned.sst" : "_full.sst";
-        tables.push_back({name, {kind, lines}, partitioned});
-      }
+    for (const bool partitioned : {false, true}) {
+      std::string name = kind == FilterKind::kClassic ? "classic" : "standard";
+      name += partitioned ? "_partitioned.sst" : "_full.sst";
+      tables.push_back({name, kind, partitioned});
     }
   }
   return tables;

@@ -1,30 +1,30 @@
 // RocksDB's counters show the exact rate, which is below that of the built-in filter, also where
-// prefixes are keys of filters; and filters in partitions have the announced sizes.
+// prefixes are keys of filters; and filters of levels and partitions have the announced sizes.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table_properties.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "bits_builder_fixture.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/ribbon_rate.h"
-#include "exactbloom/table_filters.h"
 #include "exactbloom/theory/confidence_interval.h"
-#include "plugin/block_description.h"
+#include "listed_filters.h"
+#include "plugin/bloom_filter_policy.h"
+#include "plugin/policy_options.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "sample_filters.h"
 #include "src/filter/block_format.h"
 #include "statistics.h"
+#include "tool/files/table_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -130,7 +130,7 @@ TEST(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
                   kKeys + kPrefixes);
 }
 
-class PartitionSize : public testing::TestWithParam<Layout> {
+class PartitionSize : public testing::TestWithParam<FilterKind> {
  protected:
   // The sizes of the partitions of a table with these options, without the last one.
   static std::vector<std::size_t> SizesOfPartitions(std::uint64_t metadata_block_size,
@@ -160,7 +160,7 @@ class PartitionSize : public testing::TestWithParam<Layout> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Layouts, PartitionSize, testing::ValuesIn(AllLayouts()),
+INSTANTIATE_TEST_SUITE_P(Kinds, PartitionSize, testing::ValuesIn(AllKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 // Below a cache line nothing fits, as with the built-in filter, and RocksDB looks for the least
@@ -192,36 +192,41 @@ TEST_P(PartitionSize, PartitionsHaveMetadataBlockSize) {
   }
 }
 
-// Of RocksDB's own Ribbon filters: keys, and the bits per key of a Bloom filter of the same rate.
-class RibbonRate : public testing::TestWithParam<std::tuple<std::uint64_t, double>> {};
-
-INSTANTIATE_TEST_SUITE_P(Sizes, RibbonRate,
-                         testing::Combine(testing::Values(1500, 20'000, 100'000),
-                                          testing::Values(2.5, 7.3, 12.5)));
-
-TEST_P(RibbonRate, ComputedFromTheSlotsIsTheMeasuredOne) {
-  const auto [keys, bloom_bits] = GetParam();
-  const PolicyPointer policy(rocksdb::NewRibbonFilterPolicy(bloom_bits, /*bloom_before_level=*/-1));
-  const auto builder = NewBuilder(*policy);
-  AddNumbers(*builder, keys);
-  const Filter filter = FinishAndVerify(*builder);
-  const FilterBlockDescription block = DescribeFilterBlock(filter.contents);
-  ASSERT_EQ(block.family, FilterFamily::kRibbon);
-
-  const std::unique_ptr<rocksdb::FilterBitsReader> reader(
-      policy->GetFilterBitsReader(filter.contents));
-  constexpr std::uint64_t kAskedOfRibbon = 150'000;
-  std::uint64_t passed = 0;
-  for (std::uint64_t i = keys; i < keys + kAskedOfRibbon; ++i) {
-    const rocksdb::Slice key(reinterpret_cast<const char*>(&i), sizeof i);
-    passed += reader->MayMatch(key) ? 1 : 0;
+// Of a settled tree: sorted runs of one table, each with ten times as many keys as the one above.
+TEST(LevelSizes, AreThoseOfTheOptions) {
+  constexpr std::array<std::uint64_t, 4> kKeysOfRun = {50, 500, 5'000, 50'000};
+  std::array<PolicyOptions, 3> cases;
+  cases[0].level_bits = {25, 20, 17, 13, 9};
+  cases[1].fpr = 0.02;
+  cases[2].hash_seed = 99;
+  for (const PolicyOptions& options : cases) {
+    SCOPED_TRACE(FormatPolicy(options));
+    const TemporaryDirectory directory;
+    rocksdb::Options with = OptionsWith(std::make_shared<BloomFilterPolicy>(options));
+    with.level_compaction_dynamic_level_bytes = false;  // the default of RocksDB 8.4 and later
+    const Database db = Open(with, directory.path("db"));
+    std::uint64_t first = 0;
+    for (std::size_t run = kKeysOfRun.size(); run-- > 0; first += kKeysOfRun[run]) {
+      PutAndFlush(*db, kKeysOfRun[run], "value", first);
+      MoveDown(*db, static_cast<int>(run) + 1);
+    }
+    ExpectPresent(*db, first);
+    const std::vector<TableFilter> tables = ListTableFilters(*db);
+    ASSERT_EQ(tables.size(), kKeysOfRun.size());
+    for (const TableFilter& table : tables) {
+      const auto level = static_cast<std::size_t>(table.level);
+      ASSERT_EQ(table.keys, kKeysOfRun.at(level - 1));
+      const FilterSize size =
+          options.fpr != 0.0
+              ? *SmallestFilter(FilterKind::kClassic, table.keys, options.fpr)
+              : SizeAtBitsPerKey(FilterKind::kClassic, table.keys,
+                                 options.level_bits.empty() ? 10.0 : options.level_bits[level]);
+      EXPECT_EQ(table.bytes, filter::ArrayBytes(size.bits) +
+                                 filter::TrailerBytes(table.keys, options.hash_seed));
+      EXPECT_EQ(table.max_probes, size.probes);
+      EXPECT_EQ(table.hash_seed, options.hash_seed);
+    }
   }
-  const double rate = RibbonFalsePositiveRateOfSlots(
-      block.ribbon_slots, (filter.contents.size() - kRibbonMetadataBytes) * 8);
-  const Interval measured = WilsonInterval(passed, kAskedOfRibbon, kZ999);
-  EXPECT_TRUE(measured.Contains(rate))
-      << rate << " outside " << measured.low << " .. " << measured.high;
-  EXPECT_LT(measured.high - measured.low, 0.5 * rate);
 }
 
 }  // namespace

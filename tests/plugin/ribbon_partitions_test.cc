@@ -6,42 +6,18 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 
 #include "plugin/filter_bits_interface.h"
 #include "plugin/ribbon_filters.h"
 #include "size_classes.h"
-
-namespace {
-
-void* AllocateOrNull(std::size_t size) {
-  return std::malloc(exactbloom::FourClassesPerDoubling(size));
-}
-
-void* Allocate(std::size_t size) {
-  void* memory = AllocateOrNull(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return Allocate(size); }
-void* operator new[](std::size_t size) { return Allocate(size); }
-// The sanitizers' own would not be freed by the operators below.
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return AllocateOrNull(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return AllocateOrNull(size);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+#include "tests/filter/replaced_allocation.h"
 
 namespace exactbloom {
+
+void* AllocateOrNull(std::size_t size) { return std::malloc(FourClassesPerDoubling(size)); }
+void Free(void* memory) noexcept { std::free(memory); }
+
 namespace {
 
 struct Shape {

@@ -44,12 +44,11 @@ TemporaryDirectory::~TemporaryDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-PolicyPointer NewPolicy(Layout layout, double bits_per_key) {
+PolicyPointer NewPolicy(FilterKind kind, double bits_per_key) {
   BloomFilterPolicyOptions options;
   options.bits_per_key = bits_per_key;
-  options.lines = layout.Lines();
-  return PolicyPointer(layout.kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
-                                                           : NewStandardBloomFilterPolicy(options));
+  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
+                                                    : NewStandardBloomFilterPolicy(options));
 }
 
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {
@@ -183,11 +182,27 @@ std::vector<std::filesystem::path> TableFilesIn(const std::string& directory) {
   return tables;
 }
 
-RebuildResult Rebuild(rocksdb::DB& db, const RebuildOptions& options) {
-  RebuildResult result;
-  const rocksdb::Status status = RebuildFilters(db, options, &result);
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  return result;
+rocksdb::Status RewriteTables(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+  family = FamilyOrDefault(db, family);
+  rocksdb::CompactionOptions options;
+  options.compression = rocksdb::kDisableCompressionOption;  // that of the database
+  rocksdb::ColumnFamilyMetaData tree;
+  db.GetColumnFamilyMetaData(family, &tree);
+  for (const rocksdb::LevelMetaData& level : tree.levels) {
+    for (const rocksdb::SstFileMetaData& table : level.files) {
+      const rocksdb::Status status =
+          db.CompactFiles(options, family, {table.relative_filename}, level.level);
+      const bool is_left = status.IsAborted() || status.IsInvalidArgument();
+      if (!status.ok() && !is_left) return status;
+    }
+  }
+  return rocksdb::Status::OK();
+}
+
+rocksdb::Status ForceCompaction(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  return db.CompactRange(options, FamilyOrDefault(db, family), nullptr, nullptr);
 }
 
 FilterCounts TakeCounts(rocksdb::DB& db) {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "exactbloom/layout.h"
-#include "exactbloom/rebuild_filters.h"
 
 namespace exactbloom {
 
@@ -34,7 +33,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-PolicyPointer NewPolicy(Layout layout, double bits_per_key = 10);
+PolicyPointer NewPolicy(FilterKind kind, double bits_per_key = 10);
 
 // Table options under which filters have the sizes that their policies plan. From 9.2 on, RocksDB's
 // defaults fit them to the allocator.
@@ -99,8 +98,11 @@ FilterCounts AskAbsent(rocksdb::DB& db, std::uint64_t count,
 FilterCounts MultiGetAll(rocksdb::DB& db, std::uint64_t count,
                          const rocksdb::ReadOptions& read_options = {});
 
-// Calls RebuildFilters, and expects success.
-RebuildResult Rebuild(rocksdb::DB& db, const RebuildOptions& options = {});
+// Writes each table anew within its level, by CompactFiles, but those that another compaction has.
+rocksdb::Status RewriteTables(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Merges all tables of the family into new ones.
+rocksdb::Status ForceCompaction(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family = nullptr);
 
 // Reads the counters and sets them to zero.
 FilterCounts TakeCounts(rocksdb::DB& db);

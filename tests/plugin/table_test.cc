@@ -27,10 +27,9 @@ class TableTest : public testing::TestWithParam<Shape> {
   void SetUp() override {
     const auto [partitioned, content, format_version] = GetParam();
     rocksdb::BlockBasedTableOptions table_options;
-    // Kinds and lines take turns.
+    // The kinds take turns.
     table_options.filter_policy =
-        NewPolicy({format_version % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard,
-                   partitioned != (content == Content::kBoth) ? 1 : 0});
+        NewPolicy(format_version % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard);
     table_options.format_version = format_version;
     table_options.whole_key_filtering = content != Content::kPrefixes;
     if (partitioned) PartitionFilters(512, &table_options);

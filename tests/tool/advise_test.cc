@@ -3,12 +3,20 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 
 #include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
-#include "plugin/allocation/allocation.h"
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
 #include "plugin/c_binding/c_types.h"
 #include "plugin/policy_options.h"
 #include "sample_database.h"
@@ -22,16 +30,16 @@ using nlohmann::json;
 using testing::AskTool;
 using testing::AskToolForJson;
 using testing::ExpectRefusal;
-using tool::Candidate;
 using tool::Choose;
 using tool::Tree;
+using tool::TreePlan;
 
 // The search.
 
 Tree TreeOf(const std::vector<std::uint64_t>& keys) {
   Tree tree;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    tree.levels[static_cast<int>(i) + 1] = {{1, keys[i], i + 1 == keys.size(), 1.0}};
+    tree.levels[static_cast<int>(i) + 1] = {{1, keys[i], i + 1 == keys.size(), 1.0, {}, {}}};
   }
   return tree;
 }
@@ -40,18 +48,18 @@ std::uint64_t BytesAt(const Tree& tree, double bits_per_key) {
   return static_cast<std::uint64_t>(static_cast<double>(tree.Keys()) * bits_per_key / 8.0);
 }
 
-std::vector<Candidate> CandidatesFor(const Tree& tree, double bits_per_key,
-                                     const PolicyOptions& base = {}) {
+std::vector<TreePlan> CandidatesFor(const Tree& tree, double bits_per_key,
+                                    const PolicyOptions& base = {}) {
   return FindCandidates(tree, base, BytesAt(tree, bits_per_key));
 }
 
 TEST(SettingSearch, UsesTheMemoryAndNoMore) {
   const Tree tree = TreeOf({1000, 10'000, 100'000});
-  const std::vector<Candidate> candidates = CandidatesFor(tree, 10);
-  ASSERT_EQ(candidates.size(), 3U);
-  for (const Candidate& candidate : candidates) {
+  const std::vector<TreePlan> candidates = CandidatesFor(tree, 10);
+  ASSERT_EQ(candidates.size(), 4U);
+  for (const TreePlan& candidate : candidates) {
     SCOPED_TRACE(candidate.policy);
-    const tool::FilterSums again = SumOf(PredictFilters(candidate.options, tree));
+    const tool::FilterSums again = PlanOf(candidate.options, tree, candidate.ribbonfilter).filters;
     EXPECT_EQ(again.bytes, candidate.filters.bytes);
     EXPECT_EQ(again.wasted_reads, candidate.filters.wasted_reads);
     EXPECT_LE(candidate.filters.bytes, BytesAt(tree, 10));
@@ -66,31 +74,31 @@ TEST(SettingSearch, UsesTheMemoryAndNoMore) {
 }
 
 TEST(SettingSearch, OffersWhatTheTreeAllows) {
-  for (const Candidate& candidate : CandidatesFor(TreeOf({5000}), 10)) {
+  for (const TreePlan& candidate : CandidatesFor(TreeOf({5000}), 10)) {
     EXPECT_TRUE(candidate.options.kind == PolicyKind::kClassicBloom || candidate.options.ribbon)
         << "one run has nothing to divide";
   }
   Tree unfiltered = TreeOf({1000, 10'000});
   unfiltered.optimizes_for_hits = true;
-  const std::vector<Candidate> candidates = CandidatesFor(unfiltered, 1.5);
-  EXPECT_EQ(candidates.size(), 3U);
-  for (const Candidate& candidate : candidates) {
+  const std::vector<TreePlan> candidates = CandidatesFor(unfiltered, 1.5);
+  EXPECT_EQ(candidates.size(), 4U);
+  for (const TreePlan& candidate : candidates) {
     EXPECT_GE(candidate.filters.wasted_reads, 1.0) << "of the deepest level";
   }
   EXPECT_TRUE(FindCandidates(TreeOf({1000, 10'000}), {}, 10).empty());
 }
 
-TEST(SettingSearch, KeepsLinesBudgetAndSeed) {
-  PolicyOptions lines;
-  lines.lines = 1;
-  lines.fpr = 0.01;
+TEST(SettingSearch, KeepsBudgetAndSeed) {
+  PolicyOptions plain;
+  plain.hash_seed = 7;
+  plain.fpr = 0.01;
   const Tree tree = TreeOf({2000, 20'000});
-  EXPECT_EQ(CandidatesFor(tree, 10, lines).back().options.lines, 1);
+  EXPECT_EQ(CandidatesFor(tree, 10, plain).back().options.hash_seed, 7U);
   PolicyOptions base(PolicyKind::kExactBloom);
   base.ribbon = false;
   base.memory_budget = 20'000;
   base.hash_seed = 7;
-  const std::vector<Candidate> candidates = CandidatesFor(tree, 10, base);
+  const std::vector<TreePlan> candidates = CandidatesFor(tree, 10, base);
   ASSERT_EQ(candidates.size(), 1U) << "Ribbon filters take no seed";
   EXPECT_EQ(candidates[0].options.memory_budget, 20'000U);
   EXPECT_EQ(candidates[0].options.hash_seed, 7U);
@@ -100,7 +108,7 @@ TEST(SettingSearch, KeepsLinesBudgetAndSeed) {
 
 TEST(SettingSearch, PrefersTheSimplerWithinTheWorthwhileGain) {
   const auto candidate = [](double reads, int complexity) {
-    Candidate made;
+    TreePlan made;
     made.filters.wasted_reads = reads;
     if (complexity >= 1) made.options.kind = PolicyKind::kExactBloom;
     if (complexity >= 2) made.options.ribbon = false;
@@ -112,6 +120,47 @@ TEST(SettingSearch, PrefersTheSimplerWithinTheWorthwhileGain) {
   EXPECT_EQ(Choose({candidate(1.0, 2), candidate(beyond, 0)}), 0U);
   EXPECT_EQ(Choose({candidate(1.0, 1), candidate(1.01, 1)}), 0U);
   EXPECT_EQ(Choose({candidate(1.0, 2), candidate(1.005, 1), candidate(1.01, 0)}), 2U);
+  TreePlan built_in = candidate(1.049, 0);
+  built_in.ribbonfilter = true;
+  EXPECT_EQ(Choose({candidate(1.0, 1), candidate(1.01, 0), built_in}), 2U);
+  built_in.filters.wasted_reads = 1.051;
+  EXPECT_EQ(Choose({candidate(1.0, 1), candidate(1.01, 0), built_in}), 1U);
+}
+
+TEST(SettingSearch, RoundsAndPlansNoMoreBitsThanHelp) {
+  EXPECT_EQ(CandidatesFor(TreeOf({100'000}), 10.006).back().policy, "classic_bloom:10");
+  for (const TreePlan& candidate : FindCandidates(TreeOf({1000, 10'000}), {}, 64 << 20)) {
+    EXPECT_LE(candidate.filters.bytes, BytesAt(TreeOf({11'000}), 25)) << candidate.policy;
+  }
+}
+
+// RocksDB's Ribbon builder makes Bloom filters of whole cache lines in such tables.
+TEST(SettingSearch, KeepsTheLimitInTablesOfFewKeys) {
+  const TemporaryDirectory directory;
+  const auto tree_of = [&](const std::string& policy) {
+    rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+    RegisterFilterPolicies();
+    EXPECT_TRUE(
+        rocksdb::FilterPolicy::CreateFromString({}, policy, &table_options.filter_policy).ok());
+    rocksdb::Options options = OptionsWith(table_options);
+    options.listeners = {NewTreeListener()};
+    const Database db = Open(options, directory.path());
+    for (std::uint64_t size = 10; TableFilesIn(directory.path()).size() < 25; size += 7) {
+      PutAndFlush(*db, size, "value", 1000 * size);
+      MoveDown(*db, 3);
+    }
+    EXPECT_TRUE(RewriteTables(*db).ok());
+    return TreesOf(tool::Inspect({directory.path()}, {})).at(0);
+  };
+  const Tree tree = tree_of("classic_bloom:10");
+  for (const double bits_per_key : {10.0, 12.0}) {
+    for (const TreePlan& candidate : CandidatesFor(tree, bits_per_key)) {
+      SCOPED_TRACE(candidate.policy);
+      const tool::FilterSums made = tree_of(candidate.policy).Now();
+      EXPECT_LE(made.bytes, BytesAt(tree, bits_per_key));
+      EXPECT_EQ(made.bytes, candidate.filters.bytes);
+    }
+  }
 }
 
 // The answer.
@@ -120,9 +169,10 @@ class AdviseCommand : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kKeys = 3000;
 
-  AdviseCommand() {
-    const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
-    const Database db = Open(OptionsWith(bloom), path());
+  AdviseCommand() { Make(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10)))); }
+
+  void Make(const rocksdb::Options& options) const {
+    const Database db = Open(options, path());
     for (int run = 0; run < 3; ++run) PutAndFlush(*db, kKeys);
   }
 
@@ -140,8 +190,6 @@ TEST_F(AdviseCommand, SaysWhatWouldChangeInTheSameMemory) {
   EXPECT_EQ(family.at("column_family"), "default");
   EXPECT_EQ(family.at("keys"), 3 * kKeys);
   EXPECT_EQ(family.at("sorted_runs"), 3);
-  EXPECT_EQ(family.at("levels").at(0).at("level"), 0);
-  EXPECT_EQ(family["levels"][0].at("tables"), 3);
   EXPECT_TRUE(family.at("warnings").empty()) << family["warnings"];
   const json& now = family.at("now");
   const json inspected = AskToolForJson("inspect " + path());
@@ -155,16 +203,78 @@ TEST_F(AdviseCommand, SaysWhatWouldChangeInTheSameMemory) {
   const json& advice = family.at("advice");
   const std::string policy = advice.at("policy");
   EXPECT_LT(advice.at("wasted_reads"), now["wasted_reads"]);
-  EXPECT_EQ(advice.at("levels").at(0).at("filter_bytes"), advice.at("filter_bytes"));
-  const std::string rebuild =
-      fmt::format("exactbloom rebuild --bits --policy '{}' {}", policy, path());
-  EXPECT_EQ(advice.at("rebuild"), rebuild);
+  std::map<std::string, double> sums;
+  for (const json& tables : advice.at("tables")) {
+    EXPECT_EQ(tables.at("level"), 0);
+    for (const char* name : {"tables", "filter_bytes", "filter_bytes_now", "wasted_reads_now"}) {
+      sums[name] += tables.at(name).get<double>();
+    }
+  }
+  EXPECT_EQ(sums["tables"], 3.0);
+  EXPECT_EQ(sums["filter_bytes"], advice.at("filter_bytes"));
+  EXPECT_EQ(sums["filter_bytes_now"], now["filter_bytes"]);
+  EXPECT_DOUBLE_EQ(sums["wasted_reads_now"], now["wasted_reads"]);
   const std::string options = fmt::format(
       "[DBOptions]\n  listeners=exactbloom_tree\n"
       "[TableOptions/BlockBasedTable \"default\"]\n  filter_policy={}\n",
       policy);
   EXPECT_EQ(advice.at("options"), options);
   EXPECT_TRUE(Mentions(advice.at("code"), fmt::format("\"{}\"", policy)));
+}
+
+TEST_F(AdviseCommand, IsToBeCopied) {
+  fs::rename(path(), directory_.path("it's"));
+  const std::string text = AskTool(fmt::format("advise \"{}\"", directory_.path("it's"))).out;
+  EXPECT_TRUE(Mentions(text, "Options: '" + directory_.path("it'\\''s") + "/OPTIONS-"));
+  EXPECT_TRUE(Mentions(text, "replace the lines of these names"));
+  EXPECT_TRUE(Mentions(text, " times fewer reads than now"));
+}
+
+TEST_F(AdviseCommand, KnowsTheCacheAndTheCountersOfTheLog) {
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table_options.cache_index_and_filter_blocks = true;
+  table_options.block_cache = rocksdb::NewLRUCache(8000, /*num_shard_bits=*/2);
+  rocksdb::Options options = OptionsWith(table_options);
+  class Own : public rocksdb::EventListener {
+    const char* Name() const override { return "Own"; }
+  };
+  options.listeners = {std::make_shared<Own>()};
+  std::string dump;
+  {
+    const Database db = Open(options, path());
+    std::string value;
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      EXPECT_TRUE(db->Get({}, KeyOf(2 * i + 1), &value).IsNotFound());
+    }
+    ASSERT_TRUE(db->GetProperty("rocksdb.dbstats", &dump));
+  }
+  const std::uint64_t in_vain =
+      options.statistics->getTickerCount(rocksdb::BLOOM_FILTER_FULL_POSITIVE);
+  dump = std::regex_replace(dump, std::regex(R"(Uptime\(secs\): [0-9.]+)"), "Uptime(secs): 20.0");
+  std::ofstream(path() + "/LOG", std::ios::app) << dump << options.statistics->ToString();
+
+  const json report = AskToolForJson("advise " + path());
+  const json& family = report.at("column_families").at(0);
+  std::map<std::string, std::string> seen;
+  for (const json& warning : family.at("warnings")) seen[warning.at("name")] = warning.at("seen");
+  const std::uint64_t bytes = family.at("now").at("filter_bytes");
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_TRUE(Mentions(seen["filters_exceed_cache"],
+                       fmt::format("8000 bytes holds the filters, which take {}", bytes)));
+  EXPECT_TRUE(Mentions(seen["filter_exceeds_shard"],
+                       fmt::format("{} bytes, and a shard of the block cache 2000", bytes / 3)));
+  EXPECT_TRUE(Mentions(seen["level0_not_pinned"], fmt::format("level 0, {} bytes", bytes)));
+
+  EXPECT_TRUE(Mentions(family.at("advice").at("options"), "listeners=Own:exactbloom_tree\n"));
+  const json& counted = report.at("counted");
+  EXPECT_EQ(counted.at("lookups"), kKeys);
+  EXPECT_EQ(counted.at("passed_in_vain"), in_vain);
+  const double left = family.at("advice").at("wasted_reads").get<double>() /
+                      family.at("now").at("wasted_reads").get<double>();
+  EXPECT_NEAR(counted.at("saved_per_second"), static_cast<double>(in_vain) / 20.0 * (1.0 - left),
+              1e-9);
+  EXPECT_TRUE(Mentions(AskTool("advise " + path()).out, "3000 lookups in 20 seconds"));
 }
 
 // Then the OPTIONS file has no bits per key, and the tables have.
@@ -181,7 +291,10 @@ TEST_F(AdviseCommand, KnowsAPolicyThatTheCInterfaceMade) {
 
 TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
   const std::string policy = Family().at("advice").at("policy");
-  AskToolForJson("rebuild --policy '" + policy + "' " + path());
+  fs::remove_all(path());
+  rocksdb::Options options = OptionsWith(nullptr);
+  ASSERT_TRUE(SetFilterPolicy(&options, policy).ok());
+  Make(options);
   EXPECT_TRUE(Family().at("advice").is_null()) << Family();
   EXPECT_TRUE(Mentions(AskTool("advise " + path()).out, "Keep the present setting"));
   const json more = Family("--memory 14KB").at("advice");
@@ -202,7 +315,6 @@ TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
   EXPECT_EQ(families[0].at("memory"), 30000);
   EXPECT_EQ(families[1].at("memory"), 10000);
   EXPECT_EQ(families[1].at("column_family"), "other");
-  EXPECT_EQ(families[0].at("advice").at("rebuild"), "exactbloom rebuild --bits " + path());
 }
 
 TEST_F(AdviseCommand, DoesWithoutOptionsAndWithoutOneTable) {

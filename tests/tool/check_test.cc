@@ -37,17 +37,24 @@ const WrongText kWrong[] = {
     {"{id=classic_bloom,bits_per_key=10}", "wrong punctuation",
      "{id=classic_bloom;bits_per_key=10}"},
     {"{bits_per_key=10}", "wrong punctuation", "{id=classic_bloom;bits_per_key=10}"},
-    {"{classic_bloom:10;lines=1}", "wrong punctuation", "{id=classic_bloom:10;lines=1}"},
-    {"{id=classic_bloom;lines=1", "wrong punctuation", "{id=classic_bloom;lines=1}"},
-    {"id=classic_bloom;lines=1}", "wrong punctuation", "{id=classic_bloom;lines=1}"},
+    {"{classic_bloom:10;hash_seed=1}", "wrong punctuation", "{id=classic_bloom:10;hash_seed=1}"},
+    {"{id=classic_bloom;hash_seed=1", "wrong punctuation", "{id=classic_bloom;hash_seed=1}"},
+    {"id=classic_bloom;hash_seed=1}", "wrong punctuation", "{id=classic_bloom;hash_seed=1}"},
     {"{id=classic_bloom;bits_per_ky=10}", "no option 'bits_per_ky'",
      "{id=classic_bloom;bits_per_key=10}"},
     {"{id=standard_bloom;speed=10}", "standard_bloom has no option 'speed' for the value '10'", ""},
     {"{id=classic_bloom;bits_per_key=10;fpr=0.01}", "has no effect beside fpr", ""},
-    {"{id=classic_bloom;lines=2}", "lines is '2', but must be", ""},
     {"classic_bloom:many", "bits_per_key is 'many', but must be", ""},
-    {"{id=classic_bloom;fpr=0.01;level_bits=9}", "exclude each other", ""},
-    {"{id=classic_bloom;size_ratio=auto}", "those of exactbloom are", ""},
+    {"{id=classic_bloom;bits_per_key=10;bits_per_key=20}", "given twice", "classic_bloom:20"},
+    {"{id=classic_bloom:5;bits_per_key=20}", "given twice", "classic_bloom:20"},
+    {"{id=classic_bloom;id=standard_bloom}", "given twice", "standard_bloom:10"},
+    {"{id=classic_bloom;hash_seed=no;hash_seed=1}", "given twice",
+     "{id=classic_bloom;bits_per_key=10;hash_seed=1}"},
+    {"bloomfilter:abc", "bloomfilter:BITS, where BITS is a plain number", ""},
+    {"bloomfilter:1e1", "bloomfilter:BITS, where BITS is a plain number", ""},
+    {"bloomfilter:10:maybe", "bloomfilter:BITS, where BITS is a plain number", ""},
+    {"ribbonfilter:10:x", "ribbonfilter:BITS, where BITS", ""},
+    {"{id=bloomfilter:10;bits_per_key=20}", "reads bloomfilter:BITS", ""},
 };
 
 TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
@@ -65,10 +72,10 @@ TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
 
 TEST(PolicyText, LeavesWhatIsUnderstood) {
   for (const char* text :
-       {"classic_bloom", "classic_bloom:10", "{id=classic_bloom;bits_per_key=9.5;lines=1}",
+       {"classic_bloom", "classic_bloom:10", "{id=classic_bloom;bits_per_key=9.5;hash_seed=1}",
         "{id=standard_bloom;fpr=0.001}", "{id=classic_bloom;bits_per_key=10;fpr=0.0}",
-        "{id=classic_bloom:10;bits_per_key=10.0}", "{id=classic_bloom;lines=1;lines=1}",
-        "id=classic_bloom;lines=1", "{ id=classic_bloom ; level_bits=14:9.5 }",
+        "{id=classic_bloom:10;bits_per_key=10.0}", "{id=classic_bloom;hash_seed=1;hash_seed=1}",
+        "id=classic_bloom;hash_seed=1", "{ id=classic_bloom ; level_bits=14:9.5 }",
         "{id=exactbloom;memory_budget=1G;ribbon=false}", "bloomfilter:10:false",
         "ribbonfilter:10:3", "rocksdb.BuiltinBloomFilter"}) {
     const std::vector<TextProblem> problems = ProblemsOfPolicy(text);
@@ -81,6 +88,111 @@ PolicyPointer PolicyOf(const std::string& text) {
   PolicyPointer policy;
   EXPECT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, text, &policy).ok()) << text;
   return policy;
+}
+
+// An OPTIONS file: the lines of DBOptions and of TableOptions/BlockBasedTable.
+struct SampleFile {
+  std::string database;
+  std::string tables;
+  const char* problem = "";  // a part of what check says of it; empty: nothing
+  // What it says; of two that contradict each other, the one that RocksDB does not keep.
+  std::string policy = "";
+  std::size_t listeners = 0;
+  std::string before = "";  // lines before DBOptions
+
+  std::string Text() const {
+    return fmt::format(
+        "{}\n[DBOptions]\n{}\n[CFOptions \"default\"]\n"
+        "[TableOptions/BlockBasedTable \"default\"]\n{}\n",
+        before, database, tables);
+  }
+};
+
+const std::string kTree = "listeners=exactbloom_tree";
+const std::string kExact = "filter_policy=exactbloom:10";
+const std::string kClassic = "filter_policy=classic_bloom:5";
+const std::string kAgain = "\n[TableOptions/BlockBasedTable \"default\"]\n";
+
+const SampleFile kFiles[] = {
+    // Repeated lines, options and sections.
+    {kTree, kExact + "\n" + kClassic, "line 6 has the same name", "classic_bloom:5", 1},
+    {kTree, "filter_policy=nullptr\n" + kExact, "line 6 has the same name", "exactbloom:10", 1},
+    {"listeners={}\n" + kTree, kExact, "line 3 has the same name", "exactbloom:10", 1},
+    {kTree + "\nlisteners={}", kExact, "line 3 has the same name", "exactbloom:10", 0},
+    {kTree + "\n" + kTree, kExact + "\n" + kExact, "", "exactbloom:10", 1},
+    {"", "filter_policy={id=classic_bloom;bits_per_key=10;bits_per_key=20}", "given twice",
+     "classic_bloom:10"},
+    {"", kClassic + kAgain + "block_size=4096", "the one of line 7 follows", "classic_bloom:5"},
+    {"", kClassic + "\n[TableOptions/PlainTable \"default\"]", "the one of line 7 follows",
+     "classic_bloom:5"},
+    {kTree + "\n[DBOptions]", kExact, "RocksDB does not read the file", "exactbloom:10", 1},
+    // Sections.
+    {"", "[TableOptions/BlockBasedTabel \"default\"]\n" + kClassic,
+     "does not know this table format", "classic_bloom:5"},
+    {"", "[TableOptions/ BlockBasedTable \"default\"]\n" + kClassic,
+     "does not know this table format", "classic_bloom:5"},
+    {"", "[TableOptoins/BlockBasedTable \"default\"]\n" + kClassic, "does not know this section",
+     "classic_bloom:5"},
+    {"", "[TableOptions/BlockBasedTable \"defualt\"]\n" + kClassic,
+     "RocksDB does not read the file", "classic_bloom:5"},
+    {"[DBOption]", kClassic, "does not know this section", "classic_bloom:5"},
+    {"", kClassic, "in no section", "classic_bloom:5", 1, kTree},
+    {"", "[ TableOptions/BlockBasedTable\"def\\ault\" ] # again\n" + kClassic, "",
+     "classic_bloom:5"},
+    // Listeners.
+    {kTree, kExact, "", "exactbloom:10", 1},
+    {"listeners={exactbloom_tree}", kExact, "", "exactbloom:10", 1},
+    {"listeners={id=exactbloom_tree}", kExact, "", "exactbloom:10", 1},
+    {"listeners=exactbloom_tree\\:exactbloom_tree", kExact, "", "exactbloom:10", 2},
+    {"", kExact, "without a listener", "exactbloom:10", 1},
+    {"listeners=exactbloom_trees", kExact, "'exactbloom_trees' is not registered here",
+     "exactbloom:10", 1},
+    {"listeners=Mine:exactbloom_tree", kExact, "'Mine' is not registered here", "exactbloom:10", 2},
+    {"listeners={Mine:exactbloom_tree}", kExact, "'Mine' is not registered here", "exactbloom:10",
+     2},
+    // A finding with RocksDB 7.8, which reads it as one name.
+    {"listeners={exactbloom_tree:exactbloom_tree}", kExact, "", "exactbloom:10", 2},
+    {"listeners={Mine}", kClassic, "'Mine' is not registered here", "classic_bloom:5", 1},
+    {"listeners={exactbloom_tree", kExact, "RocksDB does not read the file", "exactbloom:10", 1},
+    {"listeners={}", kClassic, "", "classic_bloom:5"},
+    // Comments, blanks and escapes.
+    {kTree + "# ours", " filter_policy = exactbloom:10\t# ours", "", "exactbloom:10", 1},
+    {"#" + kTree, "# " + kExact, ""},
+    {kTree, "filter_policy=#exactbloom:10", "", "", 1},
+    {"", "filter_policy=classic_bloom\\:5", "", "classic_bloom:5"},
+    {"", "filter_policy=classic_bloom:5\\#5", "RocksDB does not read the file", "classic_bloom:5"},
+    // Policies.
+    {"", "filter_policy={}", "wrong punctuation", "classic_bloom:5"},
+    {"", "filter_policy={id=classic_blom}", "no filter policy 'classic_blom'", "classic_bloom:10"},
+    {"", "filter_policy=bloomfilter:abc", "is a plain number", "bloomfilter:10"},
+    {"", "filter_policy=ribbonfilter:10:3", "", "ribbonfilter:10:3"},
+    {"", "filter_policy=classic_bloom:many", "RocksDB does not read the file", "classic_bloom:5"},
+    {"", "filter_polcy=classic_bloom:5", "RocksDB does not read the file", "classic_bloom:5"},
+    {"", "filter_policy", "RocksDB does not read the file", "classic_bloom:5"},
+};
+
+// What RocksDB keeps of a file.
+struct Loaded {
+  bool is_read = false;
+  std::string policy;
+  std::size_t listeners = 0;
+};
+
+// The policy as RocksDB writes it.
+std::string NameOf(const std::string& policy) {
+  const PolicyPointer made = policy.empty() ? nullptr : PolicyOf(policy);
+  return made == nullptr ? "" : made->ToString({});
+}
+
+Loaded Load(const std::string& path) {
+  rocksdb::DBOptions options;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  if (!rocksdb::LoadOptionsFromFile({}, path, &options, &families).ok()) return {};
+  const auto tables = families.at(0).options.table_factory;
+  const auto* block_based =
+      tables == nullptr ? nullptr : tables->GetOptions<rocksdb::BlockBasedTableOptions>();
+  const PolicyPointer policy = block_based == nullptr ? nullptr : block_based->filter_policy;
+  return {true, policy == nullptr ? "" : policy->ToString({}), options.listeners.size()};
 }
 
 class OptionsFile : public ::testing::Test {
@@ -113,10 +225,32 @@ class OptionsFile : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
+// What is not as the lines say has a finding, and nothing else has.
+TEST_F(OptionsFile, HasFindingsWhereRocksDbDoesNotWhatItSays) {
+  RegisterFilterPolicies();
+  const std::string path = directory_.path("OPTIONS");
+  for (const SampleFile& sample : kFiles) {
+    SCOPED_TRACE(sample.Text());
+    std::ofstream(path) << sample.Text();
+    const Loaded loaded = Load(path);
+    const bool as_said = loaded.is_read && loaded.policy == NameOf(sample.policy) &&
+                         loaded.listeners == sample.listeners;
+    const json report = AskToolForJson("check " + path, as_said ? 0 : 1);
+    const std::string findings = report.at("findings").dump();
+    EXPECT_EQ(findings == "[]", as_said) << findings;
+    EXPECT_TRUE(Mentions(findings, sample.problem));
+    EXPECT_EQ(!Mentions(findings, "RocksDB does not read the file"), loaded.is_read) << findings;
+    if (!loaded.is_read) continue;
+    const json& policies = report.at("policies");
+    EXPECT_EQ(policies.empty() ? "" : NameOf(policies[0].at("filter_policy")), loaded.policy)
+        << policies;
+  }
+}
+
 // Whatever a policy's options are, RocksDB's own files are in order.
 TEST_F(OptionsFile, WrittenByRocksDbHasNoFindings) {
   for (const char* text :
-       {"classic_bloom:9.5", "{id=standard_bloom;lines=1}", "{id=classic_bloom;fpr=0.001}",
+       {"classic_bloom:9.5", "{id=standard_bloom;hash_seed=1}", "{id=classic_bloom;fpr=0.001}",
         "{id=classic_bloom;level_bits=14:9.5}", "{id=exactbloom;memory_budget=1M}"}) {
     rocksdb::Options options = OptionsWith(PolicyOf(text));
     options.listeners.push_back(NewTreeListener());
@@ -151,6 +285,52 @@ TEST_F(OptionsFile, ThatRocksDbDoesNotReadIsAFinding) {
   const json found = Findings(damaged);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(Mentions(found[0].at("problem"), "RocksDB does not read the file"));
+}
+
+TEST_F(OptionsFile, OfADirectoryIsTheNewest) {
+  Write(OptionsWith(NewPolicy(FilterKind::kClassic)));
+  const std::string newest = Write(OptionsWith(NewPolicy(FilterKind::kStandard)));
+  const json report = AskToolForJson("check " + directory_.path("db"));
+  EXPECT_EQ(report.at("file"), newest);
+  EXPECT_EQ(report.at("policies")[0].at("filter_policy"), "standard_bloom:10");
+}
+
+// RocksDB escapes colons in the names of sections.
+TEST_F(OptionsFile, HasColumnFamiliesWithColons) {
+  const std::string path = directory_.path("db");
+  const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  {
+    const Database db = Open(options, path);
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(options, "a:b", &family).ok());
+    EXPECT_TRUE(db->Put({}, family, "key", "value").ok());
+    EXPECT_TRUE(db->Flush({}, family).ok());
+    EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+  }
+  EXPECT_EQ(AskToolForJson("check " + path).at("policies")[1].at("column_family"), "a:b");
+  EXPECT_EQ(AskToolForJson("inspect " + path).at("files")[0].at("filter").at("used"), true);
+}
+
+TEST_F(OptionsFile, NamesTheNearestSectionAndListener) {
+  const std::string path = directory_.path("OPTIONS");
+  std::ofstream(path) << "[DBOptions]\nlisteners={exactbloom_tre}\n[CFOption \"default\"]\n";
+  const json findings = Findings(path);
+  ASSERT_EQ(findings.size(), 3U);  // and what RocksDB says
+  EXPECT_EQ(findings[1].at("meant"), "listeners={exactbloom_tree}");
+  EXPECT_EQ(findings[2].at("meant"), "[CFOptions \"default\"]");
+}
+
+// Without the library RocksDB drops its policies silently, so both say what comes before.
+TEST_F(OptionsFile, ThatNamesOurPoliciesSaysWhatComesBeforeRemoval) {
+  for (const bool ours : {true, false}) {
+    Write(OptionsWith(ours ? NewPolicy(FilterKind::kClassic)
+                           : PolicyPointer(rocksdb::NewBloomFilterPolicy(10))));
+    for (const std::string subcommand : {"check ", "inspect "}) {
+      const std::string question = subcommand + directory_.path("db");
+      EXPECT_EQ(AskToolForJson(question).at("names_exactbloom"), ours);
+      EXPECT_EQ(bool{Mentions(AskTool(question).out, "docs/operations.md, Switching off")}, ours);
+    }
+  }
 }
 
 }  // namespace

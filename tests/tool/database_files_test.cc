@@ -73,9 +73,7 @@ TEST(ListTables, FollowsAnOpenDatabase) {
   ASSERT_TRUE(db->CompactRange(deeper, nullptr, nullptr).ok());
   EXPECT_EQ(PlacesIn(directory.path()), PlacesOf(*db));  // the same tables, in another level
   PutAndFlush(*db, 40, "other value");
-  rocksdb::CompactRangeOptions merging;
-  merging.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-  ASSERT_TRUE(db->CompactRange(merging, nullptr, nullptr).ok());
+  ASSERT_TRUE(ForceCompaction(*db).ok());
   PutAndFlush(*db, 10, "value", 100);
   ASSERT_TRUE(db->DropColumnFamily(dropped).ok());
   EXPECT_EQ(PlacesIn(directory.path()).size(), 6U);

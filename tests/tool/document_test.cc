@@ -174,34 +174,17 @@ TEST(Document, ShowsWhatItsCommandsPrint) {
   if (update != nullptr) Write(parts, update);
 }
 
-std::set<std::string> FindAll(const std::string& text, const std::string& pattern) {
-  std::set<std::string> found;
-  const std::regex expression(pattern);
-  for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
-       ++match) {
-    found.insert((*match)[1]);
-  }
-  return found;
-}
-
-std::set<std::string> Subcommands() {
-  const std::string help = testing::AskTool("--help").out;
-  // In capitals in newer versions of CLI11.
-  const std::string list =
-      help.substr(std::min(help.find("Subcommands:"), help.find("SUBCOMMANDS:")));
-  return FindAll(list, R"(\n  ([a-z]+) )");
-}
-
 // The options in the first column of a subcommand's help.
 std::set<std::string> OptionsOf(const std::string& subcommand) {
-  return FindAll(testing::AskTool(subcommand + " --help").out, R"(\n +(?:-h, *)?(--[a-z-]+))");
+  return testing::FindAll(testing::AskTool(subcommand + " --help").out,
+                          R"(\n +(?:-h, *)?(--[a-z-]+))");
 }
 
 TEST(Document, HasASectionForEachSubcommand) {
   std::set<std::string> sections;
   for (const Part& part : ReadDocument(DOCUMENT)) sections.insert(part.section);
-  ASSERT_GE(Subcommands().size(), 5U);
-  for (const std::string& subcommand : Subcommands()) {
+  ASSERT_GE(testing::Subcommands().size(), 5U);
+  for (const std::string& subcommand : testing::Subcommands()) {
     EXPECT_EQ(sections.count(subcommand), 1U) << subcommand;
   }
 }
@@ -214,14 +197,14 @@ TEST(ManPage, HasEachSubcommandWithItsOptions) {
     line = std::regex_replace(line, std::regex(R"(\\-)"), "-");
     if (line.rfind(".S", 0) == 0) subcommand = line.rfind(".SS ", 0) == 0 ? line.substr(4) : "";
     if (line.rfind(".B", 0) != 0 || subcommand.empty()) continue;
-    options[subcommand].merge(FindAll(line, R"((--[a-z-]+))"));
+    options[subcommand].merge(testing::FindAll(line, R"((--[a-z-]+))"));
   }
-  for (const std::string& name : Subcommands()) {
+  for (const std::string& name : testing::Subcommands()) {
     std::set<std::string> expected = OptionsOf(name);
     expected.erase("--help");
     EXPECT_EQ(options[name], expected) << name;
   }
-  EXPECT_EQ(options.size(), Subcommands().size());
+  EXPECT_EQ(options.size(), testing::Subcommands().size());
 }
 
 // What the completion offers for a command line that ends in its last word.
@@ -238,9 +221,9 @@ std::set<std::string> Completions(const std::string& line) {
 }
 
 TEST(Completion, OffersSubcommandsAndTheirOptions) {
-  std::set<std::string> expected = Subcommands();
+  std::set<std::string> expected = testing::Subcommands();
   EXPECT_EQ(Completions("exactbloom _"), expected);
-  for (const std::string& subcommand : Subcommands()) {
+  for (const std::string& subcommand : testing::Subcommands()) {
     EXPECT_EQ(Completions("exactbloom " + subcommand + " --"), OptionsOf(subcommand));
   }
   EXPECT_EQ(Completions("exactbloom rate --ki"), std::set<std::string>{"--kind"});

@@ -1,14 +1,10 @@
-// inspect, verify and rebuild on databases that are damaged, forbidden, in use, or cannot be
-// opened, and on files that are no database.
+// inspect and verify on databases that are damaged or forbidden, and on files that are no database.
 #include <gtest/gtest.h>
-#include <rocksdb/merge_operator.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
-#include <utility>
 
 #include "sample_database.h"
 #include "tool_command.h"
@@ -91,9 +87,8 @@ TEST_F(DatabaseErrors, WithoutPermissionTheTableOrTheDatabaseIsNamed) {
     GTEST_SKIP() << "another user cannot run the tool";
   }
   Make();
-  constexpr fs::perms kNobodyWrites{0555};
-  fs::permissions(directory_.path(), kNobodyWrites);
-  ExpectRefusal(AskTool("rebuild " + directory_.path(), nobody), "Permission denied");
+  constexpr fs::perms kAllRead{0555};
+  fs::permissions(directory_.path(), kAllRead);
   fs::permissions(SecondTable(), fs::perms::none);
   const testing::Outcome outcome = AskTool("inspect " + directory_.path(), nobody);
   EXPECT_EQ(outcome.status, 1) << outcome.err;
@@ -104,50 +99,6 @@ TEST_F(DatabaseErrors, WithoutPermissionTheTableOrTheDatabaseIsNamed) {
     ExpectRefusal(AskTool(subcommand + directory_.path(), nobody), "Permission denied");
   }
   fs::permissions(directory_.path(), fs::perms::owner_all);
-}
-
-// Names, sizes and times of all files but the log, which the open database writes.
-std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> FilesOf(
-    const std::string& directory) {
-  std::map<std::string, std::pair<std::uintmax_t, fs::file_time_type>> files;
-  for (const auto& file : fs::directory_iterator(directory)) {
-    if (file.path().filename() == "LOG") continue;
-    files[file.path().filename()] = {file.file_size(), file.last_write_time()};
-  }
-  return files;
-}
-
-TEST_F(DatabaseErrors, ADatabaseInUseIsReadButNotWritten) {
-  const Database db = Make();
-  ASSERT_TRUE(db->PauseBackgroundWork().ok());  // after flushes, it deletes files
-  const auto before = FilesOf(directory_.path());
-  for (const char* subcommand : {"advise ", "inspect ", "verify "}) {
-    const testing::Outcome outcome = AskTool(subcommand + directory_.path());
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-  }
-  EXPECT_EQ(FilesOf(directory_.path()), before);
-  const std::string rebuild = "rebuild --policy standard_bloom:10 " + directory_.path();
-  ExpectRefusal(AskTool(rebuild), "is in use by another process");
-  EXPECT_EQ(AskToolForJson(rebuild + " --dry-run").at("lacking_tables"), kTables);
-  ExpectPresent(*db, kTables * kKeys);
-}
-
-TEST_F(DatabaseErrors, RebuildRefusesWhatItCannotOpenUnchanged) {
-  class Sum : public rocksdb::AssociativeMergeOperator {
-   public:
-    bool Merge(const rocksdb::Slice& /*key*/, const rocksdb::Slice* /*existing*/,
-               const rocksdb::Slice& /*value*/, std::string* /*result*/,
-               rocksdb::Logger* /*logger*/) const override {
-      return true;
-    }
-    const char* Name() const override { return "Sum"; }
-  };
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
-  options.merge_operator = std::make_shared<Sum>();
-  PutAndFlush(*Open(options, directory_.path()), kKeys);
-  ExpectRefusal(AskTool("rebuild " + directory_.path()), "Could not load MergeOperator: Sum");
-  ExpectRefusal(AskTool("rebuild --dry-run " + directory_.path()), "MergeOperator: Sum");
-  EXPECT_EQ(AskToolForJson("verify " + directory_.path()).at("keys_checked"), kKeys);
 }
 
 TEST_F(DatabaseErrors, WhatIsNoDatabaseIsRefused) {

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <string>
 
 #include "run_command.h"
@@ -21,6 +24,25 @@ inline nlohmann::json AskToolForJson(const std::string& arguments, int status = 
   const Outcome outcome = AskTool(arguments + " --json");
   EXPECT_EQ(outcome.status, status) << outcome.err;
   return nlohmann::json::parse(outcome.out);
+}
+
+// The first group of each match.
+inline std::set<std::string> FindAll(const std::string& text, const std::string& pattern) {
+  std::set<std::string> found;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
+       ++match) {
+    found.insert((*match)[1]);
+  }
+  return found;
+}
+
+inline std::set<std::string> Subcommands() {
+  const std::string help = AskTool("--help").out;
+  // In capitals in newer versions of CLI11.
+  const std::string list =
+      help.substr(std::min(help.find("Subcommands:"), help.find("SUBCOMMANDS:")));
+  return FindAll(list, R"(\n  ([a-z]+) )");
 }
 
 }  // namespace exactbloom::testing

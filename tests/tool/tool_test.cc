@@ -10,6 +10,7 @@
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
+#include "plugin/policy_options.h"
 #include "src/filter/block_format.h"
 #include "tool_command.h"
 
@@ -30,17 +31,17 @@ TEST(Rate, AnswersWithTheLibrarysNumbers) {
   EXPECT_DOUBLE_EQ(answer.at("upper"), bounds.upper);
   EXPECT_EQ(answer.at("optimal_k"), 10);
   EXPECT_DOUBLE_EQ(answer.at("rate_at_optimal_k"), answer.at("exact"));
-  EXPECT_DOUBLE_EQ(answer.at("efficiency"), Efficiency({FilterKind::kStandard, 0}, 64, 4, 10));
+  EXPECT_DOUBLE_EQ(answer.at("efficiency"), Efficiency(FilterKind::kStandard, 64, 4, 10));
 }
 
-TEST(Rate, KnowsTheCacheLineLayoutsAndEmptyFilters) {
-  const json answer = AskJson("rate --lines 1 --m 512000 --n 51200 --k 6");
-  EXPECT_DOUBLE_EQ(answer.at("exact"),
-                   FalsePositiveRate({FilterKind::kClassic, 1}, 512000, 51200, 6));
-  EXPECT_TRUE(answer.at("lower").is_null());
+TEST(Rate, KnowsEmptyFilters) {
   const json empty = AskJson("rate --m 100 --n 0 --k 3");
   EXPECT_EQ(empty.at("exact"), 0.0);
   EXPECT_TRUE(empty.at("efficiency").is_null());
+}
+
+TEST(Rate, ItsHelpDoesNotTakeProbesForBitsPerKey) {
+  EXPECT_TRUE(Mentions(testing::AskTool("rate --help").out, " Probes of a key"));
 }
 
 TEST(Plan, TheSmallestFilterForARate) {
@@ -66,7 +67,7 @@ TEST(Plan, BitsPerKeyAndMemoryAgree) {
 TEST(Plan, LevelsAreThoseOfTheLibrary) {
   const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
   for (const bool ribbon : {false, true}) {
-    const json plan = AskJson(question + (ribbon ? " --ribbon" : ""));
+    const json plan = AskJson(question + (ribbon ? "" : " --no-ribbon"));
     const auto expected =
         PlanLevels(FilterKind::kClassic, {10'000, 100'000, 1'000'000}, 11'100'000, ribbon);
     ASSERT_TRUE(expected.has_value());
@@ -80,6 +81,31 @@ TEST(Plan, LevelsAreThoseOfTheLibrary) {
     EXPECT_EQ(plan.at("policy"),
               ribbon ? "exactbloom:10" : "{id=exactbloom;bits_per_key=10;ribbon=false}");
   }
+}
+
+// The levels of classic_bloom, whose tables get at least the planned bits.
+TEST(Plan, LevelBitsAreALineToPaste) {
+  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10 --no-ribbon";
+  const json plan = AskJson(question);
+  for (const auto& [field, first] :
+       {std::pair("policy_by_level", 1U), {"policy_by_last_level", 4U}}) {
+    const std::string line = plan.at(field);
+    EXPECT_TRUE(Mentions(testing::AskTool(question).out, "\nfilter_policy=" + line + "\n"));
+    PolicyOptions options;
+    const rocksdb::Status status = ParsePolicy(line, &options);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(options.kind, PolicyKind::kClassicBloom);
+    ASSERT_EQ(options.level_bits.size(), first + 3);
+    for (std::size_t i = 0; i < first + 3; ++i) {
+      const json& planned = plan["levels"][i < first ? 0 : i - first];
+      EXPECT_NEAR(options.level_bits[i], planned.at("bits_per_key"), 0.001);
+      EXPECT_GE(options.level_bits[i], planned.at("bits_per_key"));
+    }
+  }
+  const std::string by_default = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
+  EXPECT_EQ(AskJson(by_default).at("policy_by_level"), "");
+  const std::string standard = AskJson(by_default + " --kind standard").at("policy_by_level");
+  EXPECT_TRUE(Mentions(standard, "{id=standard_bloom;level_bits="));
 }
 
 }  // namespace

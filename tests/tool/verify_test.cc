@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "plugin/files/table_filter_blocks.h"
 #include "sample_database.h"
+#include "tool/files/table_filter_blocks.h"
 #include "tool_command.h"
 #include "wrong_filters.h"
 
@@ -198,6 +198,65 @@ TEST_F(Verify, SaysTheSameWithSeveralThreadsAndForFilesAlone) {
   EXPECT_EQ(Ask(0, "--absent 0").at("absent_checked"), 0);
   EXPECT_TRUE(Ask(0, "--absent 0").at("within_interval").is_null());
   EXPECT_EQ(testing::AskToolForJson("verify " + directory_.path("*.sst")).at("keys_checked"), 2500);
+}
+
+// Nothing may count up to such a number; beyond 2^53 the exact rate is not known.
+TEST_F(Verify, TakesNoLongerForBlocksOfAbsurdlyManyKeys) {
+  constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;
+  for (const std::uint64_t claimed : {kMostExact, std::uint64_t{1} << 63}) {
+    for (const bool partitioned : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} keys, partitioned: {}", claimed, partitioned));
+      fs::remove_all(directory_.path());
+      const BlockBasedTableOptions tables = Tables(PolicyThatClaims(claimed), partitioned);
+      PutAndFlush(*Open(OptionsWith(tables), directory_.path()), kKeys);
+      for (const char* subcommand : {"inspect ", "verify ", "advise "}) {
+        const testing::Outcome outcome =
+            testing::AskTool(subcommand + directory_.path(), "timeout 60");
+        EXPECT_LE(outcome.status, 2) << subcommand << outcome.err;
+        EXPECT_EQ(outcome.out.find("nan "), std::string::npos) << outcome.out;
+      }
+      const json report = Ask();
+      EXPECT_NEAR(report.at("expected_rate"), 1.0, 1e-12);
+      EXPECT_EQ(report.at("expected_is_exact"), claimed == kMostExact);
+    }
+  }
+}
+
+TEST_F(Verify, StopsWithinATable) {
+  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()), kKeys);
+  const testing::Outcome outcome =
+      testing::AskTool("verify --absent 9e15 " + directory_.path(),
+                       "timeout --preserve-status --signal=INT --kill-after=10 1");
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(Verify, NamesATableWithoutProperties) {
+  BlockBasedTableOptions options = Tables(NewPolicy(FilterKind::kClassic));
+  options.checksum = rocksdb::kNoChecksum;
+  PutAndFlush(*Open(OptionsWith(options), directory_.path()), kKeys);
+  const fs::path table = TableFilesIn(directory_.path()).front();
+  std::string bytes = testing::ReadFile(table);
+  bytes[bytes.rfind("rocksdb.properties")] = 'R';  // in the metaindex
+  std::ofstream(table) << bytes;
+  const json report = Ask(1);
+  ASSERT_EQ(report.at("unreadable").size(), 1U) << report;
+  // Up to RocksDB 10 ours, later RocksDB's.
+  const std::string reason = report["unreadable"][0].at("reason");
+  EXPECT_TRUE(Mentions(reason, "no properties") || Mentions(reason, "Cannot find Properties"))
+      << reason;
+}
+
+TEST_F(Verify, EndsWithItsAnswer) {
+  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()), kKeys);
+  const std::string answer = "\nNo key was denied.\n";
+  const auto ends_so = [&] {
+    const std::string text = testing::AskTool("verify " + directory_.path()).out;
+    return text.size() > answer.size() && text.substr(text.size() - answer.size()) == answer;
+  };
+  EXPECT_TRUE(ends_so());
+  fs::resize_file(TableFilesIn(directory_.path()).front(), 100);
+  EXPECT_FALSE(ends_so());
 }
 
 }  // namespace

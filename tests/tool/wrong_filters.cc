@@ -50,4 +50,14 @@ PolicyPointer PolicyThatPassesAll() {
   });
 }
 
+PolicyPointer PolicyThatClaims(std::uint64_t keys) {
+  return WithFault([keys](char* block, std::size_t size, const Keys& /*keys*/) {
+    FilterDescription claimed = BloomFilterView({block, size}).Description();
+    claimed.keys = keys;
+    claimed.bits = 8 * (size - filter::TrailerBytes(keys, claimed.hash_seed));
+    std::fill_n(block, size, '\xff');
+    filter::EncodeTrailer(claimed, reinterpret_cast<unsigned char*>(block));
+  });
+}
+
 }  // namespace exactbloom

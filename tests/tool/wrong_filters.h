@@ -3,6 +3,7 @@
 
 #include <rocksdb/comparator.h>
 
+#include <cstdint>
 #include <string>
 
 #include "sample_database.h"
@@ -15,6 +16,9 @@ PolicyPointer PolicyThatForgets(const std::string& key);
 
 // Builds the same filters, but sets all their bits.
 PolicyPointer PolicyThatPassesAll();
+
+// Builds filters that pass all keys, and claim to hold so many.
+PolicyPointer PolicyThatClaims(std::uint64_t keys);
 
 // Like bytewise order, under a name that only its own program knows.
 class ForeignComparator : public rocksdb::Comparator {

@@ -6,6 +6,7 @@
 #include <rocksdb/options.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,6 @@ struct TableSum {
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;
   std::uint64_t filter_bytes = 0;
-  std::uint64_t largest_filter = 0;
 
   double BitsPerKey() const {
     return 8.0 * static_cast<double>(filter_bytes) / static_cast<double>(keys);
@@ -61,11 +61,21 @@ std::string ReadLog(const std::string& path);
 // Returns when no flush or compaction runs, nor has to.
 void AwaitQuiet(rocksdb::DB& db);
 
-// Expects the shape of a listener to equal the trees of a quiet database, if need be after the next
-// event, which triggers a rescan.
-void ExpectTrueShape(rocksdb::DB& db, const ListenerPointer& listener);
+// What is known of the tables of a family, at least: how many each level has, how many keys these
+// have, how many bytes their filters, of partitions with their index, as table properties have it.
+enum class Known { kNothing, kTables, kKeys, kPartitions, kAll };
+using KnownOf = std::function<Known(const std::string& family)>;
 
-// Records the maxima of the filters' bytes and bits per key after each flush and compaction.
+bool AreBytesOf(const TableSum& truth, Known known, std::uint64_t filter_bytes);
+
+// Returns where what is known of the trees of a quiet database differs from the files, or nothing.
+std::string FindDifference(rocksdb::DB& db, const KnownOf& known_of);
+
+// Expects that what is known of the trees of a quiet database is what the files hold, if need be
+// after the next event, which triggers a snapshot.
+void ExpectKnownTrees(rocksdb::DB& db);
+
+// Records the most bits per key of the filters after each flush and compaction.
 class FilterWatch : public rocksdb::EventListener {
  public:
   // Trees with fewer keys are not watched.
@@ -74,12 +84,7 @@ class FilterWatch : public rocksdb::EventListener {
   void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo& info) override;
   void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo& info) override;
 
-  // What was seen until now.
-  void Forget();
-
   double MostBitsPerKey() const { return most_bits_per_key_; }
-  // Of all filters but the largest one.
-  std::uint64_t MostBytes() const { return most_bytes_; }
 
  private:
   void Refresh(rocksdb::DB& db);
@@ -87,7 +92,6 @@ class FilterWatch : public rocksdb::EventListener {
   const std::uint64_t least_keys_;
   std::mutex mutex_;
   double most_bits_per_key_ = 0.0;
-  std::uint64_t most_bytes_ = 0;
 };
 
 }  // namespace exactbloom

@@ -1,16 +1,12 @@
 // exactbloom in databases: after all that changes a tree, no key is lost, the shape equals the
 // files, and the filters have the bits that they should.
 #include <gtest/gtest.h>
-#include <rocksdb/convenience.h>
 #include <rocksdb/slice_transform.h>
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "exactbloom/rebuild_filters.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 
@@ -19,130 +15,25 @@ namespace {
 
 constexpr std::uint64_t kKeys = 12'000;  // of a load
 constexpr double kBits = 10.0;
-constexpr double kMost = 1.06;  // of kBits, on average
-
-struct Style {
-  const char* name;
-  void (*set)(rocksdb::Options* options);
-};
-
-const std::vector<Style>& Styles() {
-  using rocksdb::Options;
-  static const std::vector<Style> styles = {
-      {"Level", [](Options* options) { options->level_compaction_dynamic_level_bytes = false; }},
-      {"DynamicLevel",
-       [](Options* options) { options->level_compaction_dynamic_level_bytes = true; }},
-      {"Universal",
-       [](Options* options) { options->compaction_style = rocksdb::kCompactionStyleUniversal; }},
-      {"IncrementalUniversal",
-       [](Options* options) {
-         options->compaction_style = rocksdb::kCompactionStyleUniversal;
-         options->compaction_options_universal.incremental = true;
-       }},
-      {"Fifo",
-       [](Options* options) {
-         options->compaction_style = rocksdb::kCompactionStyleFIFO;
-         options->compaction_options_fifo.max_table_files_size = 1 << 30;
-         options->compaction_options_fifo.allow_compaction = true;
-         options->max_open_files = -1;
-       }},
-  };
-  return styles;
-}
-
-class TreeDatabase : public testing::TestWithParam<Style> {
- protected:
-  TreeDatabase() { Reopen(); }
-
-  rocksdb::Options Options() const {
-    rocksdb::Options options = FollowingOptions(policy_, listener_);
-    options.listeners.push_back(watch_);
-    GetParam().set(&options);
-    return options;
-  }
-  bool IsLevel() const { return Options().compaction_style == rocksdb::kCompactionStyleLevel; }
-
-  void Reopen() {
-    db_.reset();
-    db_ = Open(Options(), directory_.path("db"));
-    ASSERT_NE(db_, nullptr);
-  }
-
-  void LoadMore(std::uint64_t count = kKeys) {
-    Load(*db_, count, keys_);
-    keys_ += count;
-  }
-
-  void ExpectRight() {
-    ExpectPresent(*db_, keys_);
-    ExpectTrueShape(*db_, listener_);
-    const TableSum sum = SumOf(TreesOf(*db_));
-    EXPECT_LE(sum.BitsPerKey(), kMost * kBits);
-    EXPECT_LE(watch_->MostBitsPerKey(), kMost * kBits);
-    if (HasFailure()) FAIL();
-  }
-
-  TemporaryDirectory directory_;
-  PolicyPointer policy_ = PolicyOf(AutoOptions(kBits));
-  ListenerPointer listener_ = NewTreeListener();
-  std::shared_ptr<FilterWatch> watch_ = std::make_shared<FilterWatch>(1000);
-  Database db_;
-  std::uint64_t keys_ = 0;
-};
-
-INSTANTIATE_TEST_SUITE_P(Styles, TreeDatabase, testing::ValuesIn(Styles()),
-                         [](const auto& test) { return std::string(test.param.name); });
-
-// Each table is written anew, by CompactFiles or by a rebuild of a tree with too many bits.
-TEST_P(TreeDatabase, UsesItsBitsWhenAllIsRewritten) {
-  if (Options().compaction_style == rocksdb::kCompactionStyleFIFO) return;  // has no CompactFiles
-  LoadMore();
-  const rocksdb::Status status = CompactAllFiles(*db_, db_->DefaultColumnFamily());
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ExpectRight();
-  EXPECT_GT(SumOf(TreesOf(*db_)).BitsPerKey(), 0.8 * kBits);
-
-  const PolicyPointer follows =
-      std::exchange(policy_, PolicyPointer(rocksdb::NewBloomFilterPolicy(14)));
-  Reopen();
-  rocksdb::CompactRangeOptions rewrite;
-  rewrite.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-  ASSERT_TRUE(db_->CompactRange(rewrite, nullptr, nullptr).ok());
-  EXPECT_GT(SumOf(TreesOf(*db_)).BitsPerKey(), 13.0);
-  policy_ = follows;
-  watch_ = std::make_shared<FilterWatch>(~std::uint64_t{0});
-  Reopen();
-  Rebuild(*db_);
-  ExpectRight();
-  // Less than all: the first tables were written while the others had too much.
-  EXPECT_GT(SumOf(TreesOf(*db_)).BitsPerKey(), 0.7 * kBits);
-}
-
-TEST_P(TreeDatabase, IsKnownAfterDeletionsOfFiles) {
-  if (!IsLevel()) return;
-  LoadMore();
-  ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());
-  const std::string last = KeyOf(kKeys);
-  const rocksdb::Slice end = last;
-  const std::uint64_t before = SumOf(TreesOf(*db_)).tables;
-  ASSERT_TRUE(
-      rocksdb::DeleteFilesInRange(db_.get(), db_->DefaultColumnFamily(), nullptr, &end).ok());
-  EXPECT_LT(SumOf(TreesOf(*db_)).tables, before);
-  ExpectTrueShape(*db_, listener_);
-}
 
 // CompactRange moves tables behind the event of its end.
-TEST_P(TreeDatabase, IsKnownAfterTablesWereMovedToAnotherLevel) {
-  if (!IsLevel()) return;
-  LoadMore();
-  // With dynamic levels, RocksDB would move the tables back to the last level.
-  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
-  rocksdb::CompactRangeOptions options;
-  options.change_level = true;
-  options.target_level = 5;
-  ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
-  ASSERT_EQ(TreesOf(*db_).at(rocksdb::kDefaultColumnFamilyName).count(5), 1U);
-  ExpectTrueShape(*db_, listener_);
+TEST(TreeDatabase, IsKnownAfterTablesWereMovedToAnotherLevel) {
+  for (const bool dynamic : {false, true}) {
+    SCOPED_TRACE(dynamic);
+    const TemporaryDirectory directory;
+    rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions(kBits)), NewTreeListener());
+    options.level_compaction_dynamic_level_bytes = dynamic;
+    const Database db = Open(options, directory.path("db"));
+    Load(*db, kKeys);
+    // With dynamic levels, RocksDB would move the tables back to the last level.
+    ASSERT_TRUE(db->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+    rocksdb::CompactRangeOptions move;
+    move.change_level = true;
+    move.target_level = 5;
+    ASSERT_TRUE(db->CompactRange(move, nullptr, nullptr).ok());
+    ASSERT_EQ(TreesOf(*db).at(rocksdb::kDefaultColumnFamilyName).count(5), 1U);
+    ExpectKnownTrees(*db);
+  }
 }
 
 // What the tables of earlier sessions hold is read, in a large level from some of them. If it were
@@ -160,9 +51,7 @@ TEST(TreeDatabaseSessions, ATableGetsTheSameAfterARestart) {
     Database db = Open(options, directory.path("db"));
     ASSERT_NE(db, nullptr);
     Load(*db, kLarge);
-    rocksdb::CompactRangeOptions rewrite;  // even where RocksDB would move the table
-    rewrite.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    ASSERT_TRUE(db->CompactRange(rewrite, nullptr, nullptr).ok());
+    ASSERT_TRUE(ForceCompaction(*db).ok());
     ASSERT_GT(SumOf(TreesOf(*db)).tables, 70U);
     if (restarts) {
       db.reset();
@@ -188,7 +77,7 @@ TEST(TreeDatabaseOfFifo, ForgetsTheTablesThatItDeletes) {
   const Database db = Open(options, directory.path("db"));
   constexpr std::uint64_t kLoads = 6;
   for (std::uint64_t i = 0; i < kLoads; ++i) Load(*db, kKeys, i * kKeys);
-  ExpectTrueShape(*db, listener);
+  ExpectKnownTrees(*db);
   EXPECT_LT(SumOf(TreesOf(*db)).keys, kLoads * kKeys / 2);
 }
 
@@ -203,11 +92,6 @@ class TreeDatabaseKinds : public testing::TestWithParam<Kind> {};
 INSTANTIATE_TEST_SUITE_P(
     Kinds, TreeDatabaseKinds,
     testing::Values(
-        Kind{"Partitioned",
-             [](rocksdb::Options*, rocksdb::BlockBasedTableOptions* table) {
-               PartitionFilters(512, table);
-             },
-             0.15},
         // Some hundred prefixes in all: the slots of such small Ribbon filters are rounded up.
         Kind{"Prefixes",
              [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions* table) {
@@ -219,8 +103,6 @@ INSTANTIATE_TEST_SUITE_P(
              [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions*) {
                options->prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
              }},
-        Kind{"AtomicFlush", [](rocksdb::Options* options,
-                               rocksdb::BlockBasedTableOptions*) { options->atomic_flush = true; }},
         Kind{"NoFilterInTheLastLevel",
              [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions*) {
                options->optimize_filters_for_hits = true;
@@ -228,10 +110,6 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"FitMemory",
              [](rocksdb::Options*, rocksdb::BlockBasedTableOptions* table) {
                table->optimize_filters_for_memory = true;
-             }},
-        Kind{"Subcompactions",
-             [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions*) {
-               options->max_subcompactions = 3;
              }}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -263,7 +141,7 @@ TEST_P(TreeDatabaseKinds, NoKeyIsLostAndTheTreeIsKnown) {
   for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), ribbon}) {
     ExpectPresent(*db, kKeys + kKeys / 2, "value", 0, family);
   }
-  ExpectTrueShape(*db, listener);
+  ExpectKnownTrees(*db);
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(ribbon).ok());
   EXPECT_LE(watch->MostBitsPerKey(), (1.0 + GetParam().tolerance) * kBits);
 }

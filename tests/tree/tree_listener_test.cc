@@ -6,6 +6,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
+#include <rocksdb/utilities/db_ttl.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <cstdint>
@@ -14,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/table_filters.h"
 #include "followed_database.h"
+#include "listed_filters.h"
+#include "plugin/live_tree/sized_table.h"
 #include "plugin/rocksdb_compat.h"
-#include "plugin/tree/current_table.h"
 
 namespace exactbloom {
 namespace {
@@ -28,8 +29,7 @@ constexpr std::uint64_t kKeys = 2'000;
 
 void ExpectNoListener(const Status& status) {
   EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
-  for (const char* word :
-       {"needs a tree listener", "listeners=exactbloom_tree", "NewTreeListener"}) {
+  for (const char* word : {"tree listener", "listeners=exactbloom_tree", "NewTreeListener"}) {
     EXPECT_NE(status.ToString().find(word), std::string::npos) << status.ToString();
   }
 }
@@ -131,28 +131,6 @@ class TreeListener : public testing::Test {
   ListenerPointer listener_ = NewTreeListener();
 };
 
-// Returns the bits per key of the table that RocksDB makes of the log while it opens the database,
-// which has a run of four times as many keys.
-double BitsOfRecoveredLog(const rocksdb::Options& options, const std::string& path) {
-  constexpr std::uint64_t kLogged = kKeys / 4;
-  {
-    const Database db = Open(options, path);
-    PutAndFlush(*db, kKeys);
-    for (std::uint64_t i = 0; i < kLogged; ++i) {
-      EXPECT_TRUE(db->Put({}, KeyOf(2 * (kKeys + i)), "value").ok());
-    }
-  }
-  const Database db = Open(options, path);
-  ExpectPresent(*db, kKeys + kLogged);
-  double bits = 0.0;
-  for (const TableFilter& table : ListTableFilters(*db)) {
-    if (table.keys == kLogged) bits = static_cast<double>(table.bits) / kLogged;
-  }
-  PutAndFlush(*db, kLogged, "value", 2 * kKeys);
-  ExpectTrueShape(*db, options.listeners[0]);
-  return bits;
-}
-
 // A compaction service returns tables without properties.
 TEST_F(TreeListener, ACompactionMayReportTablesWithoutProperties) {
   rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
@@ -160,33 +138,44 @@ TEST_F(TreeListener, ACompactionMayReportTablesWithoutProperties) {
   const Database db = Open(options, path_);
   PutAndFlush(*db, kKeys);
   rocksdb::CompactionJobInfo info;
+  info.cf_id = 0;
   info.cf_name = rocksdb::kDefaultColumnFamilyName;
   info.job_id = 1;
   info.output_files = {TableFilesIn(path_)[0].string()};
   info.output_file_infos.emplace_back();
   info.table_properties[info.output_files[0]] = nullptr;
   listener_->OnCompactionCompleted(db.get(), info);
-  ExpectTrueShape(*db, listener_);
+  ExpectKnownTrees(*db);
 }
 
-TEST_F(TreeListener, ARecoveredLogGetsItsShareOfTheTree) {
-  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
-  options.listeners.push_back(listener_);
-  options.avoid_flush_during_recovery = false;
-  const double bits = BitsOfRecoveredLog(options, path_);
-  EXPECT_GT(bits, 11.0);  // as a run of a fifth of the keys
-  EXPECT_LT(bits, 13.0);
-  EXPECT_EQ(ReadLog(path_).find("the tree is not known"), std::string::npos);
-}
-
-// The listener cannot read what only the database's Env has.
-TEST_F(TreeListener, ARecoveredLogInAnotherEnvGetsTheAverage) {
-  const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
-  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
-  options.listeners.push_back(listener_);
-  options.avoid_flush_during_recovery = false;
-  options.env = env.get();
-  EXPECT_EQ(BitsOfRecoveredLog(options, path_), 10.0);
+// RocksDB makes them before there is a database to ask.
+TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
+  constexpr std::uint64_t kLogged = 10 * kKeys;
+  for (const bool ribbon : {false, true}) {
+    const TemporaryDirectory directory;
+    ExactBloomOptions policy = AutoOptions();
+    policy.ribbon = ribbon;
+    rocksdb::Options options = OptionsWith(PolicyOf(policy));
+    options.listeners.push_back(listener_);
+    options.avoid_flush_during_recovery = false;
+    {
+      const Database db = Open(options, directory.path("db"));
+      PutAndFlush(*db, kKeys);
+      for (std::uint64_t i = 0; i < kLogged; ++i) {
+        ASSERT_TRUE(db->Put({}, KeyOf(2 * (kKeys + i)), "value").ok());
+      }
+    }
+    const Database db = Open(options, directory.path("db"));
+    ExpectPresent(*db, kKeys + kLogged);
+    for (const TableFilter& table : ListTableFilters(*db)) {
+      if (table.filter_keys != kLogged) continue;
+      EXPECT_EQ(table.family, ribbon ? FilterFamily::kRibbon : FilterFamily::kExactBloom);
+      EXPECT_NEAR(8.0 * static_cast<double>(table.bytes) / kLogged, 10.0, 0.3);
+    }
+    EXPECT_EQ(ReadLog(directory.path("db")).find("the tree is not known"), std::string::npos);
+    ASSERT_TRUE(FollowDatabase(db.get()).ok());
+    ExpectKnownTrees(*db);
+  }
 }
 
 TEST_F(TreeListener, OfAnOptionsFileIsTheSame) {
@@ -202,14 +191,15 @@ TEST_F(TreeListener, OfAnOptionsFileIsTheSame) {
   const Status status = rocksdb::LoadOptionsFromFile({}, file, &db_options, &families);
   ASSERT_TRUE(status.ok()) << status.ToString();
   ASSERT_EQ(db_options.listeners.size(), 1U);
-  EXPECT_STREQ(db_options.listeners[0]->Name(), tree::kTreeListenerName);
+  EXPECT_STREQ(db_options.listeners[0]->Name(), kTreeListenerName);
   rocksdb::Options options(db_options, families[0].options);
   ASSERT_NE(exactbloom::PolicyOf(options), nullptr);
-  EXPECT_EQ(exactbloom::PolicyOf(options)->GetId(), "exactbloom:10/memory_budget:2M");
+  EXPECT_EQ(exactbloom::PolicyOf(options)->ToString({}),
+            "{id=exactbloom;bits_per_key=10;memory_budget=2M}");
   {
     const Database db = Open(options, path_);
     PutAndFlush(*db, kKeys);
-    ExpectTrueShape(*db, options.listeners[0]);
+    ExpectKnownTrees(*db);
   }
   // The database's own OPTIONS file has the listener, too.
   rocksdb::DBOptions loaded;
@@ -220,22 +210,40 @@ TEST_F(TreeListener, OfAnOptionsFileIsTheSame) {
   ExpectPresent(*again, kKeys);
 }
 
-// Neither needs the other, nor a database.
-TEST_F(TreeListener, MayBeDestroyedBeforeOrAfterThePolicy) {
-  for (const bool listener_first : {false, true}) {
-    const TemporaryDirectory directory;
-    PolicyPointer policy = PolicyOf(BudgetOptions(100'000));
-    ListenerPointer listener = NewTreeListener();
-    for (int i = 0; i < 2; ++i) {
-      Database db = Open(FollowingOptions(policy, listener), directory.path("db"));
-      Load(*db, kKeys, static_cast<std::uint64_t>(i) * kKeys);
-      db.reset();
-      if (listener_first) listener = NewTreeListener();
-      if (!listener_first) policy = PolicyOf(BudgetOptions(100'000));
-    }
-    listener_first ? listener.reset() : policy.reset();
-    listener_first ? policy.reset() : listener.reset();
+TEST_F(TreeListener, FollowDatabaseNeedsAListenerAndAWriter) {
+  const auto followed = [&](rocksdb::DB& db) { return !GetSortedRuns(db).empty(); };
+  const rocksdb::Options options = FollowingOptions(PolicyOf(AutoOptions()), listener_);
+  {
+    const Database db = Open(options, path_);
+    PutAndFlush(*db, kKeys);
   }
+  rocksdb::Options silent = OptionsWith(NewPolicy(FilterKind::kClassic));
+  {
+    const Database db = Open(silent, path_);
+    ExpectNoListener(FollowDatabase(db.get()));
+    EXPECT_FALSE(followed(*db));
+  }
+  const Database writer = Open(options, path_);
+  ASSERT_TRUE(FollowDatabase(writer.get()).ok());
+  EXPECT_TRUE(followed(*writer));
+  for (const bool secondary : {false, true}) {
+    Database reader;
+    const Status status = secondary
+                              ? rocksdb::DB::OpenAsSecondary(
+                                    options, path_, directory_.path("secondary"), Receive(&reader))
+                              : rocksdb::DB::OpenForReadOnly(options, path_, Receive(&reader));
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_TRUE(FollowDatabase(reader.get()).ok());
+    EXPECT_FALSE(followed(*reader)) << secondary;
+    reader.reset();
+    EXPECT_TRUE(followed(*writer)) << "the writer is followed on";
+  }
+  rocksdb::DBWithTTL* with_ttl = nullptr;
+  ASSERT_TRUE(rocksdb::DBWithTTL::Open(options, directory_.path("ttl"), &with_ttl).ok());
+  const std::unique_ptr<rocksdb::DB> stacked(with_ttl);
+  PutAndFlush(*stacked, kKeys);
+  EXPECT_TRUE(FollowDatabase(stacked.get()).ok());
+  EXPECT_TRUE(followed(*stacked));
 }
 
 // A family of another policy does not count in a budget; tables without a filter change nothing.
@@ -278,81 +286,57 @@ TEST_F(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
 }
 
-// Opening a database deletes a handle of its default family, and closing it another one.
-TEST_F(TreeListener, OtherDatabasesThatAreOpenedAndClosedChangeNothing) {
-  rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener_);
-  Database db = Open(options, path_);
-  EXPECT_EQ(tree::ShapeOf(*listener_, path_), nullptr) << "before any event";
-  PutAndFlush(*db, kKeys);
-  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener_, path_);
-  const auto counted_keys = [&] { return shape->TotalOf(tree::LsmShape::kForeignPolicy).keys; };
-  EXPECT_EQ(counted_keys(), kKeys);
-  Database other = Open(options, directory_.path("other"));
-  PutAndFlush(*other, kKeys / 2);
-  EXPECT_EQ(counted_keys(), kKeys);
-  other.reset();
-  EXPECT_EQ(counted_keys(), kKeys);
-  EXPECT_EQ(tree::ShapeOf(*listener_, path_), shape);
-  EXPECT_EQ(tree::ShapeOf(*listener_, directory_.path("other")), nullptr);
-  db.reset();
-  EXPECT_EQ(counted_keys(), 0.0);
-}
-
 // The info log of a database that is opened again may have the address of its former one.
 TEST_F(TreeListener, EachOpenedDatabaseLogsItsFilters) {
   const PolicyPointer policies[] = {PolicyOf(AutoOptions()), NewPolicy(FilterKind::kClassic)};
   for (const PolicyPointer& policy : policies) {
     const TemporaryDirectory directory;
-    const ListenerPointer listener = NewTreeListener();
-    std::weak_ptr<tree::LsmShape> last;
     for (std::uint64_t i = 0; i < 10; ++i) {
       SCOPED_TRACE(i);
-      EXPECT_TRUE(last.expired());
-      const Database db = Open(FollowingOptions(policy, listener), directory.path("db"));
+      const Database db = Open(FollowingOptions(policy, listener_), directory.path("db"));
       PutAndFlush(*db, kKeys, "value", i * kKeys);
       const std::string log = ReadLog(directory.path("db"));
       EXPECT_NE(log.find(", kernel "), std::string::npos);
       EXPECT_EQ(log.find("the plan, in bits per key") != std::string::npos, policy == policies[0]);
-      last = tree::ShapeOf(*listener, directory.path("db"));
-      EXPECT_FALSE(last.expired());
     }
   }
 }
 
-// As with per-key placement, where a compaction writes tables of two levels in turns.
+// With per-key placement a compaction writes tables of two levels in turns. A second listener
+// reports each table once more.
 TEST_F(TreeListener, AThreadMayWriteTwoTablesAtOnce) {
-  const rocksdb::Options options = FollowingOptions(NewPolicy(FilterKind::kClassic), listener_);
-  const Database db = Open(options, path_);
-  PutAndFlush(*db, kKeys);
-  const std::shared_ptr<tree::LsmShape> shape = tree::ShapeOf(*listener_, path_);
-  const auto filter_bytes = [&] {
-    return shape->TotalOf(tree::LsmShape::kForeignPolicy).filter_bytes;
+  const auto report = [&](int table, bool is_finished) {
+    rocksdb::TableFileCreationInfo info;
+    info.db_name = path_;
+    info.cf_name = rocksdb::kDefaultColumnFamilyName;
+    info.file_path = path_ + "/00100" + std::to_string(table) + ".sst";
+    info.job_id = 1'000'000;
+    info.reason = rocksdb::TableFileCreationReason::kCompaction;
+    info.table_properties.filter_size = 1000;
+    for (const ListenerPointer& listener : {listener_, NewTreeListener()}) {
+      is_finished ? listener->OnTableFileCreated(info) : listener->OnTableFileCreationStarted(info);
+    }
   };
-  const double before = filter_bytes();
-  constexpr int kJob = 1'000'000;
-  shape->BeginCompaction(rocksdb::kDefaultColumnFamilyName, kJob, 6, {});
-  rocksdb::TableFileCreationInfo tables[2];
-  const rocksdb::BlockBasedTableOptions table_options;
-  rocksdb::FilterBuildingContext context(table_options);
-  context.column_family_name = rocksdb::kDefaultColumnFamilyName;
-  context.reason = rocksdb::TableFileCreationReason::kCompaction;
-  for (int i = 0; i < 2; ++i) {
-    tables[i].db_name = path_;
-    tables[i].cf_name = context.column_family_name;
-    tables[i].file_path = path_ + "/00100" + std::to_string(i) + ".sst";
-    tables[i].job_id = kJob;
-    tables[i].reason = context.reason;
-    tables[i].table_properties.filter_size = i == 0 ? 1000 : 400;
-    listener_->OnTableFileCreationStarted(tables[i]);
-    ASSERT_NE(tree::CurrentTable(context), nullptr);
-    EXPECT_FALSE(tree::CurrentTable(context)->has_policy);
-    tree::CurrentTable(context)->has_policy = true;
+  const PolicyPointer policy = PolicyOf(AutoOptions());
+  const auto sized = [&] {
+    const rocksdb::BlockBasedTableOptions table_options;
+    rocksdb::FilterBuildingContext context(table_options);
+    context.column_family_name = rocksdb::kDefaultColumnFamilyName;
+    context.reason = rocksdb::TableFileCreationReason::kCompaction;
+    context.level_at_creation = 6;
+    return tree::SizedTable::Begin({}, context) != nullptr;
+  };
+  const Database db = Open(FollowingOptions(policy, listener_), path_);
+  PutAndFlush(*db, kKeys);
+  EXPECT_FALSE(sized());
+  for (int table = 0; table < 2; ++table) {
+    report(table, false);
+    EXPECT_TRUE(sized());
   }
-  listener_->OnTableFileCreated(tables[0]);
-  EXPECT_EQ(filter_bytes(), before + 1000);
-  listener_->OnTableFileCreated(tables[1]);
-  EXPECT_EQ(filter_bytes(), before + 1400);
-  EXPECT_EQ(tree::CurrentTable(context), nullptr);
+  report(1, true);
+  EXPECT_TRUE(sized()) << "of the first one";
+  report(0, true);
+  EXPECT_FALSE(sized());
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ from databases import FIRST_READER, Wrong, expect, format_version_of, numbers
 
 KEYS = 2000  # that many are asked for, too
 # The policies of a turn, in RocksDB's text form.
-POLICIES = {"exactbloom": "classic_bloom:10", "lines": "{id=classic_bloom;bits_per_key=10;lines=1}", "stock": "bloomfilter:10",
+POLICIES = {"exactbloom": "classic_bloom:10", "standard": "standard_bloom:10", "stock": "bloomfilter:10",
             "none": None}
-OURS = ("exactbloom", "lines")
+OURS = ("exactbloom", "standard")
 SHARED_FORMAT = ["--format_version=5"]  # which both versions read
 PARTITIONED = SHARED_FORMAT + ["--partition_index_and_filters=1", "--metadata_block_size=512"]
 
@@ -75,7 +75,7 @@ class Database:
     def expect_tables(self, build):
         families = collections.Counter()
         for file in build.tool("inspect", self.path)["files"]:
-            families["lines" if file["filter"].get("lines") else file["filter"]["family"]] += 1
+            families["standard" if file["filter"].get("kind") == "standard" else file["filter"]["family"]] += 1
         expect("tables", families, collections.Counter({"bloom" if name == "stock" else name: count
                                                         for name, count in self.tables.items()}))
 
@@ -103,17 +103,15 @@ class Database:
             if not 0.965 * wanted <= count <= wanted:
                 raise Wrong(f"{count} {name}, and not about {wanted}")
 
-    def rebuild(self, build, policy):
-        """By the tool, after a turn that writes an OPTIONS file of this version."""
-        self.turn(build, policy, "readseq")
-        print(f"  {build.version:8} {policy:10} rebuild")
-        expect("remaining tables", build.tool("rebuild", self.path)["remaining_tables"], 0)
-        self.tables = collections.Counter({policy: sum(self.tables.values())})
+    def compact(self, build, policy):
+        """Into one table."""
+        self.turn(build, policy, "compact")
+        self.tables = collections.Counter({policy: 1})
         self.expect_tables(build)
 
     def check_options(self, build):
-        """By the tool, which reads the OPTIONS file of this or an earlier version: no table lacks the filter of its policy."""
-        expect("tables that lack it", build.tool("rebuild", self.path, "--dry-run")["lacking_tables"], 0)
+        """By the tool, which reads the OPTIONS file of this or an earlier version: its policy uses every filter."""
+        expect("filters are used", {file["filter"]["used"] for file in build.tool("inspect", self.path)["files"]}, {True})
 
     def check_by_ldb(self, build):
         """By a program that was built without ExactBloom, which reads the OPTIONS file first."""
@@ -139,18 +137,18 @@ def go_back_and_forth(database, older, newer):
     database.write(older, "none")
     database.check(newer, "exactbloom")
     # One version rewrites all filters, the other reads them.
-    for rebuilding, reading in ((newer, older), (older, newer)):
-        for policy in ("exactbloom", "lines", "stock"):
+    for compacting, reading in ((newer, older), (older, newer)):
+        for policy in ("exactbloom", "standard", "stock"):
             database.write(reading, "exactbloom")
-            database.rebuild(rebuilding, policy)
+            database.compact(compacting, policy)
             database.check(reading, policy)
             database.check(reading, "stock")
-            database.check(rebuilding, "exactbloom")
+            database.check(compacting, "exactbloom")
 
 
 def refuse_later_tables(database, older, newer):
     """The newer version writes its default format. If the older one cannot read it, it reports that and changes nothing,
-    and reads the tables after the newer one has rebuilt them in the shared format."""
+    and reads the tables after the newer one has compacted them in the shared format."""
     shared, database.table_options = database.table_options, []
     database.write(newer, "exactbloom")
     database.check(newer, "exactbloom")
@@ -167,7 +165,7 @@ def refuse_later_tables(database, older, newer):
     else:
         raise Wrong(f"{older.version} opened tables of format_version {version}")
     database.check(newer, "exactbloom")
-    database.rebuild(newer, "lines")
+    database.compact(newer, "standard")
     database.check(older, "exactbloom")
 
 

@@ -162,7 +162,7 @@ class Reading:
 
     def inspect(self):
         written = self.written
-        text = self.ask("inspect")
+        text = self.ask("inspect", "--tables")
         answer = self.ask_for_json("inspect")
         totals = answer["totals"]
         expect("tables", sorted(pathlib.Path(file["path"]).name for file in answer["files"]), written["tables"])

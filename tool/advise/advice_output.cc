@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "advise.h"
@@ -13,8 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string Reads(double reads) { return fmt::format("{:.6f}", reads); }
-
 std::string Indented(const std::string& lines) {
   std::istringstream stream(lines);
   std::string text;
@@ -23,42 +22,38 @@ std::string Indented(const std::string& lines) {
 }
 
 std::string FormatPresent(const FamilyAdvice& family) {
-  const FilterSums now = SumOf(family.tree.filters);
+  const FilterSums now = family.tree.Now();
   const char* note = IsNameAlone(family.policy)
                          ? " (set through RocksDB's C interface, which does not write its bits per "
                            "key)"
                          : "";
   return fmt::format(
       "\nColumn family {}: {}{}\n"
-      "{} keys in {}; the filters take {} bytes, and a lookup of an absent key wastes {} reads.\n",
+      "{} keys in {}; the filters take {} bytes, and a lookup of an absent key wastes {} reads "
+      "per 1,000.\n",
       family.tree.column_family, family.policy, note, family.tree.Keys(),
-      Counted(family.tree.Runs(), "sorted run"), now.bytes, Reads(now.wasted_reads));
+      Counted(family.tree.Runs(), "sorted run"), now.bytes, Rounded(1000.0 * now.wasted_reads));
 }
 
 std::string FormatCandidates(const FamilyAdvice& family) {
-  support::TextTable table({"setting", "filter bytes", "wasted reads"});
-  const FilterSums now = SumOf(family.tree.filters);
-  table.AddRow({"  now", now.bytes, Reads(now.wasted_reads)});
+  support::TextTable table({"setting", "filter bytes", "wasted per 1,000"});
+  const FilterSums now = family.tree.Now();
+  table.AddRow({"  now", now.bytes, PerThousand(now.wasted_reads)});
   for (std::size_t i = 0; i < family.candidates.size(); ++i) {
-    const Candidate& candidate = family.candidates[i];
+    const TreePlan& candidate = family.candidates[i];
     table.AddRow({(family.best == i ? "* " : "  ") + candidate.policy, candidate.filters.bytes,
-                  Reads(candidate.filters.wasted_reads)});
+                  PerThousand(candidate.filters.wasted_reads)});
   }
-  return fmt::format("\nSettings with at most {} bytes of filters:\n\n{}", family.memory,
-                     table.Format());
+  return fmt::format("\nSettings with at most {} bytes of filters and {:g} bits per key:\n\n{}",
+                     family.memory, kMostAdvisedBits, table.Format());
 }
 
-std::string FormatLevels(const FamilyAdvice& family, const Candidate& best) {
-  support::TextTable table({"level", "tables", "keys", "asked", "filter bytes: now", "then",
-                            "wasted reads: now", "then"});
-  for (const auto& [level, groups] : family.tree.levels) {
-    const TableGroup tables = SumOf(groups);
-    const FilterSums& now = family.tree.filters.at(level);
-    const FilterSums& then = best.levels.at(level);
-    table.AddRow({level, tables.tables, tables.keys, fmt::format("{:.2f}", tables.asked), now.bytes,
-                  then.bytes, Reads(now.wasted_reads), Reads(then.wasted_reads)});
-  }
-  return "\n" + table.Format();
+// "3.2 times fewer reads": of the advice, compared with now.
+std::string TimesFewer(const FamilyAdvice& family) {
+  const double now = family.tree.Now().wasted_reads;
+  const double then = family.candidates[*family.best].filters.wasted_reads;
+  return then <= now ? Rounded(now / then) + " times fewer reads"
+                     : Rounded(then / now) + " times more reads";
 }
 
 std::string FormatChange(const FamilyAdvice& family) {
@@ -66,23 +61,37 @@ std::string FormatChange(const FamilyAdvice& family) {
     return fmt::format("\nKeep the present setting: no other wastes fewer reads by {:g}%.\n",
                        100.0 * kWorthwhileGain);
   }
-  const Candidate& best = family.candidates[*family.best];
-  const double now = SumOf(family.tree.filters).wasted_reads;
+  const TreePlan& best = family.candidates[*family.best];
   std::string text = fmt::format(
       "\nAdvice: {}\n"
-      "It is the simplest setting within {:g}% of the best, and changes the wasted reads by "
-      "{:+.1f}%. After a rebuild:\n{}",
-      best.policy, 100.0 * kWorthwhileGain,
-      now == 0.0 ? 0.0 : 100.0 * (best.filters.wasted_reads - now) / now,
-      FormatLevels(family, best));
-  if (HasRibbon(best.options)) {
+      "It wastes {} than now, and is the simplest setting within {:g}% of the best{}. If all "
+      "tables were written now:\n\n{}",
+      best.policy, TimesFewer(family), 100.0 * (best.ribbonfilter ? kLibraryGain : kWorthwhileGain),
+      best.ribbonfilter ? ": RocksDB's own, which needs no library" : "", FormatPlan(best));
+  if (best.ribbonfilter || HasRibbon(best.options)) {
     text += "\nRibbon filters take longer to build: compactions into large runs are slower.\n";
   }
   text += fmt::format(
-      "\nIn the OPTIONS file:\n{}In C++:\n{}New tables get these filters. The present tables get "
-      "them with\n  {}\n",
-      Indented(family.options_lines), Indented(family.code_lines), family.rebuild_command);
+      "\nIn the OPTIONS file, replace the lines of these names, since RocksDB keeps the first of "
+      "two:\n{}In C++:\n{}New tables get these filters. The present tables get "
+      "them when {} is compacted (docs/operations.md, Replacing filters).\n",
+      Indented(family.options_lines), Indented(family.code_lines), family.tree.column_family);
+  if (best.ribbonfilter) text += "Until then any filters of ExactBloom let every key pass.\n";
   return text;
+}
+
+// Of reads that filters let pass in vain, if all column families are asked alike. Where tables have
+// no filter, reads are wasted that the counters leave out.
+double SavedPerSecond(const Advice& advice) {
+  double now = 0.0;
+  double then = 0.0;
+  for (const FamilyAdvice& family : advice.families) {
+    const double wasted = family.tree.Now().wasted_reads;
+    now += wasted;
+    then += family.best ? family.candidates[*family.best].filters.wasted_reads : wasted;
+  }
+  if (advice.log.seconds == 0.0 || now == 0.0) return 0.0;
+  return static_cast<double>(advice.log.passed_in_vain) / advice.log.seconds * (1.0 - then / now);
 }
 
 std::string FormatWarnings(const FamilyAdvice& family) {
@@ -94,49 +103,43 @@ std::string FormatWarnings(const FamilyAdvice& family) {
   return text;
 }
 
-// `more`, and the sums of some filters.
-json SumsJson(const FilterSums& filters, const json& more) {
-  json sums = {{"filter_bytes", filters.bytes}, {"wasted_reads", filters.wasted_reads}};
-  sums.update(more);
-  return sums;
+// What the advice is worth, by the lookups that the database counted.
+std::string FormatWorth(const Advice& advice) {
+  const InfoLog& log = advice.log;
+  if (log.seconds == 0.0 || log.lookups == 0) return "";
+  std::string text = fmt::format(
+      "\nThe LOG counts {} lookups in {:.0f} seconds; filters let {} tables pass in vain, {} per "
+      "second.\n",
+      log.lookups, log.seconds, log.passed_in_vain,
+      Rounded(static_cast<double>(log.passed_in_vain) / log.seconds));
+  if (const double saved = SavedPerSecond(advice); saved > 0.0) {
+    text += fmt::format("The advice saves at least {} reads per second.\n", Rounded(saved));
+  }
+  return text;
 }
 
-json AdviceJson(const FamilyAdvice& family) {
-  if (!family.best) return nullptr;
-  const Candidate& best = family.candidates[*family.best];
-  json advice = SumsJson(best.filters, {{"policy", best.policy}});
-  json levels = json::array();
-  for (const auto& [level, filters] : best.levels) {
-    levels.push_back(SumsJson(filters, {{"level", level}}));
-  }
-  advice.update({{"levels", levels},
-                 {"options", family.options_lines},
-                 {"code", family.code_lines},
-                 {"rebuild", family.rebuild_command}});
-  return advice;
+json SumsJson(const std::string& policy, const FilterSums& filters) {
+  return {
+      {"policy", policy}, {"filter_bytes", filters.bytes}, {"wasted_reads", filters.wasted_reads}};
 }
 
 json FamilyJson(const FamilyAdvice& family) {
-  json levels = json::array();
-  for (const auto& [level, groups] : family.tree.levels) {
-    const TableGroup tables = SumOf(groups);
-    levels.push_back(SumsJson(family.tree.filters.at(level), {{"level", level},
-                                                              {"tables", tables.tables},
-                                                              {"keys", tables.keys},
-                                                              {"asked", tables.asked}}));
-  }
   json candidates = json::array();
-  for (const Candidate& candidate : family.candidates) {
-    candidates.push_back(SumsJson(candidate.filters, {{"policy", candidate.policy}}));
+  for (const TreePlan& candidate : family.candidates) {
+    candidates.push_back(SumsJson(candidate.policy, candidate.filters));
+  }
+  json advice;
+  if (family.best) {
+    advice = ToJson(family.candidates[*family.best]);
+    advice.update({{"options", family.options_lines}, {"code", family.code_lines}});
   }
   return {{"column_family", family.tree.column_family},
           {"keys", family.tree.Keys()},
           {"sorted_runs", family.tree.Runs()},
           {"memory", family.memory},
-          {"now", SumsJson(SumOf(family.tree.filters), {{"policy", family.policy}})},
-          {"levels", levels},
+          {"now", SumsJson(family.policy, family.tree.Now())},
           {"candidates", candidates},
-          {"advice", AdviceJson(family)},
+          {"advice", advice},
           {"warnings", family.warnings}};
 }
 
@@ -146,12 +149,12 @@ std::string FormatAdvice(const Advice& advice) {
   std::string text = advice.options_file.empty()
                          ? fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}\n",
                                        advice.no_options_reason)
-                         : fmt::format("Options: {}\n", advice.options_file);
+                         : fmt::format("Options: {}\n", ForShell(advice.options_file));
   for (const FamilyAdvice& family : advice.families) {
     text += FormatPresent(family) + FormatCandidates(family) + FormatChange(family) +
             FormatWarnings(family);
   }
-  return text;
+  return text + FormatWorth(advice);
 }
 
 json ToJson(const Advice& advice) {
@@ -161,7 +164,12 @@ json ToJson(const Advice& advice) {
           {"options_file", advice.options_file.empty() ? json(nullptr) : json(advice.options_file)},
           {"worthwhile_gain", kWorthwhileGain},
           {"column_families", families},
-          {"unreadable_tables", advice.unreadable}};
+          {"unreadable_tables", advice.unreadable},
+          {"counted",
+           {{"seconds", advice.log.seconds},
+            {"lookups", advice.log.lookups},
+            {"passed_in_vain", advice.log.passed_in_vain},
+            {"saved_per_second", SavedPerSecond(advice)}}}};
 }
 
 }  // namespace exactbloom::tool

@@ -2,12 +2,13 @@
 #include "advise.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "exactbloom/tree_listener.h"
-#include "plugin/allocation/allocation.h"
+#include "plugin/bloom_filter_policy.h"
+#include "plugin/policy_options.h"
 #include "tool/output.h"
 #include "tool/support/errors.h"
-#include "tool/support/own_policy.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -25,7 +26,7 @@ std::uint64_t MemoryOf(const Tree& tree, const std::vector<Tree>& trees,
     return static_cast<std::uint64_t>(static_cast<double>(*arguments.memory_bytes) * keys /
                                       all_keys);
   }
-  const std::uint64_t now = SumOf(tree.filters).bytes;
+  const std::uint64_t now = tree.Now().bytes;
   const double by_default = PolicyOptions().bits_per_key / 8.0 * keys;
   return now > 0 ? now : static_cast<std::uint64_t>(by_default);
 }
@@ -36,55 +37,62 @@ std::string PolicyNow(const FamilyOptions* options) {
 }
 
 PolicyOptions PresentOptions(const FamilyOptions* options) {
-  const BloomFilterPolicy* policy = options == nullptr || options->table == nullptr
-                                        ? nullptr
-                                        : support::OwnPolicy(options->table->filter_policy.get());
+  const BloomFilterPolicy* policy =
+      options == nullptr ? nullptr : BloomFilterPolicy::Of(options->reader.get());
   return policy == nullptr ? PolicyOptions() : policy->Options();
 }
 
-void SetLines(const Candidate& best, const Inspection& inspection, FamilyAdvice* advice) {
+void SetLines(const TreePlan& best, const Inspection& inspection, FamilyAdvice* advice) {
   const bool follows = FollowsTree(best.options);
   const bool has_listener = inspection.options && HasTreeListener(inspection.options->database);
   if (follows && !has_listener) {
-    advice->options_lines = "[DBOptions]\n  listeners=exactbloom_tree\n";
+    std::vector<std::string> listeners{kTreeListenerName};
+    if (inspection.options) {
+      const auto& others = inspection.options->listeners;
+      listeners.insert(listeners.begin(), others.begin(), others.end());
+    }
+    advice->options_lines =
+        fmt::format("[DBOptions]\n{}  listeners={}\n",
+                    listeners.size() == 1
+                        ? ""
+                        : "  # If the program has not registered all, RocksDB drops the list.\n",
+                    fmt::join(listeners, ":"));
   }
   advice->options_lines +=
       fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                   advice->tree.column_family, best.policy);
-  advice->code_lines = fmt::format(
-      "rocksdb::Status status = exactbloom::SetFilterPolicy(&options, \"{}\");\n", best.policy);
+  advice->code_lines =
+      best.ribbonfilter
+          ? fmt::format(
+                "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}));\n",
+                best.options.bits_per_key)
+          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy(&options, \"{}\");\n",
+                        best.policy);
 }
 
-FamilyAdvice AdviseFamily(const Tree& tree, std::uint64_t memory, const Inspection& inspection) {
+FamilyAdvice AdviseFamily(const Tree& tree, std::uint64_t memory, const Inspection& inspection,
+                          const InfoLog& log) {
   const FamilyOptions* options = inspection.OptionsOf(tree.column_family);
   FamilyAdvice advice;
   advice.tree = tree;
   advice.policy = PolicyNow(options);
   advice.memory = memory;
   advice.candidates = FindCandidates(tree, PresentOptions(options), memory);
-  advice.warnings = WarningsOf(tree.column_family, inspection);
+  advice.warnings = WarningsOf(tree.column_family, inspection, log);
   if (advice.candidates.empty()) {
     throw InputError(
         fmt::format("{} bytes are too few for a filter of the {} keys of column family {}", memory,
                     tree.Keys(), tree.column_family));
   }
   const std::size_t choice = Choose(advice.candidates);
-  const Candidate& best = advice.candidates[choice];
-  const FilterSums now = SumOf(tree.filters);
+  const TreePlan& best = advice.candidates[choice];
+  const FilterSums now = tree.Now();
   const bool keeps = now.bytes <= memory &&
                      now.wasted_reads <= best.filters.wasted_reads * (1.0 + kWorthwhileGain);
   if (keeps) return advice;
   advice.best = choice;
   SetLines(best, inspection, &advice);
   return advice;
-}
-
-// A rebuild sets one policy for all column families, so with several of them it takes the policies
-// of the OPTIONS file.
-std::string RebuildCommand(const FamilyAdvice& family, const Advice& advice) {
-  if (advice.families.size() > 1) return "exactbloom rebuild --bits " + advice.database;
-  return fmt::format("exactbloom rebuild --bits --policy '{}' {}",
-                     family.candidates[*family.best].policy, advice.database);
 }
 
 Advice Advise(const AdviseArguments& arguments) {
@@ -97,16 +105,15 @@ Advice Advise(const AdviseArguments& arguments) {
   advice.no_options_reason = inspection.no_options_reason;
   if (inspection.options) advice.options_file = inspection.options->file;
   advice.unreadable = inspection.totals.unreadable;
+  advice.log = ReadInfoLog(advice.database);
   const std::vector<Tree> trees = TreesOf(inspection);
   for (const Tree& tree : trees) {
     support::CheckForInterrupts();
-    advice.families.push_back(AdviseFamily(tree, MemoryOf(tree, trees, arguments), inspection));
+    advice.families.push_back(
+        AdviseFamily(tree, MemoryOf(tree, trees, arguments), inspection, advice.log));
   }
   if (advice.families.empty() && advice.unreadable == 0) {
     throw InputError(fmt::format("{} has no keys in tables yet", advice.database));
-  }
-  for (FamilyAdvice& family : advice.families) {
-    if (family.best) family.rebuild_command = RebuildCommand(family, advice);
   }
   return advice;
 }

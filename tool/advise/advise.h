@@ -1,17 +1,18 @@
 // The answer of `exactbloom advise`: the setting that wastes the fewest reads in the same memory.
 //
-// Each kind of setting (classic_bloom, exactbloom, exactbloom without Ribbon filters) has one
-// number, the bits per key, by which both the memory and the reads that it saves grow. So each gets
-// as many bits per key as the memory allows, and then they are compared.
+// Each kind of setting (ribbonfilter, classic_bloom, exactbloom with and without Ribbon filters)
+// has one number, the bits per key, by which both the memory and the reads that it saves grow. So
+// each gets as many bits per key as the memory allows, and then they are compared.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "plugin/allocation/allocation.h"
+#include "plugin/policy_options.h"
 #include "tool/database/tree_filters.h"
 #include "tool/subcommands.h"
 
@@ -19,23 +20,20 @@ namespace exactbloom::tool {
 
 // A simpler setting is preferred if it wastes at most this share of reads more.
 inline constexpr double kWorthwhileGain = 0.02;
-
-struct Candidate {
-  PolicyOptions options;
-  std::string policy;  // the text of filter_policy=
-  LevelFilters levels;
-  FilterSums filters;
-};
+// So is RocksDB's own ribbonfilter, which needs no library.
+inline constexpr double kLibraryGain = 0.05;
+// On average. More is of no use: at 20 a Bloom filter lets one of 15,000 absent keys pass.
+inline constexpr double kMostAdvisedBits = 20.0;
 
 // Returns the settings in at most `memory` bytes, the one that wastes the fewest reads first; none
-// if the memory is too small for any filter. They keep the lines, memory_budget and hash_seed of
+// if the memory is too small for any filter. They keep memory_budget and hash_seed of
 // `base`.
-std::vector<Candidate> FindCandidates(const Tree& tree, const PolicyOptions& base,
-                                      std::uint64_t memory);
+std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base,
+                                     std::uint64_t memory);
 
-// Returns the index of the simplest candidate within kWorthwhileGain of the first; of equally
-// simple ones the first. `candidates` must be in order and not empty.
-std::size_t Choose(const std::vector<Candidate>& candidates);
+// Returns the index of the simplest candidate within kWorthwhileGain of the first, or kLibraryGain
+// for ribbonfilter; of equally simple ones the first. `candidates` must be in order and not empty.
+std::size_t Choose(const std::vector<TreePlan>& candidates);
 
 // What prevents filters from working as the advice assumes, and what to do.
 struct Warning {
@@ -45,19 +43,37 @@ struct Warning {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Warning, name, seen, remedy)
 
-std::vector<Warning> WarningsOf(const std::string& column_family, const Inspection& inspection);
+struct BlockCache {
+  std::string address;  // column families with the same one share the cache
+  std::uint64_t capacity = 0;
+  int shard_bits = 0;
+};
+
+// What a database's file LOG says beyond its OPTIONS file.
+struct InfoLog {
+  std::map<std::string, BlockCache> caches;  // by column family
+  // The last dump of statistics, of the whole database since it was opened; 0 seconds: none.
+  double seconds = 0.0;
+  std::uint64_t lookups = 0;
+  std::uint64_t passed_in_vain = 0;  // tables whose filter let a whole key pass that they lack
+};
+
+// Knows nothing where there is no such file, or in another directory.
+InfoLog ReadInfoLog(const std::string& database);
+
+std::vector<Warning> WarningsOf(const std::string& column_family, const Inspection& inspection,
+                                const InfoLog& log = {});
 
 struct FamilyAdvice {
   Tree tree;
   std::string policy;        // now
   std::uint64_t memory = 0;  // the most bytes
-  std::vector<Candidate> candidates;
+  std::vector<TreePlan> candidates;
   std::optional<std::size_t> best;  // none: no candidate is better by kWorthwhileGain
 
-  // What sets the best one: lines of the OPTIONS file, lines of C++, a command.
+  // What sets the best one: the lines that replace those of the OPTIONS file, lines of C++.
   std::string options_lines;
   std::string code_lines;
-  std::string rebuild_command;
 
   std::vector<Warning> warnings;
 };
@@ -68,6 +84,7 @@ struct Advice {
   std::string no_options_reason;  // and why
   std::vector<FamilyAdvice> families;
   std::uint64_t unreadable = 0;
+  InfoLog log;
 };
 
 std::string FormatAdvice(const Advice& advice);

@@ -2,47 +2,51 @@
 #include <cmath>
 
 #include "advise.h"
-#include "plugin/allocation/allocation.h"
 #include "plugin/policy_options.h"
 
 namespace exactbloom::tool {
 namespace {
 
-constexpr double kStepsPerBit = 1000.0;  // more digits of bits per key make no difference
+constexpr double kStepsPerBit = 100.0;  // more digits of bits per key make no difference
 
 // The most bits per key, in whole steps, for which the filters take at most `memory` bytes; 0 if
 // there is no such number.
-double MostBits(PolicyOptions options, const Tree& tree, std::uint64_t memory) {
+double MostBits(TreePlan setting, const Tree& tree, std::uint64_t memory) {
+  PolicyOptions& options = setting.options;
   int fits = 0;
-  int too_many = static_cast<int>(kMaxBitsPerKey * kStepsPerBit);
+  // The option of ribbonfilter is the bits of a Bloom filter of the same rate.
+  const double most = setting.ribbonfilter ? 1.4 * kMostAdvisedBits : kMostAdvisedBits;
+  int too_many = static_cast<int>(most * kStepsPerBit) + 1;
   while (too_many - fits > 1) {
     const int middle = fits + (too_many - fits) / 2;
     options.bits_per_key = middle / kStepsPerBit;
-    (SumOf(PredictFilters(options, tree)).bytes <= memory ? fits : too_many) = middle;
+    setting = PlanOf(options, tree, setting.ribbonfilter);
+    (setting.filters.bytes <= memory ? fits : too_many) = middle;
   }
   if (!FollowsTree(options)) return fits / kStepsPerBit;
-  // A rebuild leaves room for runs that are still to come, which the next writes may fill.
+  // The division leaves room for runs that are still to come, which the next writes may fill.
   const double average = 8.0 * static_cast<double>(memory) / static_cast<double>(tree.Keys());
   return std::min(static_cast<double>(fits), std::floor(average * kStepsPerBit)) / kStepsPerBit;
 }
 
-// The plain policy needs no listener, and the other by default no option.
-int ComplexityOf(const PolicyOptions& options) {
-  if (options.kind != PolicyKind::kExactBloom) return 0;
-  return options.ribbon ? 1 : 2;
+// RocksDB's policy needs no library, the plain one no listener, and the other by default no option.
+int ComplexityOf(const TreePlan& candidate) {
+  if (candidate.ribbonfilter) return 0;
+  if (candidate.options.kind != PolicyKind::kExactBloom) return 1;
+  return candidate.options.ribbon ? 2 : 3;
 }
 
-// The kinds of settings that are compared, with what they keep of `base`.
-std::vector<PolicyOptions> KindsOfSettings(const Tree& tree, const PolicyOptions& base) {
-  std::vector<PolicyOptions> kinds;
+// The kinds of settings that are compared, with what they keep of `base`; not planned yet.
+std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& base) {
+  std::vector<TreePlan> kinds;
   if (!HasBudget(base)) {
-    PolicyOptions& plain = kinds.emplace_back(PolicyKind::kClassicBloom);
-    plain.lines = base.lines;
+    if (base.hash_seed == 0) kinds.emplace_back().ribbonfilter = true;
+    PolicyOptions& plain = kinds.emplace_back().options;
     plain.hash_seed = base.hash_seed;
   }
   for (const bool ribbon : {false, true}) {
     if (ribbon ? base.hash_seed != 0 : tree.Runs() < 2) continue;
-    PolicyOptions& divided = kinds.emplace_back(PolicyKind::kExactBloom);
+    PolicyOptions& divided = kinds.emplace_back().options = PolicyKind::kExactBloom;
     divided.ribbon = ribbon;
     divided.memory_budget = base.memory_budget;
     divided.memory_percent = base.memory_percent;
@@ -54,19 +58,16 @@ std::vector<PolicyOptions> KindsOfSettings(const Tree& tree, const PolicyOptions
 
 }  // namespace
 
-std::vector<Candidate> FindCandidates(const Tree& tree, const PolicyOptions& base,
-                                      std::uint64_t memory) {
-  const double unfiltered = [&tree] {
-    PolicyOptions none;
-    none.bits_per_key = 0.0;
-    return SumOf(PredictFilters(none, tree)).wasted_reads;
-  }();
-  std::vector<Candidate> candidates;
-  for (PolicyOptions& options : KindsOfSettings(tree, base)) {
-    options.bits_per_key = MostBits(options, tree, memory);
-    Candidate candidate{options, FormatPolicy(options), PredictFilters(options, tree), {}};
-    candidate.filters = SumOf(candidate.levels);
-    if (candidate.filters.wasted_reads < unfiltered) candidates.push_back(std::move(candidate));
+std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base,
+                                     std::uint64_t memory) {
+  PolicyOptions none;
+  none.bits_per_key = 0.0;
+  const double unfiltered = PlanOf(none, tree).filters.wasted_reads;
+  std::vector<TreePlan> candidates;
+  for (TreePlan& setting : KindsOfSettings(tree, base)) {
+    setting.options.bits_per_key = MostBits(setting, tree, memory);
+    setting = PlanOf(setting.options, tree, setting.ribbonfilter);
+    if (setting.filters.wasted_reads < unfiltered) candidates.push_back(std::move(setting));
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& one, const auto& other) {
     return one.filters.wasted_reads < other.filters.wasted_reads;
@@ -74,13 +75,13 @@ std::vector<Candidate> FindCandidates(const Tree& tree, const PolicyOptions& bas
   return candidates;
 }
 
-std::size_t Choose(const std::vector<Candidate>& candidates) {
-  const double most = candidates.front().filters.wasted_reads * (1.0 + kWorthwhileGain);
+std::size_t Choose(const std::vector<TreePlan>& candidates) {
+  const double least = candidates.front().filters.wasted_reads;
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const bool is_simpler =
-        ComplexityOf(candidates[i].options) < ComplexityOf(candidates[best].options);
-    if (is_simpler && candidates[i].filters.wasted_reads <= most) best = i;
+    const bool is_simpler = ComplexityOf(candidates[i]) < ComplexityOf(candidates[best]);
+    const double gain = candidates[i].ribbonfilter ? kLibraryGain : kWorthwhileGain;
+    if (is_simpler && candidates[i].filters.wasted_reads <= least * (1.0 + gain)) best = i;
   }
   return best;
 }

@@ -6,9 +6,9 @@
 
 #include "advise.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/allocation/allocation.h"
+#include "plugin/bloom_filter_policy.h"
+#include "plugin/policy_options.h"
 #include "tool/output.h"
-#include "tool/support/own_policy.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 // Of one column family.
 class FamilyWarnings {
  public:
-  FamilyWarnings(const std::string& name, const Inspection& inspection)
-      : inspection_(inspection), options_(inspection.OptionsOf(name)) {
+  FamilyWarnings(const std::string& name, const Inspection& inspection, const InfoLog& log)
+      : inspection_(inspection), options_(inspection.OptionsOf(name)), name_(name), log_(log) {
     for (const TableReport& table : inspection.tables) {
       if (!table.status.ok() || table.filter.column_family != name) continue;
       tables_.push_back(&table);
@@ -33,6 +33,7 @@ class FamilyWarnings {
     CheckTreeListener();
     CheckPrefixes();
     CheckComparator();
+    CheckCache();
     return std::move(warnings_);
   }
 
@@ -58,7 +59,7 @@ class FamilyWarnings {
          fmt::format("{} of {} without a filter: RocksDB reads them for each absent key in their "
                      "range",
                      Counted(static_cast<std::uint64_t>(count), "table"), tables_.size()),
-         "set a filter policy and rebuild");
+         "set a filter policy and compact the column family");
   }
 
   void FindUnusedFilters() {
@@ -71,7 +72,7 @@ class FamilyWarnings {
     for (const auto& [reason, tables] : tables_by_reason) {
       Warn("filters_not_used",
            fmt::format("lookups do not use the filter of {}: {}", Counted(tables, "table"), reason),
-           "undo the change of options, or rebuild");
+           "undo the change of options, or compact the column family");
     }
   }
 
@@ -81,13 +82,11 @@ class FamilyWarnings {
          fmt::format("optimize_filters_for_hits is set: level {} has no filters, or does not use "
                      "them, so a lookup of an absent key reads a table there",
                      deepest_),
-         "unset it, unless nearly all lookups find their key, and rebuild");
+         "unset it, unless nearly all lookups find their key, and compact the column family");
   }
 
   void CheckTreeListener() {
-    const BloomFilterPolicy* policy =
-        options_->table == nullptr ? nullptr
-                                   : support::OwnPolicy(options_->table->filter_policy.get());
+    const BloomFilterPolicy* policy = BloomFilterPolicy::Of(options_->reader.get());
     const bool is_missing = policy != nullptr && FollowsTree(policy->Options()) &&
                             !HasTreeListener(inspection_.options->database);
     if (!is_missing) return;
@@ -105,7 +104,7 @@ class FamilyWarnings {
     Warn("prefixes_only",
          "whole_key_filtering is off: the filters hold at most prefixes, so Get reads a table for "
          "each absent key whose prefix is present; the rates here are those of absent prefixes",
-         "set whole_key_filtering=true if Get or MultiGet is used, and rebuild");
+         "set whole_key_filtering=true if Get or MultiGet is used, and compact the column family");
   }
 
   void CheckComparator() {
@@ -122,8 +121,63 @@ class FamilyWarnings {
          "make sure that keys which it calls equal have equal bytes: otherwise lookups miss them");
   }
 
+  void CheckCache() {
+    const rocksdb::BlockBasedTableOptions* table = options_->table;
+    if (table == nullptr || !table->cache_index_and_filter_blocks) return;
+    const auto place = log_.caches.find(name_);
+    const BlockCache cache = place == log_.caches.end() ? BlockCache() : place->second;
+    std::uint64_t largest = 0;
+    std::uint64_t in_level0 = 0;
+    for (const TableReport* report : tables_) {
+      if (!report->filter.partitioned) largest = std::max(largest, report->filter.bytes);
+      if (report->filter.level == 0) in_level0 += report->filter.bytes;
+    }
+    std::uint64_t held = 0;  // of all column families that share the cache
+    for (const TableReport& report : inspection_.tables) {
+      const FamilyOptions* options = inspection_.OptionsOf(report.filter.column_family);
+      const bool is_cached = options != nullptr && options->table != nullptr &&
+                             options->table->cache_index_and_filter_blocks;
+      const auto other = log_.caches.find(report.filter.column_family);
+      const bool shares = other != log_.caches.end() && other->second.address == cache.address;
+      if (is_cached && shares) held += report.filter.bytes;
+    }
+    if (cache.capacity != 0 && held > cache.capacity) {
+      Warn(
+          "filters_exceed_cache",
+          fmt::format("the block cache of {} bytes holds the filters, which take {} bytes, so that "
+                      "lookups read filters",
+                      cache.capacity, held),
+          "make it larger than filters, indexes and the data that is often read, or unset "
+          "cache_index_and_filter_blocks");
+    }
+    const std::uint64_t shard = cache.capacity >> std::clamp(cache.shard_bits, 0, 20);
+    if (cache.capacity != 0 && largest > shard) {
+      Warn(
+          "filter_exceeds_shard",
+          fmt::format("the largest filter has {} bytes, and a shard of the block cache {}: it does "
+                      "not stay in the cache",
+                      largest, shard),
+          "partition the filters (partition_filters, kTwoLevelIndexSearch), or make the cache "
+          "larger or its num_shard_bits smaller");
+    }
+    const rocksdb::PinningTier tier = table->partition_filters
+                                          ? table->metadata_cache_options.partition_pinning
+                                          : table->metadata_cache_options.unpartitioned_pinning;
+    const bool is_pinned = tier == rocksdb::PinningTier::kFallback
+                               ? table->pin_l0_filter_and_index_blocks_in_cache
+                               : tier != rocksdb::PinningTier::kNone;
+    if (is_pinned) return;
+    Warn("level0_not_pinned",
+         fmt::format("the filters of level 0, {} bytes now, are in the block cache and not pinned: "
+                     "data can displace them, and every lookup asks them",
+                     in_level0),
+         "set pin_l0_filter_and_index_blocks_in_cache=true");
+  }
+
   const Inspection& inspection_;
   const FamilyOptions* options_;
+  const std::string name_;
+  const InfoLog& log_;
   std::vector<const TableReport*> tables_;
   int deepest_ = 0;
   std::vector<Warning> warnings_;
@@ -131,8 +185,9 @@ class FamilyWarnings {
 
 }  // namespace
 
-std::vector<Warning> WarningsOf(const std::string& column_family, const Inspection& inspection) {
-  return FamilyWarnings(column_family, inspection).Find();
+std::vector<Warning> WarningsOf(const std::string& column_family, const Inspection& inspection,
+                                const InfoLog& log) {
+  return FamilyWarnings(column_family, inspection, log).Find();
 }
 
 }  // namespace exactbloom::tool

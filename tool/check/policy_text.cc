@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "exactbloom/filter_policy.h"
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
 #include "tool/support/nearest_name.h"
-#include "tool/support/own_policy.h"
 #include "tool/support/policy_name.h"
 
 namespace exactbloom::tool {
@@ -56,10 +57,10 @@ PolicyFields FieldsOf(const std::string& text) {
     const std::string name = equals == std::string::npos ? "id" : Trimmed(part.substr(0, equals));
     const std::string value = equals == std::string::npos ? part : Trimmed(part.substr(equals + 1));
     if (part.empty()) continue;
-    if (name != "id") {
-      fields.options.emplace_back(name, value);
-    } else if (fields.id.empty()) {
+    if (name == "id" && fields.id.empty()) {
       fields.id = value;
+    } else if (equals != std::string::npos) {
+      fields.options.emplace_back(name, value);
     }
   }
   if (fields.id.empty()) fields.id = PolicyName(PolicyKind::kClassicBloom);
@@ -76,10 +77,19 @@ PolicyFields WithKnownNames(PolicyFields fields) {
   fields.id.replace(0, name.size(), NameNear(name, support::PolicyNames()));
   std::vector<std::string> options;
   for (const PolicyKind kind : kPolicyKinds) {
-    if (fields.Name() != PolicyName(kind)) continue;
-    for (const auto& [option, type] : PolicyOptionTypes(kind)) options.push_back(option);
+    if (fields.Name() == PolicyName(kind)) options = OptionNames(kind);
   }
   for (auto& [option, value] : fields.options) option = NameNear(option, options);
+  return fields;
+}
+
+// Without the options that come a second time.
+PolicyFields WithFirstOfEach(PolicyFields fields) {
+  std::set<std::string> seen = {"id"};
+  if (fields.id.find(':') != std::string::npos) seen.insert("bits_per_key");
+  const auto comes_again = [&](const auto& option) { return !seen.insert(option.first).second; };
+  fields.options.erase(std::remove_if(fields.options.begin(), fields.options.end(), comes_again),
+                       fields.options.end());
   return fields;
 }
 
@@ -92,6 +102,10 @@ std::string WhyNotUnderstood(const std::string& text, const PolicyFields& fields
   }
   if (PolicyOf(fields.Format()) != nullptr) {
     return "wrong punctuation: a policy with options is written {id=NAME;OPTION=VALUE;...}";
+  }
+  if (IsNameAlone(fields.Name())) {
+    return fmt::format("RocksDB reads {}:BITS, where BITS is a plain number such as 9.5",
+                       fields.Name());
   }
   PolicyOptions policy;
   const rocksdb::Status status = ParsePolicy(fields.Format(), &policy);
@@ -107,7 +121,7 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
     const std::string meant = IsNameAlone(text) ? text + ":10" : WithKnownNames(fields).Format();
     return {{WhyNotUnderstood(text, fields), PolicyOf(meant) == nullptr ? "" : meant}};
   }
-  const BloomFilterPolicy* ours = support::OwnPolicy(kept.get());
+  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(kept.get());
   if (ours == nullptr) return {};
   PolicyOptions written;
   const rocksdb::Status status = ParsePolicy(text, &written);
@@ -116,6 +130,13 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   const std::string kept_text = FormatPolicy(ours->Options());
   if (kept_text != FormatPolicy(written)) {
     return {{"RocksDB would keep other options", kept_text}};
+  }
+  const PolicyFields first = WithFirstOfEach(fields);
+  if (first.options.size() == fields.options.size()) return {};
+  const PolicyPointer by_first = PolicyOf(first.Format());
+  if (by_first == nullptr ||
+      FormatPolicy(BloomFilterPolicy::Of(by_first.get())->Options()) != kept_text) {
+    return {{"an option is given twice, and RocksDB takes the last", kept_text}};
   }
   return {};
 }

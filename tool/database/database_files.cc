@@ -10,7 +10,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "plugin/files/manifest.h"
+#include "tool/files/manifest.h"
 #include "tool/support/errors.h"
 
 namespace exactbloom::tool {

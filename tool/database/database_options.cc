@@ -6,12 +6,12 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/utilities/options_util.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "plugin/bloom_filter_policy.h"
-#include "plugin/tree/current_table.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -21,15 +21,46 @@ using rocksdb::Status;
 constexpr char kBloom[] = "bloomfilter";
 constexpr char kRibbon[] = "ribbonfilter";
 
-// The values as written, by section and name: [CFOptions "default"] and so on.
-using WrittenOptions = std::map<std::string, std::map<std::string, std::string>>;
+using Sections = std::vector<OptionsSection>;
 
-WrittenOptions ReadText(const std::string& text) {
-  WrittenOptions written;
-  for (const OptionsLine& line : LinesOfOptions(text)) {
-    written[line.section][line.name] = line.value;
+// Of several sections for the same, RocksDB keeps the last. Empty if there is no such line.
+std::string ValueIn(const Sections& sections, const std::string& title, const std::string& argument,
+                    const std::string& name) {
+  const auto section = std::find_if(sections.rbegin(), sections.rend(), [&](const auto& it) {
+    return it.title == title && it.argument == argument;
+  });
+  const OptionsLine* line = section == sections.rend() ? nullptr : section->Find(name);
+  return line == nullptr ? "" : line->value;
+}
+
+// A # with a backslash before it does not begin a comment.
+std::string WithoutComment(const std::string& line) {
+  std::size_t hash = line.find('#');
+  while (hash != std::string::npos && hash != 0 && line[hash - 1] == '\\') {
+    hash = line.find('#', hash + 1);
   }
-  return written;
+  return Trimmed(line.substr(0, hash));
+}
+
+std::string Unescaped(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escaped = text[i] == '\\' && i + 1 < text.size();
+    const char letter = escaped ? text[++i] : text[i];
+    plain += escaped && letter == 'n' ? '\n' : escaped && letter == 'r' ? '\r' : letter;
+  }
+  return plain;
+}
+
+OptionsSection SectionOf(std::size_t number, const std::string& line) {
+  const std::size_t begin = line.find('"');
+  const std::size_t end = line.rfind('"');
+  if (begin == end) return {number, line, Trimmed(line.substr(1, line.size() - 2)), "", {}};
+  return {number,
+          line,
+          Trimmed(line.substr(1, begin - 1)),
+          Unescaped(line.substr(begin + 1, end - begin - 1)),
+          {}};
 }
 
 // Every built-in policy reads the filters of all built-in policies, with any bits per key.
@@ -45,17 +76,15 @@ std::shared_ptr<const rocksdb::FilterPolicy> ReaderOf(const FamilyOptions& optio
   return options.table->filter_policy;
 }
 
-FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, WrittenOptions& written) {
+FamilyOptions OptionsOf(const rocksdb::ColumnFamilyDescriptor& family, const Sections& written) {
   FamilyOptions result;
   result.options = family.options;
   if (family.options.table_factory != nullptr) {
     result.table = family.options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   }
-  auto& options = written[fmt::format("[CFOptions \"{}\"]", family.name)];
-  result.prefix_extractor = options["prefix_extractor"];
-  result.comparator = options["comparator"];
-  auto& table = written[fmt::format("[TableOptions/BlockBasedTable \"{}\"]", family.name)];
-  result.filter_policy = table["filter_policy"];
+  result.prefix_extractor = ValueIn(written, "CFOptions", family.name, "prefix_extractor");
+  result.comparator = ValueIn(written, "CFOptions", family.name, "comparator");
+  result.filter_policy = ValueIn(written, kBlockBasedTables, family.name, "filter_policy");
   result.reader = ReaderOf(result);
   return result;
 }
@@ -88,13 +117,14 @@ Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options
     }
     if (status.IsPathNotFound()) continue;
     if (!status.ok()) return status;
-    WrittenOptions written = ReadText(text);
+    const Sections written = SectionsOfOptions(text);
     for (const auto& family : families) options->families[family.name] = OptionsOf(family, written);
-    // If one listener of the list is not registered here, such as the program's own, RocksDB drops
-    // the whole list.
-    const std::string& listeners = written["[DBOptions]"]["listeners"];
-    if (listeners.find(tree::kTreeListenerName) != std::string::npos &&
-        !HasTreeListener(options->database)) {
+    // RocksDB writes several listeners in braces, and RocksDB 7.8 reads these as one name, which it
+    // drops.
+    const auto names = options->listeners =
+        NamesOfListeners(ValueIn(written, "DBOptions", "", "listeners"));
+    const bool named = std::find(names.begin(), names.end(), kTreeListenerName) != names.end();
+    if (named && !HasTreeListener(options->database)) {
       options->database.listeners.push_back(NewTreeListener());
     }
     return status;
@@ -102,27 +132,44 @@ Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options
   return status;
 }
 
-std::vector<OptionsLine> LinesOfOptions(const std::string& text) {
-  std::vector<OptionsLine> lines;
+const OptionsLine* OptionsSection::Find(const std::string& name) const {
+  const auto line = std::find_if(lines.begin(), lines.end(),
+                                 [&](const OptionsLine& each) { return each.name == name; });
+  return line == lines.end() ? nullptr : &*line;
+}
+
+std::vector<OptionsSection> SectionsOfOptions(const std::string& text) {
+  std::vector<OptionsSection> sections(1);
   std::istringstream stream(text);
-  std::string section;
   std::string line;
   for (std::size_t number = 1; std::getline(stream, line); ++number) {
-    line = Trimmed(line);
+    line = WithoutComment(line);
     const std::size_t equals = line.find('=');
-    if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '[') {
-      section = line;
+    if (line.size() > 1 && line.front() == '[' && line.back() == ']') {
+      sections.push_back(SectionOf(number, line));
     } else if (equals != std::string::npos) {
-      lines.push_back(
-          {number, section, Trimmed(line.substr(0, equals)), Trimmed(line.substr(equals + 1))});
+      sections.back().lines.push_back(
+          {number, Trimmed(line.substr(0, equals)), Unescaped(Trimmed(line.substr(equals + 1)))});
     }
   }
-  return lines;
+  return sections;
+}
+
+std::vector<std::string> NamesOfListeners(const std::string& value) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < value.size();) {
+    const std::size_t end = std::min(value.find_first_of(":{}", begin), value.size());
+    std::string name = Trimmed(value.substr(begin, end - begin));
+    name = Trimmed(name.substr(0, name.find(';')));  // options follow
+    if (name.rfind("id=", 0) == 0) name = name.substr(3);
+    if (!name.empty()) names.push_back(name);
+    begin = end + 1;
+  }
+  return names;
 }
 
 std::string Trimmed(const std::string& text) {
-  const char* const blanks = " \t\r";
+  const char* const blanks = " \t\r\v\f";
   const std::size_t begin = text.find_first_not_of(blanks);
   if (begin == std::string::npos) return "";
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);

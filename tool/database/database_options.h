@@ -18,6 +18,15 @@ namespace exactbloom::tool {
 // without bits per key, and RocksDB does not read it.
 bool IsNameAlone(const std::string& filter_policy);
 
+// The title of the section that has a column family's filter policy.
+inline constexpr char kBlockBasedTables[] = "TableOptions/BlockBasedTable";
+
+// What to say of a database whose OPTIONS file names ExactBloom's policies.
+inline constexpr char kBeforeRemoval[] =
+    R"(Before ExactBloom is removed, set a built-in policy such as bloomfilter:10 and replace the filters:
+a RocksDB that does not know the policy drops it without an error, and neither uses nor writes any
+filter (docs/operations.md, Switching off).)";
+
 struct FamilyOptions {
   rocksdb::ColumnFamilyOptions options;
   // Part of `options`; null unless the tables are block-based.
@@ -39,6 +48,7 @@ struct FamilyOptions {
 struct DatabaseOptions {
   std::string file;  // its path
   rocksdb::DBOptions database;
+  std::vector<std::string> listeners;             // by name, known here or not
   std::map<std::string, FamilyOptions> families;  // by their names
 };
 
@@ -47,17 +57,32 @@ struct DatabaseOptions {
 // for a file that RocksDB does not understand.
 rocksdb::Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options);
 
-// A line `name=value` below a line `[section]` of an OPTIONS file.
+// A line `name=value` of an OPTIONS file.
 struct OptionsLine {
   std::size_t number = 0;  // from 1
-  std::string section;     // with its brackets
   std::string name;
   std::string value;
 };
 
-// The lines of such a file without comments, and without blanks around names and values. RocksDB
-// itself does not report the lines that it drops.
-std::vector<OptionsLine> LinesOfOptions(const std::string& text);
+// A section of such a file: [CFOptions "default"] has the title CFOptions and the argument default.
+struct OptionsSection {
+  std::size_t number = 0;  // of the line with the brackets
+  std::string text;        // of that line
+  std::string title;
+  std::string argument;
+  std::vector<OptionsLine> lines;
+
+  // The line that RocksDB keeps, which is the first of this name; null if there is none.
+  const OptionsLine* Find(const std::string& name) const;
+};
+
+// The sections as RocksDB reads them: without comments and escapes, and without blanks around names
+// and values. The first section, without a title, has the lines that come before all others.
+// RocksDB itself does not report what it drops.
+std::vector<OptionsSection> SectionsOfOptions(const std::string& text);
+
+// The names in a value of `listeners`, with or without braces.
+std::vector<std::string> NamesOfListeners(const std::string& value);
 
 // The text without blanks at its ends.
 std::string Trimmed(const std::string& text);

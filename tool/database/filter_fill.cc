@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <string_view>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
-#include "plugin/block_description.h"
-#include "src/filter/block_format.h"
 
 namespace exactbloom::tool {
 namespace {
 
 using rocksdb::Slice;
 
+// A cache line, in which RocksDB's Bloom filter has the bits of a key.
+constexpr std::uint64_t kLineBits = 512;
 constexpr std::size_t kLineBytes = kLineBits / 8;
 constexpr std::size_t kBuiltInTrailerBytes = 5;
 
@@ -29,68 +29,44 @@ std::size_t OnesOf(const unsigned char* line) {
   return ones;
 }
 
-// The rates of a line, by its ones.
-using LineRates = std::array<double, kLineBits + 1>;
-
-LineRates RatesOfLine(FilterKind kind, int probes) {
-  LineRates rates{};
+// Lines have 64 bytes, unless a machine with other cache lines wrote an older filter.
+void MeasureBuiltInBloom(const Slice& array, BlockFill* fill) {
+  if (array.size() % kLineBytes != 0) return;
+  const int probes = fill->filter.probes;
+  std::array<double, kLineBits + 1> rates{};  // of a line, by its ones
   for (std::uint64_t ones = 0; ones <= kLineBits; ++ones) {
-    rates[ones] = FalsePositiveRateGivenFill(kind, kLineBits, ones, probes);
+    rates[ones] = FalsePositiveRateGivenFill(FilterKind::kStandard, kLineBits, ones, probes);
   }
-  return rates;
-}
-
-void MeasureLines(const unsigned char* array, BlockFill* fill) {
-  const LineRates rates = RatesOfLine(fill->layout.kind, fill->probes);
-  const std::uint64_t lines = fill->bits / kLineBits;
+  const auto* begin = reinterpret_cast<const unsigned char*>(array.data());
   double sum = 0.0;
-  for (std::uint64_t line = 0; line < lines; ++line) {
-    const std::size_t ones = OnesOf(array + line * kLineBytes);
+  for (const unsigned char* line = begin; line < begin + array.size(); line += kLineBytes) {
+    const std::size_t ones = OnesOf(line);
     fill->ones += ones;
     sum += rates[ones];
   }
-  fill->rate = sum / static_cast<double>(lines);
-}
-
-void MeasureOurs(std::string_view bytes, BlockFill* fill) {
-  const BloomFilterView view(bytes);
-  const FilterDescription& filter = view.Description();
-  fill->layout = filter.layout;
-  fill->probes = filter.probes;
-  fill->bits = filter.bits;
-  fill->keys = filter.keys;
-  if (filter.layout.InLines()) return MeasureLines(filter::DecodeBlock(bytes).array, fill);
-  fill->ones = view.CountOnes();
-  fill->rate =
-      FalsePositiveRateGivenFill(filter.layout.kind, filter.bits, fill->ones, filter.probes);
-}
-
-// Lines have 64 bytes, unless a machine with other cache lines wrote an older filter.
-void MeasureBuiltInBloom(const Slice& array, int probes, BlockFill* fill) {
-  if (array.size() % kLineBytes != 0) return;
-  fill->layout = {FilterKind::kStandard, 1};
-  fill->probes = probes;
-  MeasureLines(reinterpret_cast<const unsigned char*>(array.data()), fill);
+  fill->rate = sum * kLineBytes / static_cast<double>(array.size());
 }
 
 }  // namespace
 
 BlockFill MeasureBlock(const Slice& block) {
-  const FilterBlockDescription description = DescribeFilterBlock(block);
   BlockFill fill;
-  fill.family = description.family;
+  fill.filter = DescribeFilterBlock(block);
+  const FilterDescription& ours = fill.filter.ours;
   const Slice array(block.data(), block.size() - std::min(block.size(), kBuiltInTrailerBytes));
   fill.bits = array.size() * 8;
-  switch (description.family) {
+  switch (fill.filter.family) {
     case FilterFamily::kExactBloom:
-      MeasureOurs({block.data(), block.size()}, &fill);
+      fill.bits = ours.bits;
+      fill.ones = BloomFilterView({block.data(), block.size()}).CountOnes();
+      fill.rate = FalsePositiveRateGivenFill(ours.kind, ours.bits, fill.ones, ours.probes);
       break;
     case FilterFamily::kBloom:
     case FilterFamily::kLegacyBloom:
-      MeasureBuiltInBloom(array, description.probes, &fill);
+      MeasureBuiltInBloom(array, &fill);
       break;
     case FilterFamily::kRibbon:
-      fill.rate = RibbonFalsePositiveRateOfSlots(description.ribbon_slots, fill.bits);
+      fill.rate = RibbonFalsePositiveRateOfSlots(fill.filter.ribbon_slots, fill.bits);
       break;
     case FilterFamily::kEmpty:
       fill.rate = 0.0;
@@ -99,6 +75,22 @@ BlockFill MeasureBlock(const Slice& block) {
       break;
   }
   return fill;
+}
+
+double ModelledRate(const BlockFill& block, double keys) {
+  if (block.filter.family != FilterFamily::kBloom) return block.rate;
+  const double mean = keys * kLineBits / static_cast<double>(block.bits);
+  constexpr double kFull = 1e4;  // keys of a line that surely set all its bits
+  if (mean > kFull) return 1.0;
+  const double reach = 10.0 * std::sqrt(mean) + 10.0;
+  double rate = 0.0;
+  for (int i = std::max(1, static_cast<int>(mean - reach)); i < mean + reach; ++i) {
+    // Of the lines, that have i keys.
+    const double part = std::exp(i * std::log(mean) - mean - std::lgamma(i + 1.0));
+    const double fill = 1.0 - std::pow(1.0 - 1.0 / kLineBits, i * block.filter.probes);
+    rate += part * std::pow(fill, block.filter.probes);
+  }
+  return rate;
 }
 
 }  // namespace exactbloom::tool

@@ -1,40 +1,37 @@
 // The false-positive rate of one filter block, from its own bits.
 //
 // The exact rate is an average over hash functions; the bits that are set give the rate of this
-// very filter. A key whose bits may lie anywhere passes with (X/m)^k or, for the classic kind,
-// C(X,k) / C(m,k). With lines = 1 each line is a filter of its own, and the rate is the mean of
-// theirs.
+// very filter. An absent key passes with (X/m)^k or, for the classic kind, C(X,k) / C(m,k).
 //
-// RocksDB's own Bloom filter also has the bits of a key in one line; its rates are close to those
-// of the standard kind with lines = 1. A Ribbon filter compares b bits (b + 1 in a part of its
-// slots), each of which agrees by chance with probability 1/2, so its rate does not depend on its
-// contents.
+// RocksDB's own Bloom filter has the bits of a key in one cache line. Each line is close to a
+// filter of the standard kind, and the rate is the mean of theirs. A Ribbon filter compares b bits
+// (b + 1 in a part of its slots), each of which agrees by chance with probability 1/2, so its rate
+// does not depend on its contents.
 #pragma once
 
 #include <rocksdb/slice.h>
 
 #include <cstdint>
 
-#include "exactbloom/layout.h"
-#include "exactbloom/table_filters.h"
+#include "tool/files/block_description.h"
 
 namespace exactbloom::tool {
 
 struct BlockFill {
-  FilterFamily family = FilterFamily::kUnknown;
-  // For Bloom filters; for RocksDB's own, the layout that describes them.
-  Layout layout;
-  int probes = 0;
+  FilterBlockDescription filter;
   std::uint64_t bits = 0;  // without the trailer; also for Ribbon filters
   std::uint64_t ones = 0;  // for Bloom filters
-  std::uint64_t keys = 0;  // for ExactBloom's, as the block says
   double rate = 1.0;       // the share of absent keys that pass, given these bits
-
-  bool IsBloom() const { return probes != 0; }
 };
 
 // Accepts any bytes; a block of unknown format lets every key pass. For RocksDB's Bloom filters of
 // format versions below 5, which set the same bits repeatedly, the rate is a lower bound.
 BlockFill MeasureBlock(const rocksdb::Slice& block);
+
+// Returns the rate of RocksDB's filters of `keys` keys, as a mean over hash functions. A line of a
+// Bloom filter has a Poisson-distributed number of keys, and is taken to have the mean fill for it,
+// which makes the rate 1% too low at 10 bits per key and 4% at 20. That of a Ribbon filter is that
+// of the block.
+double ModelledRate(const BlockFill& block, double keys);
 
 }  // namespace exactbloom::tool

@@ -27,8 +27,11 @@ void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::st
 void Summarize(Inspection& inspection) {
   std::map<std::pair<std::string, int>, FilterSummary> levels;
   for (const TableReport& table : inspection.tables) {
-    levels[{table.filter.column_family, table.filter.level}].Add(table);
     inspection.totals.Add(table);
+    if (table.filter.level >= 0) {
+      levels[{table.filter.column_family, table.filter.level}].Add(table);
+      inspection.families[table.filter.column_family].Add(table);
+    }
   }
   for (auto& [place, level] : levels) {
     std::tie(level.column_family, level.level) = place;
@@ -67,6 +70,7 @@ void FilterSummary::Add(const TableReport& table) {
     ++unreadable;
     return;
   }
+  if (table.Filters()) ++filtering;
   ++families[NameOf(table.filter.family)];
   file_bytes += table.filter.file_bytes;
   entries += table.filter.entries;
@@ -102,12 +106,6 @@ const FamilyOptions* Inspection::OptionsOf(const std::string& column_family) con
   if (!options) return nullptr;
   const auto family = options->families.find(column_family);
   return family == options->families.end() ? nullptr : &family->second;
-}
-
-std::map<std::string, double> WastedReads(const std::vector<FilterSummary>& levels) {
-  std::map<std::string, double> reads;
-  for (const FilterSummary& level : levels) reads[level.column_family] += level.wasted_reads;
-  return reads;
 }
 
 }  // namespace exactbloom::tool

@@ -36,6 +36,7 @@ struct FilterSummary {
 
   std::uint64_t tables = 0;
   std::uint64_t unreadable = 0;
+  std::uint64_t filtering = 0;                    // that have a filter, which is used
   std::map<std::string, std::uint64_t> families;  // tables by NameOf(their filter's)
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;
@@ -53,9 +54,6 @@ struct FilterSummary {
   void Add(const TableReport& table);
 };
 
-// Wasted reads of each column family: the sums over its levels.
-std::map<std::string, double> WastedReads(const std::vector<FilterSummary>& levels);
-
 struct Inspection {
   std::string database;  // empty: single files, whose levels are not known
   // The OPTIONS file, or why there is none.
@@ -63,7 +61,8 @@ struct Inspection {
   std::string no_options_reason;
 
   std::vector<TableReport> tables;
-  std::vector<FilterSummary> levels;  // by column family and level
+  std::vector<FilterSummary> levels;              // of a database, by column family and level
+  std::map<std::string, FilterSummary> families;  // of a database
   FilterSummary totals;
 
   // Of a column family in the OPTIONS file, or null.

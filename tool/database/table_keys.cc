@@ -9,8 +9,8 @@
 
 #include <map>
 
-#include "plugin/files/table_file.h"
 #include "plugin/rocksdb_compat.h"
+#include "tool/files/table_file.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -78,6 +78,7 @@ Status TableKeys::Read(const std::string& path) {
   status = reader_->Open(path);
   if (!status.ok()) return status;
   const auto properties = reader_->GetTableProperties();
+  if (properties == nullptr) return Status::Corruption(path, "RocksDB finds no properties in it");
   merges_ = properties->num_merge_operands != 0;
   const std::string& order = properties->comparator_name;
   if (!order.empty() && order != options_.comparator->Name()) {

@@ -5,28 +5,19 @@
 #include <cmath>
 #include <vector>
 
-#include "exactbloom/theory/key_count_estimate.h"
 #include "filter_fill.h"
 
 namespace exactbloom::tool {
 namespace {
 
-// What the keys of a block are in proportion to: of a Bloom filter their number by its fill, of
-// others its size.
-double WeightOf(const BlockFill& block) {
-  if (!block.IsBloom()) return static_cast<double>(block.bits);
-  const auto estimate = EstimateKeys(block.layout, block.bits, block.ones, block.probes, 1.0);
-  const bool is_usable = estimate && std::isfinite(estimate->keys) && estimate->keys > 0.0;
-  return is_usable ? estimate->keys : static_cast<double>(block.bits);
-}
-
-// The keys of each block: from an ExactBloom block itself; otherwise a share of the table's keys.
+// The keys of each block: from an ExactBloom block itself; otherwise a share of the table's keys in
+// proportion to its size.
 std::vector<double> KeysOfBlocks(const TableReport& report, const std::vector<BlockFill>& blocks) {
   const bool ours = report.filter.family == FilterFamily::kExactBloom;
   std::vector<double> keys;
   double sum = 0.0;
   for (const BlockFill& block : blocks) {
-    keys.push_back(ours ? static_cast<double>(block.keys) : WeightOf(block));
+    keys.push_back(static_cast<double>(ours ? block.filter.ours.keys : block.bits));
     sum += keys.back();
   }
   if (ours || sum == 0.0) return keys;
@@ -40,7 +31,7 @@ void AddFill(const std::vector<BlockFill>& blocks, TableReport* report) {
   for (const BlockFill& block : blocks) {
     report->bits += block.bits;
     ones += block.ones;
-    bloom = bloom && (block.IsBloom() || block.family == FilterFamily::kEmpty);
+    bloom = bloom && (block.ones != 0 || block.filter.family == FilterFamily::kEmpty);
   }
   if (!bloom || report->bits == 0) return;
   report->fill = static_cast<double>(ones) / static_cast<double>(report->bits);
@@ -49,7 +40,7 @@ void AddFill(const std::vector<BlockFill>& blocks, TableReport* report) {
 }  // namespace
 
 double TableReport::PassRate() const {
-  if (!HasFilter() || (use && use->use == FilterUse::kUnused)) return 1.0;
+  if (!Filters()) return 1.0;
   return fill_rate.value_or(exact_rate.value_or(1.0));
 }
 
@@ -73,18 +64,22 @@ TableReport TableReader::Read(const TableLocation& table) {
   double by_fill = 0.0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const BlockFill& fill = blocks[i];
-    const auto whole = static_cast<std::uint64_t>(std::llround(keys[i]));
     all_keys += keys[i];
     by_fill += keys[i] * fill.rate;
-    exact +=
-        keys[i] * (fill.IsBloom() ? rates_.MeanOf({fill.layout, fill.probes, fill.bits, whole, 0})
-                                  : fill.rate);
+    // A Ribbon filter's small partitions are Bloom filters, whose ones say more than a share of the
+    // keys.
+    const bool fell_back = report.filter.family == FilterFamily::kRibbon &&
+                           fill.filter.family != FilterFamily::kRibbon;
+    exact += keys[i] * (ours        ? rates_.MeanOf(fill.filter.ours)
+                        : fell_back ? fill.rate
+                                    : ModelledRate(fill, keys[i]));
   }
   if (all_keys == 0.0) return report;
   report.fill_rate = by_fill / all_keys;
   const FilterFamily family = report.filter.family;
-  if (family == FilterFamily::kUnknown || family == FilterFamily::kLegacyBloom) return report;
-  report.exact_rate = exact / all_keys;
+  const bool has_model = family == FilterFamily::kRibbon || family == FilterFamily::kBloom;
+  const bool has_rate = (ours || has_model) && !std::isnan(exact);  // there are not too many keys
+  if (has_rate) report.exact_rate = exact / all_keys;
   return report;
 }
 

@@ -7,7 +7,7 @@
 
 #include "database_files.h"
 #include "database_options.h"
-#include "exactbloom/table_filters.h"
+#include "tool/files/table_filters.h"
 #include "tool/support/rate_deviation.h"
 
 namespace exactbloom::tool {
@@ -35,13 +35,16 @@ struct TableReport {
   std::uint64_t keys = 0;            // the table's own count
   std::uint64_t bits = 0;            // without trailers
   std::optional<double> fill;        // share of ones; for Bloom filters
-  std::optional<double> exact_rate;  // from bits, keys and probes
+  std::optional<double> exact_rate;  // of ExactBloom's, from bits, keys and probes; of RocksDB's
+                                     // Ribbon and Bloom filters by a model
   std::optional<double> fill_rate;   // from the bits that are set
 
   std::optional<FilterUseFinding>
       use;  // known if there is an OPTIONS file; for tables with a filter
 
   bool HasFilter() const { return status.ok() && filter.family != FilterFamily::kNone; }
+  // Whether lookups use it, as far as that is known.
+  bool Filters() const { return HasFilter() && !(use && use->use == FilterUse::kUnused); }
   // The share of absent keys for which the table is read; 1 if its filter is not used.
   double PassRate() const;
 };

@@ -1,92 +1,158 @@
 #include "tree_filters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
-#include "plugin/allocation/allocation.h"
-#include "plugin/block_description.h"
+#include "plugin/live_tree/share.h"
+#include "plugin/policy_options.h"
 #include "plugin/ribbon_filters.h"
+#include "src/analysis/run_division.h"
 #include "src/filter/block_format.h"
+#include "tool/database/filter_fill.h"
+#include "tool/output.h"
+#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
 
-// Filters of the same size, one for each of some tables or partitions.
-struct FilterGroup : TableGroup {
-  double bits_per_key = 0.0;
-  bool ribbon = false;
-};
-
 class Prediction {
  public:
-  Prediction(const PolicyOptions& options, const Tree& tree)
-      : options_(options), layout_(LayoutOf(options)), tree_(tree) {}
+  Prediction(const PolicyOptions& options, const Tree& tree, bool ribbonfilter)
+      : options_(options), kind_(FilterKindOf(options)), tree_(tree) {
+    if (ribbonfilter) ribbonfilter_.reset(rocksdb::NewRibbonFilterPolicy(options.bits_per_key));
+  }
 
-  LevelFilters Run() const {
-    std::optional<FollowedTree> followed;
-    if (FollowsTree(options_)) {
-      followed.emplace(options_, tree_.table_options, tree_.levels);
-    }
-    const bool may_be_ribbon = HasRibbon(options_, tree_.table_options);
-    LevelFilters filters;
-    for (const auto& [level, groups] : tree_.levels) {
-      for (const TableGroup& group : groups) {
-        const auto [bits_per_key, ribbon] =
-            followed
-                ? followed->FilterOf(level, group)
-                : FollowedTree::Filter{options_.bits_per_key, may_be_ribbon && group.bottommost};
-        Add({group, bits_per_key, ribbon}, &filters[level]);
+  std::vector<PlannedGroup> Run() const {
+    std::vector<PlannedGroup> groups;
+    for (const auto& [level, tables] : tree_.levels) {
+      for (const TableGroup& group : tables) {
+        // ribbonfilter makes Bloom filters in flushes.
+        const bool ribbon = ribbonfilter_ != nullptr && level > 0;
+        groups.push_back({group,
+                          level,
+                          options_.bits_per_key,
+                          ribbon,
+                          "",
+                          ribbonfilter_ == nullptr ? "its only kind"
+                          : ribbon                 ? "compacted"
+                                                   : "flushed",
+                          {}});
       }
     }
-    return filters;
+    if (FollowsTree(options_)) DivideAmong(&groups);
+    for (PlannedGroup& group : groups) {
+      group.filter = group.ribbon ? "ribbon" : ribbonfilter_ != nullptr ? "bloom" : "classic_bloom";
+      for (const PlannedGroup& part : SizesOf(group)) {
+        for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
+      }
+      // The option of ribbonfilter is that of a Bloom filter of the same rate.
+      if (ribbonfilter_ != nullptr && group.keys != 0) {
+        group.bits_per_key =
+            8.0 * static_cast<double>(group.then.bytes) / static_cast<double>(group.keys);
+      }
+    }
+    return groups;
   }
 
  private:
-  void Add(const FilterGroup& group, FilterSums* level) const {
-    for (const FilterGroup& part : PartitionsOf(group)) {
-      if (!HasFilter(part)) {
-        level->wasted_reads += part.asked;
-      } else if (IsRibbon(part)) {
-        const std::uint64_t bytes = RibbonBytes(part);
-        level->bytes += part.tables * bytes;
-        level->wasted_reads += part.asked * RibbonRate(KeysPerFilter(part), bytes);
-      } else {
-        const FilterSize size = SizeAtBitsPerKey(layout_, KeysPerFilter(part), part.bits_per_key);
-        level->bytes +=
-            part.tables * (filter::ArrayBytes(size.bits) +
-                           filter::TrailerBytes(KeysPerFilter(part), options_.hash_seed));
-        level->wasted_reads += part.asked * size.false_positive_rate;
-      }
+  // Gives the tables what they would get if all were written now: the share of their sorted run.
+  // Each table of level 0 is a run, a deeper level is one.
+  void DivideAmong(std::vector<PlannedGroup>* groups) const {
+    std::vector<analysis::EqualRuns> runs;
+    std::vector<std::pair<PlannedGroup*, std::size_t>> members;  // and their runs
+    for (PlannedGroup& group : *groups) {
+      group.bits_per_key = 0.0;
+      if (group.keys == 0) continue;
+      const bool goes_on =
+          !members.empty() && group.level > 0 && members.back().first->level == group.level;
+      if (!goes_on)
+        runs.push_back({0.0, group.level == 0 ? static_cast<double>(group.tables) : 1.0});
+      runs.back().keys += static_cast<double>(group.keys) / runs.back().count;
+      members.emplace_back(&group, runs.size() - 1);
+    }
+    if (HasRibbon(options_, tree_.table_options)) analysis::MarkRibbon(runs);
+    double bits = options_.bits_per_key * static_cast<double>(tree_.Keys());
+    const auto budget = static_cast<double>(BytesOfBudget(options_));
+    if (budget != 0.0) bits = std::min(bits, tree::kBudgetPart * 8.0 * budget);
+    const std::vector<double> shares = analysis::DivideAmongRuns(kind_, runs, bits);
+    for (const auto& [group, run] : members) {
+      group->bits_per_key = shares[run];
+      group->ribbon = runs[run].ribbon;
+      group->reason = ReasonOf(*group);
     }
   }
 
-  bool HasFilter(const FilterGroup& group) const {
+  std::string ReasonOf(const PlannedGroup& group) const {
+    if (!options_.ribbon) return "ribbon=false";
+    if (!HasRibbon(options_, tree_.table_options)) return "partitions are below 1024 bytes";
+    return fmt::format("{} {:g}% of the keys", group.ribbon ? "at least" : "less than",
+                       100.0 * analysis::kRibbonLeastPart);
+  }
+
+  FilterSums FiltersOf(const PlannedGroup& group) const {
+    const std::uint64_t keys = KeysPerFilter(group);
+    if (!HasFilter(group)) return {0, group.asked};
+    if (IsBuiltIn(group)) {
+      // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead
+      // of Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
+      constexpr std::uint64_t kMostBuilt = 32'768;
+      const std::uint64_t built_keys = std::min(keys, kMostBuilt);
+      const auto builder = BuilderOf(group);
+      for (std::uint64_t i = 0; i < built_keys; ++i) builder->AddKey(std::to_string(i));
+      std::unique_ptr<const char[]> buffer;
+      const BlockFill built = MeasureBlock(builder->Finish(&buffer));
+      std::uint64_t bytes = built.bits / 8 + kRibbonMetadataBytes;
+      double rate = ModelledRate(built, static_cast<double>(built_keys));
+      if (keys > built_keys) {
+        bytes = BytesOf(*builder, group);
+        if (built.filter.family == FilterFamily::kRibbon) {
+          rate = RibbonFalsePositiveRate(keys, 8 * (bytes - kRibbonMetadataBytes));
+        }
+      }
+      return {group.tables * bytes, group.asked * rate};
+    }
+    const FilterSize size = SizeAtBitsPerKey(kind_, keys, group.bits_per_key);
+    return {group.tables *
+                (filter::ArrayBytes(size.bits) + filter::TrailerBytes(keys, options_.hash_seed)),
+            group.asked * size.false_positive_rate};
+  }
+
+  bool HasFilter(const PlannedGroup& group) const {
     return group.keys != 0 && group.bits_per_key >= kMinBitsPerKey &&
            !(group.bottommost && tree_.optimizes_for_hits);
   }
 
-  bool IsRibbon(const FilterGroup& group) const {
-    // RocksDB's Ribbon builder makes Bloom filters of fewer keys where they are smaller.
-    constexpr std::uint64_t kSurelyRibbon = 2048;
-    const std::uint64_t keys = KeysPerFilter(group);
-    return group.ribbon && (keys >= kSurelyRibbon || RibbonSlots(keys) != 0);
+  // Of RocksDB's builders.
+  bool IsBuiltIn(const PlannedGroup& group) const {
+    return group.ribbon || ribbonfilter_ != nullptr;
   }
 
-  static std::uint64_t KeysPerFilter(const FilterGroup& group) {
+  static std::vector<PlannedGroup> SizesOf(const PlannedGroup& group) {
+    if (group.sizes.empty()) return {group};
+    std::vector<PlannedGroup> parts;
+    for (const TableGroup& size : group.sizes) {
+      static_cast<TableGroup&>(parts.emplace_back(group)) = size;
+    }
+    return parts;
+  }
+
+  static std::uint64_t KeysPerFilter(const PlannedGroup& group) {
     return std::max<std::uint64_t>(1, (group.keys + group.tables / 2) / group.tables);
   }
 
   // RocksDB begins a new partition when as many keys as fit have been added. So a table has full
   // partitions and one with the rest of its keys; each is taken for a table here.
-  std::vector<FilterGroup> PartitionsOf(const FilterGroup& group) const {
+  std::vector<PlannedGroup> PartitionsOf(const PlannedGroup& group) const {
     const rocksdb::BlockBasedTableOptions& options = tree_.table_options;
     const bool has_partitions =
         options.partition_filters && group.bits_per_key >= kMinBitsPerKey && group.keys != 0;
@@ -95,16 +161,16 @@ class Prediction {
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
     const std::uint64_t most_keys =
-        group.ribbon ? RibbonBuilder(group.bits_per_key)->ApproximateNumEntries(size)
-                     : BloomFilterBuilder::Create({layout_, group.bits_per_key, /*hash_seed=*/0})
-                           ->KeysThatFit(size);
+        IsBuiltIn(group) ? BuilderOf(group)->ApproximateNumEntries(size)
+                         : BloomFilterBuilder::Create({kind_, group.bits_per_key, /*hash_seed=*/0})
+                               ->KeysThatFit(size);
     const std::uint64_t full = group.keys / group.tables / std::max<std::uint64_t>(1, most_keys);
     const std::uint64_t keys_in_full = group.tables * full * most_keys;
-    std::vector<FilterGroup> parts;
+    std::vector<PlannedGroup> parts;
     for (const auto& [count, keys] : {std::pair(group.tables * full, keys_in_full),
                                       std::pair(group.tables, group.keys - keys_in_full)}) {
       if (keys == 0) continue;
-      FilterGroup& part = parts.emplace_back(group);
+      PlannedGroup& part = parts.emplace_back(group);
       part.tables = count;
       part.keys = keys;
       part.asked *= static_cast<double>(keys) / static_cast<double>(group.keys);
@@ -112,21 +178,26 @@ class Prediction {
     return parts;
   }
 
-  std::unique_ptr<rocksdb::FilterBitsBuilder> RibbonBuilder(double bits_per_key) const {
-    return ribbon_filters_.NewBuilder(bits_per_key,
-                                      rocksdb::FilterBuildingContext(tree_.table_options));
+  std::unique_ptr<rocksdb::FilterBitsBuilder> BuilderOf(const PlannedGroup& group) const {
+    rocksdb::FilterBuildingContext context(tree_.table_options);
+    if (ribbonfilter_ == nullptr) return ribbon_filters_.NewBuilder(group.bits_per_key, context);
+    context.compaction_style = rocksdb::kCompactionStyleLevel;
+    context.level_at_creation = group.level;
+    context.reason = group.ribbon ? rocksdb::TableFileCreationReason::kCompaction
+                                  : rocksdb::TableFileCreationReason::kFlush;
+    return std::unique_ptr<rocksdb::FilterBitsBuilder>(
+        ribbonfilter_->GetBuilderWithContext(context));
   }
 
   // Of each filter: the fewest bytes that hold its keys.
-  std::uint64_t RibbonBytes(const FilterGroup& group) const {
-    const auto builder = RibbonBuilder(group.bits_per_key);
+  static std::uint64_t BytesOf(rocksdb::FilterBitsBuilder& builder, const PlannedGroup& group) {
     const std::uint64_t keys = KeysPerFilter(group);
     std::size_t low = 1;
     auto high =
         static_cast<std::size_t>(static_cast<double>(keys) * (group.bits_per_key + 1.0)) + 1;
     while (low < high) {
       const std::size_t middle = low + (high - low) / 2;
-      if (builder->ApproximateNumEntries(middle) < keys) {
+      if (builder.ApproximateNumEntries(middle) < keys) {
         low = middle + 1;
       } else {
         high = middle;
@@ -135,66 +206,37 @@ class Prediction {
     return low;
   }
 
-  // RocksDB rounds the slots of a filter up to whole blocks, which the formula by keys leaves out.
-  // It matters in a small filter, so one is built.
-  double RibbonRate(std::uint64_t keys, std::uint64_t bytes) const {
-    constexpr std::uint64_t kSmall = 50'000;
-    const std::uint64_t bits = 8 * (bytes - kRibbonMetadataBytes);
-    const std::uint64_t slots = keys <= kSmall ? RibbonSlots(keys) : 0;
-    return slots == 0 ? RibbonFalsePositiveRate(keys, bits)
-                      : RibbonFalsePositiveRateOfSlots(slots, bits);
-  }
-
-  // 0 for a Bloom filter.
-  std::uint64_t RibbonSlots(std::uint64_t keys) const {
-    constexpr double kAnyBitsPerKey = 8.0;
-    static auto& known = *new std::map<std::uint64_t, std::uint64_t>();
-    const auto [place, is_new] = known.try_emplace(keys, 0);
-    std::uint64_t& slots = place->second;
-    if (!is_new) return slots;
-    const auto builder = RibbonBuilder(kAnyBitsPerKey);
-    for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
-    std::unique_ptr<const char[]> buffer;
-    slots = DescribeFilterBlock(builder->Finish(&buffer)).ribbon_slots;
-    return slots;
-  }
-
   const PolicyOptions& options_;
-  const Layout layout_;
+  const FilterKind kind_;
   const Tree& tree_;
   const RibbonFilters ribbon_filters_;
+  std::unique_ptr<const rocksdb::FilterPolicy> ribbonfilter_;  // null: the policy is ours
 };
 
 }  // namespace
 
-FilterSums SumOf(const LevelFilters& levels) {
-  FilterSums sum;
-  for (const auto& [level, filters] : levels) {
-    sum.bytes += filters.bytes;
-    sum.wasted_reads += filters.wasted_reads;
-  }
-  return sum;
-}
-
-TableGroup SumOf(const std::vector<TableGroup>& groups) {
-  TableGroup sum;
-  for (const TableGroup& group : groups) sum.Add(group);
-  return sum;
-}
-
 std::uint64_t Tree::Keys() const {
   std::uint64_t keys = 0;
-  for (const auto& [level, groups] : levels) keys += SumOf(groups).keys;
+  for (const auto& [level, groups] : levels) {
+    for (const TableGroup& group : groups) keys += group.keys;
+  }
   return keys;
 }
 
 std::uint64_t Tree::Runs() const {
-  std::uint64_t runs = 0;
-  for (const auto& [level, groups] : levels) runs += level == 0 ? SumOf(groups).tables : 1;
+  std::uint64_t runs = levels.size() - levels.count(0);
+  if (levels.count(0) == 0) return runs;
+  for (const TableGroup& group : levels.at(0)) runs += group.tables;
   return runs;
 }
 
-bool Tree::FiltersDeepest() const { return levels.rbegin()->first > 0 && !optimizes_for_hits; }
+FilterSums Tree::Now() const {
+  FilterSums sums;
+  for (const auto& [level, groups] : levels) {
+    for (const TableGroup& group : groups) sums.Add(group.now);
+  }
+  return sums;
+}
 
 std::vector<Tree> TreesOf(const Inspection& inspection) {
   std::map<std::string, Tree> trees;
@@ -202,6 +244,7 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
   // sorted run, by size: keys within a fifth.
   std::map<std::tuple<std::string, int, bool, int>, TableGroup> groups;
   constexpr double kSizesPerDoubling = 4.0;
+  std::map<decltype(groups)::key_type, std::map<std::uint64_t, TableGroup>> sizes;
   for (const TableReport& table : inspection.tables) {
     if (!table.status.ok()) continue;
     const TableFilter& filter = table.filter;
@@ -209,14 +252,19 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
         table.keys != 0 ? table.keys
                         : filter.entries - std::min(filter.entries, filter.range_deletes);
     const double size = filter.level == 0 ? std::log2(static_cast<double>(keys) + 1.0) : 0.0;
-    groups[{filter.column_family, filter.level, table.bottommost,
-            static_cast<int>(kSizesPerDoubling * size)}]
-        .Add({1, keys, table.bottommost, table.asked});
-    FilterSums& level = trees[filter.column_family].filters[filter.level];
-    level.bytes += filter.bytes;
-    level.wasted_reads += table.asked * table.PassRate();
+    const std::tuple place(filter.column_family, filter.level, table.bottommost,
+                           static_cast<int>(kSizesPerDoubling * size));
+    constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
+    for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
+      group->tables += 1;
+      group->keys += keys;
+      group->bottommost = table.bottommost;
+      group->asked += table.asked;
+      group->now.Add({filter.bytes, table.asked * table.PassRate()});
+    }
   }
-  for (const auto& [place, group] : groups) {
+  for (auto& [place, group] : groups) {
+    for (const auto& [keys, size] : sizes[place]) group.sizes.push_back(size);
     trees[std::get<0>(place)].levels[std::get<1>(place)].push_back(group);
   }
   std::vector<Tree> with_keys;
@@ -232,8 +280,48 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
   return with_keys;
 }
 
-LevelFilters PredictFilters(const PolicyOptions& options, const Tree& tree) {
-  return Prediction(options, tree).Run();
+TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter) {
+  TreePlan plan{
+      options,
+      ribbonfilter,
+      ribbonfilter ? fmt::format("ribbonfilter:{:g}", options.bits_per_key) : FormatPolicy(options),
+      Prediction(options, tree, ribbonfilter).Run(),
+      {}};
+  for (const PlannedGroup& group : plan.tables) plan.filters.Add(group.then);
+  return plan;
+}
+
+std::string FormatPlan(const TreePlan& plan) {
+  support::TextTable table({"level", "tables", "keys", "asked", "filter bytes: now", "then",
+                            "wasted per 1,000: now", "then", "bits/key", "filter", "because"});
+  for (const PlannedGroup& group : plan.tables) {
+    table.AddRow({group.level, group.tables, group.keys, fmt::format("{:.2f}", group.asked),
+                  group.now.bytes, group.then.bytes, PerThousand(group.now.wasted_reads),
+                  PerThousand(group.then.wasted_reads), fmt::format("{:.3f}", group.bits_per_key),
+                  group.filter, group.reason});
+  }
+  return table.Format();
+}
+
+nlohmann::json ToJson(const TreePlan& plan) {
+  nlohmann::json tables = nlohmann::json::array();
+  for (const PlannedGroup& group : plan.tables) {
+    tables.push_back({{"level", group.level},
+                      {"tables", group.tables},
+                      {"keys", group.keys},
+                      {"asked", group.asked},
+                      {"filter_bytes_now", group.now.bytes},
+                      {"filter_bytes", group.then.bytes},
+                      {"wasted_reads_now", group.now.wasted_reads},
+                      {"wasted_reads", group.then.wasted_reads},
+                      {"bits_per_key", group.bits_per_key},
+                      {"filter", group.filter},
+                      {"reason", group.reason}});
+  }
+  return {{"policy", plan.policy},
+          {"filter_bytes", plan.filters.bytes},
+          {"wasted_reads", plan.filters.wasted_reads},
+          {"tables", tables}};
 }
 
 }  // namespace exactbloom::tool

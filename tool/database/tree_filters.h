@@ -5,48 +5,81 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "plugin/allocation/allocation.h"
-#include "tool/database/followed_tree.h"
+#include "plugin/policy_options.h"
 #include "tool/database/inspection.h"
 
 namespace exactbloom::tool {
 
-// The filters of a level or of a tree.
+// Some filters together.
 struct FilterSums {
   std::uint64_t bytes = 0;
   double wasted_reads = 0.0;  // per lookup of an absent key
+
+  void Add(const FilterSums& other) {
+    bytes += other.bytes;
+    wasted_reads += other.wasted_reads;
+  }
 };
 
-// The filters of a tree, by level.
-using LevelFilters = std::map<int, FilterSums>;
-
-FilterSums SumOf(const LevelFilters& levels);
-TableGroup SumOf(const std::vector<TableGroup>& groups);
+// Tables of a level that get similar filters.
+struct TableGroup {
+  std::uint64_t tables = 0;
+  std::uint64_t keys = 0;  // of all of them
+  bool bottommost = false;
+  double asked = 0.0;  // tables per lookup of an absent key
+  FilterSums now;      // their present filters
+  // Those of equal size, since small filters are rounded up; all of many keys count as one size.
+  // Empty: all are equal.
+  std::vector<TableGroup> sizes;
+};
 
 // The tables of a column family that could be read.
 struct Tree {
   std::string column_family;
-  TreeLevels levels;
-  LevelFilters filters;  // at present
+  std::map<int, std::vector<TableGroup>> levels;  // those that have tables, by their numbers
   // From the OPTIONS file, or RocksDB's defaults without one.
   bool optimizes_for_hits = false;
   rocksdb::BlockBasedTableOptions table_options;
 
   std::uint64_t Keys() const;
-  std::uint64_t Runs() const;   // each table of level 0 is a sorted run
-  bool FiltersDeepest() const;  // whether the deepest level is below level 0 and has filters
+  std::uint64_t Runs() const;  // each table of level 0 is a sorted run
+  FilterSums Now() const;      // of the present filters
 };
 
 // The column families that have keys, by their names.
 std::vector<Tree> TreesOf(const Inspection& inspection);
 
-// Predicts the filters of the classic policy with these options, which must be valid, after a
-// rebuild of the tree by `exactbloom rebuild --bits`. The rates are exact for the mean number of
-// keys of a group of tables; those of Ribbon filters are by ribbon_rate.h, for the bytes that
-// RocksDB's builder takes.
-LevelFilters PredictFilters(const PolicyOptions& options, const Tree& tree);
+// A group of tables with the filters that a policy would give to them.
+struct PlannedGroup : TableGroup {
+  int level = 0;
+  double bits_per_key = 0.0;
+  bool ribbon = false;
+  std::string filter;
+  std::string reason;  // for this kind of filter
+  FilterSums then;
+};
+
+struct TreePlan {
+  PolicyOptions options;
+  bool ribbonfilter = false;  // RocksDB's policy, with bits_per_key of the options
+  std::string policy;         // the text of filter_policy=
+  std::vector<PlannedGroup> tables;
+  FilterSums filters;  // of all of them
+};
+
+// Predicts the filters that the policy with these options, which must be valid, would give to the
+// tree if all its tables were written now. The rates are exact for the mean number of keys of
+// tables with many keys; those of RocksDB's filters are by models, for the bytes that its builder
+// takes.
+//   ribbonfilter   the policy is RocksDB's, with bits_per_key of the options
+TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
+
+// The present and the planned filters of each group of tables.
+std::string FormatPlan(const TreePlan& plan);
+nlohmann::json ToJson(const TreePlan& plan);
 
 }  // namespace exactbloom::tool

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "plugin/bloom_filter_policy.h"
 #include "tool/database/inspection.h"
+#include "tool/database/tree_filters.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
 #include "tool/support/text_table.h"
-#include "tree_plan.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -32,7 +33,7 @@ std::string NameOfFilter(const TableReport& table) {
   if (!table.status.ok()) return "unreadable";
   const TableFilter& filter = table.filter;
   std::string name =
-      filter.family == FilterFamily::kExactBloom ? Describe(filter.layout) : NameOf(filter.family);
+      filter.family == FilterFamily::kExactBloom ? Describe(filter.kind) : NameOf(filter.family);
   if (filter.partitioned) name += fmt::format(", {} partitions", filter.blocks);
   if (filter.prefix_filtering) {
     name += filter.whole_key_filtering ? ", keys and prefixes" : ", prefixes";
@@ -48,17 +49,41 @@ std::string Probes(const TableFilter& filter) {
   return fmt::format("{}-{}", filter.min_probes, filter.max_probes);
 }
 
+// "exact", "model" or "mixed", by the filters that tables have.
+std::string KindOfRate(const std::map<std::string, std::uint64_t>& families) {
+  const std::size_t exact = families.count(NameOf(FilterFamily::kExactBloom));
+  const std::size_t none = families.count(NameOf(FilterFamily::kNone));
+  if (exact == 0) return "model";
+  return families.size() == exact + none ? "exact" : "mixed";
+}
+
+std::string RateWithKind(const std::optional<double>& rate,
+                         const std::map<std::string, std::uint64_t>& families) {
+  return rate ? FormatRate(*rate) + " " + KindOfRate(families) : kNothing;
+}
+
+// The answer for a column family, or for single files, which have no lookups.
+std::string FormatAnswer(const FilterSummary& sums, bool in_database) {
+  return fmt::format(
+      "{}{} of {} tables filter; {} bits per key.\n",
+      in_database ? fmt::format("A lookup of an absent key wastes {} reads per 1,000; ",
+                                Rounded(1000.0 * sums.wasted_reads))
+                  : "",
+      sums.filtering, sums.tables, sums.bits == 0 ? "0" : BitsPerKey(sums.bits, sums.keys));
+}
+
 std::string FormatTables(const Inspection& inspection) {
-  support::TextTable text({"table", "level", "filter", "keys", "bits/key", "k", "fill",
-                           "exact rate", "given fill", "filter bytes"});
+  support::TextTable text({"table", "level", "filter", "keys", "bits/key", "k", "fill", "rate",
+                           "given fill", "filter bytes"});
   for (const TableReport& table : inspection.tables) {
     const TableFilter& filter = table.filter;
     text.AddRow({FileName(filter.path), LevelName(filter.level), NameOfFilter(table),
                  table.HasFilter() ? std::to_string(table.keys) : kNothing,
                  BitsPerKey(table.bits, table.keys), Probes(filter), Fixed(table.fill, 4),
-                 Rate(table.exact_rate), Rate(table.fill_rate), filter.bytes});
+                 RateWithKind(table.exact_rate, {{NameOf(filter.family), 1}}),
+                 Rate(table.fill_rate), filter.bytes});
   }
-  return text.Format() + "\n";
+  return "\n" + text.Format();
 }
 
 std::string Families(const FilterSummary& summary) {
@@ -70,28 +95,24 @@ std::string Families(const FilterSummary& summary) {
 }
 
 std::string FormatLevels(const Inspection& inspection) {
-  const bool in_database = !inspection.database.empty();
   support::TextTable text({"level", "tables", "bytes", "filters", "keys", "bits/key", "fill",
-                           "exact rate", "given fill", "filter bytes", "asked", "wasted reads"});
+                           "rate", "given fill", "filter bytes", "asked", "wasted per 1,000"});
   const auto add = [&](const std::string& name, const FilterSummary& sums, const std::string& asked,
                        const std::string& wasted_reads) {
     text.AddRow({name, sums.tables, sums.file_bytes, Families(sums), sums.keys,
                  BitsPerKey(sums.bits, sums.keys), Fixed(sums.fill.Value(), 4),
-                 Rate(sums.exact_rate.Value()), Rate(sums.fill_rate.Value()), sums.filter_bytes,
-                 asked, wasted_reads});
+                 RateWithKind(sums.exact_rate.Value(), sums.families), Rate(sums.fill_rate.Value()),
+                 sums.filter_bytes, asked, wasted_reads});
   };
-  const std::map<std::string, double> wasted_reads = WastedReads(inspection.levels);
+  const bool one_family = inspection.families.size() == 1;
   for (const FilterSummary& level : inspection.levels) {
-    if (!in_database) break;
-    const std::string name = wasted_reads.size() == 1
-                                 ? LevelName(level.level)
-                                 : fmt::format("{} {}", level.column_family, level.level);
-    add(name, level, fmt::format("{:.2f}", level.asked), fmt::format("{:.6f}", level.wasted_reads));
+    const std::string name = one_family ? LevelName(level.level)
+                                        : fmt::format("{} {}", level.column_family, level.level);
+    add(name, level, fmt::format("{:.2f}", level.asked), PerThousand(level.wasted_reads));
   }
-  const bool one_family = in_database && wasted_reads.size() == 1;
   add("all", inspection.totals,
       one_family ? fmt::format("{:.2f}", inspection.totals.asked) : kNothing,
-      one_family ? fmt::format("{:.6f}", wasted_reads.begin()->second) : kNothing);
+      one_family ? PerThousand(inspection.totals.wasted_reads) : kNothing);
   return text.Format();
 }
 
@@ -99,17 +120,28 @@ std::string FormatLevels(const Inspection& inspection) {
 std::string FormatNotes(const Inspection& inspection) {
   std::map<std::string, std::vector<std::string>> notes;  // tables by heading
   std::string text;
+  constexpr std::uint64_t kLineBits = 512;
+  constexpr std::uint64_t kMuchBits = 10;  // per key, by which a line may exceed them
+  std::uint64_t small = 0;
   for (const TableReport& table : inspection.tables) {
     const std::string name = FileName(table.filter.path);
     if (!table.status.ok()) {
       text += fmt::format("\n{} cannot be read: {}\n", name, Describe(table.status));
       continue;
     }
+    const bool has_lines = table.HasFilter() && table.filter.family == FilterFamily::kBloom;
+    if (has_lines && table.filter.blocks * kLineBits > kMuchBits * table.keys) ++small;
     if (!table.use || table.use->reason.empty()) continue;
     const char* verdict = table.use->use == FilterUse::kUnused ? "filter not used"
                           : table.use->use == FilterUse::kUsed ? "filter used"
                                                                : "not known whether it is used";
     notes[fmt::format("{}: {}", verdict, table.use->reason)].push_back(name);
+  }
+  if (small != 0) {
+    text += fmt::format(
+        "\n{} with few keys: RocksDB's Bloom filter takes whole cache lines of 512 bits, which are "
+        "512 bits per key for a single key.\n",
+        Counted(small, "table"));
   }
   constexpr std::size_t kMostNames = 8;
   for (auto& [heading, names] : notes) {
@@ -121,10 +153,44 @@ std::string FormatNotes(const Inspection& inspection) {
   return text;
 }
 
+// What policies that follow the tree would give, by the column families that the OPTIONS file sets
+// them for.
+std::map<std::string, TreePlan> PlansOf(const Inspection& inspection) {
+  std::map<std::string, TreePlan> plans;
+  for (const Tree& tree : TreesOf(inspection)) {
+    const FamilyOptions* family = inspection.OptionsOf(tree.column_family);
+    const BloomFilterPolicy* policy =
+        family == nullptr ? nullptr : BloomFilterPolicy::Of(family->reader.get());
+    if (policy == nullptr || !FollowsTree(policy->Options())) continue;
+    plans[tree.column_family] = PlanOf(policy->Options(), tree);
+  }
+  return plans;
+}
+
+// Whether the OPTIONS file names ExactBloom's policies.
+bool NamesOurs(const Inspection& inspection) {
+  if (!inspection.options) return false;
+  const auto& families = inspection.options->families;
+  return std::any_of(families.begin(), families.end(), [](const auto& family) {
+    return BloomFilterPolicy::Of(family.second.reader.get()) != nullptr;
+  });
+}
+
 std::string FormatInspection(const Inspection& inspection, bool with_tables) {
-  std::string text = with_tables ? FormatTables(inspection) : "";
-  text += FormatLevels(inspection) + FormatNotes(inspection);
-  for (const TreePlan& plan : PlansOf(inspection)) text += FormatPlan(plan);
+  std::string text;
+  for (const auto& [name, sums] : inspection.families) {
+    if (inspection.families.size() > 1) text += name + ": ";
+    text += FormatAnswer(sums, /*in_database=*/true);
+  }
+  if (inspection.database.empty()) text += FormatAnswer(inspection.totals, /*in_database=*/false);
+  text += "\n" + FormatLevels(inspection);
+  if (with_tables || inspection.database.empty()) text += FormatTables(inspection);
+  text += FormatNotes(inspection);
+  if (NamesOurs(inspection)) text += fmt::format("\n{}\n", kBeforeRemoval);
+  for (const auto& [family, plan] : PlansOf(inspection)) {
+    text += fmt::format("\nIf all tables of [{}] were written now, with {}:\n\n{}", family,
+                        plan.policy, FormatPlan(plan));
+  }
   if (inspection.database.empty()) {
     text += "\nSingle files show neither their level nor the database's options.\n";
   } else if (!inspection.options) {
@@ -140,8 +206,7 @@ json GeometryOf(const TableFilter& filter) {
   if (filter.max_probes == 0) return json::object();
   json geometry{{"k", filter.max_probes}, {"least_k", filter.min_probes}};
   if (filter.family == FilterFamily::kExactBloom) {
-    geometry["kind"] = filter.layout.kind == FilterKind::kClassic ? "classic" : "standard";
-    geometry["lines"] = filter.layout.Lines();
+    geometry["kind"] = Describe(filter.kind);
     geometry["hash_seed"] = filter.hash_seed;
     geometry["block_format"] = filter.format_version;
   }
@@ -164,7 +229,8 @@ json FilterJson(const TableReport& table) {
        {"keys", table.keys},
        {"bits_per_key", static_cast<double>(table.bits) / static_cast<double>(table.keys)},
        {"fill", table.fill},
-       {"exact_rate", table.exact_rate},
+       {"rate", table.exact_rate},
+       {"rate_kind", KindOfRate({{NameOf(filter.family), 1}})},
        {"rate_given_fill", table.fill_rate}});
   if (!filter.reason.empty()) document["unknown_because"] = filter.reason;
   document["used"] = nullptr;
@@ -193,6 +259,7 @@ json TableJson(const TableReport& table) {
 json SummaryJson(const FilterSummary& summary) {
   return {{"tables", summary.tables},
           {"unreadable", summary.unreadable},
+          {"filtering", summary.filtering},
           {"filters", summary.families},
           {"bytes", summary.file_bytes},
           {"entries", summary.entries},
@@ -201,7 +268,8 @@ json SummaryJson(const FilterSummary& summary) {
           {"keys", summary.keys},
           {"bits_per_key", static_cast<double>(summary.bits) / static_cast<double>(summary.keys)},
           {"fill", summary.fill.Value()},
-          {"exact_rate", summary.exact_rate.Value()},
+          {"rate", summary.exact_rate.Value()},
+          {"rate_kind", KindOfRate(summary.families)},
           {"rate_given_fill", summary.fill_rate.Value()}};
 }
 
@@ -210,7 +278,6 @@ json ToJson(const Inspection& inspection) {
   for (const TableReport& table : inspection.tables) files.push_back(TableJson(table));
   json levels = json::array();
   for (const FilterSummary& level : inspection.levels) {
-    if (level.level < 0) continue;
     json document{{"column_family", level.column_family}, {"level", level.level}};
     document.update(SummaryJson(level));
     document["asked"] = level.asked;
@@ -218,11 +285,17 @@ json ToJson(const Inspection& inspection) {
     levels.push_back(document);
   }
   json totals = SummaryJson(inspection.totals);
-  if (!inspection.database.empty()) totals["wasted_reads"] = WastedReads(inspection.levels);
+  for (const auto& [name, sums] : inspection.families) {
+    totals["wasted_reads"][name] = sums.wasted_reads;
+  }
   json document{{"files", files}, {"levels", levels}, {"totals", totals}};
   json plans = json::array();
-  for (const TreePlan& plan : PlansOf(inspection)) plans.push_back(ToJson(plan));
+  for (const auto& [family, plan] : PlansOf(inspection)) {
+    plans.push_back(ToJson(plan));
+    plans.back()["column_family"] = family;
+  }
   document["plans"] = plans;
+  document["names_exactbloom"] = NamesOurs(inspection);
   document["options_file"] = inspection.options ? json(inspection.options->file) : json(nullptr);
   return document;
 }
@@ -234,7 +307,7 @@ void RunInspect(const InspectArguments& arguments) {
   if (arguments.json) {
     PrintJson(ToJson(inspection));
   } else {
-    fmt::print("{}", FormatInspection(inspection, !arguments.summary));
+    fmt::print("{}", FormatInspection(inspection, arguments.tables));
   }
   const std::uint64_t unreadable = inspection.totals.unreadable;
   if (unreadable != 0) {

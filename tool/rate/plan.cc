@@ -50,18 +50,17 @@ void CheckKeys(std::uint64_t keys) {
   RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
 }
 
-FilterPlan PlanOf(Layout layout, std::uint64_t keys, std::uint64_t bits) {
-  const int probes = bits == 0 ? 0 : OptimalProbes(layout, bits, keys);
+FilterPlan PlanOf(FilterKind kind, std::uint64_t keys, std::uint64_t bits) {
+  const int probes = bits == 0 ? 0 : OptimalProbes(kind, bits, keys);
   if (probes == 0) return {keys, 0, 0, 1.0};
-  return {keys, bits, probes, FalsePositiveRate(layout, bits, keys, probes)};
+  return {keys, bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
 }
 
-// Whole bytes, or whole lines, as a builder makes them, but without the limit of one block: a plan
+// Whole bytes, as a builder makes them, but without the limit of one block: a plan
 // may be for the keys of many tables.
-std::uint64_t BitsAt(Layout layout, std::uint64_t keys, double bits_per_key) {
-  const double grain = static_cast<double>(std::max<std::uint64_t>(8, layout.Granularity()));
-  const double grains = std::ceil(static_cast<double>(keys) * bits_per_key / grain);
-  return static_cast<std::uint64_t>(std::max(grains, 1.0) * grain);
+std::uint64_t BitsAt(std::uint64_t keys, double bits_per_key) {
+  const double bytes = std::ceil(static_cast<double>(keys) * bits_per_key / 8.0);
+  return static_cast<std::uint64_t>(std::max(bytes, 1.0) * 8.0);
 }
 
 // The bits of the arrays of filters of these keys in the given memory.
@@ -103,23 +102,20 @@ Cells CellsOf(const FilterPlan& plan) {
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   if (arguments.bits_per_key) {
     CheckBitsPerKey(*arguments.bits_per_key);
-    return BitsAt(arguments.layout, *arguments.keys, *arguments.bits_per_key);
+    return BitsAt(*arguments.keys, *arguments.bits_per_key);
   }
-  if (arguments.memory_bytes) {
-    const std::uint64_t bits = BitsInMemory(arguments, {*arguments.keys});
-    return bits - bits % arguments.layout.Granularity();
-  }
-  const auto size = SmallestFilter(arguments.layout, *arguments.keys, *arguments.rate);
+  if (arguments.memory_bytes) return BitsInMemory(arguments, {*arguments.keys});
+  const auto size = SmallestFilter(arguments.kind, *arguments.keys, *arguments.rate);
   if (!size) {
     RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
   }
   return size->bits;
 }
 
-void PrintPlan(Layout layout, const FilterPlan& plan, const std::string& policy) {
+void PrintPlan(FilterKind kind, const FilterPlan& plan, const std::string& policy) {
   support::TextTable table(kColumns);
   table.AddRow(CellsOf(plan));
-  fmt::print("{} Bloom filter of {} bits\n\n{}", Describe(layout), plan.bits, table.Format());
+  fmt::print("{} Bloom filter of {} bits\n\n{}", Describe(kind), plan.bits, table.Format());
   fmt::print("\nfilter_policy={}\n", policy);
   if (plan.MemoryBytes() >= kBlockBytesLimit) {
     fmt::print(
@@ -130,20 +126,26 @@ void PrintPlan(Layout layout, const FilterPlan& plan, const std::string& policy)
 
 void PlanOneFilter(const PlanArguments& arguments) {
   CheckKeys(*arguments.keys);
-  const FilterPlan plan = PlanOf(arguments.layout, *arguments.keys, BitsAskedFor(arguments));
+  const FilterPlan plan = PlanOf(arguments.kind, *arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) RefusePlan("no filter is that small");
-  const std::string policy = PolicyString(arguments.layout, ConfiguredBitsPerKey(plan));
-  if (!arguments.json) return PrintPlan(arguments.layout, plan, policy);
+  const std::string policy = PolicyString(arguments.kind, ConfiguredBitsPerKey(plan));
+  if (!arguments.json) return PrintPlan(arguments.kind, plan, policy);
   nlohmann::json document = PlanJson(plan);
   document["policy"] = policy;
   PrintJson(document);
+}
+
+// As exactbloom has them: beside classic filters.
+bool WithRibbon(const PlanArguments& arguments) {
+  return arguments.ribbon && arguments.kind == FilterKindOf(PolicyKind::kExactBloom);
 }
 
 LevelPlan PlanTree(const PlanArguments& arguments) {
   const auto& levels = arguments.levels;
   if (arguments.wasted_reads) {
     const double wanted = *arguments.wasted_reads;
-    if (const auto plan = PlanLevelsForTarget(arguments.layout, levels, wanted, arguments.ribbon)) {
+    if (const auto plan =
+            PlanLevelsForTarget(arguments.kind, levels, wanted, WithRibbon(arguments))) {
       return *plan;
     }
     RefusePlan(
@@ -157,9 +159,9 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   } else {
     CheckBitsPerKey(*arguments.bits_per_key);
     const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
-    total_bits = BitsAt({arguments.layout.kind, 0}, keys, *arguments.bits_per_key);
+    total_bits = BitsAt(keys, *arguments.bits_per_key);
   }
-  if (const auto plan = PlanLevels(arguments.layout, levels, total_bits, arguments.ribbon)) {
+  if (const auto plan = PlanLevels(arguments.kind, levels, total_bits, WithRibbon(arguments))) {
     return *plan;
   }
   RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
@@ -175,17 +177,53 @@ FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
 }
 
 // The policy that divides the bits of such a tree in the same way; none where its Bloom filters are
-// of another layout.
+// of another kind.
 std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
   PolicyOptions options(PolicyKind::kExactBloom);
-  if (arguments.layout != LayoutOf(options)) return "";
+  if (arguments.kind != FilterKindOf(options)) return "";
   options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
   options.ribbon = arguments.ribbon;
   return FormatPolicy(options);
 }
 
+// The policy that gives each level of leveled compaction its bits, without a listener. `deepest` is
+// the number of the largest level; levels above the smallest get the bits of that one. None for
+// Ribbon filters, which that policy does not make.
+std::string PolicyByLevel(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+                          std::size_t deepest) {
+  if (WithRibbon(arguments)) return "";
+  PolicyOptions options = PlainPolicy(arguments.kind);
+  for (const FilterPlan& level : levels) options.level_bits.push_back(ConfiguredBitsPerKey(level));
+  options.level_bits.insert(options.level_bits.begin(), deepest + 1 - levels.size(),
+                            options.level_bits.front());
+  // Invalid with more levels than the option takes.
+  return ValidatePolicyOptions(options).ok() ? FormatPolicy(options) : "";
+}
+
+struct Policies {
+  std::string by_tree;        // empty: there is none
+  std::string by_level;       // the same, for a tree that begins in level 1
+  std::string by_last_level;  // the same, for a tree that ends in the last of RocksDB's 7 levels
+};
+
+Policies PoliciesOf(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+  constexpr std::size_t kLastLevel = 6;
+  const std::size_t deepest = levels.size();
+  return {PolicyOfTree(arguments, levels), PolicyByLevel(arguments, levels, deepest),
+          PolicyByLevel(arguments, levels, std::max(deepest, kLastLevel))};
+}
+
+void PrintPolicies(const Policies& policies) {
+  if (!policies.by_tree.empty()) fmt::print("\nfilter_policy={}\n", policies.by_tree);
+  if (policies.by_level.empty()) return;
+  fmt::print("\nwithout a listener, for leveled compaction into levels 1, 2 and so on:\n");
+  fmt::print("filter_policy={}\n", policies.by_level);
+  fmt::print("with level_compaction_dynamic_level_bytes, into the last of 7 levels:\n");
+  fmt::print("filter_policy={}\n", policies.by_last_level);
+}
+
 void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
-               double wasted_reads, const std::string& policy) {
+               double wasted_reads, const Policies& policies) {
   const FilterPlan total = SumOf(levels);
   Cells columns = {"level"};
   columns.insert(columns.end(), kColumns.begin(), kColumns.end());
@@ -196,16 +234,14 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
     table.AddRow({i + 1}, CellsOf(levels[i]));
     bytes += levels[i].MemoryBytes();
     const std::uint64_t keys = levels[i].keys;
-    equal +=
-        PlanOf(arguments.layout, keys, BitsAt(arguments.layout, keys, total.BitsPerKey())).rate;
+    equal += PlanOf(arguments.kind, keys, BitsAt(keys, total.BitsPerKey())).rate;
   }
-  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(arguments.layout),
+  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(arguments.kind),
              levels.size(), total.keys, table.Format());
   fmt::print("{:.4f} bits per key in all, {} bytes\n", total.BitsPerKey(), bytes);
-  fmt::print(
-      "{:.6f} wasted reads for each lookup of an absent key; {:.6f} with equal bits per key\n",
-      wasted_reads, equal);
-  if (!policy.empty()) fmt::print("\nfilter_policy={}\n", policy);
+  fmt::print("{} wasted reads per 1,000 lookups of absent keys; {} with equal bits per key\n",
+             PerThousand(wasted_reads), PerThousand(equal));
+  PrintPolicies(policies);
 }
 
 void CheckLevels(const PlanArguments& arguments) {
@@ -232,11 +268,15 @@ void PlanLevelsOfTree(const PlanArguments& arguments) {
     nlohmann::json& row = rows.emplace_back(PlanJson(levels.back()));
     row["level"] = i + 1;
   }
-  const std::string policy = PolicyOfTree(arguments, levels);
+  const Policies policies = PoliciesOf(arguments, levels);
   if (arguments.json) {
-    return PrintJson({{"levels", rows}, {"wasted_reads", tree.wasted_reads}, {"policy", policy}});
+    return PrintJson({{"levels", rows},
+                      {"wasted_reads", tree.wasted_reads},
+                      {"policy", policies.by_tree},
+                      {"policy_by_level", policies.by_level},
+                      {"policy_by_last_level", policies.by_last_level}});
   }
-  PrintTree(arguments, levels, tree.wasted_reads, policy);
+  PrintTree(arguments, levels, tree.wasted_reads, policies);
 }
 
 }  // namespace

@@ -22,10 +22,6 @@ std::string RateRefusal(const RateArguments& arguments) {
     return fmt::format("--k is {}, but must be from 1 to {}", arguments.probes, kMaxProbes);
   }
   if (arguments.bits < 1) return "--m is 0, but a filter has at least one bit";
-  if (arguments.layout.InLines()) {
-    return fmt::format("--m is {}, but must be a multiple of {} with --lines 1", arguments.bits,
-                       kLineBits);
-  }
   return fmt::format("--k is {}, but {} bits are too few for as many distinct ones",
                      arguments.probes, arguments.bits);
 }
@@ -33,17 +29,14 @@ std::string RateRefusal(const RateArguments& arguments) {
 }  // namespace
 
 void RunRate(const RateArguments& arguments) {
-  const auto& [layout, bits, keys, probes, json] = arguments;
-  const double exact = FalsePositiveRate(layout, bits, keys, probes);
+  const auto& [kind, bits, keys, probes, json] = arguments;
+  const double exact = FalsePositiveRate(kind, bits, keys, probes);
   if (std::isnan(exact)) throw support::InputError(RateRefusal(arguments));
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const double asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
-  const RateBounds bounds = !layout.InLines()
-                                ? FalsePositiveRateBounds(layout.kind, bits, keys, probes)
-                                : RateBounds{kNone, kNone};
-  const int best_probes = OptimalProbes(layout, bits, keys);
-  const double best_rate = FalsePositiveRate(layout, bits, keys, best_probes);
-  const double efficiency = Efficiency(layout, bits, keys, probes);
+  const RateBounds bounds = FalsePositiveRateBounds(kind, bits, keys, probes);
+  const int best_probes = OptimalProbes(kind, bits, keys);
+  const double best_rate = FalsePositiveRate(kind, bits, keys, best_probes);
+  const double efficiency = Efficiency(kind, bits, keys, probes);
   if (json) {
     return PrintJson({{"exact", exact},
                       {"asymptotic", asymptotic},
@@ -53,7 +46,7 @@ void RunRate(const RateArguments& arguments) {
                       {"rate_at_optimal_k", best_rate},
                       {"efficiency", efficiency}});
   }
-  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(layout), bits, keys,
+  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(kind), bits, keys,
              probes);
   support::TextTable table({"false-positive rate", "", "of the exact rate"});
   const auto add = [&table, of = exact](const std::string& name, double rate) {

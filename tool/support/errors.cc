@@ -8,25 +8,33 @@
 
 namespace exactbloom::support {
 
+void WriteMessage(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 int ExitStatusOf(const std::string& program, const std::function<void()>& run) {
   WatchForInterrupts();
+  int status = 0;
+  std::string message;
   try {
     run();
-    if (std::fflush(stdout) == 0) return 0;
-    fmt::print(stderr, "{}: standard output cannot be written\n", program);
   } catch (const Interrupted&) {
     return kInterruptedStatus;
   } catch (const WrongAnswer& error) {
-    fmt::print(stderr, "{}: no report, because an answer was wrong: {}\n", program, error.what());
-    return kWrongAnswerStatus;
+    message = fmt::format("no report, because an answer was wrong: {}", error.what());
+    status = kWrongAnswerStatus;
   } catch (const Findings& findings) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{}: {}\n", program, findings.what());
-    return kFindingsStatus;
+    message = findings.what();
+    status = kFindingsStatus;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", program, error.what());
+    message = error.what();
+    status = kInputErrorStatus;
   }
-  return kInputErrorStatus;
+  // Before the message, which comes after the answer. An answer that was lost is none.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    message = "standard output cannot be written";
+    status = kInputErrorStatus;
+  }
+  if (status != 0) WriteMessage(fmt::format("{}: {}\n", program, message));
+  return status;
 }
 
 }  // namespace exactbloom::support

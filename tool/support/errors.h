@@ -31,6 +31,10 @@ class Findings : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Writes on standard error. If that cannot be written, the text is lost: there is nowhere to say
+// so.
+void WriteMessage(const std::string& text);
+
 // Runs `run` and returns the exit status. SIGINT and SIGTERM interrupt it (progress.h). Prints one
 // line on stderr, beginning with `program`, for every failure, and if standard output cannot be
 // written.

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
+
+#include "errors.h"
 
 namespace exactbloom::support {
 namespace {
@@ -46,16 +47,14 @@ void Progress::Draw() {
                                 ? fmt::format("{:3.0f}%", 100.0 * static_cast<double>(done_) /
                                                               static_cast<double>(total_))
                                 : "";
-  fmt::print(stderr, "\r\x1b[K{}  {}  {:.0f} s", step_, share, seconds);
-  std::fflush(stderr);
+  WriteMessage(fmt::format("\r\x1b[K{}  {}  {:.0f} s", step_, share, seconds));
 }
 
 void Progress::End() {
   if (!painter_.joinable()) return;
   running_ = false;
   painter_.join();
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  WriteMessage("\r\x1b[K");
 }
 
 void WatchForInterrupts() {
@@ -63,7 +62,7 @@ void WatchForInterrupts() {
   std::signal(SIGTERM, OnSignal);
 }
 
-const std::atomic<bool>& InterruptFlag() { return interrupt_arrived; }
+bool InterruptArrived() { return interrupt_arrived; }
 
 void CheckForInterrupts() {
   if (InterruptArrived()) throw Interrupted();

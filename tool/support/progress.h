@@ -44,7 +44,6 @@ void WatchForInterrupts();
 void CheckForInterrupts();
 
 // Whether a signal arrived, for threads that must not throw.
-const std::atomic<bool>& InterruptFlag();
-inline bool InterruptArrived() { return InterruptFlag(); }
+bool InterruptArrived();
 
 }  // namespace exactbloom::support

@@ -17,13 +17,10 @@
 namespace exactbloom::support {
 
 // Returns the standard deviation, over hash functions, of the rate of one filter of `size` with
-// `keys` keys, as a share of its mean.
-//   lines = 0   the rate given X one-bits is nearly proportional to X^k, so the deviation is k
-//               times that of X, from the exact first two moments of X
-//   lines = 1   the mean of the lines' rates. The lines share a fixed number of keys, so the part
-//               of a line's rate that is linear in its keys cancels
-// Precision: first order in the deviation, which is enough to widen an interval.
-double RelativeRateDeviation(Layout layout, const FilterSize& size, std::uint64_t keys);
+// `keys` keys, as a share of its mean. The rate given X one-bits is nearly proportional to X^k, so
+// it is k times that of X, from the exact first two moments of X. Precision: first order in the
+// deviation, which is enough to widen an interval.
+double RelativeRateDeviation(FilterKind kind, const FilterSize& size, std::uint64_t keys);
 
 struct ExactRate {
   double mean = 0.0;                // over hash functions
@@ -45,7 +42,7 @@ class ExactRates {
   };
   Known& Find(const FilterDescription& filter);
 
-  std::map<std::tuple<Layout, std::uint64_t, std::uint64_t, int>, Known> known_;
+  std::map<std::tuple<FilterKind, std::uint64_t, std::uint64_t, int>, Known> known_;
 };
 
 // Returns the variance of the number of false positives over its binomial variance, for `queries`

@@ -34,7 +34,8 @@ inline void CheckSubcommand(const CLI::App& app, int argc, char** argv) {
   if (names.empty()) return;
   const std::string first = argc > 1 ? argv[1] : "";
   if (first.empty()) {
-    throw InputError(fmt::format("a subcommand is required: {}", fmt::join(names, ", ")));
+    throw InputError(fmt::format("a subcommand is required: {}\n\n{}", fmt::join(names, ", "),
+                                 app.get_footer()));
   }
   if (first[0] == '-' || std::find(names.begin(), names.end(), first) != names.end()) return;
   throw InputError(fmt::format("unknown subcommand {}{}", first, WhatWasMeant(first, names)));

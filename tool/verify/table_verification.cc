@@ -12,14 +12,14 @@
 #include <random>
 #include <string_view>
 #include <unordered_set>
-#include <vector>
 
 #include "exactbloom/filter_policy.h"
-#include "plugin/block_description.h"
-#include "plugin/files/table_filter_blocks.h"
 #include "plugin/filter_bits_interface.h"
 #include "tool/database/filter_fill.h"
 #include "tool/database/table_keys.h"
+#include "tool/files/block_description.h"
+#include "tool/files/table_filter_blocks.h"
+#include "tool/support/progress.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -43,7 +43,7 @@ class AbsentKeys {
     ++seen_;
     if (!IsDue()) return;
     const std::string base = present.ToString();
-    for (; IsDue(); ++drawn_) {
+    for (; IsDue() && !support::InterruptArrived(); ++drawn_) {
       if (!base.empty()) use(Changed(base));
     }
   }
@@ -72,7 +72,8 @@ class AbsentKeys {
   std::mt19937_64 random_;
 };
 
-// The filter of an SSTable, asked in the order of the keys. One block is in memory at a time.
+// The filter of an SSTable, asked in the order of the keys. One block is in memory at a time, and
+// the index of partitions.
 class FilterBlocks {
  public:
   // The order must outlive the object.
@@ -82,9 +83,7 @@ class FilterBlocks {
 
   // Whether the current block is the one that RocksDB asks for `key`, which must not be before the
   // earlier keys. Always, if the filter has no blocks.
-  bool IsFor(const Slice& key) const {
-    return next_ == blocks_.size() || (next_ > 0 && !IsBehind(key, blocks_[next_ - 1]));
-  }
+  bool IsFor(const Slice& key) const { return blocks_.AtEnd() || (HasBlock() && !IsBehind(key)); }
 
   // Reads the block for a key for which the current one is not.
   Status MoveTo(const Slice& key);
@@ -96,17 +95,19 @@ class FilterBlocks {
   bool MayMatch(const Slice& key) const { return !HasBlock() || reader_->MayMatch(key); }
 
  private:
-  // A lookup asks for the latest version of a key, which comes before all others.
-  bool IsBehind(const Slice& key, const files::IndexEntry& block) const {
-    return order_->CompareWithoutTimestamp(key, /*a_has_ts=*/false, block.key, has_timestamps_) > 0;
+  // Whether `key` is behind the current block. A lookup asks for the latest version of a key, which
+  // comes before all others.
+  bool IsBehind(const Slice& key) const {
+    return order_->CompareWithoutTimestamp(key, /*a_has_ts=*/false, block_.key, has_timestamps_) >
+           0;
   }
 
   std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
   const rocksdb::Comparator* order_ = nullptr;
   bool has_timestamps_ = false;
   std::unique_ptr<files::TableFile> file_;
-  std::vector<files::IndexEntry> blocks_;
-  std::size_t next_ = 0;  // the block after the current one
+  files::FilterBlockList blocks_;
+  files::IndexEntry block_;  // the current one
   files::BlockContents contents_;
   std::unique_ptr<rocksdb::FilterBitsReader> reader_;
 };
@@ -123,27 +124,28 @@ Status FilterBlocks::Open(const std::string& path, const rocksdb::Comparator& or
   if (location.compatibility_name != policy_->CompatibilityName()) {
     return Status::NotSupported("a filter of the policy", location.compatibility_name);
   }
-  status = files::ListFilterBlocks(*file_, location, &blocks_);
-  if (!status.ok() || location.form != files::FilterForm::kPartitioned) return status;
+  status = blocks_.Open(*file_, location);
   // RocksDB writes an empty block, and no index, where no key is in the filter.
-  if (blocks_.empty() && location.handle.size != 0) {
+  const bool has_index =
+      location.form == files::FilterForm::kPartitioned && location.handle.size != 0;
+  if (status.ok() && has_index && blocks_.AtEnd()) {
     return file_->Named(Status::Corruption("the index of the filter's partitions has no entries"));
-  }
-  const std::size_t least = has_timestamps ? order.timestamp_size() : 0;
-  for (const files::IndexEntry& block : blocks_) {
-    if (block.key.size() >= least) continue;
-    return file_->Named(Status::Corruption("a wrong key in the index of partitions"));
   }
   return status;
 }
 
 Status FilterBlocks::MoveTo(const Slice& key) {
-  std::size_t block = next_;
-  while (block + 1 < blocks_.size() && IsBehind(key, blocks_[block])) ++block;
   reader_.reset();
-  Status status = file_->ReadBlock(blocks_[block].handle, &contents_);
+  do {
+    Status status = blocks_.Next(&block_);
+    if (!status.ok()) return status;
+    const bool needs_key = !blocks_.AtEnd() && has_timestamps_;
+    if (needs_key && block_.key.size() < order_->timestamp_size()) {
+      return file_->Named(Status::Corruption("a wrong key in the index of partitions"));
+    }
+  } while (!blocks_.AtEnd() && IsBehind(key));
+  Status status = file_->ReadBlock(block_.handle, &contents_);
   if (!status.ok()) return status;
-  next_ = block + 1;
   reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
   return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
 }
@@ -210,7 +212,8 @@ Status Verification::Open() {
 Status Verification::Verify() {
   AbsentKeys absent(searchable_ ? wanted_absent_ : 0,
                     result_.filter.entries - result_.filter.range_deletes, seed_);
-  for (; keys_->Valid(); keys_->Next()) {
+  // A result that is incomplete because of an interruption is not reported.
+  for (; keys_->Valid() && !support::InterruptArrived(); keys_->Next()) {
     const Slice key = keys_->Key();
     if (!filter_.IsFor(key)) {
       FinishBlock();
@@ -263,12 +266,16 @@ bool Verification::IsPresent(const Slice& key) {
 void Verification::FinishBlock() {
   if (!filter_.HasBlock()) return;
   const FilterBlockDescription block = DescribeFilterBlock(filter_.Contents());
+  // None for more keys than any filter has.
+  const support::ExactRate exact = block.family == FilterFamily::kExactBloom
+                                       ? rates_.Of(block.ours)
+                                       : support::ExactRate{std::nan(""), 0.0};
   if (block.family == FilterFamily::kUnknown) {
     result_.unchecked = block.reason;  // it lets all keys pass
-  } else if (block.family == FilterFamily::kExactBloom) {
-    result_.absent.Add(asked_, positives_, rates_.Of(block.ours));
   } else if (block.family == FilterFamily::kEmpty) {
     result_.absent.Add(asked_, positives_, {});
+  } else if (!std::isnan(exact.mean)) {
+    result_.absent.Add(asked_, positives_, exact);
   } else {
     const double by_fill = MeasureBlock(filter_.Contents()).rate;
     result_.absent.Add(asked_, positives_, {by_fill, 0.0}, /*is_exact=*/false);

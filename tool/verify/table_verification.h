@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/table_filters.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "tool/database/database_files.h"
+#include "tool/files/table_filters.h"
 #include "tool/support/rate_deviation.h"
 
 namespace exactbloom::tool {

@@ -69,17 +69,6 @@ std::string Hex(const std::string& bytes) {
   return hex;
 }
 
-// Printable characters as they are, other bytes as \xNN.
-std::string Escaped(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) {
-    const auto value = static_cast<unsigned char>(byte);
-    const bool plain = value >= ' ' && value <= '~' && byte != '\\' && byte != '"';
-    text += plain ? std::string(1, byte) : fmt::format("\\x{:02x}", value);
-  }
-  return text;
-}
-
 std::string Share(double part, std::uint64_t whole) {
   return whole == 0 ? "-" : FormatRate(part / static_cast<double>(whole));
 }
@@ -200,12 +189,13 @@ void RunVerify(const VerifyArguments& arguments) {
                                     arguments.threads)
                                     .tables;
   const VerificationSummary summary = SummaryOf(tables);
+  const std::string findings = FindingsIn(summary.total);
   if (arguments.json) {
     PrintJson(JsonOf(tables, summary));
   } else {
     PrintText(tables, summary);
+    if (findings.empty()) fmt::print("\nNo key was denied.\n");
   }
-  const std::string findings = FindingsIn(summary.total);
   if (!findings.empty()) throw support::Findings(findings);
 }
 

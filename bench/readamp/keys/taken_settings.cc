@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
-#include "tool/support/own_policy.h"
 #include "user_database.h"
 
 namespace exactbloom::readamp {
@@ -21,7 +21,7 @@ constexpr int kMostSortedRuns = 127;
 // the one for blocks, which is gone.
 std::string TextOf(const rocksdb::FilterPolicy& policy) {
   const std::string no_block_filter = ":false";
-  if (const auto* ours = support::OwnPolicy(&policy)) {
+  if (const auto* ours = BloomFilterPolicy::Of(&policy)) {
     return FormatPolicy(ours->Options());
   }
   std::string text = policy.GetId();

@@ -6,32 +6,25 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
-#include "plugin/allocation/allocation.h"
+#include "plugin/bloom_filter_policy.h"
+#include "plugin/policy_options.h"
 #include "src/analysis/run_division.h"
-#include "tool/support/own_policy.h"
 
 namespace exactbloom::readamp {
 namespace {
 
-double RateOf(Layout layout, bool ribbon, std::uint64_t keys, double bits_per_key) {
+double RateOf(FilterKind kind, bool ribbon, std::uint64_t keys, double bits_per_key) {
   const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
   if (ribbon) return RibbonFalsePositiveRate(keys, bits);
-  const std::uint64_t whole = bits / layout.Granularity() * layout.Granularity();
-  const int probes = OptimalProbes(layout, whole, keys);
-  return probes == 0 ? 1.0 : FalsePositiveRate(layout, whole, keys, probes);
+  const int probes = OptimalProbes(kind, bits, keys);
+  return probes == 0 ? 1.0 : FalsePositiveRate(kind, bits, keys, probes);
 }
 
 }  // namespace
 
 double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
-  const BloomFilterPolicy* ours = support::OwnPolicy(policy);
-  const Layout layout =
-      ours == nullptr ? Layout(FilterKind::kClassic, 0) : LayoutOf(ours->Options());
-  double all_keys = 0.0;
-  for (const GrowthRun& run : runs) all_keys += static_cast<double>(run.keys);
-  const double least_ribbon_keys = ours != nullptr && HasRibbon(ours->Options())
-                                       ? analysis::kRibbonLeastPart * all_keys
-                                       : std::numeric_limits<double>::infinity();
+  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy);
+  const FilterKind kind = ours == nullptr ? FilterKind::kClassic : FilterKindOf(ours->Options());
   std::vector<const GrowthRun*> asked;
   std::vector<analysis::EqualRuns> divided;
   double bits = 0.0;
@@ -41,13 +34,14 @@ double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<G
     if (keys == 0.0 || run.asked == 0.0) continue;
     // A run that a part of the lookups ask counts as so much of one that all ask, and that has the
     // keys of the whole key space at the run's density: the keys and the reads are the run's own.
-    divided.push_back({keys / run.asked, run.asked, keys >= least_ribbon_keys});
+    divided.push_back({keys / run.asked, run.asked});
     asked.push_back(&run);
   }
-  const std::vector<double> bits_per_key = analysis::DivideAmongRuns(layout, divided, bits);
+  if (ours != nullptr && HasRibbon(ours->Options())) analysis::MarkRibbon(divided);
+  const std::vector<double> bits_per_key = analysis::DivideAmongRuns(kind, divided, bits);
   double wasted = 0.0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    wasted += asked[i]->asked * RateOf(layout, divided[i].ribbon, asked[i]->keys, bits_per_key[i]);
+    wasted += asked[i]->asked * RateOf(kind, divided[i].ribbon, asked[i]->keys, bits_per_key[i]);
   }
   return wasted;
 }

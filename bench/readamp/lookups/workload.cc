@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <random>
 
 namespace exactbloom::readamp {
@@ -28,15 +27,6 @@ Order TakeAbsent(const KeySet& keys, const ReadampSettings& settings) {
 
 Order TakePresent(const KeySet& keys, const ReadampSettings& settings) {
   return Take(keys, settings, /*stored=*/true);
-}
-
-Order TakeAll(const KeySet& keys, const ReadampSettings& settings) {
-  if (!settings.HasDictionary()) {
-    throw InputError("the workload hyphenation needs words: --keys with a file of a folder dict");
-  }
-  Order order(keys.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  return order;
 }
 
 // The set is in random order, so a key's number is its rank r, counted from zero, whose probability
@@ -75,12 +65,11 @@ struct WorkloadKind {
   Order (*take)(const KeySet&, const ReadampSettings&);
 };
 
-constexpr std::array<WorkloadKind, 5> kWorkloadKinds = {{
+constexpr std::array<WorkloadKind, 4> kWorkloadKinds = {{
     {"absent", "keys that are not in the store", TakeAbsent},
     {"present", "keys that are in the store", TakePresent},
     {"zipf", "keys drawn by Zipf's law with an exponent of {:g}", TakeByZipf},
     {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth},
-    {"hyphenation", "every key once, in the store or not", TakeAll},
 }};
 
 }  // namespace
@@ -89,14 +78,6 @@ std::vector<std::string> WorkloadNames() {
   std::vector<std::string> names;
   names.reserve(kWorkloadKinds.size());
   for (const WorkloadKind& kind : kWorkloadKinds) names.emplace_back(kind.name);
-  return names;
-}
-
-std::vector<std::string> DefaultWorkloads(const ReadampSettings& settings) {
-  std::vector<std::string> names = {"absent", "present"};
-  if (settings.HasDictionary() && settings.stored_share == kBloomsShare) {
-    names.emplace_back("hyphenation");
-  }
   return names;
 }
 

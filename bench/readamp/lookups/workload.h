@@ -22,9 +22,6 @@ struct Workload {
 // The names that --workloads takes.
 std::vector<std::string> WorkloadNames();
 
-// Those that are made unless others are named.
-std::vector<std::string> DefaultWorkloads(const ReadampSettings& settings);
-
 // The workloads that the settings name, of WorkloadNames(). Throws InputError for one that the
 // settings do not fit.
 std::vector<Workload> MakeWorkloads(const KeySet& keys, const ReadampSettings& settings);

@@ -9,7 +9,7 @@
 
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/theory/confidence_interval.h"
-#include "tool/support/own_policy.h"
+#include "plugin/bloom_filter_policy.h"
 #include "tool/support/rate_deviation.h"
 
 namespace exactbloom::readamp {
@@ -193,7 +193,7 @@ Prediction Predict(const Database& database, const Workload& workload) {
   Prediction prediction;
   LookupWalk walk(database, &prediction);
   FollowLookups(workload, &walk);
-  if (support::OwnPolicy(database.Policy()) != nullptr && prediction.absent_checks > 0) {
+  if (BloomFilterPolicy::Of(database.Policy()) != nullptr && prediction.absent_checks > 0) {
     AddRates(walk, &prediction);
   }
   return prediction;

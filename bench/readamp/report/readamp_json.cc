@@ -11,9 +11,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measurement, lookups, false_positives, data_b
                                    bytes_read, block_cache_hits, file_reads, file_bytes_read,
                                    wasted_reads, cpu_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LevelKeys, level, keys)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BloomTableRow, allowed_error, printed_bits, misprint,
-                                   printed_percent, policy, filter_bytes, measured_percent,
-                                   predicted_percent)
 
 namespace {
 
@@ -33,9 +30,8 @@ json SettingsJson(const ReadampSettings& settings) {
     tree["write_buffer_bytes"] = settings.write_buffer_bytes;
     tree["level0_trigger"] = settings.level0_trigger;
   }
-  const bool all = settings.block_cache_bytes == kWholeDatabase;
   return {{"tree", tree},
-          {"block_cache_bytes", all ? json("all") : json(settings.block_cache_bytes)},
+          {"block_cache_bytes", settings.block_cache_bytes},
           {"threads", settings.threads},
           {"stored_share", settings.stored_share},
           {"zipf_exponent", settings.zipf_exponent},
@@ -70,7 +66,6 @@ json PolicyJson(const PolicyResult& policy) {
           {"sorted_runs", policy.sorted_runs},
           {"levels", policy.levels},
           {"load_cpu_us_per_key", policy.load_cpu_us},
-          {"warnings", policy.warnings},
           {"workloads", workloads}};
 }
 
@@ -87,8 +82,7 @@ json Report::Json(const ReadampSettings& settings) const {
                {"from_db", nullptr},
                {"seconds", seconds},
                {"settings", SettingsJson(settings)},
-               {"policies", json::array()},
-               {"bloom_table_1", bloom_table}};
+               {"policies", json::array()}};
   if (from_database) {
     root["from_db"] = {{"taken", from_database->taken}, {"not_taken", from_database->not_taken}};
   }

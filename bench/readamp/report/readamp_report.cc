@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "exactbloom/version.h"
 #include "tool/support/text_table.h"
 
@@ -41,28 +39,6 @@ std::string WorkloadText(const std::vector<PolicyResult>& policies, std::size_t 
   return fmt::format("{}: {}\n{}\n", first.name, first.description, table.Format());
 }
 
-std::string BloomTableText(const std::vector<BloomTableRow>& rows) {
-  std::string misprints;
-  support::TextTable table({"allowed error", "bits printed", "% saved printed", "bits/key",
-                            "filter bytes", "% saved measured", "% saved predicted"});
-  for (const BloomTableRow& row : rows) {
-    table.AddRow({fmt::format("1/{:.0f}", 1.0 / row.allowed_error),
-                  fmt::format("{}{}", row.printed_bits, row.misprint ? "*" : ""),
-                  fmt::format("{:.1f}", row.printed_percent),
-                  row.policy.substr(row.policy.find(':') + 1), row.filter_bytes,
-                  fmt::format("{:.2f}", row.measured_percent),
-                  fmt::format("{:.2f}", row.predicted_percent)});
-    if (!row.misprint) continue;
-    const double halvings = -std::log2(row.allowed_error);
-    const std::uint64_t bits = rows.front().printed_bits;
-    misprints += fmt::format(
-        "* a misprint: {:.0f} halvings of {} bits each are {:.0f}, which is measured here\n",
-        halvings, bits, static_cast<double>(bits) * halvings);
-  }
-  return "Bloom 1970, Table I: disk reads saved in hyphenating a dictionary, then and now\n" +
-         table.Format() + misprints + "\n";
-}
-
 std::string DetailsText(const Report& report) {
   std::string text;
   for (std::size_t i = 0; i < report.policies.front().workloads.size(); ++i) {
@@ -72,21 +48,17 @@ std::string DetailsText(const Report& report) {
   for (const PolicyResult& policy : report.policies) {
     text += fmt::format(" {} {:.2f}", policy.policy, policy.load_cpu_us);
   }
-  text += "\n\n";
-  return report.bloom_table.empty() ? text : text + BloomTableText(report.bloom_table);
+  return text + "\n\n";
 }
 
 std::string DataText(const Report& report, const ReadampSettings& settings) {
   const PolicyResult& first = report.policies.front();
   return fmt::format(
       "{}: {} keys, {} of them in the store,\n{} tree of {} sorted runs and {} tables (under {}), "
-      "{}, {}filters in memory, {} threads\n",
+      "block cache {} KiB, {}filters in memory, {} threads\n",
       report.source, report.keys, report.stored,
       kTreeNames[static_cast<std::size_t>(settings.tree)].first, first.sorted_runs, first.tables,
-      first.policy,
-      settings.block_cache_bytes == kWholeDatabase
-          ? "all blocks in the block cache"
-          : fmt::format("block cache {} KiB", settings.block_cache_bytes >> 10),
+      first.policy, settings.block_cache_bytes >> 10,
       settings.partitioned_filters ? "partitioned " : "", settings.threads);
 }
 

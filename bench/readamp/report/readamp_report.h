@@ -42,22 +42,9 @@ struct PolicyResult {
   std::size_t tables = 0;
   int sorted_runs = 0;
   std::vector<LevelKeys> levels;
-  double load_cpu_us = 0.0;           // processor time per key
-  std::vector<std::string> warnings;  // of settings that do not fit the tree
+  double load_cpu_us = 0.0;  // processor time per key
   std::optional<GrowthResult> growth;
   std::vector<WorkloadResult> workloads;  // the others
-};
-
-// A line of Bloom's Table I, and the same hash area measured here. The names are those of the JSON.
-struct BloomTableRow {
-  double allowed_error = 0.0;
-  std::uint64_t printed_bits = 0;
-  bool misprint = false;
-  double printed_percent = 0.0;
-  std::string policy;
-  std::uint64_t filter_bytes = 0;
-  double measured_percent = 0.0;   // of all lookups: those that avoided a disk read
-  double predicted_percent = 0.0;  // by the exact rate
 };
 
 // The policy that wastes the fewest reads in a workload, compared with the first one and with the
@@ -76,7 +63,6 @@ struct Report {
   std::optional<TakenSettings> from_database;  // if the keys are from one
   double seconds = 0.0;
   std::vector<PolicyResult> policies;
-  std::vector<BloomTableRow> bloom_table;
 
   // What was measured, and which policy wastes how many reads in the first workload. With the
   // settings' details, or without a policy that has filters, also the tables of all workloads.

@@ -6,7 +6,6 @@
 #include <rocksdb/table.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -17,34 +16,9 @@
 #include "machine.h"
 #include "readamp/open_rocksdb.h"
 #include "tool/support/policy_name.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
-
-// The capacity of a cache that holds the whole database; only what is needed is used.
-constexpr std::size_t kUnlimited = std::size_t{1} << 40;
-
-void ReadWhole(rocksdb::DB& db) {
-  rocksdb::ReadOptions read_options;
-  read_options.total_order_seek = true;
-  const std::unique_ptr<rocksdb::Iterator> iterator(db.NewIterator(read_options));
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) support::CheckForInterrupts();
-  CheckStatus(iterator->status(), "cannot read the database");
-}
-
-// Partitions of filters and indexes are pinned in the block cache, and the rest of it is for data,
-// so its capacity is set after they have been read.
-void PrepareCache(const OpenDatabase& open, std::size_t block_cache_bytes) {
-  if (open.block_cache == nullptr) return;
-  if (block_cache_bytes == kWholeDatabase) {
-    open.block_cache->SetCapacity(kUnlimited);
-    ReadWhole(*open.db);
-    CheckStatus(open.statistics->Reset(), "cannot reset the statistics");
-  } else {
-    open.block_cache->SetCapacity(block_cache_bytes + open.block_cache->GetPinnedUsage());
-  }
-}
 
 // A new directory in `parent`, removed with all its files when the pointer to its path is.
 std::shared_ptr<const std::string> MakeDirectory(const std::string& parent) {
@@ -124,7 +98,7 @@ void Database::Load(LoadObserver* observer) {
 OpenDatabase Database::Open() const {
   OpenDatabase result;
   if (settings_.block_cache_bytes > 0 || settings_.partitioned_filters) {
-    result.block_cache = rocksdb::NewLRUCache(std::min(settings_.block_cache_bytes, kUnlimited));
+    result.block_cache = rocksdb::NewLRUCache(settings_.block_cache_bytes);
   }
   result.env = NewCountingEnv();
   result.statistics = rocksdb::CreateDBStatistics();
@@ -134,7 +108,12 @@ OpenDatabase Database::Open() const {
   const std::string path = *directory_ + "/db";
   CheckStatus(OpenRocksDB(options, path, Access::kRead, &result.db),
               fmt::format("cannot open the database {}", path));
-  PrepareCache(result, settings_.block_cache_bytes);
+  if (result.block_cache != nullptr) {
+    // Partitions of filters and indexes are pinned in the block cache, and the rest of it is for
+    // data, so its capacity is set after they have been read.
+    result.block_cache->SetCapacity(settings_.block_cache_bytes +
+                                    result.block_cache->GetPinnedUsage());
+  }
   return result;
 }
 

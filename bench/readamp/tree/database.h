@@ -66,7 +66,7 @@ class Database {
   double LoadCpuPerKey() const { return load_cpu_us_; }
 
   // Opens it for lookups. Filters and indexes are held in memory outside the block cache, which is
-  // empty at first unless it is to hold the whole database.
+  // empty at first.
   OpenDatabase Open() const;
 
  private:

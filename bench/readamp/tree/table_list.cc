@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "plugin/files/table_file.h"
-#include "plugin/files/table_filter_blocks.h"
 #include "readamp/open_rocksdb.h"
 #include "sorted_runs.h"
+#include "tool/files/table_file.h"
+#include "tool/files/table_filter_blocks.h"
 #include "tool/support/few_tables.h"
 #include "tool/support/progress.h"
 
@@ -24,13 +24,16 @@ std::vector<TableFilterBlock> ReadFilterBlocks(rocksdb::FileSystem& file_system,
   const std::string problem = "cannot read the table " + path;
   std::unique_ptr<files::TableFile> file;
   CheckStatus(files::TableFile::Open(file_system, path, &file), problem);
-  std::vector<files::IndexEntry> entries;
-  CheckStatus(files::ListFilterBlocks(*file, files::FindFilter(*file), &entries), problem);
+  files::FilterBlockList list;
+  CheckStatus(list.Open(*file, files::FindFilter(*file)), problem);
   std::vector<TableFilterBlock> blocks;
-  for (const files::IndexEntry& entry : entries) {
+  while (!list.AtEnd()) {
+    files::IndexEntry entry;
     files::BlockContents contents;
+    CheckStatus(list.Next(&entry), problem);
     CheckStatus(file->ReadBlock(entry.handle, &contents), problem);
-    blocks.push_back({entry.key, contents.Bytes().size(), DescribeFilterBlock(contents.Bytes())});
+    blocks.push_back(
+        {entry.key.ToString(), contents.Bytes().size(), DescribeFilterBlock(contents.Bytes())});
   }
   return blocks;
 }

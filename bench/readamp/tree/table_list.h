@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "plugin/block_description.h"
 #include "readamp/keys/key_set.h"
+#include "tool/files/block_description.h"
 
 namespace exactbloom::readamp {
 

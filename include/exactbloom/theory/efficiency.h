@@ -9,7 +9,7 @@
 // with k towards one (Theorem 26, Conjecture 28). So a classic filter of one key and m/2 probes
 // wastes almost nothing; at the sizes of an SSTable both are at ln 2 = 69%.
 //
-// The function throws std::bad_alloc as FalsePositiveRate does.
+// The function does not allocate, and throws nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 namespace exactbloom {
 
 // Returns -n log2(rate) / m with the exact rate. Parameters as for FalsePositiveRate.
-// Precision: absolute error at most 1e-11 for lines = 0. Errors: NaN for parameters outside the
+// Precision: absolute error at most 1e-11. Errors: NaN for parameters outside the
 // ranges, and for an empty filter. Source: (69), (70).
-double Efficiency(Layout layout, std::uint64_t bits, std::uint64_t keys, int probes);
+double Efficiency(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 }  // namespace exactbloom

@@ -1,0 +1,58 @@
+#include "share.h"
+
+#include <algorithm>
+
+namespace exactbloom::tree {
+namespace {
+
+constexpr double kBitsPerByte = 8.0;
+
+double KeysOf(const std::vector<analysis::EqualRuns>& runs) {
+  double keys = 0.0;
+  for (const analysis::EqualRuns& run : runs) keys += run.keys * run.count;
+  return keys;
+}
+
+// The most bits per key that a budget leaves for a table.
+double LeftBy(const BudgetView& budget) {
+  const double room = std::max(0.0, kFill * budget.bound - budget.held);
+  const double usable = std::max(kLeastOfRoom * room, room - kForOthers * budget.bound);
+  return kBitsPerByte * usable / std::max(1.0, budget.most_keys);
+}
+
+}  // namespace
+
+Share ShareOf(const DivisionOptions& options, const TreeView& view,
+              const std::optional<BudgetView>& budget) {
+  Share share{options.bits_per_key, options.ribbon, false, {}, {}};
+  if (view.own_keys > 0.0) {
+    share.runs = view.other_runs;
+    share.runs.push_back({view.own_keys});
+    if (options.ribbon) analysis::MarkRibbon(share.runs);
+    share.ribbon = share.runs.back().ribbon;
+    const double family_bits = options.bits_per_key * KeysOf(share.runs);
+
+    std::vector<analysis::EqualRuns> all;
+    if (budget) all = budget->other_runs;
+    all.insert(all.end(), share.runs.begin(), share.runs.end());
+    double total_bits = options.bits_per_key * KeysOf(all);
+    if (budget) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * budget->bound);
+    const std::vector<double> divided = analysis::DivideAmongRuns(options.kind, all, total_bits);
+    share.planned.assign(divided.end() - static_cast<std::ptrdiff_t>(share.runs.size()),
+                         divided.end());
+
+    const double planned = share.planned.back();
+    const double left = (kMostOverAverage * family_bits - kBitsPerByte * view.other_filter_bytes) /
+                        std::max(1.0, view.keys_to_write);
+    share.bits_per_key =
+        std::max(std::min(planned, left), std::min(kLeastPart * planned, options.bits_per_key));
+  }
+  if (budget) {
+    const double left = LeftBy(*budget);
+    share.is_budget_spent = left < 1.0 && left < share.bits_per_key;
+    share.bits_per_key = std::min(share.bits_per_key, left);
+  }
+  return share;
+}
+
+}  // namespace exactbloom::tree

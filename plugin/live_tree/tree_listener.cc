@@ -1,0 +1,211 @@
+#include "exactbloom/tree_listener.h"
+
+#include <rocksdb/db.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sized_table.h"
+
+namespace exactbloom {
+namespace tree {
+namespace {
+
+using rocksdb::DB;
+
+std::vector<LiveFile> FilesOf(const rocksdb::CompactionJobInfo& info,
+                              const std::vector<std::string>& paths,
+                              const std::vector<rocksdb::CompactionFileInfo>& infos) {
+  std::vector<LiveFile> files;
+  for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
+    LiveFile& file = files.emplace_back();
+    file.number = infos[i].file_number;
+    file.level = infos[i].level;
+    // A compaction service returns tables without properties.
+    const auto properties = info.table_properties.find(paths[i]);
+    if (properties != info.table_properties.end() && properties->second != nullptr) {
+      file.facts = TableFacts::Of(*properties->second);
+    }
+  }
+  return files;
+}
+
+bool AreKnown(const std::vector<LiveFile>& files) {
+  return std::all_of(files.begin(), files.end(),
+                     [](const LiveFile& file) { return file.facts.has_value(); });
+}
+
+// What is known of databases is not the listener's: a database may have two, or two databases one.
+class TreeListener : public rocksdb::EventListener {
+ public:
+  const char* Name() const override { return kTreeListenerName; }
+
+  void OnMemTableSealed(const rocksdb::MemTableInfo& info) override {
+    Guard([&] {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      sealed_[info.cf_name] += info.num_entries;
+    });
+  }
+
+  void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
+    Guard([&] {
+      const std::uint64_t keys = TakeSealed(*db, info.cf_name);
+      Update(*db, [&](OpenDatabase& database) {
+        database.BeginFlush(info.cf_name, info.cf_id, info.job_id, info.thread_id, keys);
+      });
+    });
+  }
+
+  void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
+    Guard([&] {
+      const std::vector<LiveFile> outputs = {
+          {info.file_number, 0, TableFacts::Of(info.table_properties)}};
+      Update(*db, [&](OpenDatabase& database) {
+        database.EndJob(info.cf_name, info.cf_id, info.job_id, {}, outputs);
+      });
+    });
+  }
+
+  void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
+    Guard([&] {
+      const auto inputs = FilesOf(info, info.input_files, info.input_file_infos);
+      Update(*db, [&](OpenDatabase& database) {
+        database.BeginCompaction(info.cf_name, info.cf_id, info.job_id, info.thread_id,
+                                 info.base_input_level, info.output_level, inputs);
+      });
+    });
+  }
+
+  void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
+    Guard([&] {
+      const auto inputs = FilesOf(info, info.input_files, info.input_file_infos);
+      const auto outputs = FilesOf(info, info.output_files, info.output_file_infos);
+      Update(*db, [&](OpenDatabase& database) {
+        if (!info.status.ok()) return database.CancelJob(info.cf_name, info.job_id);
+        database.EndJob(info.cf_name, info.cf_id, info.job_id, inputs, outputs);
+        if (!AreKnown(outputs)) database.is_stale = true;
+      });
+      // CompactRange may move the outputs to another level after this event.
+      if (info.compaction_reason == rocksdb::CompactionReason::kManualCompaction) MarkStale(*db);
+    });
+  }
+
+  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
+    Guard([&] {
+      TableInProgress table{info.file_path, info.cf_name, info.job_id, nullptr, false};
+      {
+        const auto lock = OpenDatabases::All().Lock();
+        table.database = OpenDatabases::All().Find(info.db_name);
+      }
+      BeginTableInProgress(std::move(table));
+    });
+  }
+
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    Guard([&] {
+      const TableInProgress table = EndTableInProgress(info.file_path);
+      if (table.database == nullptr) return;
+      const std::uint64_t number = NumberOf(info.file_path);
+      const auto lock = OpenDatabases::All().Lock();
+      OpenDatabase& database = *table.database;
+      if (database.is_closed()) return;
+      if (!info.status.ok()) return database.AbandonTable(number);
+      database.FinishTable(table.family, table.job, number, info.table_properties);
+      // RocksDB asks no policy for a table that gets no filter.
+      const bool is_of_others = !table.is_sized && info.table_properties.filter_size != 0;
+      if (is_of_others) database.FindOrAdd(table.family).Use(nullptr);
+    });
+  }
+
+  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
+    Guard([&] {
+      const auto lock = OpenDatabases::All().Lock();
+      const auto database = OpenDatabases::All().Find(info.db_name);
+      if (database != nullptr) database->DeleteTable(NumberOf(info.file_path));
+    });
+  }
+
+  void OnExternalFileIngested(DB* db, const rocksdb::ExternalFileIngestionInfo& info) override {
+    Guard([&] {
+      Update(*db, [&](OpenDatabase& database) {
+        constexpr int kNoJob = -1;
+        database.FinishTable(info.cf_name, kNoJob, NumberOf(info.internal_file_path),
+                             info.table_properties);
+      });
+    });
+  }
+
+  void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    const auto lock = OpenDatabases::All().Lock();
+    OpenDatabases::All().Close(handle);
+  }
+
+  // The job that failed, of a database that is not named, may fire no end event.
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* /*error*/) override {
+    const auto lock = OpenDatabases::All().Lock();
+    OpenDatabases::All().MarkAllStale();
+  }
+
+ private:
+  // No exception may reach RocksDB.
+  template <typename Function>
+  static void Guard(Function function) {
+    try {
+      function();
+    } catch (...) {
+      const auto lock = OpenDatabases::All().Lock();
+      OpenDatabases::All().MarkAllStale();
+    }
+  }
+
+  // The entries of the memtables of a family that wait to be flushed, at most. The event of a
+  // sealed memtable does not name its database, so of several with this listener it is the sum.
+  std::uint64_t TakeSealed(DB& db, const std::string& family) {
+    std::uint64_t of_all_families = 0;
+    const bool is_known =
+        db.GetAggregatedIntProperty(DB::Properties::kNumEntriesImmMemTables, &of_all_families);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = sealed_.find(family);
+    const std::uint64_t sealed = found == sealed_.end() ? 0 : found->second;
+    if (found != sealed_.end()) sealed_.erase(found);
+    if (!is_known || of_all_families == 0) return sealed;
+    return sealed == 0 ? of_all_families : std::min(sealed, of_all_families);
+  }
+
+  template <typename Change>
+  static void Update(DB& db, Change change) {
+    const std::shared_ptr<OpenDatabase> database = Follow(db);
+    SnapshotIfWanted(db, database);
+    {
+      const auto lock = OpenDatabases::All().Lock();
+      change(*database);
+    }
+    SnapshotIfWanted(db, database);
+  }
+
+  static void MarkStale(DB& db) {
+    const std::shared_ptr<OpenDatabase> database = Follow(db);
+    const auto lock = OpenDatabases::All().Lock();
+    database->is_stale = true;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::uint64_t> sealed_;  // entries, by family
+};
+
+}  // namespace
+
+std::unique_ptr<rocksdb::EventListener> MakeTreeListener() {
+  return std::make_unique<TreeListener>();
+}
+
+}  // namespace tree
+
+std::shared_ptr<rocksdb::EventListener> NewTreeListener() { return tree::MakeTreeListener(); }
+
+}  // namespace exactbloom

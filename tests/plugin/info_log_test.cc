@@ -1,0 +1,92 @@
+// What the info log says of the tables' filters.
+#include <gtest/gtest.h>
+#include <rocksdb/sst_file_writer.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter_policy.h"
+#include "exactbloom/tree_listener.h"
+#include "plugin/bloom_filter_policy.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+std::vector<std::string> LinesOfTheLog(const std::string& database) {
+  std::ifstream log(database + "/LOG");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(log, line);) {
+    const std::size_t ours = line.find("exactbloom: ");
+    if (ours != std::string::npos) lines.push_back(line.substr(ours));
+  }
+  return lines;
+}
+
+constexpr char kAdvice[] =
+    "before ExactBloom is removed, set a built-in policy and replace the filters "
+    "(docs/operations.md, Switching off)";
+
+std::vector<std::string> Announced(const PolicyOptions& options) {
+  const TemporaryDirectory directory;
+  const rocksdb::Options with = OptionsWith(std::make_shared<BloomFilterPolicy>(options));
+  const Database db = Open(with, directory.path("db"));
+  rocksdb::ColumnFamilyHandle* other = nullptr;
+  EXPECT_TRUE(db->CreateColumnFamily(with, "other", &other).ok());
+  for (int flush = 0; flush < 3; ++flush) {
+    PutAndFlush(*db, 100);
+    PutAndFlush(*db, 100, "value", 0, other);
+  }
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+  return LinesOfTheLog(directory.path("db"));
+}
+
+TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
+  const std::string start = "exactbloom: column family [";
+  const std::string kernel = ", kernel " + std::string(KernelName()) + "; " + kAdvice;
+  const auto lines = [&](const std::string& policy) {
+    return std::vector<std::string>{start + "default]: " + policy + kernel,
+                                    start + "other]: " + policy + kernel};
+  };
+  EXPECT_EQ(Announced({}), lines("classic_bloom:10"));
+  PolicyOptions options;
+  options.level_bits = {14, 9.5};
+  options.hash_seed = 1;
+  EXPECT_EQ(Announced(options), lines("{id=classic_bloom;level_bits=14:9.5;hash_seed=1}"));
+}
+
+TEST(InfoLog, NamesTheWayBackWhenADatabaseIsFollowed) {
+  const TemporaryDirectory directory;
+  for (const bool is_ours : {false, true}) {
+    rocksdb::Options options =
+        OptionsWith(is_ours ? PolicyPointer(NewExactBloomFilterPolicy(10)) : PolicyPointer());
+    options.listeners = {NewTreeListener()};
+    const Database db = Open(options, directory.path("db"));
+    ASSERT_TRUE(FollowDatabase(db.get()).ok());
+  }
+  EXPECT_EQ(
+      LinesOfTheLog(directory.path("db")),
+      std::vector<std::string>{std::string("exactbloom: the database is followed; ") + kAdvice});
+}
+
+// SstFileWriter does not ask whether the options are valid.
+TEST(InfoLog, SaysWhyTablesGetNoFilters) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(-1.0)));
+  ASSERT_TRUE(
+      rocksdb::CreateLoggerFromOptions(directory.path(""), options, &options.info_log).ok());
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+  ASSERT_TRUE(writer.Open(directory.path("table.sst")).ok());
+  ASSERT_TRUE(writer.Put("key", "value").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  const std::vector<std::string> lines = LinesOfTheLog(directory.path(""));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("no filters, because of"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("bits_per_key is '-1'"), std::string::npos) << lines[0];
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,108 @@
+// What the tool does when standard output or standard error cannot be written, and with names that
+// are not UTF-8.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "sample_database.h"
+#include "tool/support/progress.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+using testing::AskTool;
+using testing::AskToolForJson;
+
+class Output : public ::testing::Test {
+ protected:
+  Output() {
+    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path("db")), 100);
+    std::ofstream(directory_.path("OPTIONS"))
+        << "[CFOptions \"default\"]\n[TableOptions/BlockBasedTable \"default\"]\n"
+           "  filter_policy=unheard:10\n";
+  }
+
+  // Runs the tool with a redirection of the shell; {} in the arguments is the directory.
+  testing::Outcome Ask(const std::string& arguments, const std::string& redirection) const {
+    const std::string filled = fmt::format(fmt::runtime(arguments), directory_.path());
+    return testing::RunCommand(
+        fmt::format("sh -c '{} {} {}'", EXACTBLOOM_TOOL, filled, redirection));
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Output, ThatCannotBeWrittenIsAnErrorOfEachSubcommand) {
+  for (const char* arguments :
+       {"rate --m 64 --n 4 --k 9", "plan --keys 5 --bits-per-key 9", "inspect {}/db",
+        "verify {}/db", "advise {}/db", "check {}/OPTIONS", "check {}/OPTIONS --json", "--help"}) {
+    for (const char* redirection : {">/dev/full", ">&-"}) {
+      SCOPED_TRACE(fmt::format("{} {}", arguments, redirection));
+      testing::ExpectRefusal(Ask(arguments, redirection), "standard output cannot be written");
+    }
+  }
+}
+
+TEST_F(Output, WithoutStandardErrorTheExitStatusIsTheSame) {
+  for (const char* redirection : {"2>/dev/full", "2>&-"}) {
+    SCOPED_TRACE(redirection);
+    EXPECT_EQ(Ask("inspect {}/none", redirection).status, 2);
+    EXPECT_EQ(Ask("check {}/OPTIONS", redirection).status, 1);
+    EXPECT_EQ(Ask("inspect {}/db", redirection).status, 0);
+  }
+}
+
+// A terminal that is closed while its progress line is drawn.
+TEST(ProgressLine, ItsTerminalMayBeClosed) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) GTEST_SKIP() << "there are no pseudo-terminals";
+  ASSERT_EQ(grantpt(terminal) | unlockpt(terminal), 0);
+  const int line = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  const int standard_error = dup(STDERR_FILENO);
+  ASSERT_GE(dup2(line, STDERR_FILENO), 0);
+  {
+    support::Progress progress;
+    close(terminal);
+    progress.Begin("step", 1);
+  }
+  dup2(standard_error, STDERR_FILENO);
+  close(standard_error);
+  close(line);
+}
+
+TEST(Json, NamesThatAreNotUtf8AreEscaped) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("p\xff");
+  {
+    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path);
+    for (const std::string name : {"a\xff\"", "a\xfe\"", "\xc3\xa4"}) {
+      rocksdb::ColumnFamilyHandle* family = nullptr;
+      ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), name, &family).ok());
+      PutAndFlush(*db, 100, "value", 0, family);
+      ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+    }
+  }
+  const json report = AskToolForJson("inspect " + path);
+  EXPECT_TRUE(Mentions(report.at("files")[0].at("path"), "/p\\xff/"));
+  std::set<std::string> families;
+  for (const auto& [name, reads] : report.at("totals").at("wasted_reads").items()) {
+    families.insert(name);
+  }
+  EXPECT_EQ(families, (std::set<std::string>{"a\\xff\\x22", "a\\xfe\\x22", "\xc3\xa4"}));
+  EXPECT_EQ(AskToolForJson("verify " + path).at("levels").size(), 3U);
+  EXPECT_EQ(AskToolForJson("advise " + path).at("column_families").size(), 3U);
+  const std::string options = fmt::format("{}/OPTIONS-\xff", directory.path());
+  std::ofstream(options) << "[CFOptions \"default\"]\n";
+  EXPECT_TRUE(Mentions(AskToolForJson("check " + options, 1).at("file"), "OPTIONS-\\xff"));
+}
+
+}  // namespace
+}  // namespace exactbloom

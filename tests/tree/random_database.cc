@@ -1,0 +1,321 @@
+#include "random_database.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "exactbloom/memory_budget.h"
+#include "exactbloom/tree_listener.h"
+#include "plugin/rocksdb_compat.h"
+
+namespace exactbloom {
+namespace {
+
+using rocksdb::ColumnFamilyHandle;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPause = std::chrono::milliseconds(10);
+constexpr auto kLongestWait = std::chrono::seconds(60);
+
+// No table can be written for long. Where writes of the MANIFEST fail, RocksDB 7.8 may leave a
+// database that it cannot open.
+faults::Probabilities ChosenProbabilities() {
+  using faults::Fault;
+  using faults::FileKind;
+  using faults::Operation;
+  return {{{FileKind::kTable, Operation::kWrite, Fault::kFail}, 0.1},
+          {{FileKind::kTable, Operation::kWrite, Fault::kShorten}, 0.1},
+          {{FileKind::kTable, Operation::kSync, Fault::kFail}, 0.1},
+          {{FileKind::kTable, Operation::kCreate, Fault::kFail}, 0.1}};
+}
+
+}  // namespace
+
+RandomDatabase::RandomDatabase(std::uint64_t seed, std::string path,
+                               RandomSurroundings& surroundings)
+    : random_(seed),
+      path_(std::move(path)),
+      surroundings_(surroundings),
+      faults_(random_(), ChosenProbabilities()),
+      env_(faults::NewFaultyEnv(faults_)) {
+  if (Choose(3) == 0) style_ = rocksdb::kCompactionStyleUniversal;
+  is_variant_ = Choose(2) == 0;
+  is_partitioned_ = Choose(6) == 0;
+  subcompactions_ = 1 + static_cast<int>(Choose(3));
+  listener_ = Choose(2) == 0 ? surroundings_.SharedListener() : NewTreeListener();
+  Family& family = families_[rocksdb::kDefaultColumnFamilyName];
+  family.keeps_all = Choose(2) == 0;
+  SetPolicy(family);
+  OpenAgain(/*follows=*/Choose(2) == 0);
+  family.known = AllKnown();  // it has no tables
+}
+
+RandomDatabase::~RandomDatabase() {
+  faults_.Switch(false);
+  Close();
+}
+
+RandomDatabase::Family& RandomDatabase::ChooseFamily() {
+  return std::next(families_.begin(), static_cast<std::ptrdiff_t>(Choose(families_.size())))
+      ->second;
+}
+
+void RandomDatabase::SetPolicy(Family& family) {
+  const auto& policies = surroundings_.Policies();
+  family.policy = policies[Choose(policies.size())];
+  const bool is_shared = !family.policy.is_own || Choose(2) == 0;
+  family.object = is_shared ? family.policy.shared : PolicyOf(family.policy.options);
+  family.most_bits = std::max(family.most_bits, family.policy.options.bits_per_key);
+  family.had_ribbon |= family.policy.is_own && family.policy.options.ribbon;
+  family.counts = false;
+}
+
+std::vector<ColumnFamilyHandle*> RandomDatabase::Handles() const {
+  std::vector<ColumnFamilyHandle*> handles;
+  for (const auto& [name, family] : families_) handles.push_back(family.handle);
+  return handles;
+}
+
+bool RandomDatabase::HasUnknownFilters() const {
+  return std::any_of(families_.begin(), families_.end(), [](const auto& named) {
+    return named.second.policy.HasBudget() && named.second.known < Known::kPartitions;
+  });
+}
+
+rocksdb::Options RandomDatabase::OptionsOf(const Family& family) const {
+  rocksdb::BlockBasedTableOptions tables = PlannedSizes();
+  tables.filter_policy = family.object;
+  if (is_partitioned_) PartitionFilters(1024, &tables);
+  rocksdb::Options options = FollowingOptions(family.object, listener_);
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
+  options.listeners.push_back(surroundings_.BudgetWatch());
+  options.env = env_.get();
+  options.max_bgerror_resume_count = 0;  // FailJobs() does it
+  options.max_open_files = open_files_;
+  options.max_background_jobs = 4;
+  options.max_subcompactions = static_cast<std::uint32_t>(subcompactions_);
+  options.atomic_flush = is_atomic_;
+  options.compaction_style = style_;
+  options.level_compaction_dynamic_level_bytes = is_variant_;
+  options.compaction_options_universal.incremental = is_variant_;
+  return options;
+}
+
+rocksdb::Status RandomDatabase::Open(const std::string& path, Database* db,
+                                     std::vector<ColumnFamilyHandle*>* handles, Mode mode) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (const auto& [name, family] : families_) descriptors.emplace_back(name, OptionsOf(family));
+  rocksdb::Options options = OptionsOf(families_.begin()->second);
+  if (mode == Mode::kReadOnly) {
+    return rocksdb::DB::OpenForReadOnly(options, path, descriptors, handles, Receive(db));
+  }
+  if (mode == Mode::kWriter)
+    return rocksdb::DB::Open(options, path, descriptors, handles, Receive(db));
+  options.max_open_files = -1;
+  return rocksdb::DB::OpenAsSecondary(options, path, path + ".secondary", descriptors, handles,
+                                      Receive(db));
+}
+
+void RandomDatabase::OpenAgain(bool follows) {
+  surroundings_.ExpectMore();
+  std::vector<ColumnFamilyHandle*> handles;
+  const Status status = Open(path_, &db_, &handles, Mode::kWriter);
+  ASSERT_TRUE(status.ok()) << path_ << ": " << status.ToString();
+  auto handle = handles.begin();
+  for (auto& [name, family] : families_) {
+    family.handle = *handle++;
+    family.counts = false;
+    // Tables with overwritten or deleted keys have more entries than keys in filters.
+    family.known = open_files_ == -1 && family.keeps_all ? Known::kKeys : Known::kTables;
+  }
+  if (follows) {
+    EXPECT_TRUE(FollowAgain().ok());
+  }
+}
+
+void RandomDatabase::Close() {
+  if (db_ == nullptr) return;
+  iterators_.clear();
+  for (auto& [name, family] : families_) {
+    EXPECT_TRUE(db_->DestroyColumnFamilyHandle(family.handle).ok());
+    family.handle = nullptr;
+  }
+  db_.reset();
+}
+
+rocksdb::Status RandomDatabase::Put(Family& family, std::uint64_t key) {
+  const std::string value = std::to_string(++values_);
+  Status status = db_->Put({}, family.handle, KeyOf(key), value);
+  if (status.ok()) {
+    family.contents[key] = value;
+    family.deleted.erase(key);
+  }
+  return status;
+}
+
+rocksdb::Status RandomDatabase::PutNew(Family& family, bool in_order) {
+  constexpr std::uint64_t kOdd = 611'953;
+  return Put(family, in_order ? 2 * kScatteredSpace + family.in_order++
+                              : kScatteredSpace + family.scattered++ * kOdd % kScatteredSpace);
+}
+
+rocksdb::Status RandomDatabase::WriteTo(Family& family, std::uint64_t count) {
+  const bool in_order = Choose(4) == 0;
+  Status status;
+  for (std::uint64_t i = 0; status.ok() && i < count; ++i) {
+    if (family.keeps_all || in_order) {
+      status = PutNew(family, in_order);
+    } else if (const std::uint64_t key = Choose(kKeySpace); Choose(8) != 0) {
+      status = Put(family, key);
+    } else {
+      status = db_->Delete({}, family.handle, KeyOf(key));
+      if (!status.ok()) break;
+      family.contents.erase(key);
+      family.deleted.insert(key);
+    }
+  }
+  return status;
+}
+
+std::uint64_t RandomDatabase::PropertyOf(ColumnFamilyHandle* handle, const std::string& name) {
+  std::uint64_t value = 0;
+  EXPECT_TRUE(db_->GetIntProperty(handle, "rocksdb." + name, &value)) << name;
+  return value;
+}
+
+void RandomDatabase::AwaitEndOfJobs() {
+  ColumnFamilyHandle* const any = db_->DefaultColumnFamily();
+  while (PropertyOf(any, "num-running-flushes") != 0 ||
+         PropertyOf(any, "num-running-compactions") != 0) {
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+void RandomDatabase::AwaitQuietFamilies() {
+  // In other styles some may be pending that no job will do.
+  const bool does_pending = style_ == rocksdb::kCompactionStyleLevel;
+  const auto is_busy = [&](const auto& named) {
+    ColumnFamilyHandle* const handle = named.second.handle;
+    return PropertyOf(handle, "mem-table-flush-pending") != 0 ||
+           PropertyOf(handle, "num-running-flushes") != 0 ||
+           PropertyOf(handle, "num-running-compactions") != 0 ||
+           (does_pending && PropertyOf(handle, "compaction-pending") != 0);
+  };
+  const Clock::time_point end = Clock::now() + kLongestWait;
+  while (std::any_of(families_.begin(), families_.end(), is_busy)) {
+    ASSERT_LT(Clock::now(), end) << path_ << " never becomes quiet";
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+void RandomDatabase::ExpectContents(rocksdb::DB& db,
+                                    const std::vector<ColumnFamilyHandle*>& handles,
+                                    bool all_keys) {
+  constexpr std::uint64_t kSample = 150;
+  std::string value;
+  auto handle = handles.begin();
+  for (const auto& [name, family] : families_) {
+    const auto expect = [&](std::uint64_t key, const std::string* expected) {
+      const Status status = db.Get({}, *handle, KeyOf(key), &value);
+      ASSERT_EQ(status.ok(), expected != nullptr)
+          << path_ << ", " << name << ", key " << key << ": " << status.ToString();
+      if (expected != nullptr) {
+        ASSERT_EQ(value, *expected) << path_ << ", " << name << ", " << key;
+      }
+    };
+    const auto step = [&](std::size_t size) {
+      return all_keys ? 1 : 1 + static_cast<std::ptrdiff_t>(Choose(1 + 2 * size / kSample));
+    };
+    const auto walk = [&](const auto& keys, auto visit) {
+      for (auto key = keys.begin(); key != keys.end();) {
+        visit(*key);
+        for (auto left = step(keys.size()); left > 0 && key != keys.end(); --left) ++key;
+      }
+    };
+    walk(family.contents, [&](const auto& pair) { expect(pair.first, &pair.second); });
+    walk(family.deleted, [&](std::uint64_t key) { expect(key, nullptr); });
+    expect(5 * kScatteredSpace, nullptr);
+    ++handle;
+  }
+}
+
+std::string RandomDatabase::FindBudgetDifference() {
+  const Trees trees = TreesOf(*db_);
+  for (const auto& [name, family] : families_) {
+    if (!family.policy.HasBudget()) continue;
+    for (const RandomPolicy& policy : surroundings_.Policies()) {
+      if (!policy.HasBudget()) continue;
+      const MemoryBudgetUse use = GetMemoryBudgetUse(policy.options.budget);
+      const auto counted = std::find_if(
+          use.families.begin(), use.families.end(), [&, &family_name = name](auto& of) {
+            return of.database == path_ && of.column_family == family_name;
+          });
+      const bool is_here = counted != use.families.end();
+      const bool is_expected = policy.options.budget == family.policy.options.budget;
+      const std::string which = "family " + name + ", budget " + policy.options.budget;
+      if (family.counts && is_here != is_expected) return which + (is_here ? " is another" : "");
+      if (!is_here || !is_expected || family.known < Known::kPartitions) continue;
+      const TableSum truth = trees.count(name) == 0 ? TableSum() : SumOf(trees.at(name));
+      if (AreBytesOf(truth, family.known, counted->filter_bytes)) continue;
+      return which + ": " + std::to_string(counted->filter_bytes) + " bytes instead of " +
+             std::to_string(truth.filter_bytes);
+    }
+  }
+  return "";
+}
+
+// What is wrong is to be right after the next events.
+void RandomDatabase::ExpectKnown() {
+  const KnownOf known_of = [&](const std::string& name) {
+    const auto family = families_.find(name);
+    return family == families_.end() ? Known::kNothing : family->second.known;
+  };
+  const Clock::time_point end = Clock::now() + kLongestWait;
+  for (;; std::this_thread::sleep_for(kPause)) {
+    AwaitQuietFamilies();
+    // A database that was not followed and has had no job since is not known.
+    const bool may_be_unknown = known_of(rocksdb::kDefaultColumnFamilyName) < Known::kPartitions;
+    if (may_be_unknown && GetSortedRuns(*db_).empty()) return;
+    std::string difference = FindDifference(*db_, known_of);
+    if (difference.empty()) difference = FindBudgetDifference();
+    if (difference.empty()) return;
+    ASSERT_LT(Clock::now(), end) << path_ << ": " << difference;
+    ASSERT_TRUE(PutNew(families_.at(rocksdb::kDefaultColumnFamilyName), /*in_order=*/true).ok());
+    ASSERT_TRUE(db_->Flush({}).ok());
+  }
+}
+
+void RandomDatabase::ExpectAverages() {
+  constexpr double kMost = 1.06;
+  constexpr double kBytesOfTable = 69.0;
+  // RocksDB's Ribbon filters have multiples of 128 slots.
+  constexpr double kRibbonBytesOfBit = 16.0;
+  if (is_partitioned_) return;
+  const Trees trees = TreesOf(*db_);
+  for (const auto& [name, family] : families_) {
+    const auto tree = trees.find(name);
+    if (!family.keeps_all || tree == trees.end()) continue;
+    const TableSum sum = SumOf(tree->second);
+    EXPECT_LE(
+        static_cast<double>(sum.filter_bytes),
+        kMost * family.most_bits / 8.0 * static_cast<double>(sum.keys) +
+            (kBytesOfTable + (family.had_ribbon ? kRibbonBytesOfBit * family.most_bits : 0.0)) *
+                static_cast<double>(sum.tables))
+        << path_ << ", " << name << ": " << sum.tables << " tables with " << sum.BitsPerKey()
+        << " instead of " << family.most_bits << " bits per key";
+  }
+}
+
+void RandomDatabase::ExpectRight(bool all_keys) {
+  AwaitQuietFamilies();
+  ExpectKnown();
+  ExpectAverages();
+  ExpectContents(*db_, Handles(), all_keys);
+}
+
+}  // namespace exactbloom

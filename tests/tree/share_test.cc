@@ -1,0 +1,120 @@
+// What a table gets by the runs of its tree: the limits, and what is not known.
+#include "plugin/live_tree/share.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+namespace exactbloom::tree {
+namespace {
+
+using analysis::EqualRuns;
+
+constexpr double kBits = 10.0;
+
+DivisionOptions Options(bool ribbon = false) { return {FilterKind::kClassic, kBits, ribbon}; }
+
+double KeysOf(const std::vector<EqualRuns>& runs) {
+  double keys = 0.0;
+  for (const EqualRuns& run : runs) keys += run.keys * run.count;
+  return keys;
+}
+
+// A job that writes a run anew beside others, whose filters have `bits_per_key`.
+TreeView WriteBeside(const std::vector<EqualRuns>& others, double keys,
+                     double bits_per_key = kBits) {
+  return {others, keys, keys, KeysOf(others) * bits_per_key / 8.0};
+}
+
+double BitsOf(const TreeView& view, const std::optional<BudgetView>& budget = {}) {
+  return ShareOf(Options(), view, budget).bits_per_key;
+}
+
+TEST(Share, OfAnUnknownRunIsTheAverage) {
+  for (const bool ribbon : {false, true}) {
+    const Share share = ShareOf(Options(ribbon), TreeView(), {});
+    EXPECT_EQ(share.bits_per_key, kBits);
+    EXPECT_EQ(share.ribbon, ribbon);
+    EXPECT_TRUE(share.runs.empty());
+  }
+  EXPECT_NEAR(BitsOf(WriteBeside({}, 1e4)), kBits, 1e-6) << "all of the first run";
+}
+
+TEST(Share, GivesSmallRunsMoreAndUsesTheAverage) {
+  const Share small = ShareOf(Options(), WriteBeside({{1e4, 2.0}, {1e6, 1.0}}, 1e4, 9.7), {});
+  ASSERT_EQ(small.planned.size(), 3U);
+  EXPECT_NEAR(small.planned.back(), small.planned[0], 1e-6);
+  EXPECT_GT(small.bits_per_key, kBits + 4.0);
+  EXPECT_EQ(small.bits_per_key, small.planned.back());
+  double used = 0.0;
+  for (std::size_t i = 0; i < small.runs.size(); ++i) {
+    used += small.planned[i] * small.runs[i].keys * small.runs[i].count;
+  }
+  EXPECT_NEAR(used, kBits * KeysOf(small.runs), 1e-3 * used);
+  const double large = BitsOf(WriteBeside({{1e4, 3.0}}, 1e6));
+  EXPECT_LT(large, kBits);
+  EXPECT_GT(large, kBits - 1.0);
+}
+
+// What other runs already have is not there for the table, down to a part of its share.
+TEST(Share, KeepsTheAverageOfTheFamily) {
+  const std::vector<EqualRuns> others = {{1e5, 1.0}, {1e6, 1.0}};
+  const double share = BitsOf(WriteBeside(others, 1e5, 5.0));
+  const double limited = BitsOf(WriteBeside(others, 1e5, 10.2));
+  EXPECT_LT(limited, share);
+  EXPECT_NEAR((10.2 * 1.1e6 + limited * 1e5) / 1.2e6, kMostOverAverage * kBits, 1e-6);
+  const double least = BitsOf(WriteBeside(others, 1e5, 20.0));
+  EXPECT_NEAR(least, kLeastPart * share, 0.01 * share);
+  // The least is at most the average: a level 0 that piles up has large shares.
+  EXPECT_EQ(BitsOf(WriteBeside({{1e3, 20.0}, {1e8, 1.0}}, 1e3, 20.0)), kBits);
+}
+
+BudgetView Budget(double bound, double held, double most_keys) {
+  BudgetView budget;
+  budget.bound = bound;
+  budget.held = held;
+  budget.most_keys = most_keys;
+  return budget;
+}
+
+TEST(Share, OfABudgetLeavesRoomForOthers) {
+  const TreeView view = WriteBeside({{1e4, 3.0}}, 1e6);
+  const double unlimited = BitsOf(view);
+  EXPECT_EQ(BitsOf(view, Budget(1e8, 0.0, 1e6)), unlimited);
+  // The bound divided: .6 of 8e6 bits among 1.03e6 keys.
+  EXPECT_NEAR(BitsOf(view, Budget(1e6, 0.0, 1e5)), 0.6 * 8.0 / 1.03, 0.3);
+  // What is left beside what is held, less a part of the bound.
+  EXPECT_NEAR(BitsOf(view, Budget(1e6, 6e5, 1e6)),
+              8.0 * (kFill * 1e6 - 6e5 - kForOthers * 1e6) / 1e6, 1e-9);
+  // At least a quarter of it.
+  EXPECT_NEAR(BitsOf(view, Budget(1e6, 9e5, 1e6)), 8.0 * kLeastOfRoom * (kFill * 1e6 - 9e5) / 1e6,
+              1e-9);
+  const Share spent = ShareOf(Options(), view, Budget(1e6, 1.1e6, 1e6));
+  EXPECT_EQ(spent.bits_per_key, 0.0);
+  EXPECT_TRUE(spent.is_budget_spent);
+  EXPECT_FALSE(ShareOf(Options(), view, Budget(1e6, 6e5, 1e6)).is_budget_spent);
+}
+
+TEST(Share, OfABudgetIsDividedAmongAllThatShareIt) {
+  const TreeView view = WriteBeside({{1e4, 3.0}}, 1e6);
+  BudgetView budget = Budget(1e6, 0.0, 1e5);
+  const double alone = BitsOf(view, budget);
+  budget.other_runs = {{1e6, 1.0}};
+  const double beside_one = BitsOf(view, budget);
+  EXPECT_NEAR(beside_one, alone / 2.0, 0.1 * alone);
+  budget.other_runs.push_back({100.0, 1.0});
+  EXPECT_NEAR(BitsOf(view, budget), beside_one, 0.01 * beside_one);
+}
+
+TEST(Share, OfALargeRunIsOfRibbonFilters) {
+  EXPECT_TRUE(ShareOf(Options(true), WriteBeside({{1e6, 1.0}}, 3e4), {}).ribbon);
+  EXPECT_FALSE(ShareOf(Options(true), WriteBeside({{1e6, 1.0}}, 1e4), {}).ribbon);
+  EXPECT_FALSE(ShareOf(Options(false), WriteBeside({{1e6, 1.0}}, 3e4), {}).ribbon);
+  // Many small runs hold much together.
+  EXPECT_TRUE(ShareOf(Options(true), WriteBeside({{1e4, 299.0}}, 1e4), {}).ribbon);
+  EXPECT_TRUE(ShareOf(Options(true), WriteBeside({{1e4, 59.0}, {1e6, 1.0}}, 1e4), {}).ribbon);
+}
+
+}  // namespace
+}  // namespace exactbloom::tree

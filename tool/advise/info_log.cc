@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "advise.h"
+
+namespace exactbloom::tool {
+
+InfoLog ReadInfoLog(const std::string& database) {
+  InfoLog log;
+  const std::filesystem::path path = std::filesystem::path(database) / "LOG";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return log;
+  std::ifstream file(path);
+  std::string line;
+  // Whether the line has the name; then reads what is behind it.
+  const auto take = [&line](std::string_view name, auto* value) {
+    const std::size_t place = line.find(name);
+    if (place == std::string::npos) return false;
+    std::istringstream(line.substr(place + name.size())) >> *value;
+    return true;
+  };
+  constexpr std::string_view kFamily = "Options for column family [";
+  BlockCache* cache = nullptr;
+  double uptime = 0.0;
+  std::uint64_t batched = 0;
+  std::uint64_t passed = 0;
+  std::uint64_t found = 0;
+  while (std::getline(file, line)) {
+    if (const std::size_t place = line.find(kFamily); place != std::string::npos) {
+      const std::string name = line.substr(place + kFamily.size());
+      cache = &log.caches[name.substr(0, name.rfind(']'))];
+    } else if (cache != nullptr) {
+      take(" block_cache: ", &cache->address);
+      take(" capacity : ", &cache->capacity);
+      if (take(" num_shard_bits : ", &cache->shard_bits)) cache = nullptr;  // other caches follow
+    }
+    take("Uptime(secs): ", &uptime);  // comes before the counters
+    if (take("rocksdb.bloom.filter.full.positive COUNT : ", &passed)) log.seconds = uptime;
+    take("rocksdb.bloom.filter.full.true.positive COUNT : ", &found);
+    take("rocksdb.number.keys.read COUNT : ", &log.lookups);
+    take("rocksdb.number.multiget.keys.read COUNT : ", &batched);
+  }
+  log.lookups += batched;
+  log.passed_in_vain = passed - std::min(passed, found);
+  return log;
+}
+
+}  // namespace exactbloom::tool

@@ -1,0 +1,25 @@
+// Describes any filter block, ExactBloom's or RocksDB's, from its own bytes.
+#pragma once
+
+#include <rocksdb/slice.h>
+
+#include <cstdint>
+
+#include "exactbloom/bloom_filter.h"
+#include "table_filters.h"
+
+namespace exactbloom {
+
+struct FilterBlockDescription {
+  FilterFamily family = FilterFamily::kUnknown;
+  const char* reason = "";         // of kUnknown
+  int probes = 0;                  // of Bloom filters
+  std::uint64_t ribbon_slots = 0;  // of Ribbon filters
+  int format_version = 0;          // of ours, as `ours`
+  FilterDescription ours;
+};
+
+// Accepts any bytes.
+FilterBlockDescription DescribeFilterBlock(const rocksdb::Slice& block);
+
+}  // namespace exactbloom
