@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments figures test install languages check stress aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
+.PHONY: readamp report experiments figures test install languages check stress crash-test aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
 
 PRESET ?= release
 
@@ -54,6 +54,12 @@ check: configure
 stress: build
 	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test
 	EXACTBLOOM_TEST_LARGE=1 build/bin/tree_random_test
+
+# RocksDB's own crash test with ExactBloom in every second start, for ten minutes, or HOURS=1.
+crash-test: configure
+	@scripts/install_packages build crash-test
+	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared
+	scripts/crash_test --minutes $(if $(HOURS),$$((60 * $(HOURS))),$(or $(MINUTES),10)) --directory build $(if $(VERSION),--version $(VERSION))
 
 # The libraries without RocksDB for 64-bit ARM, tested under qemu.
 aarch64:
