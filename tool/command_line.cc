@@ -152,6 +152,10 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
            "Filter bytes of all column families, such as 64MB. Default: those of the present "
            "filters, or 10 bits per key",
            Bytes(), "BYTES");
+  advise
+      ->add_option("--column-family", arguments.column_family,
+                   "Only this one, with what each setting would give. Default: all")
+      ->type_name("NAME");
   AddLookups(*advise, arguments.lookups);
   AddJson(*advise, arguments.json);
   advise->footer(

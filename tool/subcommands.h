@@ -62,6 +62,7 @@ void RunVerify(const VerifyArguments& arguments);
 struct AdviseArguments {
   std::string path;
   std::optional<std::uint64_t> memory_bytes;  // of all column families
+  std::string column_family;                  // the only one that is advised on; empty: all
   std::vector<std::string> lookups;
   bool json = false;
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "advise.h"
@@ -49,9 +50,7 @@ std::string FormatCandidates(const FamilyAdvice& family) {
 }
 
 // "3.2 times fewer reads": of the advice, compared with now.
-std::string TimesFewer(const FamilyAdvice& family) {
-  const double now = family.tree.Now().wasted_reads;
-  const double then = family.candidates[*family.best].filters.wasted_reads;
+std::string TimesFewer(double now, double then) {
   return then <= now ? Rounded(now / then) + " times fewer reads"
                      : Rounded(then / now) + " times more reads";
 }
@@ -62,21 +61,65 @@ std::string FormatChange(const FamilyAdvice& family) {
                        100.0 * kWorthwhileGain);
   }
   const TreePlan& best = family.candidates[*family.best];
-  std::string text = fmt::format(
+  return fmt::format(
       "\nAdvice: {}\n"
       "It wastes {} than now, and is the simplest setting within {:g}% of the best{}. If all "
       "tables were written now:\n\n{}",
-      best.policy, TimesFewer(family), 100.0 * (best.ribbonfilter ? kLibraryGain : kWorthwhileGain),
+      best.policy, TimesFewer(family.tree.Now().wasted_reads, best.filters.wasted_reads),
+      100.0 * (best.ribbonfilter ? kLibraryGain : kWorthwhileGain),
       best.ribbonfilter ? ": RocksDB's own, which needs no library" : "", FormatPlan(best));
-  if (best.ribbonfilter || HasRibbon(best.options)) {
+}
+
+std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
+  support::TextTable table({"column family", "keys", "sorted runs", "filter bytes",
+                            "wasted per 1,000: now", "then", "setting now", "advice"});
+  for (const FamilyAdvice& family : families) {
+    const FilterSums now = family.tree.Now();
+    const TreePlan* best = family.best ? &family.candidates[*family.best] : nullptr;
+    table.AddRow({family.tree.column_family, family.tree.Keys(), family.tree.Runs(), now.bytes,
+                  PerThousand(now.wasted_reads),
+                  PerThousand(best == nullptr ? now.wasted_reads : best->filters.wasted_reads),
+                  family.policy, best == nullptr ? "keep it" : best->policy});
+  }
+  return fmt::format("\n{}\nadvise --column-family NAME shows what other settings would give.\n",
+                     table.Format());
+}
+
+// Of all families together, each line once, with the families whose options it is for.
+std::string FormatLines(const std::vector<FamilyAdvice>& families) {
+  std::string listeners;
+  std::string options;
+  std::map<std::string, std::vector<std::string>> code;
+  bool has_ribbon = false;
+  bool leaves_library = false;
+  for (const FamilyAdvice& family : families) {
+    if (!family.best) continue;
+    const TreePlan& best = family.candidates[*family.best];
+    if (listeners.empty()) listeners = family.listener_lines;
+    options += family.options_lines;
+    code[family.code_line].push_back(family.tree.column_family);
+    has_ribbon = has_ribbon || best.ribbonfilter || HasRibbon(best.options);
+    leaves_library = leaves_library || best.ribbonfilter;
+  }
+  if (options.empty()) return "";
+  std::string text;
+  if (has_ribbon) {
     text += "\nRibbon filters take longer to build: compactions into large runs are slower.\n";
   }
   text += fmt::format(
       "\nIn the OPTIONS file, replace the lines of these names, since RocksDB keeps the first of "
-      "two:\n{}In C++:\n{}New tables get these filters. The present tables get "
-      "them when {} is compacted (docs/operations.md, Replacing filters).\n",
-      Indented(family.options_lines), Indented(family.code_lines), family.tree.column_family);
-  if (best.ribbonfilter) text += "Until then any filters of ExactBloom let every key pass.\n";
+      "two:\n{}In C++:\n",
+      Indented(listeners + options));
+  for (const auto& [line, names] : code) {
+    if (families.size() != 1) text += fmt::format("  // {}\n", fmt::join(names, ", "));
+    text += fmt::format("  {}\n", line);
+  }
+  text +=
+      "New tables get these filters. The present tables get them when their column family is "
+      "compacted (docs/operations.md, Replacing filters).\n";
+  if (leaves_library) {
+    text += "Until then any filters of ExactBloom let every key pass without the library.\n";
+  }
   return text;
 }
 
@@ -94,11 +137,19 @@ double SavedPerSecond(const Advice& advice) {
   return static_cast<double>(advice.log.passed_in_vain) / advice.log.seconds * (1.0 - then / now);
 }
 
-std::string FormatWarnings(const FamilyAdvice& family) {
+// One warning of several families once.
+std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
+  std::map<std::string, std::vector<std::string>> texts;
+  for (const FamilyAdvice& family : families) {
+    for (const Warning& warning : family.warnings) {
+      texts[fmt::format("  {}.\n  To do: {}.\n", warning.seen, warning.remedy)].push_back(
+          families.size() == 1 ? warning.name
+                               : fmt::format("{} ({})", warning.name, family.tree.column_family));
+    }
+  }
   std::string text;
-  for (const Warning& warning : family.warnings) {
-    text += fmt::format("\nWarning: {}\n  {}.\n  To do: {}.\n", warning.name, warning.seen,
-                        warning.remedy);
+  for (const auto& [seen, names] : texts) {
+    text += fmt::format("\nWarning: {}\n{}", fmt::join(names, ", "), seen);
   }
   return text;
 }
@@ -131,7 +182,8 @@ json FamilyJson(const FamilyAdvice& family) {
   json advice;
   if (family.best) {
     advice = ToJson(family.candidates[*family.best]);
-    advice.update({{"options", family.options_lines}, {"code", family.code_lines}});
+    advice.update({{"options", family.listener_lines + family.options_lines},
+                   {"code", family.code_line + "\n"}});
   }
   return {{"column_family", family.tree.column_family},
           {"keys", family.tree.Keys()},
@@ -150,10 +202,13 @@ std::string FormatAdvice(const Advice& advice) {
                          ? fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}\n",
                                        advice.no_options_reason)
                          : fmt::format("Options: {}\n", ForShell(advice.options_file));
-  for (const FamilyAdvice& family : advice.families) {
-    text += FormatPresent(family) + FormatCandidates(family) + FormatChange(family) +
-            FormatWarnings(family);
+  if (advice.families.size() == 1) {
+    const FamilyAdvice& family = advice.families.front();
+    text += FormatPresent(family) + FormatCandidates(family) + FormatChange(family);
+  } else {
+    text += FormatFamilies(advice.families);
   }
+  text += FormatLines(advice.families) + FormatWarnings(advice.families);
   return text + FormatWorth(advice);
 }
 

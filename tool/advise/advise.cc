@@ -51,22 +51,22 @@ void SetLines(const TreePlan& best, const Inspection& inspection, FamilyAdvice* 
       const auto& others = inspection.options->listeners;
       listeners.insert(listeners.begin(), others.begin(), others.end());
     }
-    advice->options_lines =
+    advice->listener_lines =
         fmt::format("[DBOptions]\n{}  listeners={}\n",
                     listeners.size() == 1
                         ? ""
                         : "  # If the program has not registered all, RocksDB drops the list.\n",
                     fmt::join(listeners, ":"));
   }
-  advice->options_lines +=
-      fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
-                  advice->tree.column_family, best.policy);
-  advice->code_lines =
+  advice->options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
+                                      advice->tree.column_family, best.policy);
+  advice->code_line =
       best.ribbonfilter
           ? fmt::format(
-                "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}));\n",
+                "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}, -1));",
+
                 best.options.bits_per_key)
-          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy(&options, \"{}\");\n",
+          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy(&options, \"{}\");",
                         best.policy);
 }
 
@@ -109,8 +109,13 @@ Advice Advise(const AdviseArguments& arguments) {
   const std::vector<Tree> trees = TreesOf(inspection);
   for (const Tree& tree : trees) {
     support::CheckForInterrupts();
+    if (!arguments.column_family.empty() && tree.column_family != arguments.column_family) continue;
     advice.families.push_back(
         AdviseFamily(tree, MemoryOf(tree, trees, arguments), inspection, advice.log));
+  }
+  if (advice.families.empty() && !arguments.column_family.empty()) {
+    throw InputError(fmt::format("{} has no keys in tables of column family {}", advice.database,
+                                 arguments.column_family));
   }
   if (advice.families.empty() && advice.unreadable == 0) {
     throw InputError(fmt::format("{} has no keys in tables yet", advice.database));

@@ -71,9 +71,11 @@ struct FamilyAdvice {
   std::vector<TreePlan> candidates;
   std::optional<std::size_t> best;  // none: no candidate is better by kWorthwhileGain
 
-  // What sets the best one: the lines that replace those of the OPTIONS file, lines of C++.
+  // What sets the best one: the lines that replace those of the OPTIONS file, of the database and
+  // of the column family, and a line of C++.
+  std::string listener_lines;
   std::string options_lines;
-  std::string code_lines;
+  std::string code_line;
 
   std::vector<Warning> warnings;
 };

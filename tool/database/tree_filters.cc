@@ -25,33 +25,29 @@
 namespace exactbloom::tool {
 namespace {
 
+// bloom_before_level of ribbonfilter, by which flushes get Ribbon filters, too.
+constexpr int kInAllLevels = -1;
+
 class Prediction {
  public:
   Prediction(const PolicyOptions& options, const Tree& tree, bool ribbonfilter)
       : options_(options), kind_(FilterKindOf(options)), tree_(tree) {
-    if (ribbonfilter) ribbonfilter_.reset(rocksdb::NewRibbonFilterPolicy(options.bits_per_key));
+    if (ribbonfilter) {
+      ribbonfilter_.reset(rocksdb::NewRibbonFilterPolicy(options.bits_per_key, kInAllLevels));
+    }
   }
 
   std::vector<PlannedGroup> Run() const {
     std::vector<PlannedGroup> groups;
     for (const auto& [level, tables] : tree_.levels) {
       for (const TableGroup& group : tables) {
-        // ribbonfilter makes Bloom filters in flushes.
-        const bool ribbon = ribbonfilter_ != nullptr && level > 0;
-        groups.push_back({group,
-                          level,
-                          options_.bits_per_key,
-                          ribbon,
-                          "",
-                          ribbonfilter_ == nullptr ? "its only kind"
-                          : ribbon                 ? "compacted"
-                                                   : "flushed",
-                          {}});
+        const bool ribbon = ribbonfilter_ != nullptr;
+        groups.push_back({group, level, options_.bits_per_key, ribbon, "", "its only kind", {}});
       }
     }
     if (FollowsTree(options_)) DivideAmong(&groups);
     for (PlannedGroup& group : groups) {
-      group.filter = group.ribbon ? "ribbon" : ribbonfilter_ != nullptr ? "bloom" : "classic_bloom";
+      group.filter = group.ribbon ? "ribbon" : "classic_bloom";
       for (const PlannedGroup& part : SizesOf(group)) {
         for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
       }
@@ -102,7 +98,7 @@ class Prediction {
   FilterSums FiltersOf(const PlannedGroup& group) const {
     const std::uint64_t keys = KeysPerFilter(group);
     if (!HasFilter(group)) return {0, group.asked};
-    if (IsBuiltIn(group)) {
+    if (group.ribbon) {
       // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead
       // of Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
       constexpr std::uint64_t kMostBuilt = 32'768;
@@ -132,11 +128,6 @@ class Prediction {
            !(group.bottommost && tree_.optimizes_for_hits);
   }
 
-  // Of RocksDB's builders.
-  bool IsBuiltIn(const PlannedGroup& group) const {
-    return group.ribbon || ribbonfilter_ != nullptr;
-  }
-
   static std::vector<PlannedGroup> SizesOf(const PlannedGroup& group) {
     if (group.sizes.empty()) return {group};
     std::vector<PlannedGroup> parts;
@@ -161,9 +152,9 @@ class Prediction {
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
     const std::uint64_t most_keys =
-        IsBuiltIn(group) ? BuilderOf(group)->ApproximateNumEntries(size)
-                         : BloomFilterBuilder::Create({kind_, group.bits_per_key, /*hash_seed=*/0})
-                               ->KeysThatFit(size);
+        group.ribbon ? BuilderOf(group)->ApproximateNumEntries(size)
+                     : BloomFilterBuilder::Create({kind_, group.bits_per_key, /*hash_seed=*/0})
+                           ->KeysThatFit(size);
     const std::uint64_t full = group.keys / group.tables / std::max<std::uint64_t>(1, most_keys);
     const std::uint64_t keys_in_full = group.tables * full * most_keys;
     std::vector<PlannedGroup> parts;
@@ -181,10 +172,6 @@ class Prediction {
   std::unique_ptr<rocksdb::FilterBitsBuilder> BuilderOf(const PlannedGroup& group) const {
     rocksdb::FilterBuildingContext context(tree_.table_options);
     if (ribbonfilter_ == nullptr) return ribbon_filters_.NewBuilder(group.bits_per_key, context);
-    context.compaction_style = rocksdb::kCompactionStyleLevel;
-    context.level_at_creation = group.level;
-    context.reason = group.ribbon ? rocksdb::TableFileCreationReason::kCompaction
-                                  : rocksdb::TableFileCreationReason::kFlush;
     return std::unique_ptr<rocksdb::FilterBitsBuilder>(
         ribbonfilter_->GetBuilderWithContext(context));
   }
@@ -281,12 +268,13 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
 }
 
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter) {
-  TreePlan plan{
-      options,
-      ribbonfilter,
-      ribbonfilter ? fmt::format("ribbonfilter:{:g}", options.bits_per_key) : FormatPolicy(options),
-      Prediction(options, tree, ribbonfilter).Run(),
-      {}};
+  TreePlan plan{options,
+                ribbonfilter,
+                ribbonfilter
+                    ? fmt::format("ribbonfilter:{:g}:{}", options.bits_per_key, kInAllLevels)
+                    : FormatPolicy(options),
+                Prediction(options, tree, ribbonfilter).Run(),
+                {}};
   for (const PlannedGroup& group : plan.tables) plan.filters.Add(group.then);
   return plan;
 }

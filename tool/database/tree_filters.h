@@ -75,7 +75,7 @@ struct TreePlan {
 // tree if all its tables were written now. The rates are exact for the mean number of keys of
 // tables with many keys; those of RocksDB's filters are by models, for the bytes that its builder
 // takes.
-//   ribbonfilter   the policy is RocksDB's, with bits_per_key of the options
+//   ribbonfilter   the policy is RocksDB's, in all levels, with bits_per_key of the options
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
 
 // The present and the planned filters of each group of tables.
