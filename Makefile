@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments figures test install languages check stress crash-test aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
+.PHONY: readamp report experiments latency figures test install languages check stress crash-test aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
 
 PRESET ?= release
 
@@ -20,6 +20,11 @@ report: configure
 experiments: configure
 	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool readamp
 	bench/first_experiments --directory build --json build/first_experiments.json
+
+# Latencies and blocks read, with data ten times the block cache and direct reads, on the disk of build/.
+latency: configure
+	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool
+	bench/latency
 
 # The figures of docs/, from the library's own numbers and from the committed results of readamp.
 figures: configure

@@ -16,7 +16,7 @@ OPTIONS = """\
 [DBOptions]
   create_if_missing=true
   stats_dump_period_sec=0
-{listener}[CFOptions "default"]
+{listener}{database}[CFOptions "default"]
   compression=kNoCompression
 {family}[TableOptions/BlockBasedTable "default"]
 {table}  filter_policy={policy}
@@ -57,12 +57,12 @@ class DbBench:
         found = re.search(r"[0-9]+\.[0-9]+\.[0-9]+", command_output([program, "--version"], limit))
         self.version = found[0] if found else fail(2, f"{program} does not tell its version")
 
-    def run_policy(self, policy, path, benchmarks, *more, family=None, table=None):
-        """As run, with a filter policy, options of the column family, and options of its tables."""
-        lines = ["".join(f"  {name}={value}\n" for name, value in (options or {}).items()) for options in (family, table)]
+    def run_policy(self, policy, path, benchmarks, *more, family=None, table=None, database=None):
+        """As run, with a filter policy, options of the column family, of its tables, and of the database."""
+        lines = ["".join(f"  {name}={value}\n" for name, value in (options or {}).items()) for options in (family, table, database)]
         listener = "  listeners=exactbloom_tree\n" * ("exactbloom" in policy)
         options = path.with_suffix(".ini")
-        options.write_text(OPTIONS.format(version=self.version, policy=policy, listener=listener, family=lines[0], table=lines[1]))
+        options.write_text(OPTIONS.format(version=self.version, policy=policy, listener=listener, family=lines[0], table=lines[1], database=lines[2]))
         result = self.run(path, benchmarks, f"--options_file={options}", *more)
         # RocksDB silently drops a policy that it cannot make.
         name = re.match(r"\{?(?:id=)?(\w+)", policy)[1]
