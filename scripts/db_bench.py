@@ -1,7 +1,9 @@
 """Runs db_bench, for the scripts that measure with it."""
+import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -37,6 +39,14 @@ def command_output(command, limit):
     if done.returncode != 0:
         fail(2, f"{command[0]} failed: {done.stderr.strip()[-300:]}")
     return done.stdout
+
+
+def inspected(tool, databases, limit):
+    """Filter bytes, entries, and predicted wasted reads per lookup, of all databases and column families, by `exactbloom inspect`."""
+    found = [json.loads(command_output([tool, "inspect", "--json", database], limit))["totals"] for database in databases]
+    predicted = [reads for totals in found for reads in totals["wasted_reads"].values()]
+    return (sum(totals["filter_bytes"] for totals in found), sum(totals["entries"] for totals in found),
+            statistics.mean(predicted) if predicted else 0.0)
 
 
 def waits_for_nothing(output, logs):
