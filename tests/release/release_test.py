@@ -54,6 +54,11 @@ class ReleaseTest(unittest.TestCase):
         commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], cwd=self.tree, text=True).strip()
         steps = json.loads((self.tree / "docs/figures/release.json").read_text())["steps"]
         self.assertEqual([(step["step"], step["commit"]) for step in steps], [("counts", commit), ("fails", commit)])
+        # The results are in docs/, with a commit of them or without.
+        self.release(0, "fails: done at this commit already")
+        subprocess.run("git add -A && git -c user.name=n -c user.email=n@n.example commit -qm results", shell=True, cwd=self.tree, check=True)
+        self.release(0, "fails: done at this commit already")
+        (self.tree / "scripts/release/steps.toml").write_text(STEPS + "\n")
         self.release(2, "the tree has changes that are not committed")
 
 
