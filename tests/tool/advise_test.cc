@@ -353,7 +353,8 @@ TEST_F(AdviseCommand, DoesWithoutOptionsAndWithoutOneTable) {
 
 TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
   ExpectRefusal(AskTool("advise --memory 10b " + path()),
-                "10 bytes are too few for a filter of the 9000 keys of column family default");
+                "the memory is too small for a filter of the 9000 keys of column family default, "
+                "whose share is 10 bytes");
   const std::string table = TableFilesIn(path()).front();
   ExpectRefusal(AskTool("advise " + table), "advise takes a database");
 }

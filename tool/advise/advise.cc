@@ -81,8 +81,9 @@ FamilyAdvice AdviseFamily(const Tree& tree, std::uint64_t memory, const Inspecti
   advice.warnings = WarningsOf(tree.column_family, inspection, log);
   if (advice.candidates.empty()) {
     throw InputError(
-        fmt::format("{} bytes are too few for a filter of the {} keys of column family {}", memory,
-                    tree.Keys(), tree.column_family));
+        fmt::format("the memory is too small for a filter of the {} keys of column family {}, "
+                    "whose share is {} bytes",
+                    tree.Keys(), tree.column_family, memory));
   }
   const std::size_t choice = Choose(advice.candidates);
   const TreePlan& best = advice.candidates[choice];

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -97,7 +98,7 @@ rocksdb::DBOptions WithListeners(const std::string& text) {
 
 void CheckListeners(const OptionsLine& line, CheckedFile* file) {
   const std::vector<std::string> names = NamesOfListeners(line.value);
-  for (const std::string& name : names) {
+  for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
     if (!WithListeners(name).listeners.empty()) continue;
     const std::string nearest = support::NearestName(name, {kTreeListenerName});
     std::string meant = line.value;
