@@ -37,8 +37,8 @@ std::shared_ptr<rocksdb::EventListener> NewTreeListener();
 // Lists the tables of a database that has just been opened, so that its filters count in memory
 // budgets from now on (memory_budget.h), and reads how many bytes they take: of at most 64 tables
 // of each level below level 0 and of those of level 0, from which the others follow. Without this
-// call a column family counts from its first flush or compaction on. Its older filters are then
-// taken to have bits_per_key; in the default one the first job to end reads them as this call does.
+// call a column family counts from its first flush or compaction on, and its older filters are
+// taken to have bits_per_key.
 //   db         as DB::Open or the like returned it, with a tree listener; a StackableDB is followed
 //              by the database that it is on. One that only reads is not followed
 //   families   handles of the column families; that of the default one may be left out. Others that
