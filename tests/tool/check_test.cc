@@ -278,6 +278,7 @@ TEST_F(OptionsFile, NeedsAListenerForWhatFollowsTheTree) {
   const json without = Findings(Change(with, "listeners", "{}"));
   ASSERT_EQ(without.size(), 1U);
   EXPECT_TRUE(Mentions(without[0].at("problem"), "without a listener"));
+  EXPECT_EQ(Findings(Change(with, "listeners", "Mine:exactbloom_tree:Mine")).size(), 1U);
 }
 
 TEST_F(OptionsFile, ThatRocksDbDoesNotReadIsAFinding) {
