@@ -12,8 +12,10 @@
 
 #include "bits_builder.h"
 #include "bits_reader.h"
+#include "cache_charge.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/tree_listener.h"
 #include "filter_bits_interface.h"
 #include "out_of_memory.h"
@@ -36,6 +38,20 @@ double BitsOf(const PolicyOptions& options, const rocksdb::FilterBuildingContext
   // Tables of unknown level have -1.
   const auto level = static_cast<std::size_t>(context.level_at_creation);
   return options.level_bits[std::min(level, options.level_bits.size() - 1)];
+}
+
+// What the info log says of the memory of building: per key, since the number of keys is not known
+// yet, and of the kind of filter that takes most.
+std::string MemoryOfBuilding(const PolicyOptions& options,
+                             const rocksdb::BlockBasedTableOptions& table_options) {
+  const bool ribbon = HasRibbon(options, table_options);
+  const std::uint64_t bytes =
+      ribbon ? kRibbonBuildBytesPerKey
+             : BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey;
+  return "building a filter takes up to " + std::to_string(bytes) + " bytes per key of a " +
+         (table_options.partition_filters ? "partition" : "table") +
+         (ribbon ? ", " : " besides the filter, ") +
+         (CacheToCharge(table_options) == nullptr ? "not " : "") + "charged to the block cache; ";
 }
 
 template <typename Options>
@@ -229,10 +245,11 @@ void BloomFilterPolicy::LogFilters(const rocksdb::FilterBuildingContext& context
                    context.column_family_name.c_str(), configuration_.ToString().c_str());
     return;
   }
-  rocksdb::Info(
-      context.info_log, "exactbloom: column family [%s]: %s", context.column_family_name.c_str(),
-      (FormatPolicy(options_) + ", kernel " + std::string(KernelName()) + "; " + kBeforeRemoval)
-          .c_str());
+  rocksdb::Info(context.info_log, "exactbloom: column family [%s]: %s",
+                context.column_family_name.c_str(),
+                (FormatPolicy(options_) + ", kernel " + std::string(KernelName()) + "; " +
+                 MemoryOfBuilding(options_, context.table_options) + kBeforeRemoval)
+                    .c_str());
 }
 
 void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const {

@@ -18,6 +18,11 @@ namespace exactbloom {
 // The bytes that RocksDB puts behind the slots.
 inline constexpr std::uint64_t kRibbonMetadataBytes = 5;
 
+// The most memory that RocksDB's builder takes for a key: 8 bytes for its hash, and 20 for each
+// slot of the system that it solves; within 3% from 1e3 to 1e9 keys. The block is allocated when
+// the hashes are gone.
+inline constexpr std::uint64_t kRibbonBuildBytesPerKey = 29;
+
 // Returns the slots per key that RocksDB's builder takes: 1.0225 for some thousands of keys, and
 // 0.0038 more with every doubling from 2^14 on.
 //   keys   1 .. 1e12

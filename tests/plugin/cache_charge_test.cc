@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "bits_builder_fixture.h"
+#include "exactbloom/filter_policy.h"
+#include "listed_filters.h"
 #include "sample_database.h"
 #include "src/filter/block_format.h"
 
@@ -134,6 +136,28 @@ TEST_P(ChargedBuilder, BuildsTheSameFilterInAFullCache) {
   AddNumbers(*plain, kKeys);
   EXPECT_EQ(table_options_.block_cache->GetPinnedUsage(), 2 * kEntry);
   EXPECT_TRUE(FinishAndVerify(*charged).contents == FinishAndVerify(*plain).contents);
+}
+
+// RocksDB's Ribbon builder charges 8 bytes per key for hashes, and then 20 per slot of the system
+// that it solves: 29 bytes per key in all. If the cache has no room for the system, RocksDB builds
+// a Bloom filter of the same rate, in half as many bytes again.
+TEST(ChargedTable, GetsABloomFilterIfTheCacheHasNoRoomForRibbon) {
+  constexpr std::uint64_t kKeys = std::uint64_t{1} << 17;
+  for (const bool has_room : {true, false}) {
+    SCOPED_TRACE(has_room);
+    const TemporaryDirectory directory;
+    const auto cache = NewCache(kKeys * (has_room ? 30U : 28U), /*is_strict=*/true);
+    rocksdb::Options options = OptionsWith(OptionsThatCharge(cache));
+    ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom:10").ok());
+    const Database db = Open(options, directory.path("db"));
+    PutAndFlush(*db, kKeys);
+    EXPECT_EQ(cache->GetPinnedUsage(), 0U);
+    const TableFilter filter = ListTableFilters(*db).at(0);
+    EXPECT_EQ(filter.family, has_room ? FilterFamily::kRibbon : FilterFamily::kBloom);
+    EXPECT_NEAR(8.0 * static_cast<double>(filter.bytes) / kKeys, has_room ? 10.0 : 14.5, 0.1);
+    ExpectPresent(*db, kKeys);
+    EXPECT_LE(AskAbsent(*db, 20000).FalsePositives(), 60U) << "at a rate of 0.13%";
+  }
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ using tool::TreePlan;
 Tree TreeOf(const std::vector<std::uint64_t>& keys) {
   Tree tree;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    tree.levels[static_cast<int>(i) + 1] = {{1, keys[i], i + 1 == keys.size(), 1.0, {}, {}}};
+    tree.levels[static_cast<int>(i) + 1] = {
+        {1, keys[i], i + 1 == keys.size(), 1.0, {}, {}, keys[i]}};
   }
   return tree;
 }
@@ -134,6 +135,21 @@ TEST(SettingSearch, RoundsAndPlansNoMoreBitsThanHelp) {
   }
 }
 
+// A builder of partitions holds the keys of one, and the filters of all.
+TEST(TreePlan, HasTheMemoryThatBuildingTakes) {
+  const auto build_bytes = [](bool ribbon, bool partitioned) {
+    PolicyOptions options(PolicyKind::kExactBloom);
+    options.ribbon = ribbon;
+    Tree tree = TreeOf({1'000'000, 20'000'000});
+    tree.table_options.partition_filters = partitioned;
+    return static_cast<double>(PlanOf(options, tree).filters.build_bytes) / 20e6;
+  };
+  EXPECT_EQ(build_bytes(true, false), 29.0);
+  EXPECT_NEAR(build_bytes(false, false), 8.0 + 9.8 / 8.0, 0.05);
+  EXPECT_NEAR(build_bytes(true, true), 9.8 / 8.0, 0.05);
+  EXPECT_NEAR(build_bytes(false, true), 9.8 / 8.0, 0.05);
+}
+
 // RocksDB's Ribbon builder makes Bloom filters of whole cache lines in such tables.
 TEST(SettingSearch, KeepsTheLimitInTablesOfFewKeys) {
   const TemporaryDirectory directory;
@@ -197,6 +213,7 @@ TEST_F(AdviseCommand, SaysWhatWouldChangeInTheSameMemory) {
   EXPECT_EQ(now.at("policy"), "bloomfilter:10:false");
   EXPECT_EQ(now.at("filter_bytes"), inspected.at("totals").at("filter_bytes"));
   EXPECT_DOUBLE_EQ(now.at("wasted_reads"), inspected["totals"].at("wasted_reads").at("default"));
+  EXPECT_EQ(now.at("build_bytes"), inspected["totals"].at("build_bytes"));
   EXPECT_EQ(family.at("memory"), now["filter_bytes"]);
   for (const json& candidate : family.at("candidates")) {
     EXPECT_LE(candidate.at("filter_bytes"), now["filter_bytes"]) << candidate;

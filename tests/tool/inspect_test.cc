@@ -89,6 +89,12 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
   EXPECT_EQ(filter.at("used"), true);
   EXPECT_EQ(filter.at("partitioned"), sample.partitioned);
   EXPECT_EQ(filter.at("blocks").get<int>() > 1, sample.partitioned);
+  const bool is_ribbon = filter["family"] == "ribbon";
+  double built = 8.0 * kKeys + (is_ribbon ? 20.0 * filter.at("slots").get<double>() : 0.0);
+  built /= filter["blocks"].get<double>();
+  if (!is_ribbon || sample.partitioned) built += filter.at("bytes").get<double>();
+  // Slots are rounded up, by much in small partitions.
+  EXPECT_NEAR(report["totals"].at("build_bytes"), built, (sample.partitioned ? 0.2 : 0.03) * built);
   const double rate = filter.at("rate_given_fill");
   EXPECT_DOUBLE_EQ(report["totals"].at("wasted_reads").at("default"), rate);
   const bool is_ours = filter["family"] == "exactbloom";
@@ -159,6 +165,7 @@ TEST(InspectPlan, IsWhatTablesGet) {
   const json& plan = report.at("plans").at(0);
   EXPECT_EQ(plan.at("policy"), "exactbloom:10");
   ASSERT_EQ(plan.at("tables").size(), 2U);
+  EXPECT_EQ(plan.at("build_bytes"), report.at("totals").at("build_bytes"));
   const double wasted = report.at("totals").at("wasted_reads").at("default");
   EXPECT_NEAR(plan.at("wasted_reads"), wasted, 0.2 * wasted);  // alone, the large run got more
   for (std::size_t i = 0; i < 2; ++i) {
@@ -181,7 +188,10 @@ TEST(InspectText, BeginsWithTheAnswer) {
   }
   const std::string text = testing::AskTool("inspect " + directory.path()).out;
   EXPECT_EQ(text.find("A lookup of an absent key wastes "), 0U) << text;
-  EXPECT_TRUE(Mentions(text, " reads per 1,000; 1 of 1 tables filter; 512.000 bits per key.\n"));
+  EXPECT_TRUE(Mentions(
+      text,
+      " reads per 1,000; 1 of 1 tables filter; 512.000 bits per key.\nBuilding the largest filter "
+      "takes up to 77 bytes of memory.\n"));
   EXPECT_TRUE(Mentions(text, "1 table with few keys"));
   EXPECT_EQ(text.find(".sst"), std::string::npos);
   EXPECT_TRUE(Mentions(testing::AskTool("inspect --tables " + directory.path()).out, ".sst"));

@@ -37,13 +37,13 @@ std::string FormatPresent(const FamilyAdvice& family) {
 }
 
 std::string FormatCandidates(const FamilyAdvice& family) {
-  support::TextTable table({"setting", "filter bytes", "wasted per 1,000"});
+  support::TextTable table({"setting", "filter bytes", "wasted per 1,000", "bytes to build"});
   const FilterSums now = family.tree.Now();
-  table.AddRow({"  now", now.bytes, PerThousand(now.wasted_reads)});
+  table.AddRow({"  now", now.bytes, PerThousand(now.wasted_reads), now.build_bytes});
   for (std::size_t i = 0; i < family.candidates.size(); ++i) {
     const TreePlan& candidate = family.candidates[i];
     table.AddRow({(family.best == i ? "* " : "  ") + candidate.policy, candidate.filters.bytes,
-                  PerThousand(candidate.filters.wasted_reads)});
+                  PerThousand(candidate.filters.wasted_reads), candidate.filters.build_bytes});
   }
   return fmt::format("\nSettings with at most {} bytes of filters and {:g} bits per key:\n\n{}",
                      family.memory, kMostAdvisedBits, table.Format());
@@ -170,8 +170,10 @@ std::string FormatWorth(const Advice& advice) {
 }
 
 json SumsJson(const std::string& policy, const FilterSums& filters) {
-  return {
-      {"policy", policy}, {"filter_bytes", filters.bytes}, {"wasted_reads", filters.wasted_reads}};
+  return {{"policy", policy},
+          {"filter_bytes", filters.bytes},
+          {"wasted_reads", filters.wasted_reads},
+          {"build_bytes", filters.build_bytes}};
 }
 
 json FamilyJson(const FamilyAdvice& family) {

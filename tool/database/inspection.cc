@@ -75,6 +75,7 @@ void FilterSummary::Add(const TableReport& table) {
   file_bytes += table.filter.file_bytes;
   entries += table.filter.entries;
   filter_bytes += table.filter.bytes;
+  build_bytes = std::max(build_bytes, table.BuildBytes());
   keys += table.keys;
   bits += table.bits;
   fill.Add(static_cast<double>(table.bits), table.fill);

@@ -41,6 +41,7 @@ struct FilterSummary {
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;
   std::uint64_t filter_bytes = 0;
+  std::uint64_t build_bytes = 0;  // of the table that takes most
 
   std::uint64_t keys = 0;  // in filters
   std::uint64_t bits = 0;  // of filters

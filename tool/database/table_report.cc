@@ -2,10 +2,14 @@
 
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/ribbon_rate.h"
 #include "filter_fill.h"
+#include "src/filter/array_builder.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -42,6 +46,24 @@ void AddFill(const std::vector<BlockFill>& blocks, TableReport* report) {
 double TableReport::PassRate() const {
   if (!Filters()) return 1.0;
   return fill_rate.value_or(exact_rate.value_or(1.0));
+}
+
+std::uint64_t TableReport::BuildBytes() const {
+  if (!HasFilter()) return 0;
+  return tool::BuildBytes(filter.family, filter.partitioned,
+                          keys / std::max<std::uint64_t>(1, filter.blocks), filter.bytes);
+}
+
+std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t keys,
+                         std::uint64_t bytes) {
+  if (family == FilterFamily::kRibbon) {
+    return keys * kRibbonBuildBytesPerKey + (partitioned ? bytes : 0);
+  }
+  const bool has_scratch =
+      family == FilterFamily::kExactBloom && !partitioned && bytes > filter::kDirectArrayBytes;
+  return keys * (BloomFilterBuilder::kBytesPerKey +
+                 (has_scratch ? BloomFilterBuilder::kFinishBytesPerKey : 0)) +
+         bytes;
 }
 
 TableReport TableReader::Read(const TableLocation& table) {

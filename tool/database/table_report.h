@@ -47,7 +47,16 @@ struct TableReport {
   bool Filters() const { return HasFilter() && !(use && use->use == FilterUse::kUnused); }
   // The share of absent keys for which the table is read; 1 if its filter is not used.
   double PassRate() const;
+  // The most memory that building its filter took, or takes again; 0 without one.
+  std::uint64_t BuildBytes() const;
 };
+
+// Returns the most memory, in bytes, that building a table's filter takes. RocksDB builds one
+// partition after the other, and keeps them all until it has written the table's data.
+//   keys    of the filter, or of its largest partition
+//   bytes   of the filter, with all of its partitions
+std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t keys,
+                         std::uint64_t bytes);
 
 class TableReader {
  public:

@@ -51,6 +51,7 @@ class Prediction {
       for (const PlannedGroup& part : SizesOf(group)) {
         for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
       }
+      group.then.build_bytes = BuildBytesOf(group);
       // The option of ribbonfilter is that of a Bloom filter of the same rate.
       if (ribbonfilter_ != nullptr && group.keys != 0) {
         group.bits_per_key =
@@ -121,6 +122,17 @@ class Prediction {
     return {group.tables *
                 (filter::ArrayBytes(size.bits) + filter::TrailerBytes(keys, options_.hash_seed)),
             group.asked * size.false_positive_rate};
+  }
+
+  // Of the largest table.
+  std::uint64_t BuildBytesOf(const PlannedGroup& group) const {
+    if (group.then.bytes == 0) return 0;
+    const bool partitioned = tree_.table_options.partition_filters;
+    const double bytes = static_cast<double>(group.then.bytes) *
+                         static_cast<double>(group.most_keys) / static_cast<double>(group.keys);
+    return BuildBytes(group.ribbon ? FilterFamily::kRibbon : FilterFamily::kExactBloom, partitioned,
+                      partitioned ? KeysPerFilter(PartitionsOf(group).front()) : group.most_keys,
+                      static_cast<std::uint64_t>(bytes));
   }
 
   bool HasFilter(const PlannedGroup& group) const {
@@ -245,9 +257,10 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
       group->tables += 1;
       group->keys += keys;
+      group->most_keys = std::max(group->most_keys, keys);
       group->bottommost = table.bottommost;
       group->asked += table.asked;
-      group->now.Add({filter.bytes, table.asked * table.PassRate()});
+      group->now.Add({filter.bytes, table.asked * table.PassRate(), table.BuildBytes()});
     }
   }
   for (auto& [place, group] : groups) {
@@ -309,6 +322,7 @@ nlohmann::json ToJson(const TreePlan& plan) {
   return {{"policy", plan.policy},
           {"filter_bytes", plan.filters.bytes},
           {"wasted_reads", plan.filters.wasted_reads},
+          {"build_bytes", plan.filters.build_bytes},
           {"tables", tables}};
 }
 

@@ -3,6 +3,7 @@
 
 #include <rocksdb/table.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,11 +18,13 @@ namespace exactbloom::tool {
 // Some filters together.
 struct FilterSums {
   std::uint64_t bytes = 0;
-  double wasted_reads = 0.0;  // per lookup of an absent key
+  double wasted_reads = 0.0;      // per lookup of an absent key
+  std::uint64_t build_bytes = 0;  // the most memory that building one of them takes
 
   void Add(const FilterSums& other) {
     bytes += other.bytes;
     wasted_reads += other.wasted_reads;
+    build_bytes = std::max(build_bytes, other.build_bytes);
   }
 };
 
@@ -35,6 +38,7 @@ struct TableGroup {
   // Those of equal size, since small filters are rounded up; all of many keys count as one size.
   // Empty: all are equal.
   std::vector<TableGroup> sizes;
+  std::uint64_t most_keys = 0;  // of the largest
 };
 
 // The tables of a column family that could be read.

@@ -183,6 +183,10 @@ std::string FormatInspection(const Inspection& inspection, bool with_tables) {
     text += FormatAnswer(sums, /*in_database=*/true);
   }
   if (inspection.database.empty()) text += FormatAnswer(inspection.totals, /*in_database=*/false);
+  if (inspection.totals.build_bytes != 0) {
+    text += fmt::format("Building the largest filter takes up to {} bytes of memory.\n",
+                        inspection.totals.build_bytes);
+  }
   text += "\n" + FormatLevels(inspection);
   if (with_tables || inspection.database.empty()) text += FormatTables(inspection);
   text += FormatNotes(inspection);
@@ -264,6 +268,7 @@ json SummaryJson(const FilterSummary& summary) {
           {"bytes", summary.file_bytes},
           {"entries", summary.entries},
           {"filter_bytes", summary.filter_bytes},
+          {"build_bytes", summary.build_bytes},
           {"m", summary.bits},
           {"keys", summary.keys},
           {"bits_per_key", static_cast<double>(summary.bits) / static_cast<double>(summary.keys)},
