@@ -55,6 +55,14 @@ class DocumentsTest(unittest.TestCase):
             if page.name != "README.md":
                 self.assertIn(f"({page.relative_to(ROOT)}", readme)
 
+    def test_every_example_is_in_their_table(self):
+        table = re.findall(r"^\| `(.*?)`", (ROOT / "examples/README.md").read_text(), flags=re.MULTILINE)
+        folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}
+        self.assertEqual({name.partition("/")[0] for name in table},
+                         folders | {path.name for path in (ROOT / "examples").glob("*.cc")})
+        for name in table:
+            self.assertTrue((ROOT / "examples" / name).exists(), name)
+
     def test_versions_agree(self):
         """version.h has the version; CMake, the packages and pkg-config take it from there."""
         version = re.search(r'EXACTBLOOM_VERSION "(.*)"', (ROOT / "include/exactbloom/version.h").read_text())[1]
