@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""The documents: every link leads somewhere, and their figures are those of the committed results (docs/figures)."""
+"""The documents: every link leads somewhere, and their figures are those of the committed results (docs/figures).
+
+DOCUMENTS=FOLDER documents_test.py DocumentsTest.test_links_lead_somewhere      of the pages that are installed there
+"""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(os.environ.get("DOCUMENTS") or pathlib.Path(__file__).parents[2]).resolve()
 PAGES = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md"))
-DEVELOPERS_PAGES = [ROOT / "bench/README.md", ROOT / "src/filter/kernels/README.md"]
+OTHER_PAGES = [ROOT / folder / "README.md" for folder in ("bench", "examples", "src/filter/kernels")]
 FIGURES = ROOT / "docs/figures"
 
 
@@ -33,7 +37,8 @@ def anchors(page):
 
 class DocumentsTest(unittest.TestCase):
     def test_links_lead_somewhere(self):
-        for page in PAGES + DEVELOPERS_PAGES:
+        self.assertIn(ROOT / "README.md", PAGES)
+        for page in PAGES + [page for page in OTHER_PAGES if page.exists()]:
             for link in re.findall(r"\]\(([^)\s]+)\)", text_without_code(page)):
                 if re.match(r"\w+:", link) or link == "ADDRESS":  # of a draft
                     continue
@@ -49,6 +54,14 @@ class DocumentsTest(unittest.TestCase):
         for page in PAGES:
             if page.name != "README.md":
                 self.assertIn(f"({page.relative_to(ROOT)}", readme)
+
+    def test_every_example_is_in_their_table(self):
+        table = re.findall(r"^\| `(.*?)`", (ROOT / "examples/README.md").read_text(), flags=re.MULTILINE)
+        folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir()}
+        self.assertEqual({name.partition("/")[0] for name in table},
+                         folders | {path.name for path in (ROOT / "examples").glob("*.cc")})
+        for name in table:
+            self.assertTrue((ROOT / "examples" / name).exists(), name)
 
     def test_versions_agree(self):
         """version.h has the version; CMake, the packages and pkg-config take it from there."""

@@ -4,7 +4,8 @@
   getting_started_test.py PAGE LANGUAGE --prefix PREFIX
 
 LANGUAGE is the word behind the fence of the program. The program must equal its file in examples/, beside the page's folder, and
-the page's `grep` must then find the page's line in the info log. Exit status 77: the language is not installed.
+print what the page says. Then the page's `grep` must find the page's line in the info log. Exit status 77: the language is not
+installed.
 """
 import argparse
 import os
@@ -64,7 +65,9 @@ with tempfile.TemporaryDirectory() as directory:
     def output_of(command):
         return subprocess.run(["sh", "-ec", command], cwd=folder, env=environment, text=True, check=True, stdout=subprocess.PIPE).stdout
 
-    print(output_of(commands), end="")
+    printed = output_of(commands)
+    assert "Those in C and C++ print `OK`, the others nothing." in " ".join(page.split())
+    assert printed == ("OK\n" if arguments.language in ("c", "cpp") else ""), printed
     # Time, thread and kernel are others.
     _, _, message = shown_line.split(" ", 2)
     before, _, after = message.partition("avx2")

@@ -57,6 +57,26 @@ if(ROCKSDB_PREFIX)
 endif()
 run("${WORK_DIR}/pkg_policy" "${WORK_DIR}/pkg_database")
 run("${WORK_DIR}/pkg_policy_in_c")
+
+# By name, from the installation and from the build. Where a shared object of that name lies beside the static library, the
+# linker takes it.
+set(folders "${pkg_config_dir}/..")
+set(rocksdb_flags -lrocksdb)
+if(BUILD_DIR)
+  list(APPEND folders "${BUILD_DIR}/lib")
+endif()
+if(ROCKSDB_PREFIX)
+  list(PREPEND rocksdb_flags "-I${ROCKSDB_PREFIX}/include" "-L${ROCKSDB_PREFIX}/lib")
+endif()
+foreach(folder IN LISTS folders)
+  run("${C_COMPILER}" "${WORK_DIR}/project/quick_start.c" "-I${PREFIX}/include" "-L${folder}" -lexactbloom_rocksdb -lexactbloom
+    ${rocksdb_flags} -lstdc++ -lm ${flags} -o "${WORK_DIR}/by_name")
+  execute_process(COMMAND ldd "${WORK_DIR}/by_name" OUTPUT_VARIABLE libraries COMMAND_ERROR_IS_FATAL ANY)
+  if(libraries MATCHES "libexactbloom")
+    message(FATAL_ERROR "-L${folder} -lexactbloom_rocksdb takes a shared object:\n${libraries}")
+  endif()
+endforeach()
+
 foreach(package IN ITEMS exactbloom exactbloom-rocksdb)
   execute_process(COMMAND pkg-config --modversion ${package} OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
   file(STRINGS "${PREFIX}/include/exactbloom/version.h" line REGEX "EXACTBLOOM_VERSION")

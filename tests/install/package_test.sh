@@ -53,9 +53,8 @@ has libexactbloom-dev usr/include/exactbloom/filter_policy.h usr/include/exactbl
   "$libraries/libexactbloom_rocksdb.a" "$libraries/cmake/exactbloom/exactbloomConfig.cmake" \
   "$libraries/pkgconfig/exactbloom-rocksdb.pc" usr/share/doc/libexactbloom-dev/examples/c/quick_start.c
 for name in libexactbloom-dev exactbloom-tools; do
-  for file in README.md SECURITY.md docs/configuration.md docs/tool.md docs/figures/wasted_reads.svg; do
-    [ -f "$directory/$name/usr/share/doc/$name/$file" ] || fail "$name has no $file"
-  done
+  DOCUMENTS=$directory/$name/usr/share/doc/$name python3 "$tests/documents/documents_test.py" \
+    DocumentsTest.test_links_lead_somewhere 2>"$directory/log" || { cat "$directory/log" >&2; fail "links in the pages of $name are broken"; }
 done
 has exactbloom-tools usr/bin/exactbloom usr/share/man/man1/exactbloom.1.gz
 unexpected=$(cd "$directory/libexactbloom0" && find . -type f ! -path './usr/share/doc/*' ! -name '*.so')

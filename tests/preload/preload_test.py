@@ -16,7 +16,7 @@ import unittest
 
 BUILD, DB_BENCH, LDB, LIBROCKSDB = map(os.path.abspath, sys.argv[1:5])
 HERE = pathlib.Path(__file__).resolve().parent
-OBJECT = f"{BUILD}/lib/libexactbloom_rocksdb.so"
+OBJECT = f"{BUILD}/lib/exactbloom/libexactbloom_rocksdb.so"
 TOOL = f"{BUILD}/bin/exactbloom"
 KEYS = 20000
 LOOKUPS = 10000
@@ -378,7 +378,7 @@ class Exports(unittest.TestCase):
             if line and not line.startswith("#"):
                 expected.setdefault(line.split(": ")[0], []).append(line.split(": ")[1])
         for name, symbols in expected.items():
-            output = subprocess.run(["nm", "--dynamic", "--defined-only", "--demangle", f"{BUILD}/lib/{name}"], capture_output=True,
+            output = subprocess.run(["nm", "--dynamic", "--defined-only", "--demangle", f"{BUILD}/lib/exactbloom/{name}"], capture_output=True,
                                     text=True, check=True).stdout
             exported = [line.split(" ", 2)[2].partition("(")[0] for line in output.splitlines()]
             self.assertEqual(sorted(exported), sorted(symbols), name)

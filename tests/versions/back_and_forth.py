@@ -47,7 +47,7 @@ class Build:
     def db_bench(self, path, policy, *arguments):
         variables = {}
         if policy in OURS:
-            variables = {"EXACTBLOOM_POLICY": POLICIES[policy], "LD_PRELOAD": f"{self.build}/lib/libexactbloom_rocksdb.so"}
+            variables = {"EXACTBLOOM_POLICY": POLICIES[policy], "LD_PRELOAD": f"{self.build}/lib/exactbloom/libexactbloom_rocksdb.so"}
         return self.run(f"{self.programs}db_bench", f"--db={path}", f"--use_existing_db={int(path.exists())}", f"--num={KEYS}",
                         f"--bloom_bits={10 if policy == 'stock' else -1}", "--compression_type=none", "--statistics=1", "--seed=1",
                         "--disable_auto_compactions=1", "--level0_slowdown_writes_trigger=1000",

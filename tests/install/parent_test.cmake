@@ -1,0 +1,26 @@
+# A project that takes the source SOURCE_DIR by FetchContent, and by add_subdirectory, links exactbloom::exactbloom_rocksdb and
+# runs, and installs nothing of ExactBloom. Objects of the build BUILD_DIR are taken instead of compiling them again.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK_DIR}")
+set(objects "${WORK_DIR}/objects/plugin/exactbloom")
+file(COPY "${BUILD_DIR}/src/CMakeFiles/exactbloom.dir/" DESTINATION "${objects}/src" PATTERN theory EXCLUDE)
+file(COPY "${BUILD_DIR}/plugin/CMakeFiles/exactbloom_rocksdb.dir/" DESTINATION "${objects}/plugin")
+
+set(ENV{CMAKE_PREFIX_PATH} "${ROCKSDB_PREFIX}")  # where the RocksDB of the build is
+foreach(way IN ITEMS FetchContent add_subdirectory)
+  run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/parent_project" -B "${WORK_DIR}/${way}" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DEXACTBLOOM_OBJECTS=${WORK_DIR}/objects" "-DWAY=${way}"
+    "-DFETCHCONTENT_SOURCE_DIR_EXACTBLOOM=${SOURCE_DIR}")
+  run("${CMAKE_COMMAND}" --build "${WORK_DIR}/${way}" --target program)
+  run("${WORK_DIR}/${way}/program" "${WORK_DIR}/${way}/database")
+  run("${CMAKE_COMMAND}" --install "${WORK_DIR}/${way}" --prefix "${WORK_DIR}/${way}/prefix")
+  file(GLOB_RECURSE installed RELATIVE "${WORK_DIR}/${way}/prefix" "${WORK_DIR}/${way}/prefix/*")
+  if(NOT installed STREQUAL "bin/program")
+    message(FATAL_ERROR "with ${way} these are installed: ${installed}")
+  endif()
+endforeach()
