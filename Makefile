@@ -33,7 +33,7 @@ figures: configure
 	scripts/analysis_figures
 	scripts/report/run docs/figures/report.jsonl docs/figures/growth.jsonl
 	scripts/release/document_tables
-	cp build/report/wasted_reads.svg build/report/growing_trees.svg docs/figures/
+	cp build/report/wasted_reads.svg docs/figures/
 
 test: build
 	ctest --preset $(PRESET)
