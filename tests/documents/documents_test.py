@@ -91,7 +91,7 @@ class DocumentsTest(unittest.TestCase):
         fewer = [peer["wasted_of_filters"]["median"] / ours["wasted_of_filters"]["median"] for ours, peer in in_budget]
         more_bits = [100 * (peer["bits_per_key"]["median"] / ours["bits_per_key"]["median"] - 1) for ours, peer in in_budget]
         expected = {
-            "README.md": [f"{asked:,} present keys, none denied; {wrong:,} false positives of {expected_wrong:,.0f} expected"],
+            "README.md": [f"{asked:,} present keys, none denied; {wrong:,} false positives, {expected_wrong:,.0f} expected"],
             "docs/configuration.md": [
                 f"filters took at most {min(of_bound):.0f} to {max(of_bound):.0f}% of the bound, and wasted {min(fewer):.1f} to "
                 f"{max(fewer):.1f} times fewer reads per filter asked than `bloomfilter`, which had {min(more_bits):.0f} to "
