@@ -142,12 +142,13 @@ TEST(TreePlan, HasTheMemoryThatBuildingTakes) {
     options.ribbon = ribbon;
     Tree tree = TreeOf({1'000'000, 20'000'000});
     tree.table_options.partition_filters = partitioned;
+    tree.table_options.optimize_filters_for_memory = false;  // its default differs by version
     return static_cast<double>(PlanOf(options, tree).filters.build_bytes) / 20e6;
   };
   EXPECT_EQ(build_bytes(true, false), 29.0);
   EXPECT_NEAR(build_bytes(false, false), 8.0 + 9.8 / 8.0, 0.05);
-  EXPECT_NEAR(build_bytes(true, true), 9.8 / 8.0, 0.05);
-  EXPECT_NEAR(build_bytes(false, true), 9.8 / 8.0, 0.05);
+  EXPECT_NEAR(build_bytes(true, true), 9.8 / 8.0, 0.1);
+  EXPECT_NEAR(build_bytes(false, true), 9.8 / 8.0, 0.1);
 }
 
 // RocksDB's Ribbon builder makes Bloom filters of whole cache lines in such tables.
