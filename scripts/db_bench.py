@@ -11,6 +11,7 @@ import time
 # Options of a column family whose tree grows to several levels soon.
 SMALL = {"write_buffer_size": 4 << 20, "target_file_size_base": 8 << 20, "max_bytes_for_level_base": 16 << 20}
 QUIET_SECONDS = 5
+OBJECT = "lib/exactbloom/libexactbloom_rocksdb.so"  # in a build folder
 OPTIONS = """\
 [Version]
   rocksdb_version={version}
