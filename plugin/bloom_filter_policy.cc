@@ -109,7 +109,7 @@ void BloomFilterPolicy::Prepare() {
   // It is not written, so a policy that was read back would differ.
   if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
   sizing_ = tree::SizingOptions();
-  sizing_.division = {FilterKindOf(options_), options_.bits_per_key, HasRibbon(options_)};
+  sizing_.division = {options_.bits_per_key, HasRibbon(options_)};
   if (!HasBudget(options_)) return;
   sizing_.budget = &tree::FilterBudget::Named(options_.budget);
   sizing_.bound = BytesOfBudget(options_);

@@ -37,7 +37,7 @@ Share ShareOf(const DivisionOptions& options, const TreeView& view,
     all.insert(all.end(), share.runs.begin(), share.runs.end());
     double total_bits = options.bits_per_key * KeysOf(all);
     if (budget) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * budget->bound);
-    const std::vector<double> divided = analysis::DivideAmongRuns(options.kind, all, total_bits);
+    const std::vector<double> divided = analysis::DivideAmongRuns(all, total_bits);
     share.planned.assign(divided.end() - static_cast<std::ptrdiff_t>(share.runs.size()),
                          divided.end());
 

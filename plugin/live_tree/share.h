@@ -33,7 +33,6 @@
 #include <vector>
 
 #include "../../src/analysis/run_division.h"
-#include "exactbloom/layout.h"
 
 namespace exactbloom::tree {
 
@@ -49,7 +48,6 @@ inline constexpr double kLeastOfRoom = 0.25;
 inline constexpr double kFill = 0.98;
 
 struct DivisionOptions {
-  FilterKind kind = FilterKind::kClassic;
   double bits_per_key = 10.0;  // the most, on average over a family's keys
   bool ribbon = false;         // large runs get Ribbon filters
 };

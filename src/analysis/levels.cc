@@ -50,7 +50,7 @@ std::optional<LevelPlan> PlanLevels(FilterKind kind, const std::vector<std::uint
   if (!AreRuns(keys) || total_bits > analysis::kMaxCount) return std::nullopt;
   const auto runs = RunsOf({keys.begin(), keys.end()}, ribbon);
   const std::vector<double> bits_per_key =
-      analysis::DivideAmongRuns(kind, runs, static_cast<double>(total_bits));
+      analysis::DivideAmongRuns(runs, static_cast<double>(total_bits));
   LevelPlan plan;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     plan.filters.push_back(SizeOf(kind, runs[i].ribbon, keys[i], bits_per_key[i]));

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/layout.h"
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 
@@ -84,17 +83,15 @@ class RateCurve {
   std::vector<double> log_slopes_;  // falling
 };
 
-const RateCurve& CurveOfBloom(FilterKind kind) {
-  // Never destroyed: databases may be closed when the process ends.
-  static auto& mutex = *new std::mutex;
-  static auto& curves = *new std::map<FilterKind, const RateCurve>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto known = curves.find(kind);
-  if (known != curves.end()) return known->second;
-  const auto rate_of = [&](std::uint64_t bits) {
-    return FalsePositiveRate(kind, bits, kKeysOfCurve, OptimalProbes(kind, bits, kKeysOfCurve));
-  };
-  return curves.emplace(kind, RateCurve(kBloomStep, 1, rate_of)).first->second;
+// Of both kinds, whose exact rates at so many keys are the asymptotic ones; an exact rate of each
+// point would take tens of milliseconds. Never destroyed: databases may be closed when the process
+// ends.
+const RateCurve& CurveOfBloom() {
+  static const auto& curve = *new RateCurve(kBloomStep, 1, [](std::uint64_t bits) {
+    const int probes = OptimalProbes(FilterKind::kClassic, bits, kKeysOfCurve);
+    return AsymptoticFalsePositiveRate(bits, kKeysOfCurve, probes);
+  });
+  return curve;
 }
 
 const RateCurve& CurveOfRibbon() {
@@ -127,9 +124,7 @@ void MarkRibbon(std::vector<EqualRuns>& runs) {
   }
 }
 
-std::vector<double> DivideAmongRuns(FilterKind bloom, const std::vector<EqualRuns>& runs,
-                                    double total_bits) {
-  const RateCurve& curve_of_bloom = CurveOfBloom(bloom);
+std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double total_bits) {
   std::vector<double> bits_per_key(runs.size(), 0.0);
   std::vector<double> overheads;  // bits per key, for one of the curve
   std::vector<double> log_keys;
@@ -142,7 +137,7 @@ std::vector<double> DivideAmongRuns(FilterKind bloom, const std::vector<EqualRun
     double taken = 0.0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const EqualRuns& run = runs[i];
-      const RateCurve& curve = run.ribbon ? CurveOfRibbon() : curve_of_bloom;
+      const RateCurve& curve = run.ribbon ? CurveOfRibbon() : CurveOfBloom();
       const double of_curve = curve.BitsAtSlope(log_price + log_keys[i]);
       bits_per_key[i] = std::min(kMaxBitsPerKey, overheads[i] * of_curve);
       taken += bits_per_key[i] * run.keys * run.count;

@@ -9,8 +9,6 @@
 
 #include <vector>
 
-#include "exactbloom/layout.h"
-
 namespace exactbloom::analysis {
 
 // Sorted runs of equal size.
@@ -31,13 +29,10 @@ void MarkRibbon(std::vector<EqualRuns>& runs);
 
 // Returns bits per key for each element, so that the sum of the rates is least and `total_bits` are
 // used, up to kMaxBitsPerKey for each.
-//   bloom        the kind of the Bloom filters
 //   total_bits   0 or more
 // Precision: the sum of the exact rates is within 2% of the least for runs of a thousand keys or
-// more. Time: 50 evaluations of the curve per element. The curve is
-// computed at the first call for a kind, which takes some tens of milliseconds, and kept as long
-// as the process runs.
-std::vector<double> DivideAmongRuns(FilterKind bloom, const std::vector<EqualRuns>& runs,
-                                    double total_bits);
+// more, of either kind. Time: 50 evaluations of the curve per element. The curve is computed at the
+// first call, in less than a millisecond, and kept as long as the process runs.
+std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double total_bits);
 
 }  // namespace exactbloom::analysis

@@ -5,16 +5,16 @@
 
 #include <algorithm>
 
+#include "exactbloom/layout.h"
+
 namespace exactbloom::analysis {
 namespace {
-
-constexpr FilterKind kClassic = FilterKind::kClassic;
 
 // Four runs of 1e5 keys are given as one element.
 TEST(RunDivision, OfEqualRunsIsThatOfEachByItself) {
   const EqualRuns one = {1e5};
-  const std::vector<double> together = DivideAmongRuns(kClassic, {{1e5, 4.0}, {3e6}}, 3e7);
-  const std::vector<double> apart = DivideAmongRuns(kClassic, {one, one, one, one, {3e6}}, 3e7);
+  const std::vector<double> together = DivideAmongRuns({{1e5, 4.0}, {3e6}}, 3e7);
+  const std::vector<double> apart = DivideAmongRuns({one, one, one, one, {3e6}}, 3e7);
   ASSERT_EQ(together.size(), 2U);
   ASSERT_EQ(apart.size(), 5U);
   for (std::size_t run = 0; run < 4; ++run) EXPECT_NEAR(apart[run], together[0], 1e-6);
@@ -30,7 +30,7 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
     const double keys = 3e3 + 1e5;
     for (int step = 0; step < 1200; step += step < 200 ? 1 : 50) {
       const double average = 0.1 * step;
-      const std::vector<double> bits = DivideAmongRuns(kClassic, runs, average * keys);
+      const std::vector<double> bits = DivideAmongRuns(runs, average * keys);
       double used = 0.0;
       for (std::size_t run = 0; run < runs.size(); ++run) {
         EXPECT_GE(bits[run], 0.0);
@@ -45,13 +45,13 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
       }
     }
   }
-  EXPECT_TRUE(DivideAmongRuns(kClassic, {}, 100.0).empty());
+  EXPECT_TRUE(DivideAmongRuns({}, 100.0).empty());
 }
 
 // Ribbon filters take more bits per key the more keys they have.
 TEST(RunDivision, KnowsTheOverheadOfRibbonFilters) {
   const std::vector<double> bits =
-      DivideAmongRuns(kClassic, {{1e5, 1.0, true}, {1e9, 1.0, true}}, 36.5 * 1.0001e9);
+      DivideAmongRuns({{1e5, 1.0, true}, {1e9, 1.0, true}}, 36.5 * 1.0001e9);
   EXPECT_LT(bits[0] + 0.5, bits[1]);
 }
 

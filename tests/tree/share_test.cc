@@ -13,7 +13,7 @@ using analysis::EqualRuns;
 
 constexpr double kBits = 10.0;
 
-DivisionOptions Options(bool ribbon = false) { return {FilterKind::kClassic, kBits, ribbon}; }
+DivisionOptions Options(bool ribbon = false) { return {kBits, ribbon}; }
 
 double KeysOf(const std::vector<EqualRuns>& runs) {
   double keys = 0.0;

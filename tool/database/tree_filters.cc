@@ -81,7 +81,7 @@ class Prediction {
     double bits = options_.bits_per_key * static_cast<double>(tree_.Keys());
     const auto budget = static_cast<double>(BytesOfBudget(options_));
     if (budget != 0.0) bits = std::min(bits, tree::kBudgetPart * 8.0 * budget);
-    const std::vector<double> shares = analysis::DivideAmongRuns(kind_, runs, bits);
+    const std::vector<double> shares = analysis::DivideAmongRuns(runs, bits);
     for (const auto& [group, run] : members) {
       group->bits_per_key = shares[run];
       group->ribbon = runs[run].ribbon;

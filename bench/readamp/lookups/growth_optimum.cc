@@ -38,7 +38,7 @@ double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<G
     asked.push_back(&run);
   }
   if (ours != nullptr && HasRibbon(ours->Options())) analysis::MarkRibbon(divided);
-  const std::vector<double> bits_per_key = analysis::DivideAmongRuns(kind, divided, bits);
+  const std::vector<double> bits_per_key = analysis::DivideAmongRuns(divided, bits);
   double wasted = 0.0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     wasted += asked[i]->asked * RateOf(kind, divided[i].ribbon, asked[i]->keys, bits_per_key[i]);
