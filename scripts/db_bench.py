@@ -43,11 +43,13 @@ def command_output(command, limit):
 
 
 def inspected(tool, databases, limit):
-    """Filter bytes, entries, and predicted wasted reads per lookup, of all databases and column families, by `exactbloom inspect`."""
-    found = [json.loads(command_output([tool, "inspect", "--json", database], limit))["totals"] for database in databases]
-    predicted = [reads for totals in found for reads in totals["wasted_reads"].values()]
-    return (sum(totals["filter_bytes"] for totals in found), sum(totals["entries"] for totals in found),
-            statistics.mean(predicted) if predicted else 0.0)
+    """Filter bytes and entries of all databases and column families, and their means of predicted wasted reads and filters asked per
+    lookup, by `exactbloom inspect`."""
+    found = [json.loads(command_output([tool, "inspect", "--json", database], limit)) for database in databases]
+    predicted = [reads for answer in found for reads in answer["totals"]["wasted_reads"].values()]
+    asked = sum(level["asked"] for answer in found for level in answer["levels"])
+    return (*(sum(answer["totals"][total] for answer in found) for total in ("filter_bytes", "entries")),
+            statistics.mean(predicted) if predicted else 0.0, asked / max(len(predicted), 1))
 
 
 def waits_for_nothing(output, logs):
