@@ -16,7 +16,7 @@ def fail(message):
 
 
 def label(policy):
-    """'{id=classic_bloom;bits_per_key=10;lines=1}' is 'classic_bloom lines=1', and 'bloomfilter:10' 'bloomfilter'."""
+    """'{id=exactbloom;bits_per_key=10;ribbon=false}' is 'exactbloom ribbon=false', and 'bloomfilter:10' 'bloomfilter'."""
     return " ".join(re.sub(r"bits_per_key=[\d.]+|id=|:[\d.]+|[{}]", "", policy).replace(";", " ").split())
 
 
