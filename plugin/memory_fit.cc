@@ -8,7 +8,7 @@
 #define EXACTBLOOM_HAS_USABLE_SIZE 1
 #endif
 
-#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <new>
 
@@ -29,12 +29,6 @@ constexpr std::size_t kLeastBlockBytes = 1024;
 
 // How finely classes are distinguished: a fraction of the block.
 constexpr std::size_t kClassesPerBlock = 1024;
-
-int FloorLog2(std::uint64_t value) {
-  int log2 = 0;
-  while ((value >>= 1) != 0) ++log2;
-  return log2;
-}
 
 }  // namespace
 
@@ -95,7 +89,7 @@ std::size_t MemoryFit::ClassBelow(std::size_t bytes) const {
 
 bool MemoryFit::Spend(std::uint64_t keys, double excess) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Balance& balance = balances_[static_cast<std::size_t>(FloorLog2(keys))];
+  Balance& balance = balances_[static_cast<std::size_t>(std::ilogb(keys))];
   const double of_keys = static_cast<double>(keys) * excess;
   const bool is_positive = balance.of_filters + excess > 0 || balance.of_keys + of_keys > 0;
   if (excess > 0 && is_positive) return false;
