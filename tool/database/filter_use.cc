@@ -2,8 +2,6 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
-#include <algorithm>
-
 #include "plugin/bloom_filter_policy.h"
 #include "table_report.h"
 
@@ -11,12 +9,6 @@ namespace exactbloom::tool {
 namespace {
 
 FilterUseFinding Unused(std::string reason) { return {FilterUse::kUnused, std::move(reason)}; }
-
-bool IsOurs(const rocksdb::FilterPolicy& policy) {
-  const std::string name = policy.Name();
-  return std::any_of(kPolicyKinds.begin(), kPolicyKinds.end(),
-                     [&](PolicyKind kind) { return name == PolicyName(kind); });
-}
 
 // Whether the policy can read the blocks.
 FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) {
@@ -32,7 +24,7 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
                               policy->CompatibilityName()));
   }
   if (table.family == FilterFamily::kUnknown) return Unused(table.reason);
-  if (table.family == FilterFamily::kExactBloom && !IsOurs(*policy)) {
+  if (table.family == FilterFamily::kExactBloom && BloomFilterPolicy::Of(policy) == nullptr) {
     return Unused(fmt::format(
         "an ExactBloom filter, but the policy {} takes it as \"always match\"", policy->Name()));
   }

@@ -92,7 +92,7 @@ TableReport TableReader::Read(const TableLocation& table) {
     // keys.
     const bool fell_back = report.filter.family == FilterFamily::kRibbon &&
                            fill.filter.family != FilterFamily::kRibbon;
-    exact += keys[i] * (ours        ? rates_.MeanOf(fill.filter.ours)
+    exact += keys[i] * (ours        ? rates_.Of(fill.filter.ours).mean
                         : fell_back ? fill.rate
                                     : ModelledRate(fill, keys[i]));
   }

@@ -6,6 +6,7 @@
 #include "exactbloom/theory/occupancy.h"
 
 namespace exactbloom::support {
+
 double RelativeRateDeviation(FilterKind kind, const FilterSize& size, std::uint64_t keys) {
   if (keys == 0) return 0.0;
   const auto ones = MomentsOfOnes(kind, size.bits, keys, size.probes);
@@ -13,19 +14,11 @@ double RelativeRateDeviation(FilterKind kind, const FilterSize& size, std::uint6
 }
 
 ExactRate ExactRates::Of(const FilterDescription& filter) {
-  Known& rate = Find(filter);
-  if (!rate.relative_deviation) {
-    const FilterSize size{filter.bits, filter.probes, rate.mean};
-    rate.relative_deviation = RelativeRateDeviation(filter.kind, size, filter.keys);
-  }
-  return {rate.mean, *rate.relative_deviation};
-}
-
-ExactRates::Known& ExactRates::Find(const FilterDescription& filter) {
-  const auto [place, is_new] =
-      known_.try_emplace({filter.kind, filter.bits, filter.keys, filter.probes});
+  const auto& [kind, probes, bits, keys, seed] = filter;
+  const auto [place, is_new] = known_.try_emplace({kind, bits, keys, probes});
   if (is_new) {
-    place->second.mean = FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
+    const FilterSize size{bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
+    place->second = {size.false_positive_rate, RelativeRateDeviation(kind, size, keys)};
   }
   return place->second;
 }

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include "exactbloom/bloom_filter.h"
@@ -28,21 +27,13 @@ struct ExactRate {
 };
 
 // Remembers exact rates by their parameters: thousands of partitions have only a few geometries,
-// whose rates take up to a millisecond each.
+// whose rates take up to two milliseconds each.
 class ExactRates {
  public:
   ExactRate Of(const FilterDescription& filter);
-  // Without the deviation, which takes as long again.
-  double MeanOf(const FilterDescription& filter) { return Find(filter).mean; }
 
  private:
-  struct Known {
-    double mean = 0.0;
-    std::optional<double> relative_deviation;
-  };
-  Known& Find(const FilterDescription& filter);
-
-  std::map<std::tuple<FilterKind, std::uint64_t, std::uint64_t, int>, Known> known_;
+  std::map<std::tuple<FilterKind, std::uint64_t, std::uint64_t, int>, ExactRate> known_;
 };
 
 // Returns the variance of the number of false positives over its binomial variance, for `queries`
