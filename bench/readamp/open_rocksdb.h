@@ -18,22 +18,15 @@ inline void CheckStatus(const rocksdb::Status& status, const std::string& what) 
   if (!status.ok()) throw support::InputError(fmt::format("{}: {}", what, status.ToString()));
 }
 
-enum class Access { kRead, kWrite };
-
-// Opens the default column family of a database.
-inline rocksdb::Status OpenRocksDB(const rocksdb::Options& options, const std::string& path,
-                                   Access access, std::unique_ptr<rocksdb::DB>* db) {
-  rocksdb::Status status;
-  if (access == Access::kWrite) {
-    status = rocksdb::DB::Open(options, path, Receive(db));
-  } else {
-    // The family is opened by its name: otherwise RocksDB opens a database of one sorted run in a
-    // special way, which asks the last table's filter also for keys beyond the table.
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    status = rocksdb::DB::OpenForReadOnly(
-        options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, Receive(db));
-    for (auto* handle : handles) (*db)->DestroyColumnFamilyHandle(handle);
-  }
+// Opens the default column family of a database to read it.
+inline rocksdb::Status OpenReadOnly(const rocksdb::Options& options, const std::string& path,
+                                    std::unique_ptr<rocksdb::DB>* db) {
+  // The family is opened by its name: otherwise RocksDB opens a database of one sorted run in a
+  // special way, which asks the last table's filter also for keys beyond the table.
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
+      options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, Receive(db));
+  for (auto* handle : handles) (*db)->DestroyColumnFamilyHandle(handle);
   return status;
 }
 

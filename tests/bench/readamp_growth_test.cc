@@ -10,7 +10,7 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/ribbon_rate.h"
-#include "readamp/lookups/growth_optimum.h"
+#include "readamp/lookups/growth.h"
 #include "readamp/tree/database.h"
 #include "readamp_fixture.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "readamp/open_rocksdb.h"
-#include "readamp/tree/sorted_runs.h"
+#include "readamp/tree/table_list.h"
 #include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
@@ -62,7 +62,7 @@ OpenUserDatabase OpenToRead(const std::string& directory) {
   for (int i = 0; i == 0 || (i < kTries && (status.IsPathNotFound() || status.IsCorruption()));
        ++i) {
     status = LoadOwnOptions(directory, &open.options, &open.other_families);
-    if (status.ok()) status = OpenRocksDB(open.options, directory, Access::kRead, &open.db);
+    if (status.ok()) status = OpenReadOnly(open.options, directory, &open.db);
   }
   CheckStatus(status, ProblemWith(directory));
   return open;

@@ -3,6 +3,7 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 
 #include <chrono>
@@ -12,12 +13,20 @@
 #include <string>
 #include <vector>
 
-#include "growth_optimum.h"
 #include "readamp/tree/database.h"
 #include "tool/support/progress.h"
 #include "workload.h"
 
 namespace exactbloom::readamp {
+
+// A sorted run of a growing tree: a file of level 0, or a deeper level.
+struct GrowthRun {
+  int level = 0;
+  std::uint64_t tables = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t filter_bytes = 0;
+  double asked = 0.0;  // the share of the lookups whose keys lie within one of the tables
+};
 
 // The names are those of the JSON.
 struct GrowthPoint {
@@ -36,6 +45,12 @@ struct GrowthPoint {
   std::uint64_t filter_bytes = 0;
   double bits_per_key = 0.0;
 };
+
+// Returns the wasted reads per lookup of the best division of the runs' filter bytes among them, by
+// the exact rates, with one rate in each run. The runs have the filters that the policy would give
+// them now, Bloom or Ribbon; for a policy that is not ExactBloom's, or null, they are classic.
+// Precision: 2% for runs of a thousand keys or more (DivideAmongRuns).
+double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs);
 
 class FilterSizes;
 

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <future>
 #include <vector>
 
-#include "machine.h"
 #include "readamp/tree/counting_file_system.h"
 
 namespace exactbloom::readamp {
@@ -110,14 +110,14 @@ Measurement Run(const Workload& workload, const Database& database, const std::s
                 Progress& progress) {
   const OpenDatabase open = database.Open();
   LookupTask task{workload, database, *open.db, progress};
-  const double cpu_before = ProcessCpuMicroseconds();
+  const std::clock_t before = std::clock();  // in microseconds
   progress.Begin(step, workload.order.size());
   Measurement result = RunThreads(task);
   progress.End();
   support::CheckForInterrupts();
 
   result.lookups = workload.order.size();
-  result.cpu_us = (ProcessCpuMicroseconds() - cpu_before) /
+  result.cpu_us = static_cast<double>(std::clock() - before) /
                   static_cast<double>(std::max<std::uint64_t>(1, result.lookups));
   const auto ticker = [&](rocksdb::Tickers name) { return open.statistics->getTickerCount(name); };
   result.true_negatives = ticker(rocksdb::BLOOM_FILTER_USEFUL);

@@ -1,8 +1,11 @@
 #include "counting_file_system.h"
 
+#include <rocksdb/file_system.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 namespace exactbloom::readamp {
@@ -48,23 +51,30 @@ class CountingFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
   std::uint64_t number_;
 };
 
+class CountingFileSystem : public rocksdb::FileSystemWrapper {
+ public:
+  explicit CountingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target)
+      : FileSystemWrapper(target) {}
+
+  const char* Name() const override { return "readamp.CountingFileSystem"; }
+
+  IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions& options,
+                               std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                               IODebugContext* debug) override {
+    IOStatus status = FileSystemWrapper::NewRandomAccessFile(path, options, file, debug);
+    const std::uint64_t number = TableNumber(path);
+    if (status.ok() && number != 0) {
+      *file = std::make_unique<CountingFile>(std::move(*file), number);
+    }
+    return status;
+  }
+};
+
 }  // namespace
 
 CountedThread::CountedThread() { counted = &reads_; }
 
 CountedThread::~CountedThread() { counted = nullptr; }
-
-IOStatus CountingFileSystem::NewRandomAccessFile(const std::string& path,
-                                                 const rocksdb::FileOptions& options,
-                                                 std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
-                                                 IODebugContext* debug) {
-  IOStatus status = FileSystemWrapper::NewRandomAccessFile(path, options, file, debug);
-  const std::uint64_t number = TableNumber(path);
-  if (status.ok() && number != 0) {
-    *file = std::make_unique<CountingFile>(std::move(*file), number);
-  }
-  return status;
-}
 
 std::unique_ptr<rocksdb::Env> NewCountingEnv() {
   return rocksdb::NewCompositeEnv(

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace exactbloom::readamp {
@@ -32,20 +30,6 @@ class CountedThread {
 
  private:
   FileReads reads_;
-};
-
-class CountingFileSystem : public rocksdb::FileSystemWrapper {
- public:
-  explicit CountingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target)
-      : FileSystemWrapper(target) {}
-
-  static const char* kClassName() { return "readamp.CountingFileSystem"; }
-  const char* Name() const override { return kClassName(); }
-
-  rocksdb::IOStatus NewRandomAccessFile(const std::string& path,
-                                        const rocksdb::FileOptions& options,
-                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
-                                        rocksdb::IODebugContext* debug) override;
 };
 
 // A new environment of the machine's file system with the counts.

@@ -6,6 +6,7 @@
 #include <rocksdb/table.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -13,7 +14,6 @@
 #include "counting_file_system.h"
 #include "equal_memory.h"
 #include "exactbloom/tree_listener.h"
-#include "machine.h"
 #include "readamp/open_rocksdb.h"
 #include "tool/support/policy_name.h"
 
@@ -57,7 +57,17 @@ Database::Database(const ReadampSettings& settings, const KeySet& keys,
       keys_(keys),
       policy_(std::move(policy)),
       directory_(MakeDirectory(settings.directory)) {
-  Load(observer);
+  constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
+  rocksdb::Options options = MakeOptions(rocksdb::NewLRUCache(kCacheBytes));
+  options.create_if_missing = true;
+  if (observer != nullptr) observer->Prepare(&options);
+  std::unique_ptr<rocksdb::DB> db;
+  CheckStatus(rocksdb::DB::Open(options, *directory_ + "/db", Receive(&db)),
+              fmt::format("cannot make the database {}", *directory_));
+  const std::clock_t before = std::clock();  // in microseconds
+  LoadTree(*db, settings_, keys_, observer);
+  load_cpu_us_ = static_cast<double>(std::clock() - before) / static_cast<double>(keys_.stored);
+  tables_ = TableList(*db, keys_);
 }
 
 rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const {
@@ -81,20 +91,6 @@ rocksdb::Options Database::MakeOptions(const std::shared_ptr<rocksdb::Cache>& bl
   return options;
 }
 
-void Database::Load(LoadObserver* observer) {
-  constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
-  rocksdb::Options options = MakeOptions(rocksdb::NewLRUCache(kCacheBytes));
-  options.create_if_missing = true;
-  if (observer != nullptr) observer->Prepare(&options);
-  std::unique_ptr<rocksdb::DB> db;
-  CheckStatus(OpenRocksDB(options, *directory_ + "/db", Access::kWrite, &db),
-              fmt::format("cannot make the database {}", *directory_));
-  const double cpu_before = ProcessCpuMicroseconds();
-  LoadTree(*db, settings_, keys_, observer);
-  load_cpu_us_ = (ProcessCpuMicroseconds() - cpu_before) / static_cast<double>(keys_.stored);
-  tables_ = TableList(*db, keys_);
-}
-
 OpenDatabase Database::Open() const {
   OpenDatabase result;
   if (settings_.block_cache_bytes > 0 || settings_.partitioned_filters) {
@@ -106,7 +102,7 @@ OpenDatabase Database::Open() const {
   options.env = result.env.get();
   options.statistics = result.statistics;
   const std::string path = *directory_ + "/db";
-  CheckStatus(OpenRocksDB(options, path, Access::kRead, &result.db),
+  CheckStatus(OpenReadOnly(options, path, &result.db),
               fmt::format("cannot open the database {}", path));
   if (result.block_cache != nullptr) {
     // Partitions of filters and indexes are pinned in the block cache, and the rest of it is for

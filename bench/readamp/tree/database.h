@@ -71,7 +71,6 @@ class Database {
 
  private:
   rocksdb::Options MakeOptions(const std::shared_ptr<rocksdb::Cache>& block_cache) const;
-  void Load(LoadObserver* observer);
 
   const ReadampSettings& settings_;
   const KeySet& keys_;

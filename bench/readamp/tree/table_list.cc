@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "readamp/open_rocksdb.h"
-#include "sorted_runs.h"
 #include "tool/files/table_file.h"
 #include "tool/files/table_filter_blocks.h"
 #include "tool/support/few_tables.h"

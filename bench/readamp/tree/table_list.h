@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rocksdb/db.h>
+#include <rocksdb/metadata.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,24 @@
 #include "tool/files/block_description.h"
 
 namespace exactbloom::readamp {
+
+// Calls `use` with the sorted run, 0 for the newest, the level and RocksDB's description of each
+// table, in the order in which a lookup asks the runs: a file of level 0 is a sorted run, and so is
+// a level below.
+template <typename Use>
+void VisitTables(rocksdb::DB& db, const Use& use) {
+  rocksdb::ColumnFamilyMetaData tree;
+  db.GetColumnFamilyMetaData(&tree);
+  int run = -1;
+  for (const rocksdb::LevelMetaData& level : tree.levels) {
+    if (level.level > 0 && !level.files.empty()) ++run;
+    // RocksDB lists the files of level 0 from the newest on, and those below by their keys.
+    for (const rocksdb::SstFileMetaData& file : level.files) {
+      if (level.level == 0) ++run;
+      use(run, level.level, file);
+    }
+  }
+}
 
 // A filter block: a table's whole filter, or a partition of it.
 struct TableFilterBlock {
@@ -44,8 +63,8 @@ struct LevelKeys {
 class TableList {
  public:
   TableList() = default;
-  // Lists the tables of `db`, and reads which of them each stored key is in. A file of level 0 is a
-  // sorted run, and so is a level below. Throws InputError if the tables cannot be read.
+  // Lists the tables of `db`, and reads which of them each stored key is in. Throws InputError if
+  // the tables cannot be read.
   TableList(rocksdb::DB& db, const KeySet& keys);
 
   std::size_t size() const { return tables_.size(); }
