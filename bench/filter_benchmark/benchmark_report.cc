@@ -1,7 +1,6 @@
 #include "benchmark_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -63,7 +62,7 @@ std::string RatioTable(const Rows& rows) {
   text.AddRow(
       CellsOf({first.peer, "ns/key"}, rows, peer_time, {Percent(first.peer_rate), "-", "1"}));
   for (auto row = rows.begin(); row != rows.end();) {
-    const Rows line = RowsLike(row, rows.end(), &ComparisonRow::layout, &ComparisonRow::kernel);
+    const Rows line = RowsLike(row, rows.end(), &ComparisonRow::layout);
     text.AddRow(CellsOf(
         {row->layout, row->kernel}, line, RatioCell,
         {Percent(row->rate_measured), Percent(row->rate_exact),
@@ -78,14 +77,14 @@ std::string RatioTable(const Rows& rows) {
 
 std::string BenchmarkReport::Text() const {
   std::string text = fmt::format(
-      "ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\nkernels: {}\n{}\n\n"
+      "ExactBloom {} filter_benchmark, RocksDB {}, compiler {}\n{}\n{}\n\n"
       "Every filter is called through RocksDB's virtual functions and begins {} bytes behind the "
       "start of a\ncache line. A ratio is the median of {} interleaved repetitions, followed by "
       "their quartiles. Below 1\nExactBloom is faster; * marks where both quartiles are above 1. "
       "Builds of many keys have fewer\nrepetitions. Every exact rate lies in the 99.9% interval of "
       "the measured one.\n\n",
-      EXACTBLOOM_VERSION, RocksDBVersion(), __VERSION__, DescribeCpu(), fmt::join(kernels, " "),
-      command, block_offset, repetitions);
+      EXACTBLOOM_VERSION, RocksDBVersion(), __VERSION__, DescribeCpu(), command, block_offset,
+      repetitions);
   if (!missing_peer.empty()) {
     text += fmt::format("FastLocalBloom with AVX2 is not compared: {}.\n\n", missing_peer);
   }

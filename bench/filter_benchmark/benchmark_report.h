@@ -26,10 +26,9 @@ struct ComparisonRow : Comparison {
 struct BenchmarkReport {
   std::string command;
   std::string missing_peer;  // why there was no FastLocalBloom with AVX2; empty if there was
-  std::vector<std::string> kernels;
   int repetitions = 0;
   std::size_t block_offset = 0;
-  // Those of a peer and a size are neighbours, and so are those of a kind and a kernel in them.
+  // Those of a peer and a size are neighbours, and so are those of a kind in them.
   std::vector<ComparisonRow> rows;
 
   std::string Text() const;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "exactbloom/layout.h"
 #include "tool/support/errors.h"
 #include "tool/support/progress.h"
 
@@ -42,14 +41,13 @@ void ReadAll(const rocksdb::Slice& block) {
 }
 
 double TimeBuild(const LoadedFilter& filter) {
-  const ForcedKernel forced(filter.kernel);
   const std::uint64_t builds =
       std::clamp<std::uint64_t>(kKeysToBuild / filter.keys, 1, kMostBuilds);
   double nanoseconds = 0.0;
   for (std::uint64_t i = 0; i < builds; ++i) {
     nanoseconds += BuildFilter(*filter.policy, filter.keys, [&](const rocksdb::Slice& block) {
       if (block == filter.memory->block()) return;
-      throw WrongAnswer(filter.Name() + " builds another filter of the same keys");
+      throw WrongAnswer(filter.design + " builds another filter of the same keys");
     });
   }
   return nanoseconds / static_cast<double>(builds * filter.keys);
@@ -90,7 +88,7 @@ double FilterComparer::Time(const Operation& operation, LoadedFilter& filter) {
   const std::uint64_t positive = operation.ask(*filter.reader, timed_);
   const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
   if (operation.asks_present_keys && positive != timed_.size()) {
-    throw WrongAnswer(fmt::format("{}: {} of {} present keys were answered absent", filter.Name(),
+    throw WrongAnswer(fmt::format("{}: {} of {} present keys were answered absent", filter.design,
                                   timed_.size() - positive, timed_.size()));
   }
   return elapsed.count() / static_cast<double>(timed_.size());

@@ -33,8 +33,7 @@ class FilterComparer {
   // Queries are for keys that are new in every repetition and the same for both filters. Before
   // each timed loop the filter's bytes are read once and a few other keys are asked for, so that
   // neither is slowed down by the other's use of the caches. Throws WrongAnswer if a present key is
-  // answered absent, and if a build differs from the loaded bytes; so every kernel's build is
-  // compared with the default kernel's.
+  // answered absent, and if a build differs from the loaded bytes.
   Comparison Compare(const Operation& operation, LoadedFilter& ours, LoadedFilter& peer,
                      int repetitions);
 

@@ -1,10 +1,8 @@
 #include "filter_design.h"
 
 #include "equal_memory.h"
-#include "exactbloom/bloom_filter.h"
 #include "fast_local_bloom.h"
 #include "plugin/bloom_filter_policy.h"
-#include "src/filter/kernels/kernel.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -44,17 +42,5 @@ std::vector<FilterDesign> PeerDesigns(std::string* missing) {
   peers.push_back({"ribbonfilter", std::nullopt, NewRibbonOfEqualMemory});
   return peers;
 }
-
-std::vector<std::string> Kernels() {
-  std::vector<std::string> names;
-  for (const auto& set : filter::AvailableInstructionSets()) names.emplace_back(set.name);
-  return names;
-}
-
-ForcedKernel::ForcedKernel(const std::string& kernel) : before_(KernelName()) {
-  if (!kernel.empty()) filter::UseInstructionSet(filter::ChooseInstructionSet(kernel));
-}
-
-ForcedKernel::~ForcedKernel() { filter::UseInstructionSet(filter::ChooseInstructionSet(before_)); }
 
 }  // namespace exactbloom::filter_benchmark

@@ -1,5 +1,5 @@
-// What is compared: ExactBloom's kinds under each kernel, and RocksDB's filters, all through the
-// two interfaces by which RocksDB itself calls a filter.
+// What is compared: ExactBloom's kinds and RocksDB's filters, all through the two interfaces by
+// which RocksDB itself calls a filter.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -28,21 +28,5 @@ std::vector<FilterDesign> OurDesigns();
 
 // RocksDB's. FastLocalBloom with AVX2 comes first if it can run; if not, `missing` says why.
 std::vector<FilterDesign> PeerDesigns(std::string* missing);
-
-// The kernels of this processor, the best one first.
-std::vector<std::string> Kernels();
-
-// While it lives, new readers and finished filters of ExactBloom use the kernel; an empty name
-// changes nothing.
-class ForcedKernel {
- public:
-  explicit ForcedKernel(const std::string& kernel);
-  ~ForcedKernel();
-  ForcedKernel(const ForcedKernel&) = delete;
-  ForcedKernel& operator=(const ForcedKernel&) = delete;
-
- private:
-  std::string before_;
-};
 
 }  // namespace exactbloom::filter_benchmark

@@ -123,32 +123,18 @@ double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
   return std::chrono::duration<double, std::nano>(elapsed).count();
 }
 
-std::vector<LoadedFilter> LoadFilter(const FilterDesign& design,
-                                     const std::vector<std::string>& kernels, std::uint64_t keys,
-                                     double bits_per_key, const LoadConditions& conditions) {
-  const Policy policy = design.make_policy(keys, bits_per_key);
-  const std::optional<ExactRate> exact = ExactRateOf(design, keys, bits_per_key);
-  std::shared_ptr<const FilterMemory> memory;
-  BuildFilter(*policy, keys, [&](const rocksdb::Slice& block) {
-    memory = std::make_shared<FilterMemory>(block, conditions.block_offset);
+LoadedFilter LoadFilter(const FilterDesign& design, std::uint64_t keys, double bits_per_key,
+                        const LoadConditions& conditions) {
+  LoadedFilter filter{design.name, design.make_policy(keys, bits_per_key), keys, nullptr, nullptr,
+                      {}};
+  BuildFilter(*filter.policy, keys, [&](const rocksdb::Slice& block) {
+    filter.memory = std::make_unique<FilterMemory>(block, conditions.block_offset);
   });
-  std::vector<LoadedFilter> filters;
-  for (const std::string& kernel : kernels) {
-    LoadedFilter filter{design.name, kernel, policy, keys, memory, nullptr, {}};
-    const std::string name =
-        fmt::format("{}, {} keys, {:g} bits per key", filter.Name(), keys, bits_per_key);
-    const ForcedKernel forced(kernel);
-    filter.reader.reset(policy->GetFilterBitsReader(memory->block()));
-    filter.rate = MeasureRate(name, *filter.reader, keys, conditions.absent_queries, exact);
-    filters.push_back(std::move(filter));
-    const LoadedFilter& first = filters.front();
-    if (first.rate.false_positives != filters.back().rate.false_positives) {
-      throw WrongAnswer(fmt::format("{} lets {} absent keys through, {} {}", name,
-                                    filters.back().rate.false_positives, first.Name(),
-                                    first.rate.false_positives));
-    }
-  }
-  return filters;
+  filter.reader.reset(filter.policy->GetFilterBitsReader(filter.memory->block()));
+  filter.rate = MeasureRate(
+      fmt::format("{}, {} keys, {:g} bits per key", design.name, keys, bits_per_key),
+      *filter.reader, keys, conditions.absent_queries, ExactRateOf(design, keys, bits_per_key));
+  return filter;
 }
 
 }  // namespace exactbloom::filter_benchmark

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "filter_design.h"
 #include "plugin/filter_bits_interface.h"
@@ -59,17 +58,13 @@ class FilterMemory {
 double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
                    const std::function<void(const rocksdb::Slice&)>& consume);
 
-// A filter with the reader of one kernel. Filters of several kernels share the memory.
 struct LoadedFilter {
   std::string design;
-  std::string kernel;  // empty for a peer
   Policy policy;
   std::uint64_t keys = 0;
-  std::shared_ptr<const FilterMemory> memory;
+  std::unique_ptr<const FilterMemory> memory;
   std::unique_ptr<rocksdb::FilterBitsReader> reader;
   RateMeasurement rate;
-
-  std::string Name() const { return kernel.empty() ? design : design + " " + kernel; }
 };
 
 // The measurements that every loaded filter has to pass.
@@ -78,10 +73,8 @@ struct LoadConditions {
   std::uint64_t absent_queries = 2'000'000;  // for each filter's rate
 };
 
-// Builds the filter and returns it with a reader per kernel; a peer has the one kernel "". Throws
-// WrongAnswer as MeasureRate does, and where two kernels disagree.
-std::vector<LoadedFilter> LoadFilter(const FilterDesign& design,
-                                     const std::vector<std::string>& kernels, std::uint64_t keys,
-                                     double bits_per_key, const LoadConditions& conditions);
+// Builds the filter. Throws WrongAnswer as MeasureRate does.
+LoadedFilter LoadFilter(const FilterDesign& design, std::uint64_t keys, double bits_per_key,
+                        const LoadConditions& conditions);
 
 }  // namespace exactbloom::filter_benchmark

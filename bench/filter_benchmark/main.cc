@@ -7,14 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "benchmark_report.h"
 #include "comparison.h"
+#include "exactbloom/bloom_filter.h"
 #include "loaded_filter.h"
 #include "output_file.h"
 #include "tool/support/argument_types.h"
@@ -40,14 +39,12 @@ struct BenchmarkSettings {
 constexpr std::uint64_t kManyKeys = 1'000'000;
 constexpr int kRepetitionsOfManyKeys = 5;
 
-// Measures the filters of each size: first their rates, then every kind and kernel against the
-// first peer, and the default kernel against the others.
+// Measures the filters of each size: first their rates, then every kind against every peer.
 class BenchmarkRun {
  public:
   BenchmarkRun(const BenchmarkSettings& settings, const std::string& command)
       : settings_(settings), peers_(PeerDesigns(&report_.missing_peer)) {
     report_.command = command;
-    report_.kernels = Kernels();
     report_.repetitions = settings.repetitions;
     report_.block_offset = settings.load.block_offset;
   }
@@ -55,14 +52,12 @@ class BenchmarkRun {
   void MeasureSize(std::uint64_t keys, double bits_per_key) {
     const std::string size = fmt::format("{} keys, {:g} bits per key", keys, bits_per_key);
     progress_.Begin(size + ": rates", layouts_.size() + peers_.size());
-    std::vector<LoadedFilter> ours = Load(layouts_, report_.kernels, keys, bits_per_key);
-    std::vector<LoadedFilter> peers = Load(peers_, {""}, keys, bits_per_key);
+    std::vector<LoadedFilter> ours = Load(layouts_, keys, bits_per_key);
+    std::vector<LoadedFilter> peers = Load(peers_, keys, bits_per_key);
     progress_.Begin(size + ": times", ours.size() * peers.size());
     for (LoadedFilter& peer : peers) {
       for (LoadedFilter& filter : ours) {
-        if (&peer == &peers.front() || filter.kernel == report_.kernels.front()) {
-          CompareAll(filter, peer, bits_per_key);
-        }
+        CompareAll(filter, peer, bits_per_key);
         progress_.Add(1);
       }
     }
@@ -72,14 +67,11 @@ class BenchmarkRun {
   const BenchmarkReport& report() const { return report_; }
 
  private:
-  std::vector<LoadedFilter> Load(const std::vector<FilterDesign>& designs,
-                                 const std::vector<std::string>& kernels, std::uint64_t keys,
+  std::vector<LoadedFilter> Load(const std::vector<FilterDesign>& designs, std::uint64_t keys,
                                  double bits_per_key) {
     std::vector<LoadedFilter> all;
     for (const FilterDesign& design : designs) {
-      std::vector<LoadedFilter> filters =
-          LoadFilter(design, kernels, keys, bits_per_key, settings_.load);
-      std::move(filters.begin(), filters.end(), std::back_inserter(all));
+      all.push_back(LoadFilter(design, keys, bits_per_key, settings_.load));
       progress_.Add(1);
     }
     return all;
@@ -94,8 +86,8 @@ class BenchmarkRun {
                                   : settings_.repetitions;
       report_.rows.push_back({comparer_.Compare(operation, filter, peer, repetitions), peer.design,
                               filter.keys, bits_per_key, peer.rate.Rate(), filter.design,
-                              filter.kernel, filter.rate.Rate(), filter.rate.exact->mean,
-                              operation.name});
+                              std::string(KernelName()), filter.rate.Rate(),
+                              filter.rate.exact->mean, operation.name});
     }
   }
 
