@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -97,11 +96,6 @@ void DescribeTree(CLI::App& app, ReadampSettings& settings) {
             {{"full", false}, {"partitioned", true}}, "One filter per table, or one per partition");
 }
 
-void DescribeReads(CLI::App& app, ReadampSettings& settings) {
-  app.add_option("--block-cache", settings.block_cache_bytes, "Bytes of the block cache")
-      ->transform(Bytes());
-}
-
 // Of filters, where none are there yet.
 constexpr std::uint64_t kKeys = 1'000'000;
 
@@ -164,7 +158,8 @@ int Main(int argc, char** argv) {
   DescribeKeys(app, settings);
   DescribeLookups(app, settings);
   DescribeTree(app, settings);
-  DescribeReads(app, settings);
+  app.add_option("--block-cache", settings.block_cache_bytes, "Bytes of the block cache")
+      ->transform(Bytes());
   app.add_option("--directory", settings.directory, "Where the databases are made and removed");
   app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);

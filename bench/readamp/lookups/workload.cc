@@ -13,20 +13,13 @@ namespace {
 using Order = std::vector<std::size_t>;
 
 // The first keys of the set, at most settings.lookups, that are stored or that are not.
-Order Take(const KeySet& keys, const ReadampSettings& settings, bool stored) {
+template <bool kStored>
+Order Take(const KeySet& keys, const ReadampSettings& settings) {
   Order order;
   for (std::size_t i = 0; i < keys.size() && order.size() < settings.lookups; ++i) {
-    if (keys.IsStored(i) == stored) order.push_back(i);
+    if (keys.IsStored(i) == kStored) order.push_back(i);
   }
   return order;
-}
-
-Order TakeAbsent(const KeySet& keys, const ReadampSettings& settings) {
-  return Take(keys, settings, /*stored=*/false);
-}
-
-Order TakePresent(const KeySet& keys, const ReadampSettings& settings) {
-  return Take(keys, settings, /*stored=*/true);
 }
 
 // The set is in random order, so a key's number is its rank r, counted from zero, whose probability
@@ -53,7 +46,7 @@ Order TakeForGrowth(const KeySet& keys, const ReadampSettings& settings) {
   if (settings.tree != Tree::kLoaded && settings.tree != Tree::kUniversal) {
     throw InputError("the workload growth needs --tree loaded or universal");
   }
-  Order absent = TakeAbsent(keys, settings);
+  Order absent = Take<false>(keys, settings);
   if (absent.size() > settings.growth_points) return absent;
   throw InputError(fmt::format("{} lookups are too few for {} points of the workload growth",
                                absent.size(), settings.growth_points));
@@ -66,8 +59,8 @@ struct WorkloadKind {
 };
 
 constexpr std::array<WorkloadKind, 4> kWorkloadKinds = {{
-    {"absent", "keys that are not in the store", TakeAbsent},
-    {"present", "keys that are in the store", TakePresent},
+    {"absent", "keys that are not in the store", Take<false>},
+    {"present", "keys that are in the store", Take<true>},
     {"zipf", "keys drawn by Zipf's law with an exponent of {:g}", TakeByZipf},
     {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth},
 }};
