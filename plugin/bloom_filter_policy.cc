@@ -5,10 +5,8 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "bits_builder.h"
 #include "bits_reader.h"

@@ -3,7 +3,6 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 

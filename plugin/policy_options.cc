@@ -4,17 +4,14 @@
 #include <rocksdb/customizable.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <limits>
 #include <locale>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/layout.h"
 #include "process_memory.h"
 
 namespace exactbloom {

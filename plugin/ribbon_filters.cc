@@ -11,7 +11,6 @@
 #include "bits_builder.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/ribbon_rate.h"
-#include "filter_bits_interface.h"
 
 namespace exactbloom {
 namespace {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/sizing.h"
 #include "exactbloom/version.h"
 #include "subcommands.h"
 #include "tool/support/argument_types.h"

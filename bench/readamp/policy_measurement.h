@@ -8,7 +8,6 @@
 #include "readamp/keys/key_set.h"
 #include "readamp/lookups/workload.h"
 #include "readamp/report/readamp_report.h"
-#include "readamp/tree/database.h"
 #include "readamp_settings.h"
 #include "tool/support/progress.h"
 

@@ -6,7 +6,6 @@
 #include <rocksdb/table.h>
 
 #include <cstring>
-#include <memory>
 
 #include "../bloom_filter_policy.h"
 #include "preloaded_policies.h"

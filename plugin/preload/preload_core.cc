@@ -1,6 +1,5 @@
 #include "preload_core.h"
 
-#include <memory>
 #include <optional>
 
 #include "../c_binding/c_policy.h"

@@ -3,15 +3,12 @@
 #include <rocksdb/utilities/object_registry.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 #include <mutex>
-#include <utility>
 
 #include "../bloom_filter_policy.h"
 #include "../c_binding/forwarding_policy.h"

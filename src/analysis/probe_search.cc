@@ -1,6 +1,5 @@
 // The search for the best number of probes.
 #include <algorithm>
-#include <cmath>
 
 #include "exactbloom/rate_bounds.h"
 #include "scaled_rate.h"

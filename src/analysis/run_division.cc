@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/layout.h"

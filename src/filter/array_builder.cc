@@ -11,7 +11,6 @@
 
 #include "block_format.h"
 #include "kernels/code_word.h"
-#include "kernels/kernel.h"
 
 namespace exactbloom::filter {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
-#include <rocksdb/file_system.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>

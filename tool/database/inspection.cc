@@ -1,7 +1,6 @@
 #include "inspection.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "tool/support/few_tables.h"
 

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -14,7 +12,6 @@
 #include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "plugin/live_tree/share.h"
-#include "plugin/policy_options.h"
 #include "plugin/ribbon_filters.h"
 #include "src/analysis/run_division.h"
 #include "src/filter/block_format.h"

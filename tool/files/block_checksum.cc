@@ -4,7 +4,6 @@
 
 #include <cassert>
 #include <memory>
-#include <string>
 
 #include "src/filter/kernels/inlined_xxhash.h"
 

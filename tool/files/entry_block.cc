@@ -1,7 +1,6 @@
 #include "entry_block.h"
 
 #include <cstdint>
-#include <string>
 
 #include "coding.h"
 

@@ -1,9 +1,5 @@
 #include "manifest.h"
 
-#include <rocksdb/slice.h>
-
-#include <vector>
-
 #include "record_log.h"
 
 namespace exactbloom::files {

@@ -3,7 +3,6 @@
 #include <rocksdb/table.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 

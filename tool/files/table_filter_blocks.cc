@@ -3,7 +3,6 @@
 #include <rocksdb/table_properties.h>
 
 #include <array>
-#include <cstdint>
 #include <map>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // The filter of an SSTable: one block, or partitions with an index.
 #pragma once
 
-#include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 
 #include <cstdint>

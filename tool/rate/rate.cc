@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"

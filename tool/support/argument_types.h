@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "nearest_name.h"
 #include "number_text.h"
 
 namespace exactbloom::support {

@@ -8,7 +8,6 @@
 #include <cstdarg>
 #include <random>
 #include <tuple>
-#include <utility>
 
 #include "readamp/open_rocksdb.h"
 #include "readamp/tree/table_list.h"

@@ -1,7 +1,6 @@
 #include "kernel.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 #include <iterator>
 
