@@ -11,7 +11,6 @@
 #include "../bloom_filter_policy.h"
 #include "../policy_options.h"
 #include "c_policy.h"
-#include "c_types.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/memory_budget.h"
@@ -64,7 +63,7 @@ rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char*
     exactbloom::PolicyOptions options;
     Status status = exactbloom::ParsePolicy(policy, &options);
     if (status.ok()) {
-      made = exactbloom::NewCPolicy(std::make_shared<exactbloom::BloomFilterPolicy>(options));
+      made = new exactbloom::CPolicy(std::make_shared<exactbloom::BloomFilterPolicy>(options));
     }
     return status;
   });

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "../c_binding/c_policy.h"
-#include "../c_binding/forwarding_policy.h"
 #include "../out_of_memory.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
@@ -82,7 +81,7 @@ FilterPolicy* NewPolicy(double bits_per_key, Asked asked) {
 }
 
 rocksdb_filterpolicy_t* NewPolicyForC(double bits_per_key) {
-  rocksdb_filterpolicy_t* policy = NewCPolicy(PolicyForBits(bits_per_key));
+  auto* policy = new CPolicy(PolicyForBits(bits_per_key));
   Count(Asked::kC);
   return policy;
 }
