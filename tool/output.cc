@@ -4,8 +4,6 @@
 
 #include <filesystem>
 
-#include "plugin/policy_options.h"
-
 namespace exactbloom::tool {
 namespace {
 
@@ -40,12 +38,6 @@ json InUtf8(const json& document) {
 
 std::string Describe(FilterKind kind) {
   return kind == FilterKind::kClassic ? "classic" : "standard";
-}
-
-std::string PolicyString(FilterKind kind, double bits_per_key) {
-  PolicyOptions options = PlainPolicy(kind);
-  options.bits_per_key = bits_per_key;
-  return FormatPolicy(options);
 }
 
 std::string Counted(std::uint64_t count, const std::string& noun) {

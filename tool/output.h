@@ -1,4 +1,4 @@
-// How the subcommands write kinds, policies, rates, names and JSON.
+// How the subcommands write kinds, rates, names and JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,6 @@ namespace exactbloom::tool {
 
 // "classic" or "standard".
 std::string Describe(FilterKind kind);
-
-// The string that configures this kind in RocksDB, such as classic_bloom:10.
-std::string PolicyString(FilterKind kind, double bits_per_key);
 
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);

@@ -128,7 +128,9 @@ void PlanOneFilter(const PlanArguments& arguments) {
   CheckKeys(*arguments.keys);
   const FilterPlan plan = PlanOf(arguments.kind, *arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) RefusePlan("no filter is that small");
-  const std::string policy = PolicyString(arguments.kind, ConfiguredBitsPerKey(plan));
+  PolicyOptions options = PlainPolicy(arguments.kind);
+  options.bits_per_key = ConfiguredBitsPerKey(plan);
+  const std::string policy = FormatPolicy(options);
   if (!arguments.json) return PrintPlan(arguments.kind, plan, policy);
   nlohmann::json document = PlanJson(plan);
   document["policy"] = policy;

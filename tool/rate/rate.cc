@@ -15,11 +15,8 @@
 namespace exactbloom::tool {
 namespace {
 
-// Why there is no filter of this geometry; empty if there is one.
+// Why there is no filter of this geometry, with probes that the command line admits.
 std::string RateRefusal(const RateArguments& arguments) {
-  if (arguments.probes < 1 || arguments.probes > kMaxProbes) {
-    return fmt::format("--k is {}, but must be from 1 to {}", arguments.probes, kMaxProbes);
-  }
   if (arguments.bits < 1) return "--m is 0, but a filter has at least one bit";
   return fmt::format("--k is {}, but {} bits are too few for as many distinct ones",
                      arguments.probes, arguments.bits);

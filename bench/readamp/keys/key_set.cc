@@ -90,7 +90,15 @@ std::string KeySet::Key(std::size_t i) const {
   return read.empty() ? SyntheticKey(i, seed) : read[i];
 }
 
-std::string KeySet::Value(std::size_t i) const { return MakeValue(Key(i), value_bytes); }
+std::string KeySet::Value(std::size_t i) const {
+  const std::string key = Key(i);
+  std::string value;
+  value.reserve(value_bytes);
+  std::mt19937_64 random(filter::HashKey(key, 0));
+  while (value.size() < value_bytes / 2) value.push_back(static_cast<char>(random()));
+  while (value.size() < value_bytes) value.append(key, 0, value_bytes - value.size());
+  return value;
+}
 
 std::optional<std::size_t> KeySet::Find(const std::string& key) const {
   std::size_t found = size();
@@ -152,15 +160,6 @@ KeySet MakeKeySet(const ReadampSettings& settings) {
     Shuffle(sorted, std::move(assigned), settings, random, &set);
   }
   return set;
-}
-
-std::string MakeValue(const std::string& key, std::size_t size) {
-  std::string value;
-  value.reserve(size);
-  std::mt19937_64 random(filter::HashKey(key, 0));
-  while (value.size() < size / 2) value.push_back(static_cast<char>(random()));
-  while (value.size() < size) value.append(key, 0, size - value.size());
-  return value;
 }
 
 }  // namespace exactbloom::readamp

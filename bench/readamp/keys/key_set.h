@@ -31,7 +31,8 @@ struct KeySet {
 
   std::size_t size() const { return sorted_run.size(); }
   std::string Key(std::size_t i) const;
-  std::string Value(std::size_t i) const;  // of a stored key
+  // Of a stored key: value_bytes, about half of them compressible.
+  std::string Value(std::size_t i) const;
   bool IsStored(std::size_t i) const { return sorted_run[i] != kAbsent; }
   // The number of a key; nothing for unknown keys.
   std::optional<std::size_t> Find(const std::string& key) const;
@@ -50,8 +51,5 @@ KeySet MakeKeySet(const ReadampSettings& settings);
 std::vector<std::int8_t> AssignToRuns(const std::vector<UserTable>& tables,
                                       const std::vector<std::string>& keys,
                                       std::mt19937_64& random);
-
-// The value that belongs to a key: `size` bytes, about half of them compressible.
-std::string MakeValue(const std::string& key, std::size_t size);
 
 }  // namespace exactbloom::readamp

@@ -39,15 +39,10 @@ class SplitMix {
   }
 };
 
-// For each seed a bijection of 64-bit numbers whose results look random.
-constexpr std::uint64_t SyntheticNumber(std::uint64_t i, std::uint64_t seed) {
-  return SplitMix::Mix(i + SplitMix::Mix(seed));
-}
-
-// SyntheticNumber in 16 hexadecimal digits: spread evenly over the key space, as hashed identifiers
-// are.
+// Key number `i`, for each seed another one: 16 hexadecimal digits, spread evenly over the key
+// space, as hashed identifiers are.
 inline std::string SyntheticKey(std::uint64_t i, std::uint64_t seed) {
-  return fmt::format("{:016x}", SyntheticNumber(i, seed));
+  return fmt::format("{:016x}", SplitMix::Mix(i + SplitMix::Mix(seed)));
 }
 
 // The `i` of such a key; nothing for other strings.

@@ -69,8 +69,8 @@ std::vector<InstructionSet> AvailableInstructionSets();
 // process may call it.
 InstructionSet ChooseInstructionSet(std::string_view name);
 
-// Makes new views and finished filters use this instruction set. For tests and benchmarks. Must not
-// be called while other threads make views or finish filters.
+// Makes new views and finished filters use this instruction set. For tests. Must not be called
+// while other threads make views or finish filters.
 void UseInstructionSet(const InstructionSet& set);
 
 // The kernel of the instruction set in use.
