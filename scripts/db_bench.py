@@ -71,26 +71,26 @@ class DbBench:
         self.version = found[0] if found else fail(2, f"{program} does not tell its version")
 
     def run_policy(self, policy, path, benchmarks, *more, family=None, table=None, database=None):
-        """As run, with a filter policy, options of the column family, of its tables, and of the database."""
+        """With a filter policy, options of the column family, of its tables, and of the database: returns what db_bench prints, its
+        processor time in seconds, and the most memory that it held in MiB."""
         lines = ["".join(f"  {name}={value}\n" for name, value in (options or {}).items()) for options in (family, table, database)]
         listener = "  listeners=exactbloom_tree\n" * ("exactbloom" in policy)
         options = path.with_suffix(".ini")
         options.write_text(OPTIONS.format(version=self.version, policy=policy, listener=listener, family=lines[0], table=lines[1], database=lines[2]))
-        result = self.run(path, benchmarks, f"--options_file={options}", *more)
+        result = self.run(path, benchmarks, options, *more)
         # RocksDB silently drops a policy that it cannot make.
         name = re.match(r"\{?(?:id=)?(\w+)", policy)[1]
         if not all(re.search(rf"filter_policy: {name}", log.read_text(errors="replace")) for log in self.logs(path)):
             fail(2, f"RocksDB did not take the filter policy {policy}")
         return result
 
-    def run(self, path, benchmarks, *more, **variables):
-        """Returns what db_bench prints, its processor time in seconds, and the most memory that it held in MiB.
-
-        Where waitforcompaction would not end, the process ends, and the benchmarks after it run in another."""
+    def run(self, path, benchmarks, options, *more):
+        """Where waitforcompaction would not end, the process ends, and the benchmarks after it run in another."""
         output = path.with_suffix(".out")
         # Lines of output are needed while it runs.
-        command = ["stdbuf", "-oL", self.program, f"--db={path}", f"--benchmarks={benchmarks}", "--value_size=100", "--compression_type=none", *more]
-        environment = os.environ | ({"LD_PRELOAD": str(self.preload)} if self.preload else {}) | variables
+        command = ["stdbuf", "-oL", self.program, f"--db={path}", f"--benchmarks={benchmarks}", f"--options_file={options}", "--value_size=100",
+                   "--compression_type=none", *more]
+        environment = os.environ | ({"LD_PRELOAD": str(self.preload)} if self.preload else {})
         started, is_ended = time.monotonic(), False
         with open(output, "w") as written, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=written, stderr=subprocess.STDOUT,
                                                             env=environment) as process:
@@ -111,10 +111,8 @@ class DbBench:
         rest = benchmarks.partition("waitforcompaction,")[2]
         if is_ended and rest:
             # What was in the memtable comes back there, so that the tree is the same.
-            for options in (word.partition("=")[2] for word in more if word.startswith("--options_file=")):
-                text = pathlib.Path(options).read_text()
-                pathlib.Path(options).write_text(text.replace("[DBOptions]\n", "[DBOptions]\n  avoid_flush_during_recovery=true\n"))
-            return self.run(path, rest, *more, "--use_existing_db=1", **variables)
+            options.write_text(options.read_text().replace("[DBOptions]\n", "[DBOptions]\n  avoid_flush_during_recovery=true\n"))
+            return self.run(path, rest, options, *more, "--use_existing_db=1")
         return printed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
     @staticmethod
