@@ -4,31 +4,22 @@
 
 _exactbloom() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local help choices
-  COMPREPLY=()
-  if ((COMP_CWORD == 1)); then
-    help=$("${COMP_WORDS[0]}" --help 2>/dev/null)
-    if [[ $word == -* ]]; then
-      choices=$(sed -n 's/^ *\(-h, *\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
-    else
-      choices=$(sed -n '/^subcommands:/I,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")
-    fi
-    COMPREPLY=($(compgen -W "$choices" -- "$word"))
-    return
-  fi
-  help=$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2>/dev/null)
+  local command=("${COMP_WORDS[0]}") help choices
+  ((COMP_CWORD == 1)) || command+=("${COMP_WORDS[1]}")
+  help=$("${command[@]}" --help 2>/dev/null)
   if [[ $word == -* ]]; then
     choices=$(sed -n 's/^ *\(-h, *\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
-    COMPREPLY=($(compgen -W "$choices" -- "$word"))
-    return
+  elif ((COMP_CWORD == 1)); then
+    choices=$(sed -n '/^subcommands:/I,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")
+  else
+    # An option that takes one of a few words names them in braces.
+    choices=$(sed -n "s/^ *$previous .*{\([^}]*\)}.*/\1/p" <<<"$help")
   fi
-  # An option that takes one of a few words names them in braces.
-  choices=$(sed -n "s/^ *$previous .*{\([^}]*\)}.*/\1/p" <<<"$help")
   if [[ -n $choices ]]; then
     COMPREPLY=($(compgen -W "${choices//,/ }" -- "$word"))
-    return
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
   fi
-  COMPREPLY=($(compgen -f -- "$word"))
 }
 
 complete -o filenames -F _exactbloom exactbloom
