@@ -75,7 +75,7 @@ class Node:
         try:
             self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=120)
             self.replies = self.socket.makefile("rb")
-            return self.ask("READONLY") == "OK"  # a replica sends questions on to its master otherwise
+            return self.ask("READONLY") == "OK"  # a replica sends one to its master otherwise
         except (OSError, RuntimeError):  # not there yet, or it refuses while it loads
             return False
 
