@@ -24,7 +24,7 @@ inline rocksdb::Status OpenReadOnly(const rocksdb::Options& options, const std::
   // The family is opened by its name: otherwise RocksDB opens a database of one sorted run in a
   // special way, which asks the last table's filter also for keys beyond the table.
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
+  rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
       options, path, {{rocksdb::kDefaultColumnFamilyName, options}}, &handles, Receive(db));
   for (auto* handle : handles) (*db)->DestroyColumnFamilyHandle(handle);
   return status;
