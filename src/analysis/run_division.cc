@@ -82,9 +82,8 @@ class RateCurve {
   std::vector<double> log_slopes_;  // falling
 };
 
-// Of both kinds, whose exact rates at so many keys are the asymptotic ones; an exact rate of each
-// point would take tens of milliseconds. Never destroyed: databases may be closed when the process
-// ends.
+// Of both kinds: at so many keys their exact rates are the asymptotic ones, but would take tens of
+// milliseconds. Never destroyed: databases may be closed when the process ends.
 const RateCurve& CurveOfBloom() {
   static const auto& curve = *new RateCurve(kBloomStep, 1, [](std::uint64_t bits) {
     const int probes = OptimalProbes(FilterKind::kClassic, bits, kKeysOfCurve);
