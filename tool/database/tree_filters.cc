@@ -179,7 +179,11 @@ class Prediction {
   }
 
   std::unique_ptr<rocksdb::FilterBitsBuilder> BuilderOf(const PlannedGroup& group) const {
-    rocksdb::FilterBuildingContext context(tree_.table_options);
+    // Allocations rounded by optimize_filters_for_memory depend on what the allocator has free.
+    // Their mean is the size that is meant, which is predicted.
+    rocksdb::BlockBasedTableOptions table_options = tree_.table_options;
+    table_options.optimize_filters_for_memory = false;
+    const rocksdb::FilterBuildingContext context(table_options);
     if (ribbonfilter_ == nullptr) return ribbon_filters_.NewBuilder(group.bits_per_key, context);
     return std::unique_ptr<rocksdb::FilterBitsBuilder>(
         ribbonfilter_->GetBuilderWithContext(context));
