@@ -30,7 +30,7 @@ Share ShareOf(const DivisionOptions& options, const TreeView& view,
     share.runs.push_back({view.own_keys});
     if (options.ribbon) analysis::MarkRibbon(share.runs);
     share.ribbon = share.runs.back().ribbon;
-    const double family_bits = options.bits_per_key * KeysOf(share.runs);
+    const double most_bits = (options.bits_per_key + kMostOverAverage) * KeysOf(share.runs);
 
     std::vector<analysis::EqualRuns> all;
     if (budget) all = budget->other_runs;
@@ -42,8 +42,8 @@ Share ShareOf(const DivisionOptions& options, const TreeView& view,
                          divided.end());
 
     const double planned = share.planned.back();
-    const double left = (kMostOverAverage * family_bits - kBitsPerByte * view.other_filter_bytes) /
-                        std::max(1.0, view.keys_to_write);
+    const double left =
+        (most_bits - kBitsPerByte * view.other_filter_bytes) / std::max(1.0, view.keys_to_write);
     share.bits_per_key =
         std::max(std::min(planned, left), std::min(kLeastPart * planned, options.bits_per_key));
   }
