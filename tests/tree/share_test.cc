@@ -73,8 +73,8 @@ TEST(Share, KeepsTheAverageOfTheFamily) {
 
 // As a compacted database that grows: each run has a tenth of the keys of the one before it.
 TEST(Share, OfRunsWrittenAfterALargeOneIsNearTheBestDivision) {
+  const auto rate = [](double bits) { return std::pow(0.6185, bits); };
   for (const double bits_per_key : {3.0, 4.0, 6.0, 10.0, 20.0}) {
-    const auto rate = [](double bits) { return std::pow(0.6185, bits); };
     TreeView view;
     double wasted = 0.0;
     for (const double keys : {1e6, 1e5, 1e4, 1e3}) {
