@@ -53,6 +53,7 @@ RandomDatabase::RandomDatabase(std::uint64_t seed, std::string path,
   SetPolicy(family);
   OpenAgain(/*follows=*/Choose(2) == 0);
   family.known = AllKnown();  // it has no tables
+  family.had_estimates = false;
 }
 
 RandomDatabase::~RandomDatabase() {
