@@ -30,6 +30,14 @@ class CostRatio(unittest.TestCase):
                 self.assertTrue(found["low"] <= found["ratio"] <= found["high"])
                 self.assertAlmostEqual(found["ratio"], middle)
 
+    def test_the_shortest_of_three_times_counts_and_each_of_other_figures(self):
+        class Subject:
+            policy = "bloomfilter:10"
+
+        times, rates = [3, 1, 2, 9, 4, 5, 0], [3, 1, 2]
+        rows = list(bench_rocksdb.rows_of([Subject, Subject], {"load, us per key": [times, times], "wasted reads": [rates, rates]}))
+        self.assertEqual([(row["peer_value"], row["repetitions"]) for row in rows], [(2.5, 7), (2, 3)])
+
 
 if __name__ == "__main__":
     unittest.main()
