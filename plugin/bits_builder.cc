@@ -24,6 +24,10 @@ std::string_view View(const Slice& slice) { return {slice.data(), slice.size()};
 
 constexpr std::array<char, 6> kAlwaysMatch{};
 
+// A classic filter of 8 bits, without keys (docs/format.md, section 2).
+constexpr std::array<unsigned char, 12> kEmpty = {0x00, 0x01, 0x10, 0xb3, 0x48, 0xab,
+                                                  0x2b, 0x00, 0x45, 0x78, 0x42, 0x01};
+
 const char* Describe(ConstructionFault fault) {
   switch (fault) {
     case ConstructionFault::kNone:
@@ -153,12 +157,8 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
   // Nothing for a table or partition that gets no filter.
   std::optional<Slice> FinishFilter(std::unique_ptr<const char[]>* buffer) {
-    // The built-in filter's block of no keys, too, is empty. Readers of all versions take it as one
-    // that contains nothing.
-    if (builder_.KeyCount() == 0) {
-      Clear();
-      return Slice();
-    }
+    // A partition without keys is a block, too: RocksDB's MultiGet reads past an empty one.
+    if (builder_.KeyCount() == 0) return FinishBlock(builder_.Plan(), buffer);
     if (table_ != nullptr) {
       const double bits_per_key = table_->BitsPerKey(builder_.KeyCount());
       if (bits_per_key < kMinBitsPerKey) return std::nullopt;
@@ -167,6 +167,11 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     BlockPlan plan = builder_.Plan();
     if (plan.IsCut()) WarnOfTheBlockLimit();
     if (memory_fit_ != nullptr) plan = memory_fit_->Fit(builder_, plan);
+    return FinishBlock(plan, buffer);
+  }
+
+  // Nothing if the budget has no room for the block.
+  std::optional<Slice> FinishBlock(const BlockPlan& plan, std::unique_ptr<const char[]>* buffer) {
     if (table_ != nullptr && !table_->Take(plan.BlockBytes())) return std::nullopt;
     const std::uint64_t keys = builder_.KeyCount();
     ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey,
@@ -225,5 +230,7 @@ std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
 }
 
 Slice AlwaysMatchBlock() { return {kAlwaysMatch.data(), kAlwaysMatch.size()}; }
+
+Slice EmptyBlock() { return {reinterpret_cast<const char*>(kEmpty.data()), kEmpty.size()}; }
 
 }  // namespace exactbloom

@@ -29,4 +29,7 @@ std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
 // A block that every reader, ExactBloom's and stock ones, takes as "always match".
 rocksdb::Slice AlwaysMatchBlock();
 
+// A block without keys. ExactBloom's reader denies all keys, stock readers let them pass.
+rocksdb::Slice EmptyBlock();
+
 }  // namespace exactbloom

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bits_builder.h"
+#include "built_in_builder.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/ribbon_rate.h"
 
@@ -75,42 +76,23 @@ double BitsInWholeFilter(double bits_per_key, std::size_t partition_bytes) {
 // optimize_filters_for_memory RocksDB rounds each partition up or down to a size class, but counts
 // a smaller one by its rate before it was rounded, so partitions take 4% more than wanted on
 // average with jemalloc's classes.
-class RibbonFilters::CountedBuilder : public FilterBitsBuilder {
+class RibbonFilters::CountedBuilder : public BuiltInBuilder {
  public:
   CountedBuilder(std::unique_ptr<FilterBitsBuilder> builder, double bits_per_key,
                  std::shared_ptr<Fitted> fitted, std::unique_ptr<tree::SizedTable> table)
-      : builder_(std::move(builder)),
+      : BuiltInBuilder(std::move(builder)),
         bits_per_key_(bits_per_key),
         fitted_(std::move(fitted)),
         table_(std::move(table)) {}
 
-  void AddKey(const Slice& key) override { builder_->AddKey(key); }
-  size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
-  Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+  using BuiltInBuilder::Finish;
   Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
-    const auto keys = static_cast<double>(builder_->EstimateEntriesAdded());
-    const Slice filter = builder_->Finish(buffer, status);
+    const auto keys = static_cast<double>(EstimateEntriesAdded());
+    const Slice filter = BuiltInBuilder::Finish(buffer, status);
     if (fitted_ != nullptr) Count(8.0 * static_cast<double>(filter.size()), bits_per_key_ * keys);
-    const bool fits = table_ == nullptr || filter.empty() || table_->Take(filter.size());
+    const bool fits = table_ == nullptr || table_->Take(filter.size());
     return fits ? filter : AlwaysMatchBlock();
   }
-  Status MaybePostVerify(const Slice& filter) override { return builder_->MaybePostVerify(filter); }
-  size_t ApproximateNumEntries(size_t bytes) override {
-    return builder_->ApproximateNumEntries(bytes);
-  }
-#if EXACTBLOOM_ROCKSDB_SINCE(9, 6)
-  void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
-    builder_->AddKeyAndAlt(key, alt);
-  }
-#endif
-#if EXACTBLOOM_ROCKSDB_SINCE(10, 9)
-  size_t CalculateSpace(size_t num_entries) override {
-    return builder_->CalculateSpace(num_entries);
-  }
-  double EstimatedFpRate(size_t num_entries, size_t bytes) override {
-    return builder_->EstimatedFpRate(num_entries, bytes);
-  }
-#endif
 
  private:
   // The sums follow a change of the sizes of partitions.
@@ -124,7 +106,6 @@ class RibbonFilters::CountedBuilder : public FilterBitsBuilder {
     fitted_->wanted /= 2.0;
   }
 
-  const std::unique_ptr<FilterBitsBuilder> builder_;
   const double bits_per_key_;
   const std::shared_ptr<Fitted> fitted_;           // null: not counted
   const std::unique_ptr<tree::SizedTable> table_;  // null: no budget
@@ -150,7 +131,7 @@ std::unique_ptr<FilterBitsBuilder> RibbonFilters::NewBuilder(
           : bits_per_key;
   std::unique_ptr<FilterBitsBuilder> builder(PolicyOf(of_whole).GetBuilderWithContext(context));
   const bool is_counted = fits_memory || (table != nullptr && table->has_budget());
-  if (builder == nullptr || !is_counted) return builder;
+  if (builder == nullptr || !is_counted) return WithoutEmptyBlocks(std::move(builder), options);
   return std::make_unique<CountedBuilder>(std::move(builder), bits_per_key,
                                           fits_memory ? fitted_ : nullptr, std::move(table));
 }
