@@ -15,6 +15,10 @@ namespace exactbloom::preload {
 using rocksdb::BlockBasedTableOptions;
 using rocksdb::TableFactory;
 
+// What RocksDB makes of the name that OPTIONS files of RocksDB 6 have for all of its filters: a
+// policy that reads them, and builds none.
+constexpr char kReadOnlyPolicy[] = "rocksdb.BuiltinBloomFilter";
+
 void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, Notes* notes) {
   const auto note = [&](const std::string& what) {
     notes->push_back("column family [" + name + "] " + what);
@@ -24,10 +28,13 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
       factory != nullptr && std::strcmp(factory->Name(), TableFactory::kBlockBasedTableName()) == 0;
   const auto* tables = is_block_based ? factory->GetOptions<BlockBasedTableOptions>() : nullptr;
   if (tables == nullptr) return note("has no block-based tables, and gets no filter policy");
-  if (tables->filter_policy != nullptr) {
-    return note("keeps its filter policy " + tables->filter_policy->ToString({}));
+  const rocksdb::FilterPolicy* present = tables->filter_policy.get();
+  const bool is_read_only =
+      present != nullptr && std::strcmp(present->Name(), kReadOnlyPolicy) == 0;
+  if (present != nullptr && !is_read_only) {
+    return note("keeps its filter policy " + present->ToString({}));
   }
-  if (!Config().adds) return note("has no filter policy, and gets none");
+  if (!Config().adds && !is_read_only) return note("has no filter policy, and gets none");
   if (options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {
     return note(std::string("gets no filter policy: to its comparator ") +
                 options->comparator->Name() + " different bytes may be the same key");
@@ -35,7 +42,9 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
   BlockBasedTableOptions filled = *tables;
   filled.filter_policy = PolicyForNone();
   options->table_factory.reset(rocksdb::NewBlockBasedTableFactory(filled));
-  note("had no filter policy, and gets " + filled.filter_policy->ToString({}));
+  note((is_read_only ? std::string("had ") + kReadOnlyPolicy + ", which builds no filters"
+                     : std::string("had no filter policy")) +
+       ", and gets " + filled.filter_policy->ToString({}));
 }
 
 Families FilledFamilies(const Families& families, Notes* notes) {

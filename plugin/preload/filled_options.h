@@ -14,8 +14,9 @@ namespace exactbloom::preload {
 // One line for each column family: which policy it has, and why.
 using Notes = std::vector<std::string>;
 
-// Sets the policy in a column family with block-based tables and no filter policy. Exceptions are
-// `replace-only`, and a comparator to which different bytes can be the same key: a filter of the
+// Sets the policy in a column family with block-based tables and no filter policy, or only
+// rocksdb.BuiltinBloomFilter, which builds no filters. Exceptions are `replace-only` where there is
+// none, and a comparator to which different bytes can be the same key: a filter of the
 // bytes would lose keys.
 void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, Notes* notes);
 Families FilledFamilies(const Families& families, Notes* notes);

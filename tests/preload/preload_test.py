@@ -148,6 +148,20 @@ class StockPrograms(Preloaded):
         self.assertEqual(stopped("--bloom_bits=10"), 0)  # the compaction wrote tables without filters
 
 
+    def test_the_way_back_has_filters_all_the_time(self):
+        def stopped(policy, benchmarks):
+            output = self.run_with(policy, DB_BENCH, f"--db={self.db}", "--use_existing_db", f"--benchmarks={benchmarks}",
+                                   f"--num={KEYS}", f"--reads={LOOKUPS}", "--statistics=true", "--bloom_bits=10",
+                                   objects=OBJECT if policy else None)
+            return int(re.search(r"rocksdb.bloom.filter.useful COUNT : (\d+)", output)[1])
+
+        self.run_db_bench("{id=exactbloom;ribbon=false}")
+        for policy, benchmarks in (("rocksdb_bloom", "readmissing"), ("rocksdb_bloom", "compact,readmissing"), (None, "readmissing")):
+            self.assertGreater(stopped(policy, benchmarks), 0.97 * LOOKUPS, (policy, benchmarks))
+        self.assertEqual(self.policies(), ["bloomfilter:10:false"])
+        self.assertNotIn("exactbloom", self.inspect().partition("\n\n")[2])
+
+
 class PlainProgram(Preloaded):
     def test_results_are_the_same_with_a_filter(self):
         stopped, total = self.run_plain(None, objects=None)
@@ -181,6 +195,11 @@ class PlainProgram(Preloaded):
         self.run_plain("classic_bloom replace-only", "options", "block_based_table_factory={filter_policy=bloomfilter:7.5}",
                        variables={"LOCPATH": self.directory, "LC_ALL": "", "LC_NUMERIC": "comma"})
         self.assertEqual(self.policies(), ["classic_bloom:7.5"])
+        # A policy that builds nothing, by the name that OPTIONS of RocksDB 6 have for all filters.
+        stopped, _ = self.run_plain("classic_bloom replace-only", "options",
+                                    "block_based_table_factory={filter_policy=rocksdb.BuiltinBloomFilter}")
+        self.assertGreater(stopped, 0.95 * LOOKUPS)
+        self.assertEqual(self.policies(), ["classic_bloom:10"])
         self.run_plain("classic_bloom:10", "options", "block_based_table_factory={filter_policy=standard_bloom:8}")
         self.assertEqual(self.policies(), ["standard_bloom:8"])  # asked for by name
         self.run_plain(None, "options", "block_based_table_factory={filter_policy=bloomfilter:8:false}")
@@ -242,7 +261,7 @@ class OpenedDatabases(Preloaded):
 
 class Refusals(Preloaded):
     def test_a_wrong_string_ends_the_program(self):
-        for policy, reason in (("fast_bloom:10", "the filter policy is 'fast_bloom', but must be exactbloom, classic_bloom or standard_bloom"),
+        for policy, reason in (("fast_bloom:10", "the filter policy is 'fast_bloom', but must be exactbloom, classic_bloom, standard_bloom or rocksdb_bloom"),
                                ("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100"),
                                ("classic_bloom:10 replace", "'10 replace'"),
                                ("replace-only", "the filter policy is 'replace-only'")):
