@@ -1,5 +1,5 @@
 // Gives all tables of a database the filters of another policy: switches from RocksDB's Bloom
-// filter to ExactBloom, to another setting of it, and back.
+// filter to ExactBloom, to another setting of it, and back, by the policy that reads both.
 //
 //   example_replace_filters DIRECTORY      a directory for the database; it is created
 #include <exactbloom/filter_policy.h>
@@ -70,7 +70,8 @@ int main(int argc, char** argv) {
     std::cerr << "usage: example_replace_filters DIRECTORY\n";
     return 2;
   }
-  for (const std::string policy : {kBuiltIn, "exactbloom:10", "exactbloom:14", kBuiltIn}) {
+  for (const std::string policy :
+       {kBuiltIn, "exactbloom:10", "exactbloom:14", "rocksdb_bloom:10", kBuiltIn}) {
     std::unique_ptr<rocksdb::DB> db;
     Require(OpenDatabase(OptionsWith(policy), argv[1], &db));
     const std::vector<ColumnFamilyHandle*> families = {db->DefaultColumnFamily()};

@@ -10,6 +10,7 @@
 
 #include "bits_builder.h"
 #include "bits_reader.h"
+#include "built_in_builder.h"
 #include "cache_charge.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
@@ -26,6 +27,10 @@ using rocksdb::Status;
 namespace {
 
 constexpr char kPolicyPointer[] = "exactbloom.policy";
+
+constexpr char kWayBack[] =
+    ", RocksDB's own Bloom filters; once 'exactbloom inspect' lists no filter of ExactBloom, set "
+    "bloomfilter, and ExactBloom can be removed (docs/operations.md, Switching off)";
 
 // Families that are remembered as logged, so that a program with ever new ones keeps few.
 constexpr std::size_t kMostLogged = 1000;
@@ -98,14 +103,14 @@ void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options) {
 
 BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)
     : options_(options),
-      configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration),
-      built_in_(rocksdb::NewBloomFilterPolicy(PolicyOptions().bits_per_key)) {
+      configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration) {
   Prepare();
 }
 
 void BloomFilterPolicy::Prepare() {
   // It is not written, so a policy that was read back would differ.
   if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
+  built_in_.reset(rocksdb::NewBloomFilterPolicy(options_.bits_per_key));
   sizing_ = tree::SizingOptions();
   sizing_.division = {options_.bits_per_key, HasRibbon(options_)};
   if (!HasBudget(options_)) return;
@@ -190,7 +195,13 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
   // whether the options are valid.
   return ResultOr<rocksdb::FilterBitsBuilder*>(nullptr, [&]() -> rocksdb::FilterBitsBuilder* {
     LogFilters(context);
+    tree::ClaimTableInProgress(context);
     if (!configuration_.ok()) return nullptr;
+    if (options_.kind == PolicyKind::kRocksDBBloom) {
+      std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+          built_in_->GetBuilderWithContext(context));
+      return WithoutEmptyBlocks(std::move(builder), context.table_options).release();
+    }
     double bits_per_key = BitsOf(options_, context);
     bool ribbon = HasRibbon(options_, context.table_options);
     std::unique_ptr<tree::SizedTable> table;
@@ -243,11 +254,13 @@ void BloomFilterPolicy::LogFilters(const rocksdb::FilterBuildingContext& context
                    context.column_family_name.c_str(), configuration_.ToString().c_str());
     return;
   }
+  const std::string filters = options_.kind == PolicyKind::kRocksDBBloom
+                                  ? kWayBack
+                                  : ", kernel " + std::string(KernelName()) + "; " +
+                                        MemoryOfBuilding(options_, context.table_options) +
+                                        kBeforeRemoval;
   rocksdb::Info(context.info_log, "exactbloom: column family [%s]: %s",
-                context.column_family_name.c_str(),
-                (FormatPolicy(options_) + ", kernel " + std::string(KernelName()) + "; " +
-                 MemoryOfBuilding(options_, context.table_options) + kBeforeRemoval)
-                    .c_str());
+                context.column_family_name.c_str(), (FormatPolicy(options_) + filters).c_str());
 }
 
 void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const {

@@ -97,7 +97,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   mutable std::mutex logged_mutex_;
   mutable LoggedFamilies logged_;
   mutable LoggedFamilies warned_;  // that their tree is not known
-  // Reads the blocks that are not ExactBloom's.
+  // Reads the blocks that are not ExactBloom's, and builds the filters of rocksdb_bloom.
   std::unique_ptr<const rocksdb::FilterPolicy> built_in_;
   // Shared by all tables that are built with this policy.
   mutable MemoryFit memory_fit_;

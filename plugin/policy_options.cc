@@ -131,8 +131,8 @@ bool ReadTruth(const std::string& text, bool* value) {
   return *value || text == "false";
 }
 
-// The policies that have an option.
-enum class Having : std::uint8_t { kAll, kExactBloom, kPlain };
+// The policies that have an option: all, those with filters of ours, exactbloom, or the plain ones.
+enum class Having : std::uint8_t { kAll, kOwnFilters, kExactBloom, kPlain };
 
 // One option: how its text is read and written, and its range.
 struct Rule {
@@ -144,8 +144,11 @@ struct Rule {
   std::string (*format)(const PolicyOptions& options);
 
   bool IsOf(PolicyKind kind) const {
-    return policies == Having::kAll ||
-           (policies == Having::kExactBloom) == (kind == PolicyKind::kExactBloom);
+    const bool has_own_filters = kind != PolicyKind::kRocksDBBloom;
+    const bool is_divided = kind == PolicyKind::kExactBloom;
+    return policies == Having::kAll || (policies == Having::kOwnFilters && has_own_filters) ||
+           (policies == Having::kExactBloom && is_divided) ||
+           (policies == Having::kPlain && has_own_filters && !is_divided);
   }
 };
 
@@ -197,7 +200,7 @@ const std::array<Rule, 7>& Rules() {
                 std::all_of(o.level_bits.begin(), o.level_bits.end(), IsBitsPerKey);
        },
        [](const PolicyOptions& o) { return FormatLevelBits(o.level_bits); }},
-      {"hash_seed", Having::kAll,
+      {"hash_seed", Having::kOwnFilters,
        "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->hash_seed); },
        [](const PolicyOptions&) { return true; },
@@ -277,11 +280,18 @@ Status ParsePolicyId(const std::string& id, PolicyOptions* options) {
                                  [&](PolicyKind known) { return name == PolicyName(known); });
   if (kind == kPolicyKinds.end()) {
     return Status::InvalidArgument("exactbloom: the filter policy is '" + name +
-                                   "', but must be exactbloom, classic_bloom or standard_bloom");
+                                   "', but must be exactbloom, classic_bloom, standard_bloom or "
+                                   "rocksdb_bloom");
   }
   *options = PolicyOptions(*kind);
-  return colon == id.size() ? Status::OK()
-                            : Parse(RuleOf("bits_per_key"), id.substr(colon + 1), options);
+  if (colon == id.size()) return Status::OK();
+  std::string bits = id.substr(colon + 1);
+  const std::size_t suffix = std::min(bits.find(':'), bits.size());
+  bool means_nothing = false;
+  if (suffix != bits.size() && ReadTruth(bits.substr(suffix + 1), &means_nothing)) {
+    bits.resize(suffix);
+  }
+  return Parse(RuleOf("bits_per_key"), bits, options);
 }
 
 Status ValidatePolicyOptions(const PolicyOptions& options) {
@@ -349,8 +359,8 @@ Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_b
 }
 
 const char* PolicyName(PolicyKind kind) {
-  constexpr std::array<const char*, kPolicyKinds.size()> kNames = {"exactbloom", "classic_bloom",
-                                                                   "standard_bloom"};
+  constexpr std::array<const char*, kPolicyKinds.size()> kNames = {
+      "exactbloom", "classic_bloom", "standard_bloom", "rocksdb_bloom"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -16,9 +16,10 @@
 
 namespace exactbloom {
 
-enum class PolicyKind : std::uint8_t { kExactBloom, kClassicBloom, kStandardBloom };
-inline constexpr std::array<PolicyKind, 3> kPolicyKinds = {
-    PolicyKind::kExactBloom, PolicyKind::kClassicBloom, PolicyKind::kStandardBloom};
+enum class PolicyKind : std::uint8_t { kExactBloom, kClassicBloom, kStandardBloom, kRocksDBBloom };
+inline constexpr std::array<PolicyKind, 4> kPolicyKinds = {
+    PolicyKind::kExactBloom, PolicyKind::kClassicBloom, PolicyKind::kStandardBloom,
+    PolicyKind::kRocksDBBloom};
 
 // A policy: the options of its kind, which filter_policy.h describes; the others have their
 // defaults.
@@ -101,11 +102,13 @@ rocksdb::Status ParseBudget(const std::string& name, const std::string& size,
 // Returns the names of the options that policies of a kind have.
 std::vector<std::string> OptionNames(PolicyKind kind);
 
-// Returns the name of the policies of a kind: exactbloom, classic_bloom or standard_bloom.
+// Returns the name of the policies of a kind: exactbloom, classic_bloom, standard_bloom or
+// rocksdb_bloom.
 const char* PolicyName(PolicyKind kind);
 
-// Reads a name alone, `classic_bloom`, or with bits_per_key, `classic_bloom:10`. The name stays if
-// the number is wrong.
+// Reads a name alone, `classic_bloom`, or with bits_per_key, `classic_bloom:10`. `:true` or
+// `:false` may follow, which mean nothing, as in RocksDB's `bloomfilter:10:false`. The name stays
+// if the number is wrong.
 rocksdb::Status ParsePolicyId(const std::string& id, PolicyOptions* options);
 
 // Sets the options of `values`, of the policy that `options` is. InvalidArgument for an option that

@@ -13,10 +13,12 @@
 //
 //   filter_policy=exactbloom:10
 //
-// There are three policies. `exactbloom` is the recommended one: it divides the memory among the
+// There are four policies. `exactbloom` is the recommended one: it divides the memory among the
 // sorted runs of the live LSM tree, so that the lookup of an absent key wastes the fewest reads,
 // and has Ribbon filters in the large runs. `classic_bloom` and `standard_bloom` give all tables
-// Bloom filters of k distinct or k independent bits per key.
+// Bloom filters of k distinct or k independent bits per key. `rocksdb_bloom` writes RocksDB's own
+// Bloom filters and reads all, so that no table is without a filter before ExactBloom is removed;
+// its one option is bits_per_key, which RocksDB takes as 1 from 0.5 to 1, and as 0 below.
 #pragma once
 
 #include <rocksdb/filter_policy.h>

@@ -1,5 +1,7 @@
 #include "family.h"
 
+#include <rocksdb/table.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -32,6 +34,14 @@ TableFacts TableFacts::Of(const rocksdb::TableProperties& properties) {
 std::uint64_t NumberOf(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   return std::strtoull(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), nullptr, 10);
+}
+
+std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
+  const bool is_block_based = properties.user_collected_properties.count(
+                                  rocksdb::BlockBasedTablePropertyNames::kIndexType) != 0;
+  if (!is_block_based) return "";
+  if (properties.filter_policy_name.empty()) return "no filter policy";
+  return properties.filter_size == 0 ? "" : "filter policy " + properties.filter_policy_name;
 }
 
 void TableSum::Add(const TableSum& other) {

@@ -27,6 +27,10 @@ struct TableFacts {
 // The number in `.../000123.sst`.
 std::uint64_t NumberOf(const std::string& path);
 
+// Returns where the filter of a table comes from that no policy of ExactBloom was asked for; empty
+// if it may have got none because of the options (optimize_filters_for_hits, another table format).
+std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties);
+
 // Of tables that have filters.
 struct TableSum {
   std::uint64_t tables = 0;
@@ -63,6 +67,8 @@ struct Family {
   // which each compaction of level 0 counts as much as all before it.
   double moved_part = 0.0;
   std::map<int, double> logged;  // bits per key that were logged last, by level
+  // The policy of tables that no policy of ExactBloom was asked for; empty once it was logged.
+  std::optional<std::string> other_policy;
 
   TableSum Sum() const;
   // The mean keys of its tables; 0: it has none.

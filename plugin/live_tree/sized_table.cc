@@ -99,6 +99,11 @@ TableInProgress EndTableInProgress(const std::string& path) {
   return table;
 }
 
+void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context) {
+  TableInProgress* const table = CurrentTable(context);
+  if (table != nullptr) table->is_ours = true;
+}
+
 void SetPolicy(const SizingOptions& options, Family& family) {
   if (options.budget != nullptr && options.bound != 0) {
     options.budget->SetBound(options.bound, options.made_at);

@@ -22,12 +22,15 @@ struct TableInProgress {
   std::string family;
   int job = 0;
   std::shared_ptr<OpenDatabase> database;  // null: not known
-  bool is_sized = false;                   // a policy that follows trees made the builder
+  bool is_ours = false;                    // a policy of ExactBloom was asked for its filter
+  bool is_sized = false;                   // and follows trees
 };
 
 void BeginTableInProgress(TableInProgress table);
 // Returns one without a path if this thread did not begin the table.
 TableInProgress EndTableInProgress(const std::string& path);
+// A policy of ExactBloom is asked for the filter of the table that this thread began last.
+void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context);
 
 // What a policy wants of the live tree.
 struct SizingOptions {

@@ -1,6 +1,7 @@
 #include "exactbloom/tree_listener.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 
 #include <algorithm>
 #include <map>
@@ -67,6 +68,7 @@ class TreeListener : public rocksdb::EventListener {
       Update(*db, [&](OpenDatabase& database) {
         database.EndJob(info.cf_name, info.cf_id, info.job_id, {}, outputs);
       });
+      WarnOfOtherPolicy(*db, info.cf_name);
     });
   }
 
@@ -91,6 +93,7 @@ class TreeListener : public rocksdb::EventListener {
       });
       // CompactRange may move the outputs to another level after this event.
       if (info.compaction_reason == rocksdb::CompactionReason::kManualCompaction) MarkStale(*db);
+      WarnOfOtherPolicy(*db, info.cf_name);
     });
   }
 
@@ -115,6 +118,11 @@ class TreeListener : public rocksdb::EventListener {
       if (database.is_closed()) return;
       if (!info.status.ok()) return database.AbandonTable(number);
       database.FinishTable(table.family, table.job, number, info.table_properties);
+      const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
+                               info.reason == rocksdb::TableFileCreationReason::kCompaction;
+      if (is_of_a_job && !table.is_ours) {
+        NoteOtherPolicy(info.table_properties, database.FindOrAdd(table.family));
+      }
       // RocksDB asks no policy for a table that gets no filter.
       const bool is_of_others = !table.is_sized && info.table_properties.filter_size != 0;
       if (is_of_others) database.FindOrAdd(table.family).Use(nullptr);
@@ -186,6 +194,30 @@ class TreeListener : public rocksdb::EventListener {
       change(*database);
     }
     SnapshotIfWanted(db, database);
+  }
+
+  static void NoteOtherPolicy(const rocksdb::TableProperties& properties, Family& family) {
+    if (family.other_policy) return;
+    std::string policy = DescribeOtherPolicy(properties);
+    if (!policy.empty()) family.other_policy = std::move(policy);
+  }
+
+  // Once for each family and opening.
+  static void WarnOfOtherPolicy(DB& db, const std::string& family_name) {
+    std::string policy;
+    {
+      const std::shared_ptr<OpenDatabase> database = Follow(db);
+      const auto lock = OpenDatabases::All().Lock();
+      Family* const family = database->Find(family_name);
+      if (family != nullptr && family->other_policy) policy.swap(*family->other_policy);
+    }
+    if (policy.empty()) return;
+    rocksdb::Warn(
+        db.GetDBOptions().info_log,
+        "exactbloom: column family [%s]: its tables have %s, and none of ExactBloom; was it "
+        "opened without one, or its table factory replaced after SetFilterPolicy, as "
+        "OptimizeForPointLookup does?",
+        family_name.c_str(), policy.c_str());
   }
 
   static void MarkStale(DB& db) {

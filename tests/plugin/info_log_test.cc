@@ -1,5 +1,6 @@
 // What the info log says of the tables' filters.
 #include <gtest/gtest.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
 
 #include <algorithm>
@@ -64,6 +65,11 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
   const std::string bloom =
       "12 bytes per key of a table besides the filter, not charged to the block cache";
   EXPECT_EQ(Announced({}), lines("classic_bloom:10", bloom));
+  EXPECT_EQ(
+      Announced(PolicyKind::kRocksDBBloom).at(0),
+      "exactbloom: column family [default]: rocksdb_bloom:10, RocksDB's own Bloom filters; once "
+      "'exactbloom inspect' lists no filter of ExactBloom, set bloomfilter, and ExactBloom can "
+      "be removed (docs/operations.md, Switching off)");
   PolicyOptions options;
   options.level_bits = {14, 9.5};
   options.hash_seed = 1;
@@ -89,6 +95,51 @@ TEST(InfoLog, NamesTheWayBackWhenADatabaseIsFollowed) {
   EXPECT_EQ(
       LinesOfTheLog(directory.path("db")),
       std::vector<std::string>{std::string("exactbloom: the database is followed; ") + kAdvice});
+}
+
+// As OptimizeForPointLookup replaces the policy, and a family is opened without one.
+TEST(InfoLog, WarnsOnceOfAFamilyWhoseTablesComeFromAnotherPolicy) {
+  const TemporaryDirectory directory;
+  const auto warning = [](const std::string& family, const std::string& policy) {
+    return "exactbloom: column family [" + family + "]: its tables have " + policy +
+           ", and none of ExactBloom; was it opened without one, or its table factory replaced "
+           "after SetFilterPolicy, as OptimizeForPointLookup does?";
+  };
+  rocksdb::Options ours = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  ours.listeners = {NewTreeListener()};
+  rocksdb::Options lost = ours;
+  lost.OptimizeForPointLookup(8);
+  rocksdb::Options without = ours;
+  without.table_factory.reset(rocksdb::NewBlockBasedTableFactory());
+  rocksdb::Options plain = ours;
+  plain.table_factory.reset(rocksdb::NewPlainTableFactory());
+  plain.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
+  lost.allow_mmap_reads = true;  // which PlainTable needs
+  rocksdb::Options no_last_level = ours;
+  no_last_level.optimize_filters_for_hits = true;
+  const Database db = Open(lost, directory.path("db"));
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  for (const auto& [name, options] :
+       {std::pair("ours", ours), std::pair("without", without), std::pair("plain", plain),
+        std::pair("no last level", no_last_level)}) {
+    ASSERT_TRUE(db->CreateColumnFamily(options, name, &families.emplace_back()).ok());
+  }
+  for (int flush = 0; flush < 3; ++flush) {
+    PutAndFlush(*db, 1000);
+    for (auto* family : families) PutAndFlush(*db, 1000, "value", 0, family);
+  }
+  for (auto* family : families) {
+    EXPECT_TRUE(ForceCompaction(*db, family).ok());
+    EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+  }
+  std::vector<std::string> warnings = LinesOfTheLog(directory.path("db"));
+  warnings.erase(std::remove_if(warnings.begin(), warnings.end(),
+                                [](const std::string& line) {
+                                  return line.find("its tables have") == std::string::npos;
+                                }),
+                 warnings.end());
+  EXPECT_EQ(warnings, (std::vector<std::string>{warning("default", "filter policy bloomfilter"),
+                                                warning("without", "no filter policy")}));
 }
 
 // SstFileWriter does not ask whether the options are valid.

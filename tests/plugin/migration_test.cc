@@ -1,5 +1,6 @@
 // Switching ExactBloom on and off over existing databases, and changing its hash_seed.
 #include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
 
 #include <cstdint>
@@ -85,6 +86,32 @@ TEST_P(Transition, FiltersOfOthersAreNotUsed) {
     }
     ExpectPresent(*db, kTables * kKeysOfTable);
   }
+}
+
+// Every table filters at every step of the way back, and the last one needs no library.
+TEST_P(Transition, RocksDBBloomLeavesNoTableWithoutAFilter) {
+  PolicyPointer way_back;
+  RegisterFilterPolicies();
+  ASSERT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, "rocksdb_bloom:10", &way_back).ok());
+  const auto expect_all = [](rocksdb::DB& db) {
+    for (std::uint64_t i = 0; i < kTables; ++i) ExpectCostOf(db, i, true);
+    ExpectPresent(db, kTables * kKeysOfTable);
+  };
+  {
+    const Database db = OpenWith(NewPolicy(FilterKind::kClassic));
+    ASSERT_TRUE(ForceCompaction(*db).ok());
+  }
+  {
+    const Database db = OpenWith(way_back);
+    expect_all(*db);
+    ASSERT_TRUE(ForceCompaction(*db).ok());
+    expect_all(*db);
+    for (const TableFilter& table : ListTableFilters(*db)) {
+      EXPECT_EQ(table.family, FilterFamily::kBloom);
+      EXPECT_NEAR(8.0 * static_cast<double>(table.bytes) / kKeysOfTable / kTables, 10.0, 2.0);
+    }
+  }
+  expect_all(*OpenWith(NewStockPolicy()));
 }
 
 PolicyPointer PolicyWithSeed(std::uint64_t hash_seed) {

@@ -74,6 +74,12 @@ TEST(PolicyOptions, StringsMakePolicies) {
   expect("{id=standard_bloom;bits_per_key=100}", "standard_bloom:100");
   expect("{id=classic_bloom:7;bits_per_key=8}", "classic_bloom:8");
   expect("classic_bloom:0", "classic_bloom:0");
+  expect("rocksdb_bloom", "rocksdb_bloom:10");
+  expect("{id=rocksdb_bloom;bits_per_key=12}", "rocksdb_bloom:12");
+  // As RocksDB accepts bloomfilter:10:false.
+  expect("exactbloom:10:false", "exactbloom:10");
+  expect("{id=classic_bloom:9.5:true;hash_seed=1}",
+         "{id=classic_bloom;bits_per_key=9.5;hash_seed=1}");
   expect("classic_bloom:3.3333333333333335", "classic_bloom:3.3333333333333335");
   // Bytes take the units of RocksDB.
   for (const auto& [bytes, formatted] : std::map<std::string, std::string>{{"0", ""},
@@ -196,7 +202,7 @@ TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
       {"budget", {"two words", "a/b", "a:b", std::string(65, 'a')}},
       {"bits_per_key",
        {"abc", "-1", "101", "nan", "inf", "1e400", "10x", "10 10", "0x10", "1,5", "10:2",
-        "10/hash_seed:1", ""}}};
+        "10/hash_seed:1", "10:False", "10:false:false", ""}}};
   for (const auto& [option, values] : bad) {
     for (const std::string& value : values) {
       const std::vector<std::string> words = {option + " is ", "'" + value + "'", "but must be "};
@@ -286,6 +292,11 @@ TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {
   for (const char* text : {"{id=classic_bloom;size_ratio=10}", "{id=classic_bloom;ribbon=true}",
                            "{id=standard_bloom;memory_budget=1M}"}) {
     ExpectWords(Make(text).status, {"has no option", "those of exactbloom are bits_per_key"});
+  }
+  for (const char* text : {"{id=rocksdb_bloom;hash_seed=1}", "{id=rocksdb_bloom;fpr=0.01}",
+                           "{id=rocksdb_bloom;ribbon=true}"}) {
+    ExpectWords(Make(text).status,
+                {"rocksdb_bloom has no option", "its options are bits_per_key;"});
   }
   for (const char* text : {"{id=exactbloom;fpr=0.01}", "{id=exactbloom;size_ratio=10}"}) {
     ExpectWords(Make(text).status,

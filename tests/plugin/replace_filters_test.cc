@@ -32,18 +32,17 @@ struct Setting {
 };
 
 constexpr Setting kSettings[] = {
-    {"classic_bloom:10", "classic_bloom", 10.0},
-    {"exactbloom:14", "exactbloom", 14.0},
-    {"exactbloom:10", "exactbloom", 10.0},
+    {"classic_bloom:10", "classic_bloom", 10.0}, {"exactbloom:14", "exactbloom", 14.0},
+    {"exactbloom:10", "exactbloom", 10.0},       {"rocksdb_bloom:10", "rocksdb_bloom", 10.0},
     {"bloomfilter:10", "bloomfilter", 10.0},
 };
-constexpr const char* kBuiltIn = kSettings[3].policy;
+constexpr const char* kBuiltIn = "bloomfilter:10";
 
 // For very few keys RocksDB's Ribbon policy builds Bloom filters, also in tables of exactbloom.
 bool IsOf(const Setting& setting, const TableFilter& table) {
   if (!table.status.ok() || table.policy != setting.name) return false;
   if (table.policy == "exactbloom") return table.family != FilterFamily::kNone;
-  const bool is_built_in = table.policy == "bloomfilter";
+  const bool is_built_in = table.policy == "bloomfilter" || table.policy == "rocksdb_bloom";
   return table.family == (is_built_in ? FilterFamily::kBloom : FilterFamily::kExactBloom);
 }
 
