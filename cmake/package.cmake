@@ -32,9 +32,10 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_COMPONENTS_ALL runtime dev tools)
 
-set(about "ExactBloom builds the filters of RocksDB's SSTables as classic or standard
-Bloom filters, sized by their exact false-positive rate. It is switched on
-over an existing database, and off again, without rewriting anything.
+set(about "ExactBloom divides the filter memory of a RocksDB database among its sorted
+runs: small ones get more bits per key, in Bloom filters of the lowest exact
+false-positive rate, and large ones RocksDB's Ribbon filters. Before it is
+removed, set a built-in policy and replace the filters.
 .
 ")
 

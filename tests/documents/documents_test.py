@@ -74,6 +74,10 @@ class DocumentsTest(unittest.TestCase):
         released = re.search(r"^date-released: (.*)$", citation, flags=re.MULTILINE)
         self.assertEqual(released[1] if released else "unreleased", date)
 
+    def test_the_tested_versions_of_rocksdb_are_named(self):
+        versions = re.findall(r"^\| ([0-9.]+) \| .* \| 20[0-9-]+ \|$", (ROOT / "docs/install.md").read_text(), flags=re.MULTILINE)
+        self.assertIn(f"RocksDB (tested: {', '.join(versions)})", (ROOT / "README.md").read_text())
+
     def test_tables_are_what_the_results_say(self):
         subprocess.run([ROOT / "scripts/release/document_tables", "--check"], check=True)
 
