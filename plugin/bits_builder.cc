@@ -105,8 +105,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
   // From 10.9 on, RocksDB calls this for every data block.
   size_t CalculateSpace(size_t num_entries) override {
-    if (num_entries == 0) return 0;
-    const bool is_sized_by_rate = builder_.options().false_positive_rate > 0.0;
+    const bool is_sized_by_rate = num_entries != 0 && builder_.options().false_positive_rate > 0.0;
     return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
                                                 : builder_.BlockBytes(num_entries));
   }
