@@ -172,11 +172,24 @@ void AddCheck(CLI::App& app, CheckArguments& arguments) {
   check->add_option("FILE", arguments.path, "An OPTIONS file, or a database")
       ->required()
       ->type_name("");
+  auto* registers = check->add_flag("--registers", arguments.registers,
+                                    "The program registers ExactBloom's policies: it calls "
+                                    "RegisterFilterPolicies(), is preloaded, or has the plugin");
+  check->add_flag("--stock", arguments.stock, "The program does not: its RocksDB is the stock one")
+      ->excludes(registers);
+  check
+      ->add_option("--known-listener", arguments.known_listeners,
+                   "A listener of the program's own, of which nothing is then said; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   AddJson(*check, arguments.json);
   check->footer(
       R"(RocksDB reads an OPTIONS file without an error where it does not know the filter policy, and then
-writes tables without filters. Each such line, and each that RocksDB drops for another reason, is named
-here, with what was probably meant.
+writes tables without filters. Each such line, and each that RocksDB drops or changes for another reason,
+is named here, with what was probably meant.
+
+Exit status: 0, in order; 1, problems; 3, in order if the program registers ExactBloom's policies, which
+the file names, and neither --registers nor --stock says whether it does.
 
 Example: exactbloom check /var/lib/service/db)");
   check->callback([&arguments] { RunCheck(arguments); });
@@ -194,7 +207,8 @@ int Main(int argc, char** argv) {
 
 Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
 Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
-has no answer or is not understood; 130, interrupted.)");
+has no answer or is not understood; 3, of check: right only if the program registers ExactBloom's
+policies; 130, interrupted.)");
   RateArguments rate;
   PlanArguments plan;
   InspectArguments inspect;

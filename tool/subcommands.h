@@ -68,9 +68,13 @@ struct AdviseArguments {
 };
 void RunAdvise(const AdviseArguments& arguments);
 
-// Whether RocksDB understands the filter policies of an OPTIONS file.
+// Whether RocksDB understands the filter policies of an OPTIONS file. Throws support::Need if only
+// a program that registers ExactBloom's policies does, and it is not said whether this one does.
 struct CheckArguments {
   std::string path;  // or of a database, whose newest OPTIONS file counts
+  bool registers = false;
+  bool stock = false;                        // the program does not register them
+  std::vector<std::string> known_listeners;  // the program's own
   bool json = false;
 };
 void RunCheck(const CheckArguments& arguments);

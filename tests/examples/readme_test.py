@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as directory:
     # The lines of an OPTIONS file, in a whole one.
     lines = block_with("listeners=exactbloom_tree").replace("[TableOptions", '[CFOptions "default"]\n[TableOptions')
     (folder / "OPTIONS").write_text(f"[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n{lines}")
-    expect("exactbloom:10", run("exactbloom check OPTIONS"))
+    expect("exactbloom:10", run("exactbloom check --registers OPTIONS"))
 
     # Preloading, and the tool on the database that was written so.
     preload = block_with("LD_PRELOAD").replace("/usr/local/lib", str(package.parent.parent))

@@ -90,8 +90,8 @@ class WritesNothing : public ::testing::Test {
             "verify " + table,
             "advise " + db,
             "advise --memory 1K --json " + db,
-            "check " + options,
-            "check --json " + options};
+            "check --registers " + options,
+            "check --registers --json " + options};
   }
 
   void ExpectNothingWritten(const std::string& user = "") const {

@@ -3,18 +3,26 @@
 #include <fmt/ranges.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/object_registry.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
 #include <system_error>
+#include <unordered_map>
 #include <vector>
 
+#include "checked_file.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
+#include "family_settings.h"
 #include "plugin/bloom_filter_policy.h"
+#include "plugin/object_factory.h"
 #include "plugin/policy_options.h"
 #include "policy_text.h"
 #include "tool/database/database_files.h"
@@ -28,44 +36,24 @@
 namespace exactbloom::tool {
 namespace {
 
-struct WrittenPolicy {
-  std::string family;
-  std::size_t line = 0;
-  std::string text;
+constexpr char kNeed[] = "needs a program that registers it; in any other, tables get no filter";
 
-  bool IsNone() const { return text.empty() || text == "nullptr"; }
-};
-
-struct Finding {
-  std::size_t line = 0;  // 0: of the file as a whole
-  std::string text;      // of the line
-  std::string problem;
-  std::string meant;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Finding, line, text, problem, meant)
-
-struct CheckedFile {
-  std::string path;
-  std::vector<WrittenPolicy> policies;  // that RocksDB keeps
-  std::vector<Finding> findings;
-  bool names_ours = false;  // whether one of the policies is ExactBloom's
-
-  void Add(const OptionsLine& line, const std::string& problem, const std::string& meant = "") {
-    findings.push_back({line.number, line.name + "=" + line.value, problem, meant});
-  }
-  void Add(const OptionsSection& section, const std::string& problem,
-           const std::string& meant = "") {
-    findings.push_back({section.number, section.text, problem, meant});
-  }
-};
+// What a program does that has ExactBloom's policies.
+constexpr char kRegistration[] =
+    R"(A program registers ExactBloom's policies if it calls RegisterFilterPolicies(), is preloaded, or has
+the plugin built into its RocksDB. If this one does, give --registers.)";
 
 bool IsOfTables(const OptionsSection& section) {
   return section.title.rfind("TableOptions/", 0) == 0;
 }
 
 void CheckTitle(const OptionsSection& section, CheckedFile* file) {
-  const std::vector<std::string> known = {"Version", "DBOptions", "CFOptions", kBlockBasedTables,
-                                          "TableOptions/PlainTable"};
+  const std::vector<std::string> known = {"Version",
+                                          "DBOptions",
+                                          "CFOptions",
+                                          kBlockBasedTables,
+                                          "TableOptions/PlainTable",
+                                          "TableOptions/CuckooTable"};
   if (std::find(known.begin(), known.end(), section.title) != known.end()) return;
   std::string meant = support::NearestName(section.title, known);
   if (!meant.empty()) {
@@ -89,89 +77,166 @@ void CheckRepeats(const OptionsSection& section, CheckedFile* file) {
 }
 
 // The options with the listeners that RocksDB makes of a text.
-rocksdb::DBOptions WithListeners(const std::string& text) {
+rocksdb::DBOptions WithListeners(const std::string& text, const rocksdb::ConfigOptions& config) {
   rocksdb::DBOptions options;
-  rocksdb::GetDBOptionsFromMap({}, {}, {{"listeners", text}}, &options).PermitUncheckedError();
+  rocksdb::GetDBOptionsFromMap(config, {}, {{"listeners", text}}, &options).PermitUncheckedError();
   return options;
 }
 
-void CheckListeners(const OptionsLine& line, CheckedFile* file) {
+// Whether RocksDB reads as many listeners as there are names, if all of them are registered.
+bool ReadsEach(const std::string& text, const std::vector<std::string>& names) {
+  rocksdb::ConfigOptions config;
+  config.registry = rocksdb::ObjectRegistry::NewInstance();
+  const auto library = config.registry->AddLibrary("check");
+  for (const std::string& name : names) {
+    AddFactory<rocksdb::EventListener>(
+        *library, rocksdb::ObjectLibrary::PatternEntry(name),
+        [](const std::string&) { return std::make_unique<rocksdb::EventListener>(); });
+  }
+  return WithListeners(text, config).listeners.size() == names.size();
+}
+
+void CheckListener(const OptionsLine& line, const std::string& name,
+                   const CheckArguments& arguments, CheckedFile* file) {
+  const std::vector<std::string>& own = arguments.known_listeners;
+  if (std::find(own.begin(), own.end(), name) != own.end()) return;
+  const bool is_ours = name == kTreeListenerName;
+  // What is said of the policies goes for it, too.
+  const bool is_in_order = is_ours ? arguments.registers || (file->names_ours && !arguments.stock)
+                                   : !WithListeners(name, {}).listeners.empty();
+  if (is_in_order) return;
+  const std::string nearest = is_ours ? "" : support::NearestName(name, {kTreeListenerName});
+  if (nearest.empty()) {
+    file->Add(RemarkKind::kNote, line,
+              fmt::format("only a program that registers '{}' gets it from this file", name));
+    return;
+  }
+  std::string meant = line.value;
+  meant.replace(meant.find(name), name.size(), nearest);
+  file->Add(line, fmt::format("the listener '{}' is not known here, and RocksDB drops it", name),
+            "listeners=" + meant);
+}
+
+void CheckListeners(const OptionsLine& line, const CheckArguments& arguments, CheckedFile* file) {
   const std::vector<std::string> names = NamesOfListeners(line.value);
   for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
-    if (!WithListeners(name).listeners.empty()) continue;
-    const std::string nearest = support::NearestName(name, {kTreeListenerName});
-    std::string meant = line.value;
-    meant.replace(meant.find(name), name.size(), nearest);
-    file->Add(line,
-              fmt::format("the listener '{}' is not registered here, and RocksDB drops it", name),
-              nearest.empty() ? "" : "listeners=" + meant);
+    CheckListener(line, name, arguments, file);
   }
   const std::string list = fmt::format("{}", fmt::join(names, ":"));
-  if (names.size() > 1 &&
-      WithListeners(line.value).listeners.size() < WithListeners(list).listeners.size()) {
+  if (names.size() > 1 && ReadsEach(list, names) && !ReadsEach(line.value, names)) {
     file->Add(line, "RocksDB reads the names in braces as one, and drops all of them",
               "listeners=" + list);
   }
 }
 
-void CheckPolicy(const WrittenPolicy& policy, const std::string& listeners, CheckedFile* file) {
-  if (policy.IsNone()) return;
-  const OptionsLine line = {policy.line, "filter_policy", policy.text};
-  for (const TextProblem& found : ProblemsOfPolicy(policy.text)) {
-    file->Add(line, found.problem, found.meant.empty() ? "" : "filter_policy=" + found.meant);
-  }
-  PolicyOptions options;
-  if (!ParsePolicy(policy.text, &options).ok()) return;
+// A policy that programs have only if they register it.
+void CheckRegistration(const OptionsLine& line, const PolicyOptions& policy,
+                       const std::string& listeners, const CheckArguments& arguments,
+                       CheckedFile* file) {
   file->names_ours = true;
-  if (FollowsTree(options) && !HasTreeListener(WithListeners(listeners))) {
+  if (arguments.stock) {
+    file->Add(line, "stock RocksDB does not know it, and tables get no filter");
+    return;
+  }
+  if (!arguments.registers) file->Add(RemarkKind::kNeed, line, kNeed);
+  if (FollowsTree(policy) && !HasTreeListener(WithListeners(listeners, {}))) {
     file->Add(line, "the policy follows the tree, so DB::Open refuses it without a listener",
               fmt::format("listeners={} in [DBOptions], or options.listeners in the program",
                           kTreeListenerName));
   }
 }
 
-// RocksDB keeps the last of the sections for the tables of a column family.
-void CheckTables(const std::vector<OptionsSection>& sections,
-                 std::vector<OptionsSection>::const_iterator section, CheckedFile* file) {
-  const auto later = std::find_if(section + 1, sections.end(), [&](const auto& other) {
-    return IsOfTables(other) && other.argument == section->argument;
-  });
-  const OptionsLine* policy = section->Find("filter_policy");
-  if (later != sections.end() && !section->lines.empty()) {
-    file->Add(*section, fmt::format("RocksDB drops this section, since the one of line {} follows",
-                                    later->number));
-  } else if (section->title == kBlockBasedTables && policy != nullptr) {
-    file->policies.push_back({section->argument, policy->number, policy->value});
+void CheckPolicy(const WrittenPolicy& policy, const std::string& listeners,
+                 const CheckArguments& arguments, CheckedFile* file) {
+  if (policy.IsNone()) return;
+  const OptionsLine line = {policy.line, "filter_policy", policy.text};
+  PolicyOptions ours;
+  const bool is_ours = ParsePolicy(policy.text, &ours).ok();
+  if (is_ours) CheckRegistration(line, ours, listeners, arguments, file);
+  if (is_ours && arguments.stock) return;
+  const std::vector<TextProblem> problems = ProblemsOfPolicy(policy.text);
+  for (const TextProblem& found : problems) {
+    file->Add(line, found.problem, found.meant.empty() ? "" : "filter_policy=" + found.meant);
+  }
+  if (problems.empty() && MakesNoFilters(policy.text)) {
+    file->Add(RemarkKind::kNote, line, "tables get no filter");
   }
 }
 
-void CheckSections(const std::vector<OptionsSection>& sections, CheckedFile* file) {
+// Table options that are a line of the column family's section, as a section of their own.
+void AddTablesOf(const OptionsSection& family, std::vector<OptionsSection>* sections) {
+  for (const OptionsLine& line : family.lines) {
+    const bool has_format = line.name == "block_based_table_factory";
+    if (!has_format && line.name != "table_factory") continue;
+    std::unordered_map<std::string, std::string> options;
+    if (!rocksdb::StringToMap(line.value, &options).ok()) continue;  // a name alone
+    if (!has_format && options["id"] != rocksdb::TableFactory::kBlockBasedTableName()) continue;
+    OptionsSection& tables = sections->emplace_back();
+    tables = {line.number, line.name + "=" + line.value, kBlockBasedTables, family.argument, {}};
+    for (const auto& [name, value] : options) tables.lines.push_back({line.number, name, value});
+  }
+}
+
+// The section that RocksDB keeps of those for the tables of a column family, which is the last.
+const OptionsSection* TablesOf(const std::string& family,
+                               const std::vector<OptionsSection>& sections) {
+  const auto last = std::find_if(sections.rbegin(), sections.rend(), [&](const auto& section) {
+    return IsOfTables(section) && section.argument == family;
+  });
+  return last == sections.rend() ? nullptr : &*last;
+}
+
+void CheckTables(const OptionsSection& section, const OptionsSection& kept, CheckedFile* file) {
+  const OptionsLine* policy = section.Find("filter_policy");
+  if (&kept != &section && !section.lines.empty()) {
+    file->Add(section,
+              fmt::format("RocksDB drops this, since the section of line {} follows", kept.number));
+  } else if (section.title == kBlockBasedTables && policy != nullptr) {
+    file->policies.push_back({section.argument, policy->number, policy->value});
+  }
+}
+
+void CheckSections(const std::vector<OptionsSection>& sections, const CheckArguments& arguments,
+                   CheckedFile* file) {
   for (const OptionsLine& line : sections.front().lines) {
     file->Add(line, "RocksDB drops this line, which is in no section");
   }
-  std::string listeners;
+  OptionsLine listeners;
   for (auto section = sections.begin() + 1; section != sections.end(); ++section) {
     CheckTitle(*section, file);
     CheckRepeats(*section, file);
-    if (IsOfTables(*section)) CheckTables(sections, section, file);
+    if (IsOfTables(*section)) CheckTables(*section, *TablesOf(section->argument, sections), file);
     const OptionsLine* line = section->Find("listeners");
-    if (section->title != "DBOptions" || line == nullptr) continue;
-    listeners = line->value;
-    CheckListeners(*line, file);
+    if (section->title == "DBOptions" && line != nullptr) listeners = *line;
   }
-  for (const WrittenPolicy& policy : file->policies) CheckPolicy(policy, listeners, file);
+  for (const WrittenPolicy& policy : file->policies) {
+    CheckPolicy(policy, listeners.value, arguments, file);
+  }
+  CheckListeners(listeners, arguments, file);
 }
 
-// Whether RocksDB reads the file.
-void CheckReading(bool has_version, CheckedFile* file) {
+// Whether RocksDB reads the file, and what it makes of the column families.
+void CheckReading(const std::vector<OptionsSection>& sections, CheckedFile* file) {
+  const auto is_version = [](const auto& section) { return section.title == "Version"; };
   rocksdb::ConfigOptions config;
-  config.ignore_unknown_options = has_version;  // then RocksDB ignores those of newer versions only
+  // With a version RocksDB ignores the options of newer versions only.
+  config.ignore_unknown_options = std::any_of(sections.begin(), sections.end(), is_version);
   rocksdb::DBOptions options;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   const rocksdb::Status status =
       rocksdb::LoadOptionsFromFile(config, file->path, &options, &families);
-  if (status.ok()) return;
-  file->findings.push_back({0, "", "RocksDB does not read the file: " + Describe(status), ""});
+  if (!status.ok()) {
+    file->remarks.push_back(
+        {RemarkKind::kProblem, 0, "", "RocksDB does not read the file: " + Describe(status), ""});
+    return;
+  }
+  for (const rocksdb::ColumnFamilyDescriptor& family : families) {
+    const auto section = std::find_if(sections.begin(), sections.end(), [&](const auto& each) {
+      return each.title == "CFOptions" && each.argument == family.name;
+    });
+    if (section == sections.end()) continue;
+    CheckFamily(*section, TablesOf(family.name, sections), family.options, file);
+  }
 }
 
 // The path of a file, or of the newest OPTIONS file in a directory.
@@ -185,43 +250,73 @@ std::string FindFile(const std::string& path) {
   return (std::filesystem::path(path) / name).string();
 }
 
-CheckedFile Check(const std::string& path) {
+// The lines of a text. RocksDB drops a last one that has no line end.
+std::string WholeLines(const std::string& text, CheckedFile* file) {
+  const std::size_t rest = text.rfind('\n') + 1;  // npos + 1 is 0
+  const std::string line = Trimmed(text.substr(rest));
+  if (!line.empty() && line[0] != '#') {
+    const auto before = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    file->Add({before + 1, line, "", "", {}}, "RocksDB drops the last line: it has no line end");
+  }
+  return text.substr(0, rest);
+}
+
+CheckedFile Check(const CheckArguments& arguments) {
   CheckedFile file;
-  file.path = FindFile(path);
+  file.path = FindFile(arguments.path);
   std::string text;
   const rocksdb::Status status =
       rocksdb::ReadFileToString(rocksdb::Env::Default(), file.path, &text);
   if (!status.ok()) {
     throw support::InputError(fmt::format("{} cannot be read: {}", file.path, Describe(status)));
   }
-  const std::vector<OptionsSection> sections = SectionsOfOptions(text);
+  std::vector<OptionsSection> sections;
+  for (const OptionsSection& section : SectionsOfOptions(WholeLines(text, &file))) {
+    sections.push_back(section);
+    if (section.title == "CFOptions") AddTablesOf(section, &sections);
+  }
   if (sections.size() == 1) {
     throw support::InputError(fmt::format(
         "{} is not an OPTIONS file of RocksDB: it has no section such as [DBOptions]", file.path));
   }
-  RegisterFilterPolicies();
-  CheckSections(sections, &file);
-  CheckReading(text.find("[Version]") != std::string::npos, &file);
-  std::stable_sort(file.findings.begin(), file.findings.end(),
-                   [](const Finding& one, const Finding& other) { return one.line < other.line; });
+  if (!arguments.stock) RegisterFilterPolicies();
+  CheckSections(sections, arguments, &file);
+  CheckReading(sections, &file);
+  std::stable_sort(file.remarks.begin(), file.remarks.end(),
+                   [](const Remark& one, const Remark& other) { return one.line < other.line; });
   return file;
 }
 
 void PrintText(const CheckedFile& file) {
-  for (const Finding& finding : file.findings) {
-    const std::string place = finding.line == 0 ? "" : fmt::format("{}: ", finding.line);
+  for (const Remark& remark : file.remarks) {
+    const std::string place = remark.line == 0 ? "" : fmt::format("{}: ", remark.line);
     fmt::print("{}:{}{}\n", file.path, place.empty() ? " " : place,
-               finding.text.empty() ? finding.problem : finding.text);
-    if (!finding.text.empty()) fmt::print("  {}\n", finding.problem);
-    if (!finding.meant.empty()) fmt::print("  meant is perhaps {}\n", finding.meant);
+               remark.text.empty() ? remark.remark : remark.text);
+    if (!remark.text.empty()) {
+      fmt::print("  {}{}\n", remark.kind == RemarkKind::kNote ? "note: " : "", remark.remark);
+    }
+    if (!remark.meant.empty()) fmt::print("  meant is perhaps {}\n", remark.meant);
   }
-  if (!file.findings.empty()) fmt::print("\n");
+  if (!file.remarks.empty()) fmt::print("\n");
   support::TextTable table({"column family", "line", "filter policy"});
   for (const WrittenPolicy& policy : file.policies) {
     table.AddRow({policy.family, policy.line, policy.IsNone() ? "none" : policy.text});
   }
   fmt::print("{}", table.Format());
+  if (file.Count(RemarkKind::kNeed) != 0) fmt::print("\n{}\n", kRegistration);
   if (file.names_ours) fmt::print("\n{}\n", kBeforeRemoval);
+}
+
+nlohmann::json ToJson(const CheckedFile& file, RemarkKind kind) {
+  nlohmann::json remarks = nlohmann::json::array();
+  for (const Remark& remark : file.remarks) {
+    if (remark.kind != kind) continue;
+    remarks.push_back({{"line", remark.line},
+                       {"text", remark.text},
+                       {kind == RemarkKind::kProblem ? "problem" : "remark", remark.remark},
+                       {"meant", remark.meant}});
+  }
+  return remarks;
 }
 
 nlohmann::json ToJson(const CheckedFile& file) {
@@ -232,7 +327,9 @@ nlohmann::json ToJson(const CheckedFile& file) {
                         {"filter_policy", policy.IsNone() ? "" : policy.text}});
   }
   return {{"file", file.path},
-          {"findings", file.findings},
+          {"findings", ToJson(file, RemarkKind::kProblem)},
+          {"needs", ToJson(file, RemarkKind::kNeed)},
+          {"notes", ToJson(file, RemarkKind::kNote)},
           {"policies", policies},
           {"names_exactbloom", file.names_ours}};
 }
@@ -240,15 +337,19 @@ nlohmann::json ToJson(const CheckedFile& file) {
 }  // namespace
 
 void RunCheck(const CheckArguments& arguments) {
-  const CheckedFile file = Check(arguments.path);
+  const CheckedFile file = Check(arguments);
   if (arguments.json) {
     PrintJson(ToJson(file));
   } else {
     PrintText(file);
   }
-  if (!file.findings.empty()) {
-    throw support::Findings(
-        fmt::format("{}: {}", file.path, Counted(file.findings.size(), "problem")));
+  const std::size_t problems = file.Count(RemarkKind::kProblem);
+  if (problems != 0) {
+    throw support::Findings(fmt::format("{}: {}", file.path, Counted(problems, "problem")));
+  }
+  if (file.Count(RemarkKind::kNeed) != 0) {
+    throw support::Need(
+        fmt::format("{}: right only if the program registers ExactBloom's policies", file.path));
   }
 }
 

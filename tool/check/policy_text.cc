@@ -3,33 +3,44 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <utility>
 
-#include "exactbloom/filter_policy.h"
+#include "exactbloom/layout.h"
 #include "plugin/bloom_filter_policy.h"
+#include "plugin/filter_bits_interface.h"
 #include "plugin/policy_options.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
 #include "tool/support/nearest_name.h"
+#include "tool/support/number_text.h"
 #include "tool/support/policy_name.h"
 
 namespace exactbloom::tool {
 namespace {
 
+constexpr char kBloomByDefault[] = "bloomfilter:10";
+
 using PolicyPointer = std::shared_ptr<const rocksdb::FilterPolicy>;
 
 // The policy that RocksDB makes of a text, or null.
 PolicyPointer PolicyOf(const std::string& text) {
-  RegisterFilterPolicies();
   PolicyPointer policy;
   rocksdb::ConfigOptions config;
   config.ignore_unsupported_options = false;
-  const rocksdb::Status status = rocksdb::FilterPolicy::CreateFromString(config, text, &policy);
-  return status.ok() ? policy : nullptr;
+  try {
+    const rocksdb::Status status = rocksdb::FilterPolicy::CreateFromString(config, text, &policy);
+    return status.ok() ? policy : nullptr;
+  } catch (const std::exception&) {  // RocksDB throws for numbers out of range, and catches it
+    return nullptr;                  // where it reads a file
+  }
 }
 
 // The words of a text, whatever its punctuation is.
@@ -112,6 +123,49 @@ std::string WhyNotUnderstood(const std::string& text, const PolicyFields& fields
   return status.ok() ? "RocksDB does not understand it" : Describe(status);
 }
 
+bool BuildsFilters(const rocksdb::FilterPolicy& policy) {
+  const rocksdb::BlockBasedTableOptions table_options;
+  const rocksdb::FilterBuildingContext context(table_options);
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
+  return builder != nullptr;
+}
+
+// The most bits per key that the tables of a plain policy, or on average those of exactbloom, get.
+double MostBits(const PolicyOptions& options) {
+  if (options.fpr != 0.0) return kMaxBitsPerKey;
+  const std::vector<double>& levels = options.level_bits;
+  return levels.empty() ? options.bits_per_key : *std::max_element(levels.begin(), levels.end());
+}
+
+// Whether a policy's id says the same behind the name: RocksDB rounds bits per key to thousandths.
+bool SaysTheSame(const std::string& written, const std::string& kept) {
+  std::istringstream written_parts(written.substr(written.find(':') + 1));
+  std::istringstream kept_parts(kept.substr(kept.find(':') + 1));
+  std::string one, other;
+  while (std::getline(written_parts, one, ':') && std::getline(kept_parts, other, ':')) {
+    constexpr double kThousandth = 0.001;
+    const auto number = support::ReadNumber(one);
+    const auto kept_number = support::ReadNumber(other);
+    const bool same =
+        number && kept_number ? std::abs(*number - *kept_number) < kThousandth : one == other;
+    if (!same) return false;
+  }
+  return true;
+}
+
+std::vector<TextProblem> ProblemsOfBuiltIn(const std::string& id,
+                                           const rocksdb::FilterPolicy& kept) {
+  const bool builds = BuildsFilters(kept);
+  if (id.find(':') == std::string::npos) {
+    if (builds) return {};
+    return {{"RocksDB reads filters by this name, but writes none", kBloomByDefault}};
+  }
+  if (SaysTheSame(id, kept.GetId())) return {};
+  return {{fmt::format("RocksDB takes it for {}{}", kept.GetId(),
+                       builds ? "" : ", and tables get no filter"),
+           ""}};
+}
+
 }  // namespace
 
 std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
@@ -122,7 +176,7 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
     return {{WhyNotUnderstood(text, fields), PolicyOf(meant) == nullptr ? "" : meant}};
   }
   const BloomFilterPolicy* ours = BloomFilterPolicy::Of(kept.get());
-  if (ours == nullptr) return {};
+  if (ours == nullptr) return ProblemsOfBuiltIn(fields.id, *kept);
   PolicyOptions written;
   const rocksdb::Status status = ParsePolicy(text, &written);
   if (!status.ok()) return {{Describe(status), ""}};
@@ -130,6 +184,11 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   const std::string kept_text = FormatPolicy(ours->Options());
   if (kept_text != FormatPolicy(written)) {
     return {{"RocksDB would keep other options", kept_text}};
+  }
+  const double bits = MostBits(written);
+  if (!FollowsTree(written) && bits != 0.0 && bits < kMinBitsPerKey) {
+    return {
+        {fmt::format("with less than {} bits per key tables get no filter", kMinBitsPerKey), ""}};
   }
   const PolicyFields first = WithFirstOfEach(fields);
   if (first.options.size() == fields.options.size()) return {};
@@ -139,6 +198,13 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
     return {{"an option is given twice, and RocksDB takes the last", kept_text}};
   }
   return {};
+}
+
+bool MakesNoFilters(const std::string& text) {
+  const PolicyPointer policy = PolicyOf(text);
+  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy.get());
+  return ours != nullptr ? MostBits(ours->Options()) == 0.0
+                         : policy != nullptr && !BuildsFilters(*policy);
 }
 
 }  // namespace exactbloom::tool

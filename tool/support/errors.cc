@@ -24,6 +24,9 @@ int ExitStatusOf(const std::string& program, const std::function<void()>& run) {
   } catch (const Findings& findings) {
     message = findings.what();
     status = kFindingsStatus;
+  } catch (const Need& need) {
+    message = need.what();
+    status = kNeedStatus;
   } catch (const std::exception& error) {
     message = error.what();
     status = kInputErrorStatus;

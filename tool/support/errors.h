@@ -10,6 +10,7 @@ namespace exactbloom::support {
 inline constexpr int kFindingsStatus = 1;
 inline constexpr int kWrongAnswerStatus = 1;
 inline constexpr int kInputErrorStatus = 2;
+inline constexpr int kNeedStatus = 3;
 inline constexpr int kInterruptedStatus = 130;
 
 // The command line, or a file or database that it names, is wrong; the user has to correct it.
@@ -27,6 +28,13 @@ class WrongAnswer : public std::runtime_error {
 // Thrown after the answer was printed: something in the database is wrong, such as a table that
 // cannot be read.
 class Findings : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Thrown after the answer was printed: what was asked about is right only if the program does
+// something of which nothing is known here.
+class Need : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
