@@ -143,6 +143,7 @@ const SampleFile kFiles[] = {
     // Sections.
     {"", "[TableOptions/BlockBasedTabel \"default\"]\n" + kClassic,
      "does not know this table format", "classic_bloom:5"},
+    {"", "[TableOptions/CuckooTable \"default\"]", ""},
     {"", "[TableOptions/ BlockBasedTable \"default\"]\n" + kClassic,
      "does not know this table format", "classic_bloom:5"},
     {"", "[TableOptoins/BlockBasedTable \"default\"]\n" + kClassic, "does not know this section",
