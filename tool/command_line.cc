@@ -188,8 +188,9 @@ void AddCheck(CLI::App& app, CheckArguments& arguments) {
 writes tables without filters. Each such line, and each that RocksDB drops or changes for another reason,
 is named here, with what was probably meant.
 
-Exit status: 0, in order; 1, problems; 3, in order if the program registers ExactBloom's policies, which
-the file names, and neither --registers nor --stock says whether it does.
+Exit status: 0, in order; 1, problems; 3, in order if the program registers
+ExactBloom's policies, which the file names, and neither --registers nor --stock
+says whether it does.
 
 Example: exactbloom check /var/lib/service/db)");
   check->callback([&arguments] { RunCheck(arguments); });

@@ -246,7 +246,7 @@ TEST_F(FilterSettings, SayWhatRegisteringIs) {
       "filter_policy=classic_bloom:10\n");
   const testing::Outcome asked = AskTool("check " + options_);
   EXPECT_EQ(asked.status, 3);
-  EXPECT_TRUE(Mentions(asked.out, "calls RegisterFilterPolicies(), is preloaded, or has"));
+  EXPECT_TRUE(Mentions(asked.out, "RegisterFilterPolicies(), is preloaded, or has"));
   EXPECT_TRUE(Mentions(asked.err, "right only if the program registers ExactBloom's policies"));
   testing::ExpectRefusal(AskTool("check --stock --registers " + options_), "--stock");
 }

@@ -40,8 +40,9 @@ constexpr char kNeed[] = "needs a program that registers it; in any other, table
 
 // What a program does that has ExactBloom's policies.
 constexpr char kRegistration[] =
-    R"(A program registers ExactBloom's policies if it calls RegisterFilterPolicies(), is preloaded, or has
-the plugin built into its RocksDB. If this one does, give --registers.)";
+    R"(A program registers ExactBloom's policies if it calls
+RegisterFilterPolicies(), is preloaded, or has the plugin built into its
+RocksDB. If this one does, give --registers.)";
 
 bool IsOfTables(const OptionsSection& section) {
   return section.title.rfind("TableOptions/", 0) == 0;
