@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <sstream>
 
 namespace exactbloom::tool {
 namespace {
@@ -54,6 +55,21 @@ std::string PerThousand(double reads) { return fmt::format("{:.3f}", 1000.0 * re
 
 std::string Rounded(double number) {
   return number < 1000.0 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+}
+
+std::string Wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t kWidth = 80;
+  std::istringstream words(text);
+  std::string lines;
+  std::size_t used = 0;  // of the last line; 0: it has no word
+  for (std::string word; words >> word;) {
+    const bool fits = used != 0 && used + 1 + word.size() <= kWidth;
+    if (used != 0) lines += fits ? " " : "\n";
+    if (!fits) lines += std::string(indent, ' ');
+    lines += word;
+    used = (fits ? used + 1 : indent) + word.size();
+  }
+  return lines + "\n";
 }
 
 std::string LevelName(int level) { return level < 0 ? "-" : fmt::format("{}", level); }

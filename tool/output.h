@@ -1,6 +1,7 @@
 // How the subcommands write kinds, rates, names and JSON.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,6 +25,10 @@ std::string PerThousand(double reads);
 
 // Three digits, and all of a whole number, for sentences.
 std::string Rounded(double number);
+
+// Prose in lines of at most 80 characters where its words allow that, with as many blanks before
+// each, and a line break at the end.
+std::string Wrapped(const std::string& text, std::size_t indent = 0);
 
 // The number of a level of RocksDB; "-" if it is not known.
 std::string LevelName(int level);

@@ -51,6 +51,7 @@ void ExpectUse(const UseCase& expected) {
   EXPECT_EQ(filter.value("used", json()), expected.used) << filter;
   EXPECT_EQ(filter.contains("use_note"), *expected.note != 0) << filter;
   EXPECT_TRUE(Mentions(filter.value("use_note", ""), expected.note));
+  EXPECT_TRUE(filter.at("family") != "none" || filter.contains("to_do")) << filter;
   const bool filters = filter.at("family") != "none" && expected.used != json(false);
   EXPECT_EQ(deepest.at("wasted_reads") < 0.05, filters) << deepest;
 
@@ -72,6 +73,13 @@ rocksdb::Options WithPrefixes(std::size_t length, bool whole_keys) {
   table_options.whole_key_filtering = whole_keys;
   rocksdb::Options options = OptionsWith(table_options);
   if (length != 0) options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(length));
+  return options;
+}
+
+// Options with a policy of ours.
+rocksdb::Options With(const std::string& policy) {
+  rocksdb::Options options = OptionsWith(nullptr);
+  EXPECT_TRUE(SetFilterPolicy(&options, policy).ok()) << policy;
   return options;
 }
 
@@ -108,15 +116,33 @@ TEST(FilterUse, FollowsTheOptions) {
   const ForeignComparator foreign_order;
   rocksdb::Options own_order = ours;
   own_order.comparator = &foreign_order;
+  const rocksdb::Options no_keys = WithPrefixes(0, false);
+  const rocksdb::Options budget = With("{id=exactbloom;memory_budget=1;budget=unused}");
   const std::string unused = "filters_not_used";
+  const std::string without = "tables_without_filter";
   for (const UseCase& expected : std::vector<UseCase>{
            {"built in, read by ours", bloom, ours, true, "", ""},
            {"built in, read by another one", ribbon, bloom, true, "", ""},
            {"of another kind of ours", ours, standard, true, "", ""},
            {"a listener of the program besides", follows, follows, true, "", ""},
            {"RocksDB's own order", reversed, reversed, true, "", ""},
-           {"no filters", none, ours, nullptr, "", "tables_without_filter",
+           {"no filters", none, ours, nullptr, "did not know the policy classic_bloom:10", without,
             "2 tables of 2 without a filter"},
+           {"no filters, before a built-in policy", none, bloom, nullptr, "the policy bloomfilter",
+            without},
+           {"no filters and no policy", none, none, nullptr,
+            "had no filter policy, or did not know", without},
+           {"a spent budget", budget, budget, false, "memory or a memory budget ran short",
+            without + " " + unused, "its memory budget had no room"},
+           {"no bits", With("classic_bloom:0.1"), ours, nullptr, "less than 0.5 bits per key",
+            without},
+           {"neither keys nor prefixes", no_keys, no_keys, nullptr, "no key goes into a filter",
+            without, "without a prefix_extractor"},
+           {"no key with a prefix", WithPrefixes(99, false), prefixes, nullptr,
+            "none of its keys has a prefix by rocksdb.FixedPrefix.99", without + " prefixes_only"},
+           {"a block that lets all pass", OptionsWith(PolicyThatGivesUp(KeyOf(0))), ours, false,
+            "memory or a memory budget ran short", unused},
+           {"keys, then neither", bloom, no_keys, false, "it holds no prefixes", unused},
            {"no policy", ours, none, false, "no filter policy is set", unused},
            {"ours, read by a built-in policy", ours, bloom, false, "always match", unused,
             "always match"},
@@ -126,8 +152,8 @@ TEST(FilterUse, FollowsTheOptions) {
            {"read from C, Ribbon", bloom, c_ribbon, true, "", ""},
            {"ours, read from C", ours, c_bloom, false, "always match", unused},
            {"ours, read from C, Ribbon", ours, c_ribbon, false, "always match", unused},
-           {"filters for hits", for_hits, for_hits, nullptr, "", "optimize_filters_for_hits",
-            "level 2"},
+           {"filters for hits", for_hits, for_hits, nullptr, "leaves the deepest level without",
+            "optimize_filters_for_hits", "level 2"},
            {"then filters for hits", ours, for_hits, false, "optimize_filters_for_hits",
             "optimize_filters_for_hits"},
            {"keys and prefixes", both, both, true, "", ""},

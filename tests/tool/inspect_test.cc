@@ -13,6 +13,7 @@
 #include "sample_database.h"
 #include "tool/database/filter_fill.h"
 #include "tool_command.h"
+#include "wrong_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -195,6 +196,65 @@ TEST(InspectText, BeginsWithTheAnswer) {
   EXPECT_TRUE(Mentions(text, "1 table with few keys"));
   EXPECT_EQ(text.find(".sst"), std::string::npos);
   EXPECT_TRUE(Mentions(testing::AskTool("inspect --tables " + directory.path()).out, ".sst"));
+}
+
+// Two range deletions make a table that spans all keys.
+TEST(InspectRangeDeletions, WasteNothing) {
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  PutAndFlush(*db, kKeys);
+  for (int table = 0; table < 4; ++table) {
+    for (const std::uint64_t key : {std::uint64_t{0}, 2 * kKeys}) {
+      ASSERT_TRUE(
+          db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(key), KeyOf(key) + "!").ok());
+    }
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  const FilterCounts counts = AskAbsent(*db, kKeys);
+  EXPECT_EQ(counts.data_blocks, counts.FalsePositives());
+  const json report = testing::AskToolForJson("inspect " + directory.path());
+  const json& totals = report.at("totals");
+  EXPECT_EQ(totals.at("without_keys"), 4);
+  EXPECT_DOUBLE_EQ(totals.at("wasted_reads").at("default"), totals.at("rate_given_fill"));
+  const std::string text = testing::AskTool("inspect " + directory.path()).out;
+  EXPECT_TRUE(Mentions(text, "1 of 5 tables filter, 4 without keys need none; "));
+  EXPECT_TRUE(Mentions(text, "no filter needed: range deletions only"));
+  const json advised =
+      testing::AskToolForJson("advise " + directory.path()).at("column_families").at(0);
+  EXPECT_EQ(advised.at("sorted_runs"), 1);
+  EXPECT_TRUE(advised.at("warnings").empty()) << advised["warnings"];
+}
+
+TEST(InspectText, SaysWhyTablesHaveNoFilterAndWhatToDo) {
+  const TemporaryDirectory directory;
+  PutAndFlush(*Open(OptionsWith(nullptr), directory.path()), 10);
+  Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  const std::string text = testing::AskTool("inspect " + directory.path()).out;
+  EXPECT_TRUE(
+      Mentions(text,
+               "\nno filter: the program that wrote it did not have or did not know the policy\n"
+               "classic_bloom:10: 1 table\n"
+               "  000009.sst\n"
+               "  To do: let every program that writes the database load ExactBloom and call\n"
+               "  RegisterFilterPolicies(), or preload it, and compact the column family.\n"));
+  const std::string alone = testing::AskTool("inspect " + directory.path("*.sst")).out;
+  EXPECT_TRUE(Mentions(alone, "no filter: the program that wrote it had no filter policy"));
+}
+
+// Some partitions of a table were written while memory or a budget was short.
+TEST(InspectPartitions, SomeOfWhichLetAllKeysPass) {
+  for (const std::uint64_t key : {std::uint64_t{0}, 2 * (kKeys - 1)}) {
+    const TemporaryDirectory directory;
+    rocksdb::BlockBasedTableOptions table_options;
+    table_options.filter_policy = PolicyThatGivesUp(KeyOf(key));
+    PartitionFilters(512, &table_options);
+    PutAndFlush(*Open(OptionsWith(table_options), directory.path()), kKeys);
+    Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+    const json report = testing::AskToolForJson("inspect " + directory.path());
+    const json& filter = report.at("files").at(0).at("filter");
+    EXPECT_GT(filter.at("blocks"), 1);
+    EXPECT_TRUE(Mentions(filter.at("use_note"), "a block that lets all keys pass: memory or a"));
+  }
 }
 
 TEST(ModelledRate, OfAFilterWithAbsurdlyManyKeysIsOne) {

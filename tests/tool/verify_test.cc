@@ -12,6 +12,8 @@
 #include <memory>
 #include <string>
 
+#include "exactbloom/filter_policy.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "tool/files/table_filter_blocks.h"
 #include "tool_command.h"
@@ -145,6 +147,54 @@ TEST_F(Verify, AFilterThatPassesAllIsOutsideTheInterval) {
   EXPECT_EQ(report.at("false_positives"), report.at("absent_checked"));
   EXPECT_FALSE(report.at("within_interval"));
   EXPECT_TRUE(Mentions(testing::AskTool("verify " + directory_.path()).out, "OUTSIDE"));
+}
+
+// MultiGet fails at them. RocksDB's own Ribbon filters have them where no key of a partition has a
+// prefix.
+TEST_F(Verify, NamesEmptyFilterPartitions) {
+  const auto write = [&](const rocksdb::FilterPolicy* policy, bool puts) {
+    BlockBasedTableOptions tables = Tables(PolicyPointer(policy), true);
+    tables.whole_key_filtering = false;
+    tables.block_size = 256;
+    rocksdb::Options options = OptionsWith(tables);
+    options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(8));
+    const Database db = Open(options, directory_.path());
+    for (std::uint64_t i = 0; puts && i < kKeys; ++i) {
+      ASSERT_TRUE(db->Put({}, fmt::format("{:08}", i), "has a prefix").ok());
+      ASSERT_TRUE(db->Put({}, fmt::format("x{:06}", i), "has none").ok());
+    }
+    ASSERT_TRUE(puts ? db->Flush({}).ok() : ForceCompaction(*db).ok());
+  };
+  write(rocksdb::NewRibbonFilterPolicy(10, -1), true);
+  const testing::Outcome text = testing::AskTool("verify " + directory_.path());
+  if (EXACTBLOOM_ROCKSDB_SINCE(9, 8) && text.status == 0) {
+    GTEST_SKIP() << "this RocksDB writes no empty partitions";
+  }
+  const json report = Ask(1);
+  EXPECT_EQ(report.at("false_negatives"), 0);
+  ASSERT_EQ(report.at("empty_partitions").size(), 1U);
+  EXPECT_GT(report["empty_partitions"][0].at("partitions"), 0);
+  EXPECT_EQ(text.err, "exactbloom: empty filter partitions in 1 table\n");
+  EXPECT_TRUE(Mentions(text.out, report["empty_partitions"][0].at("table")));
+  EXPECT_TRUE(Mentions(text.out, "To do: compact the column family"));
+  EXPECT_EQ(text.out.find("No key was denied"), std::string::npos);
+
+  const json inspected = testing::AskToolForJson("inspect " + directory_.path(), 1);
+  EXPECT_EQ(inspected.at("files").at(0).at("filter").at("empty_partitions"),
+            report["empty_partitions"][0]["partitions"]);
+  const testing::Outcome seen = testing::AskTool("inspect " + directory_.path());
+  EXPECT_TRUE(Mentions(seen.out, "\nempty filter partitions: RocksDB's MultiGet aborts"));
+  EXPECT_EQ(seen.err, "exactbloom: 1 of 1 tables have empty filter partitions\n");
+  const json advised = testing::AskToolForJson("advise " + directory_.path());
+  const json& family = advised.at("column_families").at(0);
+  EXPECT_EQ(family.at("warnings").at(0).at("name"), "empty_partitions");
+
+  // RocksDB's Bloom filters have none before 9.8.
+  write(EXACTBLOOM_ROCKSDB_SINCE(9, 8) ? NewClassicBloomFilterPolicy(10)
+                                       : rocksdb::NewBloomFilterPolicy(10),
+        false);
+  EXPECT_TRUE(Ask().at("empty_partitions").empty());
+  testing::AskToolForJson("inspect " + directory_.path());
 }
 
 TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {

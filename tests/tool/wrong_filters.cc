@@ -50,6 +50,12 @@ PolicyPointer PolicyThatPassesAll() {
   });
 }
 
+PolicyPointer PolicyThatGivesUp(const std::string& key) {
+  return WithFault([key](char* block, std::size_t size, const Keys& keys) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) std::fill_n(block, size, '\0');
+  });
+}
+
 PolicyPointer PolicyThatClaims(std::uint64_t keys) {
   return WithFault([keys](char* block, std::size_t size, const Keys& /*keys*/) {
     FilterDescription claimed = BloomFilterView({block, size}).Description();

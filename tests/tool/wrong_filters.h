@@ -17,6 +17,10 @@ PolicyPointer PolicyThatForgets(const std::string& key);
 // Builds the same filters, but sets all their bits.
 PolicyPointer PolicyThatPassesAll();
 
+// Builds blocks that let all keys pass, as ExactBloom does where memory or a budget runs short: for
+// the filters with `key`, in tables with partitions only these.
+PolicyPointer PolicyThatGivesUp(const std::string& key);
+
 // Builds filters that pass all keys, and claim to hold so many.
 PolicyPointer PolicyThatClaims(std::uint64_t keys);
 

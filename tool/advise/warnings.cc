@@ -28,6 +28,7 @@ class FamilyWarnings {
   std::vector<Warning> Find() {
     FindTablesWithoutFilter();
     FindUnusedFilters();
+    FindEmptyPartitions();
     if (options_ == nullptr) return std::move(warnings_);
     CheckOptimizeForHits();
     CheckTreeListener();
@@ -38,8 +39,11 @@ class FamilyWarnings {
   }
 
  private:
-  void Warn(const char* name, std::string seen, const char* remedy) {
-    warnings_.push_back({name, std::move(seen), remedy});
+  // Tables by the reason and the remedy that they share.
+  using Findings = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+
+  void Warn(const char* name, std::string seen, std::string remedy) {
+    warnings_.push_back({name, std::move(seen), std::move(remedy)});
   }
 
   bool OptimizesForHits() const {
@@ -51,29 +55,45 @@ class FamilyWarnings {
   }
 
   void FindTablesWithoutFilter() {
-    const auto count = std::count_if(tables_.begin(), tables_.end(), [this](const auto* table) {
-      return !table->HasFilter() && !MayGoWithoutFilter(*table);
-    });
-    if (count == 0) return;
-    Warn("tables_without_filter",
-         fmt::format("{} of {} without a filter: RocksDB reads them for each absent key in their "
-                     "range",
-                     Counted(static_cast<std::uint64_t>(count), "table"), tables_.size()),
-         "set a filter policy and compact the column family");
+    Findings findings;
+    for (const TableReport* table : tables_) {
+      if (!table->use || table->use->use != FilterUse::kNone || MayGoWithoutFilter(*table))
+        continue;
+      findings[{table->use->reason, table->use->remedy}] += 1;
+    }
+    for (const auto& [finding, tables] : findings) {
+      Warn("tables_without_filter",
+           fmt::format("{} of {} without a filter, so that lookups of absent keys read them: {}",
+                       Counted(tables, "table"), tables_.size(), finding.first),
+           finding.second);
+    }
   }
 
   void FindUnusedFilters() {
-    std::map<std::string, std::uint64_t> tables_by_reason;
+    Findings findings;
     for (const TableReport* table : tables_) {
-      const bool is_known = table->use && table->use->use != FilterUse::kUnknown;
+      const bool is_known =
+          table->HasFilter() && table->use && table->use->use != FilterUse::kUnknown;
       if (!is_known || table->use->reason.empty() || MayGoWithoutFilter(*table)) continue;
-      tables_by_reason[table->use->reason] += 1;
+      findings[{table->use->reason, table->use->remedy}] += 1;
     }
-    for (const auto& [reason, tables] : tables_by_reason) {
+    for (const auto& [finding, tables] : findings) {
+      const auto& [reason, remedy] = finding;
       Warn("filters_not_used",
            fmt::format("lookups do not use the filter of {}: {}", Counted(tables, "table"), reason),
-           "undo the change of options, or compact the column family");
+           remedy.empty() ? "undo the change of options, or compact the column family" : remedy);
     }
+  }
+
+  void FindEmptyPartitions() {
+    const auto count = std::count_if(tables_.begin(), tables_.end(), [](const auto* table) {
+      return table->filter.empty_partitions != 0;
+    });
+    if (count == 0) return;
+    Warn("empty_partitions",
+         fmt::format("{} with empty filter partitions: {}",
+                     Counted(static_cast<std::uint64_t>(count), "table"), kEmptyPartitions),
+         kCureOfEmptyPartitions);
   }
 
   void CheckOptimizeForHits() {
@@ -100,7 +120,8 @@ class FamilyWarnings {
   }
 
   void CheckPrefixes() {
-    if (options_->table == nullptr || options_->table->whole_key_filtering) return;
+    const rocksdb::BlockBasedTableOptions* table = options_->table;
+    if (table == nullptr || table->whole_key_filtering || options_->FiltersNothing()) return;
     Warn("prefixes_only",
          "whole_key_filtering is off: the filters hold at most prefixes, so Get reads a table for "
          "each absent key whose prefix is present; the rates here are those of absent prefixes",

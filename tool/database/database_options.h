@@ -27,6 +27,12 @@ inline constexpr char kBeforeRemoval[] =
 a RocksDB that does not know the policy drops it without an error, and neither uses nor writes any
 filter (docs/operations.md, Switching off).)";
 
+// What to do where no key goes into a filter: see FiltersNothing.
+inline constexpr char kSetWholeKeys[] =
+    "set whole_key_filtering=true, or a prefix_extractor for seeks by prefix, and compact the "
+    "column "
+    "family";
+
 struct FamilyOptions {
   rocksdb::ColumnFamilyOptions options;
   // Part of `options`; null unless the tables are block-based.
@@ -43,6 +49,12 @@ struct FamilyOptions {
 
   // Whether the file names a filter policy, known here or not.
   bool NamesFilterPolicy() const { return !filter_policy.empty() && filter_policy != "nullptr"; }
+  // Whether it names a prefix extractor, likewise.
+  bool HasPrefixes() const { return !prefix_extractor.empty() && prefix_extractor != "nullptr"; }
+  // Whether no key goes into a filter: neither whole keys nor prefixes do.
+  bool FiltersNothing() const {
+    return table != nullptr && !table->whole_key_filtering && !HasPrefixes();
+  }
 };
 
 struct DatabaseOptions {

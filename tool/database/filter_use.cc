@@ -2,13 +2,78 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
+#include "exactbloom/layout.h"
 #include "plugin/bloom_filter_policy.h"
+#include "plugin/policy_options.h"
 #include "table_report.h"
+#include "tool/files/block_description.h"
 
 namespace exactbloom::tool {
 namespace {
 
-FilterUseFinding Unused(std::string reason) { return {FilterUse::kUnused, std::move(reason)}; }
+constexpr char kRaiseBudget[] =
+    "raise the memory budget or lower bits_per_key, and compact the column family";
+
+FilterUseFinding Unused(std::string reason, std::string remedy = "") {
+  return {FilterUse::kUnused, std::move(reason), std::move(remedy)};
+}
+
+const BloomFilterPolicy* OursIn(const FamilyOptions* options) {
+  return options == nullptr ? nullptr : BloomFilterPolicy::Of(options->reader.get());
+}
+
+// Why the policy that a table names built no filter for it.
+FilterUseFinding DeclinedBy(const TableFilter& table, const FamilyOptions* options, bool deepest) {
+  const auto none = [](std::string reason, std::string remedy) {
+    return FilterUseFinding{FilterUse::kNone, std::move(reason), std::move(remedy)};
+  };
+  if (options != nullptr && options->options.optimize_filters_for_hits && deepest) {
+    return none(
+        "optimize_filters_for_hits leaves the deepest level without filters",
+        "unset it, unless nearly all lookups find their key, and compact the column family");
+  }
+  if (!table.whole_key_filtering && table.prefix_extractor.empty()) {
+    return none(
+        "no key goes into a filter with whole_key_filtering=false and without a prefix_extractor",
+        kSetWholeKeys);
+  }
+  if (!table.whole_key_filtering) {
+    return none(fmt::format("none of its keys has a prefix by {}, and whole_key_filtering was off",
+                            table.prefix_extractor),
+                kSetWholeKeys);
+  }
+  const BloomFilterPolicy* ours = OursIn(options);
+  if (table.policy == PolicyName(PolicyKind::kExactBloom) && ours != nullptr &&
+      HasBudget(ours->Options())) {
+    return none("its memory budget had no room for one", kRaiseBudget);
+  }
+  return none(
+      fmt::format("its policy {} had less than {:g} bits per key for it, or skip_filters or "
+                  "optimize_filters_for_hits was set when it was written",
+                  table.policy, kMinBitsPerKey),
+      "undo that, and compact the column family");
+}
+
+FilterUseFinding WhyNone(const TableFilter& table, const FamilyOptions* options, bool deepest) {
+  if (table.PointEntries() == 0) {
+    return {FilterUse::kNotNeeded, "range deletions only, of which lookups read no data", ""};
+  }
+  if (!table.policy.empty()) return DeclinedBy(table, options, deepest);
+  if (options == nullptr || !options->NamesFilterPolicy()) {
+    return {
+        FilterUse::kNone,
+        "the program that wrote it had no filter policy, or did not know the one it named",
+        "set a filter policy that the program knows (exactbloom advise), and compact the column "
+        "family"};
+  }
+  return {FilterUse::kNone,
+          fmt::format("the program that wrote it did not have or did not know the policy {}",
+                      options->filter_policy),
+          OursIn(options) == nullptr
+              ? "compact the column family"
+              : "let every program that writes the database load ExactBloom and call "
+                "RegisterFilterPolicies(), or preload it, and compact the column family"};
+}
 
 // Whether the policy can read the blocks.
 FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) {
@@ -16,12 +81,16 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
   const rocksdb::FilterPolicy* policy = options.reader.get();
   if (policy == nullptr) {
     return {FilterUse::kUnknown,
-            fmt::format("this program does not know the policy {}", options.filter_policy)};
+            fmt::format("this program does not know the policy {}", options.filter_policy), ""};
   }
   if (table.compatibility_name != policy->CompatibilityName()) {
     return Unused(fmt::format("a filter of the family {}, but the policy {} reads {} only",
                               table.compatibility_name, policy->Name(),
                               policy->CompatibilityName()));
+  }
+  if (table.reason == kLetsAllPass) {
+    return Unused(table.reason + ": memory or a memory budget ran short when it was written",
+                  kRaiseBudget);
   }
   if (table.family == FilterFamily::kUnknown) return Unused(table.reason);
   if (table.family == FilterFamily::kExactBloom && BloomFilterPolicy::Of(policy) == nullptr) {
@@ -34,13 +103,11 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
 // Whether the prefixes in the filter are those that the database looks up.
 FilterUseFinding PrefixesAskedFor(const TableFilter& table, const FamilyOptions& options) {
   if (!table.prefix_filtering) return Unused("it holds no prefixes");
-  if (options.prefix_extractor.empty() || options.prefix_extractor == "nullptr") {
-    return Unused("no prefix extractor is set");
-  }
+  if (!options.HasPrefixes()) return Unused("no prefix extractor is set");
   const rocksdb::SliceTransform* extractor = options.options.prefix_extractor.get();
   if (extractor == nullptr) {
     return {FilterUse::kUnknown,
-            "this program does not know the prefix extractor " + options.prefix_extractor};
+            "this program does not know the prefix extractor " + options.prefix_extractor, ""};
   }
   if (extractor->AsString() == table.prefix_extractor) return {};
   return Unused(fmt::format("its prefixes are those of {}, while {} is set now",
@@ -51,27 +118,32 @@ FilterUseFinding AskedFor(const TableFilter& table, const FamilyOptions& options
   FilterUseFinding prefixes = PrefixesAskedFor(table, options);
   if (options.table->whole_key_filtering && table.whole_key_filtering) {
     const bool only_keys = table.prefix_filtering && prefixes.use == FilterUse::kUnused;
-    return {FilterUse::kUsed, only_keys ? "not for prefixes: " + prefixes.reason : ""};
+    return {FilterUse::kUsed, only_keys ? "not for prefixes: " + prefixes.reason : "", ""};
   }
   if (prefixes.use == FilterUse::kUsed) return prefixes;
-  return {prefixes.use, (table.whole_key_filtering ? "whole_key_filtering is off now, and "
-                                                   : "it holds no whole keys, and ") +
-                            prefixes.reason};
+  return {prefixes.use,
+          (table.whole_key_filtering ? "whole_key_filtering is off now, and "
+                                     : "it holds no whole keys, and ") +
+              prefixes.reason,
+          ""};
 }
 
 }  // namespace
 
-FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions& options, bool deepest) {
-  if (options.table == nullptr) return {FilterUse::kUnknown, "the tables are not block-based now"};
+FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions* options, bool deepest) {
+  if (table.family == FilterFamily::kNone) return WhyNone(table, options, deepest);
+  if (options->table == nullptr) {
+    return {FilterUse::kUnknown, "the tables are not block-based now", ""};
+  }
   if (table.family == FilterFamily::kBlockBased) {
     return Unused("one filter per data block, which RocksDB 7.4 and later do not read");
   }
-  FilterUseFinding finding = ReadBy(table, options);
+  FilterUseFinding finding = ReadBy(table, *options);
   if (finding.use != FilterUse::kUsed) return finding;
-  if (options.options.optimize_filters_for_hits && deepest) {
+  if (options->options.optimize_filters_for_hits && deepest) {
     return Unused("optimize_filters_for_hits asks no filter of the deepest level");
   }
-  return AskedFor(table, options);
+  return AskedFor(table, *options);
 }
 
 }  // namespace exactbloom::tool

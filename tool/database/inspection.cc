@@ -14,7 +14,7 @@ void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::st
                 Inspection& inspection) {
   std::vector<CountedTable> counted;
   for (const auto& [location, report] : read.tables) {
-    counted.emplace_back(&location, report.filter.entries);
+    counted.emplace_back(&location, report.filter.PointEntries());
   }
   const std::vector<TablePlace> places = PlacesOf(counted, lookups);
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -38,14 +38,17 @@ void Summarize(Inspection& inspection) {
   }
 }
 
-void JudgeUse(Inspection& inspection) {
+void LoadOptions(Inspection& inspection) {
   DatabaseOptions options;
   const rocksdb::Status status = LoadDatabaseOptions(inspection.database, &options);
-  if (!status.ok()) {
+  if (status.ok()) {
+    inspection.options = std::move(options);
+  } else {
     inspection.no_options_reason = Describe(status);
-    return;
   }
-  inspection.options = std::move(options);
+}
+
+void JudgeUse(Inspection& inspection) {
   std::map<std::string, int> deepest;
   for (const TableReport& table : inspection.tables) {
     int& level = deepest[table.filter.column_family];
@@ -53,11 +56,12 @@ void JudgeUse(Inspection& inspection) {
   }
   for (TableReport& table : inspection.tables) {
     const FamilyOptions* family = inspection.OptionsOf(table.filter.column_family);
-    if (!table.HasFilter() || family == nullptr) continue;
+    const bool is_unknown = table.HasFilter() && family == nullptr;
+    if (!table.status.ok() || is_unknown) continue;
     // In level 0 only the last table would count as deepest.
     const bool at_bottom =
         table.filter.level > 0 && table.filter.level == deepest[table.filter.column_family];
-    table.use = UseOf(table.filter, *family, at_bottom);
+    table.use = UseOf(table.filter, family, at_bottom);
   }
 }
 
@@ -70,6 +74,8 @@ void FilterSummary::Add(const TableReport& table) {
     return;
   }
   if (table.Filters()) ++filtering;
+  if (!table.NeedsFilter()) ++without_keys;
+  if (table.filter.empty_partitions != 0) ++with_empty_partitions;
   ++families[NameOf(table.filter.family)];
   file_bytes += table.filter.file_bytes;
   entries += table.filter.entries;
@@ -96,8 +102,9 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
   }
   if (!inspection.database.empty()) {
     FindPlaces(read, lookups, inspection);
-    JudgeUse(inspection);
+    LoadOptions(inspection);
   }
+  JudgeUse(inspection);
   Summarize(inspection);
   return inspection;
 }

@@ -37,6 +37,8 @@ struct FilterSummary {
   std::uint64_t tables = 0;
   std::uint64_t unreadable = 0;
   std::uint64_t filtering = 0;                    // that have a filter, which is used
+  std::uint64_t without_keys = 0;                 // of which lookups read nothing
+  std::uint64_t with_empty_partitions = 0;        // at which MultiGet fails
   std::map<std::string, std::uint64_t> families;  // tables by NameOf(their filter's)
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;

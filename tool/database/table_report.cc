@@ -44,6 +44,7 @@ void AddFill(const std::vector<BlockFill>& blocks, TableReport* report) {
 }  // namespace
 
 double TableReport::PassRate() const {
+  if (!NeedsFilter()) return 0.0;
   if (!Filters()) return 1.0;
   return fill_rate.value_or(exact_rate.value_or(1.0));
 }

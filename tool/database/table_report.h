@@ -12,18 +12,28 @@
 
 namespace exactbloom::tool {
 
-enum class FilterUse { kUsed, kUnused, kUnknown };
+enum class FilterUse { kUsed, kUnused, kUnknown, kNone, kNotNeeded };
 
 struct FilterUseFinding {
   FilterUse use = FilterUse::kUsed;
   std::string reason;  // why not, or why not for prefixes; else empty
+  std::string remedy;  // what to do, where it follows from the reason
 };
 
-// Returns whether Get() uses the filter of `table`, which must have a filter and be readable.
-//   options   its column family's
+// Returns whether Get() uses the filter of `table`, which must be readable. Of a table without a
+// filter, kNone or kNotNeeded, it says why it has none.
+//   options   its column family's; null: not known, which tables with a filter may not have
 //   deepest   whether no level below the table's has tables
 // Source: RocksDB 7.8, table/block_based.
-FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions& options, bool deepest);
+FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions* options, bool deepest);
+
+// What empty filter partitions do, and what cures them, as parts of sentences.
+inline constexpr char kEmptyPartitions[] =
+    "RocksDB's MultiGet aborts at a filter partition of 0 bytes where it has assertions, and by "
+    "its source denies present keys where it has none";
+inline constexpr char kCureOfEmptyPartitions[] =
+    "compact the column family with a policy of ExactBloom; RocksDB's ribbonfilter writes such "
+    "partitions again";
 
 struct TableReport {
   TableFilter filter;
@@ -39,12 +49,14 @@ struct TableReport {
                                      // Ribbon and Bloom filters by a model
   std::optional<double> fill_rate;   // from the bits that are set
 
-  std::optional<FilterUseFinding>
-      use;  // known if there is an OPTIONS file; for tables with a filter
+  // Known if there is an OPTIONS file, or the table has no filter.
+  std::optional<FilterUseFinding> use;
 
   bool HasFilter() const { return status.ok() && filter.family != FilterFamily::kNone; }
   // Whether lookups use it, as far as that is known.
   bool Filters() const { return HasFilter() && !(use && use->use == FilterUse::kUnused); }
+  // Whether lookups may read it. They read no data of a table with range deletions only.
+  bool NeedsFilter() const { return status.ok() && filter.PointEntries() != 0; }
   // The share of absent keys for which the table is read; 1 if its filter is not used.
   double PassRate() const;
   // The most memory that building its filter took, or takes again; 0 without one.

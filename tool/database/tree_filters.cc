@@ -27,30 +27,30 @@ constexpr int kInAllLevels = -1;
 
 class Prediction {
  public:
-  Prediction(const PolicyOptions& options, const Tree& tree, bool ribbonfilter)
-      : options_(options), kind_(FilterKindOf(options)), tree_(tree) {
-    if (ribbonfilter) {
-      ribbonfilter_.reset(rocksdb::NewRibbonFilterPolicy(options.bits_per_key, kInAllLevels));
-    }
-  }
+  // If `built_in` is not null, the policy is this one of RocksDB, and the options do not count.
+  Prediction(const PolicyOptions& options, const Tree& tree, const rocksdb::FilterPolicy* built_in)
+      : options_(options), kind_(FilterKindOf(options)), tree_(tree), built_in_(built_in) {}
 
   std::vector<PlannedGroup> Run() const {
     std::vector<PlannedGroup> groups;
     for (const auto& [level, tables] : tree_.levels) {
       for (const TableGroup& group : tables) {
-        const bool ribbon = ribbonfilter_ != nullptr;
-        groups.push_back({group, level, options_.bits_per_key, ribbon, "", "its only kind", {}});
+        groups.push_back({group, level, BitsIn(level), false, "", "its only kind", {}});
       }
     }
-    if (FollowsTree(options_)) DivideAmong(&groups);
+    if (built_in_ != nullptr) {
+      for (PlannedGroup& group : groups) AskBuiltIn(&group);
+    } else if (FollowsTree(options_)) {
+      DivideAmong(&groups);
+    }
     for (PlannedGroup& group : groups) {
-      group.filter = group.ribbon ? "ribbon" : "classic_bloom";
+      group.filter = group.ribbon ? "ribbon" : built_in_ != nullptr ? "bloom" : "classic_bloom";
       for (const PlannedGroup& part : SizesOf(group)) {
         for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
       }
       group.then.build_bytes = BuildBytesOf(group);
       // The option of ribbonfilter is that of a Bloom filter of the same rate.
-      if (ribbonfilter_ != nullptr && group.keys != 0) {
+      if (built_in_ != nullptr) {
         group.bits_per_key =
             8.0 * static_cast<double>(group.then.bytes) / static_cast<double>(group.keys);
       }
@@ -59,6 +59,30 @@ class Prediction {
   }
 
  private:
+  // Of the plain policies.
+  double BitsIn(int level) const {
+    const std::vector<double>& bits = options_.level_bits;
+    if (bits.empty()) return options_.bits_per_key;
+    return bits[std::min(static_cast<std::size_t>(level), bits.size() - 1)];
+  }
+
+  // The bits per key and the kind of RocksDB's filters, by those of many keys.
+  void AskBuiltIn(PlannedGroup* group) const {
+    constexpr std::uint64_t kKeys = 2048;
+    const auto builder = BuilderOf(*group);
+    group->bits_per_key = 0.0;
+    if (builder == nullptr) return;
+    const BlockFill built = BuildBlock(*builder, kKeys);
+    group->bits_per_key = static_cast<double>(built.bits) / kKeys;
+    group->ribbon = built.filter.family == FilterFamily::kRibbon;
+  }
+
+  static BlockFill BuildBlock(rocksdb::FilterBitsBuilder& builder, std::uint64_t keys) {
+    for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(std::to_string(i));
+    std::unique_ptr<const char[]> buffer;
+    return MeasureBlock(builder.Finish(&buffer));
+  }
+
   // Gives the tables what they would get if all were written now: the share of their sorted run.
   // Each table of level 0 is a run, a deeper level is one.
   void DivideAmong(std::vector<PlannedGroup>* groups) const {
@@ -66,7 +90,6 @@ class Prediction {
     std::vector<std::pair<PlannedGroup*, std::size_t>> members;  // and their runs
     for (PlannedGroup& group : *groups) {
       group.bits_per_key = 0.0;
-      if (group.keys == 0) continue;
       const bool goes_on =
           !members.empty() && group.level > 0 && members.back().first->level == group.level;
       if (!goes_on)
@@ -96,15 +119,13 @@ class Prediction {
   FilterSums FiltersOf(const PlannedGroup& group) const {
     const std::uint64_t keys = KeysPerFilter(group);
     if (!HasFilter(group)) return {0, group.asked};
-    if (group.ribbon) {
+    if (group.ribbon || built_in_ != nullptr) {
       // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead
       // of Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
       constexpr std::uint64_t kMostBuilt = 32'768;
       const std::uint64_t built_keys = std::min(keys, kMostBuilt);
       const auto builder = BuilderOf(group);
-      for (std::uint64_t i = 0; i < built_keys; ++i) builder->AddKey(std::to_string(i));
-      std::unique_ptr<const char[]> buffer;
-      const BlockFill built = MeasureBlock(builder->Finish(&buffer));
+      const BlockFill built = BuildBlock(*builder, built_keys);
       std::uint64_t bytes = built.bits / 8 + kRibbonMetadataBytes;
       double rate = ModelledRate(built, static_cast<double>(built_keys));
       if (keys > built_keys) {
@@ -115,7 +136,9 @@ class Prediction {
       }
       return {group.tables * bytes, group.asked * rate};
     }
-    const FilterSize size = SizeAtBitsPerKey(kind_, keys, group.bits_per_key);
+    const FilterSize size = options_.fpr != 0.0
+                                ? SmallestFilter(kind_, keys, options_.fpr).value_or(FilterSize())
+                                : SizeAtBitsPerKey(kind_, keys, group.bits_per_key);
     return {group.tables *
                 (filter::ArrayBytes(size.bits) + filter::TrailerBytes(keys, options_.hash_seed)),
             group.asked * size.false_positive_rate};
@@ -127,13 +150,15 @@ class Prediction {
     const bool partitioned = tree_.table_options.partition_filters;
     const double bytes = static_cast<double>(group.then.bytes) *
                          static_cast<double>(group.most_keys) / static_cast<double>(group.keys);
-    return BuildBytes(group.ribbon ? FilterFamily::kRibbon : FilterFamily::kExactBloom, partitioned,
+    const FilterFamily bloom =
+        built_in_ == nullptr ? FilterFamily::kExactBloom : FilterFamily::kBloom;
+    return BuildBytes(group.ribbon ? FilterFamily::kRibbon : bloom, partitioned,
                       partitioned ? KeysPerFilter(PartitionsOf(group).front()) : group.most_keys,
                       static_cast<std::uint64_t>(bytes));
   }
 
   bool HasFilter(const PlannedGroup& group) const {
-    return group.keys != 0 && group.bits_per_key >= kMinBitsPerKey &&
+    return group.bits_per_key >= kMinBitsPerKey && !tree_.filters_nothing &&
            !(group.bottommost && tree_.optimizes_for_hits);
   }
 
@@ -154,16 +179,15 @@ class Prediction {
   // partitions and one with the rest of its keys; each is taken for a table here.
   std::vector<PlannedGroup> PartitionsOf(const PlannedGroup& group) const {
     const rocksdb::BlockBasedTableOptions& options = tree_.table_options;
-    const bool has_partitions =
-        options.partition_filters && group.bits_per_key >= kMinBitsPerKey && group.keys != 0;
-    if (!has_partitions) return {group};
+    if (!options.partition_filters || group.bits_per_key < kMinBitsPerKey) return {group};
     const std::uint64_t size = options.metadata_block_size *
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
     const std::uint64_t most_keys =
-        group.ribbon ? BuilderOf(group)->ApproximateNumEntries(size)
-                     : BloomFilterBuilder::Create({kind_, group.bits_per_key, /*hash_seed=*/0})
-                           ->KeysThatFit(size);
+        group.ribbon || built_in_ != nullptr
+            ? BuilderOf(group)->ApproximateNumEntries(size)
+            : BloomFilterBuilder::Create({kind_, group.bits_per_key, /*hash_seed=*/0, options_.fpr})
+                  ->KeysThatFit(size);
     const std::uint64_t full = group.keys / group.tables / std::max<std::uint64_t>(1, most_keys);
     const std::uint64_t keys_in_full = group.tables * full * most_keys;
     std::vector<PlannedGroup> parts;
@@ -183,10 +207,14 @@ class Prediction {
     // Their mean is the size that is meant, which is predicted.
     rocksdb::BlockBasedTableOptions table_options = tree_.table_options;
     table_options.optimize_filters_for_memory = false;
-    const rocksdb::FilterBuildingContext context(table_options);
-    if (ribbonfilter_ == nullptr) return ribbon_filters_.NewBuilder(group.bits_per_key, context);
-    return std::unique_ptr<rocksdb::FilterBitsBuilder>(
-        ribbonfilter_->GetBuilderWithContext(context));
+    rocksdb::FilterBuildingContext context(table_options);
+    if (built_in_ == nullptr) return ribbon_filters_.NewBuilder(group.bits_per_key, context);
+    // ribbonfilter tells tables by these: those of level 0 come from flushes.
+    context.compaction_style = tree_.compaction_style;
+    context.level_at_creation = group.level;
+    context.reason = group.level == 0 ? rocksdb::TableFileCreationReason::kFlush
+                                      : rocksdb::TableFileCreationReason::kCompaction;
+    return std::unique_ptr<rocksdb::FilterBitsBuilder>(built_in_->GetBuilderWithContext(context));
   }
 
   // Of each filter: the fewest bytes that hold its keys.
@@ -210,8 +238,15 @@ class Prediction {
   const FilterKind kind_;
   const Tree& tree_;
   const RibbonFilters ribbon_filters_;
-  std::unique_ptr<const rocksdb::FilterPolicy> ribbonfilter_;  // null: the policy is ours
+  const rocksdb::FilterPolicy* const built_in_;
 };
+
+TreePlan Plan(const PolicyOptions& options, const Tree& tree, std::string policy,
+              const rocksdb::FilterPolicy* built_in) {
+  TreePlan plan{options, false, std::move(policy), Prediction(options, tree, built_in).Run(), {}};
+  for (const PlannedGroup& group : plan.tables) plan.filters.Add(group.then);
+  return plan;
+}
 
 }  // namespace
 
@@ -248,9 +283,8 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
   for (const TableReport& table : inspection.tables) {
     if (!table.status.ok()) continue;
     const TableFilter& filter = table.filter;
-    const std::uint64_t keys =
-        table.keys != 0 ? table.keys
-                        : filter.entries - std::min(filter.entries, filter.range_deletes);
+    const std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
+    if (keys == 0) continue;
     const double size = filter.level == 0 ? std::log2(static_cast<double>(keys) + 1.0) : 0.0;
     const std::tuple place(filter.column_family, filter.level, table.bottommost,
                            static_cast<int>(kSizesPerDoubling * size));
@@ -268,29 +302,34 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     for (const auto& [keys, size] : sizes[place]) group.sizes.push_back(size);
     trees[std::get<0>(place)].levels[std::get<1>(place)].push_back(group);
   }
-  std::vector<Tree> with_keys;
+  std::vector<Tree> result;
   for (auto& [name, tree] : trees) {
-    if (tree.Keys() == 0) continue;
     tree.column_family = name;
     if (const FamilyOptions* options = inspection.OptionsOf(name)) {
       tree.optimizes_for_hits = options->options.optimize_filters_for_hits;
+      tree.filters_nothing = options->FiltersNothing();
+      tree.compaction_style = options->options.compaction_style;
       if (options->table != nullptr) tree.table_options = *options->table;
     }
-    with_keys.push_back(std::move(tree));
+    result.push_back(std::move(tree));
   }
-  return with_keys;
+  return result;
 }
 
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter) {
-  TreePlan plan{options,
-                ribbonfilter,
-                ribbonfilter
-                    ? fmt::format("ribbonfilter:{:g}:{}", options.bits_per_key, kInAllLevels)
-                    : FormatPolicy(options),
-                Prediction(options, tree, ribbonfilter).Run(),
-                {}};
-  for (const PlannedGroup& group : plan.tables) plan.filters.Add(group.then);
+  if (!ribbonfilter) return Plan(options, tree, FormatPolicy(options), nullptr);
+  const std::unique_ptr<const rocksdb::FilterPolicy> policy(
+      rocksdb::NewRibbonFilterPolicy(options.bits_per_key, kInAllLevels));
+  TreePlan plan =
+      Plan(options, tree, fmt::format("ribbonfilter:{:g}:{}", options.bits_per_key, kInAllLevels),
+           policy.get());
+  plan.ribbonfilter = true;
   return plan;
+}
+
+TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy,
+                const Tree& tree) {
+  return Plan(PolicyOptions(), tree, policy, &built_in);
 }
 
 std::string FormatPlan(const TreePlan& plan) {

@@ -31,7 +31,7 @@ struct FilterSums {
 // Tables of a level that get similar filters.
 struct TableGroup {
   std::uint64_t tables = 0;
-  std::uint64_t keys = 0;  // of all of them
+  std::uint64_t keys = 0;  // of all of them; each has some
   bool bottommost = false;
   double asked = 0.0;  // tables per lookup of an absent key
   FilterSums now;      // their present filters
@@ -41,12 +41,15 @@ struct TableGroup {
   std::uint64_t most_keys = 0;  // of the largest
 };
 
-// The tables of a column family that could be read.
+// The tables of a column family that could be read and have keys: lookups read nothing of one that
+// has range deletions only.
 struct Tree {
   std::string column_family;
   std::map<int, std::vector<TableGroup>> levels;  // those that have tables, by their numbers
   // From the OPTIONS file, or RocksDB's defaults without one.
   bool optimizes_for_hits = false;
+  bool filters_nothing = false;  // as FamilyOptions
+  rocksdb::CompactionStyle compaction_style = rocksdb::kCompactionStyleLevel;
   rocksdb::BlockBasedTableOptions table_options;
 
   std::uint64_t Keys() const;
@@ -81,6 +84,10 @@ struct TreePlan {
 // takes.
 //   ribbonfilter   the policy is RocksDB's, in all levels, with bits_per_key of the options
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
+
+// The same for a policy of RocksDB, whose text is `policy`. Tables of level 0 are taken to come
+// from flushes.
+TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy, const Tree& tree);
 
 // The present and the planned filters of each group of tables.
 std::string FormatPlan(const TreePlan& plan);

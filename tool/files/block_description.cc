@@ -75,7 +75,7 @@ FilterBlockDescription DescribeBuiltIn(const Slice& block) {
   const int mark = ByteAt(trailer, 0);
   if (mark == kNewerBloomMark) return DescribeNewerBloom(trailer);
   if (mark == kRibbonMark) return DescribeRibbon(trailer);
-  if (mark == 0) return Unknown("a block that lets all keys pass");
+  if (mark == 0) return Unknown(kLetsAllPass);
   if (mark > kMaxLegacyProbes) return Unknown("a filter of a later RocksDB");
   return DescribeLegacyBloom(block, trailer);
 }

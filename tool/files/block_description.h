@@ -10,6 +10,10 @@
 
 namespace exactbloom {
 
+// The reason for kUnknown of a block that lets every key pass by its form, as ExactBloom writes it
+// where memory or a memory budget runs short.
+inline constexpr char kLetsAllPass[] = "a block that lets all keys pass";
+
 struct FilterBlockDescription {
   FilterFamily family = FilterFamily::kUnknown;
   const char* reason = "";         // of kUnknown

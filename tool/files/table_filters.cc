@@ -61,6 +61,7 @@ void AddBlock(const Slice& block, TableFilter* filter) {
   const bool first = filter->blocks == 0;
   filter->blocks += 1;
   filter->bytes += block.size();
+  if (filter->partitioned && block.empty()) filter->empty_partitions += 1;
   if (description.family == FilterFamily::kEmpty && !first) return;
   if (first || filter->family == FilterFamily::kEmpty) {
     filter->family = description.family;
@@ -69,7 +70,9 @@ void AddBlock(const Slice& block, TableFilter* filter) {
   } else if (AreRibbonPartitions(filter->family, description.family)) {
     filter->family = FilterFamily::kRibbon;
   } else if (filter->family != description.family) {
-    return SetUnknown("partitions of several kinds", filter);
+    if (filter->family == FilterFamily::kUnknown) return;  // for its first reason
+    const bool is_known = description.family != FilterFamily::kUnknown;
+    return SetUnknown(is_known ? "partitions of several kinds" : description.reason, filter);
   }
   filter->min_probes = std::min(filter->min_probes, description.probes);
   filter->max_probes = std::max(filter->max_probes, description.probes);

@@ -12,6 +12,7 @@
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -48,17 +49,21 @@ struct TableFilter {
   // count.
   FilterFamily family = FilterFamily::kNone;
   bool partitioned = false;
-  std::uint64_t blocks = 0;         // 1, or the number of partitions
-  std::uint64_t bytes = 0;          // of these blocks
-  std::string policy;               // Name() of the policy that wrote the table
-  std::string compatibility_name;   // of the policies that can read the filter
-  std::uint64_t filter_keys = 0;    // keys and prefixes added to it, as RocksDB counted them
-  std::uint64_t range_deletes = 0;  // part of `entries`; in no filter
+  std::uint64_t blocks = 0;            // 1, or the number of partitions
+  std::uint64_t empty_partitions = 0;  // those of no bytes, at which MultiGet fails
+  std::uint64_t bytes = 0;             // of these blocks
+  std::string policy;                  // Name() of the policy that wrote the table
+  std::string compatibility_name;      // of the policies that can read the filter
+  std::uint64_t filter_keys = 0;       // keys and prefixes added to it, as RocksDB counted them
+  std::uint64_t range_deletes = 0;     // part of `entries`; in no filter
 
   // What was added: keys, their prefixes, or both.
   bool whole_key_filtering = true;
   bool prefix_filtering = false;
   std::string prefix_extractor;  // of the table, even if no prefixes are in the filter
+
+  // Versions of keys. A lookup reads no data of a table without any.
+  std::uint64_t PointEntries() const { return entries - std::min(entries, range_deletes); }
 
   std::string reason;  // why it is kUnknown
 

@@ -65,11 +65,13 @@ std::string RateWithKind(const std::optional<double>& rate,
 // The answer for a column family, or for single files, which have no lookups.
 std::string FormatAnswer(const FilterSummary& sums, bool in_database) {
   return fmt::format(
-      "{}{} of {} tables filter; {} bits per key.\n",
+      "{}{} of {} tables filter{}; {} bits per key.\n",
       in_database ? fmt::format("A lookup of an absent key wastes {} reads per 1,000; ",
                                 Rounded(1000.0 * sums.wasted_reads))
                   : "",
-      sums.filtering, sums.tables, sums.bits == 0 ? "0" : BitsPerKey(sums.bits, sums.keys));
+      sums.filtering, sums.tables,
+      sums.without_keys == 0 ? "" : fmt::format(", {} without keys need none", sums.without_keys),
+      sums.bits == 0 ? "0" : BitsPerKey(sums.bits, sums.keys));
 }
 
 std::string FormatTables(const Inspection& inspection) {
@@ -116,9 +118,26 @@ std::string FormatLevels(const Inspection& inspection) {
   return text.Format();
 }
 
+const char* VerdictOf(FilterUse use) {
+  switch (use) {
+    case FilterUse::kUsed:
+      return "filter used";
+    case FilterUse::kUnused:
+      return "filter not used";
+    case FilterUse::kNone:
+      return "no filter";
+    case FilterUse::kNotNeeded:
+      return "no filter needed";
+    case FilterUse::kUnknown:
+      break;
+  }
+  return "not known whether the filter is used";
+}
+
 // The findings, one paragraph for those that share a reason.
 std::string FormatNotes(const Inspection& inspection) {
-  std::map<std::string, std::vector<std::string>> notes;  // tables by heading
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>>
+      notes;  // tables by heading and remedy
   std::string text;
   constexpr std::uint64_t kLineBits = 512;
   constexpr std::uint64_t kMuchBits = 10;  // per key, by which a line may exceed them
@@ -131,11 +150,13 @@ std::string FormatNotes(const Inspection& inspection) {
     }
     const bool has_lines = table.HasFilter() && table.filter.family == FilterFamily::kBloom;
     if (has_lines && table.filter.blocks * kLineBits > kMuchBits * table.keys) ++small;
+    if (table.filter.empty_partitions != 0) {
+      notes[{fmt::format("empty filter partitions: {}", kEmptyPartitions), kCureOfEmptyPartitions}]
+          .push_back(name);
+    }
     if (!table.use || table.use->reason.empty()) continue;
-    const char* verdict = table.use->use == FilterUse::kUnused ? "filter not used"
-                          : table.use->use == FilterUse::kUsed ? "filter used"
-                                                               : "not known whether it is used";
-    notes[fmt::format("{}: {}", verdict, table.use->reason)].push_back(name);
+    notes[{fmt::format("{}: {}", VerdictOf(table.use->use), table.use->reason), table.use->remedy}]
+        .push_back(name);
   }
   if (small != 0) {
     text += fmt::format(
@@ -144,11 +165,13 @@ std::string FormatNotes(const Inspection& inspection) {
         Counted(small, "table"));
   }
   constexpr std::size_t kMostNames = 8;
-  for (auto& [heading, names] : notes) {
-    text += fmt::format("\n{}: {}\n ", heading, Counted(names.size(), "table"));
+  for (auto& [note, names] : notes) {
+    const auto& [heading, remedy] = note;
+    text += "\n" + Wrapped(fmt::format("{}: {}", heading, Counted(names.size(), "table"))) + " ";
     const bool all = names.size() <= kMostNames;
     if (!all) names.resize(kMostNames);
     text += fmt::format(" {}{}\n", fmt::join(names, " "), all ? "" : " ... (--json has all)");
+    if (!remedy.empty()) text += Wrapped(fmt::format("To do: {}.", remedy), 2);
   }
   return text;
 }
@@ -220,11 +243,14 @@ json GeometryOf(const TableFilter& filter) {
 json FilterJson(const TableReport& table) {
   const TableFilter& filter = table.filter;
   json document{{"family", NameOf(filter.family)}, {"policy", filter.policy}};
+  if (table.use && !table.use->reason.empty()) document["use_note"] = table.use->reason;
+  if (table.use && !table.use->remedy.empty()) document["to_do"] = table.use->remedy;
   if (!table.HasFilter()) return document;
   document.update(GeometryOf(filter));
   document.update(
       {{"partitioned", filter.partitioned},
        {"blocks", filter.blocks},
+       {"empty_partitions", filter.empty_partitions},
        {"bytes", filter.bytes},
        {"whole_keys", filter.whole_key_filtering},
        {"prefixes", filter.prefix_filtering},
@@ -241,7 +267,6 @@ json FilterJson(const TableReport& table) {
   if (table.use && table.use->use != FilterUse::kUnknown) {
     document["used"] = table.use->use == FilterUse::kUsed;
   }
-  if (table.use && !table.use->reason.empty()) document["use_note"] = table.use->reason;
   return document;
 }
 
@@ -264,6 +289,7 @@ json SummaryJson(const FilterSummary& summary) {
   return {{"tables", summary.tables},
           {"unreadable", summary.unreadable},
           {"filtering", summary.filtering},
+          {"without_keys", summary.without_keys},
           {"filters", summary.families},
           {"bytes", summary.file_bytes},
           {"entries", summary.entries},
@@ -314,11 +340,17 @@ void RunInspect(const InspectArguments& arguments) {
   } else {
     fmt::print("{}", FormatInspection(inspection, arguments.tables));
   }
-  const std::uint64_t unreadable = inspection.totals.unreadable;
-  if (unreadable != 0) {
-    throw support::Findings(
-        fmt::format("{} of {} tables cannot be read", unreadable, inspection.totals.tables));
+  const FilterSummary& totals = inspection.totals;
+  std::vector<std::string> findings;
+  if (totals.unreadable != 0) {
+    findings.push_back(
+        fmt::format("{} of {} tables cannot be read", totals.unreadable, totals.tables));
   }
+  if (totals.with_empty_partitions != 0) {
+    findings.push_back(fmt::format("{} of {} tables have empty filter partitions",
+                                   totals.with_empty_partitions, totals.tables));
+  }
+  if (!findings.empty()) throw support::Findings(fmt::format("{}", fmt::join(findings, "; ")));
 }
 
 }  // namespace exactbloom::tool

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "table_verification.h"
+#include "tool/database/table_report.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
@@ -24,6 +25,7 @@ struct VerificationTally {
   std::uint64_t with_false_negatives = 0;  // of the tables
   std::uint64_t unreadable = 0;
   std::uint64_t unchecked = 0;
+  std::uint64_t with_empty_partitions = 0;
   std::uint64_t keys_checked = 0;
   std::uint64_t false_negatives = 0;
   RateTally absent;  // of a mixture of families without exact rates, so without an interval
@@ -33,6 +35,7 @@ struct VerificationTally {
     false_negatives += table.false_negatives;
     if (table.false_negatives != 0) ++with_false_negatives;
     if (!table.unchecked.empty()) ++unchecked;
+    if (table.filter.empty_partitions != 0) ++with_empty_partitions;
     if (!table.status.ok()) {
       ++unreadable;
       return;
@@ -103,12 +106,19 @@ void PrintText(const VerifiedTables& tables, const VerificationSummary& summary)
     const std::string& path = location.path;
     if (!table.status.ok()) fmt::print("{}: {}\n", path, Describe(table.status));
     if (!table.unchecked.empty()) fmt::print("{}: not checked: {}\n", path, table.unchecked);
+    if (const std::uint64_t empty = table.filter.empty_partitions; empty != 0) {
+      fmt::print("{}: {}\n", path, Counted(empty, "empty filter partition"));
+    }
     for (const FalseNegative& missed : table.named) {
       fmt::print("{}: false negative: the {} \"{}\" ({})\n", path,
                  missed.is_prefix ? "prefix" : "key", Escaped(missed.key), Hex(missed.key));
     }
     const std::uint64_t unnamed = table.false_negatives - table.named.size();
     if (unnamed != 0) fmt::print("{}: and {} more\n", path, unnamed);
+  }
+  if (summary.total.with_empty_partitions != 0) {
+    fmt::print("\n{}", Wrapped(fmt::format("Empty filter partitions: {}. To do: {}.",
+                                           kEmptyPartitions, kCureOfEmptyPartitions)));
   }
 }
 
@@ -136,7 +146,7 @@ json JsonOf(const VerificationTally& tally) {
 
 json JsonOf(const VerifiedTables& tables, const VerificationSummary& summary) {
   json result = JsonOf(summary.total);
-  for (const char* list : {"levels", "missed", "unreadable", "unchecked"}) {
+  for (const char* list : {"levels", "missed", "unreadable", "unchecked", "empty_partitions"}) {
     result[list] = json::array();
   }
   for (const auto& [row, tally] : summary.rows) {
@@ -153,6 +163,9 @@ json JsonOf(const VerifiedTables& tables, const VerificationSummary& summary) {
     };
     if (!table.status.ok()) add("unreadable", {{"reason", Describe(table.status)}});
     if (!table.unchecked.empty()) add("unchecked", {{"reason", table.unchecked}});
+    if (table.filter.empty_partitions != 0) {
+      add("empty_partitions", {{"partitions", table.filter.empty_partitions}});
+    }
     for (const FalseNegative& missed : table.named) {
       add("missed", {{"key", Escaped(missed.key)},
                      {"hex", Hex(missed.key)},
@@ -162,7 +175,8 @@ json JsonOf(const VerifiedTables& tables, const VerificationSummary& summary) {
   return result;
 }
 
-// False negatives, and tables that could not be read or checked, in one line; empty if none.
+// False negatives, tables that could not be read or checked, and tables at which MultiGet fails, in
+// one line; empty if none.
 std::string FindingsIn(const VerificationTally& total) {
   std::vector<std::string> findings;
   if (total.false_negatives != 0) {
@@ -174,6 +188,10 @@ std::string FindingsIn(const VerificationTally& total) {
   }
   if (total.unchecked != 0) {
     findings.push_back(Counted(total.unchecked, "table") + " could not be checked in full");
+  }
+  if (total.with_empty_partitions != 0) {
+    findings.push_back("empty filter partitions in " +
+                       Counted(total.with_empty_partitions, "table"));
   }
   return fmt::format("{}", fmt::join(findings, "; "));
 }
