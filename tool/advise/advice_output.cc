@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "advise.h"
@@ -38,15 +40,26 @@ std::string FormatPresent(const FamilyAdvice& family) {
 
 std::string FormatCandidates(const FamilyAdvice& family) {
   support::TextTable table({"setting", "filter bytes", "wasted per 1,000", "bytes to build"});
-  const FilterSums now = family.tree.Now();
-  table.AddRow({"  now", now.bytes, PerThousand(now.wasted_reads), now.build_bytes});
+  const auto add = [&table](const std::string& setting, const FilterSums& filters) {
+    table.AddRow({setting, filters.bytes, PerThousand(filters.wasted_reads), filters.build_bytes});
+  };
+  add("  as it is now", family.tree.Now());
+  if (family.rewritten) add("  the present setting, rewritten", family.rewritten->filters);
   for (std::size_t i = 0; i < family.candidates.size(); ++i) {
     const TreePlan& candidate = family.candidates[i];
-    table.AddRow({(family.best == i ? "* " : "  ") + candidate.policy, candidate.filters.bytes,
-                  PerThousand(candidate.filters.wasted_reads), candidate.filters.build_bytes});
+    add((family.best == i ? "* " : "  ") + candidate.policy, candidate.filters);
   }
-  return fmt::format("\nSettings with at most {} bytes of filters and {:g} bits per key:\n\n{}",
-                     family.memory, kMostAdvisedBits, table.Format());
+  std::string text = fmt::format(
+      "\nWhat settings give if all tables are rewritten now, in at most {} bytes and\n"
+      "{:g} bits per key:\n\n{}",
+      family.memory, kMostAdvisedBits, table.Format());
+  if (!family.rewritten) {
+    text += "\n" + Wrapped(fmt::format(
+                       "Not known is what the present setting gives to rewritten tables: {}. It is "
+                       "compared as it is now.",
+                       family.unpredictable));
+  }
+  return text;
 }
 
 // "3.2 times fewer reads": of the advice, compared with now.
@@ -55,86 +68,177 @@ std::string TimesFewer(double now, double then) {
                      : Rounded(then / now) + " times more reads";
 }
 
+// The gain over the present setting, rewritten, and over the tables as they are if that differs.
+std::string FormatGain(const FamilyAdvice& family) {
+  constexpr double kSame = 0.05;
+  const double now = family.tree.Now().wasted_reads;
+  const double then = family.Then().wasted_reads;
+  const std::string gain = TimesFewer(now, then) + " than now";
+  const double present = family.rewritten ? family.rewritten->filters.wasted_reads : now;
+  if (std::abs(present - now) <= kSame * now) return gain;
+  return fmt::format("{} than the present setting, rewritten ({})", TimesFewer(present, then),
+                     gain);
+}
+
 std::string FormatChange(const FamilyAdvice& family) {
-  if (!family.best) {
-    return fmt::format("\nKeep the present setting: no other wastes fewer reads by {:g}%.\n",
-                       100.0 * kWorthwhileGain);
+  if (family.compacts) {
+    return fmt::format("\nAdvice: keep {}, and compact\nRewritten, the tables waste {} than now.\n",
+                       family.policy,
+                       TimesFewer(family.tree.Now().wasted_reads, family.Then().wasted_reads));
   }
-  const TreePlan& best = family.candidates[*family.best];
+  const TreePlan* best = family.Best();
+  if (best == nullptr) {
+    return fmt::format("\nKeep the present setting: no other wastes {:g} times fewer reads.\n",
+                       kLeastGain);
+  }
   return fmt::format(
-      "\nAdvice: {}\n"
-      "It wastes {} than now, and is the simplest setting within {:g}% of the best{}. If all "
-      "tables were written now:\n\n{}",
-      best.policy, TimesFewer(family.tree.Now().wasted_reads, best.filters.wasted_reads),
-      100.0 * (best.ribbonfilter ? kLibraryGain : kWorthwhileGain),
-      best.ribbonfilter ? ": RocksDB's own, which needs no library" : "", FormatPlan(best));
+      "\nAdvice: {}\n{}\nIf all tables were written now:\n\n{}", best->policy,
+      Wrapped(fmt::format("It wastes {}, and is the simplest setting within {:g}% of the best{}.",
+                          FormatGain(family),
+                          100.0 * (best->ribbonfilter ? kLibraryGain : kWorthwhileGain),
+                          best->ribbonfilter ? ": RocksDB's own, which needs no library" : "")),
+      FormatPlan(*best));
+}
+
+std::string FormatRefusal(const FamilyAdvice& family) {
+  return "\n" +
+         Wrapped(fmt::format("No advice for {}: {}.", family.tree.column_family, family.refusal)) +
+         (family.remedy.empty() ? "" : Wrapped(fmt::format("To do: {}.", family.remedy)));
 }
 
 std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
   support::TextTable table({"column family", "keys", "sorted runs", "filter bytes",
-                            "wasted per 1,000: now", "then", "setting now", "advice"});
+                            "wasted per 1,000: now", "rewritten", "then", "setting now", "advice"});
+  std::string refusals;
   for (const FamilyAdvice& family : families) {
     const FilterSums now = family.tree.Now();
-    const TreePlan* best = family.best ? &family.candidates[*family.best] : nullptr;
+    const std::string advice = family.best               ? family.Best()->policy
+                               : family.compacts         ? "keep it, compact"
+                               : !family.refusal.empty() ? "none: see below"
+                                                         : "keep it";
     table.AddRow({family.tree.column_family, family.tree.Keys(), family.tree.Runs(), now.bytes,
                   PerThousand(now.wasted_reads),
-                  PerThousand(best == nullptr ? now.wasted_reads : best->filters.wasted_reads),
-                  family.policy, best == nullptr ? "keep it" : best->policy});
+                  family.rewritten ? PerThousand(family.rewritten->filters.wasted_reads) : "-",
+                  PerThousand(family.Then().wasted_reads), family.policy, advice});
+    if (!family.refusal.empty()) refusals += FormatRefusal(family);
   }
-  return fmt::format("\n{}\nadvise --column-family NAME shows what other settings would give.\n",
-                     table.Format());
+  return fmt::format(
+      "\n{}\n\"rewritten\" is with the present setting. advise --column-family NAME shows what "
+      "other\n"
+      "settings would give.\n{}",
+      table.Format(), refusals);
 }
 
-// Of all families together, each line once, with the families whose options it is for.
-std::string FormatLines(const std::vector<FamilyAdvice>& families) {
-  std::string listeners;
-  std::string options;
-  std::map<std::string, std::vector<std::string>> code;
+// The ways to set what is advised to column families, of RocksDB's policy or of ours, each line
+// once.
+class Ways {
+ public:
+  Ways(const std::vector<FamilyAdvice>& families, bool ribbonfilter) : of_rocksdb_(ribbonfilter) {
+    for (const FamilyAdvice& family : families) {
+      if (!family.best || family.Best()->ribbonfilter != ribbonfilter) continue;
+      code_[family.code_line].push_back(family.tree.column_family);
+      policies_.insert(family.Best()->policy);
+      if (options_.empty()) options_ = family.listener_lines;
+      options_ += family.options_lines;
+    }
+    names_families_ = families.size() != 1;
+  }
+
+  std::string Format() const {
+    if (code_.empty()) return "";
+    return FormatCode() + (of_rocksdb_ ? "" : FormatPreloading()) + FormatOptions();
+  }
+
+ private:
+  std::string FormatCode() const {
+    std::string text = "\nIn C++:\n";
+    for (const auto& [line, names] : code_) {
+      if (names_families_) text += fmt::format("  // {}\n", fmt::join(names, ", "));
+      text += fmt::format("  {}\n", line);
+    }
+    return text;
+  }
+
+  std::string FormatPreloading() const {
+    if (policies_.size() != 1) {
+      return "\nPreloading gives one setting to all column families, so it cannot set these.\n";
+    }
+    return fmt::format(
+        "\nOr by preloading, for all column families of a program with a shared librocksdb.so:\n"
+        "  EXACTBLOOM_POLICY={} LD_PRELOAD={} PROGRAM\n",
+        ForShell(*policies_.begin()), EXACTBLOOM_PRELOADED_OBJECT);
+  }
+
+  std::string FormatOptions() const {
+    const char* condition =
+        of_rocksdb_ ? "if the program loads this file"
+                    : "only if the program loads this file and calls\n"
+                      "RegisterFilterPolicies(): in any other program new tables get no filter";
+    return fmt::format(
+        "\nOr in the OPTIONS file, {}.\n"
+        "Replace the lines of these names, since RocksDB keeps the first of two:\n{}",
+        condition, Indented(options_));
+  }
+
+  const bool of_rocksdb_;
+  bool names_families_ = false;
+  std::map<std::string, std::vector<std::string>> code_;  // column families by their line
+  std::set<std::string> policies_;
+  std::string options_;
+};
+
+// How to follow the advice.
+std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
+  bool changes = false;
+  bool compacts = false;
   bool has_ribbon = false;
   bool leaves_library = false;
   for (const FamilyAdvice& family : families) {
-    if (!family.best) continue;
-    const TreePlan& best = family.candidates[*family.best];
-    if (listeners.empty()) listeners = family.listener_lines;
-    options += family.options_lines;
-    code[family.code_line].push_back(family.tree.column_family);
-    has_ribbon = has_ribbon || best.ribbonfilter || HasRibbon(best.options);
-    leaves_library = leaves_library || best.ribbonfilter;
+    compacts = compacts || family.compacts;
+    const TreePlan* best = family.Best();
+    if (best == nullptr) continue;
+    changes = true;
+    has_ribbon = has_ribbon || best->ribbonfilter || HasRibbon(best->options);
+    leaves_library = leaves_library || best->ribbonfilter;
   }
-  if (options.empty()) return "";
+  if (!changes && !compacts) return "";
   std::string text;
   if (has_ribbon) {
     text += "\nRibbon filters take longer to build: compactions into large runs are slower.\n";
   }
-  text += fmt::format(
-      "\nIn the OPTIONS file, replace the lines of these names, since RocksDB keeps the first of "
-      "two:\n{}In C++:\n",
-      Indented(listeners + options));
-  for (const auto& [line, names] : code) {
-    if (families.size() != 1) text += fmt::format("  // {}\n", fmt::join(names, ", "));
-    text += fmt::format("  {}\n", line);
-  }
+  text += Ways(families, /*ribbonfilter=*/true).Format();
+  text += Ways(families, /*ribbonfilter=*/false).Format();
+  if (changes) text += "\nNew tables get these filters, present tables when they are rewritten.";
   text +=
-      "New tables get these filters. The present tables get them when their column family is "
-      "compacted (docs/operations.md, Replacing filters).\n";
+      "\nTo rewrite all, in the program (docs/operations.md, Replacing filters):\n"
+      "  rocksdb::CompactRangeOptions all;\n"
+      "  all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;\n"
+      "  rocksdb::Status status = db->CompactRange(all, family, nullptr, nullptr);\n";
   if (leaves_library) {
     text += "Until then any filters of ExactBloom let every key pass without the library.\n";
   }
   return text;
 }
 
-// Of reads that filters let pass in vain, if all column families are asked alike. Where tables have
-// no filter, reads are wasted that the counters leave out.
-double SavedPerSecond(const Advice& advice) {
+// Reads of tables that filters let pass in vain, if all column families are asked alike. Where
+// tables have no filter, reads are wasted that the counters leave out.
+double SavedTableReads(const Advice& advice) {
   double now = 0.0;
   double then = 0.0;
   for (const FamilyAdvice& family : advice.families) {
-    const double wasted = family.tree.Now().wasted_reads;
-    now += wasted;
-    then += family.best ? family.candidates[*family.best].filters.wasted_reads : wasted;
+    now += family.tree.Now().wasted_reads;
+    then += family.Then().wasted_reads;
   }
   if (advice.log.seconds == 0.0 || now == 0.0) return 0.0;
   return static_cast<double>(advice.log.passed_in_vain) / advice.log.seconds * (1.0 - then / now);
+}
+
+// The part of the data blocks asked for that the block cache does not have. Nothing if the LOG does
+// not count them.
+std::optional<double> MissedBlocks(const InfoLog& log) {
+  const std::uint64_t asked = log.data_block_hits + log.data_block_misses;
+  if (log.seconds == 0.0 || asked == 0) return std::nullopt;
+  return static_cast<double>(log.data_block_misses) / static_cast<double>(asked);
 }
 
 // One warning of several families once.
@@ -142,9 +246,10 @@ std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
   std::map<std::string, std::vector<std::string>> texts;
   for (const FamilyAdvice& family : families) {
     for (const Warning& warning : family.warnings) {
-      texts[fmt::format("  {}.\n  To do: {}.\n", warning.seen, warning.remedy)].push_back(
-          families.size() == 1 ? warning.name
-                               : fmt::format("{} ({})", warning.name, family.tree.column_family));
+      texts[Wrapped(warning.seen + ".", 2) + Wrapped(fmt::format("To do: {}.", warning.remedy), 2)]
+          .push_back(families.size() == 1
+                         ? warning.name
+                         : fmt::format("{} ({})", warning.name, family.tree.column_family));
     }
   }
   std::string text;
@@ -163,10 +268,20 @@ std::string FormatWorth(const Advice& advice) {
       "second.\n",
       log.lookups, log.seconds, log.passed_in_vain,
       Rounded(static_cast<double>(log.passed_in_vain) / log.seconds));
-  if (const double saved = SavedPerSecond(advice); saved > 0.0) {
-    text += fmt::format("The advice saves at least {} reads per second.\n", Rounded(saved));
+  const double saved = SavedTableReads(advice);
+  if (saved <= 0.0) return text;
+  if (const auto missed = MissedBlocks(log)) {
+    return text +
+           fmt::format(
+               "The block cache lacked {:.3g}% of the data blocks, so the advice saves about "
+               "{} reads of files per second.\n",
+               100.0 * *missed, Rounded(saved * *missed));
   }
-  return text;
+  return text +
+         fmt::format(
+             "The advice saves at least {} reads of tables per second, which the block cache "
+             "may answer: the LOG does not count its misses.\n",
+             Rounded(saved));
 }
 
 json SumsJson(const std::string& policy, const FilterSums& filters) {
@@ -182,19 +297,24 @@ json FamilyJson(const FamilyAdvice& family) {
     candidates.push_back(SumsJson(candidate.policy, candidate.filters));
   }
   json advice;
-  if (family.best) {
-    advice = ToJson(family.candidates[*family.best]);
+  if (const TreePlan* best = family.Best()) {
+    advice = ToJson(*best);
     advice.update({{"options", family.listener_lines + family.options_lines},
-                   {"code", family.code_line + "\n"}});
+                   {"code", family.code_line + "\n"},
+                   {"needs_library", !best->ribbonfilter}});
   }
-  return {{"column_family", family.tree.column_family},
-          {"keys", family.tree.Keys()},
-          {"sorted_runs", family.tree.Runs()},
-          {"memory", family.memory},
-          {"now", SumsJson(family.policy, family.tree.Now())},
-          {"candidates", candidates},
-          {"advice", advice},
-          {"warnings", family.warnings}};
+  return {
+      {"column_family", family.tree.column_family},
+      {"keys", family.tree.Keys()},
+      {"sorted_runs", family.tree.Runs()},
+      {"memory", family.memory},
+      {"now", SumsJson(family.policy, family.tree.Now())},
+      {"rewritten", family.rewritten ? SumsJson(family.policy, family.rewritten->filters) : json()},
+      {"compact", family.compacts},
+      {"refusal", family.refusal.empty() ? json() : json(family.refusal)},
+      {"candidates", candidates},
+      {"advice", advice},
+      {"warnings", family.warnings}};
 }
 
 }  // namespace
@@ -206,27 +326,32 @@ std::string FormatAdvice(const Advice& advice) {
                          : fmt::format("Options: {}\n", ForShell(advice.options_file));
   if (advice.families.size() == 1) {
     const FamilyAdvice& family = advice.families.front();
-    text += FormatPresent(family) + FormatCandidates(family) + FormatChange(family);
+    text += FormatPresent(family);
+    text += family.refusal.empty() ? FormatCandidates(family) + FormatChange(family)
+                                   : FormatRefusal(family);
   } else {
     text += FormatFamilies(advice.families);
   }
-  text += FormatLines(advice.families) + FormatWarnings(advice.families);
+  text += FormatSteps(advice.families) + FormatWarnings(advice.families);
   return text + FormatWorth(advice);
 }
 
 json ToJson(const Advice& advice) {
   json families = json::array();
   for (const FamilyAdvice& family : advice.families) families.push_back(FamilyJson(family));
+  const std::optional<double> missed = MissedBlocks(advice.log);
   return {{"database", advice.database},
           {"options_file", advice.options_file.empty() ? json(nullptr) : json(advice.options_file)},
           {"worthwhile_gain", kWorthwhileGain},
+          {"least_gain", kLeastGain},
           {"column_families", families},
           {"unreadable_tables", advice.unreadable},
           {"counted",
            {{"seconds", advice.log.seconds},
             {"lookups", advice.log.lookups},
             {"passed_in_vain", advice.log.passed_in_vain},
-            {"saved_per_second", SavedPerSecond(advice)}}}};
+            {"saved_table_reads_per_second", SavedTableReads(advice)},
+            {"data_blocks_missed", missed ? json(*missed) : json()}}}};
 }
 
 }  // namespace exactbloom::tool

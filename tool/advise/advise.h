@@ -2,7 +2,8 @@
 //
 // Each kind of setting (ribbonfilter, classic_bloom, exactbloom with and without Ribbon filters)
 // has one number, the bits per key, by which both the memory and the reads that it saves grow. So
-// each gets as many bits per key as the memory allows, and then they are compared.
+// each gets as many bits per key as the memory allows, and then they are compared with each other
+// and with the present setting, each as if all tables were rewritten with it now.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,20 @@ namespace exactbloom::tool {
 inline constexpr double kWorthwhileGain = 0.02;
 // So is RocksDB's own ribbonfilter, which needs no library.
 inline constexpr double kLibraryGain = 0.05;
+// The present setting stays unless another one wastes this many times fewer reads.
+inline constexpr double kLeastGain = 1.2;
+// Column families get one setting if theirs are of one kind and differ by less than this.
+inline constexpr double kSameSettingBits = 0.2;
 // On average. More is of no use: at 20 a Bloom filter lets one of 15,000 absent keys pass.
 inline constexpr double kMostAdvisedBits = 20.0;
 
 // Returns the settings in at most `memory` bytes, the one that wastes the fewest reads first; none
-// if the memory is too small for any filter. They keep memory_budget and hash_seed of
-// `base`.
+// if no setting gives filters in it. They keep memory_budget and hash_seed of `base`.
 std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base,
                                      std::uint64_t memory);
+
+// Returns why there are no candidates.
+std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory);
 
 // Returns the index of the simplest candidate within kWorthwhileGain of the first, or kLibraryGain
 // for ribbonfilter; of equally simple ones the first. `candidates` must be in order and not empty.
@@ -55,7 +62,9 @@ struct InfoLog {
   // The last dump of statistics, of the whole database since it was opened; 0 seconds: none.
   double seconds = 0.0;
   std::uint64_t lookups = 0;
-  std::uint64_t passed_in_vain = 0;  // tables whose filter let a whole key pass that they lack
+  std::uint64_t passed_in_vain = 0;   // tables whose filter let a whole key pass that they lack
+  std::uint64_t data_block_hits = 0;  // in the block cache
+  std::uint64_t data_block_misses = 0;
 };
 
 // Knows nothing where there is no such file, or in another directory.
@@ -66,18 +75,33 @@ std::vector<Warning> WarningsOf(const std::string& column_family, const Inspecti
 
 struct FamilyAdvice {
   Tree tree;
-  std::string policy;        // now
-  std::uint64_t memory = 0;  // the most bytes
+  std::string policy;                 // now
+  std::optional<TreePlan> rewritten;  // what it gives if all tables are written anew,
+  std::string unpredictable;          // or why that is not known
+  bool has_other_filters = false;     // the tables, than the present setting gives
+  std::uint64_t memory = 0;           // the most bytes
   std::vector<TreePlan> candidates;
-  std::optional<std::size_t> best;  // none: no candidate is better by kWorthwhileGain
+  std::optional<std::size_t> best;  // none: no candidate is better by kLeastGain
+  bool compacts = false;            // the present setting is advised, and a compaction
 
-  // What sets the best one: the lines that replace those of the OPTIONS file, of the database and
-  // of the column family, and a line of C++.
+  // Why there is no advice, and what to do first, if anything.
+  std::string refusal;
+  std::string remedy;
+
+  // What sets the best one: a line of C++, and the lines that replace those of the OPTIONS file, of
+  // the database and of the column family.
+  std::string code_line;
   std::string listener_lines;
   std::string options_lines;
-  std::string code_line;
 
   std::vector<Warning> warnings;
+
+  // Nothing if the setting stays.
+  const TreePlan* Best() const { return best ? &candidates[*best] : nullptr; }
+  // After the advice is followed.
+  FilterSums Then() const {
+    return best ? candidates[*best].filters : compacts ? rewritten->filters : tree.Now();
+  }
 };
 
 struct Advice {

@@ -40,6 +40,8 @@ InfoLog ReadInfoLog(const std::string& database) {
     take("Uptime(secs): ", &uptime);  // comes before the counters
     if (take("rocksdb.bloom.filter.full.positive COUNT : ", &passed)) log.seconds = uptime;
     take("rocksdb.bloom.filter.full.true.positive COUNT : ", &found);
+    take("rocksdb.block.cache.data.hit COUNT : ", &log.data_block_hits);
+    take("rocksdb.block.cache.data.miss COUNT : ", &log.data_block_misses);
     take("rocksdb.number.keys.read COUNT : ", &log.lookups);
     take("rocksdb.number.multiget.keys.read COUNT : ", &batched);
   }

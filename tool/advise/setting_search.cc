@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,13 +41,17 @@ int ComplexityOf(const TreePlan& candidate) {
 // The kinds of settings that are compared, with what they keep of `base`; not planned yet.
 std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& base) {
   std::vector<TreePlan> kinds;
+  const rocksdb::BlockBasedTableOptions& tables = tree.table_options;
+  // Its partitions without keys are empty blocks, at which MultiGet fails.
+  const bool has_empty_partitions = tables.partition_filters && !tables.whole_key_filtering;
   if (!HasBudget(base)) {
-    if (base.hash_seed == 0) kinds.emplace_back().ribbonfilter = true;
+    if (base.hash_seed == 0 && !has_empty_partitions) kinds.emplace_back().ribbonfilter = true;
     PolicyOptions& plain = kinds.emplace_back().options;
     plain.hash_seed = base.hash_seed;
   }
   for (const bool ribbon : {false, true}) {
-    if (ribbon ? base.hash_seed != 0 : tree.Runs() < 2) continue;
+    const bool has_simpler = !HasBudget(base) && tree.Runs() < 2;  // there is nothing to divide
+    if (ribbon ? base.hash_seed != 0 : has_simpler) continue;
     PolicyOptions& divided = kinds.emplace_back().options = PolicyKind::kExactBloom;
     divided.ribbon = ribbon;
     divided.memory_budget = base.memory_budget;
@@ -73,6 +79,27 @@ std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base
     return one.filters.wasted_reads < other.filters.wasted_reads;
   });
   return candidates;
+}
+
+std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory) {
+  constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 52;
+  if (!FindCandidates(tree, base, kUnlimited).empty()) {
+    return fmt::format(
+        "the memory is too small for a filter of the {} keys of column family {}, whose share is "
+        "{} bytes",
+        tree.Keys(), tree.column_family, memory);
+  }
+  if (tree.optimizes_for_hits) {
+    return fmt::format(
+        "all tables of column family {} that lookups ask are in its deepest level, which "
+        "optimize_filters_for_hits leaves without filters",
+        tree.column_family);
+  }
+  if (HasBudget(base)) {
+    return fmt::format("the memory budget of column family {} is too small for a filter: {} bytes",
+                       tree.column_family, BytesOfBudget(base));
+  }
+  return fmt::format("no lookup asks a table of column family {}", tree.column_family);
 }
 
 std::size_t Choose(const std::vector<TreePlan>& candidates) {
