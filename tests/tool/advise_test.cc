@@ -473,6 +473,22 @@ TEST_F(AdviseCommand, AdvisesACompactionWhereThatBringsTheGain) {
   EXPECT_EQ(text.find("In C++:"), std::string::npos);
 }
 
+// The filter of a small run that was written before the large one is smaller than it would be now.
+TEST_F(AdviseCommand, AdvisesNoCompactionOfATreeThatGrewWithTheSetting) {
+  fs::remove_all(path());
+  rocksdb::Options options = OptionsWith(nullptr);
+  ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom:10").ok());
+  {
+    const Database db = Open(options, path());
+    for (const std::uint64_t keys : {kKeys / 10, 10 * kKeys}) PutAndFlush(*db, keys);
+  }
+  const json family = Family();
+  EXPECT_GT(family.at("now").at("wasted_reads"),
+            tool::kLeastGain * family.at("rewritten").at("wasted_reads").get<double>());
+  EXPECT_TRUE(family.at("advice").is_null());
+  EXPECT_FALSE(family.at("compact"));
+}
+
 // exactbloom wastes 1.12 times fewer reads.
 TEST_F(AdviseCommand, AdvisesNothingForASmallGain) {
   fs::remove_all(path());
