@@ -523,7 +523,7 @@ TEST_F(AdviseCommand, GivesOneSettingToColumnFamiliesThatAreAlike) {
   }
   EXPECT_LE(bytes, memory);
   const std::string text = AskTool("advise " + path()).out;
-  EXPECT_TRUE(Mentions(text, "In C++:\n  // default, other\n  rocksdb::Status"));
+  EXPECT_TRUE(Mentions(text, "In C++:\n  // each column family\n  rocksdb::Status"));
   EXPECT_TRUE(Mentions(text, "LD_PRELOAD="));
   EXPECT_EQ(AskToolForJson("advise --column-family other " + path()).at("column_families").at(0),
             families[1]);

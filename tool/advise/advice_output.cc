@@ -73,7 +73,7 @@ std::string FormatGain(const FamilyAdvice& family) {
   constexpr double kSame = 0.05;
   const double now = family.tree.Now().wasted_reads;
   const double then = family.Then().wasted_reads;
-  const std::string gain = TimesFewer(now, then) + " than now";
+  std::string gain = TimesFewer(now, then) + " than now";
   const double present = family.rewritten ? family.rewritten->filters.wasted_reads : now;
   if (std::abs(present - now) <= kSame * now) return gain;
   return fmt::format("{} than the present setting, rewritten ({})", TimesFewer(present, then),
@@ -133,7 +133,8 @@ std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
 // once.
 class Ways {
  public:
-  Ways(const std::vector<FamilyAdvice>& families, bool ribbonfilter) : of_rocksdb_(ribbonfilter) {
+  Ways(const std::vector<FamilyAdvice>& families, bool ribbonfilter)
+      : of_rocksdb_(ribbonfilter), families_(families.size()) {
     for (const FamilyAdvice& family : families) {
       if (!family.best || family.Best()->ribbonfilter != ribbonfilter) continue;
       code_[family.code_line].push_back(family.tree.column_family);
@@ -141,7 +142,6 @@ class Ways {
       if (options_.empty()) options_ = family.listener_lines;
       options_ += family.options_lines;
     }
-    names_families_ = families.size() != 1;
   }
 
   std::string Format() const {
@@ -153,7 +153,9 @@ class Ways {
   std::string FormatCode() const {
     std::string text = "\nIn C++:\n";
     for (const auto& [line, names] : code_) {
-      if (names_families_) text += fmt::format("  // {}\n", fmt::join(names, ", "));
+      const bool is_for_all = names.size() == families_;
+      if (families_ > 1 && is_for_all) text += "  // each column family\n";
+      if (!is_for_all) text += fmt::format("  // {}\n", fmt::join(names, ", "));
       text += fmt::format("  {}\n", line);
     }
     return text;
@@ -181,7 +183,7 @@ class Ways {
   }
 
   const bool of_rocksdb_;
-  bool names_families_ = false;
+  const std::size_t families_;                            // those that keep their setting, too
   std::map<std::string, std::vector<std::string>> code_;  // column families by their line
   std::set<std::string> policies_;
   std::string options_;
