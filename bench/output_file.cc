@@ -20,20 +20,15 @@ namespace {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path)
-    : path_(path), unfinished_path_(fmt::format("{}.unfinished-{}", path, getpid())) {
+    : path_(path), unfinished_(fmt::format("{}.unfinished-{}", path, getpid())) {
   if (path.empty()) return;
   errno = 0;
   if (std::filesystem::is_directory(path)) {
     errno = EISDIR;
     ThrowCannotWrite(path);
   }
-  file_.open(unfinished_path_);
+  file_.open(unfinished_.Path());
   if (!file_) ThrowCannotWrite(path);
-}
-
-OutputFile::~OutputFile() {
-  std::error_code ignored;
-  std::filesystem::remove(unfinished_path_, ignored);
 }
 
 void OutputFile::Commit(const std::string& text) {
@@ -43,7 +38,7 @@ void OutputFile::Commit(const std::string& text) {
   file_.close();
   if (!file_) ThrowCannotWrite(path_);
   std::error_code error;
-  std::filesystem::rename(unfinished_path_, path_, error);
+  std::filesystem::rename(unfinished_.Path(), path_, error);
   if (error) throw support::InputError(fmt::format("cannot write {}: {}", path_, error.message()));
 }
 

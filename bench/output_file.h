@@ -1,8 +1,10 @@
-// A file that appears whole or not at all.
+// A file that appears whole or not at all, also if a signal ends the program.
 #pragma once
 
 #include <fstream>
 #include <string>
+
+#include "tool/support/interruption.h"
 
 namespace exactbloom {
 
@@ -11,10 +13,6 @@ class OutputFile {
   // Opens a file next to `path` for writing, so that an unwritable path fails before the work. With
   // an empty path nothing is written. Throws InputError naming the path.
   explicit OutputFile(const std::string& path);
-  // Removes that file unless Commit was called.
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   // Writes `text` and moves the file to its place. Throws InputError if that fails, as on a full
   // disk.
@@ -22,7 +20,7 @@ class OutputFile {
 
  private:
   std::string path_;
-  std::string unfinished_path_;
+  support::TemporaryPath unfinished_;
   std::ofstream file_;
 };
 

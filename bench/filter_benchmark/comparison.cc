@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "tool/support/errors.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -105,7 +104,6 @@ Comparison FilterComparer::Compare(const Operation& operation, LoadedFilter& our
     times.ours = Time(operation, ours);
     if (i % 2 != 0) times.peer = Time(operation, peer);
     repeated.push_back(times);
-    support::CheckForInterrupts();
   }
   return Summarize(repeated);
 }

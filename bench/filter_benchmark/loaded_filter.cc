@@ -12,7 +12,6 @@
 #include "key_block.h"
 #include "operation.h"
 #include "tool/support/errors.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::filter_benchmark {
 namespace {
@@ -83,7 +82,6 @@ RateMeasurement MeasureRate(const std::string& name, rocksdb::FilterBitsReader& 
     block.FillAbsent(i);
     measurement.false_positives += CountPositive(name, reader, block);
     measurement.absent_queries += block.size();
-    support::CheckForInterrupts();
   }
   if (const auto objection = Objection(measurement)) {
     throw WrongAnswer(fmt::format("{}: {}", name, *objection));
@@ -113,7 +111,6 @@ double BuildFilter(const rocksdb::FilterPolicy& policy, std::uint64_t keys,
     const auto start = Clock::now();
     for (std::size_t i = 0; i < block.size(); ++i) builder->AddKey(block.slices()[i]);
     elapsed += Clock::now() - start;
-    support::CheckForInterrupts();
   }
   std::unique_ptr<const char[]> buffer;
   const auto start = Clock::now();

@@ -42,7 +42,7 @@ TableListing ListTables(const std::vector<std::string>& paths);
 std::string Describe(const rocksdb::Status& status);
 
 // Calls `work` once for each of 0 .. count - 1, in `threads` threads, one of them the caller's.
-// Throws what `work` throws, and support::Interrupted if the user interrupts; then it skips items.
+// Throws what `work` throws.
 void ForEach(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 template <typename Result>
@@ -53,8 +53,7 @@ struct TableResults {
 
 // Reads the tables, `threads` at a time. `Result` has a `rocksdb::Status status`. If a running
 // database removes tables before their turn, the tables that replaced them are read, so the results
-// are of one state of the database. They include tables that cannot be read. Throws as ListTables,
-// and support::Interrupted.
+// are of one state of the database. They include tables that cannot be read. Throws as ListTables.
 template <typename Result, typename Read>
 TableResults<Result> ReadTables(const std::vector<std::string>& paths, const std::string& step,
                                 const Read& read, int threads = 1) {

@@ -1,23 +1,22 @@
 #include "errors.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
-#include "progress.h"
+#include "interruption.h"
 
 namespace exactbloom::support {
 
 void WriteMessage(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 int ExitStatusOf(const std::string& program, const std::function<void()>& run) {
-  WatchForInterrupts();
   int status = 0;
   std::string message;
   try {
+    EndOnSignals();
     run();
-  } catch (const Interrupted&) {
-    return kInterruptedStatus;
   } catch (const WrongAnswer& error) {
     message = fmt::format("no report, because an answer was wrong: {}", error.what());
     status = kWrongAnswerStatus;
@@ -31,6 +30,7 @@ int ExitStatusOf(const std::string& program, const std::function<void()>& run) {
     message = error.what();
     status = kInputErrorStatus;
   }
+  while (IsEnding()) pause();  // what has failed was temporary
   // Before the message, which comes after the answer. An answer that was lost is none.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     message = "standard output cannot be written";

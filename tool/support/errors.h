@@ -11,7 +11,6 @@ inline constexpr int kFindingsStatus = 1;
 inline constexpr int kWrongAnswerStatus = 1;
 inline constexpr int kInputErrorStatus = 2;
 inline constexpr int kNeedStatus = 3;
-inline constexpr int kInterruptedStatus = 130;
 
 // The command line, or a file or database that it names, is wrong; the user has to correct it.
 class InputError : public std::runtime_error {
@@ -43,8 +42,8 @@ class Need : public std::runtime_error {
 // so.
 void WriteMessage(const std::string& text);
 
-// Runs `run` and returns the exit status. SIGINT and SIGTERM interrupt it (progress.h). Prints one
-// line on stderr, beginning with `program`, for every failure, and if standard output cannot be
+// Runs `run` and returns the exit status, unless a signal ends the program (interruption.h). Prints
+// one line on stderr, beginning with `program`, for every failure, and if standard output cannot be
 // written.
 int ExitStatusOf(const std::string& program, const std::function<void()>& run);
 

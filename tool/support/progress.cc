@@ -1,22 +1,22 @@
 #include "progress.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <string_view>
 
 #include "errors.h"
+#include "interruption.h"
 
 namespace exactbloom::support {
 namespace {
 
 constexpr auto kRedrawInterval = std::chrono::milliseconds(200);
 
-// Other threads read it, so it is atomic; a signal handler may write it, so it takes no lock.
-std::atomic<bool> interrupt_arrived{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+constexpr std::string_view kErase = "\r\x1b[K";
 
-void OnSignal(int /*signal*/) { interrupt_arrived = true; }
+std::atomic<bool> is_drawn{false};
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void Progress::Begin(const std::string& step, std::uint64_t total) {
   if (!terminal_) return;
   running_ = true;
   painter_ = std::thread([this] {
-    while (running_) {
+    while (running_ && !IsEnding()) {
       Draw();
       std::this_thread::sleep_for(kRedrawInterval);
     }
@@ -47,25 +47,22 @@ void Progress::Draw() {
                                 ? fmt::format("{:3.0f}%", 100.0 * static_cast<double>(done_) /
                                                               static_cast<double>(total_))
                                 : "";
-  WriteMessage(fmt::format("\r\x1b[K{}  {}  {:.0f} s", step_, share, seconds));
+  is_drawn = true;
+  WriteMessage(fmt::format("{}{}  {}  {:.0f} s", kErase, step_, share, seconds));
 }
 
 void Progress::End() {
   if (!painter_.joinable()) return;
   running_ = false;
   painter_.join();
-  WriteMessage("\r\x1b[K");
+  is_drawn = false;
+  WriteMessage(std::string(kErase));
 }
 
-void WatchForInterrupts() {
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGTERM, OnSignal);
-}
-
-bool InterruptArrived() { return interrupt_arrived; }
-
-void CheckForInterrupts() {
-  if (InterruptArrived()) throw Interrupted();
+void EraseProgressLine() {
+  pollfd terminal{STDERR_FILENO, POLLOUT, 0};
+  if (!is_drawn || poll(&terminal, 1, 0) != 1) return;
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kErase.data(), kErase.size());
 }
 
 }  // namespace exactbloom::support

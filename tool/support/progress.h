@@ -1,4 +1,4 @@
-// A progress line on stderr, if that is a terminal, and interruption by the user.
+// A progress line on stderr, if that is a terminal.
 #pragma once
 
 #include <atomic>
@@ -34,16 +34,7 @@ class Progress {
   std::thread painter_;
 };
 
-// Thrown when the user interrupts a run.
-class Interrupted {};
-
-// Catches SIGINT and SIGTERM from now on.
-void WatchForInterrupts();
-
-// Throws Interrupted if a signal arrived.
-void CheckForInterrupts();
-
-// Whether a signal arrived, for threads that must not throw.
-bool InterruptArrived();
+// Removes the line, if there is one, in a program that is ending. Does not wait for the terminal.
+void EraseProgressLine();
 
 }  // namespace exactbloom::support

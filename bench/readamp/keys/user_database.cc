@@ -11,7 +11,6 @@
 
 #include "readamp/open_rocksdb.h"
 #include "readamp/tree/table_list.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -91,7 +90,6 @@ std::vector<std::string> SampleKeys(const std::string& directory, std::uint64_t 
   std::uint64_t seen = 0;
   const std::unique_ptr<rocksdb::Iterator> iterator(open.db->NewIterator(read_options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    support::CheckForInterrupts();
     ++seen;
     std::uint64_t place = sample.size();
     if (place < limit) {

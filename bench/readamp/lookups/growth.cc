@@ -179,7 +179,6 @@ void GrowthMeasurement::LookUp(rocksdb::DB& db, const std::vector<std::string>& 
   rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (i == asked.size() / 2) sizes_->AddRuns(db, sorted, point);
-    support::CheckForInterrupts();
     counted.Reads().tables.clear();
     counts.Reset();
     const auto status = db.Get(read_options, db.DefaultColumnFamily(), asked[i], &value);

@@ -68,7 +68,7 @@ Measurement LookKeysUp(LookupTask& task) try {
   CountedThread counted;
   Measurement part;
   const std::vector<std::size_t>& order = task.workload.order;
-  while (!task.stop && !support::InterruptArrived()) {
+  while (!task.stop) {
     const std::size_t begin = task.next.fetch_add(kChunk);
     if (begin >= order.size()) break;
     const std::size_t end = std::min(begin + kChunk, order.size());
@@ -114,7 +114,6 @@ Measurement Run(const Workload& workload, const Database& database, const std::s
   progress.Begin(step, workload.order.size());
   Measurement result = RunThreads(task);
   progress.End();
-  support::CheckForInterrupts();
 
   result.lookups = workload.order.size();
   result.cpu_us = static_cast<double>(std::clock() - before) /

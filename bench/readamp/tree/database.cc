@@ -21,17 +21,13 @@ namespace exactbloom::readamp {
 namespace {
 
 // A new directory in `parent`, removed with all its files when the pointer to its path is.
-std::shared_ptr<const std::string> MakeDirectory(const std::string& parent) {
+std::shared_ptr<const support::TemporaryPath> MakeDirectory(const std::string& parent) {
   std::string path = (std::filesystem::path(parent) / "readamp-XXXXXX").string();
   if (mkdtemp(path.data()) == nullptr) {
     throw InputError(fmt::format("cannot make a database in the directory {}: {}", parent,
                                  std::error_code(errno, std::generic_category()).message()));
   }
-  return {new std::string(path), [](const std::string* made) {
-            std::error_code ignored;
-            std::filesystem::remove_all(*made, ignored);
-            delete made;
-          }};
+  return std::make_shared<support::TemporaryPath>(path);
 }
 
 }  // namespace
@@ -62,8 +58,8 @@ Database::Database(const ReadampSettings& settings, const KeySet& keys,
   options.create_if_missing = true;
   if (observer != nullptr) observer->Prepare(&options);
   std::unique_ptr<rocksdb::DB> db;
-  CheckStatus(rocksdb::DB::Open(options, *directory_ + "/db", Receive(&db)),
-              fmt::format("cannot make the database {}", *directory_));
+  CheckStatus(rocksdb::DB::Open(options, directory_->Path() + "/db", Receive(&db)),
+              fmt::format("cannot make the database {}", directory_->Path()));
   const std::clock_t before = std::clock();  // in microseconds
   LoadTree(*db, settings_, keys_, observer);
   load_cpu_us_ = static_cast<double>(std::clock() - before) / static_cast<double>(keys_.stored);
@@ -101,7 +97,7 @@ OpenDatabase Database::Open() const {
   rocksdb::Options options = MakeOptions(result.block_cache);
   options.env = result.env.get();
   options.statistics = result.statistics;
-  const std::string path = *directory_ + "/db";
+  const std::string path = directory_->Path() + "/db";
   CheckStatus(OpenReadOnly(options, path, &result.db),
               fmt::format("cannot open the database {}", path));
   if (result.block_cache != nullptr) {

@@ -13,6 +13,7 @@
 #include "readamp/keys/key_set.h"
 #include "readamp/readamp_settings.h"
 #include "table_list.h"
+#include "tool/support/interruption.h"
 
 namespace exactbloom::readamp {
 
@@ -75,7 +76,7 @@ class Database {
   const ReadampSettings& settings_;
   const KeySet& keys_;
   std::shared_ptr<const rocksdb::FilterPolicy> policy_;
-  std::shared_ptr<const std::string> directory_;  // its path; removed with the pointer
+  std::shared_ptr<const support::TemporaryPath> directory_;
   TableList tables_;
   double load_cpu_us_ = 0.0;
 };
@@ -84,7 +85,7 @@ class Database {
 rocksdb::Options TreeOptions(const ReadampSettings& settings);
 
 // Writes the stored keys into an empty database and waits until its compactions have ended. Throws
-// InputError if it cannot be written, and Interrupted.
+// InputError if it cannot be written.
 void LoadTree(rocksdb::DB& db, const ReadampSettings& settings, const KeySet& keys,
               LoadObserver* observer);
 

@@ -12,7 +12,6 @@
 #include "tool/files/table_file.h"
 #include "tool/files/table_filter_blocks.h"
 #include "tool/support/few_tables.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -60,7 +59,6 @@ TableList::TableList(rocksdb::DB& db, const KeySet& keys)
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(db.GetPropertiesOfAllTables(&all_properties), "cannot read " + db.GetName());
   VisitTables(db, [&](int run, int level, const rocksdb::SstFileMetaData& file) {
-    support::CheckForInterrupts();
     const std::string path = file.db_path + file.name;
     const auto found = all_properties.find(path);
     if (found == all_properties.end()) {

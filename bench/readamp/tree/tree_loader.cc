@@ -11,7 +11,6 @@
 
 #include "database.h"
 #include "readamp/open_rocksdb.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -75,7 +74,6 @@ class Loader {
     std::size_t written = 0;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       if (!keys_.IsStored(i) || keys_.sorted_run[i] != run.value_or(keys_.sorted_run[i])) continue;
-      support::CheckForInterrupts();
       const std::string key = keys_.Key(i);
       Check(db_.Put(write_options_, key, keys_.Value(i)));
       ++written;
@@ -114,7 +112,6 @@ class Loader {
     constexpr int kQuietThoughPending = 50;
     for (int quiet = 0; quiet < (Is(Properties::kCompactionPending) ? kQuietThoughPending : kQuiet);
          ++quiet) {
-      support::CheckForInterrupts();
       if (Is(Properties::kMemTableFlushPending) || Is(Properties::kNumRunningFlushes) ||
           Is(Properties::kNumRunningCompactions)) {
         quiet = 0;
