@@ -265,5 +265,27 @@ TEST_F(TableFileTest, KeysThatShareALongPrefixTakeNoMemory) {
   EXPECT_LT(PeakBytes() - before, kMuch);
 }
 
+TEST_F(TableFileTest, BlocksAreNoLargerThanThoseOfTheirKind) {
+  constexpr std::size_t kMostOfAFilter = std::size_t{1} << 20;  // of no keys
+  constexpr std::size_t kMostOfNames = std::size_t{64} << 20;
+  HandmadeTable table;
+  table.filter = std::string(kMostOfAFilter, 'x');
+  EXPECT_TRUE(Read(table.Bytes()).status.ok());
+  table.filter += 'x';
+  ExpectError(table.Bytes(),
+              "Corruption: /table.sst: the block of 1048577 bytes at 0 has more than 1048576");
+  table.filter = "";
+  table.metaindex = std::string(kMostOfNames + 1, 'x');
+  ExpectError(table.Bytes(),
+              "Corruption: /table.sst: the block of 67108865 bytes at 5 has more than 67108864");
+  for (const char* name : {"rocksdb.properties", "partitionedfilter.rocksdb.BuiltinBloomFilter"}) {
+    table.metaindex = "";
+    table.metaindex_name = name;
+    table.filter = std::string(kMostOfNames + 1, 'x');
+    ExpectError(table.Bytes(),
+                "Corruption: /table.sst: the block of 67108865 bytes at 0 has more than 67108864");
+  }
+}
+
 }  // namespace
 }  // namespace exactbloom

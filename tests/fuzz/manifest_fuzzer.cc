@@ -145,7 +145,7 @@ void CheckRecords(const std::vector<std::string>& records, std::size_t cut) {
   Require(cut != 0 || found.size() == records.size(), "records are lost");
   Require(found.size() <= records.size(), "there are more records than were written");
   Require(std::equal(found.begin(), found.end(), records.begin()), "a record has changed");
-  Status first_error;
+  Status first_error = found.empty() ? Status::Corruption("no records") : Status::OK();
   for (const std::string& record : found) {
     const Status decoded = Decode(record);
     if (first_error.ok()) first_error = decoded;

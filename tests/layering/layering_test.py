@@ -43,7 +43,7 @@ SYSTEM = {
     "live_tree": [STANDARD, ROCKSDB],
     "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h", r"unistd\.h"],
     "preload": [STANDARD, ROCKSDB, r"(dlfcn|link|pthread|sys/stat|unistd)\.h"],
-    "files": [STANDARD, ROCKSDB],
+    "files": [STANDARD, ROCKSDB, r"(fcntl|sys/stat|unistd)\.h"],
 }
 NAMES = {
     ROCKSDB: r"rocksdb|ROCKSDB",

@@ -213,7 +213,6 @@ std::vector<FamilyAdvice> AdviseFamilies(const AdviseArguments& arguments,
   std::vector<FamilyAdvice> families;
   const std::vector<Tree> trees = TreesOf(inspection);
   for (const Tree& tree : trees) {
-    support::CheckForInterrupts();
     families.push_back(AdviseFamily(tree, trees, arguments, inspection, log));
   }
   UniteSettings(&families);
@@ -221,6 +220,21 @@ std::vector<FamilyAdvice> AdviseFamilies(const AdviseArguments& arguments,
     if (family.best) SetLines(inspection, &family);
   }
   return families;
+}
+
+// What cannot be read.
+std::vector<std::string> LeftOut(const Inspection& inspection, const InfoLog& log) {
+  std::vector<std::string> left_out;
+  const std::uint64_t tables = inspection.totals.unreadable;
+  for (const TableReport& table : inspection.tables) {
+    if (table.status.ok()) continue;
+    left_out.push_back(fmt::format("{} that cannot be read, such as {}", Counted(tables, "table"),
+                                   Describe(table.status)));
+    break;
+  }
+  if (inspection.options_unreadable) left_out.push_back(inspection.no_options_reason);
+  if (!log.problem.empty()) left_out.push_back(log.problem);
+  return left_out;
 }
 
 Advice Advise(const AdviseArguments& arguments) {
@@ -235,6 +249,7 @@ Advice Advise(const AdviseArguments& arguments) {
   advice.unreadable = inspection.totals.unreadable;
   advice.log = ReadInfoLog(advice.database);
   advice.families = AdviseFamilies(arguments, inspection, advice.log);
+  advice.left_out = LeftOut(inspection, advice.log);
   if (advice.families.empty() && advice.unreadable == 0) {
     throw InputError(fmt::format("{} has no keys in tables yet", advice.database));
   }
@@ -265,9 +280,8 @@ void RunAdvise(const AdviseArguments& arguments) {
   } else {
     fmt::print("{}", FormatAdvice(advice));
   }
-  if (advice.unreadable != 0) {
-    throw support::Findings(
-        fmt::format("left out: {} that cannot be read", Counted(advice.unreadable, "table")));
+  if (!advice.left_out.empty()) {
+    throw support::Findings(fmt::format("left out: {}", fmt::join(advice.left_out, "; ")));
   }
 }
 

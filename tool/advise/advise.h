@@ -58,6 +58,7 @@ struct BlockCache {
 
 // What a database's file LOG says beyond its OPTIONS file.
 struct InfoLog {
+  std::string problem;                       // why there is one that cannot be read
   std::map<std::string, BlockCache> caches;  // by column family
   // The last dump of statistics, of the whole database since it was opened; 0 seconds: none.
   double seconds = 0.0;
@@ -109,7 +110,8 @@ struct Advice {
   std::string options_file;       // empty if there is none,
   std::string no_options_reason;  // and why
   std::vector<FamilyAdvice> families;
-  std::uint64_t unreadable = 0;
+  std::uint64_t unreadable = 0;       // tables
+  std::vector<std::string> left_out;  // what could not be read
   InfoLog log;
 };
 

@@ -1,19 +1,21 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "advise.h"
+#include "tool/database/database_files.h"
+#include "tool/files/regular_files.h"
 
 namespace exactbloom::tool {
 
 InfoLog ReadInfoLog(const std::string& database) {
   InfoLog log;
-  const std::filesystem::path path = std::filesystem::path(database) / "LOG";
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return log;
-  std::ifstream file(path);
+  std::string text;
+  const rocksdb::Status status =
+      files::ReadBothEnds((std::filesystem::path(database) / "LOG").string(), &text);
+  if (!status.ok() && !status.IsPathNotFound()) log.problem = Describe(status);
+  std::istringstream file(text);
   std::string line;
   // Whether the line has the name; then reads what is behind it.
   const auto take = [&line](std::string_view name, auto* value) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/object_registry.h>
@@ -27,6 +26,7 @@
 #include "policy_text.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
+#include "tool/files/regular_files.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
@@ -220,6 +220,7 @@ void CheckSections(const std::vector<OptionsSection>& sections, const CheckArgum
 void CheckReading(const std::vector<OptionsSection>& sections, CheckedFile* file) {
   const auto is_version = [](const auto& section) { return section.title == "Version"; };
   rocksdb::ConfigOptions config;
+  config.env = files::RegularFilesEnv();
   // With a version RocksDB ignores the options of newer versions only.
   config.ignore_unknown_options = std::any_of(sections.begin(), sections.end(), is_version);
   rocksdb::DBOptions options;
@@ -246,7 +247,7 @@ std::string FindFile(const std::string& path) {
   if (!std::filesystem::is_directory(path, ignored)) return path;
   std::string name;
   const rocksdb::Status status =
-      rocksdb::GetLatestOptionsFileName(path, rocksdb::Env::Default(), &name);
+      rocksdb::GetLatestOptionsFileName(path, files::RegularFilesEnv(), &name);
   if (!status.ok()) throw support::InputError(fmt::format("{} has no OPTIONS file", path));
   return (std::filesystem::path(path) / name).string();
 }
@@ -267,7 +268,7 @@ CheckedFile Check(const CheckArguments& arguments) {
   file.path = FindFile(arguments.path);
   std::string text;
   const rocksdb::Status status =
-      rocksdb::ReadFileToString(rocksdb::Env::Default(), file.path, &text);
+      rocksdb::ReadFileToString(files::RegularFilesEnv(), file.path, &text);
   if (!status.ok()) {
     throw support::InputError(fmt::format("{} cannot be read: {}", file.path, Describe(status)));
   }

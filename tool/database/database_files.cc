@@ -1,7 +1,6 @@
 #include "database_files.h"
 
 #include <fmt/format.h>
-#include <rocksdb/file_system.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <tuple>
 
 #include "tool/files/manifest.h"
+#include "tool/files/regular_files.h"
 #include "tool/support/errors.h"
 
 namespace exactbloom::tool {
@@ -45,7 +45,7 @@ TableListing ListDatabase(const std::vector<std::string>& directories) {
   listing.database = WithoutTrailingSlash(directories.front());
   files::Manifest manifest;
   const rocksdb::Status status =
-      files::ReadManifest(*rocksdb::FileSystem::Default(), listing.database, &manifest);
+      files::ReadManifest(*files::RegularFiles(), listing.database, &manifest);
   if (status.IsNotFound()) {
     throw support::InputError(
         fmt::format("{} is not a RocksDB database: it has no file CURRENT", listing.database));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/env.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "plugin/bloom_filter_policy.h"
+#include "tool/files/regular_files.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -102,15 +102,16 @@ Status LoadDatabaseOptions(const std::string& database, DatabaseOptions* options
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     *options = DatabaseOptions();
     std::string name;
-    status = rocksdb::GetLatestOptionsFileName(database, rocksdb::Env::Default(), &name);
+    status = rocksdb::GetLatestOptionsFileName(database, files::RegularFilesEnv(), &name);
     if (!status.ok()) return status;
     options->file = fmt::format("{}/{}", database, name);
     std::string text;
-    status = rocksdb::ReadFileToString(rocksdb::Env::Default(), options->file, &text);
+    status = rocksdb::ReadFileToString(files::RegularFilesEnv(), options->file, &text);
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     rocksdb::ConfigOptions config;
     config.ignore_unknown_options = true;
     config.ignore_unsupported_options = true;
+    config.env = files::RegularFilesEnv();
     if (status.ok()) {
       status = rocksdb::LoadOptionsFromFile(config, options->file, &options->database, &families);
     }

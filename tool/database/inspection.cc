@@ -45,6 +45,7 @@ void LoadOptions(Inspection& inspection) {
     inspection.options = std::move(options);
   } else {
     inspection.no_options_reason = Describe(status);
+    inspection.options_unreadable = !status.IsNotFound();
   }
 }
 

@@ -62,6 +62,7 @@ struct Inspection {
   // The OPTIONS file, or why there is none.
   std::optional<DatabaseOptions> options;
   std::string no_options_reason;
+  bool options_unreadable = false;  // there is one
 
   std::vector<TableReport> tables;
   std::vector<FilterSummary> levels;              // of a database, by column family and level

@@ -1,15 +1,22 @@
 #include "table_keys.h"
 
+#include <fmt/format.h>
+#include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/file_system.h>
+#include <rocksdb/memory_allocator.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/perf_level.h>
 #include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <new>
+#include <stdexcept>
 
 #include "plugin/rocksdb_compat.h"
+#include "tool/files/regular_files.h"
 #include "tool/files/table_file.h"
 
 namespace exactbloom::tool {
@@ -31,17 +38,51 @@ class AnyOperands : public rocksdb::MergeOperator {
   const char* Name() const override { return "exactbloom.AnyOperands"; }
 };
 
+// Where RocksDB reads and decompresses blocks, however large they claim to be. Null would make it
+// crash, and it passes exceptions on.
+class BoundedMemory : public rocksdb::MemoryAllocator {
+ public:
+  explicit BoundedMemory(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  void* Allocate(std::size_t bytes) override {
+    if (bytes <= most_bytes_) return ::operator new(bytes);
+    throw std::length_error(
+        fmt::format("a block takes {} bytes, more than {}", bytes, most_bytes_));
+  }
+  void Deallocate(void* block) override { ::operator delete(block); }
+  const char* Name() const override { return "exactbloom.BoundedMemory"; }
+
+ private:
+  std::uint64_t most_bytes_;
+};
+
+using Properties = std::map<std::string, std::string>;
+
+// Of any block of a table, which has no more than all of its keys and values.
+std::uint64_t MostBlockBytes(const Properties& properties) {
+  using Names = rocksdb::TablePropertiesNames;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kBytesOfAnEntry = 32;  // its lengths, its sequence number, a restart
+  const auto number = [&](const std::string& name) {
+    return std::min(kMost, files::TableFile::NumberIn(properties, name));
+  };
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  return std::min(kMost, kLeast + number(Names::kRawKeySize) + number(Names::kRawValueSize) +
+                             number(Names::kIndexSize) +
+                             kBytesOfAnEntry * number(Names::kNumEntries));
+}
+
 Status NeedsRocksDB(const std::string& what, const std::string& versions) {
   return Status::NotSupported(what, "use a build with RocksDB " + versions);
 }
 
-// Reads whether the file keeps the timestamps of its keys, if they have any.
+// Reads the properties, and whether the file keeps the timestamps of its keys, if they have any.
 // Errors: NotSupported, with the version that could, if this RocksDB cannot read such tables.
-Status ReadForm(const std::string& path, bool* keeps_timestamps) {
+Status ReadForm(const std::string& path, Properties* read, bool* keeps_timestamps) {
+  Properties& properties = *read;
   std::unique_ptr<files::TableFile> file;
-  Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file);
+  Status status = files::TableFile::Open(*files::RegularFiles(), path, &file);
   if (!status.ok()) return status;
-  std::map<std::string, std::string> properties;
   status = file->ReadProperties(&properties);
   if (!status.ok()) return status;
   const std::string off(1, '\0');
@@ -61,9 +102,7 @@ Status ReadForm(const std::string& path, bool* keeps_timestamps) {
 
 Status TableKeys::Open(const std::string& path, std::unique_ptr<TableKeys>* keys) {
   std::unique_ptr<TableKeys> opened(new TableKeys);
-  rocksdb::BlockBasedTableOptions table_options;
-  table_options.no_block_cache = true;
-  opened->options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
+  opened->options_.env = files::RegularFilesEnv();
   opened->options_.merge_operator = std::make_shared<AnyOperands>();
   Status status = opened->Read(path);
   if (status.ok()) *keys = std::move(opened);
@@ -72,8 +111,15 @@ Status TableKeys::Open(const std::string& path, std::unique_ptr<TableKeys>* keys
 
 Status TableKeys::Read(const std::string& path) {
   bool keeps_timestamps = true;
-  Status status = ReadForm(path, &keeps_timestamps);
+  Properties written;
+  Status status = ReadForm(path, &written, &keeps_timestamps);
   if (!status.ok()) return status;
+  rocksdb::LRUCacheOptions no_cache;  // which says how blocks are allocated
+  no_cache.capacity = 0;
+  no_cache.memory_allocator = std::make_shared<BoundedMemory>(MostBlockBytes(written));
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.block_cache = rocksdb::NewLRUCache(no_cache);
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   reader_ = std::make_unique<rocksdb::SstFileReader>(options_);
   status = reader_->Open(path);
   if (!status.ok()) return status;

@@ -22,6 +22,8 @@ namespace exactbloom::tool {
 class TableKeys {
  public:
   // Only the calling thread may use the keys. Switches RocksDB's performance counters off in it.
+  // This and all other functions throw std::length_error for a block of more than a gigabyte, or of
+  // more than the table's properties give all keys and values.
   // Errors: NotSupported if the table's keys are in an order that RocksDB does not know by itself,
   // or this RocksDB is too old for it; those of reading.
   static rocksdb::Status Open(const std::string& path, std::unique_ptr<TableKeys>* keys);

@@ -1,7 +1,5 @@
 #include "table_report.h"
 
-#include <rocksdb/file_system.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "exactbloom/ribbon_rate.h"
 #include "filter_fill.h"
 #include "src/filter/array_builder.h"
+#include "tool/files/regular_files.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -71,7 +70,7 @@ TableReport TableReader::Read(const TableLocation& table) {
   TableReport report;
   std::vector<BlockFill> blocks;
   report.status = ReadTableFilter(
-      *rocksdb::FileSystem::Default(), table.path, &report.filter,
+      *files::RegularFiles(), table.path, &report.filter,
       [&blocks](const rocksdb::Slice& block) { blocks.push_back(MeasureBlock(block)); });
   report.filter.level = table.level;
   report.filter.number = table.number;

@@ -1,7 +1,5 @@
 #include "manifest.h"
 
-#include "record_log.h"
-
 namespace exactbloom::files {
 namespace {
 
@@ -34,26 +32,37 @@ void Apply(const VersionEdit& edit, Manifest* manifest) {
   }
 }
 
-Status ReadEdits(rocksdb::FileSystem& file_system, const std::string& path, Manifest* manifest) {
+Status ReadEdits(rocksdb::FileSystem& file_system, const std::string& path, std::size_t most_bytes,
+                 Manifest* manifest) {
   *manifest = Manifest();
   manifest->column_families[0].name = "default";
   std::vector<VersionEdit> group;
-  return VisitRecords(file_system, path, [&](const Slice& record) {
-    VersionEdit edit;
-    Status status = DecodeVersionEdit(record, &edit);
-    if (!status.ok()) return status;
-    group.push_back(edit);
-    if (edit.in_group && edit.group_edits_left != 0) return Status::OK();
-    for (const VersionEdit& whole : group) Apply(whole, manifest);
-    group.clear();
-    return Status::OK();
-  });
+  std::size_t group_bytes = 0;
+  bool is_empty = true;
+  const Status status = VisitRecords(
+      file_system, path,
+      [&](const Slice& record) {
+        is_empty = false;
+        VersionEdit edit;
+        group_bytes += sizeof edit + record.size();
+        if (group_bytes > most_bytes) return Status::Corruption("a group of edits is too large");
+        Status decoded = DecodeVersionEdit(record, &edit);
+        if (!decoded.ok()) return decoded;
+        group.push_back(edit);
+        if (edit.in_group && edit.group_edits_left != 0) return Status::OK();
+        for (const VersionEdit& whole : group) Apply(whole, manifest);
+        group.clear();
+        group_bytes = 0;
+        return Status::OK();
+      },
+      most_bytes);
+  return status.ok() && is_empty ? Status::Corruption(path, "it has no edits") : status;
 }
 
 }  // namespace
 
 Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& database,
-                    Manifest* manifest) {
+                    Manifest* manifest, std::size_t most_bytes) {
   // The database may replace the MANIFEST between the reads of CURRENT and of the MANIFEST.
   constexpr int kAttempts = 5;
   Status status;
@@ -69,7 +78,7 @@ Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& databas
     }
     name.pop_back();
     name.insert(0, database + "/");
-    status = ReadEdits(file_system, name, manifest);
+    status = ReadEdits(file_system, name, most_bytes, manifest);
     if (!status.IsPathNotFound()) return status;
   }
   return status;

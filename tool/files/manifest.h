@@ -10,11 +10,14 @@
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "record_log.h"
 
 namespace exactbloom::files {
 
@@ -41,8 +44,9 @@ struct Manifest {
 // Reads the current MANIFEST of a database. Errors: NotFound if there is no CURRENT; Corruption if
 // CURRENT or MANIFEST is damaged; NotSupported if a later RocksDB wrote an unknown field that must
 // not be ignored; those of the file system.
+//   most_bytes  of an edit, and of a group of edits; more are Corruption
 rocksdb::Status ReadManifest(rocksdb::FileSystem& file_system, const std::string& database,
-                             Manifest* manifest);
+                             Manifest* manifest, std::size_t most_bytes = kMostRecordBytes);
 
 // A record of a MANIFEST: one change of the database's tables and column families.
 struct VersionEdit {

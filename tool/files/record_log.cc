@@ -2,7 +2,6 @@
 
 #include <rocksdb/table.h>
 
-#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -30,7 +29,8 @@ std::size_t LengthOf(const Slice& header) {
 // Joins fragments to records.
 class RecordVisitor {
  public:
-  explicit RecordVisitor(const std::function<Status(Slice)>& visit) : visit_(visit) {}
+  RecordVisitor(const std::function<Status(Slice)>& visit, std::size_t most_bytes)
+      : visit_(visit), most_bytes_(most_bytes) {}
 
   // Visits the records that end in this block; sets `at_end` if the last one is incomplete.
   Status Visit(Slice block, bool* at_end) {
@@ -58,12 +58,16 @@ class RecordVisitor {
     const bool starts = type == kWhole || type == kFirst;
     if (type > kLast || starts == inside_) return Status::Corruption("fragments in wrong order");
     if (starts) record_.clear();
+    if (record_.size() + fragment.size() > most_bytes_ + kHeaderBytes) {
+      return Status::Corruption("a record is too large");
+    }
     record_.append(fragment.data() + kHeaderBytes, fragment.size() - kHeaderBytes);
     inside_ = type == kFirst || type == kMiddle;
     return inside_ ? Status::OK() : visit_(record_);
   }
 
   const std::function<Status(Slice)>& visit_;
+  const std::size_t most_bytes_;
   std::string record_;
   bool inside_ = false;
 };
@@ -71,11 +75,11 @@ class RecordVisitor {
 }  // namespace
 
 Status VisitRecords(rocksdb::FileSystem& file_system, const std::string& path,
-                    const std::function<Status(Slice)>& visit) {
+                    const std::function<Status(Slice)>& visit, std::size_t most_record_bytes) {
   std::unique_ptr<rocksdb::FSSequentialFile> file;
   Status status = file_system.NewSequentialFile(path, rocksdb::FileOptions(), &file, nullptr);
   std::vector<char> scratch(kBlockBytes);
-  RecordVisitor records(visit);
+  RecordVisitor records(visit, most_record_bytes);
   bool at_end = false;
   while (status.ok() && !at_end) {
     Slice block;

@@ -74,7 +74,7 @@ Status TableFile::ReadProperties(std::map<std::string, std::string>* properties)
   const auto block = meta_blocks_.find("rocksdb.properties");
   if (block == meta_blocks_.end()) return Status::OK();
   BlockContents contents;
-  Status status = ReadUnverified(block->second, &contents);
+  Status status = ReadUnverified(block->second, &contents, kMostNameBlockBytes);
   if (!status.ok()) return Named(status);
   Slice written_later;
   status = VisitEntries(contents.Bytes(), [&](const Slice& name, const Slice& value) {
@@ -98,8 +98,9 @@ std::uint64_t TableFile::NumberIn(const std::map<std::string, std::string>& prop
   return TakeVarint(&text, &number) ? number : 0;
 }
 
-Status TableFile::ReadBlock(const BlockHandle& handle, BlockContents* contents) const {
-  Status status = ReadUnverified(handle, contents);
+Status TableFile::ReadBlock(const BlockHandle& handle, BlockContents* contents,
+                            std::uint64_t most_bytes) const {
+  Status status = ReadUnverified(handle, contents, most_bytes);
   return Named(status.ok() ? Verify(handle, *contents) : status);
 }
 
@@ -113,11 +114,15 @@ Status TableFile::Read(std::uint64_t offset, std::size_t count, char* scratch) c
   return Status::OK();
 }
 
-Status TableFile::ReadUnverified(const BlockHandle& handle, BlockContents* contents) const {
+Status TableFile::ReadUnverified(const BlockHandle& handle, BlockContents* contents,
+                                 std::uint64_t most_bytes) const {
   if (handle.size > file_bytes_ || handle.offset > file_bytes_ - handle.size ||
       kBlockTrailerBytes > file_bytes_ - handle.size - handle.offset ||
       handle.size > std::numeric_limits<std::size_t>::max() - kBlockTrailerBytes) {
     return Status::Corruption(Place(handle) + " lies outside the file");
+  }
+  if (handle.size > most_bytes) {
+    return Status::Corruption(Place(handle) + " has more than " + std::to_string(most_bytes));
   }
   contents->size_ = static_cast<std::size_t>(handle.size);
   const std::size_t with_trailer = contents->size_ + kBlockTrailerBytes;

@@ -5,7 +5,8 @@
 // The footer locates the metaindex, and the metaindex locates every other meta block by name. Each
 // block is followed by its compression type (one byte) and a checksum of the block and that byte.
 // RocksDB has no public function that reads filter blocks. This class accepts any bytes: it reads
-// nothing outside the file, and holds at most one block in memory.
+// nothing outside the file, no block that is larger than those of its kind are, and holds at most
+// one block in memory.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -21,6 +22,10 @@
 #include "footer.h"
 
 namespace exactbloom::files {
+
+// Of blocks with names and handles: the metaindex, properties, and the index of partitions, of
+// which a table with five billion keys has a million.
+inline constexpr std::uint64_t kMostNameBlockBytes = std::uint64_t{64} << 20;
 
 // The contents of a block.
 class BlockContents {
@@ -55,8 +60,10 @@ class TableFile {
   static std::uint64_t NumberIn(const std::map<std::string, std::string>& properties,
                                 const std::string& name);
 
-  // Reads an uncompressed block and verifies its checksum.
-  rocksdb::Status ReadBlock(const BlockHandle& handle, BlockContents* contents) const;
+  // Reads an uncompressed block and verifies its checksum. A block of more than `most_bytes` is
+  // Corruption.
+  rocksdb::Status ReadBlock(const BlockHandle& handle, BlockContents* contents,
+                            std::uint64_t most_bytes = kMostNameBlockBytes) const;
 
   // Prepends the file's name to the message of a Corruption or NotSupported.
   rocksdb::Status Named(const rocksdb::Status& status) const;
@@ -68,7 +75,8 @@ class TableFile {
   rocksdb::Status ReadMetaindex();
   // Fills `scratch` with all `count` bytes at `offset`.
   rocksdb::Status Read(std::uint64_t offset, std::size_t count, char* scratch) const;
-  rocksdb::Status ReadUnverified(const BlockHandle& handle, BlockContents* contents) const;
+  rocksdb::Status ReadUnverified(const BlockHandle& handle, BlockContents* contents,
+                                 std::uint64_t most_bytes) const;
   rocksdb::Status Verify(const BlockHandle& handle, const BlockContents& contents) const;
 
   std::unique_ptr<rocksdb::FSRandomAccessFile> file_;

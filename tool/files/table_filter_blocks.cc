@@ -2,14 +2,28 @@
 
 #include <rocksdb/table_properties.h>
 
+#include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 namespace exactbloom::files {
 
 using rocksdb::Slice;
 using rocksdb::Status;
+using Names = rocksdb::TablePropertiesNames;
+
+namespace {
+
+// The largest block that a policy makes: 100 bits for a key and for its prefix, and something for
+// few keys.
+std::uint64_t MostFilterBytes(std::uint64_t entries) {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostBytesOfAnEntry = 32;
+  constexpr std::uint64_t kMost = std::uint64_t{4} << 30;  // of any block
+  return std::min(kMost, kLeast + std::min(kMost, entries) * kMostBytesOfAnEntry);
+}
+
+}  // namespace
 
 FilterLocation FindFilter(const TableFile& file) {
   constexpr std::array<std::pair<const char*, FilterForm>, 3> kPrefixes{
@@ -27,18 +41,19 @@ FilterLocation FindFilter(const TableFile& file) {
 
 Status FilterBlockList::Open(const TableFile& file, const FilterLocation& filter) {
   file_ = &file;
+  std::map<std::string, std::string> properties;
+  Status status = file.ReadProperties(&properties);
+  if (!status.ok()) return status;
+  most_bytes_ = MostFilterBytes(TableFile::NumberIn(properties, Names::kNumEntries));
   if (filter.form == FilterForm::kFull) full_ = filter.handle;
-  return filter.form == FilterForm::kPartitioned ? OpenIndex(filter) : Status::OK();
+  return filter.form == FilterForm::kPartitioned ? OpenIndex(filter, properties) : status;
 }
 
-Status FilterBlockList::OpenIndex(const FilterLocation& filter) {
+Status FilterBlockList::OpenIndex(const FilterLocation& filter,
+                                  const std::map<std::string, std::string>& properties) {
   Status status = file_->ReadBlock(filter.handle, &contents_);
   // The block is empty if no key of the table goes into the filter.
   if (!status.ok() || contents_.Bytes().empty()) return status;
-  std::map<std::string, std::string> properties;
-  status = file_->ReadProperties(&properties);
-  if (!status.ok()) return status;
-  using Names = rocksdb::TablePropertiesNames;
   const bool delta = TableFile::NumberIn(properties, Names::kIndexValueIsDeltaEncoded) != 0;
   user_keys_ = TableFile::NumberIn(properties, Names::kIndexKeyIsUserKey) != 0;
   unread_ = file_->FileBytes();

@@ -4,6 +4,7 @@
 #include <rocksdb/status.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -41,15 +42,22 @@ class FilterBlockList {
   // Where the next block is. Its key is valid until the next call.
   rocksdb::Status Next(IndexEntry* block);
 
+  // Reads it.
+  rocksdb::Status Read(const IndexEntry& block, BlockContents* contents) const {
+    return file_->ReadBlock(block.handle, contents, most_bytes_);
+  }
+
  private:
-  rocksdb::Status OpenIndex(const FilterLocation& filter);
+  rocksdb::Status OpenIndex(const FilterLocation& filter,
+                            const std::map<std::string, std::string>& properties);
 
   const TableFile* file_ = nullptr;
   std::optional<BlockHandle> full_;
   BlockContents contents_;  // of the index
   IndexReader index_;
-  bool user_keys_ = false;    // in the index
-  std::uint64_t unread_ = 0;  // bytes of the file that no partition has
+  bool user_keys_ = false;        // in the index
+  std::uint64_t unread_ = 0;      // bytes of the file that no partition has
+  std::uint64_t most_bytes_ = 0;  // of a block
 };
 
 }  // namespace exactbloom::files

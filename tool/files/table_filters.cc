@@ -102,7 +102,7 @@ Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter*
     files::IndexEntry block;
     files::BlockContents contents;
     status = blocks.Next(&block);
-    if (status.ok()) status = file.ReadBlock(block.handle, &contents);
+    if (status.ok()) status = blocks.Read(block, &contents);
     if (!status.ok()) break;
     AddBlock(contents.Bytes(), filter);
     if (visit != nullptr) visit(contents.Bytes());

@@ -350,6 +350,7 @@ void RunInspect(const InspectArguments& arguments) {
     findings.push_back(fmt::format("{} of {} tables have empty filter partitions",
                                    totals.with_empty_partitions, totals.tables));
   }
+  if (inspection.options_unreadable) findings.push_back(inspection.no_options_reason);
   if (!findings.empty()) throw support::Findings(fmt::format("{}", fmt::join(findings, "; ")));
 }
 

@@ -2,12 +2,12 @@
 
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <memory>
 #include <random>
 #include <string_view>
@@ -18,6 +18,7 @@
 #include "tool/database/filter_fill.h"
 #include "tool/database/table_keys.h"
 #include "tool/files/block_description.h"
+#include "tool/files/regular_files.h"
 #include "tool/files/table_filter_blocks.h"
 
 namespace exactbloom::tool {
@@ -117,7 +118,7 @@ Status FilterBlocks::Open(const std::string& path, const rocksdb::Comparator& or
   policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
   order_ = &order;
   has_timestamps_ = has_timestamps;
-  Status status = files::TableFile::Open(*rocksdb::FileSystem::Default(), path, &file_);
+  Status status = files::TableFile::Open(*files::RegularFiles(), path, &file_);
   if (!status.ok()) return status;
   const files::FilterLocation location = files::FindFilter(*file_);
   if (location.compatibility_name != policy_->CompatibilityName()) {
@@ -143,7 +144,7 @@ Status FilterBlocks::MoveTo(const Slice& key) {
       return file_->Named(Status::Corruption("a wrong key in the index of partitions"));
     }
   } while (!blocks_.AtEnd() && IsBehind(key));
-  Status status = file_->ReadBlock(block_.handle, &contents_);
+  Status status = blocks_.Read(block_, &contents_);
   if (!status.ok()) return status;
   reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
   return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
@@ -155,7 +156,7 @@ class Verification {
       : path_(table.path), wanted_absent_(absent), seed_(seed ^ table.number) {}
 
   TableVerification Run() {
-    result_.status = ReadTableFilter(*rocksdb::FileSystem::Default(), path_, &result_.filter);
+    result_.status = ReadTableFilter(*files::RegularFiles(), path_, &result_.filter);
     const FilterFamily family = result_.filter.family;
     const bool can_be_asked = family != FilterFamily::kNone && family != FilterFamily::kBlockBased;
     if (!result_.status.ok() || !can_be_asked) return std::move(result_);
@@ -319,7 +320,13 @@ std::optional<bool> RateTally::WithinInterval() const {
 
 TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent,
                               std::uint64_t seed) {
-  return Verification(table, absent, seed).Run();
+  try {
+    return Verification(table, absent, seed).Run();
+  } catch (const std::exception& error) {  // also where memory runs short
+    TableVerification unreadable;
+    unreadable.status = Status::MemoryLimit(error.what());
+    return unreadable;
+  }
 }
 
 }  // namespace exactbloom::tool

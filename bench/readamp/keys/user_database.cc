@@ -1,6 +1,5 @@
 #include "user_database.h"
 
-#include <rocksdb/env.h>
 #include <rocksdb/table_properties.h>
 #include <rocksdb/utilities/options_util.h>
 
@@ -11,6 +10,7 @@
 
 #include "readamp/open_rocksdb.h"
 #include "readamp/tree/table_list.h"
+#include "tool/files/regular_files.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -28,10 +28,12 @@ rocksdb::Status LoadOwnOptions(const std::string& directory, rocksdb::Options* o
                                std::vector<std::string>* other_families) {
   rocksdb::ConfigOptions config;
   config.ignore_unknown_options = true;
+  config.env = files::RegularFilesEnv();
   rocksdb::DBOptions database;
   std::vector<rocksdb::ColumnFamilyDescriptor> families;  // the default one comes first
   rocksdb::Status status = rocksdb::LoadLatestOptions(config, directory, &database, &families);
   if (!status.ok()) return status;
+  database.env = files::RegularFilesEnv();
   database.info_log = std::make_shared<NoLog>();
   database.stats_dump_period_sec = 0;
   database.create_if_missing = false;

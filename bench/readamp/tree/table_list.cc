@@ -29,7 +29,7 @@ std::vector<TableFilterBlock> ReadFilterBlocks(rocksdb::FileSystem& file_system,
     files::IndexEntry entry;
     files::BlockContents contents;
     CheckStatus(list.Next(&entry), problem);
-    CheckStatus(file->ReadBlock(entry.handle, &contents), problem);
+    CheckStatus(list.Read(entry, &contents), problem);
     blocks.push_back(
         {entry.key.ToString(), contents.Bytes().size(), DescribeFilterBlock(contents.Bytes())});
   }
