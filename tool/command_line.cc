@@ -54,8 +54,8 @@ void AddDatabase(CLI::App& app, std::string& path) {
 void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
   app.add_option_function<std::string>(
          "--lookups", [&lookups](const std::string& file) { lookups = support::ReadKeyFile(file); },
-         "Absent keys as the program looks them up, one per line. Default: drawn as the stored "
-         "keys are")
+         "Absent keys as the program looks them up, one per line; - is standard input. Default: "
+         "drawn as the stored keys are")
       ->type_name("FILE");
 }
 
@@ -210,7 +210,7 @@ int Main(int argc, char** argv) {
 Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
 Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
 has no answer or is not understood; 3, of check: right only if the program registers ExactBloom's
-policies; 130, interrupted.)");
+policies. SIGINT and SIGTERM end it: a shell shows 130 and 143.)");
   RateArguments rate;
   PlanArguments plan;
   InspectArguments inspect;

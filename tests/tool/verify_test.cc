@@ -189,10 +189,7 @@ TEST_F(Verify, NamesEmptyFilterPartitions) {
   const json& family = advised.at("column_families").at(0);
   EXPECT_EQ(family.at("warnings").at(0).at("name"), "empty_partitions");
 
-  // RocksDB's Bloom filters have none before 9.8.
-  write(EXACTBLOOM_ROCKSDB_SINCE(9, 8) ? NewClassicBloomFilterPolicy(10)
-                                       : rocksdb::NewBloomFilterPolicy(10),
-        false);
+  write(NewClassicBloomFilterPolicy(10), false);
   EXPECT_TRUE(Ask().at("empty_partitions").empty());
   testing::AskToolForJson("inspect " + directory_.path());
 }
