@@ -110,11 +110,11 @@ struct Place {
 
 TEST_F(SpecialFile, IsNamedByEachSubcommand) {
   const Place places[] = {
-      {"CURRENT", {{"inspect", 2}, {"verify", 2}, {"advise", 2}, {"check", 0}}},
-      {"MANIFEST", {{"inspect", 2}, {"verify", 2}, {"advise", 2}, {"check", 0}}},
-      {"OPTIONS", {{"inspect", 1}, {"verify", 0}, {"advise", 1}, {"check", 2}}},
-      {"LOG", {{"inspect", 0}, {"verify", 0}, {"advise", 1}, {"check", 0}}},
-      {".sst", {{"inspect", 1}, {"verify", 1}, {"advise", 1}, {"check", 0}}}};
+      {"CURRENT", {{"inspect", 2}, {"verify", 2}, {"advise", 2}, {"check --registers", 0}}},
+      {"MANIFEST", {{"inspect", 2}, {"verify", 2}, {"advise", 2}, {"check --registers", 0}}},
+      {"OPTIONS", {{"inspect", 1}, {"verify", 0}, {"advise", 1}, {"check --registers", 2}}},
+      {"LOG", {{"inspect", 0}, {"verify", 0}, {"advise", 1}, {"check --registers", 0}}},
+      {".sst", {{"inspect", 1}, {"verify", 1}, {"advise", 1}, {"check --registers", 0}}}};
   for (const auto& [part, statuses] : places) {
     for (const std::string& kind : SpecialFiles()) {
       const std::string database = Copy();
