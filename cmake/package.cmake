@@ -35,7 +35,7 @@ set(CPACK_COMPONENTS_ALL runtime dev tools)
 set(about "ExactBloom divides the filter memory of a RocksDB database among its sorted
 runs: small ones get more bits per key, in Bloom filters of the lowest exact
 false-positive rate, and large ones RocksDB's Ribbon filters. Before it is
-removed, set a built-in policy and replace the filters.
+removed, set the policy rocksdb_bloom and replace the filters.
 .
 ")
 

@@ -23,7 +23,7 @@ namespace exactbloom {
 // What the info log says of databases with ExactBloom's policies: without the library, RocksDB
 // drops an unknown policy that an OPTIONS file names, and then uses no filter, without an error.
 inline constexpr char kBeforeRemoval[] =
-    "before ExactBloom is removed, set a built-in policy and replace the filters "
+    "before ExactBloom is removed, set rocksdb_bloom and replace the filters "
     "(docs/operations.md, Switching off)";
 
 bool HasTreeListener(const rocksdb::DBOptions& options);

@@ -144,7 +144,7 @@ struct Rule {
   std::string (*format)(const PolicyOptions& options);
 
   bool IsOf(PolicyKind kind) const {
-    const bool has_own_filters = kind != PolicyKind::kRocksDBBloom;
+    const bool has_own_filters = HasOwnFilters(kind);
     const bool is_divided = kind == PolicyKind::kExactBloom;
     return policies == Having::kAll || (policies == Having::kOwnFilters && has_own_filters) ||
            (policies == Having::kExactBloom && is_divided) ||

@@ -53,7 +53,12 @@ struct PolicyOptions {
   std::vector<double> level_bits;
 };
 
-// The Bloom filters of a policy.
+// Whether a policy builds filters of ExactBloom.
+inline bool HasOwnFilters(const PolicyOptions& options) {
+  return options.kind != PolicyKind::kRocksDBBloom;
+}
+
+// The Bloom filters of a policy that has its own.
 inline FilterKind FilterKindOf(const PolicyOptions& options) {
   const bool standard = options.kind == PolicyKind::kStandardBloom;
   return standard ? FilterKind::kStandard : FilterKind::kClassic;

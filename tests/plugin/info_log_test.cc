@@ -29,7 +29,7 @@ std::vector<std::string> LinesOfTheLog(const std::string& database) {
 }
 
 constexpr char kAdvice[] =
-    "before ExactBloom is removed, set a built-in policy and replace the filters "
+    "before ExactBloom is removed, set rocksdb_bloom and replace the filters "
     "(docs/operations.md, Switching off)";
 
 // But for the divisions of a tree.

@@ -131,8 +131,8 @@ TEST(AdvisePresent, IsPredictedAsItIsWritten) {
   for (const char* policy :
        {"bloomfilter:10", "bloomfilter:6.5", "bloomfilter:0.2", "ribbonfilter:10",
         "ribbonfilter:10:-1", "ribbonfilter:12:2", "rocksdb.BuiltinBloomFilter", "classic_bloom:10",
-        "standard_bloom:9", "{id=classic_bloom;fpr=0.003}", "{id=classic_bloom;level_bits=14:12:7}",
-        "nullptr"}) {
+        "standard_bloom:9", "rocksdb_bloom:10", "{id=classic_bloom;fpr=0.003}",
+        "{id=classic_bloom;level_bits=14:12:7}", "nullptr"}) {
     SCOPED_TRACE(policy);
     // Partitions end with a data block, which the prediction leaves out: Ribbon filters are up to
     // 11% larger.

@@ -23,9 +23,10 @@ inline constexpr char kBlockBasedTables[] = "TableOptions/BlockBasedTable";
 
 // What to say of a database whose OPTIONS file names ExactBloom's policies.
 inline constexpr char kBeforeRemoval[] =
-    R"(Before ExactBloom is removed, set a built-in policy such as bloomfilter:10 and replace the filters:
-a RocksDB that does not know the policy drops it without an error, and neither uses nor writes any
-filter (docs/operations.md, Switching off).)";
+    R"(Before ExactBloom is removed, set rocksdb_bloom:10, replace the filters, and set
+bloomfilter:10: a RocksDB that does not know the policy drops it without an
+error, and neither uses nor writes any filter (docs/operations.md, Switching
+off).)";
 
 // What to do where no key goes into a filter: see FiltersNothing.
 inline constexpr char kSetWholeKeys[] =

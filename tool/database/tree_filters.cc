@@ -317,6 +317,11 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
 }
 
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter) {
+  if (!HasOwnFilters(options)) {
+    const std::unique_ptr<const rocksdb::FilterPolicy> policy(
+        rocksdb::NewBloomFilterPolicy(options.bits_per_key));
+    return PlanOf(*policy, FormatPolicy(options), tree);
+  }
   if (!ribbonfilter) return Plan(options, tree, FormatPolicy(options), nullptr);
   const std::unique_ptr<const rocksdb::FilterPolicy> policy(
       rocksdb::NewRibbonFilterPolicy(options.bits_per_key, kInAllLevels));

@@ -193,7 +193,9 @@ Prediction Predict(const Database& database, const Workload& workload) {
   Prediction prediction;
   LookupWalk walk(database, &prediction);
   FollowLookups(workload, &walk);
-  if (BloomFilterPolicy::Of(database.Policy()) != nullptr && prediction.absent_checks > 0) {
+  const BloomFilterPolicy* const policy = BloomFilterPolicy::Of(database.Policy());
+  const bool has_exact_rate = policy != nullptr && HasOwnFilters(policy->Options());
+  if (has_exact_rate && prediction.absent_checks > 0) {
     AddRates(walk, &prediction);
   }
   return prediction;
