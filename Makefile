@@ -83,11 +83,11 @@ fuzz:
 build: configure
 	cmake --build --preset $(PRESET)
 
-# Without RocksDB's source one peer is missing, and the benchmark says so.
+# Times of filters by themselves, and their ratios to those of RocksDB's filters.
 bench: configure
-	cmake --preset $(PRESET) -DROCKSDB_SOURCE="$$(scripts/rocksdb source)"
 	cmake --build --preset $(PRESET) --target filter_benchmark
-	build/bin/filter_benchmark --json build/bench.json
+	build/bin/filter_benchmark --benchmark_out=build/bench.json >build/bench.txt
+	scripts/release/filter_times.py build/bench.json
 
 # With VERSION=11.8.1 by a db_bench of that version, built with ExactBloom in it for this processor, which takes long.
 ifdef VERSION

@@ -50,7 +50,7 @@ NAMES = {
     INTRINSICS: r"_mm\d*_|__m(?:128|256|512)|v(?:ld|st)1q?_|__builtin_ia32|__builtin_cpu",
 }
 # Headers of other projects that are named as our own would be.
-FOREIGN = {"table/block_based/filter_policy_internal.h": "plugin", "util/bloom_impl.h": "bench", "util/xxph3.h": "bench"}
+FOREIGN = {"table/block_based/filter_policy_internal.h": "plugin"}
 
 
 def tracked():
