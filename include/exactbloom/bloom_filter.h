@@ -197,8 +197,9 @@ class BloomFilterBuilder {
 enum class BlockStatus {
   kUsable,
   kForeign,         // not a block of this format: its last bytes lack the mark
-  kUnknownVersion,  // of another version of the format, or with `lines` other than 0
-  kDamaged,         // the checksum does not fit trailer and length, or a field has a reserved value
+  kUnknownVersion,  // of another version of the format, or of a kind that this one does not know
+  kOtherKind,  // a Ribbon filter's for a BloomFilterView, a Bloom filter's for a RibbonFilterView
+  kDamaged,    // the checksum does not fit trailer and length, or a field has a reserved value
 };
 
 // A reader of a block, which must outlive the view. It accepts any bytes: if the block is not

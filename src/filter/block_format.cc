@@ -24,20 +24,18 @@ const unsigned char* EndOf(std::string_view block) {
 }
 
 // The kind and n's length, with a flag for the seed.
-unsigned LayoutByte(const FilterDescription& description) {
-  return static_cast<unsigned>(KeyBytes(description.keys)) |
-         static_cast<unsigned>(description.kind) << kKindShift |
-         (description.hash_seed != 0 ? kHashSeedFlag : 0U);
+unsigned LayoutByte(const TrailerFields& fields) {
+  return static_cast<unsigned>(KeyBytes(fields.keys)) | fields.kind << kKindShift |
+         (fields.hash_seed != 0 ? kHashSeedFlag : 0U);
 }
 
-FilterKind KindOf(unsigned layout_byte) {
-  constexpr unsigned kKindMask = 1;
-  return static_cast<FilterKind>(layout_byte >> kKindShift & kKindMask);
+unsigned KindOf(unsigned layout_byte) {
+  constexpr unsigned kKindMask = 7;
+  return layout_byte >> kKindShift & kKindMask;
 }
 
-bool HasKnownLines(std::string_view block) {
-  constexpr unsigned kLinesMask = 3;
-  return (*(EndOf(block) - kLayoutFromEnd) >> kLinesShift & kLinesMask) == 0;
+bool IsKnownKind(unsigned kind) {
+  return kind <= static_cast<unsigned>(FilterKind::kClassic) || kind == kRibbonKind;
 }
 
 bool HasMark(std::string_view block) {
@@ -53,20 +51,22 @@ bool ChecksumFits(std::string_view block) {
 }
 
 // The fields of a trailer whose checksum fits.
-FilterDescription DescriptionOf(std::string_view block) {
-  const std::size_t trailer_bytes = TrailerBytesOf(block);
-  const unsigned char* field = EndOf(block) - trailer_bytes;
+TrailerFields ReadFields(std::string_view block) {
+  const unsigned char* field = EndOf(block) - TrailerBytesOf(block);
   const unsigned layout_byte = *(EndOf(block) - kLayoutFromEnd);
-  FilterDescription description;
+  TrailerFields fields;
+  fields.kind = KindOf(layout_byte);
+  if (fields.kind == kRibbonKind) {
+    fields.shape = LoadLittleEndian(field, kShapeBytes);
+    field += kShapeBytes;
+  }
   if ((layout_byte & kHashSeedFlag) != 0) {
-    description.hash_seed = LoadLittleEndian(field, kHashSeedBytes);
+    fields.hash_seed = LoadLittleEndian(field, kHashSeedBytes);
     field += kHashSeedBytes;
   }
-  description.keys = LoadLittleEndian(field, layout_byte & kKeyBytesMask);
-  description.probes = *(EndOf(block) - kProbesFromEnd);
-  description.kind = KindOf(layout_byte);
-  description.bits = std::uint64_t{8} * (block.size() - trailer_bytes);
-  return description;
+  fields.keys = LoadLittleEndian(field, layout_byte & kKeyBytesMask);
+  fields.probes = *(EndOf(block) - kProbesFromEnd);
+  return fields;
 }
 
 }  // namespace
@@ -77,8 +77,11 @@ std::size_t TrailerBytesOf(std::string_view block) {
   const std::size_t key_bytes = layout_byte & kKeyBytesMask;
   if (key_bytes > kMostKeyBytes) return 0;
   const bool has_seed = (layout_byte & kHashSeedFlag) != 0;
-  const std::size_t bytes = kLeastTrailerBytes + key_bytes + (has_seed ? kHashSeedBytes : 0);
-  return bytes < block.size() ? bytes : 0;
+  const bool has_shape = KindOf(layout_byte) == kRibbonKind;
+  const std::size_t bytes = kLeastTrailerBytes + key_bytes + (has_seed ? kHashSeedBytes : 0) +
+                            (has_shape ? kShapeBytes : 0);
+  // A Ribbon filter may have nothing but a trailer; an array has a byte.
+  return bytes + (has_shape ? 0 : 1) <= block.size() ? bytes : 0;
 }
 
 // The checksum's seed is the length of the block: truncated or lengthened, it would have another m.
@@ -88,49 +91,77 @@ std::uint32_t ChecksumOf(std::string_view block, std::size_t trailer_bytes) {
   return static_cast<std::uint32_t>(HashKey(fields, block.size()));
 }
 
-void EncodeTrailer(const FilterDescription& description, unsigned char* block) {
-  const auto size = static_cast<std::size_t>(BlockBytes(description));
-  const std::size_t trailer_bytes = TrailerBytes(description.keys, description.hash_seed);
-  unsigned char* const end = block + size;
+void WriteTrailer(const TrailerFields& fields, unsigned char* block, std::size_t block_bytes) {
+  const bool has_shape = fields.kind == kRibbonKind;
+  const std::size_t trailer_bytes =
+      TrailerBytes(fields.keys, fields.hash_seed) + (has_shape ? kShapeBytes : 0);
+  unsigned char* const end = block + block_bytes;
   unsigned char* field = end - trailer_bytes;
-  if (description.hash_seed != 0) {
-    StoreLittleEndian(description.hash_seed, kHashSeedBytes, field);
+  if (has_shape) {
+    StoreLittleEndian(fields.shape, kShapeBytes, field);
+    field += kShapeBytes;
+  }
+  if (fields.hash_seed != 0) {
+    StoreLittleEndian(fields.hash_seed, kHashSeedBytes, field);
     field += kHashSeedBytes;
   }
-  StoreLittleEndian(description.keys, KeyBytes(description.keys), field);
-  *(end - kProbesFromEnd) = static_cast<unsigned char>(description.probes);
-  *(end - kLayoutFromEnd) = static_cast<unsigned char>(LayoutByte(description));
+  StoreLittleEndian(fields.keys, KeyBytes(fields.keys), field);
+  *(end - kProbesFromEnd) = static_cast<unsigned char>(fields.probes);
+  *(end - kLayoutFromEnd) = static_cast<unsigned char>(LayoutByte(fields));
   *(end - kZeroProbesFromEnd) = 0;
   std::copy(kMark.begin(), kMark.end(), end - kMarkFromEnd);
   *(end - kVersionFromEnd) = kVersion;
   const std::uint32_t checksum =
-      ChecksumOf({reinterpret_cast<const char*>(block), size}, trailer_bytes);
+      ChecksumOf({reinterpret_cast<const char*>(block), block_bytes}, trailer_bytes);
   StoreLittleEndian(checksum, sizeof checksum, end - kChecksumFromEnd);
 }
 
-DecodedBlock DecodeBlock(std::string_view block) {
-  DecodedBlock decoded;
-  if (!HasMark(block)) return decoded;
+DecodedTrailer DecodeTrailer(std::string_view block) {
+  DecodedTrailer trailer;
+  if (!HasMark(block)) return trailer;
   if (*(EndOf(block) - kZeroProbesFromEnd) != 0) {
     // A stock filter may end in the mark by chance, but its probes are never zero, and ExactBloom's
     // checksum is wrong. If the checksum is right, the block is ExactBloom's and must not be taken
     // for a stock filter.
-    if (ChecksumFits(block)) decoded.status = BlockStatus::kDamaged;
-    return decoded;
+    if (ChecksumFits(block)) trailer.status = BlockStatus::kDamaged;
+    return trailer;
   }
   if (*(EndOf(block) - kVersionFromEnd) != kVersion) {
-    decoded.status = BlockStatus::kUnknownVersion;
+    trailer.status = BlockStatus::kUnknownVersion;
+    return trailer;
+  }
+  trailer.status = BlockStatus::kDamaged;
+  if (!ChecksumFits(block)) return trailer;
+  trailer.bytes = TrailerBytesOf(block);
+  trailer.fields = ReadFields(block);
+  trailer.status =
+      IsKnownKind(trailer.fields.kind) ? BlockStatus::kUsable : BlockStatus::kUnknownVersion;
+  return trailer;
+}
+
+void EncodeTrailer(const FilterDescription& description, unsigned char* block) {
+  const TrailerFields fields{static_cast<unsigned>(description.kind), 0, description.hash_seed,
+                             description.keys, static_cast<unsigned>(description.probes)};
+  WriteTrailer(fields, block, static_cast<std::size_t>(BlockBytes(description)));
+}
+
+DecodedBlock DecodeBlock(std::string_view block) {
+  const DecodedTrailer trailer = DecodeTrailer(block);
+  DecodedBlock decoded;
+  decoded.status = trailer.status;
+  if (trailer.status != BlockStatus::kUsable) return decoded;
+  const TrailerFields& fields = trailer.fields;
+  if (fields.kind == kRibbonKind) {
+    decoded.status = BlockStatus::kOtherKind;
     return decoded;
   }
-  decoded.status = BlockStatus::kDamaged;
-  if (!ChecksumFits(block)) return decoded;
-  if (!HasKnownLines(block)) {
-    decoded.status = BlockStatus::kUnknownVersion;
+  const FilterDescription description{
+      static_cast<FilterKind>(fields.kind), static_cast<int>(fields.probes),
+      std::uint64_t{8} * (block.size() - trailer.bytes), fields.keys, fields.hash_seed};
+  if (!Admits(description.kind, description.bits, description.probes)) {
+    decoded.status = BlockStatus::kDamaged;
     return decoded;
   }
-  const FilterDescription description = DescriptionOf(block);
-  if (!Admits(description.kind, description.bits, description.probes)) return decoded;
-  decoded.status = BlockStatus::kUsable;
   decoded.description = description;
   decoded.array = reinterpret_cast<const unsigned char*>(block.data());
   return decoded;

@@ -4,9 +4,10 @@
 //
 // The trailer has no more fields and bytes than its filter needs, and is read from its end:
 //
+//   0 or 8   shape, of a Ribbon filter (ribbon/ribbon_format.h)
 //   0 or 8   hash seed, unless it is zero
 //   0 .. 8   n, in as few bytes as hold it
-//   1        k
+//   1        k; columns of a Ribbon filter
 //   1        layout byte: kKeyBytesMask and the bits behind it
 //   4        checksum: low half of XXH3 of all fields before it, seeded with the block's length
 //   1        zero: stock readers take it as "always match"
@@ -37,10 +38,13 @@ inline constexpr unsigned char kVersion = 1;
 
 // The parts of the layout byte.
 inline constexpr unsigned kKeyBytesMask = 0x0F;  // the length of n, 0 .. 8 bytes
-inline constexpr unsigned kKindShift = 4;        // 1 bit: FilterKind
-inline constexpr unsigned kLinesShift = 5;       // 2 bits: 0; others are reserved
+inline constexpr unsigned kKindShift = 4;        // 3 bits: FilterKind or kRibbonKind
 inline constexpr unsigned kHashSeedFlag = 0x80;  // there is a hash seed
 
+// Kinds from 2 on but this one are reserved.
+inline constexpr unsigned kRibbonKind = 6;
+
+inline constexpr std::size_t kShapeBytes = 8;
 inline constexpr std::size_t kHashSeedBytes = 8;
 inline constexpr std::size_t kMostKeyBytes = 8;
 inline constexpr std::size_t kLeastTrailerBytes = 11;
@@ -68,6 +72,28 @@ constexpr std::size_t TrailerBytes(std::uint64_t keys, std::uint64_t hash_seed) 
 constexpr std::uint64_t BlockBytes(const FilterDescription& description) {
   return ArrayBytes(description.bits) + TrailerBytes(description.keys, description.hash_seed);
 }
+
+// The fields of a trailer. `shape` is not there unless the kind is kRibbonKind.
+struct TrailerFields {
+  unsigned kind = 0;
+  std::uint64_t shape = 0;
+  std::uint64_t hash_seed = 0;
+  std::uint64_t keys = 0;
+  unsigned probes = 0;
+};
+
+// Writes a trailer to the end of the block.
+void WriteTrailer(const TrailerFields& fields, unsigned char* block, std::size_t block_bytes);
+
+// A trailer; usable if it is whole and of a kind that there is.
+struct DecodedTrailer {
+  BlockStatus status = BlockStatus::kForeign;
+  TrailerFields fields;
+  std::size_t bytes = 0;
+};
+
+// Accepts any bytes and reads nothing outside them.
+DecodedTrailer DecodeTrailer(std::string_view block);
 
 // Writes the trailer behind the array in a block of BlockBytes(description).
 //   description   m is a whole number of bytes

@@ -1,7 +1,6 @@
 // The public builder: options, the sizes of filters, and the steps from keys to a block.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -10,33 +9,22 @@
 #include "builder_state.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "option_range.h"
 
 namespace exactbloom {
 namespace {
 
 constexpr std::uint64_t kLeastBlockBytesLimit = 64 + filter::kMostTrailerBytes + 1;
 
-// If an option is out of range, describes that in `error`, unless that is null, and returns false.
-// NaN lies in no range.
-bool IsWithin(const char* name, double value, double least, double most, std::string* error) {
-  if (value >= least && value <= most) return true;
-  if (error != nullptr) {
-    char text[128];
-    std::snprintf(text, sizeof text, "%s is %.10g, but must be from %.10g to %.10g", name, value,
-                  least, most);
-    *error = text;
-  }
-  return false;
-}
-
 bool IsValid(const BloomFilterBuilder::Options& options, std::string* error) {
   const double rate = options.false_positive_rate;
-  return IsWithin("bits_per_key", options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey, error) &&
+  return filter::IsWithin("bits_per_key", options.bits_per_key, kMinBitsPerKey, kMaxBitsPerKey,
+                          error) &&
          (rate == 0.0 ||
-          IsWithin("false_positive_rate", rate, kMinTargetRate, kMaxTargetRate, error)) &&
-         IsWithin("block_bytes_limit", static_cast<double>(options.block_bytes_limit),
-                  static_cast<double>(kLeastBlockBytesLimit), static_cast<double>(kBlockBytesLimit),
-                  error);
+          filter::IsWithin("false_positive_rate", rate, kMinTargetRate, kMaxTargetRate, error)) &&
+         filter::IsWithin("block_bytes_limit", static_cast<double>(options.block_bytes_limit),
+                          static_cast<double>(kLeastBlockBytesLimit),
+                          static_cast<double>(kBlockBytesLimit), error);
 }
 
 // The m that the options ask for, in whole bytes; a real number, since it may exceed all limits.

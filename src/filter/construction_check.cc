@@ -8,23 +8,55 @@
 #include "block_format.h"
 #include "kernels/kernel.h"
 #include "kernels/key_hash.h"
+#include "ribbon/ribbon_format.h"
 
 namespace exactbloom::filter {
 namespace {
 
 std::uint64_t BlockChecksum(std::string_view block) { return HashKey(block, 0); }
 
-bool ContainsAll(const DecodedBlock& block, const std::uint64_t* hashes, std::size_t count) {
-  const Kernel& kernel = KernelFor(block.description);
+// Whether a block answers with true for hashes, up to kBatchKeys at a time as answer(hashes, count,
+// results).
+template <typename Answer>
+bool ContainsAll(const std::uint64_t* hashes, std::size_t count, Answer answer) {
   std::array<bool, kBatchKeys> contained;
   for (std::size_t i = 0; i < count; i += kBatchKeys) {
     const std::size_t batch = std::min(count - i, kBatchKeys);
-    kernel.may_contain_batch(block.array, block.description, hashes + i, batch, contained.data());
+    answer(hashes + i, batch, contained.data());
     if (!std::all_of(contained.begin(), contained.begin() + batch, [](bool b) { return b; })) {
       return false;
     }
   }
   return true;
+}
+
+bool BloomContainsAll(const DecodedBlock& block, HashStore& hashes) {
+  bool contains_all = block.status == BlockStatus::kUsable;
+  hashes.ForEach([&](const std::uint64_t* chunk, std::size_t count) {
+    contains_all =
+        contains_all && ContainsAll(chunk, count, [&](auto* first, auto size, bool* results) {
+          KernelFor(block.description)
+              .may_contain_batch(block.array, block.description, first, size, results);
+        });
+  });
+  return contains_all;
+}
+
+bool RibbonContainsAll(std::string_view block, HashStore& hashes) {
+  const DecodedRibbon decoded = DecodeRibbon(block);
+  if (decoded.status != BlockStatus::kUsable) return false;
+  if (decoded.shape.shards == 0) {
+    return hashes.empty() || decoded.shape.columns == kAllPassColumns;
+  }
+  const PreparedRibbon filter = PrepareRibbon(decoded, block);
+  bool contains_all = true;
+  hashes.ForEach([&](const std::uint64_t* chunk, std::size_t count) {
+    contains_all =
+        contains_all && ContainsAll(chunk, count, [&](auto* first, auto size, bool* results) {
+          RibbonKernelInUse().may_contain_batch(filter, first, size, results);
+        });
+  });
+  return contains_all;
 }
 
 }  // namespace
@@ -52,10 +84,9 @@ ConstructionFault ConstructionCheck::CheckBlock(std::string_view block) {
   if (ChecksumOf(hashes) != finished_checksum_) return ConstructionFault::kHashes;
 
   const DecodedBlock decoded = DecodeBlock(block);
-  bool contains_all = decoded.status == BlockStatus::kUsable;
-  hashes.ForEach([&](const std::uint64_t* chunk, std::size_t count) {
-    contains_all = contains_all && ContainsAll(decoded, chunk, count);
-  });
+  const bool contains_all = decoded.status == BlockStatus::kOtherKind
+                                ? RibbonContainsAll(block, hashes)
+                                : BloomContainsAll(decoded, hashes);
   return contains_all ? ConstructionFault::kNone : ConstructionFault::kMissingKey;
 }
 

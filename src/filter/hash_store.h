@@ -13,7 +13,7 @@ namespace exactbloom::filter {
 // What Consume does with the hashes.
 enum class Consumed { kFreed, kKept };
 
-// Grows by chunks, each twice as large as the one before up to kMostChunkHashes, so that small
+// Grows by chunks, each as large as all before it together up to kMostChunkHashes, so that small
 // filters take little memory and large ones little more than 8 bytes per key. No hash is ever
 // moved.
 class HashStore {
@@ -25,6 +25,10 @@ class HashStore {
 
   std::uint64_t size() const { return size_of_chunks_ - static_cast<std::uint64_t>(limit_ - end_); }
   bool empty() const { return chunks_.empty(); }
+
+  // The number of pieces in which Consume hands out the hashes.
+  std::size_t ChunkCount() const { return chunks_.size(); }
+  bool KeepsConsumed() const { return consumed_ == Consumed::kKept; }
 
   // Throws std::bad_alloc, and is unchanged then.
   void Append(std::uint64_t hash) {
@@ -82,9 +86,8 @@ class HashStore {
 
   // Out of line, so that appending takes few registers.
   __attribute__((noinline)) void AddChunk() {
-    const std::size_t capacity = chunks_.empty()
-                                     ? kFewestChunkHashes
-                                     : std::min(2 * chunks_.back().capacity, kMostChunkHashes);
+    const auto capacity = static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(size_of_chunks_, kFewestChunkHashes, kMostChunkHashes));
     Chunk chunk{std::unique_ptr<std::uint64_t[]>(new std::uint64_t[capacity]), capacity};
     std::uint64_t* begin = chunk.hashes.get();
     chunks_.push_back(std::move(chunk));

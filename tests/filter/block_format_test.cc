@@ -191,9 +191,11 @@ TEST_P(BlockFormat, ReservedValuesMatchEverything) {
   for (unsigned key_bytes = kMostKeyBytes + 1; key_bytes <= kKeyBytesMask; ++key_bytes) {
     cases.push_back({kLayoutFromEnd, (layout_byte & ~kKeyBytesMask) | key_bytes});
   }
-  for (const unsigned lines : {1U, 2U, 3U}) {
-    cases.push_back(
-        {kLayoutFromEnd, layout_byte | lines << kLinesShift, BlockStatus::kUnknownVersion});
+  constexpr unsigned kKinds = 8;
+  for (unsigned kind = 2; kind < kKinds; ++kind) {
+    const unsigned kind_bits = (kKinds - 1) << kKindShift;
+    cases.push_back({kLayoutFromEnd, (layout_byte & ~kind_bits) | kind << kKindShift,
+                     kind == kRibbonKind ? BlockStatus::kOtherKind : BlockStatus::kUnknownVersion});
   }
   for (const auto& [from_end, value, status] : cases) {
     const std::string block = WithByte(block_, from_end, value);

@@ -124,10 +124,10 @@ struct Header {
 char& ByteOf(std::string& block, std::size_t from_end) { return block[block.size() - from_end]; }
 
 void MendFields(std::string& block) {
-  constexpr unsigned kLinesMask = 3U << filter::kLinesShift;
+  constexpr unsigned kOtherKinds = 6U << filter::kKindShift;
   unsigned layout = static_cast<unsigned char>(ByteOf(block, filter::kLayoutFromEnd));
   const std::size_t key_bytes = (layout & filter::kKeyBytesMask) % (filter::kMostKeyBytes + 1);
-  layout &= ~(kLinesMask | filter::kKeyBytesMask);
+  layout &= ~(kOtherKinds | filter::kKeyBytesMask);
   layout |= static_cast<unsigned>(key_bytes);
   ByteOf(block, filter::kLayoutFromEnd) = static_cast<char>(layout);
   char& probes = ByteOf(block, filter::kProbesFromEnd);

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is of analysis.
-PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "memory_budget.h": "plugin",
+PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "memory_budget.h": "plugin", "ribbon_filter.h": "filter",
           "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
@@ -31,6 +31,7 @@ LAYERS = [
     ("bench", ["bench"], ["support", "files", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
     ("examples", ["examples"], ["public headers"]),
 ]
+FILTER_HEADERS = ("include/exactbloom/bloom_filter.h", "include/exactbloom/ribbon_filter.h")
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
 INTRINSICS = r"(immintrin|x86intrin|cpuid|[a-z]+mmintrin)\.h"
@@ -81,7 +82,7 @@ def may_include(layer, below, target):
     if target_layer == layer or target_layer in below:
         return True
     return (
-        ("filter headers" in below and target == pathlib.PurePath("include/exactbloom/bloom_filter.h"))
+        ("filter headers" in below and str(target) in FILTER_HEADERS)
         or ("public headers" in below and target.parts[0] == "include")
         or ("builder state" in below and target.name == "builder_state.h")
         or ("xxhash" in below and target.name == "inlined_xxhash.h")

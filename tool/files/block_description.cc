@@ -91,6 +91,8 @@ FilterBlockDescription DescribeFilterBlock(const Slice& block) {
       return Unknown("an ExactBloom block of another version");
     case BlockStatus::kDamaged:
       return Unknown("a damaged ExactBloom block");
+    case BlockStatus::kOtherKind:
+      return Unknown("an ExactBloom block of a Ribbon filter");
     case BlockStatus::kUsable:
       break;
   }

@@ -6,6 +6,7 @@
 
 #include "code_word.h"
 #include "key_hash.h"
+#include "ribbon_kernel.h"
 
 namespace exactbloom {
 namespace filter {
@@ -23,15 +24,15 @@ void ScalarHashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
 #if defined(__x86_64__)
 bool HasAvx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-         __builtin_cpu_supports("bmi2") != 0;
+         __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("popcnt") != 0;
 }
 #endif
 
 constexpr InstructionSet kInstructionSets[] = {
 #if defined(__x86_64__)
-    {"avx2", HasAvx2, Avx2Kernel, Avx2HashKeys},
+    {"avx2", HasAvx2, Avx2Kernel, Avx2HashKeys, Avx2RibbonKernel},
 #endif
-    {"scalar", Always, ScalarKernel, ScalarHashKeys},
+    {"scalar", Always, ScalarKernel, ScalarHashKeys, ScalarRibbonKernel},
 };
 
 InstructionSet& ActiveInstructionSet() {
@@ -79,6 +80,10 @@ void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set
 const Kernel& KernelFor(const FilterDescription& filter) {
   return ActiveInstructionSet().kernel_for(filter);
 }
+
+const RibbonKernel& RibbonKernelInUse() { return ActiveInstructionSet().ribbon_kernel(); }
+
+HashKeysFunction HashKeysInUse() { return ActiveInstructionSet().hash_keys; }
 
 // Out of line, since it is rarely called and would take registers from the fast code.
 bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {

@@ -49,12 +49,15 @@ struct Kernel {
                  std::uint64_t* positions);
 };
 
+struct RibbonKernel;
+
 // One instruction set's kernels.
 struct InstructionSet {
   std::string_view name;
   bool (*is_available)();
   const Kernel& (*kernel_for)(const FilterDescription& filter);
   HashKeysFunction hash_keys;
+  const RibbonKernel& (*ribbon_kernel)();  // ribbon_kernel.h
 };
 
 // The environment variable that forces an instruction set by its name, read once. A name that is

@@ -1,0 +1,80 @@
+// The code that solves and asks Ribbon filters on a processor. ribbon_equation.h is the definition;
+// every instruction set answers and builds bit for bit the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "kernel.h"
+#include "ribbon_equation.h"
+
+namespace exactbloom::filter {
+
+// What a query needs of a Ribbon filter that has shards.
+struct PreparedRibbon {
+  const unsigned char* columns = nullptr;
+  const unsigned char* records = nullptr;
+  std::uint64_t shards = 0;
+  std::uint64_t bucket_inverse = 0;
+  std::uint32_t buckets = 0;
+  std::uint32_t last_start = 0;
+  ColumnPlaces places;
+  std::uint64_t hash_seed = 0;
+  std::uint64_t low_flip = 0;  // what the halves of a key of 9 to 16 bytes are exclusive-ored with
+  std::uint64_t high_flip = 0;
+};
+
+// How the hashes of a shard become equations.
+struct ShardHashing {
+  std::uint64_t shards = 1;
+  std::uint32_t buckets = 1;
+  unsigned seed = 0;
+};
+
+// The equations of a shard. Equations not yet solved have coefficients, the first of which is 1,
+// and a start in the upper half of a word whose lower half has the results. Rows have the equation
+// of each slot that is solved for, with 64 slots of padding; free ones are 0.
+struct ShardSystem {
+  std::uint64_t* coefficients = nullptr;
+  std::uint64_t* starts_and_results = nullptr;
+  std::uint64_t* rows = nullptr;
+  std::uint32_t* row_results = nullptr;
+};
+
+struct RibbonKernel {
+  // Returns whether the key's equations hold. `prepared` is a PreparedRibbon.
+  bool (*may_contain)(const void* prepared, std::string_view key);
+
+  // Answers for up to kBatchKeys hashes.
+  void (*may_contain_batch)(const PreparedRibbon& filter, const std::uint64_t* hashes,
+                            std::size_t count, bool* results);
+
+  // Adds to the counts of the buckets.
+  void (*count_buckets)(const ShardHashing& hashing, const std::uint64_t* hashes, std::size_t count,
+                        std::uint32_t* counts);
+
+  // Writes the equations of hashes. `starts` are the first start of each bucket and the end.
+  void (*write_equations)(const ShardHashing& hashing, const std::int32_t* starts,
+                          const std::uint64_t* hashes, std::size_t count,
+                          std::uint64_t* coefficients, std::uint64_t* starts_and_results);
+
+  // Moves `count` equations into rows, all 0 before. Returns false if they contradict each other.
+  bool (*eliminate)(const ShardSystem& system, std::size_t count);
+
+  // Solves the rows of the slots first_slot .. first_slot + slots - 1, from the last one up, and
+  // adds the solution to the columns, whose bits for these slots are 0.
+  void (*substitute)(const ShardSystem& system, std::uint32_t first_slot, std::uint32_t slots,
+                     const ColumnPlaces& places, unsigned char* columns);
+};
+
+const RibbonKernel& ScalarRibbonKernel();
+#if defined(__x86_64__)
+const RibbonKernel& Avx2RibbonKernel();
+#endif
+
+// Of the instruction set in use.
+const RibbonKernel& RibbonKernelInUse();
+HashKeysFunction HashKeysInUse();
+
+}  // namespace exactbloom::filter

@@ -1,0 +1,126 @@
+// The Ribbon kernel with AVX2: the portable code, compiled for its instructions, and substitution
+// of four columns at a time.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "ribbon_solver.h"
+
+#define EXACTBLOOM_RIBBON_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
+namespace exactbloom::filter {
+namespace {
+
+EXACTBLOOM_RIBBON_TARGET __attribute__((noinline, flatten)) bool MayContainOtherKey(
+    const PreparedRibbon& filter, std::string_view key) {
+  return ribbon::Holds(filter,
+                       ribbon::MakeEquation(filter, HashMostlyShortKey(key, filter.hash_seed)));
+}
+
+EXACTBLOOM_RIBBON_TARGET bool MayContain(const void* prepared, std::string_view key) {
+  const auto& filter = *static_cast<const PreparedRibbon*>(prepared);
+  if (__builtin_expect(!HasMiddleSize(key), 0)) return MayContainOtherKey(filter, key);
+  const std::uint64_t hash = HashMiddleKey(key, filter.low_flip, filter.high_flip);
+  return ribbon::Holds(filter, ribbon::MakeEquation(filter, hash));
+}
+
+EXACTBLOOM_RIBBON_TARGET void MayContainBatch(const PreparedRibbon& filter,
+                                              const std::uint64_t* hashes, std::size_t count,
+                                              bool* results) {
+  ribbon::MayContainBatch(filter, hashes, count, results);
+}
+
+EXACTBLOOM_RIBBON_TARGET void CountBuckets(const ShardHashing& hashing, const std::uint64_t* hashes,
+                                           std::size_t count, std::uint32_t* counts) {
+  ribbon::CountBuckets(hashing, hashes, count, counts);
+}
+
+EXACTBLOOM_RIBBON_TARGET void WriteEquations(const ShardHashing& hashing,
+                                             const std::int32_t* starts,
+                                             const std::uint64_t* hashes, std::size_t count,
+                                             std::uint64_t* coefficients,
+                                             std::uint64_t* starts_and_results) {
+  ribbon::WriteEquations(hashing, starts, hashes, count, coefficients, starts_and_results);
+}
+
+EXACTBLOOM_RIBBON_TARGET bool Eliminate(const ShardSystem& system, std::size_t count) {
+  return ribbon::Eliminate(system, count);
+}
+
+constexpr std::uint32_t kLanes = 4;
+
+// The windows of four columns.
+struct Windows {
+  __m256i words;
+  __m256i columns;  // their numbers
+};
+
+// The parity of each lane, in its lowest bit. Others have no meaning.
+EXACTBLOOM_RIBBON_TARGET inline __m256i Parities(__m256i words) {
+  const __m256i nibbles = _mm256_set1_epi8(0x0f);
+  const __m256i parity_of_nibble =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0));
+  words = _mm256_and_si256(_mm256_xor_si256(words, _mm256_srli_epi64(words, 4)), nibbles);
+  return _mm256_sad_epu8(_mm256_shuffle_epi8(parity_of_nibble, words), _mm256_setzero_si256());
+}
+
+// Moves the windows to the slot before and solves for it.
+EXACTBLOOM_RIBBON_TARGET inline void SolveSlot(Windows& windows, __m256i row, __m256i results) {
+  const __m256i moved = _mm256_add_epi64(windows.words, windows.words);
+  const __m256i sums = Parities(_mm256_and_si256(moved, row));
+  const __m256i bits = _mm256_xor_si256(sums, _mm256_srlv_epi64(results, windows.columns));
+  windows.words = _mm256_or_si256(moved, _mm256_and_si256(bits, _mm256_set1_epi64x(1)));
+}
+
+template <std::uint32_t kVectors>
+EXACTBLOOM_RIBBON_TARGET void SubstituteVectors(const ShardSystem& system, std::uint32_t first_slot,
+                                                std::uint32_t slots, const ColumnPlaces& places,
+                                                unsigned char* columns) {
+  Windows windows[kVectors];
+  for (std::uint32_t i = 0; i < kVectors; ++i) {
+    const int first = static_cast<int>(kLanes * i);
+    windows[i] = {_mm256_setzero_si256(),
+                  _mm256_setr_epi64x(first, first + 1, first + 2, first + 3)};
+  }
+  for (std::uint32_t end = first_slot + slots; end > first_slot;) {
+    const std::uint32_t block = (end - 1) / kRowBits;
+    const std::uint32_t begin = std::max(first_slot, block * kRowBits);
+    for (std::uint32_t slot = end; slot-- > begin;) {
+      const __m256i row =
+          _mm256_set1_epi64x(static_cast<long long>(system.rows[slot - first_slot]));
+      const __m256i results = _mm256_set1_epi64x(system.row_results[slot - first_slot]);
+#pragma GCC unroll 8
+      for (std::uint32_t i = 0; i < kVectors; ++i) SolveSlot(windows[i], row, results);
+    }
+    std::uint64_t solution[kVectors * kLanes];
+    for (std::uint32_t i = 0; i < kVectors; ++i) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(solution + kLanes * i), windows[i].words);
+    }
+    ribbon::AddToBlock(places, block, begin % kRowBits, solution, columns);
+    end = begin;
+  }
+}
+
+constexpr std::uint32_t kMostVectors = kMostColumns / kLanes;
+using SubstituteFunction = decltype(RibbonKernel::substitute);
+constexpr SubstituteFunction kSubstitute[kMostVectors] = {
+    SubstituteVectors<1>, SubstituteVectors<2>, SubstituteVectors<3>, SubstituteVectors<4>,
+    SubstituteVectors<5>, SubstituteVectors<6>, SubstituteVectors<7>, SubstituteVectors<8>};
+
+void Substitute(const ShardSystem& system, std::uint32_t first_slot, std::uint32_t slots,
+                const ColumnPlaces& places, unsigned char* columns) {
+  const std::uint32_t count = places.ColumnsOf((first_slot + slots - 1) / kRowBits);
+  if (count == 0) return;
+  kSubstitute[(count - 1) / kLanes](system, first_slot, slots, places, columns);
+}
+
+constexpr RibbonKernel kKernel = {MayContain,     MayContainBatch, CountBuckets,
+                                  WriteEquations, Eliminate,       Substitute};
+
+}  // namespace
+
+const RibbonKernel& Avx2RibbonKernel() { return kKernel; }
+
+}  // namespace exactbloom::filter
+
+#endif

@@ -1,0 +1,232 @@
+// The portable code of Ribbon kernels. Each kernel compiles it for its own instructions, so all of
+// it is inlined.
+//
+// What costs time in solving is branch prediction: how many rows an equation meets before it finds
+// a free slot is random, and a loop per equation takes 45 to 100 ns per key. So equations are taken
+// in rounds. A round moves each of them by one step, and those that have not found a slot to the
+// front, without a branch: their steps do not depend on each other and overlap.
+#pragma once
+
+#include "key_hash.h"
+#include "ribbon_kernel.h"
+
+#define EXACTBLOOM_RIBBON_INLINE __attribute__((always_inline)) inline
+
+namespace exactbloom::filter::ribbon {
+
+// Columns that are tested without a branch between them: an absent key passes one in 32 times.
+inline constexpr std::uint32_t kColumnsAtOnce = 5;
+
+struct Equation {
+  std::uint64_t coefficients;
+  std::uint32_t results;
+  std::uint32_t start;
+  bool passes;
+};
+
+EXACTBLOOM_RIBBON_INLINE Equation MakeEquation(const PreparedRibbon& filter, std::uint64_t hash) {
+  ShardOfHash place = FindShard(hash, filter.shards);
+  const unsigned char* record = filter.records + place.shard * RecordBytes(filter.buckets);
+  const unsigned seed = record[kShardSeedOffset];
+  if (__builtin_expect(seed != 0, 0)) {
+    if (seed == kPassingShard) return {0, 0, 0, true};
+    hash = Reseeded(hash, seed);
+    place.rest = hash * filter.shards;
+  }
+  const auto [bucket, fraction] = FindBucket(place.rest, filter.buckets);
+  const std::uint32_t start_count = LoadWord<std::uint16_t>(record + kStartCountOffset);
+  const auto* deviations = reinterpret_cast<const signed char*>(record + kDeviationsOffset);
+  const std::int32_t first =
+      EvenStart(bucket, start_count, filter.bucket_inverse) + kStartStep * deviations[bucket];
+  const std::int32_t next = EvenStart(bucket + 1, start_count, filter.bucket_inverse) +
+                            kStartStep * deviations[bucket + 1];
+  const std::uint32_t start = LoadWord<std::uint32_t>(record) + StartBetween(first, next, fraction);
+  return {Coefficients(hash), Results(hash), std::min(start, filter.last_start), false};
+}
+
+// The words in which the 64 slots of an equation lie. Where there is no second one, it is the first
+// one, of which no bit is taken.
+struct WordPair {
+  const unsigned char* low;
+  const unsigned char* high;
+  std::size_t high_bytes;  // from one column to the next
+  unsigned shift;
+  std::uint32_t columns;
+};
+
+EXACTBLOOM_RIBBON_INLINE WordPair FindWords(const PreparedRibbon& filter, std::uint32_t start) {
+  const std::uint32_t block = start / kRowBits;
+  const unsigned shift = start % kRowBits;
+  const std::uint32_t columns = filter.places.ColumnsOf(block);
+  const unsigned char* low = filter.columns + filter.places.OffsetOf(block);
+  const unsigned char* next = low + sizeof(std::uint64_t) * columns;
+  return {low, shift == 0 ? low : next,
+          shift == 0 ? sizeof(std::uint64_t) : filter.places.WordBytesOf(block + 1), shift,
+          columns};
+}
+
+// Bit 0 is whether the equation fails in this column; other bits are of no meaning.
+EXACTBLOOM_RIBBON_INLINE std::uint32_t FailsIn(const WordPair& words, const Equation& equation,
+                                               std::uint32_t column) {
+  const auto low = LoadWord<std::uint64_t>(words.low + sizeof(std::uint64_t) * column);
+  const auto high = LoadWord<std::uint64_t>(words.high + words.high_bytes * column);
+  const std::uint64_t slots = low >> words.shift | high << 1 << (kRowBits - 1 - words.shift);
+  return static_cast<std::uint32_t>(__builtin_parityll(slots & equation.coefficients)) ^
+         equation.results >> column;
+}
+
+EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation& equation) {
+  if (__builtin_expect(equation.passes, 0)) return true;
+  const WordPair words = FindWords(filter, equation.start);
+  std::uint32_t column = 0;
+  for (; column + kColumnsAtOnce <= words.columns; column += kColumnsAtOnce) {
+    const std::uint32_t fails =
+        FailsIn(words, equation, column) | FailsIn(words, equation, column + 1) |
+        FailsIn(words, equation, column + 2) | FailsIn(words, equation, column + 3) |
+        FailsIn(words, equation, column + 4);
+    if ((fails & 1) != 0) return false;
+  }
+  for (; column < words.columns; ++column) {
+    if ((FailsIn(words, equation, column) & 1) != 0) return false;
+  }
+  return true;
+}
+
+EXACTBLOOM_RIBBON_INLINE void Fetch(const PreparedRibbon& filter, const Equation& equation) {
+  constexpr std::size_t kLineBytes = 64;
+  const WordPair words = FindWords(filter, equation.start);
+  const std::size_t bytes = 2 * sizeof(std::uint64_t) * words.columns;
+  for (std::size_t offset = 0; offset < bytes; offset += kLineBytes) {
+    __builtin_prefetch(words.low + offset);
+  }
+  __builtin_prefetch(words.low + bytes - 1);
+}
+
+EXACTBLOOM_RIBBON_INLINE std::uint64_t RestOf(const ShardHashing& hashing, std::uint64_t& hash) {
+  if (hashing.seed != 0) hash = Reseeded(hash, hashing.seed);
+  return hash * hashing.shards;
+}
+
+EXACTBLOOM_RIBBON_INLINE void CountBuckets(const ShardHashing& hashing, const std::uint64_t* hashes,
+                                           std::size_t count, std::uint32_t* counts) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t hash = hashes[i];
+    ++counts[FindBucket(RestOf(hashing, hash), hashing.buckets).bucket];
+  }
+}
+
+EXACTBLOOM_RIBBON_INLINE void WriteEquations(const ShardHashing& hashing,
+                                             const std::int32_t* starts,
+                                             const std::uint64_t* hashes, std::size_t count,
+                                             std::uint64_t* coefficients,
+                                             std::uint64_t* starts_and_results) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t hash = hashes[i];
+    const auto [bucket, fraction] = FindBucket(RestOf(hashing, hash), hashing.buckets);
+    const std::uint64_t start = StartBetween(starts[bucket], starts[bucket + 1], fraction);
+    coefficients[i] = Coefficients(hash);
+    starts_and_results[i] = start << 32 | Results(hash);
+  }
+}
+
+// One step of each equation, in place. Returns how many go on; sets `contradicts` if the
+// coefficients of one vanish and its results do not.
+EXACTBLOOM_RIBBON_INLINE std::size_t StepAll(const ShardSystem& system, std::size_t count,
+                                             bool& contradicts) {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t coefficients = system.coefficients[i];
+    std::uint64_t rest = system.starts_and_results[i];
+    const std::uint64_t slot = rest >> 32;
+    const std::uint64_t row = system.rows[slot];
+    const std::uint32_t row_results = system.row_results[slot];
+    // Arithmetic, since compilers make a branch of a condition.
+    const std::uint64_t if_free = row == 0 ? ~std::uint64_t{0} : 0;
+    system.rows[slot] = row | (coefficients & if_free);
+    system.row_results[slot] = row_results | static_cast<std::uint32_t>(rest & if_free);
+    coefficients ^= row;
+    rest ^= row_results;
+    if (__builtin_expect(coefficients == 0, 0)) {  // a duplicate, or a sum of others
+      contradicts |= static_cast<std::uint32_t>(rest) != 0;
+      continue;
+    }
+    const auto zeros = static_cast<unsigned>(__builtin_ctzll(coefficients));
+    system.coefficients[left] = coefficients >> zeros;
+    system.starts_and_results[left] = rest + (std::uint64_t{zeros} << 32);
+    left += row != 0 ? 1 : 0;
+  }
+  return left;
+}
+
+EXACTBLOOM_RIBBON_INLINE bool Eliminate(const ShardSystem& system, std::size_t count) {
+  bool contradicts = false;
+  while (count != 0 && !contradicts) count = StepAll(system, count, contradicts);
+  return !contradicts;
+}
+
+// Adds the low bits of a column's word to its place in the block.
+EXACTBLOOM_RIBBON_INLINE void AddToWord(std::uint64_t bits, unsigned char* place,
+                                        std::size_t bytes) {
+  if (bytes == sizeof bits) {
+    bits |= LoadWord<std::uint64_t>(place);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    std::memcpy(place, &bits, sizeof bits);
+    return;
+#endif
+  }
+  for (std::size_t i = 0; i < bytes; ++i) {
+    place[i] = static_cast<unsigned char>(place[i] | bits >> 8 * i);
+  }
+}
+
+// Adds the bits of slots from `first` on, which the low bits of `solution` hold column by column,
+// to their block.
+EXACTBLOOM_RIBBON_INLINE void AddToBlock(const ColumnPlaces& places, std::uint32_t block,
+                                         unsigned shift, const std::uint64_t* solution,
+                                         unsigned char* columns) {
+  unsigned char* place = columns + places.OffsetOf(block);
+  const std::size_t bytes = places.WordBytesOf(block);
+  for (std::uint32_t column = 0; column < places.ColumnsOf(block); ++column, place += bytes) {
+    AddToWord(solution[column] << shift, place, bytes);
+  }
+}
+
+// A column's window holds the 64 slots from the present one on.
+EXACTBLOOM_RIBBON_INLINE void Substitute(const ShardSystem& system, std::uint32_t first_slot,
+                                         std::uint32_t slots, const ColumnPlaces& places,
+                                         unsigned char* columns) {
+  std::uint64_t windows[kMostColumns] = {};
+  for (std::uint32_t end = first_slot + slots; end > first_slot;) {
+    const std::uint32_t block = (end - 1) / kRowBits;
+    const std::uint32_t begin = std::max(first_slot, block * kRowBits);
+    const std::uint32_t count = places.ColumnsOf(block);
+    for (std::uint32_t slot = end; slot-- > begin;) {
+      const std::uint64_t row = system.rows[slot - first_slot];
+      const std::uint32_t results = system.row_results[slot - first_slot];
+      for (std::uint32_t column = 0; column < count; ++column) {
+        const std::uint64_t window = windows[column] << 1;
+        const auto sum = static_cast<std::uint32_t>(__builtin_parityll(window & row));
+        windows[column] = window | ((sum ^ results >> column) & 1);
+      }
+    }
+    AddToBlock(places, block, begin % kRowBits, windows, columns);
+    end = begin;
+  }
+}
+
+EXACTBLOOM_RIBBON_INLINE void MayContainBatch(const PreparedRibbon& filter,
+                                              const std::uint64_t* hashes, std::size_t count,
+                                              bool* results) {
+  const std::size_t record_bytes = RecordBytes(filter.buckets);
+  for (std::size_t i = 0; i < count; ++i) {
+    __builtin_prefetch(filter.records + FindShard(hashes[i], filter.shards).shard * record_bytes);
+  }
+  Equation equations[kBatchKeys];
+  for (std::size_t i = 0; i < count; ++i) {
+    equations[i] = MakeEquation(filter, hashes[i]);
+    Fetch(filter, equations[i]);
+  }
+  for (std::size_t i = 0; i < count; ++i) results[i] = Holds(filter, equations[i]);
+}
+
+}  // namespace exactbloom::filter::ribbon
