@@ -1,0 +1,168 @@
+// How much memory a build takes besides the filter that it makes, and what happens where there is
+// none. This program replaces the allocation functions.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "exactbloom/ribbon_filter.h"
+#include "replaced_allocation.h"
+#include "sample_filters.h"
+#include "src/filter/builder_state.h"
+
+namespace exactbloom {
+namespace {
+
+std::atomic<std::size_t> live_bytes{0};
+std::atomic<std::size_t> peak_bytes{0};
+
+constexpr int kNever = std::numeric_limits<int>::max();
+int allocations_left = kNever;
+
+}  // namespace
+
+void* AllocateOrNull(std::size_t size) {
+  if (allocations_left != kNever && allocations_left-- == 0) {
+    allocations_left = kNever;  // one fails
+    return nullptr;
+  }
+  void* memory = std::malloc(size);
+  if (memory == nullptr) return nullptr;
+  const std::size_t live = live_bytes += malloc_usable_size(memory);
+  if (live > peak_bytes) peak_bytes = live;
+  return memory;
+}
+
+void Free(void* memory) noexcept {
+  live_bytes -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+namespace {
+
+constexpr double kKiB = 1024.0;
+
+// Large allocations are whole pages.
+constexpr double kRounding = 3 * 4 * kKiB;
+
+void Add(RibbonFilterBuilder& builder, std::uint64_t keys) {
+  for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
+}
+
+TEST(RibbonMemory, OfAFewKeysIsSmall) {
+  for (std::uint64_t keys = 0; keys <= 2000; keys += 25) {
+    const std::size_t before = live_bytes;
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    Add(builder, keys);
+    EXPECT_LE(static_cast<double>(live_bytes - before), 8.0 * static_cast<double>(keys) + 16 * kKiB)
+        << keys;
+  }
+}
+
+TEST(RibbonMemory, OfFinishIsKnownBeforeAndFreed) {
+  for (const std::uint64_t keys :
+       {100U, 1000U, 14142U, 14143U, 16385U, 28000U, 120000U, 226000U, 250000U, 452000U, 453000U,
+        960000U, 960001U, 1600000U, 3000000U}) {
+    SCOPED_TRACE(keys);
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    const std::size_t before = live_bytes;
+    Add(builder, keys);
+    const double hashes = 8.0 * static_cast<double>(keys);
+    const double most = keys < 250000 ? 768 * kKiB : 2.0 * static_cast<double>(keys);
+    EXPECT_LE(static_cast<double>(live_bytes - before), hashes + 68 * kKiB);
+    const std::size_t kept = live_bytes;
+    peak_bytes = kept;
+    const FilterBlock block = builder.Finish();
+    const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
+    EXPECT_LE(finish, static_cast<double>(RibbonFilterBuilder::FinishBytes(keys)) + kRounding);
+    EXPECT_LE(static_cast<double>(peak_bytes - before) - static_cast<double>(block.size) - hashes,
+              most);
+    EXPECT_LE(static_cast<double>(RibbonFilterBuilder::FinishBytes(keys)), most);
+    EXPECT_LE(static_cast<double>(live_bytes - before),
+              static_cast<double>(block.size) + kRounding);
+  }
+}
+
+TEST(RibbonMemory, ForViewsIsNotNeeded) {
+  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+  Add(builder, 1000);
+  const FilterBlock block = builder.Finish();
+  allocations_left = 0;
+  const RibbonFilterView view(block.bytes());
+  const bool contained = view.MayContain(NumberKey(7).text());
+  const double rate = view.FalsePositiveRate();
+  EXPECT_EQ(allocations_left, 0) << "an allocation";
+  allocations_left = kNever;
+  EXPECT_TRUE(contained);
+  EXPECT_LT(rate, 0.002);
+}
+
+// Hashes that a shard has too many of also need memory of their own.
+TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
+  for (const bool detects_faults : {false, true}) {
+    for (const double rate : {0.0, 0.01}) {
+      for (const std::uint64_t keys : {500U, 40000U}) {
+        bool has_failed = true;
+        for (int allocation = 0; has_failed; ++allocation) {
+          RibbonFilterBuilder::Options options;
+          options.false_positive_rate = rate;
+          options.detect_faults = detects_faults;
+          RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+          Add(builder, keys);
+          FilterBlock block;
+          allocations_left = allocation;
+          try {
+            block = builder.Finish();
+            has_failed = allocations_left == kNever;
+          } catch (const std::bad_alloc&) {
+            EXPECT_EQ(builder.KeyCount(), keys);
+          }
+          allocations_left = kNever;
+          if (block.data == nullptr) block = builder.Finish();
+          const RibbonFilterView view(block.bytes());
+          ASSERT_EQ(view.Description().keys, keys);
+          for (std::uint64_t i = 0; i < keys; ++i) {
+            ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(RibbonMemory, WithoutItForAMassOfHashesTheirShardPasses) {
+  const auto finish = [](int allocations) {
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    Add(builder, 100000);
+    for (int i = 0; i < 100000; ++i) builder.state().Hashes().Append(42);
+    allocations_left = allocations;
+    FilterBlock block = builder.Finish();
+    allocations_left = kNever;
+    return block;
+  };
+  const FilterBlock solved = finish(kNever);
+  EXPECT_LT(RibbonFilterView(solved.bytes()).FalsePositiveRate(), 0.0012);
+  std::optional<double> passing_rate;
+  for (int allocations = 0; allocations < 20 && !passing_rate; ++allocations) {
+    try {
+      const FilterBlock block = finish(allocations);
+      const RibbonFilterView view(block.bytes());
+      if (view.FalsePositiveRate() > 0.0012) passing_rate = view.FalsePositiveRate();
+      for (std::uint64_t i = 0; i < 100000; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+    } catch (const std::bad_alloc&) {
+      allocations_left = kNever;
+    }
+  }
+  ASSERT_TRUE(passing_rate);
+  EXPECT_NEAR(*passing_rate, 1.0 / 16, 0.002);
+}
+
+}  // namespace
+}  // namespace exactbloom
