@@ -32,14 +32,28 @@ struct ShardHashing {
   unsigned seed = 0;
 };
 
-// The equations of a shard. Equations not yet solved have coefficients, the first of which is 1,
-// and a start in the upper half of a word whose lower half has the results. Rows have the equation
-// of each slot that is solved for, with 64 slots of padding; free ones are 0.
+// The row of a slot: the equation that the slot is solved for, or zeros.
+struct ShardRow {
+  std::uint64_t coefficients;  // of the slot and the next ones; the first is 1
+  std::uint64_t place;
+};
+
+// An equation's results are in the upper half of its place, and in the lower one is twice the
+// number of its first slot, counted from 1: the index of that row's first word among all words of
+// rows.
+inline constexpr int kResultsShift = 32;
+inline std::uint64_t PlaceOf(std::uint64_t slot, std::uint32_t results) {
+  return 2 * (slot + 1) | std::uint64_t{results} << kResultsShift;
+}
+
+// The equations of a shard. Row 0 is of no slot, and holds anything. Equations that have no row yet
+// wait.
 struct ShardSystem {
-  std::uint64_t* coefficients = nullptr;
-  std::uint64_t* starts_and_results = nullptr;
-  std::uint64_t* rows = nullptr;
-  std::uint32_t* row_results = nullptr;
+  ShardRow* rows = nullptr;
+  std::uint64_t* waiting_coefficients = nullptr;
+  std::uint64_t* waiting_places = nullptr;
+  std::size_t waiting = 0;
+  bool contradicts = false;  // whether no solution fulfils all
 };
 
 struct RibbonKernel {
@@ -54,13 +68,12 @@ struct RibbonKernel {
   void (*count_buckets)(const ShardHashing& hashing, const std::uint64_t* hashes, std::size_t count,
                         std::uint32_t* counts);
 
-  // Writes the equations of hashes. `starts` are the first start of each bucket and the end.
-  void (*write_equations)(const ShardHashing& hashing, const std::int32_t* starts,
-                          const std::uint64_t* hashes, std::size_t count,
-                          std::uint64_t* coefficients, std::uint64_t* starts_and_results);
+  // Makes equations of hashes. `starts` are the first start of each bucket and the end.
+  void (*add_equations)(const ShardHashing& hashing, const std::int32_t* starts,
+                        const std::uint64_t* hashes, std::size_t count, ShardSystem& system);
 
-  // Moves `count` equations into rows, all 0 before. Returns false if they contradict each other.
-  bool (*eliminate)(const ShardSystem& system, std::size_t count);
+  // Gives all equations rows, or finds that they contradict each other.
+  void (*eliminate)(ShardSystem& system);
 
   // Solves the rows of the slots first_slot .. first_slot + slots - 1, from the last one up, and
   // adds the solution to the columns, whose bits for these slots are 0.

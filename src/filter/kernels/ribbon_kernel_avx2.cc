@@ -35,17 +35,13 @@ EXACTBLOOM_RIBBON_TARGET void CountBuckets(const ShardHashing& hashing, const st
   ribbon::CountBuckets(hashing, hashes, count, counts);
 }
 
-EXACTBLOOM_RIBBON_TARGET void WriteEquations(const ShardHashing& hashing,
-                                             const std::int32_t* starts,
-                                             const std::uint64_t* hashes, std::size_t count,
-                                             std::uint64_t* coefficients,
-                                             std::uint64_t* starts_and_results) {
-  ribbon::WriteEquations(hashing, starts, hashes, count, coefficients, starts_and_results);
+EXACTBLOOM_RIBBON_TARGET void AddEquations(const ShardHashing& hashing, const std::int32_t* starts,
+                                           const std::uint64_t* hashes, std::size_t count,
+                                           ShardSystem& system) {
+  ribbon::AddEquations(hashing, starts, hashes, count, system);
 }
 
-EXACTBLOOM_RIBBON_TARGET bool Eliminate(const ShardSystem& system, std::size_t count) {
-  return ribbon::Eliminate(system, count);
-}
+EXACTBLOOM_RIBBON_TARGET void Eliminate(ShardSystem& system) { ribbon::Eliminate(system); }
 
 constexpr std::uint32_t kLanes = 4;
 
@@ -86,9 +82,10 @@ EXACTBLOOM_RIBBON_TARGET void SubstituteVectors(const ShardSystem& system, std::
     const std::uint32_t block = (end - 1) / kRowBits;
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const __m256i row =
-          _mm256_set1_epi64x(static_cast<long long>(system.rows[slot - first_slot]));
-      const __m256i results = _mm256_set1_epi64x(system.row_results[slot - first_slot]);
+      const ShardRow& equation = system.rows[slot - first_slot + 1];
+      const __m256i row = _mm256_set1_epi64x(static_cast<long long>(equation.coefficients));
+      const __m256i results =
+          _mm256_set1_epi64x(static_cast<long long>(equation.place >> kResultsShift));
 #pragma GCC unroll 8
       for (std::uint32_t i = 0; i < kVectors; ++i) SolveSlot(windows[i], row, results);
     }
@@ -114,8 +111,8 @@ void Substitute(const ShardSystem& system, std::uint32_t first_slot, std::uint32
   kSubstitute[(count - 1) / kLanes](system, first_slot, slots, places, columns);
 }
 
-constexpr RibbonKernel kKernel = {MayContain,     MayContainBatch, CountBuckets,
-                                  WriteEquations, Eliminate,       Substitute};
+constexpr RibbonKernel kKernel = {MayContain,   MayContainBatch, CountBuckets,
+                                  AddEquations, Eliminate,       Substitute};
 
 }  // namespace
 

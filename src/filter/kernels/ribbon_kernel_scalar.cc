@@ -27,23 +27,20 @@ void CountBuckets(const ShardHashing& hashing, const std::uint64_t* hashes, std:
   ribbon::CountBuckets(hashing, hashes, count, counts);
 }
 
-void WriteEquations(const ShardHashing& hashing, const std::int32_t* starts,
-                    const std::uint64_t* hashes, std::size_t count, std::uint64_t* coefficients,
-                    std::uint64_t* starts_and_results) {
-  ribbon::WriteEquations(hashing, starts, hashes, count, coefficients, starts_and_results);
+void AddEquations(const ShardHashing& hashing, const std::int32_t* starts,
+                  const std::uint64_t* hashes, std::size_t count, ShardSystem& system) {
+  ribbon::AddEquations(hashing, starts, hashes, count, system);
 }
 
-bool Eliminate(const ShardSystem& system, std::size_t count) {
-  return ribbon::Eliminate(system, count);
-}
+void Eliminate(ShardSystem& system) { ribbon::Eliminate(system); }
 
 void Substitute(const ShardSystem& system, std::uint32_t first_slot, std::uint32_t slots,
                 const ColumnPlaces& places, unsigned char* columns) {
   ribbon::Substitute(system, first_slot, slots, places, columns);
 }
 
-constexpr RibbonKernel kKernel = {MayContain,     MayContainBatch, CountBuckets,
-                                  WriteEquations, Eliminate,       Substitute};
+constexpr RibbonKernel kKernel = {MayContain,   MayContainBatch, CountBuckets,
+                                  AddEquations, Eliminate,       Substitute};
 
 }  // namespace
 

@@ -115,53 +115,54 @@ EXACTBLOOM_RIBBON_INLINE void CountBuckets(const ShardHashing& hashing, const st
   }
 }
 
-EXACTBLOOM_RIBBON_INLINE void WriteEquations(const ShardHashing& hashing,
-                                             const std::int32_t* starts,
-                                             const std::uint64_t* hashes, std::size_t count,
-                                             std::uint64_t* coefficients,
-                                             std::uint64_t* starts_and_results) {
+// One step of an equation: it takes the row of its slot if that is free, and otherwise adds the row
+// and goes on to its next coefficient, as the equation waiting at `left`. Returns how many wait
+// then. Arithmetic in place of conditions, of which compilers make branches: an equation that takes
+// no row is written to row 0.
+EXACTBLOOM_RIBBON_INLINE std::size_t Step(ShardSystem& system, std::uint64_t coefficients,
+                                          std::uint64_t place, std::size_t left) {
+  auto* const words = reinterpret_cast<std::uint64_t*>(system.rows);
+  const std::uint64_t index = static_cast<std::uint32_t>(place);
+  const std::uint64_t row = words[index];
+  const std::uint64_t row_place = words[index + 1];
+  const std::uint64_t if_free = row == 0 ? ~std::uint64_t{0} : 0;
+  std::uint64_t* const taken = words + (index & if_free);
+  taken[0] = coefficients;
+  taken[1] = place;
+  coefficients ^= row;
+  place ^= row_place;                            // the lower halves were equal
+  if (__builtin_expect(coefficients == 0, 0)) {  // a duplicate, or a sum of others
+    system.contradicts |= place >> kResultsShift != 0;
+    return left;
+  }
+  const auto zeros = static_cast<unsigned>(__builtin_ctzll(coefficients));
+  system.waiting_coefficients[left] = coefficients >> zeros;
+  system.waiting_places[left] = place + (index + std::uint64_t{2} * zeros);
+  return left + (row != 0 ? 1 : 0);
+}
+
+// Each equation makes its first step.
+EXACTBLOOM_RIBBON_INLINE void AddEquations(const ShardHashing& hashing, const std::int32_t* starts,
+                                           const std::uint64_t* hashes, std::size_t count,
+                                           ShardSystem& system) {
+  std::size_t left = system.waiting;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t hash = hashes[i];
     const auto [bucket, fraction] = FindBucket(RestOf(hashing, hash), hashing.buckets);
-    const std::uint64_t start = StartBetween(starts[bucket], starts[bucket + 1], fraction);
-    coefficients[i] = Coefficients(hash);
-    starts_and_results[i] = start << 32 | Results(hash);
+    const std::uint32_t start = StartBetween(starts[bucket], starts[bucket + 1], fraction);
+    left = Step(system, Coefficients(hash), PlaceOf(start, Results(hash)), left);
   }
+  system.waiting = left;
 }
 
-// One step of each equation, in place. Returns how many go on; sets `contradicts` if the
-// coefficients of one vanish and its results do not.
-EXACTBLOOM_RIBBON_INLINE std::size_t StepAll(const ShardSystem& system, std::size_t count,
-                                             bool& contradicts) {
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t coefficients = system.coefficients[i];
-    std::uint64_t rest = system.starts_and_results[i];
-    const std::uint64_t slot = rest >> 32;
-    const std::uint64_t row = system.rows[slot];
-    const std::uint32_t row_results = system.row_results[slot];
-    // Arithmetic, since compilers make a branch of a condition.
-    const std::uint64_t if_free = row == 0 ? ~std::uint64_t{0} : 0;
-    system.rows[slot] = row | (coefficients & if_free);
-    system.row_results[slot] = row_results | static_cast<std::uint32_t>(rest & if_free);
-    coefficients ^= row;
-    rest ^= row_results;
-    if (__builtin_expect(coefficients == 0, 0)) {  // a duplicate, or a sum of others
-      contradicts |= static_cast<std::uint32_t>(rest) != 0;
-      continue;
+EXACTBLOOM_RIBBON_INLINE void Eliminate(ShardSystem& system) {
+  while (system.waiting != 0 && !system.contradicts) {
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < system.waiting; ++i) {
+      left = Step(system, system.waiting_coefficients[i], system.waiting_places[i], left);
     }
-    const auto zeros = static_cast<unsigned>(__builtin_ctzll(coefficients));
-    system.coefficients[left] = coefficients >> zeros;
-    system.starts_and_results[left] = rest + (std::uint64_t{zeros} << 32);
-    left += row != 0 ? 1 : 0;
+    system.waiting = left;
   }
-  return left;
-}
-
-EXACTBLOOM_RIBBON_INLINE bool Eliminate(const ShardSystem& system, std::size_t count) {
-  bool contradicts = false;
-  while (count != 0 && !contradicts) count = StepAll(system, count, contradicts);
-  return !contradicts;
 }
 
 // Adds the low bits of a column's word to its place in the block.
@@ -201,8 +202,8 @@ EXACTBLOOM_RIBBON_INLINE void Substitute(const ShardSystem& system, std::uint32_
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     const std::uint32_t count = places.ColumnsOf(block);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const std::uint64_t row = system.rows[slot - first_slot];
-      const std::uint32_t results = system.row_results[slot - first_slot];
+      const std::uint64_t row = system.rows[slot - first_slot + 1].coefficients;
+      const std::uint64_t results = system.rows[slot - first_slot + 1].place >> kResultsShift;
       for (std::uint32_t column = 0; column < count; ++column) {
         const std::uint64_t window = windows[column] << 1;
         const auto sum = static_cast<std::uint32_t>(__builtin_parityll(window & row));

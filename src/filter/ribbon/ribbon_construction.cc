@@ -22,31 +22,30 @@ std::uint64_t MostSlots(std::uint64_t keys) { return keys + keys / 32 + 2 * kRow
 // The working memory of one shard.
 class SystemMemory {
  public:
-  static std::uint64_t Words(std::uint64_t keys) {
-    const std::uint64_t rows = MostSlots(keys);
-    return 2 * keys + rows + (rows + 1) / 2;
+  static std::uint64_t Bytes(std::uint64_t keys) {
+    return RowsOf(keys) * sizeof(ShardRow) + 2 * keys * sizeof(std::uint64_t);
   }
 
   // Throws std::bad_alloc.
   explicit SystemMemory(std::uint64_t keys)
-      : keys_(keys), words_(new std::uint64_t[static_cast<std::size_t>(Words(keys))]) {}
+      : keys_(keys),
+        rows_(new ShardRow[static_cast<std::size_t>(RowsOf(keys))]),
+        waiting_(new std::uint64_t[static_cast<std::size_t>(2 * keys)]) {}
 
   std::uint64_t MostKeys() const { return keys_; }
 
+  // A system without equations.
   ShardSystem Begin(std::uint32_t slots) {
-    ShardSystem system;
-    system.coefficients = words_.get();
-    system.starts_and_results = system.coefficients + keys_;
-    system.rows = system.starts_and_results + keys_;
-    system.row_results = reinterpret_cast<std::uint32_t*>(system.rows + MostSlots(keys_));
-    std::memset(system.rows, 0, slots * sizeof *system.rows);
-    std::memset(system.row_results, 0, slots * sizeof *system.row_results);
-    return system;
+    std::fill_n(rows_.get(), slots + std::size_t{1}, ShardRow{0, 0});
+    return {rows_.get(), waiting_.get(), waiting_.get() + keys_};
   }
 
  private:
+  static std::uint64_t RowsOf(std::uint64_t keys) { return MostSlots(keys) + 1; }
+
   std::uint64_t keys_;
-  std::unique_ptr<std::uint64_t[]> words_;
+  std::unique_ptr<ShardRow[]> rows_;
+  std::unique_ptr<std::uint64_t[]> waiting_;
 };
 
 // The different hashes of a shard that has more than are solved, in time linear in them all.
@@ -142,14 +141,12 @@ class ShardBuilder {
       });
       const ShardFit fit =
           FitStarts(counts.data(), shape_.buckets, slots, SpareSlots(shape_.shards));
-      const ShardSystem system = memory_.Begin(slots);
-      std::size_t written = 0;
+      ShardSystem system = memory_.Begin(slots);
       for_each([&](const std::uint64_t* hashes, std::size_t count) {
-        kernel_.write_equations(hashing, fit.starts.data(), hashes, count,
-                                system.coefficients + written, system.starts_and_results + written);
-        written += count;
+        kernel_.add_equations(hashing, fit.starts.data(), hashes, count, system);
       });
-      if (!kernel_.eliminate(system, written)) continue;
+      kernel_.eliminate(system);
+      if (system.contradicts) continue;
       kernel_.substitute(system, first_slot_, slots, shape_.Places(), columns_);
       return Store(shard, slots, hashing.seed, fit.deviations.data());
     }
@@ -211,8 +208,7 @@ RibbonShape ShapeThatKeeps(double rate, const RibbonShape& shape, const unsigned
 std::uint64_t RibbonScratchBytes(std::uint64_t keys) {
   const RibbonShape shape = ShapeOfKeys(keys);
   if (shape.shards == 0) return 0;
-  return SystemMemory::Words(MostShardKeys(keys)) * sizeof(std::uint64_t) +
-         ShardLists::Bytes(keys, shape.shards);
+  return SystemMemory::Bytes(MostShardKeys(keys)) + ShardLists::Bytes(keys, shape.shards);
 }
 
 FilterBlock BuildRibbonBlock(const RibbonPurpose& purpose, HashStore& hashes) {
