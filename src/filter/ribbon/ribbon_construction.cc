@@ -139,8 +139,7 @@ class ShardBuilder {
       for_each([&](const std::uint64_t* hashes, std::size_t count) {
         kernel_.count_buckets(hashing, hashes, count, counts.data());
       });
-      const ShardFit fit =
-          FitStarts(counts.data(), shape_.buckets, slots, SpareSlots(shape_.shards));
+      const ShardFit fit = FitStarts(counts.data(), shape_.buckets, slots);
       ShardSystem system = memory_.Begin(slots);
       for_each([&](const std::uint64_t* hashes, std::size_t count) {
         kernel_.add_equations(hashing, fit.starts.data(), hashes, count, system);
@@ -169,7 +168,7 @@ class ShardBuilder {
   std::uint32_t SlotsFor(std::uint32_t shard, std::uint64_t keys) const {
     const std::uint32_t later = shape_.shards - 1 - shard;
     const std::uint64_t wanted_end =
-        later == 0 ? shape_.slots : FirstSlotAfter(keys_before_, shard + 1, shape_.shards);
+        later == 0 ? shape_.slots : FirstSlotAfter(keys_before_, shard + 1);
     const std::uint64_t end = std::min(std::max<std::uint64_t>(wanted_end, first_slot_ + kRowBits),
                                        shape_.slots - std::uint64_t{kRowBits} * later);
     return static_cast<std::uint32_t>(std::min(end - first_slot_, MostSlots(keys)));

@@ -9,19 +9,16 @@
 
 namespace exactbloom::filter {
 
-// The most keys that a filter of several shards has on average in one: fewer rows take more slots,
-// and more leave the processor's second-level cache.
-inline constexpr std::uint64_t kMostMeanShardKeys = 14142;
+// The most keys that a shard has on average. More keys in a shard save some slots and records, and
+// take more memory.
+inline constexpr std::uint64_t kMostMeanShardKeys = 15600;
 
 // Slots, shards and buckets for `keys` keys, without columns. Without a slot if the filter has no
 // keys, or more than there can be slots.
 RibbonShape ShapeOfKeys(std::uint64_t keys);
 
-// Of a filter of this shape: the first slot of a shard before which there are `keys_before` keys.
-std::uint64_t FirstSlotAfter(std::uint64_t keys_before, std::uint32_t shard, std::uint32_t shards);
-
-// Of the slots of a shard, so many more than keys are for its ends.
-std::uint32_t SpareSlots(std::uint32_t shards);
+// The first slot of a shard before which there are `keys_before` keys.
+std::uint64_t FirstSlotAfter(std::uint64_t keys_before, std::uint32_t shard);
 
 // The most keys of a shard that is solved: more than the hashes of `keys` keys give any, unless
 // they were chosen to.

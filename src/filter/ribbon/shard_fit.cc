@@ -9,7 +9,7 @@ namespace {
 
 // A bucket starts so many slots before the place that its keys need: rows reach 63 slots on, so a
 // solver meets more free slots behind than it would before.
-constexpr std::int64_t kLag = 10;
+constexpr std::int64_t kLag = 8;
 
 // Behind the last start there are 63 more slots. The last keys use them if the starts before the
 // end are closer together than the keys.
@@ -21,10 +21,10 @@ constexpr int kRatioShift = 16;
 // The places are whole numbers in fixed point, so that all processors make the same.
 class Places {
  public:
-  Places(std::int64_t keys, std::int64_t slots, std::int64_t spare_slots)
+  Places(std::int64_t keys, std::int64_t slots)
       : keys_(keys),
         end_(slots - (kRowBits - 1)),
-        slots_per_key_((std::max<std::int64_t>(slots - spare_slots, 0) << kRatioShift) /
+        slots_per_key_((std::max<std::int64_t>(slots - kSpareSlots, 0) << kRatioShift) /
                        std::max<std::int64_t>(keys, 1)) {}
 
   std::int64_t end() const { return end_; }
@@ -44,11 +44,9 @@ class Places {
 
 }  // namespace
 
-ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint32_t slots,
-                   std::uint32_t spare_slots) {
+ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint32_t slots) {
   using Deviation = std::numeric_limits<signed char>;
-  const Places places(std::accumulate(counts, counts + buckets, std::int64_t{0}), slots,
-                      spare_slots);
+  const Places places(std::accumulate(counts, counts + buckets, std::int64_t{0}), slots);
   const auto end = static_cast<std::uint32_t>(places.end());
   const std::uint64_t inverse = InverseOfBuckets(buckets);
   ShardFit fit;

@@ -18,9 +18,10 @@ struct ShardFit {
   std::array<signed char, kMostBuckets + 1> deviations;  // as a record stores them
 };
 
+// Of the slots of a shard, so many more than its keys' are for its ends.
+inline constexpr std::uint32_t kSpareSlots = 26;
+
 // Fits the starts of a shard that has `slots` slots, 64 at least, to the counts of its buckets.
-//   spare_slots   of these, so many more than keys are for the ends of the shard
-ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint32_t slots,
-                   std::uint32_t spare_slots);
+ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint32_t slots);
 
 }  // namespace exactbloom::filter
