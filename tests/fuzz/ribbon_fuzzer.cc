@@ -93,7 +93,8 @@ class Definition {
  private:
   std::int32_t StartOfBucket(const unsigned char* record, std::uint32_t bucket) const {
     const auto count = filter::LoadWord<std::uint16_t>(record + filter::kStartCountOffset);
-    return filter::EvenStart(bucket, count, filter::InverseOfBuckets(shape_.buckets)) +
+    return filter::EvenStart(bucket,
+                             filter::EvenScale(count, filter::InverseOfBuckets(shape_.buckets))) +
            filter::kStartStep *
                static_cast<signed char>(record[filter::kDeviationsOffset + bucket]);
   }

@@ -77,15 +77,20 @@ inline BucketOfHash FindBucket(std::uint64_t rest, std::uint32_t buckets) {
   return {static_cast<std::uint32_t>(place >> 32), static_cast<std::uint32_t>(place)};
 }
 
-// For EvenStart.
+// For EvenScale.
 constexpr std::uint64_t InverseOfBuckets(std::uint32_t buckets) {
   return (std::uint64_t{1} << 32) / buckets;
 }
 
-// Where bucket `bucket` would begin if all had equally many keys.
-inline std::int32_t EvenStart(std::uint32_t bucket, std::uint32_t start_count,
-                              std::uint64_t inverse) {
-  return static_cast<std::int32_t>(std::uint64_t{bucket} * start_count * inverse >> 32);
+// Where bucket `bucket` would begin if all had equally many keys. `scale` is EvenScale of the
+// shard.
+inline std::int32_t EvenStart(std::uint32_t bucket, std::uint64_t scale) {
+  return static_cast<std::int32_t>(bucket * scale >> 32);
+}
+
+// `inverse` is InverseOfBuckets.
+inline std::uint64_t EvenScale(std::uint32_t start_count, std::uint64_t inverse) {
+  return start_count * inverse;
 }
 
 // The start in a bucket from `first` to `next`, slots within the shard. Where `next` is less, which

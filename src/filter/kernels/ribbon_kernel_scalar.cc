@@ -6,8 +6,8 @@ namespace {
 
 __attribute__((noinline, flatten)) bool MayContainOtherKey(const PreparedRibbon& filter,
                                                            std::string_view key) {
-  return ribbon::Holds(filter,
-                       ribbon::MakeEquation(filter, HashMostlyShortKey(key, filter.hash_seed)));
+  const std::uint64_t hash = HashMostlyShortKey(key, filter.hash_seed);
+  return ribbon::Holds(filter, ribbon::MakeEquation(filter, hash));
 }
 
 bool MayContain(const void* prepared, std::string_view key) {
@@ -19,7 +19,9 @@ bool MayContain(const void* prepared, std::string_view key) {
 
 void MayContainBatch(const PreparedRibbon& filter, const std::uint64_t* hashes, std::size_t count,
                      bool* results) {
-  ribbon::MayContainBatch(filter, hashes, count, results);
+  ribbon::Equation equations[kBatchKeys];
+  ribbon::FindEquations(filter, hashes, count, equations);
+  for (std::size_t i = 0; i < count; ++i) results[i] = ribbon::Holds(filter, equations[i]);
 }
 
 void CountBuckets(const ShardHashing& hashing, const std::uint64_t* hashes, std::size_t count,

@@ -34,12 +34,11 @@ EXACTBLOOM_RIBBON_INLINE Equation MakeEquation(const PreparedRibbon& filter, std
     place.rest = hash * filter.shards;
   }
   const auto [bucket, fraction] = FindBucket(place.rest, filter.buckets);
-  const std::uint32_t start_count = LoadWord<std::uint16_t>(record + kStartCountOffset);
+  const std::uint64_t scale =
+      EvenScale(LoadWord<std::uint16_t>(record + kStartCountOffset), filter.bucket_inverse);
   const auto* deviations = reinterpret_cast<const signed char*>(record + kDeviationsOffset);
-  const std::int32_t first =
-      EvenStart(bucket, start_count, filter.bucket_inverse) + kStartStep * deviations[bucket];
-  const std::int32_t next = EvenStart(bucket + 1, start_count, filter.bucket_inverse) +
-                            kStartStep * deviations[bucket + 1];
+  const std::int32_t first = EvenStart(bucket, scale) + kStartStep * deviations[bucket];
+  const std::int32_t next = EvenStart(bucket + 1, scale) + kStartStep * deviations[bucket + 1];
   const std::uint32_t start = LoadWord<std::uint32_t>(record) + StartBetween(first, next, fraction);
   return {Coefficients(hash), Results(hash), std::min(start, filter.last_start), false};
 }
@@ -75,10 +74,9 @@ EXACTBLOOM_RIBBON_INLINE std::uint32_t FailsIn(const WordPair& words, const Equa
          equation.results >> column;
 }
 
-EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation& equation) {
-  if (__builtin_expect(equation.passes, 0)) return true;
-  const WordPair words = FindWords(filter, equation.start);
-  std::uint32_t column = 0;
+// Whether the equation holds in all columns from `column` on.
+EXACTBLOOM_RIBBON_INLINE bool HoldsFrom(std::uint32_t column, const WordPair& words,
+                                        const Equation& equation) {
   for (; column + kColumnsAtOnce <= words.columns; column += kColumnsAtOnce) {
     const std::uint32_t fails =
         FailsIn(words, equation, column) | FailsIn(words, equation, column + 1) |
@@ -90,6 +88,11 @@ EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation
     if ((FailsIn(words, equation, column) & 1) != 0) return false;
   }
   return true;
+}
+
+EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation& equation) {
+  if (__builtin_expect(equation.passes, 0)) return true;
+  return HoldsFrom(0, FindWords(filter, equation.start), equation);
 }
 
 EXACTBLOOM_RIBBON_INLINE void Fetch(const PreparedRibbon& filter, const Equation& equation) {
@@ -215,19 +218,18 @@ EXACTBLOOM_RIBBON_INLINE void Substitute(const ShardSystem& system, std::uint32_
   }
 }
 
-EXACTBLOOM_RIBBON_INLINE void MayContainBatch(const PreparedRibbon& filter,
-                                              const std::uint64_t* hashes, std::size_t count,
-                                              bool* results) {
+// The equations of up to kBatchKeys hashes, whose words are fetched.
+EXACTBLOOM_RIBBON_INLINE void FindEquations(const PreparedRibbon& filter,
+                                            const std::uint64_t* hashes, std::size_t count,
+                                            Equation* equations) {
   const std::size_t record_bytes = RecordBytes(filter.buckets);
   for (std::size_t i = 0; i < count; ++i) {
     __builtin_prefetch(filter.records + FindShard(hashes[i], filter.shards).shard * record_bytes);
   }
-  Equation equations[kBatchKeys];
   for (std::size_t i = 0; i < count; ++i) {
     equations[i] = MakeEquation(filter, hashes[i]);
     Fetch(filter, equations[i]);
   }
-  for (std::size_t i = 0; i < count; ++i) results[i] = Holds(filter, equations[i]);
 }
 
 }  // namespace exactbloom::filter::ribbon

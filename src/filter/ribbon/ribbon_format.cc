@@ -152,9 +152,10 @@ double ExactRate(const RibbonShape& shape, const unsigned char* records) {
       continue;
     }
     const auto* deviations = reinterpret_cast<const signed char*>(record + kDeviationsOffset);
-    const std::uint32_t start_count = LoadWord<std::uint16_t>(record + kStartCountOffset);
+    const std::uint64_t scale =
+        EvenScale(LoadWord<std::uint16_t>(record + kStartCountOffset), inverse);
     for (std::uint32_t b = 0; b <= shape.buckets; ++b) {
-      starts[b] = EvenStart(b, start_count, inverse) + kStartStep * deviations[b];
+      starts[b] = EvenStart(b, scale) + kStartStep * deviations[b];
     }
     const double narrow = shape.wide_blocks == 0
                               ? 1.0

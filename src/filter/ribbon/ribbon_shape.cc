@@ -13,18 +13,16 @@ namespace {
 // buckets, whose records are longer. These are the fastest with which no filter of 20,000 keys and
 // more takes 1.9% above the bound at 10 bits per key.
 constexpr std::uint64_t kBucketKeys = 160;
-constexpr std::uint64_t kKeysPerFreeSlot = 400;
-constexpr std::uint64_t kMeanShardKeys = 10000;
+constexpr std::uint64_t kKeysPerFreeSlot = 300;
 
-// Up to so many, shards are whole parts of each other's hashes.
-constexpr std::uint64_t kShardUnit = 64;
+// From so many keys on there are so many shards at least, so that solving one takes no more memory
+// than 16 bits for each key of the filter.
+constexpr std::uint64_t kManyKeys = 250'000;
+constexpr std::uint64_t kShardsOfManyKeys = 24;
 
 std::uint64_t ShardsOfKeys(std::uint64_t keys) {
-  std::uint64_t shards = 1;
-  while (shards < kShardUnit && keys / shards > kMostMeanShardKeys) shards *= 2;
-  if (keys / shards <= kMostMeanShardKeys) return shards;
-  constexpr std::uint64_t kKeysPerUnit = kShardUnit * kMeanShardKeys;
-  return kShardUnit * ((keys + kKeysPerUnit / 2) / kKeysPerUnit);
+  const std::uint64_t shards = (keys + (kMostMeanShardKeys - 1)) / kMostMeanShardKeys;
+  return keys < kManyKeys ? shards : std::max(shards, kShardsOfManyKeys);
 }
 
 std::uint64_t RoundedUp(std::uint64_t slots) {

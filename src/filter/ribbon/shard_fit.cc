@@ -48,16 +48,16 @@ ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint
   using Deviation = std::numeric_limits<signed char>;
   const Places places(std::accumulate(counts, counts + buckets, std::int64_t{0}), slots);
   const auto end = static_cast<std::uint32_t>(places.end());
-  const std::uint64_t inverse = InverseOfBuckets(buckets);
+  const std::uint64_t scale = EvenScale(end, InverseOfBuckets(buckets));
   ShardFit fit;
   fit.starts[0] = 0;
   fit.deviations[0] = 0;
-  fit.starts[buckets] = EvenStart(buckets, end, inverse);
+  fit.starts[buckets] = EvenStart(buckets, scale);
   fit.deviations[buckets] = 0;
   std::int64_t keys_before = 0;
   for (std::uint32_t b = 1; b < buckets; ++b) {
     keys_before += counts[b - 1];
-    const std::int64_t even = EvenStart(b, end, inverse);
+    const std::int64_t even = EvenStart(b, scale);
     const std::int64_t wanted =
         std::max<std::int64_t>(places.StartAfter(keys_before), fit.starts[b - 1]);
     const std::int64_t deviation =
@@ -69,7 +69,7 @@ ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint
   // Counts that no bytes describe. The shard will hardly be solved, and then has another seed.
   for (std::uint32_t b = 0; b <= buckets; ++b) {
     fit.deviations[b] = 0;
-    fit.starts[b] = EvenStart(b, end, inverse);
+    fit.starts[b] = EvenStart(b, scale);
   }
   return fit;
 }
