@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <utility>
+
 #include "ribbon_solver.h"
 
 #define EXACTBLOOM_RIBBON_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
@@ -96,15 +98,28 @@ EXACTBLOOM_RIBBON_TARGET void Eliminate(ShardSystem& system) { ribbon::Eliminate
 // The windows of four columns.
 struct Windows {
   __m256i words;
-  __m256i columns;  // their numbers
+  __m256i result_shifts;  // to the columns' results in a row's place
 };
 
+EXACTBLOOM_RIBBON_TARGET inline __m256i Broadcast(const std::uint64_t& word) {
+  return _mm256_set1_epi64x(static_cast<long long>(word));
+}
+
 // Moves the windows to the slot before and solves for it.
-EXACTBLOOM_RIBBON_TARGET inline void SolveSlot(Windows& windows, __m256i row, __m256i results) {
+EXACTBLOOM_RIBBON_TARGET inline __attribute__((always_inline)) void SolveSlot(Windows& windows,
+                                                                              const ShardRow& row) {
   const __m256i moved = _mm256_add_epi64(windows.words, windows.words);
-  const __m256i sums = Parities(_mm256_and_si256(moved, row));
-  const __m256i bits = _mm256_xor_si256(sums, _mm256_srlv_epi64(results, windows.columns));
-  windows.words = _mm256_or_si256(moved, _mm256_and_si256(bits, _mm256_set1_epi64x(1)));
+  const __m256i sums = Parities(_mm256_and_si256(moved, Broadcast(row.coefficients)));
+  const __m256i results = _mm256_srlv_epi64(Broadcast(row.place), windows.result_shifts);
+  const __m256i bits = _mm256_and_si256(_mm256_xor_si256(sums, results), _mm256_set1_epi64x(1));
+  windows.words = _mm256_or_si256(moved, bits);
+}
+
+// Without a loop, so that all windows stay in registers.
+template <std::size_t... kIndices>
+EXACTBLOOM_RIBBON_TARGET inline __attribute__((always_inline)) void SolveSlotOfAll(
+    Windows* windows, const ShardRow& row, std::index_sequence<kIndices...> /*of them*/) {
+  (SolveSlot(windows[kIndices], row), ...);
 }
 
 template <std::uint32_t kVectors>
@@ -113,7 +128,7 @@ EXACTBLOOM_RIBBON_TARGET void SubstituteVectors(const ShardSystem& system, std::
                                                 unsigned char* columns) {
   Windows windows[kVectors];
   for (std::uint32_t i = 0; i < kVectors; ++i) {
-    const int first = static_cast<int>(kLanes * i);
+    const int first = kResultsShift + static_cast<int>(kLanes * i);
     windows[i] = {_mm256_setzero_si256(),
                   _mm256_setr_epi64x(first, first + 1, first + 2, first + 3)};
   }
@@ -121,12 +136,8 @@ EXACTBLOOM_RIBBON_TARGET void SubstituteVectors(const ShardSystem& system, std::
     const std::uint32_t block = (end - 1) / kRowBits;
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const ShardRow& equation = system.rows[slot - first_slot + 1];
-      const __m256i row = _mm256_set1_epi64x(static_cast<long long>(equation.coefficients));
-      const __m256i results =
-          _mm256_set1_epi64x(static_cast<long long>(equation.place >> kResultsShift));
-#pragma GCC unroll 8
-      for (std::uint32_t i = 0; i < kVectors; ++i) SolveSlot(windows[i], row, results);
+      const ShardRow& row = system.rows[slot - first_slot + 1];
+      SolveSlotOfAll(windows, row, std::make_index_sequence<kVectors>());
     }
     std::uint64_t solution[kVectors * kLanes];
     for (std::uint32_t i = 0; i < kVectors; ++i) {
