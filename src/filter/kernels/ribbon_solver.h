@@ -148,24 +148,28 @@ EXACTBLOOM_RIBBON_INLINE std::size_t Step(ShardSystem& system, std::uint64_t coe
 EXACTBLOOM_RIBBON_INLINE void AddEquations(const ShardHashing& hashing, const std::int32_t* starts,
                                            const std::uint64_t* hashes, std::size_t count,
                                            ShardSystem& system) {
-  std::size_t left = system.waiting;
+  const ShardHashing of_shard = hashing;
+  ShardSystem added = system;  // not in memory that a step might change
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t hash = hashes[i];
-    const auto [bucket, fraction] = FindBucket(RestOf(hashing, hash), hashing.buckets);
-    const std::uint32_t start = StartBetween(starts[bucket], starts[bucket + 1], fraction);
-    left = Step(system, Coefficients(hash), PlaceOf(start, Results(hash)), left);
+    const auto [bucket, fraction] = FindBucket(RestOf(of_shard, hash), of_shard.buckets);
+    const std::int32_t* const start_of_bucket = starts + bucket;
+    const std::uint32_t start = StartBetween(start_of_bucket[0], start_of_bucket[1], fraction);
+    added.waiting = Step(added, Coefficients(hash), PlaceOf(start, Results(hash)), added.waiting);
   }
-  system.waiting = left;
+  system = added;
 }
 
 EXACTBLOOM_RIBBON_INLINE void Eliminate(ShardSystem& system) {
-  while (system.waiting != 0 && !system.contradicts) {
+  ShardSystem solved = system;
+  while (solved.waiting != 0 && !solved.contradicts) {
     std::size_t left = 0;
-    for (std::size_t i = 0; i < system.waiting; ++i) {
-      left = Step(system, system.waiting_coefficients[i], system.waiting_places[i], left);
+    for (std::size_t i = 0; i < solved.waiting; ++i) {
+      left = Step(solved, solved.waiting_coefficients[i], solved.waiting_places[i], left);
     }
-    system.waiting = left;
+    solved.waiting = left;
   }
+  system = solved;
 }
 
 // Adds the low bits of a column's word to its place in the block.
