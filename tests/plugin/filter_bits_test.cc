@@ -17,6 +17,7 @@
 #include "bits_builder_fixture.h"
 #include "builder_fault.h"
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/ribbon_filter.h"
 #include "faulty_policy.h"
 #include "plugin/bits_builder.h"
 #include "plugin/filter_bits_interface.h"
@@ -73,6 +74,23 @@ TEST_P(FilterBits, AnyFlippedBitOfATrailerLetsAllKeysPass) {
     for (const rocksdb::FilterPolicy* policy : {policy_.get(), stock_.get()}) {
       const std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(damaged));
       for (std::uint64_t i = 0; i < 32; ++i) EXPECT_TRUE(reader->MayMatch(KeyOf(i))) << bit;
+    }
+  }
+}
+
+// Also the policies of this version, which do not build them.
+TEST(RibbonBlocks, LetAllKeysPassStockReaders) {
+  const PolicyPointer policies[] = {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)),
+                                    PolicyPointer(rocksdb::NewRibbonFilterPolicy(10)),
+                                    NewPolicy(FilterKind::kClassic)};
+  for (const std::uint64_t keys : {0U, 3U, 1000U, 40000U}) {
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(KeyOf(i));
+    const FilterBlock block = builder.Finish();
+    for (const PolicyPointer& policy : policies) {
+      const std::unique_ptr<FilterBitsReader> reader(
+          policy->GetFilterBitsReader(Slice(block.data.get(), block.size)));
+      for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_TRUE(reader->MayMatch(KeyOf(i))) << keys;
     }
   }
 }
