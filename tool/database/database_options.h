@@ -25,8 +25,8 @@ inline constexpr char kBlockBasedTables[] = "TableOptions/BlockBasedTable";
 inline constexpr char kBeforeRemoval[] =
     R"(Before ExactBloom is removed, set rocksdb_bloom:10, replace the filters, and set
 bloomfilter:10: a RocksDB that does not know the policy drops it without an
-error, and neither uses nor writes any filter (docs/operations.md, Switching
-off).)";
+error, and neither uses nor writes any filter.
+See docs/operations.md, Switching off.)";
 
 // What to do where no key goes into a filter: see FiltersNothing.
 inline constexpr char kSetWholeKeys[] =
