@@ -65,7 +65,9 @@ ShardFit FitStarts(const std::uint32_t* counts, std::uint32_t buckets, std::uint
     fit.deviations[b] = static_cast<signed char>(deviation);
     fit.starts[b] = static_cast<std::int32_t>(even + kStartStep * deviation);
   }
-  if (std::is_sorted(fit.starts.begin(), fit.starts.begin() + buckets + 1)) return fit;
+  const bool is_sorted = std::is_sorted(fit.starts.begin(), fit.starts.begin() + buckets + 1);
+  // Rounding to a step may begin a last bucket of a key or two at the end, which is no start slot.
+  if (is_sorted && fit.starts[buckets - 1] < places.end()) return fit;
   // Counts that no bytes describe. The shard will hardly be solved, and then has another seed.
   for (std::uint32_t b = 0; b <= buckets; ++b) {
     fit.deviations[b] = 0;

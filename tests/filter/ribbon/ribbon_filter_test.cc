@@ -239,6 +239,17 @@ TEST(RibbonFilter, HashesOfOneShardPassAndTheExactRateSaysSo) {
   EXPECT_NEAR(passed, expected, 5 * std::sqrt(expected));
 }
 
+// The last bucket then needs no slot of its own. There are from two buckets to many.
+TEST(RibbonFilter, KeysOfALastBucketThatIsAlmostEmptyAreNotDenied) {
+  for (std::uint64_t keys = 240; keys < 15000; keys += keys / 100) {
+    std::vector<std::uint64_t> hashes = RandomHashes(keys, keys);
+    const std::uint32_t buckets = filter::ShapeOfKeys(keys).buckets;
+    for (std::uint64_t& hash : hashes) hash -= hash / buckets;
+    hashes.back() = ~std::uint64_t{0};
+    EXPECT_EQ(Denied(BlockOfHashes(WithBits(10), hashes).bytes(), hashes), 0U) << keys;
+  }
+}
+
 TEST(RibbonFilter, HashesWithoutEntropyAreNotDenied) {
   for (const int shift : {0, 20, 40, 58}) {
     std::vector<std::uint64_t> hashes(50000);
