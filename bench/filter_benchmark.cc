@@ -27,7 +27,6 @@
 #include "readamp/policy_measurement.h"
 #include "readamp/tree/database.h"
 #include "tool/support/errors.h"
-#include "tool/support/progress.h"
 #include "tool/support/rate_deviation.h"
 
 namespace exactbloom {
@@ -59,7 +58,6 @@ struct Keys {
 
   template <typename NumberOf>
   void Fill(const NumberOf& number_of) {
-    support::CheckForInterrupts();
     for (std::size_t i = 0; i < kKeysAtOnce; ++i) {
       const std::uint64_t number = number_of(i);
       words[i] = {readamp::SplitMix::Mix(number), number};
