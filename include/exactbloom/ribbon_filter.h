@@ -1,7 +1,7 @@
 // A Ribbon filter in a block of bytes, without a database: at 10 bits per key 7 times fewer false
 // positives than the best Bloom filter of the same bytes, for about twice the time to build. Below
-// some 250 keys a Bloom filter is better, and some 20 keys pass all. Used as bloom_filter.h is;
-// docs/format.md describes every byte.
+// some 135 keys a Bloom filter is better, and with 29 or fewer all keys pass. Used as
+// bloom_filter.h is; docs/format.md describes every byte.
 //
 //   RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
 //   for (const std::string& word : words) builder.AddKey(word);
@@ -86,9 +86,9 @@ class RibbonPlan {
   // fewer bits. Only for plans of Plan, not of PlanWithin.
   bool IsCut() const { return is_cut_; }
 
-  // Returns the expected rate: the mean of the exact rates of all blocks of this plan. A single
-  // block's differs, with a standard deviation of 1% at 1,000 keys and .2% at 20,000; its view
-  // tells it.
+  // Returns the expected rate: within 0.3% the mean of the exact rates of all blocks of this plan.
+  // A single block's differs, with a standard deviation of 1% at 1,000 keys and .2% at 20,000; its
+  // view tells it.
   double FalsePositiveRate() const { return rate_; }
 
  private:

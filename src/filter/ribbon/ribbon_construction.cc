@@ -13,7 +13,7 @@
 namespace exactbloom::filter {
 namespace {
 
-// Seeds of a shard. Of random shards about one in thirty fails with each of them.
+// Seeds of a shard. Of random shards about one in 200 fails with each of them.
 constexpr unsigned kShardSeeds = 48;
 
 // The slots that a shard gets at most: more where keys were chosen to share shards do not help.
