@@ -52,7 +52,6 @@ int main(int, char** argv) {
   delete db;
 }
 """
-TABLES = "options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));"
 # What a program does that loads an OPTIONS file, argv[2].
 LOADS = """
   rocksdb::ConfigOptions config;
@@ -160,7 +159,7 @@ class AdviceTest(unittest.TestCase):
         file = self.options_file(advice)
         self.run_command(f"db_bench --db=NEW --options_file={file} --num=60000 --benchmarks=fillseq,compact")
         self.assertEqual(self.filters("NEW"), {"ribbon"})
-        self.run_program(advice, advice.code + TABLES)
+        self.run_program(advice, advice.code)
         self.assertEqual(self.filters("DB"), {"ribbon"})
 
 

@@ -529,22 +529,6 @@ TEST_F(AdviseCommand, GivesOneSettingToColumnFamiliesThatAreAlike) {
             families[1]);
 }
 
-TEST_F(AdviseCommand, SaysThatNoKeyIsInAnyFilter) {
-  fs::remove_all(path());
-  rocksdb::BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(14.7, -1));
-  table_options.whole_key_filtering = false;
-  Make(OptionsWith(table_options));
-  const json family = Family();
-  EXPECT_TRUE(Mentions(family.at("refusal"), "no key is in any filter"));
-  EXPECT_TRUE(family.at("advice").is_null());
-  EXPECT_TRUE(family.at("candidates").empty());
-  const std::string text = AskTool("advise " + path()).out;
-  EXPECT_TRUE(Mentions(text, "\nNo advice for default: no key is in any filter, since "));
-  EXPECT_TRUE(Mentions(text, "\nTo do: set whole_key_filtering=true, or a prefix_extractor"));
-  EXPECT_EQ(text.find("filter_policy="), std::string::npos);
-}
-
 TEST_F(AdviseCommand, DoesWithoutOptionsAndWithoutOneTable) {
   fs::resize_file(TableFilesIn(path()).back(), 100);
   EXPECT_EQ(AskToolForJson("advise " + path(), 1).at("unreadable_tables"), 1);

@@ -156,7 +156,7 @@ class Ways {
       const bool is_for_all = names.size() == families_;
       if (families_ > 1 && is_for_all) text += "  // each column family\n";
       if (!is_for_all) text += fmt::format("  // {}\n", fmt::join(names, ", "));
-      text += fmt::format("  {}\n", line);
+      text += Indented(line);
     }
     return text;
   }

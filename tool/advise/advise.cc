@@ -63,8 +63,9 @@ bool HasOtherFilters(const FamilyAdvice& advice, const FamilyOptions& options,
       inspection.tables.begin(), inspection.tables.end(), [&](const TableReport& table) {
         const bool counts =
             table.filter.column_family == advice.tree.column_family && table.NeedsFilter();
-        return counts && (!table.Filters() || options.reader == nullptr ||
-                          table.filter.policy != options.reader->Name());
+        return counts && !IsWithoutPrefix(table, options) &&
+               (!table.Filters() || options.reader == nullptr ||
+                table.filter.policy != options.reader->Name());
       });
 }
 
@@ -110,9 +111,11 @@ FamilyAdvice AdviseFamily(const Tree& tree, const std::vector<Tree>& trees,
   advice.tree = tree;
   advice.policy = PolicyNow(options);
   advice.warnings = WarningsOf(tree.column_family, inspection, log);
-  if (tree.filters_nothing) {
+  if (tree.FiltersNoKey()) {
     advice.refusal =
-        "no key is in any filter, since whole_key_filtering=false and no prefix_extractor is set";
+        fmt::format("no key is in any filter, since whole_key_filtering=false and {}",
+                    tree.filters_nothing ? "no prefix_extractor is set"
+                                         : "no key has a prefix by " + options->prefix_extractor);
     advice.remedy = kSetWholeKeys;
     return advice;
   }
@@ -163,7 +166,11 @@ void UniteSettings(std::vector<FamilyAdvice>* families) {
     kinds[{family.Best()->ribbonfilter, FormatPolicy(kind)}].push_back(&family);
   }
   const auto bits_of = [](const FamilyAdvice* family) {
-    return family->Best()->options.bits_per_key;
+    const TreePlan& best = *family->Best();
+    // The option of ribbonfilter is that of a Bloom filter of the same rate.
+    return best.ribbonfilter ? 8.0 * static_cast<double>(best.filters.bytes) /
+                                   static_cast<double>(family->tree.Keys())
+                             : best.options.bits_per_key;
   };
   constexpr double kRounding = 1e-6;
   for (auto& [kind, members] : kinds) {
@@ -198,11 +205,13 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
   advice->options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                                       advice->tree.column_family, best.policy);
   const bool has_families = inspection.families.size() > 1;
+  const char* const options = has_families ? "family_options" : "options";
   advice->code_line =
       best.ribbonfilter
           ? fmt::format(
-                "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}, -1));",
-                best.options.bits_per_key)
+                "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}, -1));\n"
+                "{}.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));",
+                best.options.bits_per_key, options)
           : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy({}, \"{}\");",
                         has_families ? "&db_options, &family_options" : "&options", best.policy);
 }

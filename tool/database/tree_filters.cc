@@ -1,6 +1,7 @@
 #include "tree_filters.h"
 
 #include <fmt/format.h>
+#include <rocksdb/slice_transform.h>
 
 #include <cmath>
 #include <cstddef>
@@ -49,6 +50,12 @@ class Prediction {
         for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
       }
       group.then.build_bytes = BuildBytesOf(group);
+      if (group.without_prefix) {
+        group.bits_per_key = 0.0;
+        group.filter = "none";
+        group.reason = "no key has a prefix";
+        continue;
+      }
       // The option of ribbonfilter is that of a Bloom filter of the same rate.
       if (built_in_ != nullptr) {
         group.bits_per_key =
@@ -159,7 +166,7 @@ class Prediction {
 
   bool HasFilter(const PlannedGroup& group) const {
     return group.bits_per_key >= kMinBitsPerKey && !tree_.filters_nothing &&
-           !(group.bottommost && tree_.optimizes_for_hits);
+           !group.without_prefix && !(group.bottommost && tree_.optimizes_for_hits);
   }
 
   static std::vector<PlannedGroup> SizesOf(const PlannedGroup& group) {
@@ -265,6 +272,28 @@ std::uint64_t Tree::Runs() const {
   return runs;
 }
 
+bool Tree::FiltersNoKey() const {
+  if (filters_nothing) return true;
+  for (const auto& [level, groups] : levels) {
+    const bool is_filtered = std::any_of(groups.begin(), groups.end(), [](const TableGroup& group) {
+      return !group.without_prefix;
+    });
+    if (is_filtered) return false;
+  }
+  return true;
+}
+
+bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
+  const TableFilter& filter = table.filter;
+  const bool got_none = filter.family == FilterFamily::kNone && !filter.policy.empty();
+  const bool is_left_out = options.options.optimize_filters_for_hits && table.bottommost;
+  if (!got_none || is_left_out || filter.whole_key_filtering) return false;
+  if (options.table == nullptr || options.table->whole_key_filtering) return false;
+  const rocksdb::SliceTransform* extractor = options.options.prefix_extractor.get();
+  return filter.prefix_extractor ==
+         (extractor == nullptr ? options.prefix_extractor : extractor->AsString());
+}
+
 FilterSums Tree::Now() const {
   FilterSums sums;
   for (const auto& [level, groups] : levels) {
@@ -275,9 +304,9 @@ FilterSums Tree::Now() const {
 
 std::vector<Tree> TreesOf(const Inspection& inspection) {
   std::map<std::string, Tree> trees;
-  // By column family, level, whether they are bottommost, and in level 0, where each table is a
-  // sorted run, by size: keys within a fifth.
-  std::map<std::tuple<std::string, int, bool, int>, TableGroup> groups;
+  // By column family, level, whether they are bottommost or without prefix, and in level 0, where
+  // each table is a sorted run, by size: keys within a fifth.
+  std::map<std::tuple<std::string, int, bool, bool, int>, TableGroup> groups;
   constexpr double kSizesPerDoubling = 4.0;
   std::map<decltype(groups)::key_type, std::map<std::uint64_t, TableGroup>> sizes;
   for (const TableReport& table : inspection.tables) {
@@ -286,7 +315,9 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     const std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
     if (keys == 0) continue;
     const double size = filter.level == 0 ? std::log2(static_cast<double>(keys) + 1.0) : 0.0;
-    const std::tuple place(filter.column_family, filter.level, table.bottommost,
+    const FamilyOptions* options = inspection.OptionsOf(filter.column_family);
+    const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
+    const std::tuple place(filter.column_family, filter.level, table.bottommost, without_prefix,
                            static_cast<int>(kSizesPerDoubling * size));
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
@@ -294,6 +325,7 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
       group->keys += keys;
       group->most_keys = std::max(group->most_keys, keys);
       group->bottommost = table.bottommost;
+      group->without_prefix = without_prefix;
       group->asked += table.asked;
       group->now.Add({filter.bytes, table.asked * table.PassRate(), table.BuildBytes()});
     }

@@ -39,6 +39,7 @@ struct TableGroup {
   // Empty: all are equal.
   std::vector<TableGroup> sizes;
   std::uint64_t most_keys = 0;  // of the largest
+  bool without_prefix = false;  // as IsWithoutPrefix
 };
 
 // The tables of a column family that could be read and have keys: lookups read nothing of one that
@@ -55,7 +56,12 @@ struct Tree {
   std::uint64_t Keys() const;
   std::uint64_t Runs() const;  // each table of level 0 is a sorted run
   FilterSums Now() const;      // of the present filters
+  bool FiltersNoKey() const;   // by the present options
 };
+
+// Whether none of the keys of a table has a prefix, and only prefixes go into filters, when it was
+// written as by the present options of its column family.
+bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options);
 
 // The column families that have keys, by their names.
 std::vector<Tree> TreesOf(const Inspection& inspection);

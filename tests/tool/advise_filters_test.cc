@@ -1,0 +1,89 @@
+// advise: what filters hold, and how their sizes compare.
+#include <gtest/gtest.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
+
+#include <cstdint>
+#include <string>
+
+#include "exactbloom/filter_policy.h"
+#include "sample_database.h"
+#include "tool_command.h"
+
+namespace exactbloom {
+namespace {
+
+using nlohmann::json;
+using testing::AskTool;
+using testing::AskToolForJson;
+
+class AdviseFilters : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kKeys = 3000;
+
+  std::string path() const { return directory_.path("db"); }
+
+  json Family() const { return AskToolForJson("advise " + path()).at("column_families").at(0); }
+
+  TemporaryDirectory directory_;
+};
+
+// By the bits per key of the filters, which the option of ribbonfilter exceeds.
+TEST_F(AdviseFilters, ComparesBitsPerKeyOfRibbonFilters) {
+  {
+    Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    const rocksdb::Options options =
+        OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10.1)));
+    ASSERT_TRUE(db->CreateColumnFamily(options, "other", &other).ok());
+    PutAndFlush(*db, 10 * kKeys);
+    PutAndFlush(*db, 10 * kKeys, "value", 0, other);
+    db->DestroyColumnFamilyHandle(other);
+  }
+  EXPECT_TRUE(Mentions(AskTool("advise " + path()).out,
+                       "In C++:\n  // each column family\n  table_options.filter_policy.reset("));
+}
+
+TEST_F(AdviseFilters, SaysThatNoKeyIsInAnyFilter) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(14.7, -1));
+  table_options.whole_key_filtering = false;
+  PutAndFlush(*Open(OptionsWith(table_options), path()), kKeys);
+  const json family = Family();
+  EXPECT_TRUE(Mentions(family.at("refusal"), "no key is in any filter"));
+  EXPECT_TRUE(family.at("advice").is_null());
+  EXPECT_TRUE(family.at("candidates").empty());
+  const std::string text = AskTool("advise " + path()).out;
+  EXPECT_TRUE(Mentions(text, "\nNo advice for default: no key is in any filter, since "));
+  EXPECT_TRUE(Mentions(text, "\nTo do: set whole_key_filtering=true, or a prefix_extractor"));
+  EXPECT_EQ(text.find("filter_policy="), std::string::npos);
+}
+
+// By this extractor none of the keys has a prefix in the first table, and all have in the second.
+TEST_F(AdviseFilters, ExpectsNoFilterOfKeysWithoutPrefix) {
+  rocksdb::Options options = OptionsWith(nullptr);
+  auto& table_options = *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  table_options.whole_key_filtering = false;
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(KeyOf(0).size() + 1));
+  ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom:10").ok());
+  PutAndFlush(*Open(options, path()), kKeys);
+  json family = Family();
+  EXPECT_TRUE(Mentions(family.at("refusal"), "no key has a prefix by rocksdb.FixedPrefix"));
+  EXPECT_FALSE(family.at("compact"));
+  EXPECT_EQ(AskToolForJson("inspect " + path()).at("plans").at(0).at("filter_bytes"), 0);
+
+  {
+    const Database db = Open(options, path());
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      ASSERT_TRUE(db->Put({}, KeyOf(key) + "more", "value").ok());
+    }
+    ASSERT_TRUE(db->Flush({}).ok());
+  }
+  family = Family();
+  EXPECT_TRUE(family.at("refusal").is_null());
+  EXPECT_FALSE(family.at("compact")) << "it would give the first table no filter";
+  EXPECT_GT(family.at("rewritten").at("wasted_reads"), 0.9);
+}
+
+}  // namespace
+}  // namespace exactbloom
