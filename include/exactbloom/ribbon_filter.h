@@ -99,6 +99,7 @@ class RibbonPlan {
   std::size_t block_bytes_ = 0;
   double rate_ = 1.0;
   bool is_cut_ = false;
+  bool keeps_rate_ = false;
 };
 
 // Collects keys and makes filters from them, one after the other. Must not be used by several

@@ -184,13 +184,17 @@ class ShardBuilder {
   std::uint32_t first_slot_ = 0;   // of the present shard
 };
 
-// With a target rate there may be a column more than expected.
+// With a target rate there may be a column more than expected, or as much of it as blocks hold.
 RibbonShape LargestShape(const RibbonPurpose& purpose, std::uint64_t keys) {
   RibbonShape shape = purpose.shape;
   if (purpose.target_rate == 0.0 || shape.shards == 0) return shape;
   SetSizeStep(shape, std::min(SizeStep(shape) + shape.Blocks(), MostSizeStep(shape)));
-  const bool fits = RibbonBlockBytes(shape, keys, purpose.hash_seed) <= purpose.most_block_bytes;
-  return fits ? shape : purpose.shape;
+  const std::uint64_t bytes = RibbonBlockBytes(shape, keys, purpose.hash_seed);
+  if (bytes > purpose.most_block_bytes) {
+    const std::uint64_t too_many = bytes - purpose.most_block_bytes;
+    FillColumns(shape, std::max(shape.ColumnBytes() - too_many, purpose.shape.ColumnBytes()));
+  }
+  return shape;
 }
 
 // The shape with the fewest columns by which a filter of these records keeps the rate.

@@ -51,7 +51,7 @@ PlannedShape PlanShape(const Options& options, std::uint64_t keys) {
     return {is_cut ? within_limit() : shape, is_cut};
   }
   const double wanted = std::floor(static_cast<double>(keys) * options.bits_per_key / 8.0);
-  const bool is_cut = wanted > static_cast<double>(most);
+  const bool is_cut = wanted > static_cast<double>(most) || filter::ShapeOfKeys(keys).slots == 0;
   return {ShapeOfBytes(options, keys, std::min(wanted, static_cast<double>(most))), is_cut};
 }
 
@@ -100,6 +100,7 @@ RibbonPlan RibbonFilterBuilder::Plan(std::uint64_t keys) const {
   const PlannedShape planned = PlanShape(options_, keys);
   RibbonPlan plan = MakePlan(keys, planned.shape);
   plan.is_cut_ = planned.is_cut;
+  plan.keeps_rate_ = options_.false_positive_rate > 0.0 && !planned.is_cut;
   return plan;
 }
 
@@ -142,7 +143,9 @@ FilterBlock RibbonFilterBuilder::Finish(const RibbonPlan& plan) {
   purpose.shape =
       filter::ShapeWithin(KeyCount(), seed, plan.BlockBytes()).value_or(filter::RibbonShape{});
   purpose.hash_seed = seed;
-  purpose.target_rate = options_.false_positive_rate;
+  if (plan.keeps_rate_ && plan.Description().keys == KeyCount()) {
+    purpose.target_rate = options_.false_positive_rate;
+  }
   purpose.most_block_bytes = options_.block_bytes_limit - 1;
   FilterBlock block = filter::BuildRibbonBlock(purpose, state_->Hashes());
   state_->ForgetAlternate();

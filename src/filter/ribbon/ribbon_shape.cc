@@ -39,7 +39,9 @@ RibbonShape ShapeOfKeys(std::uint64_t keys) {
   RibbonShape shape;
   if (keys == 0 || keys > kMostSlots) return shape;
   const std::uint64_t shards = ShardsOfKeys(keys);
-  const std::uint64_t buckets = (keys / shards + kBucketKeys / 2) / kBucketKeys;
+  // Halves are rounded down, or the largest shards would have a bucket more than those of a key
+  // more.
+  const std::uint64_t buckets = (keys / shards + (kBucketKeys / 2 - 1)) / kBucketKeys;
   shape.shards = static_cast<std::uint32_t>(shards);
   const std::uint64_t slots =
       RoundedUp(std::max<std::uint64_t>(FirstSlotAfter(keys, shape.shards), kRowBits));

@@ -347,6 +347,23 @@ TEST(RibbonPlan, KeysThatFitIsTheMostThatFit) {
   }
 }
 
+TEST(RibbonPlan, KeysThatFitIsTheMostAroundEachChangeOfShards) {
+  const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithRate(0.01));
+  for (const std::uint64_t shards : {97U, 98U, 500U, 1000U, 100000U}) {
+    const std::uint64_t change = shards * filter::kMostMeanShardKeys;
+    EXPECT_LE(builder.BlockBytes(change - 1), builder.BlockBytes(change) + 8);
+    EXPECT_LE(builder.BlockBytes(change), builder.BlockBytes(change + 1) + 8);
+  }
+}
+
+TEST(RibbonPlan, MoreKeysThanAnyFilterHoldsDoNotFit) {
+  for (const double bits : {1.1, 5.0}) {
+    const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithBits(bits));
+    EXPECT_TRUE(builder.Plan(4'280'000'000).IsCut());
+    EXPECT_LT(builder.KeysThatFit(kBlockBytesLimit), 4'280'000'000U);
+  }
+}
+
 TEST(RibbonPlan, ALimitOfBlocksCutsTheBitsOfManyKeys) {
   Options options;
   options.block_bytes_limit = 4096;
@@ -384,6 +401,39 @@ TEST(RibbonRate, OfATargetIsKeptByEachBlock) {
         }
       }
     }
+  }
+}
+
+// Only a block of the builder's own plan is made larger to keep the rate.
+TEST(RibbonRate, OfATargetDoesNotMakeABlockLargerThanAskedFor) {
+  constexpr std::uint64_t kKeys = 3000;
+  const std::uint64_t wanted =
+      RibbonFilterBuilder::Create(WithRate(0.01))->Plan(kKeys).BlockBytes();
+  for (const std::uint64_t most : {wanted - 500, wanted, wanted + 8}) {
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithRate(0.01));
+    for (std::uint64_t salt = 0; salt < 20; ++salt) {
+      for (const std::uint64_t hash : RandomHashes(kKeys, salt)) {
+        builder.state().Hashes().Append(hash);
+      }
+      EXPECT_LE(builder.Finish(*builder.PlanWithin(kKeys, most)).size, most);
+      for (const std::uint64_t hash : RandomHashes(kKeys + 1, salt)) {
+        builder.state().Hashes().Append(hash);
+      }
+      EXPECT_LE(builder.Finish(builder.Plan(kKeys)).size, wanted);
+    }
+  }
+}
+
+TEST(RibbonRate, OfATargetIsKeptWithinTheLimitOfBlocks) {
+  constexpr std::uint64_t kKeys = 3000;
+  Options options = WithRate(0.01);
+  // Room for half of one more column.
+  options.block_bytes_limit =
+      RibbonFilterBuilder::Create(options)->Plan(kKeys).BlockBytes() + kKeys / 16;
+  for (std::uint64_t salt = 0; salt < 20; ++salt) {
+    const FilterBlock block = BlockOfHashes(options, RandomHashes(kKeys, salt));
+    EXPECT_LT(block.size, options.block_bytes_limit);
+    EXPECT_LE(RibbonFilterView(block.bytes()).FalsePositiveRate(), 0.01);
   }
 }
 
