@@ -1,7 +1,8 @@
 // A Ribbon filter in a block of bytes, without a database: at 10 bits per key 7 times fewer false
-// positives than the best Bloom filter of the same bytes, for about twice the time to build. Below
-// some 135 keys a Bloom filter is better, and with 29 or fewer all keys pass. Used as
-// bloom_filter.h is; docs/format.md describes every byte.
+// positives than the best Bloom filter of the same bytes (5 times at 1,000 keys), for about twice
+// the time to build. At 10 bits per key a Bloom filter is better for fewer than some 140 keys, and
+// a Ribbon filter of fewer than 30 keys lets every key pass. Used as bloom_filter.h is;
+// docs/format.md describes every byte.
 //
 //   RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
 //   for (const std::string& word : words) builder.AddKey(word);
@@ -59,7 +60,7 @@ namespace filter {
 struct RibbonShape;
 }  // namespace filter
 
-// The range of bits per key. Below, a Bloom filter is better.
+// The range of bits per key. With fewer, half of the absent keys and more would pass.
 inline constexpr double kMinRibbonBitsPerKey = 1.1;
 inline constexpr double kMaxRibbonBitsPerKey = 30.0;
 
@@ -79,11 +80,11 @@ class RibbonPlan {
   // The description that the block will have, unless it needs more columns to keep a rate.
   const RibbonDescription& Description() const { return description_; }
 
-  // The size of the block. One that is to keep a rate may need some bytes more.
+  // The size of the block. One of Plan that is to keep a rate may need some bytes more.
   std::size_t BlockBytes() const { return block_bytes_; }
 
   // Whether the keys need a larger block than Options::block_bytes_limit allows, so that they get
-  // fewer bits. Only for plans of Plan, not of PlanWithin.
+  // fewer bits, or are more than any filter holds. Only for plans of Plan, not of PlanWithin.
   bool IsCut() const { return is_cut_; }
 
   // Returns the expected rate: within 0.3% the mean of the exact rates of all blocks of this plan.
@@ -114,9 +115,10 @@ class RibbonFilterBuilder {
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
     // Unless zero, each filter gets instead the fewest bits whose expected rate is at most this:
     // kMinTargetRate .. kMaxTargetRate. A block whose own rate is above is made again, once, with
-    // the fewest bits by which it is not.
+    // the fewest bits by which it is not. Only blocks that are cut, or have crafted keys of which a
+    // shard lets all pass, stay above.
     double false_positive_rate = 0.0;
-    // Blocks stay below it; at most kBlockBytesLimit, and enough for any trailer and 64 bytes.
+    // Blocks stay below it. 100 .. kBlockBytesLimit: room for any trailer and 64 bytes at least.
     std::uint64_t block_bytes_limit = kBlockBytesLimit;
     // Required by CheckHashes and CheckBlock: Finish then keeps the hashes, which takes longer.
     bool detect_faults = false;
@@ -135,13 +137,15 @@ class RibbonFilterBuilder {
   static constexpr std::uint64_t kBytesPerKey = 8;
 
   // The most memory that Finish takes besides the block for `keys` keys, in bytes: at most 768 KiB,
-  // or 2 bytes per key. It is freed before Finish returns.
-  static std::uint64_t FinishBytes(std::uint64_t keys);
+  // or 2 bytes per key, and some kBytesPerKey more with detect_faults. It is freed before Finish
+  // returns. Crafted masses of equal hashes take up to 272 KiB more where there is memory. While a
+  // block that is to keep a rate is made, it has room for a column more.
+  std::uint64_t FinishBytes(std::uint64_t keys) const;
 
   // Adds a key of any bytes, which may be empty and are not needed after the call. A key equal to
   // the one before is not counted again. Keeps kBytesPerKey, and besides at most 16 KiB for up to
-  // 2,000 keys, and 64 KiB for more. Throws std::bad_alloc when memory is short; the builder can
-  // then only be cleared or destroyed.
+  // 2,000 keys, and some 64 KiB for more. Throws std::bad_alloc when memory is short; the builder
+  // can then only be cleared or destroyed.
   void AddKey(std::string_view key);
 
   // Adds an entry that a key shares with its neighbours, such as its prefix, and then the key.
@@ -165,7 +169,9 @@ class RibbonFilterBuilder {
   // Returns Plan(keys).BlockBytes().
   std::uint64_t BlockBytes(std::uint64_t keys) const { return Plan(keys).BlockBytes(); }
 
-  // The plan for a block of at most `block_bytes`. Returns nothing if no block is that small.
+  // The plan for a block of at most `block_bytes`, whatever rate the options ask for, and below the
+  // limit of the options. Returns nothing if no block is that small.
+  //   keys   0 .. 2^53
   std::optional<RibbonPlan> PlanWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
 
   // Returns how many keys fit into a block of at most `block_bytes` at the configured bits per key

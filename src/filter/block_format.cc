@@ -7,12 +7,6 @@
 namespace exactbloom::filter {
 namespace {
 
-void StoreLittleEndian(std::uint64_t value, std::size_t size, unsigned char* bytes) {
-  for (std::size_t i = 0; i < size; ++i) {
-    bytes[i] = static_cast<unsigned char>(value >> (8 * i));
-  }
-}
-
 std::uint64_t LoadLittleEndian(const unsigned char* bytes, std::size_t size) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
@@ -70,6 +64,12 @@ TrailerFields ReadFields(std::string_view block) {
 }
 
 }  // namespace
+
+void StoreLittleEndian(std::uint64_t value, std::size_t size, unsigned char* bytes) {
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes[i] = static_cast<unsigned char>(value >> (8 * i));
+  }
+}
 
 std::size_t TrailerBytesOf(std::string_view block) {
   if (block.size() <= kLeastTrailerBytes) return 0;

@@ -73,6 +73,9 @@ constexpr std::uint64_t BlockBytes(const FilterDescription& description) {
   return ArrayBytes(description.bits) + TrailerBytes(description.keys, description.hash_seed);
 }
 
+// Writes the lowest `size` bytes of a number.
+void StoreLittleEndian(std::uint64_t value, std::size_t size, unsigned char* bytes);
+
 // The fields of a trailer. `shape` is not there unless the kind is kRibbonKind.
 struct TrailerFields {
   unsigned kind = 0;

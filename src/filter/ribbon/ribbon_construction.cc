@@ -91,11 +91,8 @@ class DistinctHashes {
 void StoreRecord(std::uint32_t first_slot, std::uint32_t slots, unsigned seed,
                  const signed char* deviations, std::uint32_t buckets, unsigned char* record) {
   const std::uint32_t start_count = slots - (kRowBits - 1);
-  for (std::size_t i = 0; i < kStartCountOffset; ++i) {
-    record[i] = static_cast<unsigned char>(first_slot >> 8 * i);
-  }
-  record[kStartCountOffset] = static_cast<unsigned char>(start_count);
-  record[kStartCountOffset + 1] = static_cast<unsigned char>(start_count >> 8);
+  StoreLittleEndian(first_slot, kStartCountOffset, record);
+  StoreLittleEndian(start_count, kShardSeedOffset - kStartCountOffset, record + kStartCountOffset);
   record[kShardSeedOffset] = static_cast<unsigned char>(seed);
   std::memcpy(record + kDeviationsOffset, deviations, buckets + std::size_t{1});
 }
@@ -208,10 +205,10 @@ RibbonShape ShapeThatKeeps(double rate, const RibbonShape& shape, const unsigned
 
 }  // namespace
 
-std::uint64_t RibbonScratchBytes(std::uint64_t keys) {
+std::uint64_t RibbonScratchBytes(std::uint64_t keys, Consumed consumed) {
   const RibbonShape shape = ShapeOfKeys(keys);
   if (shape.shards == 0) return 0;
-  return SystemMemory::Bytes(MostShardKeys(keys)) + ShardLists::Bytes(keys, shape.shards);
+  return SystemMemory::Bytes(MostShardKeys(keys)) + ShardLists::Bytes(keys, shape.shards, consumed);
 }
 
 FilterBlock BuildRibbonBlock(const RibbonPurpose& purpose, HashStore& hashes) {

@@ -26,8 +26,8 @@ struct RibbonPurpose {
 // Consumes the hashes. Throws std::bad_alloc; the hashes are all there then.
 FilterBlock BuildRibbonBlock(const RibbonPurpose& purpose, HashStore& hashes);
 
-// The most memory that BuildRibbonBlock takes besides the block and the hashes, if the store does
-// not keep those.
-std::uint64_t RibbonScratchBytes(std::uint64_t keys);
+// The most memory that BuildRibbonBlock takes besides the block and the hashes of a store that does
+// this with them, but for shards of more hashes than are solved.
+std::uint64_t RibbonScratchBytes(std::uint64_t keys, Consumed consumed);
 
 }  // namespace exactbloom::filter

@@ -72,8 +72,9 @@ RibbonFilterBuilder::RibbonFilterBuilder(RibbonFilterBuilder&&) noexcept = defau
 RibbonFilterBuilder& RibbonFilterBuilder::operator=(RibbonFilterBuilder&&) noexcept = default;
 RibbonFilterBuilder::~RibbonFilterBuilder() = default;
 
-std::uint64_t RibbonFilterBuilder::FinishBytes(std::uint64_t keys) {
-  return filter::RibbonScratchBytes(keys);
+std::uint64_t RibbonFilterBuilder::FinishBytes(std::uint64_t keys) const {
+  const auto consumed = options_.detect_faults ? filter::Consumed::kKept : filter::Consumed::kFreed;
+  return filter::RibbonScratchBytes(keys, consumed);
 }
 
 void RibbonFilterBuilder::AddKey(std::string_view key) { state_->AddKey(key); }

@@ -12,8 +12,8 @@ namespace {
 constexpr int kShardsShift = 32;
 constexpr int kBucketsShift = 56;
 
-// Whether queries stay within a block whose columns have `bytes`. The columns are known; the wide
-// blocks, which are set, follow from the bytes.
+// Sets the wide blocks, which follow from the columns and their bytes. Returns whether any number
+// of them gives these bytes.
 bool SetWideBlocks(RibbonShape& shape, std::uint64_t bytes) {
   const std::uint32_t columns = shape.columns;
   shape.wide_blocks = 0;

@@ -13,10 +13,13 @@ std::uint64_t ShardLists::LaterChunks(std::uint64_t keys) {
   return (keys + HashStore::kMostChunkHashes) / kChunkHashes;
 }
 
-std::uint64_t ShardLists::Bytes(std::uint64_t keys, std::uint32_t shards) {
+std::uint64_t ShardLists::Bytes(std::uint64_t keys, std::uint32_t shards, Consumed consumed) {
   if (shards <= 1) return 0;
-  return FirstChunks(shards) * (kChunkHashes * sizeof(std::uint64_t) + sizeof(Chunk)) +
-         LaterChunks(keys) * sizeof(Chunk) + shards * sizeof(List) +
+  const std::uint64_t first_chunks = FirstChunks(shards);
+  const std::uint64_t later_chunks = LaterChunks(keys);
+  const std::uint64_t new_chunks = first_chunks + (consumed == Consumed::kKept ? later_chunks : 0);
+  return new_chunks * kChunkHashes * sizeof(std::uint64_t) +
+         (first_chunks + later_chunks) * sizeof(Chunk) + shards * sizeof(List) +
          keys / HashStore::kFewestChunkHashes * sizeof(memory_[0]);
 }
 

@@ -17,8 +17,8 @@ class ShardLists {
  public:
   static constexpr std::size_t kChunkHashes = 256;
 
-  // The memory that lists of `keys` hashes take beside those, if the store does not keep them.
-  static std::uint64_t Bytes(std::uint64_t keys, std::uint32_t shards);
+  // The memory that lists of `keys` hashes take beside a store that does this with them.
+  static std::uint64_t Bytes(std::uint64_t keys, std::uint32_t shards, Consumed consumed);
 
   // Prepares lists for the hashes of the store. With one shard they stay where they are. Throws
   // std::bad_alloc; no other function does.

@@ -81,12 +81,40 @@ TEST(RibbonMemory, OfFinishIsKnownBeforeAndFreed) {
     peak_bytes = kept;
     const FilterBlock block = builder.Finish();
     const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
-    EXPECT_LE(finish, static_cast<double>(RibbonFilterBuilder::FinishBytes(keys)) + kRounding);
+    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(keys)) + kRounding);
     EXPECT_LE(static_cast<double>(peak_bytes - before) - static_cast<double>(block.size) - hashes,
               most);
-    EXPECT_LE(static_cast<double>(RibbonFilterBuilder::FinishBytes(keys)), most);
+    EXPECT_LE(static_cast<double>(builder.FinishBytes(keys)), most);
     EXPECT_LE(static_cast<double>(live_bytes - before),
               static_cast<double>(block.size) + kRounding);
+  }
+}
+
+TEST(RibbonMemory, OfFinishIsKnownWhereHashesAreKept) {
+  RibbonFilterBuilder::Options options;
+  options.detect_faults = true;
+  for (const std::uint64_t keys : {1000U, 15600U, 15601U, 120000U, 1000000U}) {
+    SCOPED_TRACE(keys);
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    Add(builder, keys);
+    const std::size_t kept = live_bytes;
+    peak_bytes = kept;
+    const FilterBlock block = builder.Finish();
+    const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
+    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(keys)) + kRounding);
+  }
+}
+
+TEST(RibbonMemory, OfAMassOfEqualHashesIsBounded) {
+  for (const std::uint64_t keys : {100000U, 600000U}) {
+    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    Add(builder, keys / 2);
+    for (std::uint64_t i = 0; i < keys / 2; ++i) builder.state().Hashes().Append(42);
+    const std::size_t kept = live_bytes;
+    peak_bytes = kept;
+    const FilterBlock block = builder.Finish();
+    const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
+    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(keys)) + 272 * kKiB + kRounding);
   }
 }
 
