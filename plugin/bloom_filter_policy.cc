@@ -96,9 +96,10 @@ bool HasTreeListener(const rocksdb::DBOptions& options) {
   });
 }
 
-void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options) {
+void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
+                     bool warns_of_other_policies) {
   if (!FollowsTree(policy) || HasTreeListener(*options)) return;
-  options->listeners.push_back(NewTreeListener());
+  options->listeners.push_back(tree::MakeTreeListener(warns_of_other_policies));
 }
 
 BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)

@@ -29,7 +29,9 @@ inline constexpr char kBeforeRemoval[] =
 bool HasTreeListener(const rocksdb::DBOptions& options);
 
 // Adds a tree listener if the policy needs one and there is none. Throws std::bad_alloc.
-void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options);
+//   warns_of_other_policies   of families whose tables come from another policy, or from none
+void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
+                     bool warns_of_other_policies = true);
 
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:

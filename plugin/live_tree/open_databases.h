@@ -42,7 +42,7 @@ class OpenDatabases {
   std::vector<std::shared_ptr<OpenDatabase>> databases_;
 };
 
-std::unique_ptr<rocksdb::EventListener> MakeTreeListener();
+std::unique_ptr<rocksdb::EventListener> MakeTreeListener(bool warns_of_other_policies = true);
 
 // Returns what is known of the database with this root. Throws std::bad_alloc.
 std::shared_ptr<OpenDatabase> Follow(rocksdb::DB& root);

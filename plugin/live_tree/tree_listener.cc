@@ -43,6 +43,9 @@ bool AreKnown(const std::vector<LiveFile>& files) {
 // What is known of databases is not the listener's: a database may have two, or two databases one.
 class TreeListener : public rocksdb::EventListener {
  public:
+  explicit TreeListener(bool warns_of_other_policies)
+      : warns_of_other_policies_(warns_of_other_policies) {}
+
   const char* Name() const override { return kTreeListenerName; }
 
   void OnMemTableSealed(const rocksdb::MemTableInfo& info) override {
@@ -120,7 +123,7 @@ class TreeListener : public rocksdb::EventListener {
       database.FinishTable(table.family, table.job, number, info.table_properties);
       const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
                                info.reason == rocksdb::TableFileCreationReason::kCompaction;
-      if (is_of_a_job && !table.is_ours) {
+      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours) {
         NoteOtherPolicy(info.table_properties, database.FindOrAdd(table.family));
       }
       // RocksDB asks no policy for a table that gets no filter.
@@ -226,14 +229,15 @@ class TreeListener : public rocksdb::EventListener {
     database->is_stale = true;
   }
 
+  const bool warns_of_other_policies_;
   std::mutex mutex_;
   std::map<std::string, std::uint64_t> sealed_;  // entries, by family
 };
 
 }  // namespace
 
-std::unique_ptr<rocksdb::EventListener> MakeTreeListener() {
-  return std::make_unique<TreeListener>();
+std::unique_ptr<rocksdb::EventListener> MakeTreeListener(bool warns_of_other_policies) {
+  return std::make_unique<TreeListener>(warns_of_other_policies);
 }
 
 }  // namespace tree

@@ -55,7 +55,10 @@ Families FilledFamilies(const Families& families, Notes* notes) {
   return filled;
 }
 
-void AddListener(rocksdb::DBOptions* options) { AddTreeListener(Config().policy, options); }
+// The notes say which families have no policy of ExactBloom, and why.
+void AddListener(rocksdb::DBOptions* options) {
+  AddTreeListener(Config().policy, options, /*warns_of_other_policies=*/false);
+}
 
 void Announce(const rocksdb::DB& db, const Notes& notes) {
   const rocksdb::DBOptions options = db.GetDBOptions();

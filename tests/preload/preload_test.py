@@ -95,6 +95,8 @@ class StockPrograms(Preloaded):
     def test_db_bench_only_replaces(self):
         self.assertEqual(self.run_db_bench("classic_bloom  replace-only "), 0)
         self.assertIn("column family [default] has no filter policy, and gets none", self.log())
+        self.run_db_bench("exactbloom replace-only")  # which the user chose: no warning of tables without filters
+        self.assertNotIn("its tables have", self.log())
         self.assertGreater(self.run_db_bench("classic_bloom replace-only", "--bloom_bits=12"), 0.99 * LOOKUPS)
         self.assertEqual(self.policies(), ["classic_bloom:12"])
 
@@ -158,6 +160,7 @@ class StockPrograms(Preloaded):
         self.run_db_bench("{id=exactbloom;ribbon=false}")
         for policy, benchmarks in (("rocksdb_bloom", "readmissing"), ("rocksdb_bloom", "compact,readmissing"), (None, "readmissing")):
             self.assertGreater(stopped(policy, benchmarks), 0.97 * LOOKUPS, (policy, benchmarks))
+            self.assertEqual("No filter of ExactBloom is left: set bloomfilter:10" in self.inspect(), "compact" in benchmarks)
         self.assertEqual(self.policies(), ["bloomfilter:10:false"])
         self.assertNotIn("exactbloom", self.inspect().partition("\n\n")[2])
 

@@ -28,6 +28,11 @@ bloomfilter:10: a RocksDB that does not know the policy drops it without an
 error, and neither uses nor writes any filter.
 See docs/operations.md, Switching off.)";
 
+// The same once rocksdb_bloom has rewritten all filters.
+inline constexpr char kCanRemove[] =
+    R"(No filter of ExactBloom is left: set bloomfilter:10, and it can be removed.
+See docs/operations.md, Switching off.)";
+
 // What to do where no key goes into a filter: see FiltersNothing.
 inline constexpr char kSetWholeKeys[] =
     "set whole_key_filtering=true, or a prefix_extractor for seeks by prefix, and compact the "

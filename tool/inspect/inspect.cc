@@ -190,6 +190,20 @@ std::map<std::string, TreePlan> PlansOf(const Inspection& inspection) {
   return plans;
 }
 
+// Whether rocksdb_bloom is the only policy of ExactBloom that the OPTIONS file names, and no table
+// has a filter of ExactBloom.
+bool CanRemove(const Inspection& inspection) {
+  const auto& families = inspection.options->families;
+  const bool goes_back = std::all_of(families.begin(), families.end(), [](const auto& family) {
+    const BloomFilterPolicy* policy = BloomFilterPolicy::Of(family.second.reader.get());
+    return policy == nullptr || !HasOwnFilters(policy->Options());
+  });
+  return goes_back &&
+         std::none_of(inspection.tables.begin(), inspection.tables.end(), [](const auto& table) {
+           return !table.status.ok() || table.filter.family == FilterFamily::kExactBloom;
+         });
+}
+
 // Whether the OPTIONS file names ExactBloom's policies.
 bool NamesOurs(const Inspection& inspection) {
   if (!inspection.options) return false;
@@ -213,7 +227,9 @@ std::string FormatInspection(const Inspection& inspection, bool with_tables) {
   text += "\n" + FormatLevels(inspection);
   if (with_tables || inspection.database.empty()) text += FormatTables(inspection);
   text += FormatNotes(inspection);
-  if (NamesOurs(inspection)) text += fmt::format("\n{}\n", kBeforeRemoval);
+  if (NamesOurs(inspection)) {
+    text += fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kBeforeRemoval);
+  }
   for (const auto& [family, plan] : PlansOf(inspection)) {
     text += fmt::format("\nIf all tables of [{}] were written now, with {}:\n\n{}", family,
                         plan.policy, FormatPlan(plan));
