@@ -236,8 +236,8 @@ INSTANTIATE_TEST_SUITE_P(
                s.table.optimize_filters_for_memory = true;
              },
              LoadAll},
-        // The last compactions differ with the threads: 7.4 to 8.4 times in 50 runs, 8.7 in one on a
-        // busy machine.
+        // The last compactions differ with the threads: 7.4 to 8.4 times in 50 runs, 8.7 in one on
+        // a busy machine.
         Tree{"SmallPartitions", [](Scene& s) { PartitionFilters(512, &s.table); }, LoadAll, false,
              2.0, 9.5, 1.1},
         Tree{"Ascending", KeepDefaults, LoadAscending, false, 1.0, 1.05, 1.0},
