@@ -52,7 +52,7 @@ Status CorruptionOf(ConstructionFault fault) {
 // filter that lacks keys may reach RocksDB, so such a table gets an always-match block.
 class BitsBuilder : public NewestFilterBitsBuilder {
  public:
-  BitsBuilder(BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
+  BitsBuilder(FilterBuilder builder, const rocksdb::FilterBuildingContext& context,
               MemoryFit& memory_fit, std::unique_ptr<tree::SizedTable> table)
       : builder_(std::move(builder)),
         info_log_(context.info_log),
@@ -97,15 +97,13 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   // partition; RocksDB then takes the least size that is not. The built-in filter returns zero
   // below a cache line, where the trailer would be a large share of the block.
   size_t ApproximateNumEntries(size_t bytes) override {
-    constexpr std::uint64_t kLeastBits = 512;
-    const auto least = builder_.PlanWithin(1, bytes);
-    if (!least || least->Description().bits < kLeastBits) return 0;
-    return static_cast<size_t>(builder_.KeysThatFit(bytes));
+    constexpr std::size_t kLeastBytes = 76;
+    return bytes < kLeastBytes ? 0 : static_cast<size_t>(builder_.KeysThatFit(bytes));
   }
 
   // From 10.9 on, RocksDB calls this for every data block.
   size_t CalculateSpace(size_t num_entries) override {
-    const bool is_sized_by_rate = num_entries != 0 && builder_.options().false_positive_rate > 0.0;
+    const bool is_sized_by_rate = num_entries != 0 && builder_.IsSizedByRate();
     return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
                                                 : builder_.BlockBytes(num_entries));
   }
@@ -120,7 +118,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   // The fewest keys that are collected between two charges for them. There may be a chunk of the
   // hashes more, since they are counted where a key takes the long way.
   static constexpr std::uint64_t kKeysPerCharge =
-      CacheCharge::kEntryBytes / BloomFilterBuilder::kBytesPerKey / 4;
+      CacheCharge::kEntryBytes / FilterBuilder::kBytesPerKey / 4;
 
   __attribute__((noinline)) void AddKeySlowly(const Slice& key) {
     Add([&] { builder_.AddKey(View(key)); });
@@ -137,7 +135,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
       out_of_memory_ = true;
       Clear();
     } else if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) {
-      ChargeKeys(BloomFilterBuilder::kBytesPerKey);
+      ChargeKeys(0);
     }
   }
 
@@ -156,30 +154,34 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
   // Nothing for a table or partition that gets no filter.
   std::optional<Slice> FinishFilter(std::unique_ptr<const char[]>* buffer) {
+    const std::uint64_t keys = builder_.KeyCount();
     // A partition without keys is a block, too: RocksDB's MultiGet reads past an empty one.
-    if (builder_.KeyCount() == 0) return FinishBlock(builder_.Plan(), buffer);
+    if (keys == 0) return FinishBlock(builder_.Plan(0), buffer);
     if (table_ != nullptr) {
-      const double bits_per_key = table_->BitsPerKey(builder_.KeyCount());
+      const double bits_per_key = table_->BitsPerKey(keys);
       if (bits_per_key < kMinBitsPerKey) return std::nullopt;
       builder_.SetBitsPerKey(bits_per_key);
     }
-    BlockPlan plan = builder_.Plan();
-    if (plan.IsCut()) WarnOfTheBlockLimit();
-    if (memory_fit_ != nullptr) plan = memory_fit_->Fit(builder_, plan);
-    return FinishBlock(plan, buffer);
+    const FilterPlan meant = builder_.Plan(keys);
+    if (meant.IsCut()) WarnOfTheBlockLimit();
+    const FilterPlan plan = memory_fit_ == nullptr ? meant : memory_fit_->Fit(builder_, meant);
+    if (IsWithinBudget(plan)) return FinishBlock(plan, buffer);
+    if (IsWithinBudget(meant)) return FinishBlock(meant, buffer);
+    return std::nullopt;
   }
 
-  // Nothing if the budget has no room for the block.
-  std::optional<Slice> FinishBlock(const BlockPlan& plan, std::unique_ptr<const char[]>* buffer) {
-    if (table_ != nullptr && !table_->Take(plan.BlockBytes())) return std::nullopt;
+  bool IsWithinBudget(const FilterPlan& plan) {
+    return table_ == nullptr || table_->Take(plan.BlockBytes(), plan.IsRibbon());
+  }
+
+  Slice FinishBlock(const FilterPlan& plan, std::unique_ptr<const char[]>* buffer) {
     const std::uint64_t keys = builder_.KeyCount();
-    ChargeKeys(BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey,
-               plan.BlockBytes());
+    ChargeKeys(plan.BlockBytes() + builder_.FinishBytes(plan));
     FilterBlock block = builder_.Finish(plan);
     charged_keys_ = 0;
     finished_bytes_ += block.size;
-    const std::uint64_t kept = builder_.options().detect_faults ? keys : 0;
-    charge_.Set(finished_bytes_ + kept * BloomFilterBuilder::kBytesPerKey);
+    const std::uint64_t kept = builder_.DetectsFaults() ? keys : 0;
+    charge_.Set(finished_bytes_ + kept * FilterBuilder::kBytesPerKey);
     *buffer = std::move(block.data);
     return Slice(buffer->get(), block.size);
   }
@@ -190,8 +192,9 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     charge_.Set(finished_bytes_);
   }
 
-  void ChargeKeys(std::uint64_t bytes_per_key, std::size_t other_bytes = 0) {
-    charge_.Set(finished_bytes_ + other_bytes + builder_.KeyCount() * bytes_per_key);
+  // For the keys that are kept, and for what is made of them.
+  void ChargeKeys(std::uint64_t other_bytes) {
+    charge_.Set(finished_bytes_ + other_bytes + builder_.KeyCount() * FilterBuilder::kBytesPerKey);
     charged_keys_ = builder_.KeyCount();
   }
 
@@ -203,7 +206,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
                   static_cast<unsigned long long>(builder_.KeysThatFit(kBlockBytesLimit)));
   }
 
-  BloomFilterBuilder builder_;
+  FilterBuilder builder_;
   rocksdb::Logger* info_log_;
   MemoryFit* memory_fit_;                    // null: blocks have the size that the builder plans
   std::unique_ptr<tree::SizedTable> table_;  // null: not sized by a tree
@@ -223,8 +226,8 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 }  // namespace
 
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
-    BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-    MemoryFit& memory_fit, std::unique_ptr<tree::SizedTable> table) {
+    FilterBuilder builder, const rocksdb::FilterBuildingContext& context, MemoryFit& memory_fit,
+    std::unique_ptr<tree::SizedTable> table) {
   return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit, std::move(table));
 }
 

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
+#include "filter_builder.h"
 #include "live_tree/sized_table.h"
 #include "memory_fit.h"
 
@@ -21,10 +21,10 @@ namespace exactbloom {
 //
 // The context's info log may be null, and outlives the builder; nothing else is kept of it.
 //
-//   table   unless null: sizes whole filters instead of `builder`, and lets them take of a budget
+//   table   unless null: says what the filters get instead of `builder`, and counts them
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
-    BloomFilterBuilder builder, const rocksdb::FilterBuildingContext& context,
-    MemoryFit& memory_fit, std::unique_ptr<tree::SizedTable> table = nullptr);
+    FilterBuilder builder, const rocksdb::FilterBuildingContext& context, MemoryFit& memory_fit,
+    std::unique_ptr<tree::SizedTable> table = nullptr);
 
 // A block that every reader, ExactBloom's and stock ones, takes as "always match".
 rocksdb::Slice AlwaysMatchBlock();

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <string_view>
 
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/ribbon_filter.h"
+
 namespace exactbloom {
 namespace {
 
@@ -14,9 +17,10 @@ using rocksdb::Slice;
 
 std::string_view KeyView(const Slice& slice) { return {slice.data(), slice.size()}; }
 
+template <typename View>
 class BitsReader : public rocksdb::FilterBitsReader {
  public:
-  explicit BitsReader(const BloomFilterView& view) : view_(view) {}
+  explicit BitsReader(const View& view) : view_(view) {}
 
   bool MayMatch(const Slice& key) override { return view_.MayContain(KeyView(key)); }
 
@@ -34,13 +38,21 @@ class BitsReader : public rocksdb::FilterBitsReader {
   // As many as a MultiGet asks for at once, and as the view answers at once.
   static constexpr std::size_t kKeysAtOnce = 32;
 
-  BloomFilterView view_;
+  View view_;
 };
 
 }  // namespace
 
-std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view) {
-  return std::make_unique<BitsReader>(view);
+std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(std::string_view block) {
+  const BloomFilterView bloom(block);
+  switch (bloom.Status()) {
+    case BlockStatus::kForeign:
+      return nullptr;
+    case BlockStatus::kOtherKind:
+      return std::make_unique<BitsReader<RibbonFilterView>>(RibbonFilterView(block));
+    default:
+      return std::make_unique<BitsReader<BloomFilterView>>(bloom);
+  }
 }
 
 }  // namespace exactbloom

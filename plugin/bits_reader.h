@@ -2,14 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
 
 namespace exactbloom {
 
-// Throws std::bad_alloc.
-std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(const BloomFilterView& view);
+// Returns a reader of a block, which lets all keys pass if the block is damaged; null if the block
+// is not ExactBloom's. Throws std::bad_alloc.
+std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(std::string_view block);
 
 }  // namespace exactbloom

@@ -14,7 +14,6 @@
 #include "cache_charge.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/tree_listener.h"
 #include "filter_bits_interface.h"
 #include "out_of_memory.h"
@@ -45,15 +44,11 @@ double BitsOf(const PolicyOptions& options, const rocksdb::FilterBuildingContext
 
 // What the info log says of the memory of building: per key, since the number of keys is not known
 // yet, and of the kind of filter that takes most.
-std::string MemoryOfBuilding(const PolicyOptions& options,
-                             const rocksdb::BlockBasedTableOptions& table_options) {
-  const bool ribbon = HasRibbon(options, table_options);
-  const std::uint64_t bytes =
-      ribbon ? kRibbonBuildBytesPerKey
-             : BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey;
-  return "building a filter takes up to " + std::to_string(bytes) + " bytes per key of a " +
-         (table_options.partition_filters ? "partition" : "table") +
-         (ribbon ? ", " : " besides the filter, ") +
+std::string MemoryOfBuilding(const rocksdb::BlockBasedTableOptions& table_options) {
+  constexpr std::uint64_t kBytes =
+      BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey;
+  return "building a filter takes up to " + std::to_string(kBytes) + " bytes per key of a " +
+         (table_options.partition_filters ? "partition" : "table") + " besides the filter, " +
          (CacheToCharge(table_options) == nullptr ? "not " : "") + "charged to the block cache; ";
 }
 
@@ -203,31 +198,24 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
           built_in_->GetBuilderWithContext(context));
       return WithoutEmptyBlocks(std::move(builder), context.table_options).release();
     }
-    double bits_per_key = BitsOf(options_, context);
-    bool ribbon = HasRibbon(options_, context.table_options);
-    std::unique_ptr<tree::SizedTable> table;
-    if (FollowsTree(options_)) {
-      tree::SizingOptions sizing = sizing_;
-      sizing.division.ribbon = ribbon;
-      table = tree::SizedTable::Begin(sizing, context);
-      if (table == nullptr) WarnOfUnknownTree(context);
-    }
-    if (table != nullptr) {
-      bits_per_key = table->bits_per_key();
-      ribbon = table->ribbon();
-    }
-    if (ribbon && bits_per_key >= kMinBitsPerKey) {
-      return ribbon_filters_.NewBuilder(bits_per_key, context, std::move(table)).release();
-    }
-    BloomFilterBuilder::Options options;
+    FilterBuilder::Options options;
     options.kind = FilterKindOf(options_);
+    options.ribbon = HasRibbon(options_);
     // The rate alone decides, whatever else is set.
-    if (options_.fpr == 0.0) options.bits_per_key = bits_per_key;
+    if (options_.fpr == 0.0) options.bits_per_key = BitsOf(options_, context);
     options.false_positive_rate = options_.fpr;
     options.hash_seed = options_.hash_seed;
     options.detect_faults = context.table_options.detect_filter_construct_corruption;
-    std::optional<BloomFilterBuilder> builder = BloomFilterBuilder::Create(options);
+    std::optional<FilterBuilder> builder = FilterBuilder::Create(options);
     if (!builder) return nullptr;
+    std::unique_ptr<tree::SizedTable> table;
+    if (FollowsTree(options_)) {
+      table = tree::SizedTable::Begin(sizing_, context);
+      if (table == nullptr) WarnOfUnknownTree(context);
+    }
+    if (table != nullptr && context.table_options.partition_filters) {
+      builder->SetBitsPerKey(table->ExpectedBitsPerKey());
+    }
     return NewBitsBuilder(std::move(*builder), context, memory_fit_, std::move(table)).release();
   });
 }
@@ -235,9 +223,9 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
 rocksdb::FilterBitsReader* BloomFilterPolicy::GetFilterBitsReader(const Slice& contents) const {
   // RocksDB takes a null reader as one that lets all keys pass.
   return ResultOr<rocksdb::FilterBitsReader*>(nullptr, [&] {
-    const BloomFilterView view({contents.data(), contents.size()});
-    return view.Status() == BlockStatus::kForeign ? built_in_->GetFilterBitsReader(contents)
-                                                  : NewBitsReader(view).release();
+    std::unique_ptr<rocksdb::FilterBitsReader> reader =
+        NewBitsReader({contents.data(), contents.size()});
+    return reader == nullptr ? built_in_->GetFilterBitsReader(contents) : reader.release();
   });
 }
 
@@ -258,8 +246,7 @@ void BloomFilterPolicy::LogFilters(const rocksdb::FilterBuildingContext& context
   const std::string filters = options_.kind == PolicyKind::kRocksDBBloom
                                   ? kWayBack
                                   : ", kernel " + std::string(KernelName()) + "; " +
-                                        MemoryOfBuilding(options_, context.table_options) +
-                                        kBeforeRemoval;
+                                        MemoryOfBuilding(context.table_options) + kBeforeRemoval;
   rocksdb::Info(context.info_log, "exactbloom: column family [%s]: %s",
                 context.column_family_name.c_str(), (FormatPolicy(options_) + filters).c_str());
 }
@@ -281,6 +268,14 @@ const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(const ExactBloomOptions& 
 
 const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(double bits_per_key) {
   return NewExactBloomFilterPolicy(OptionsOfBits<ExactBloomOptions>(bits_per_key));
+}
+
+const rocksdb::FilterPolicy* NewExactRibbonFilterPolicy(const ExactRibbonOptions& options) {
+  return new BloomFilterPolicy(PolicyOptions(options));
+}
+
+const rocksdb::FilterPolicy* NewExactRibbonFilterPolicy(double bits_per_key) {
+  return NewExactRibbonFilterPolicy(OptionsOfBits<ExactRibbonOptions>(bits_per_key));
 }
 
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const BloomFilterPolicyOptions& options) {

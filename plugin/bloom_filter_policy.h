@@ -16,7 +16,6 @@
 #include "live_tree/sized_table.h"
 #include "memory_fit.h"
 #include "policy_options.h"
-#include "ribbon_filters.h"
 
 namespace exactbloom {
 
@@ -95,7 +94,6 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
   PolicyOptions options_;
   rocksdb::Status configuration_;  // the first error
   tree::SizingOptions sizing_;
-  RibbonFilters ribbon_filters_;
   mutable std::mutex logged_mutex_;
   mutable LoggedFamilies logged_;
   mutable LoggedFamilies warned_;  // that their tree is not known

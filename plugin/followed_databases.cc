@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "../src/analysis/run_division.h"
 #include "bloom_filter_policy.h"
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/tree_listener.h"
 #include "live_tree/open_databases.h"
@@ -44,7 +44,7 @@ double WastedReads(const SortedRuns& runs) {
                                                static_cast<double>(kKeys));
   const double rate = bits == 0 ? 1.0
                       : runs.ribbon
-                          ? RibbonFalsePositiveRate(kKeys, bits)
+                          ? analysis::LargeRibbonRate(bits_per_key)
                           : FalsePositiveRate(FilterKind::kClassic, bits, kKeys,
                                               OptimalProbes(FilterKind::kClassic, bits, kKeys));
   return 1000.0 * static_cast<double>(runs.runs) * rate;

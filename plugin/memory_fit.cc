@@ -8,11 +8,8 @@
 #define EXACTBLOOM_HAS_USABLE_SIZE 1
 #endif
 
-#include <cmath>
 #include <memory>
 #include <new>
-
-#include "exactbloom/false_positive_rate.h"
 
 namespace exactbloom {
 namespace {
@@ -41,7 +38,7 @@ std::size_t MallocUsableBytes(std::size_t bytes) {
 #endif
 }
 
-BlockPlan MemoryFit::Fit(const BloomFilterBuilder& builder, const BlockPlan& meant) {
+FilterPlan MemoryFit::Fit(const FilterBuilder& builder, const FilterPlan& meant) {
   if (meant.BlockBytes() < kLeastBlockBytes) return meant;
   const std::size_t requested = meant.BlockBytes() + kBytesBehindBlock;
   const std::size_t above = usable_bytes_(requested);
@@ -49,13 +46,9 @@ BlockPlan MemoryFit::Fit(const BloomFilterBuilder& builder, const BlockPlan& mea
                                                      kMostFactor * static_cast<double>(requested);
   if (!is_plausible) return meant;
 
-  const std::uint64_t keys = meant.Description().keys;
-  const auto rate_of = [](const FilterDescription& filter) {
-    return AsymptoticFalsePositiveRate(filter.bits, filter.keys, filter.probes);
-  };
-  const double target = rate_of(meant.Description());
-  const auto excess_of = [&](const BlockPlan& plan) {
-    return rate_of(plan.Description()) / target - 1.0;
+  const std::uint64_t keys = meant.Keys();
+  const auto excess_of = [target = meant.RoughRate()](const FilterPlan& plan) {
+    return plan.RoughRate() / target - 1.0;
   };
   const std::size_t below = ClassBelow(requested);
   if (below != 0) {
@@ -89,12 +82,11 @@ std::size_t MemoryFit::ClassBelow(std::size_t bytes) const {
 
 bool MemoryFit::Spend(std::uint64_t keys, double excess) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Balance& balance = balances_[static_cast<std::size_t>(std::ilogb(keys))];
   const double of_keys = static_cast<double>(keys) * excess;
-  const bool is_positive = balance.of_filters + excess > 0 || balance.of_keys + of_keys > 0;
+  const bool is_positive = of_filters_ + excess > 0 || of_keys_ + of_keys > 0;
   if (excess > 0 && is_positive) return false;
-  balance.of_filters += excess;
-  balance.of_keys += of_keys;
+  of_filters_ += excess;
+  of_keys_ += of_keys;
   return true;
 }
 

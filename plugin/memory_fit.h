@@ -4,22 +4,20 @@
 // next larger class, and the memory behind its end is lost. Here blocks fill their classes: they
 // get either the class above the size that they were meant to have, or the class below. The class
 // below has a higher false-positive rate than the target; it is taken only if filters of the class
-// above have saved as much before. The balance consists of two sums over all filters,
+// above have saved as much before. The balance consists of two sums over all filters, of either
+// kind,
 //
 //   rate / target - 1    and    keys * (rate / target - 1),
 //
 // which never become positive: the rate, averaged over filters or over keys, is at most the
-// target's. The rates are those of equation (58), whose error is the same at both sizes of a
-// filter. Filters are balanced with others whose numbers of keys have the same power of two, so
-// neither large filters pay for small ones nor small ones for large ones.
+// target's.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
-#include "exactbloom/bloom_filter.h"
+#include "filter_builder.h"
 
 namespace exactbloom {
 
@@ -35,14 +33,9 @@ class MemoryFit {
   explicit MemoryFit(UsableBytes usable_bytes = MallocUsableBytes) : usable_bytes_(usable_bytes) {}
 
   // Returns the plan that `builder` should finish instead of `meant`, its own plan.
-  BlockPlan Fit(const BloomFilterBuilder& builder, const BlockPlan& meant);
+  FilterPlan Fit(const FilterBuilder& builder, const FilterPlan& meant);
 
  private:
-  struct Balance {
-    double of_filters = 0.0;
-    double of_keys = 0.0;
-  };
-
   std::size_t ClassBelow(std::size_t bytes) const;
 
   // Adds a filter's rate / target - 1 to the balance, unless that would become positive.
@@ -50,7 +43,8 @@ class MemoryFit {
 
   const UsableBytes usable_bytes_;
   std::mutex mutex_;
-  std::array<Balance, 64> balances_{};  // by the power of two of the keys
+  double of_filters_ = 0.0;
+  double of_keys_ = 0.0;
 };
 
 }  // namespace exactbloom

@@ -131,8 +131,9 @@ bool ReadTruth(const std::string& text, bool* value) {
   return *value || text == "false";
 }
 
-// The policies that have an option: all, those with filters of ours, exactbloom, or the plain ones.
-enum class Having : std::uint8_t { kAll, kOwnFilters, kExactBloom, kPlain };
+// The policies that have an option: all, those with filters of ours, exactbloom, the plain ones, or
+// those of one kind of filter.
+enum class Having : std::uint8_t { kAll, kOwnFilters, kExactBloom, kPlain, kPlainBloom };
 
 // One option: how its text is read and written, and its range.
 struct Rule {
@@ -148,7 +149,9 @@ struct Rule {
     const bool is_divided = kind == PolicyKind::kExactBloom;
     return policies == Having::kAll || (policies == Having::kOwnFilters && has_own_filters) ||
            (policies == Having::kExactBloom && is_divided) ||
-           (policies == Having::kPlain && has_own_filters && !is_divided);
+           (policies == Having::kPlain && has_own_filters && !is_divided) ||
+           (policies == Having::kPlainBloom && has_own_filters && !is_divided &&
+            kind != PolicyKind::kExactRibbon);
   }
 };
 
@@ -189,7 +192,7 @@ const std::array<Rule, 7>& Rules() {
          return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
        },
        [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
-      {"level_bits", Having::kPlain,
+      {"level_bits", Having::kPlainBloom,
        "up to " + std::to_string(kMostLevels) + " numbers from 0 to " +
            FormatNumber(kMaxBitsPerKey) + ", separated by colons",
        [](const std::string& text, PolicyOptions* o) {
@@ -280,8 +283,8 @@ Status ParsePolicyId(const std::string& id, PolicyOptions* options) {
                                  [&](PolicyKind known) { return name == PolicyName(known); });
   if (kind == kPolicyKinds.end()) {
     return Status::InvalidArgument("exactbloom: the filter policy is '" + name +
-                                   "', but must be exactbloom, classic_bloom, standard_bloom or "
-                                   "rocksdb_bloom");
+                                   "', but must be exactbloom, exact_ribbon, classic_bloom, "
+                                   "standard_bloom or rocksdb_bloom");
   }
   *options = PolicyOptions(*kind);
   if (colon == id.size()) return Status::OK();
@@ -298,16 +301,10 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
   for (const Rule& rule : Rules()) {
     if (!rule.is_valid(options)) return Refuse(rule, rule.format(options));
   }
-  const auto exclude = [&](const char* first, const char* second, const char* reason) {
-    return Status::InvalidArgument(
-        std::string("exactbloom: ") + first + " '" + RuleOf(first).format(options) + "' and " +
-        second + " '" + RuleOf(second).format(options) + "' exclude each other: " + reason);
-  };
   if (options.fpr != 0.0 && !options.level_bits.empty()) {
-    return exclude("fpr", "level_bits", "both say how large filters are");
-  }
-  if (options.hash_seed != 0 && HasRibbon(options)) {
-    return exclude("hash_seed", "ribbon", "Ribbon filters take no salt");
+    return Status::InvalidArgument("exactbloom: fpr '" + RuleOf("fpr").format(options) +
+                                   "' and level_bits '" + RuleOf("level_bits").format(options) +
+                                   "' exclude each other: both say how large filters are");
   }
   return Status::OK();
 }
@@ -360,7 +357,7 @@ Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_b
 
 const char* PolicyName(PolicyKind kind) {
   constexpr std::array<const char*, kPolicyKinds.size()> kNames = {
-      "exactbloom", "classic_bloom", "standard_bloom", "rocksdb_bloom"};
+      "exactbloom", "exact_ribbon", "classic_bloom", "standard_bloom", "rocksdb_bloom"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

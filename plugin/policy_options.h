@@ -16,10 +16,16 @@
 
 namespace exactbloom {
 
-enum class PolicyKind : std::uint8_t { kExactBloom, kClassicBloom, kStandardBloom, kRocksDBBloom };
-inline constexpr std::array<PolicyKind, 4> kPolicyKinds = {
-    PolicyKind::kExactBloom, PolicyKind::kClassicBloom, PolicyKind::kStandardBloom,
-    PolicyKind::kRocksDBBloom};
+enum class PolicyKind : std::uint8_t {
+  kExactBloom,
+  kExactRibbon,
+  kClassicBloom,
+  kStandardBloom,
+  kRocksDBBloom
+};
+inline constexpr std::array<PolicyKind, 5> kPolicyKinds = {
+    PolicyKind::kExactBloom, PolicyKind::kExactRibbon, PolicyKind::kClassicBloom,
+    PolicyKind::kStandardBloom, PolicyKind::kRocksDBBloom};
 
 // A policy: the options of its kind, which filter_policy.h describes; the others have their
 // defaults.
@@ -33,6 +39,11 @@ struct PolicyOptions {
         memory_budget(options.memory_budget),
         budget(options.budget),
         ribbon(options.ribbon) {}
+  explicit PolicyOptions(const ExactRibbonOptions& options)
+      : kind(PolicyKind::kExactRibbon),
+        bits_per_key(options.bits_per_key),
+        hash_seed(options.hash_seed),
+        fpr(options.fpr) {}
   PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options)
       : kind(policy),
         bits_per_key(options.bits_per_key),
@@ -70,21 +81,10 @@ inline PolicyOptions PlainPolicy(FilterKind kind) {
   return {standard ? PolicyKind::kStandardBloom : PolicyKind::kClassicBloom};
 }
 
-// Whether a policy has Ribbon filters in large runs.
+// Whether a policy has Ribbon filters, and Bloom filters only where few keys are.
 inline bool HasRibbon(const PolicyOptions& options) {
-  return options.kind == PolicyKind::kExactBloom && options.ribbon;
-}
-
-// Whether such runs get them in tables with these options: not in small partitions. The slots of a
-// Ribbon filter come in blocks of 128, and RocksDB makes a Bloom filter where that is smaller.
-// Measured at 7 to 16 bits per key: with partitions of this size a Ribbon filter takes at most 1.08
-// bits per key to halve the rate, where a classic Bloom filter takes 1.46; with half of it, it is a
-// Bloom filter at 16 bits, with an eighth at any number.
-inline bool HasRibbon(const PolicyOptions& options,
-                      const rocksdb::BlockBasedTableOptions& table_options) {
-  constexpr std::uint64_t kLeastPartition = 1024;
-  return HasRibbon(options) &&
-         (!table_options.partition_filters || table_options.metadata_block_size >= kLeastPartition);
+  return options.kind == PolicyKind::kExactRibbon ||
+         (options.kind == PolicyKind::kExactBloom && options.ribbon);
 }
 
 // Whether the live tree decides how many bits per key a table gets, which needs a tree listener.
@@ -107,8 +107,8 @@ rocksdb::Status ParseBudget(const std::string& name, const std::string& size,
 // Returns the names of the options that policies of a kind have.
 std::vector<std::string> OptionNames(PolicyKind kind);
 
-// Returns the name of the policies of a kind: exactbloom, classic_bloom, standard_bloom or
-// rocksdb_bloom.
+// Returns the name of the policies of a kind: exactbloom, exact_ribbon, classic_bloom,
+// standard_bloom or rocksdb_bloom.
 const char* PolicyName(PolicyKind kind);
 
 // Reads a name alone, `classic_bloom`, or with bits_per_key, `classic_bloom:10`. `:true` or

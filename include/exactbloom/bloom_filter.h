@@ -185,12 +185,13 @@ class BloomFilterBuilder {
   filter::BuilderState& state() { return *state_; }
 
  private:
-  BloomFilterBuilder(const Options& options, std::unique_ptr<filter::BuilderState> state);
+  friend class RibbonFilterBuilder;
+  BloomFilterBuilder(const Options& options, std::shared_ptr<filter::BuilderState> state);
 
   BlockPlan PlanOf(std::uint64_t keys, std::uint64_t bits) const;
 
   Options options_;
-  std::unique_ptr<filter::BuilderState> state_;
+  std::shared_ptr<filter::BuilderState> state_;
 };
 
 // Why a view cannot use its block.

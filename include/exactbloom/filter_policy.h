@@ -13,10 +13,11 @@
 //
 //   filter_policy=exactbloom:10
 //
-// There are four policies. `exactbloom` is the recommended one: it divides the memory among the
-// sorted runs of the live LSM tree, so that the lookup of an absent key wastes the fewest reads,
-// and has Ribbon filters in the large runs. `classic_bloom` and `standard_bloom` give all tables
-// Bloom filters of k distinct or k independent bits per key. `rocksdb_bloom` writes RocksDB's own
+// There are five policies. `exactbloom` is the recommended one: it has Ribbon filters, and divides
+// the memory among the sorted runs of the live LSM tree, so that the lookup of an absent key wastes
+// the fewest reads. `exact_ribbon` gives all tables such filters of the same bits per key, without
+// a listener. `classic_bloom` and `standard_bloom` give all tables Bloom filters of k distinct or k
+// independent bits per key. `rocksdb_bloom` writes RocksDB's own
 // Bloom filters and reads all, so that no table is without a filter before ExactBloom is removed;
 // its one option is bits_per_key, which RocksDB takes as 1 from 0.5 to 1, and as 0 below.
 #pragma once
@@ -46,12 +47,18 @@ struct ExactBloomOptions {
   std::uint64_t memory_budget = 0;
   // Without memory_budget: the size is what another policy or SetMemoryBudget() says.
   std::string budget;
-  // Whether a run gets RocksDB's Ribbon filters, in as many bytes, if it and all smaller ones hold
-  // at least 2% of the keys: they have fewer false positives, and take longer to build and to
-  // check.
+  // Whether tables get Ribbon filters (ribbon_filter.h), and Bloom filters only where they have so
+  // few keys that these have the lower rate. Else all get Bloom filters, which take a third less
+  // time to build, and seven times the wasted reads at 10 bits per key.
   bool ribbon = true;
-  // Salt of the key hash, for which `ribbon` must be false. Each filter stores its own, so it may
-  // be changed at any time.
+  // Salt of the key hash. Each filter stores its own, so it may be changed at any time.
+  std::uint64_t hash_seed = 0;
+};
+
+// The options of `exact_ribbon`, as those of exactbloom and of the Bloom filter policies.
+struct ExactRibbonOptions {
+  double bits_per_key = 10.0;  // of each table; Ribbon filters take 1.1 to 30
+  double fpr = 0.0;
   std::uint64_t hash_seed = 0;
 };
 
@@ -73,6 +80,8 @@ struct BloomFilterPolicyOptions {
 // the value and the range.
 const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(double bits_per_key);
 const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(const ExactBloomOptions& options);
+const rocksdb::FilterPolicy* NewExactRibbonFilterPolicy(double bits_per_key);
+const rocksdb::FilterPolicy* NewExactRibbonFilterPolicy(const ExactRibbonOptions& options);
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key);
 const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const BloomFilterPolicyOptions& options);
 const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key);

@@ -26,6 +26,10 @@ inline constexpr double kMaxBitsPerKey = 100.0;
 // Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
 inline constexpr double kMinBitsPerKey = 0.5;
 
+// The range of a Ribbon filter. With fewer, half of the absent keys and more would pass.
+inline constexpr double kMinRibbonBitsPerKey = 1.1;
+inline constexpr double kMaxRibbonBitsPerKey = 30.0;
+
 enum class FilterKind : std::uint8_t { kStandard = 0, kClassic = 1 };
 
 // The largest k of a filter of m bits.

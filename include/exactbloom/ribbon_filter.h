@@ -60,10 +60,6 @@ namespace filter {
 struct RibbonShape;
 }  // namespace filter
 
-// The range of bits per key. With fewer, half of the absent keys and more would pass.
-inline constexpr double kMinRibbonBitsPerKey = 1.1;
-inline constexpr double kMaxRibbonBitsPerKey = 30.0;
-
 // The parameters of a Ribbon filter, which the trailer of its block stores.
 struct RibbonDescription {
   int columns = 0;  // of the first slots; 0 lets every key pass, if there is no wide slot either
@@ -128,6 +124,13 @@ class RibbonFilterBuilder {
   // the option, its value and the range. Throws std::bad_alloc when memory is short.
   static std::optional<RibbonFilterBuilder> Create(const Options& options,
                                                    std::string* error = nullptr);
+
+  // The same, of the keys of another builder: keys that are added to one are added to both, and
+  // the one that finishes them takes them from both. So the kind of a filter can be chosen when its
+  // keys are known. hash_seed and detect_faults are those of `other`, whatever the options say.
+  static std::optional<RibbonFilterBuilder> CreateBeside(const BloomFilterBuilder& other,
+                                                         const Options& options,
+                                                         std::string* error = nullptr);
 
   RibbonFilterBuilder(RibbonFilterBuilder&&) noexcept;
   RibbonFilterBuilder& operator=(RibbonFilterBuilder&&) noexcept;
@@ -198,12 +201,12 @@ class RibbonFilterBuilder {
   filter::BuilderState& state() { return *state_; }
 
  private:
-  RibbonFilterBuilder(const Options& options, std::unique_ptr<filter::BuilderState> state);
+  RibbonFilterBuilder(const Options& options, std::shared_ptr<filter::BuilderState> state);
 
   RibbonPlan MakePlan(std::uint64_t keys, const filter::RibbonShape& shape) const;
 
   Options options_;
-  std::unique_ptr<filter::BuilderState> state_;
+  std::shared_ptr<filter::BuilderState> state_;
 };
 
 // A reader of a block, which must outlive the view. It accepts any bytes: if the block is not

@@ -58,7 +58,8 @@ void TableSum::Subtract(const TableSum& other) {
 
 TableSum Family::Sum() const { return SumOf(runs); }
 
-std::uint64_t Family::MeanKeysOfLevel0() const {
+std::uint64_t Family::FlushKeys() const {
+  if (flushed_keys != 0) return flushed_keys;
   const TableSum sum = SumOf({runs.begin(), runs.lower_bound({1, 0})});
   return sum.keys / std::max<std::uint64_t>(1, sum.tables);
 }
@@ -70,7 +71,7 @@ std::vector<analysis::EqualRuns> Family::Runs(const RunSums& without) const {
     rest.Subtract(SumIn(without, run));
     if (rest.keys == 0) continue;
     const double count = run.first == 0 ? std::max(1.0, Real(rest.tables)) : 1.0;
-    all.push_back({Real(rest.keys) / count, count});
+    all.push_back({Real(rest.keys) / count, count, ribbon});
   }
   return all;
 }

@@ -66,13 +66,16 @@ struct Family {
   // The part of level 0 that moves down without being rewritten, as ascending keys do: a mean in
   // which each compaction of level 0 counts as much as all before it.
   double moved_part = 0.0;
+  // Of filters of its flushes: a mean in which each counts as much as all before it; 0: none yet.
+  std::uint64_t flushed_keys = 0;
   std::map<int, double> logged;  // bits per key that were logged last, by level
   // The policy of tables that no policy of ExactBloom was asked for; empty once it was logged.
   std::optional<std::string> other_policy;
 
   TableSum Sum() const;
-  // The mean keys of its tables; 0: it has none.
-  std::uint64_t MeanKeysOfLevel0() const;
+  // How many keys the next flush has, by recent ones, or else by the tables of level 0; 0: not
+  // known.
+  std::uint64_t FlushKeys() const;
   // Those of about the same size together, less the tables in `without`.
   std::vector<analysis::EqualRuns> Runs(const RunSums& without = {}) const;
   void Use(FilterBudget* of_policy);

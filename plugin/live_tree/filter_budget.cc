@@ -57,9 +57,7 @@ std::vector<analysis::EqualRuns> FilterBudget::RunsBeside(const Family& own) con
   std::map<std::pair<int, bool>, analysis::EqualRuns> classes;
   for (const Family* family : families) {
     if (family == &own) continue;
-    std::vector<analysis::EqualRuns> runs = family->Runs();
-    if (family->ribbon) analysis::MarkRibbon(runs);
-    for (const analysis::EqualRuns& run : runs) {
+    for (const analysis::EqualRuns& run : family->Runs()) {
       const int size = static_cast<int>(kClassesPerDoubling * std::log2(run.keys + 1.0));
       analysis::EqualRuns& sum =
           classes.try_emplace({size, run.ribbon}, analysis::EqualRuns{0.0, 0.0, run.ribbon})

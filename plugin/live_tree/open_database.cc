@@ -167,11 +167,9 @@ void OpenDatabase::Install(Family& family, const LiveFile& file) {
 }
 
 void OpenDatabase::BeginFlush(const std::string& family, std::uint32_t id, int job,
-                              std::uint64_t thread, std::uint64_t sealed_keys) {
+                              std::uint64_t thread) {
   Job* const begun = BeginJob(family, id, job, thread);
-  if (begun == nullptr) return;
-  begun->is_flush = true;
-  begun->keys = sealed_keys;
+  if (begun != nullptr) begun->is_flush = true;
 }
 
 void OpenDatabase::BeginCompaction(const std::string& family, std::uint32_t id, int job,
@@ -188,7 +186,6 @@ void OpenDatabase::BeginCompaction(const std::string& family, std::uint32_t id, 
     is_stale = is_stale || table.level < first_level || table.level > output_level;
     Alter(table, [&](Table& taken) { taken.reader = begun; });
     begun->keys += table.keys;
-    begun->largest_table = std::max(begun->largest_table, table.keys);
     begun->input_numbers.push_back(input.number);
   }
 }
@@ -221,6 +218,11 @@ void OpenDatabase::EndJob(const std::string& name, std::uint32_t id, int job,
   for (const LiveFile& output : outputs) {
     Install(*family, output);
     Table& table = tables_.at(output.number);
+    const bool is_flush = known != jobs_.end() && known->second.is_flush;
+    if (is_flush && table.keys != 0) {
+      const std::uint64_t before = family->flushed_keys;
+      family->flushed_keys = before == 0 ? table.keys : (before + table.keys) / 2;
+    }
     // Tables move down only, except by CompactRange with change_level, after which there is a
     // snapshot.
     if (table.state == State::kLive && table.level < output.level && in.count(output.number) != 0) {
@@ -249,15 +251,13 @@ void OpenDatabase::BeginTable(const std::string& family, int job, std::uint64_t 
   table.changed = ++changes_;
 }
 
-void OpenDatabase::SetRibbon(std::uint64_t number, bool ribbon) {
-  const auto table = tables_.find(number);
-  if (table != tables_.end()) table->second.ribbon = ribbon;
-}
-
-void OpenDatabase::SetFilterBytes(std::uint64_t number, std::uint64_t bytes) {
+void OpenDatabase::SetFilter(std::uint64_t number, std::uint64_t bytes, bool ribbon) {
   const auto table = tables_.find(number);
   if (table == tables_.end() || table->second.state != State::kBuilding) return;
-  Alter(table->second, [&](Table& building) { building.filter_bytes = bytes; });
+  Alter(table->second, [&](Table& building) {
+    building.filter_bytes = bytes;
+    building.ribbon = ribbon;
+  });
 }
 
 void OpenDatabase::FinishTable(const std::string& family, int job, std::uint64_t number,
@@ -275,11 +275,7 @@ void OpenDatabase::FinishTable(const std::string& family, int job, std::uint64_t
     finished.has_facts = true;
     if (finished.state == State::kBuilding) finished.state = State::kWritten;
   });
-  if (table.writer == nullptr) {
-    is_stale = true;
-  } else {
-    table.writer->largest_table = std::max(table.writer->largest_table, facts.keys);
-  }
+  is_stale = is_stale || table.writer == nullptr;
 }
 
 void OpenDatabase::AbandonTable(std::uint64_t number) {

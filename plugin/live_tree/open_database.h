@@ -75,9 +75,7 @@ class OpenDatabase {
   bool is_closed() const { return is_closed_; }
 
   // Families that were dropped and made again have the same name, and a larger id.
-  //   sealed_keys  the entries of the memtables that are flushed, at most
-  void BeginFlush(const std::string& family, std::uint32_t id, int job, std::uint64_t thread,
-                  std::uint64_t sealed_keys);
+  void BeginFlush(const std::string& family, std::uint32_t id, int job, std::uint64_t thread);
   void BeginCompaction(const std::string& family, std::uint32_t id, int job, std::uint64_t thread,
                        int first_level, int output_level, const std::vector<LiveFile>& inputs);
   // The job's outputs are live, and inputs that are not among them no longer.
@@ -87,9 +85,8 @@ class OpenDatabase {
   void CancelJob(const std::string& family, int job);
 
   void BeginTable(const std::string& family, int job, std::uint64_t number, int level);
-  // The filter of a table in the making is of this kind, and has these bytes, or will have.
-  void SetRibbon(std::uint64_t number, bool ribbon);
-  void SetFilterBytes(std::uint64_t number, std::uint64_t bytes);
+  // Records the kind and the bytes of the filter of a table in the making, as far as it is known.
+  void SetFilter(std::uint64_t number, std::uint64_t bytes, bool ribbon);
   void FinishTable(const std::string& family, int job, std::uint64_t number,
                    const rocksdb::TableProperties& properties);
   void AbandonTable(std::uint64_t number);
@@ -106,12 +103,10 @@ class OpenDatabase {
   const std::map<std::string, Family>& families() const { return families_; }
 
   // Returns the tree as it will be for a table of a job.
-  //   keys   of the table; 0: not known yet
+  //   keys   of the table, or expected of it; 0: not known
   TreeView ViewOf(const std::string& family, int job, int level, std::uint64_t keys) const;
   // The runs as they are, without their wasted reads; tables without filters among them.
   std::vector<SortedRuns> ListRuns() const;
-  // The most keys that a table of the job may have; 0: not known.
-  std::uint64_t MostKeysOf(const std::string& family, int job, int level) const;
 
   bool is_loaded = false;          // a snapshot was applied
   bool is_stale = true;            // a snapshot is wanted
@@ -129,12 +124,11 @@ class OpenDatabase {
     std::uint64_t thread = 0;
     std::uint64_t began = 0;   // jobs before it
     std::uint64_t change = 0;  // changes() when it began
-    std::uint64_t keys = 0;    // to write in all
+    std::uint64_t keys = 0;    // of the inputs
     RunSums inputs;            // that have filters
     std::vector<std::uint64_t> input_numbers;
     TableSum written;  // what it has written
     std::vector<std::uint64_t> written_numbers;
-    std::uint64_t largest_table = 0;  // keys
   };
   struct Table {
     Family* family = nullptr;

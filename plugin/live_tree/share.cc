@@ -17,19 +17,18 @@ double KeysOf(const std::vector<analysis::EqualRuns>& runs) {
 double LeftBy(const BudgetView& budget) {
   const double room = std::max(0.0, kFill * budget.bound - budget.held);
   const double usable = std::max(kLeastOfRoom * room, room - kForOthers * budget.bound);
-  return kBitsPerByte * usable / std::max(1.0, budget.most_keys);
+  return kBitsPerByte * usable / std::max(1.0, budget.keys_to_write);
 }
 
 }  // namespace
 
 Share ShareOf(const DivisionOptions& options, const TreeView& view,
               const std::optional<BudgetView>& budget) {
-  Share share{options.bits_per_key, options.ribbon, false, {}, {}};
+  Share share;
+  share.bits_per_key = options.bits_per_key;
   if (view.own_keys > 0.0) {
     share.runs = view.other_runs;
-    share.runs.push_back({view.own_keys});
-    if (options.ribbon) analysis::MarkRibbon(share.runs);
-    share.ribbon = share.runs.back().ribbon;
+    share.runs.push_back({view.own_keys, 1.0, options.ribbon});
     const double most_bits = (options.bits_per_key + kMostOverAverage) * KeysOf(share.runs);
 
     std::vector<analysis::EqualRuns> all;
@@ -48,9 +47,10 @@ Share ShareOf(const DivisionOptions& options, const TreeView& view,
         std::max(std::min(planned, left), std::min(kLeastPart * planned, options.bits_per_key));
   }
   if (budget) {
-    const double left = LeftBy(*budget);
-    share.is_budget_spent = left < 1.0 && left < share.bits_per_key;
-    share.bits_per_key = std::min(share.bits_per_key, left);
+    share.most_bits_per_key = LeftBy(*budget);
+    share.is_budget_spent =
+        share.most_bits_per_key < 1.0 && share.most_bits_per_key < share.bits_per_key;
+    share.bits_per_key = std::min(share.bits_per_key, share.most_bits_per_key);
   }
   return share;
 }

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "../../src/analysis/run_division.h"
+#include "exactbloom/layout.h"
 
 namespace exactbloom::tree {
 
@@ -51,7 +52,7 @@ inline constexpr double kFill = 0.98;
 
 struct DivisionOptions {
   double bits_per_key = 10.0;  // the most, on average over a family's keys
-  bool ribbon = false;         // large runs get Ribbon filters
+  bool ribbon = false;         // the kind of its filters
 };
 
 // The family as it is when a job has ended.
@@ -67,20 +68,20 @@ struct BudgetView {
   double bound = 0.0;                           // bytes
   double held = 0.0;                            // bytes of all filters, without this table's
   std::vector<analysis::EqualRuns> other_runs;  // of all other families that share it
-  double most_keys = 0.0;                       // that the table may have
+  double keys_to_write =
+      0.0;  // of the filter, or of all partitions that the table has still to get
 };
 
 struct Share {
   double bits_per_key = 0.0;
-  bool ribbon = false;
-  bool is_budget_spent = false;  // the bound leaves less than a bit per key
+  double most_bits_per_key = kMaxBitsPerKey;  // that the bound leaves
+  bool is_budget_spent = false;               // that is less than one
   // All runs of the family, the table's last, and what they would get if all were made anew.
   std::vector<analysis::EqualRuns> runs;
   std::vector<double> planned;
 };
 
-// Returns what a table gets; bits_per_key and, if that is allowed, a Ribbon filter where its run is
-// not known.
+// Returns what a table gets; bits_per_key where its run is not known.
 Share ShareOf(const DivisionOptions& options, const TreeView& view,
               const std::optional<BudgetView>& budget);
 

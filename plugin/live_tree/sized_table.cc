@@ -67,9 +67,8 @@ void AddShare(const Share& share, int level, Family& family, Log& log) {
   last = share.bits_per_key;
   std::string runs;
   for (std::size_t i = 0; i < share.runs.size(); ++i) {
-    runs +=
-        Log::Format("%s%.0f x %.0f keys %.4g%s", i == 0 ? "" : ", ", share.runs[i].count,
-                    share.runs[i].keys, share.planned[i], share.runs[i].ribbon ? " Ribbon" : "");
+    runs += Log::Format("%s%.0f x %.0f keys %.4g", i == 0 ? "" : ", ", share.runs[i].count,
+                        share.runs[i].keys, share.planned[i]);
   }
   log.lines.push_back(Log::Format(
       "column family [%s]: %.4g bits per key in level %d; the plan, in bits per key: %s",
@@ -113,88 +112,94 @@ void SetPolicy(const SizingOptions& options, Family& family) {
   family.bits_per_key = options.division.bits_per_key;
 }
 
-SizedTable::SizedTable(const SizingOptions& options, const TableInProgress& table, int level,
-                       bool is_partitioned)
+SizedTable::SizedTable(const SizingOptions& options, const TableInProgress& table,
+                       const rocksdb::FilterBuildingContext& context)
     : options_(options),
       database_(table.database),
       family_(table.family),
       job_(table.job),
       number_(NumberOf(table.path)),
-      level_(level),
-      is_partitioned_(is_partitioned) {}
+      level_(context.level_at_creation),
+      is_partitioned_(context.table_options.partition_filters),
+      info_log_(context.info_log) {}
 
 std::unique_ptr<SizedTable> SizedTable::Begin(const SizingOptions& options,
                                               const rocksdb::FilterBuildingContext& context) {
   TableInProgress* const current = CurrentTable(context);
   if (current == nullptr) return nullptr;
-  std::unique_ptr<SizedTable> table(new SizedTable(options, *current, context.level_at_creation,
-                                                   context.table_options.partition_filters));
-  Log log;
-  {
-    const auto lock = OpenDatabases::All().Lock();
-    OpenDatabase& database = *table->database_;
-    if (database.is_closed()) return nullptr;
-    current->is_sized = true;
-    Family& family = database.FindOrAdd(table->family_);
-    SetPolicy(options, family);
-    if (!database.is_loaded) return nullptr;
-    database.BeginTable(table->family_, table->job_, table->number_, table->level_);
-    const Share share = table->Decide(0);
-    table->ribbon_ = share.ribbon;
-    table->bits_per_key_ = share.bits_per_key;
-    database.SetRibbon(table->number_, table->ribbon_);
-    table->Reserve();
-    if (options.budget != nullptr) AddBudget(*options.budget, share.is_budget_spent, database, log);
-    AddShare(share, table->level_, family, log);
-  }
-  if (context.info_log != nullptr) log.Write(context.info_log);
+  std::unique_ptr<SizedTable> table(new SizedTable(options, *current, context));
+  const auto lock = OpenDatabases::All().Lock();
+  OpenDatabase& database = *table->database_;
+  if (database.is_closed()) return nullptr;
+  current->is_sized = true;
+  SetPolicy(options, database.FindOrAdd(table->family_));
+  if (!database.is_loaded) return nullptr;
+  database.BeginTable(table->family_, table->job_, table->number_, table->level_);
   return table;
 }
 
 Share SizedTable::Decide(std::uint64_t keys) const {
-  const TreeView view = database_->ViewOf(family_, job_, level_, keys);
+  Family& family = database_->FindOrAdd(family_);
+  std::uint64_t table_keys = keys;
+  if (is_partitioned_) table_keys = std::max(taken_keys_ + keys, family.FlushKeys());
+  const TreeView view = database_->ViewOf(family_, job_, level_, table_keys);
   std::optional<BudgetView> budget;
   if (options_.budget != nullptr && options_.budget->bound != 0) {
-    const Family* const family = database_->Find(family_);
-    const std::uint64_t most_keys = keys != 0 ? keys : database_->MostKeysOf(family_, job_, level_);
-    budget = BudgetView{static_cast<double>(options_.budget->bound),
-                        static_cast<double>(options_.budget->held - reserved_),
-                        family == nullptr ? std::vector<analysis::EqualRuns>()
-                                          : options_.budget->RunsBeside(*family),
-                        static_cast<double>(most_keys)};
+    const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;
+    budget = BudgetView{Real(options_.budget->bound), Real(options_.budget->held),
+                        options_.budget->RunsBeside(family), std::max(Real(keys), rest)};
   }
   return ShareOf(options_.division, view, budget);
 }
 
-// The sizes of Ribbon filters and partitions are decided before their keys are known. Counted only
-// when they are finished, those of 16 jobs that decide at once reach 4.6 of a bound.
-void SizedTable::Reserve() {
-  if (options_.budget == nullptr || (!ribbon_ && !is_partitioned_)) return;
-  const auto keys = static_cast<double>(database_->MostKeysOf(family_, job_, level_));
-  reserved_ = static_cast<std::uint64_t>(bits_per_key_ * keys / 8.0);
-  database_->SetFilterBytes(number_, reserved_);
+double SizedTable::ExpectedBitsPerKey() const {
+  const auto lock = OpenDatabases::All().Lock();
+  return database_->is_closed() ? options_.division.bits_per_key : Decide(0).bits_per_key;
 }
 
 double SizedTable::BitsPerKey(std::uint64_t keys) {
-  if (is_partitioned_) return bits_per_key_;
-  const auto lock = OpenDatabases::All().Lock();
-  return database_->is_closed() ? bits_per_key_ : Decide(keys).bits_per_key;
+  Log log;
+  Share share;
+  {
+    const auto lock = OpenDatabases::All().Lock();
+    if (database_->is_closed()) return options_.division.bits_per_key;
+    taken_keys_ += std::exchange(keys_, keys);
+    taken_bytes_ += std::exchange(bytes_, 0);
+    share = Decide(keys);
+    share.bits_per_key = std::clamp(share.bits_per_key + Correction(share.bits_per_key, keys), 0.0,
+                                    share.most_bits_per_key);
+    Count(static_cast<std::uint64_t>(share.bits_per_key * Real(keys) / 8.0),
+          options_.division.ribbon);
+    if (options_.budget != nullptr) {
+      AddBudget(*options_.budget, share.is_budget_spent, *database_, log);
+    }
+    AddShare(share, level_, database_->FindOrAdd(family_), log);
+  }
+  if (info_log_ != nullptr) log.Write(info_log_);
+  return share.bits_per_key;
 }
 
-bool SizedTable::Take(std::size_t bytes) {
-  FilterBudget* const budget = options_.budget;
-  if (budget == nullptr) return true;
+double SizedTable::Correction(double bits_per_key, std::uint64_t keys) const {
+  constexpr double kMost = 1.0;
+  constexpr double kPartOfTaken = 0.25;
+  const double missing = bits_per_key * Real(taken_keys_) - 8.0 * Real(taken_bytes_);
+  return std::clamp(missing / std::max(Real(keys), kPartOfTaken * Real(taken_keys_)), -kMost,
+                    kMost);
+}
+
+bool SizedTable::Take(std::size_t bytes, bool is_ribbon) {
   const auto lock = OpenDatabases::All().Lock();
   if (database_->is_closed()) return true;
-  const std::uint64_t wanted = is_partitioned_ ? std::max(reserved_, taken_ + bytes) : bytes;
-  const bool fits = wanted <= reserved_ || budget->bound == 0 ||
-                    static_cast<double>(budget->held - reserved_ + wanted) <=
-                        kFill * static_cast<double>(budget->bound);
-  if (!fits) return false;
-  taken_ += bytes;
-  database_->SetFilterBytes(number_, wanted);
-  reserved_ = wanted;
-  return true;
+  const FilterBudget* const budget = options_.budget;
+  const bool fits = budget == nullptr || budget->bound == 0 || bytes <= bytes_ ||
+                    Real(budget->held - bytes_ + bytes) <= kFill * Real(budget->bound);
+  Count(fits ? bytes : 0, is_ribbon);
+  return fits;
+}
+
+void SizedTable::Count(std::uint64_t bytes, bool is_ribbon) {
+  bytes_ = bytes;
+  database_->SetFilter(number_, taken_bytes_ + bytes_, is_ribbon);
 }
 
 }  // namespace exactbloom::tree

@@ -45,30 +45,35 @@ void SetPolicy(const SizingOptions& options, Family& family);
 
 class SizedTable {
  public:
-  // Returns the table that this thread began last, or null if its tree is not known. Logs, in the
-  // context's info log, what its level gets whenever that changes by more than a tenth. Throws
+  // Returns the table that this thread began last, or null if its tree is not known. Throws
   // std::bad_alloc.
   static std::unique_ptr<SizedTable> Begin(const SizingOptions& options,
                                            const rocksdb::FilterBuildingContext& context);
 
-  // As far as it is known before the keys are.
-  double bits_per_key() const { return bits_per_key_; }
-  bool ribbon() const { return ribbon_; }
-  bool has_budget() const { return options_.budget != nullptr; }
-  // Of a filter that has so many keys; a partition's are not the table's, and change nothing.
+  // Returns what partitions will get, as far as it is known before their keys are. Throws
+  // std::bad_alloc.
+  double ExpectedBitsPerKey() const;
+
+  // Returns what the table's filter, or its next partition, of so many keys gets, and counts its
+  // bytes in the same step. Logs what the level gets whenever that changes by more than a tenth.
   // Throws std::bad_alloc.
   double BitsPerKey(std::uint64_t keys);
 
-  // Whether the budget has room for a filter, or one more partition, of so many bytes, which then
+  // Whether the budget has room for the filter or partition as it is planned now; then these bytes
   // count. If not, the block has to be one that lets all keys pass.
-  bool Take(std::size_t bytes);
+  bool Take(std::size_t bytes, bool is_ribbon);
 
  private:
-  SizedTable(const SizingOptions& options, const TableInProgress& table, int level,
-             bool is_partitioned);
+  SizedTable(const SizingOptions& options, const TableInProgress& table,
+             const rocksdb::FilterBuildingContext& context);
 
+  // Under OpenDatabases::Lock():
+  //   keys   of the filter or partition; 0: not known yet
   Share Decide(std::uint64_t keys) const;
-  void Reserve();
+  // How many bits per key a partition of `keys` keys gets more, or fewer, because earlier ones have
+  // not got what the table should have.
+  double Correction(double bits_per_key, std::uint64_t keys) const;
+  void Count(std::uint64_t bytes, bool is_ribbon);
 
   const SizingOptions options_;
   const std::shared_ptr<OpenDatabase> database_;
@@ -77,10 +82,13 @@ class SizedTable {
   const std::uint64_t number_;
   const int level_;
   const bool is_partitioned_;
-  double bits_per_key_ = 0.0;
-  bool ribbon_ = false;
-  std::uint64_t taken_ = 0;     // bytes of finished blocks
-  std::uint64_t reserved_ = 0;  // bytes that count in the budget
+  rocksdb::Logger* const info_log_;
+  // Of the partitions before this one.
+  std::uint64_t taken_keys_ = 0;
+  std::uint64_t taken_bytes_ = 0;
+  // Of this one, or of the whole filter.
+  std::uint64_t keys_ = 0;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace exactbloom::tree

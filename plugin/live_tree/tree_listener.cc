@@ -4,8 +4,6 @@
 #include <rocksdb/env.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,18 +46,10 @@ class TreeListener : public rocksdb::EventListener {
 
   const char* Name() const override { return kTreeListenerName; }
 
-  void OnMemTableSealed(const rocksdb::MemTableInfo& info) override {
-    Guard([&] {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      sealed_[info.cf_name] += info.num_entries;
-    });
-  }
-
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
     Guard([&] {
-      const std::uint64_t keys = TakeSealed(*db, info.cf_name);
       Update(*db, [&](OpenDatabase& database) {
-        database.BeginFlush(info.cf_name, info.cf_id, info.job_id, info.thread_id, keys);
+        database.BeginFlush(info.cf_name, info.cf_id, info.job_id, info.thread_id);
       });
     });
   }
@@ -174,20 +164,6 @@ class TreeListener : public rocksdb::EventListener {
     }
   }
 
-  // The entries of the memtables of a family that wait to be flushed, at most. The event of a
-  // sealed memtable does not name its database, so of several with this listener it is the sum.
-  std::uint64_t TakeSealed(DB& db, const std::string& family) {
-    std::uint64_t of_all_families = 0;
-    const bool is_known =
-        db.GetAggregatedIntProperty(DB::Properties::kNumEntriesImmMemTables, &of_all_families);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = sealed_.find(family);
-    const std::uint64_t sealed = found == sealed_.end() ? 0 : found->second;
-    if (found != sealed_.end()) sealed_.erase(found);
-    if (!is_known || of_all_families == 0) return sealed;
-    return sealed == 0 ? of_all_families : std::min(sealed, of_all_families);
-  }
-
   template <typename Change>
   static void Update(DB& db, Change change) {
     const std::shared_ptr<OpenDatabase> database = Follow(db);
@@ -230,8 +206,6 @@ class TreeListener : public rocksdb::EventListener {
   }
 
   const bool warns_of_other_policies_;
-  std::mutex mutex_;
-  std::map<std::string, std::uint64_t> sealed_;  // entries, by family
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ TreeView OpenDatabase::ViewOf(const std::string& name, int job_id, int level,
   RunSums without = InputsOf(family, job, level);
   const TableSum live = family.Sum();
   const TableSum written = job == nullptr ? family.unreported : job->written;
-  if (keys == 0 || !is_flush) keys = std::max(keys, KeysToWrite(family, job, level));
+  if (!is_flush) keys = std::max(keys, KeysToWrite(family, job, level));
   view.keys_to_write = Real(keys);
   view.other_filter_bytes =
       Real(live.filter_bytes + written.filter_bytes) - Real(SumOf(without).filter_bytes);
@@ -66,33 +66,12 @@ std::vector<SortedRuns> OpenDatabase::ListRuns() const {
     kinds.ribbon += table.ribbon.value_or(false) ? table.keys : 0;
   }
   std::vector<SortedRuns> result;
-  for (auto first = all.begin(); first != all.end();) {
-    const Family* const family = first->first.first;
-    const std::size_t begin = result.size();
-    std::vector<analysis::EqualRuns> marked;
-    std::vector<Kinds> of_runs;
-    for (; first != all.end() && first->first.first == family; ++first) {
-      const SortedRuns& runs = result.emplace_back(first->second.first);
-      marked.push_back({Real(runs.keys) / Real(runs.runs), Real(runs.runs)});
-      of_runs.push_back(first->second.second);
-    }
-    if (family->ribbon) analysis::MarkRibbon(marked);
-    for (std::size_t i = 0; i < marked.size(); ++i) {
-      const Kinds& kinds = of_runs[i];
-      result[begin + i].ribbon =
-          kinds.known != 0 ? 2 * kinds.ribbon >= kinds.known : marked[i].ribbon;
-    }
+  for (const auto& [place, sums] : all) {
+    const auto& [runs, kinds] = sums;
+    result.push_back(runs);
+    result.back().ribbon = kinds.known != 0 ? 2 * kinds.ribbon >= kinds.known : place.first->ribbon;
   }
   return result;
-}
-
-std::uint64_t OpenDatabase::MostKeysOf(const std::string& family, int job_id, int level) const {
-  const auto found = families_.find(family);
-  if (found == families_.end()) return 0;
-  const Job* const job = FindJob(family, job_id);
-  const std::uint64_t rest = KeysToWrite(found->second, job, level);
-  const bool is_whole = job == nullptr || job->is_flush || level == 0;
-  return is_whole ? rest : std::min(rest, 2 * job->largest_table);
 }
 
 // CompactFiles() reports neither its begin nor its end. It may read all tables down to its level.
@@ -103,7 +82,6 @@ RunSums OpenDatabase::InputsOf(const Family& family, const Job* job, int level) 
 }
 
 std::uint64_t OpenDatabase::KeysToWrite(const Family& family, const Job* job, int level) {
-  if (job == nullptr && level == 0) return family.MeanKeysOfLevel0();
   const std::uint64_t all = job == nullptr ? SumOf(InputsOf(family, job, level)).keys : job->keys;
   const std::uint64_t written = job == nullptr ? family.unreported.keys : job->written.keys;
   return all - std::min(all, written);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_rate.h"
 #include "run_division.h"
 #include "scaled_rate.h"
 #include "sizing_search.h"
@@ -19,21 +18,12 @@ bool AreRuns(const std::vector<std::uint64_t>& keys) {
                      [](std::uint64_t n) { return n >= 1 && n <= analysis::kMaxSizedCount; });
 }
 
-// Runs of these keys, with Ribbon filters in the large ones if they are allowed.
-std::vector<analysis::EqualRuns> RunsOf(const std::vector<double>& keys, bool ribbon) {
-  std::vector<analysis::EqualRuns> runs;
-  runs.reserve(keys.size());
-  for (const double n : keys) runs.push_back({n});
-  if (ribbon) analysis::MarkRibbon(runs);
-  return runs;
-}
-
 // Whole bits of at most `bits_per_key`.
 FilterSize SizeOf(FilterKind kind, bool ribbon, std::uint64_t keys, double bits_per_key) {
   FilterSize size;
   size.bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
   if (ribbon) {
-    size.false_positive_rate = RibbonFalsePositiveRate(keys, size.bits);
+    size.false_positive_rate = analysis::LargeRibbonRate(bits_per_key);
   } else {
     size.probes = OptimalProbes(kind, size.bits, keys);
     if (size.probes != 0) {
@@ -48,12 +38,14 @@ FilterSize SizeOf(FilterKind kind, bool ribbon, std::uint64_t keys, double bits_
 std::optional<LevelPlan> PlanLevels(FilterKind kind, const std::vector<std::uint64_t>& keys,
                                     std::uint64_t total_bits, bool ribbon) {
   if (!AreRuns(keys) || total_bits > analysis::kMaxCount) return std::nullopt;
-  const auto runs = RunsOf({keys.begin(), keys.end()}, ribbon);
+  std::vector<analysis::EqualRuns> runs;
+  runs.reserve(keys.size());
+  for (const std::uint64_t n : keys) runs.push_back({static_cast<double>(n), 1.0, ribbon});
   const std::vector<double> bits_per_key =
       analysis::DivideAmongRuns(runs, static_cast<double>(total_bits));
   LevelPlan plan;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    plan.filters.push_back(SizeOf(kind, runs[i].ribbon, keys[i], bits_per_key[i]));
+    plan.filters.push_back(SizeOf(kind, ribbon, keys[i], bits_per_key[i]));
     plan.wasted_reads += plan.filters.back().false_positive_rate;
   }
   return plan;

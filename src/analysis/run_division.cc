@@ -7,7 +7,6 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/layout.h"
-#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 
 namespace exactbloom::analysis {
@@ -27,16 +26,14 @@ constexpr double kRareStep = 4.0;
 // of probes changes; the curve is the convex hull below it, since a division never stays in a bend.
 class RateCurve {
  public:
-  // `rate_of` returns the rate at a whole number of bits.
+  // `rate_of` returns the rate at a number of bits per key.
   template <typename Rate>
-  RateCurve(double step, std::uint64_t granularity, Rate rate_of) {
+  RateCurve(double step, Rate rate_of) {
     std::vector<Point> hull = {{0.0, 1.0}};
     double bits_per_key = 0.0;
     while ((bits_per_key += bits_per_key < kUsual ? step : kRareStep) <= kMaxBitsPerKey) {
-      const auto bits =
-          static_cast<std::uint64_t>(bits_per_key * static_cast<double>(kKeysOfCurve));
-      const Point point = {bits_per_key, rate_of(bits / granularity * granularity)};
-      // Rates end at a floor, for Ribbon at 2^-32.
+      const Point point = {bits_per_key, rate_of(bits_per_key)};
+      // Those of Ribbon filters end at kMaxRibbonBitsPerKey.
       if (!(point.rate < hull.back().rate)) break;
       while (hull.size() >= 2 &&
              Slope(hull.back(), point) >= Slope(hull[hull.size() - 2], hull.back())) {
@@ -82,10 +79,11 @@ class RateCurve {
   std::vector<double> log_slopes_;  // falling
 };
 
-// Of both kinds: at so many keys their exact rates are the asymptotic ones, but would take tens of
-// milliseconds. Never destroyed: databases may be closed when the process ends.
+// At so many keys the exact rates are the asymptotic ones, but would take tens of milliseconds.
+// Never destroyed: databases may be closed when the process ends.
 const RateCurve& CurveOfBloom() {
-  static const auto& curve = *new RateCurve(kBloomStep, 1, [](std::uint64_t bits) {
+  static const auto& curve = *new RateCurve(kBloomStep, [](double bits_per_key) {
+    const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(kKeysOfCurve));
     const int probes = OptimalProbes(FilterKind::kClassic, bits, kKeysOfCurve);
     return AsymptoticFalsePositiveRate(bits, kKeysOfCurve, probes);
   });
@@ -93,51 +91,32 @@ const RateCurve& CurveOfBloom() {
 }
 
 const RateCurve& CurveOfRibbon() {
-  static const auto& curve = *new RateCurve(kRibbonStep, kRibbonBlockSlots, [](std::uint64_t bits) {
-    return RibbonFalsePositiveRate(kKeysOfCurve, bits);
-  });
+  static const auto& curve = *new RateCurve(
+      kRibbonStep, [](double bits_per_key) { return LargeRibbonRate(bits_per_key); });
   return curve;
-}
-
-// How many bits per key a Ribbon filter of `keys` keys takes for one of its curve.
-double RibbonOverheadOfCurve(double keys) {
-  static const double of_curve = RibbonOverhead(kKeysOfCurve);
-  return RibbonOverhead(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(keys))) / of_curve;
 }
 
 }  // namespace
 
-void MarkRibbon(std::vector<EqualRuns>& runs) {
-  // Of tables of one buffer the smallest would else get Bloom filters: 7% more wasted reads in a
-  // tree of 340 flushed tables.
-  constexpr double kSameSize = 1.25;
-  double all_keys = 0.0;
-  for (const EqualRuns& run : runs) all_keys += run.keys * run.count;
-  for (EqualRuns& run : runs) {
-    double keys = 0.0;
-    for (const EqualRuns& other : runs) {
-      if (other.keys <= kSameSize * run.keys) keys += other.keys * other.count;
-    }
-    run.ribbon = keys >= kRibbonLeastPart * all_keys;
-  }
+double LargeRibbonRate(double bits_per_key) {
+  // A slot for each key and .5% more, and the records of shards.
+  constexpr double kBitsPerColumn = 1.0105;
+  const double columns = std::min(bits_per_key, kMaxRibbonBitsPerKey) / kBitsPerColumn;
+  const double whole = std::floor(columns);
+  return std::exp2(-whole) * (1.0 - (columns - whole) / 2.0);
 }
 
 std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double total_bits) {
   std::vector<double> bits_per_key(runs.size(), 0.0);
-  std::vector<double> overheads;  // bits per key, for one of the curve
   std::vector<double> log_keys;
-  for (const EqualRuns& run : runs) {
-    overheads.push_back(run.ribbon ? RibbonOverheadOfCurve(run.keys) : 1.0);
-    log_keys.push_back(std::log(run.keys * overheads.back()));
-  }
+  for (const EqualRuns& run : runs) log_keys.push_back(std::log(run.keys));
   // Divides at this price of a bit, and returns the bits taken.
   const auto divide = [&](double log_price) {
     double taken = 0.0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const EqualRuns& run = runs[i];
       const RateCurve& curve = run.ribbon ? CurveOfRibbon() : CurveOfBloom();
-      const double of_curve = curve.BitsAtSlope(log_price + log_keys[i]);
-      bits_per_key[i] = std::min(kMaxBitsPerKey, overheads[i] * of_curve);
+      bits_per_key[i] = std::min(kMaxBitsPerKey, curve.BitsAtSlope(log_price + log_keys[i]));
       taken += bits_per_key[i] * run.keys * run.count;
     }
     return taken;

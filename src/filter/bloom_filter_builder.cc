@@ -77,11 +77,11 @@ std::optional<BloomFilterBuilder> BloomFilterBuilder::Create(const Options& opti
                                                              std::string* error) {
   if (!IsValid(options, error)) return std::nullopt;
   return BloomFilterBuilder(
-      options, std::make_unique<filter::BuilderState>(options.hash_seed, options.detect_faults));
+      options, std::make_shared<filter::BuilderState>(options.hash_seed, options.detect_faults));
 }
 
 BloomFilterBuilder::BloomFilterBuilder(const Options& options,
-                                       std::unique_ptr<filter::BuilderState> state)
+                                       std::shared_ptr<filter::BuilderState> state)
     : options_(options), state_(std::move(state)) {}
 
 BloomFilterBuilder::BloomFilterBuilder(BloomFilterBuilder&&) noexcept = default;

@@ -61,11 +61,20 @@ std::optional<RibbonFilterBuilder> RibbonFilterBuilder::Create(const Options& op
                                                                std::string* error) {
   if (!IsValid(options, error)) return std::nullopt;
   return RibbonFilterBuilder(
-      options, std::make_unique<filter::BuilderState>(options.hash_seed, options.detect_faults));
+      options, std::make_shared<filter::BuilderState>(options.hash_seed, options.detect_faults));
+}
+
+std::optional<RibbonFilterBuilder> RibbonFilterBuilder::CreateBeside(
+    const BloomFilterBuilder& other, const Options& options, std::string* error) {
+  if (!IsValid(options, error)) return std::nullopt;
+  Options shared = options;
+  shared.hash_seed = other.options().hash_seed;
+  shared.detect_faults = other.options().detect_faults;
+  return RibbonFilterBuilder(shared, other.state_);
 }
 
 RibbonFilterBuilder::RibbonFilterBuilder(const Options& options,
-                                         std::unique_ptr<filter::BuilderState> state)
+                                         std::shared_ptr<filter::BuilderState> state)
     : options_(options), state_(std::move(state)) {}
 
 RibbonFilterBuilder::RibbonFilterBuilder(RibbonFilterBuilder&&) noexcept = default;
