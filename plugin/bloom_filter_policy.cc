@@ -16,6 +16,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "filter_bits_interface.h"
+#include "live_tree/listener.h"
 #include "out_of_memory.h"
 
 namespace exactbloom {
@@ -110,9 +111,10 @@ void BloomFilterPolicy::Prepare() {
   sizing_ = tree::SizingOptions();
   sizing_.division = {options_.bits_per_key, HasRibbon(options_)};
   if (!HasBudget(options_)) return;
-  sizing_.budget = &tree::FilterBudget::Named(options_.budget);
   sizing_.bound = BytesOfBudget(options_);
-  sizing_.made_at = tree::FilterBudget::Now();
+  const auto lock = tree::Registry::Get().Lock();
+  sizing_.budget = &tree::Registry::Get().NamedBudget(options_.budget);
+  sizing_.made_at = tree::Registry::Get().NextMoment();
 }
 
 const void* BloomFilterPolicy::GetOptionsPtr(const std::string& name) const {

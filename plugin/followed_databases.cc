@@ -11,7 +11,8 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/tree_listener.h"
-#include "live_tree/open_databases.h"
+#include "live_tree/listing.h"
+#include "live_tree/sized_table.h"
 #include "out_of_memory.h"
 
 namespace exactbloom {
@@ -74,14 +75,16 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
         policies.emplace_back(name, policy->Sizing());
       }
     }
-    const std::shared_ptr<tree::OpenDatabase> database = tree::Follow(root);
+    const std::shared_ptr<tree::Database> database = tree::Follow(root);
     {
-      const auto lock = tree::OpenDatabases::All().Lock();
+      const auto lock = tree::Registry::Get().Lock();
       for (const auto& [name, sizing] : policies) {
         tree::SetPolicy(sizing, database->FindOrAdd(name));
       }
+      database->has_read_files = true;
     }
-    tree::SnapshotIfWanted(root, database, read);
+    tree::ListIfWanted(root, database, /*is_asked=*/true);
+    tree::ReadProperties(root, *database, read);
     if (!policies.empty()) {
       rocksdb::Info(options.info_log, "exactbloom: the database is followed; %s", kBeforeRemoval);
     }
@@ -92,10 +95,21 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
 std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
   std::vector<SortedRuns> all;
   {
-    auto& databases = tree::OpenDatabases::All();
-    const auto lock = databases.Lock();
-    const auto database = databases.Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
-    if (database != nullptr) all = database->ListRuns();
+    const auto lock = tree::Registry::Get().Lock();
+    const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
+    if (database == nullptr) return all;
+    for (const auto& [name, family] : database->families) {
+      for (const tree::Tree::ListedRun& run : family.tree.ListAll()) {
+        SortedRuns& runs = all.emplace_back();
+        runs.column_family = name;
+        runs.level = run.level;
+        runs.tables = run.sum.tables;
+        runs.runs = run.level == 0 ? runs.tables : 1;
+        runs.keys = run.sum.keys;
+        runs.filter_bytes = run.sum.filter_bytes;
+        runs.ribbon = run.ribbon.value_or(family.ribbon);
+      }
+    }
   }
   for (SortedRuns& runs : all) runs.wasted_reads = WastedReads(runs);
   return all;

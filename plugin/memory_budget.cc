@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "live_tree/open_databases.h"
+#include "live_tree/registry.h"
 #include "out_of_memory.h"
 #include "policy_options.h"
 
@@ -15,22 +15,23 @@ rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size
     rocksdb::Status status = ParseBudget(name, size, &options);
     if (!status.ok()) return status;
     const std::uint64_t bytes = BytesOfBudget(options);
-    tree::FilterBudget& budget = tree::FilterBudget::Named(name);
-    const auto lock = tree::OpenDatabases::All().Lock();
-    budget.SetBound(bytes, tree::FilterBudget::Now());
+    tree::Registry& registry = tree::Registry::Get();
+    const auto lock = registry.Lock();
+    registry.NamedBudget(name).SetBound(bytes, registry.NextMoment());
     return status;
   });
 }
 
 MemoryBudgetUse GetMemoryBudgetUse(const std::string& name) {
   MemoryBudgetUse use;
-  const tree::FilterBudget* const budget = tree::FilterBudget::Find(name);
+  const auto lock = tree::Registry::Get().Lock();
+  const tree::Budget* const budget = tree::Registry::Get().FindBudget(name);
   if (budget == nullptr) return use;
-  const auto lock = tree::OpenDatabases::All().Lock();
-  use.bound = budget->bound;
-  use.used = budget->held;
-  for (const tree::Family* family : budget->families) {
-    use.families.push_back({family->database, family->name, family->held});
+  use.bound = budget->bound();
+  use.used = budget->held().all;
+  for (const tree::Family* family : budget->families()) {
+    use.families.push_back(
+        {family->database, family->name, family->counted.all, family->tree.TablesWithoutFilter()});
   }
   std::sort(use.families.begin(), use.families.end(), [](const auto& first, const auto& second) {
     return std::tie(first.database, first.column_family) <

@@ -8,7 +8,7 @@
 #include "bloom_filter_policy.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
-#include "live_tree/open_databases.h"
+#include "live_tree/listener.h"
 #include "object_factory.h"
 
 // Adds the policies to `library` and returns how many factories were added. RocksDB calls it by

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "listing.h"
+
 namespace exactbloom::tree {
 namespace {
 
@@ -43,20 +45,20 @@ struct Log {
   }
 };
 
-void AddBudget(const FilterBudget& budget, bool is_spent, OpenDatabase& database, Log& log) {
-  if (database.logged_bound != budget.set_at) {
-    database.logged_bound = budget.set_at;
+void AddBudget(const Budget& budget, bool is_spent, Database& database, Log& log) {
+  if (database.logged_bound != budget.set_at()) {
+    database.logged_bound = budget.set_at();
     log.lines.push_back(Log::Format(
         "memory budget '%s': the bound is %llu bytes, filters of %zu column families take %llu",
-        budget.name.c_str(), static_cast<unsigned long long>(budget.bound), budget.families.size(),
-        static_cast<unsigned long long>(budget.held)));
+        budget.name().c_str(), static_cast<unsigned long long>(budget.bound()),
+        budget.families().size(), static_cast<unsigned long long>(budget.held().all)));
   }
   if (!is_spent || database.is_spent_logged) return;
   database.is_spent_logged = true;
   log.warning = Log::Format(
       "the filters take all of the memory budget '%s' of %llu bytes; new ones get less than one "
       "bit per key until compactions free some",
-      budget.name.c_str(), static_cast<unsigned long long>(budget.bound));
+      budget.name().c_str(), static_cast<unsigned long long>(budget.bound()));
 }
 
 void AddShare(const Share& share, int level, Family& family, Log& log) {
@@ -107,9 +109,9 @@ void SetPolicy(const SizingOptions& options, Family& family) {
   if (options.budget != nullptr && options.bound != 0) {
     options.budget->SetBound(options.bound, options.made_at);
   }
-  family.Use(options.budget);
   family.ribbon = options.division.ribbon;
   family.bits_per_key = options.division.bits_per_key;
+  family.Use(options.budget);
 }
 
 SizedTable::SizedTable(const SizingOptions& options, const TableInProgress& table,
@@ -128,52 +130,61 @@ std::unique_ptr<SizedTable> SizedTable::Begin(const SizingOptions& options,
   TableInProgress* const current = CurrentTable(context);
   if (current == nullptr) return nullptr;
   std::unique_ptr<SizedTable> table(new SizedTable(options, *current, context));
-  const auto lock = OpenDatabases::All().Lock();
-  OpenDatabase& database = *table->database_;
-  if (database.is_closed()) return nullptr;
+  const auto lock = Registry::Get().Lock();
+  Database& database = *table->database_;
+  if (database.is_closed) return nullptr;
   current->is_sized = true;
-  SetPolicy(options, database.FindOrAdd(table->family_));
-  if (!database.is_loaded) return nullptr;
-  database.BeginTable(table->family_, table->job_, table->number_, table->level_);
+  Family& family = database.FindOrAdd(table->family_);
+  SetPolicy(options, family);
+  if (!database.is_listed) return nullptr;
+  database.owners[table->number_] = &family;
+  family.tree.StartTable(table->number_, table->job_);
   return table;
 }
 
-Share SizedTable::Decide(std::uint64_t keys) const {
-  Family& family = database_->FindOrAdd(family_);
+Family* SizedTable::FindFamily() const {
+  return database_->is_closed ? nullptr : database_->Find(family_);
+}
+
+Share SizedTable::Decide(const Family& family, std::uint64_t keys) const {
   std::uint64_t table_keys = keys;
-  if (is_partitioned_) table_keys = std::max(taken_keys_ + keys, family.FlushKeys());
-  const TreeView view = database_->ViewOf(family_, job_, level_, table_keys);
+  if (is_partitioned_) table_keys = std::max(taken_keys_ + keys, family.tree.FlushKeys());
+  const TreeView view = family.tree.For(job_, table_keys, options_.division.ribbon);
   std::optional<BudgetView> budget;
-  if (options_.budget != nullptr && options_.budget->bound != 0) {
+  if (options_.budget != nullptr && options_.budget->bound() != 0) {
     const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;
-    budget = BudgetView{Real(options_.budget->bound), Real(options_.budget->held),
+    budget = BudgetView{Real(options_.budget->bound()), Real(options_.budget->held().all),
+                        Real(options_.budget->held().of_floors),
                         options_.budget->RunsBeside(family), std::max(Real(keys), rest)};
   }
-  return ShareOf(options_.division, view, budget);
+  return Divide(options_.division, view, budget);
 }
 
 double SizedTable::ExpectedBitsPerKey() const {
-  const auto lock = OpenDatabases::All().Lock();
-  return database_->is_closed() ? options_.division.bits_per_key : Decide(0).bits_per_key;
+  const auto lock = Registry::Get().Lock();
+  const Family* const family = FindFamily();
+  return family == nullptr ? options_.division.bits_per_key : Decide(*family, 0).bits_per_key;
 }
 
 double SizedTable::BitsPerKey(std::uint64_t keys) {
   Log log;
   Share share;
   {
-    const auto lock = OpenDatabases::All().Lock();
-    if (database_->is_closed()) return options_.division.bits_per_key;
+    const auto lock = Registry::Get().Lock();
+    Family* const family = FindFamily();
+    if (family == nullptr) return options_.division.bits_per_key;
     taken_keys_ += std::exchange(keys_, keys);
     taken_bytes_ += std::exchange(bytes_, 0);
-    share = Decide(keys);
+    share = Decide(*family, keys);
     share.bits_per_key = std::clamp(share.bits_per_key + Correction(share.bits_per_key, keys), 0.0,
                                     share.most_bits_per_key);
-    Count(static_cast<std::uint64_t>(share.bits_per_key * Real(keys) / 8.0),
+    is_floor_ = share.is_floor;
+    Count(*family, static_cast<std::uint64_t>(share.bits_per_key * Real(keys) / 8.0),
           options_.division.ribbon);
     if (options_.budget != nullptr) {
       AddBudget(*options_.budget, share.is_budget_spent, *database_, log);
     }
-    AddShare(share, level_, database_->FindOrAdd(family_), log);
+    AddShare(share, level_, *family, log);
   }
   if (info_log_ != nullptr) log.Write(info_log_);
   return share.bits_per_key;
@@ -188,18 +199,20 @@ double SizedTable::Correction(double bits_per_key, std::uint64_t keys) const {
 }
 
 bool SizedTable::Take(std::size_t bytes, bool is_ribbon) {
-  const auto lock = OpenDatabases::All().Lock();
-  if (database_->is_closed()) return true;
-  const FilterBudget* const budget = options_.budget;
-  const bool fits = budget == nullptr || budget->bound == 0 || bytes <= bytes_ ||
-                    Real(budget->held - bytes_ + bytes) <= kFill * Real(budget->bound);
-  Count(fits ? bytes : 0, is_ribbon);
+  const auto lock = Registry::Get().Lock();
+  Family* const family = FindFamily();
+  if (family == nullptr) return true;
+  const Budget* const budget = options_.budget;
+  const bool fits = budget == nullptr || budget->bound() == 0 || bytes <= bytes_ || is_floor_ ||
+                    Real(budget->held().all - bytes_ + bytes) <= kFill * Real(budget->bound());
+  Count(*family, fits ? bytes : 0, is_ribbon);
   return fits;
 }
 
-void SizedTable::Count(std::uint64_t bytes, bool is_ribbon) {
+void SizedTable::Count(Family& family, std::uint64_t bytes, bool is_ribbon) {
   bytes_ = bytes;
-  database_->SetFilter(number_, taken_bytes_ + bytes_, is_ribbon);
+  family.tree.SetFilter(number_, taken_bytes_ + bytes_, is_ribbon, is_floor_);
+  if (family.budget != nullptr) family.budget->Recount(family);
 }
 
 }  // namespace exactbloom::tree

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "exactbloom/rocksdb_namespace.h"
-#include "open_databases.h"
+#include "registry.h"
 
 namespace exactbloom::tree {
 
@@ -21,9 +21,9 @@ struct TableInProgress {
   std::string path;
   std::string family;
   int job = 0;
-  std::shared_ptr<OpenDatabase> database;  // null: not known
-  bool is_ours = false;                    // a policy of ExactBloom was asked for its filter
-  bool is_sized = false;                   // and follows trees
+  std::shared_ptr<Database> database;  // null: not known
+  bool is_ours = false;                // a policy of ExactBloom was asked for its filter
+  bool is_sized = false;               // and follows trees
 };
 
 void BeginTableInProgress(TableInProgress table);
@@ -35,12 +35,12 @@ void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context);
 // What a policy wants of the live tree.
 struct SizingOptions {
   DivisionOptions division;
-  FilterBudget* budget = nullptr;  // null: none
-  std::uint64_t bound = 0;         // that the options give the budget, in bytes; 0: none
-  std::uint64_t made_at = 0;       // FilterBudget::Now()
+  Budget* budget = nullptr;   // null: none
+  std::uint64_t bound = 0;    // that the options give the budget, in bytes; 0: none
+  std::uint64_t made_at = 0;  // Registry::NextMoment()
 };
 
-// The family's tables are those of a policy with these options. Under OpenDatabases::Lock().
+// The family's tables are those of a policy with these options. Under Registry::Lock().
 void SetPolicy(const SizingOptions& options, Family& family);
 
 class SizedTable {
@@ -67,16 +67,17 @@ class SizedTable {
   SizedTable(const SizingOptions& options, const TableInProgress& table,
              const rocksdb::FilterBuildingContext& context);
 
-  // Under OpenDatabases::Lock():
+  // Under Registry::Lock():
   //   keys   of the filter or partition; 0: not known yet
-  Share Decide(std::uint64_t keys) const;
+  Share Decide(const Family& family, std::uint64_t keys) const;
   // How many bits per key a partition of `keys` keys gets more, or fewer, because earlier ones have
   // not got what the table should have.
   double Correction(double bits_per_key, std::uint64_t keys) const;
-  void Count(std::uint64_t bytes, bool is_ribbon);
+  void Count(Family& family, std::uint64_t bytes, bool is_ribbon);
+  Family* FindFamily() const;  // null if it was dropped or the database closed
 
   const SizingOptions options_;
-  const std::shared_ptr<OpenDatabase> database_;
+  const std::shared_ptr<Database> database_;
   const std::string family_;
   const int job_;
   const std::uint64_t number_;
@@ -89,6 +90,7 @@ class SizedTable {
   // Of this one, or of the whole filter.
   std::uint64_t keys_ = 0;
   std::uint64_t bytes_ = 0;
+  bool is_floor_ = false;
 };
 
 }  // namespace exactbloom::tree

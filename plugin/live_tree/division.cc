@@ -1,0 +1,79 @@
+#include "division.h"
+
+#include <algorithm>
+
+namespace exactbloom::tree {
+namespace {
+
+constexpr double kBitsPerByte = 8.0;
+
+double KeysOf(const std::vector<analysis::EqualRuns>& runs) {
+  double keys = 0.0;
+  for (const analysis::EqualRuns& run : runs) keys += run.keys * run.count;
+  return keys;
+}
+
+// The bytes that a table may take of what is left.
+double UsableOf(double room, double bound) {
+  return std::max(kLeastOfRoom * room, room - kForOthers * bound);
+}
+
+// The most bits per key that a budget leaves for a table.
+double LeftBy(const BudgetView& budget, const TreeView& view) {
+  const double room = std::max(0.0, kFill * budget.bound - budget.held);
+  const double left = UsableOf(room, budget.bound) / std::max(1.0, budget.keys_to_write);
+  if (view.input_filter_bytes == 0.0) return kBitsPerByte * left;
+  const double room_of_job = room + view.input_filter_bytes + view.written_filter_bytes;
+  const double repeatable = UsableOf(room_of_job, budget.bound) / 2.0 - view.written_filter_bytes;
+  return kBitsPerByte *
+         std::min(left, std::max(0.0, repeatable) / std::max(1.0, view.keys_to_write));
+}
+
+// The bits per key of a run's floor, as far as other floors leave them.
+double Floor(const DivisionOptions& options, const Share& share, const BudgetView& budget) {
+  if (share.planned.empty()) return 0.0;
+  const bool is_small = share.runs.back().keys <= kSmallPart * KeysOf(share.runs);
+  if (!is_small) return 0.0;
+  const double left = std::max(0.0, kFloors * budget.bound - budget.of_floors);
+  return std::min({share.planned.back(), options.bits_per_key,
+                   kBitsPerByte * left / std::max(1.0, budget.keys_to_write)});
+}
+
+}  // namespace
+
+Share Divide(const DivisionOptions& options, const TreeView& view,
+             const std::optional<BudgetView>& budget) {
+  Share share;
+  share.bits_per_key = options.bits_per_key;
+  if (view.own_keys > 0.0) {
+    share.runs = view.other_runs;
+    share.runs.push_back({view.own_keys, 1.0, options.ribbon});
+    const double most_bits = (options.bits_per_key + kMostOverAverage) * KeysOf(share.runs);
+
+    std::vector<analysis::EqualRuns> all;
+    if (budget) all = budget->other_runs;
+    all.insert(all.end(), share.runs.begin(), share.runs.end());
+    double total_bits = options.bits_per_key * KeysOf(all);
+    if (budget) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * budget->bound);
+    const std::vector<double> divided = analysis::DivideAmongRuns(all, total_bits);
+    share.planned.assign(divided.end() - static_cast<std::ptrdiff_t>(share.runs.size()),
+                         divided.end());
+
+    const double planned = share.planned.back();
+    const double left =
+        (most_bits - kBitsPerByte * view.other_filter_bytes) / std::max(1.0, view.keys_to_write);
+    share.bits_per_key =
+        std::max(std::min(planned, left), std::min(kLeastPart * planned, options.bits_per_key));
+  }
+  if (!budget) return share;
+  const double wanted = share.bits_per_key;
+  share.most_bits_per_key = LeftBy(*budget, view);
+  const double floor = std::min(wanted, Floor(options, share, *budget));
+  share.is_budget_spent = share.most_bits_per_key < std::min(1.0, wanted);
+  share.is_floor = floor > share.most_bits_per_key;
+  share.most_bits_per_key = std::max(share.most_bits_per_key, floor);
+  share.bits_per_key = std::min(wanted, share.most_bits_per_key);
+  return share;
+}
+
+}  // namespace exactbloom::tree

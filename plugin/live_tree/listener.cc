@@ -1,0 +1,267 @@
+#include "listener.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exactbloom/tree_listener.h"
+#include "listing.h"
+#include "sized_table.h"
+
+namespace exactbloom {
+namespace tree {
+namespace {
+
+using rocksdb::DB;
+
+std::vector<EventFile> FilesOf(const rocksdb::CompactionJobInfo& info,
+                               const std::vector<std::string>& paths,
+                               const std::vector<rocksdb::CompactionFileInfo>& infos) {
+  std::vector<EventFile> files;
+  for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
+    EventFile& file = files.emplace_back();
+    file.number = infos[i].file_number;
+    file.level = infos[i].level;
+    // A compaction service returns tables without properties.
+    const auto properties = info.table_properties.find(paths[i]);
+    if (properties != info.table_properties.end() && properties->second != nullptr) {
+      file.facts = FactsOf(*properties->second);
+    }
+  }
+  return files;
+}
+
+// Where the filter of a table comes from that no policy of ExactBloom was asked for; empty if it may
+// have got none because of the options (optimize_filters_for_hits, another table format).
+std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
+  const bool is_block_based = properties.user_collected_properties.count(
+                                  rocksdb::BlockBasedTablePropertyNames::kIndexType) != 0;
+  if (!is_block_based) return "";
+  if (properties.filter_policy_name.empty()) return "no filter policy";
+  return properties.filter_size == 0 ? "" : "filter policy " + properties.filter_policy_name;
+}
+
+bool AreKnown(const std::vector<EventFile>& files) {
+  return std::all_of(files.begin(), files.end(),
+                     [](const EventFile& file) { return file.facts.has_value(); });
+}
+
+// What is known of databases is not the listener's: a database may have two, or two databases one.
+class TreeListener : public rocksdb::EventListener {
+ public:
+  explicit TreeListener(bool warns_of_other_policies)
+      : warns_of_other_policies_(warns_of_other_policies) {}
+
+  const char* Name() const override { return kTreeListenerName; }
+
+  void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
+    Guard([&] {
+      Update(*db, info.cf_name, info.cf_id, {}, [&](Tree& tree) {
+        tree.BeginJob({info.job_id, true, 0, info.thread_id}, 0, {});
+      });
+    });
+  }
+
+  void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
+    Guard([&] {
+      const std::vector<EventFile> outputs = {
+          {info.file_number, 0, FactsOf(info.table_properties)}};
+      Update(*db, info.cf_name, info.cf_id, outputs,
+             [&](Tree& tree) { tree.EndJob(info.job_id, {}, outputs); });
+      WarnOfOtherPolicy(*db, info.cf_name);
+    });
+  }
+
+  void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
+    Guard([&] {
+      const auto inputs = FilesOf(info, info.input_files, info.input_file_infos);
+      Update(*db, info.cf_name, info.cf_id, inputs, [&](Tree& tree) {
+        tree.BeginJob({info.job_id, false, info.output_level, info.thread_id},
+                      info.base_input_level, inputs);
+      });
+    });
+  }
+
+  void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
+    Guard([&] {
+      const auto inputs = FilesOf(info, info.input_files, info.input_file_infos);
+      const auto outputs = FilesOf(info, info.output_files, info.output_file_infos);
+      Update(*db, info.cf_name, info.cf_id, outputs, [&](Tree& tree) {
+        if (!info.status.ok()) return tree.CancelJob(info.job_id);
+        tree.EndJob(info.job_id, inputs, outputs);
+      });
+      // CompactRange may move the outputs to another level after this event.
+      const bool may_move = info.compaction_reason == rocksdb::CompactionReason::kManualCompaction;
+      if (may_move || !AreKnown(outputs)) MarkStale(*db);
+      WarnOfOtherPolicy(*db, info.cf_name);
+    });
+  }
+
+  void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
+    Guard([&] {
+      TableInProgress table{info.file_path, info.cf_name, info.job_id, nullptr, false, false};
+      {
+        const auto lock = Registry::Get().Lock();
+        table.database = Registry::Get().Find(info.db_name, info.cf_name, info.job_id);
+      }
+      BeginTableInProgress(std::move(table));
+    });
+  }
+
+  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
+    Guard([&] {
+      const TableInProgress table = EndTableInProgress(info.file_path);
+      if (table.database == nullptr) return;
+      const std::uint64_t number = NumberOf(info.file_path);
+      const auto lock = Registry::Get().Lock();
+      Database& database = *table.database;
+      if (database.is_closed) return;
+      const auto id = static_cast<std::uint32_t>(info.table_properties.column_family_id);
+      Family* const family =
+          info.status.ok() ? database.Find(table.family, id) : database.Find(table.family);
+      if (family == nullptr) return;
+      Change(database, *family, [&](Tree& tree) {
+        if (!info.status.ok()) return tree.Drop(number);
+        database.owners[number] = family;
+        tree.FinishTable(number, table.job, FactsOf(info.table_properties));
+      });
+      if (!info.status.ok()) return;
+      const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
+                               info.reason == rocksdb::TableFileCreationReason::kCompaction;
+      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours) {
+        NoteOtherPolicy(info.table_properties, *family);
+      }
+      // RocksDB asks no policy for a table that gets no filter.
+      const bool is_of_others = !table.is_sized && info.table_properties.filter_size != 0;
+      if (is_of_others) family->Use(nullptr);
+    });
+  }
+
+  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
+    Guard([&] {
+      const std::uint64_t number = NumberOf(info.file_path);
+      const auto lock = Registry::Get().Lock();
+      const auto database = Registry::Get().FindOwner(info.db_name, number);
+      if (database == nullptr) return;
+      const auto owner = database->owners.find(number);
+      Change(*database, *owner->second, [&](Tree& tree) { tree.Drop(number); });
+      database->owners.erase(owner);
+    });
+  }
+
+  void OnExternalFileIngested(DB* db, const rocksdb::ExternalFileIngestionInfo& info) override {
+    Guard([&] {
+      const std::uint64_t number = NumberOf(info.internal_file_path);
+      // The properties of the table do not name the family.
+      Update(*db, info.cf_name, std::nullopt, {{number, 0, {}}},
+             [&](Tree& tree) { tree.FinishTable(number, kNoJob, FactsOf(info.table_properties)); });
+    });
+  }
+
+  void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    const auto lock = Registry::Get().Lock();
+    Registry::Get().Close(handle);
+  }
+
+  // The job that failed, of a database that is not named, may fire no end event.
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
+                         rocksdb::Status* /*error*/) override {
+    const auto lock = Registry::Get().Lock();
+    Registry::Get().MarkAllStale();
+  }
+
+ private:
+  // No exception may reach RocksDB.
+  template <typename Function>
+  static void Guard(Function function) {
+    try {
+      function();
+    } catch (...) {
+      const auto lock = Registry::Get().Lock();
+      Registry::Get().MarkAllStale();
+    }
+  }
+
+  template <typename Function>
+  static void Change(Database& database, Family& family, Function change) {
+    change(family.tree);
+    database.is_stale |= family.tree.IsStale();
+    if (family.budget != nullptr) family.budget->Recount(family);
+  }
+
+  //   tables   that are the family's from now on
+  template <typename Function>
+  static void Update(DB& db, const std::string& name, std::optional<std::uint32_t> id,
+                     const std::vector<EventFile>& tables, Function change) {
+    const std::shared_ptr<Database> database = Follow(db);
+    ListIfWanted(db, database);
+    ReadOnce(db, *database);
+    {
+      const auto lock = Registry::Get().Lock();
+      Family* const family = id ? database->Find(name, *id) : &database->FindOrAdd(name);
+      if (family == nullptr) return;
+      for (const EventFile& table : tables) database->owners[table.number] = family;
+      Change(*database, *family, change);
+    }
+    ListIfWanted(db, database);
+  }
+
+  // Of other families a program has to call FollowDatabase.
+  static void ReadOnce(DB& db, Database& database) {
+    {
+      const auto lock = Registry::Get().Lock();
+      if (std::exchange(database.has_read_files, true)) return;
+    }
+    ReadProperties(db, database, {db.DefaultColumnFamily()});
+  }
+
+  static void NoteOtherPolicy(const rocksdb::TableProperties& properties, Family& family) {
+    if (family.other_policy) return;
+    std::string policy = DescribeOtherPolicy(properties);
+    if (!policy.empty()) family.other_policy = std::move(policy);
+  }
+
+  // Once for each family and opening.
+  static void WarnOfOtherPolicy(DB& db, const std::string& family_name) {
+    std::string policy;
+    {
+      const std::shared_ptr<Database> database = Follow(db);
+      const auto lock = Registry::Get().Lock();
+      Family* const family = database->Find(family_name);
+      if (family != nullptr && family->other_policy) policy.swap(*family->other_policy);
+    }
+    if (policy.empty()) return;
+    rocksdb::Warn(
+        db.GetDBOptions().info_log,
+        "exactbloom: column family [%s]: its tables have %s, and none of ExactBloom; was it "
+        "opened without one, or its table factory replaced after SetFilterPolicy, as "
+        "OptimizeForPointLookup does?",
+        family_name.c_str(), policy.c_str());
+  }
+
+  static void MarkStale(DB& db) {
+    const std::shared_ptr<Database> database = Follow(db);
+    const auto lock = Registry::Get().Lock();
+    database->is_stale = true;
+  }
+
+  const bool warns_of_other_policies_;
+};
+
+}  // namespace
+
+std::unique_ptr<rocksdb::EventListener> MakeTreeListener(bool warns_of_other_policies) {
+  return std::make_unique<TreeListener>(warns_of_other_policies);
+}
+
+}  // namespace tree
+
+std::shared_ptr<rocksdb::EventListener> NewTreeListener() { return tree::MakeTreeListener(); }
+
+}  // namespace exactbloom

@@ -1,0 +1,34 @@
+// Listings of an open database's tables.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/table_properties.h>
+
+#include <memory>
+#include <vector>
+
+#include "exactbloom/rocksdb_namespace.h"
+#include "registry.h"
+
+namespace exactbloom::tree {
+
+// What the properties of a table say.
+TableFacts FactsOf(const rocksdb::TableProperties& properties);
+
+// The number in `.../000123.sst`.
+std::uint64_t NumberOf(const std::string& path);
+
+// Lists the database's tables if that is wanted, at most 5 ms of every second; the first time at
+// once.
+//   is_asked   it is wanted now
+// Neither under Registry::Lock() nor under RocksDB's mutex. Throws std::bad_alloc.
+void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database,
+                  bool is_asked = false);
+
+// Reads the properties of tables of these families that are not known yet: at most 64 of each level
+// below level 0, and those of level 0, from which the others follow. A file is opened for each.
+// Throws std::bad_alloc.
+void ReadProperties(rocksdb::DB& root, Database& database,
+                    const std::vector<rocksdb::ColumnFamilyHandle*>& families);
+
+}  // namespace exactbloom::tree

@@ -1,0 +1,524 @@
+#include "tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exactbloom/layout.h"
+
+namespace exactbloom::tree {
+namespace {
+
+// Jobs that end without an event are flushes: one that failed, or was overtaken by closing. Most
+// end when their thread begins another.
+constexpr std::size_t kLaterJobs = 64;
+
+// From which part on of level 0 that moves down as it is, tables of ascending keys are expected.
+constexpr double kMovesDown = 0.5;
+
+// Before RocksDB has opened any table.
+constexpr double kEntriesPerByte = 0.01;
+
+std::pair<int, int> ClassOf(int level, std::uint64_t keys) {
+  constexpr double kClassesPerDoubling = 8.0;  // sizes in a class differ by less than a tenth
+  if (level != 0) return {level, 0};
+  return {0, static_cast<int>(kClassesPerDoubling * std::log2(Real(keys) + 1.0))};
+}
+
+bool Contains(const std::vector<std::uint64_t>& numbers, std::uint64_t number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+std::vector<std::uint64_t> SortedNumbers(const std::vector<EventFile>& files) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(files.size());
+  for (const EventFile& file : files) numbers.push_back(file.number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+bool Has(const std::vector<std::uint64_t>& sorted, std::uint64_t number) {
+  return std::binary_search(sorted.begin(), sorted.end(), number);
+}
+
+template <typename Table>
+void AddTo(TableSum& sum, const Table& table) {
+  sum.tables += 1;
+  sum.keys += table.keys;
+  sum.filter_bytes += table.filter_bytes;
+}
+
+// RocksDB asks no policy for a table that gets no filter, and lookups ask none of one without keys.
+template <typename Table>
+bool IsAsked(const Table& table) {
+  return table.keys != 0 && table.filter_bytes != 0;
+}
+
+TableSum Less(TableSum sum, const TableSum& part) {
+  sum.tables -= std::min(sum.tables, part.tables);
+  sum.keys -= std::min(sum.keys, part.keys);
+  sum.filter_bytes -= std::min(sum.filter_bytes, part.filter_bytes);
+  return sum;
+}
+
+}  // namespace
+
+std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon) {
+  std::vector<analysis::EqualRuns> runs;
+  runs.reserve(sums.size());
+  for (const auto& [place, sum] : sums) {
+    if (sum.keys == 0) continue;
+    const double count = place.first == 0 ? Real(sum.tables) : 1.0;
+    runs.push_back({Real(sum.keys) / count, count, ribbon});
+  }
+  return runs;
+}
+
+void Tree::Table::Learn(const std::optional<TableFacts>& facts) {
+  if (!facts || is_exact) return;
+  keys = facts->keys;
+  filter_bytes = facts->filter_bytes;
+  is_exact = true;
+}
+
+const Tree::RunningJob* Tree::Find(JobId job) const {
+  const auto found =
+      std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& known) { return known.id == job; });
+  return found == jobs_.end() ? nullptr : &*found;
+}
+
+const Tree::Table* Tree::FindLive(std::uint64_t number) const {
+  const auto found =
+      std::lower_bound(live_.begin(), live_.end(), number,
+                       [](const Table& table, std::uint64_t n) { return table.number < n; });
+  return found != live_.end() && found->number == number ? &*found : nullptr;
+}
+
+Tree::Table* Tree::FindMaking(std::uint64_t number) {
+  const auto found = std::find_if(making_.begin(), making_.end(),
+                                  [&](const Table& table) { return table.number == number; });
+  return found == making_.end() ? nullptr : &*found;
+}
+
+bool Tree::IsExact(std::uint64_t number) const {
+  const Table* const table = FindLive(number);
+  return table != nullptr && table->is_exact;
+}
+
+// Makes the table live, unless it is gone.
+void Tree::Install(const EventFile& file) {
+  if (gone_.count(file.number) != 0) return;
+  if (Table* const known = FindLive(file.number)) {
+    if (file.facts && !known->is_exact) {
+      known->Learn(file.facts);
+      known->changed = live_change_ = ++change_;
+    }
+    return;
+  }
+  live_.reserve(live_.size() + 1);
+  Table table;
+  if (Table* const making = FindMaking(file.number)) {
+    table = *making;
+    making_.erase(making_.begin() + (making - making_.data()));
+  }
+  table.number = file.number;
+  table.level = file.level;
+  table.Learn(file.facts);
+  table.changed = live_change_ = ++change_;
+  live_.insert(
+      std::upper_bound(live_.begin(), live_.end(), file.number,
+                       [](std::uint64_t n, const Table& other) { return n < other.number; }),
+      table);
+}
+
+void Tree::Discard(std::uint64_t number) {
+  gone_[number] = ++change_;
+  const auto is_it = [&](const Table& table) { return table.number == number; };
+  making_.erase(std::remove_if(making_.begin(), making_.end(), is_it), making_.end());
+  if (FindLive(number) == nullptr) return;
+  live_.erase(std::find_if(live_.begin(), live_.end(), is_it));
+  live_change_ = change_;
+}
+
+//   numbers   sorted
+void Tree::DiscardLive(const std::vector<std::uint64_t>& numbers) {
+  for (const std::uint64_t number : numbers) gone_[number] = ++change_;
+  live_.erase(std::remove_if(live_.begin(), live_.end(),
+                             [&](const Table& table) { return Has(numbers, table.number); }),
+              live_.end());
+  live_change_ = ++change_;
+}
+
+// A thread runs one job at a time.
+void Tree::ForgetLostJobs(std::uint64_t thread, JobId job) {
+  for (std::size_t i = 0; i < jobs_.size();) {
+    const RunningJob& other = jobs_[i];
+    const bool is_lost = other.is_flush && jobs_.size() - i > kLaterJobs;
+    if (other.id != job && (other.thread == thread || is_lost)) {
+      CancelJob(other.id);
+    } else {
+      ++i;
+    }
+  }
+}
+
+// An event that comes still is of a job that runs, or of the listing that is taken.
+void Tree::ForgetGone() {
+  constexpr std::size_t kFew = 1024;
+  if (gone_.size() < std::max(kFew, most_gone_)) return;
+  std::uint64_t oldest = listing_began_.value_or(std::numeric_limits<std::uint64_t>::max());
+  for (const RunningJob& job : jobs_) oldest = std::min(oldest, job.began);
+  for (auto gone = gone_.begin(); gone != gone_.end();) {
+    gone = gone->second < oldest ? gone_.erase(gone) : std::next(gone);
+  }
+  most_gone_ = 2 * gone_.size();
+}
+
+void Tree::BeginJob(const Job& job, int first_level, const std::vector<EventFile>& inputs) {
+  if (Find(job.id) != nullptr) return;
+  ForgetLostJobs(job.thread, job.id);
+  RunningJob begun;
+  static_cast<Job&>(begun) = job;
+  begun.began = ++change_;
+  for (const EventFile& input : inputs) {
+    Install(input);
+    const Table* const table = FindLive(input.number);
+    if (table == nullptr) continue;
+    // CompactRange with change_level moves tables without an event if it has none to rewrite.
+    is_stale_ |= table->level < first_level || table->level > job.output_level;
+    begun.inputs.push_back(input.number);
+  }
+  jobs_.push_back(std::move(begun));
+}
+
+void Tree::StartTable(std::uint64_t number, JobId job) {
+  if (gone_.count(number) != 0 || FindLive(number) != nullptr || FindMaking(number) != nullptr) {
+    return;
+  }
+  making_.reserve(making_.size() + 1);
+  if (RunningJob* const writer = Find(job)) writer->outputs.push_back(number);
+  Table table;
+  table.number = number;
+  table.changed = ++change_;
+  making_.push_back(table);
+}
+
+void Tree::SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor) {
+  Table* const table = FindMaking(number);
+  if (table == nullptr || table->is_exact) return;
+  table->filter_bytes = bytes;
+  table->ribbon = is_ribbon;
+  table->is_floor = is_floor;
+}
+
+void Tree::FinishTable(std::uint64_t number, JobId job, const TableFacts& facts) {
+  StartTable(number, job);
+  Table* table = FindMaking(number);
+  if (table == nullptr) table = FindLive(number);
+  if (table == nullptr) return;
+  table->Learn(facts);
+  table->changed = live_change_ = ++change_;
+  is_stale_ |= Find(job) == nullptr;
+}
+
+void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
+                  const std::vector<EventFile>& outputs) {
+  const RunningJob* const known = Find(job);
+  const bool is_flush = known != nullptr && known->is_flush;
+  is_stale_ |= known == nullptr;
+  const std::vector<std::uint64_t> out = SortedNumbers(outputs);
+  std::vector<std::uint64_t> replaced;
+  double keys_of_level0 = 0.0;
+  double moved_keys = 0.0;
+  for (const EventFile& input : inputs) {
+    const bool is_moved = Has(out, input.number);
+    if (!is_moved) replaced.push_back(input.number);
+    const Table* const table = FindLive(input.number);
+    if (table == nullptr || table->level != 0) continue;
+    keys_of_level0 += Real(table->keys);
+    if (is_moved) moved_keys += Real(table->keys);
+  }
+  if (keys_of_level0 != 0.0) moved_part_ = (moved_part_ + moved_keys / keys_of_level0) / 2.0;
+  std::sort(replaced.begin(), replaced.end());
+  for (const EventFile& output : outputs) {
+    Install(output);
+    Table* const table = FindLive(output.number);
+    if (table == nullptr) continue;
+    // Tables move down only, except by CompactRange with change_level, after which there is a
+    // listing.
+    if (table->level < output.level) {
+      table->level = output.level;
+      table->changed = live_change_ = ++change_;
+    }
+    if (is_flush && table->keys != 0) {
+      flush_keys_ = flush_keys_ == 0 ? table->keys : (flush_keys_ + table->keys) / 2;
+    }
+  }
+  if (!replaced.empty()) DiscardLive(replaced);
+  CancelJob(job);
+}
+
+void Tree::CancelJob(JobId job) {
+  const RunningJob* const known = Find(job);
+  if (known == nullptr) return;
+  for (const std::uint64_t number : known->outputs) {
+    if (FindMaking(number) != nullptr) Discard(number);
+  }
+  jobs_.erase(jobs_.begin() + (known - jobs_.data()));
+  ForgetGone();
+}
+
+void Tree::Drop(std::uint64_t number) {
+  Discard(number);
+  ForgetGone();
+}
+
+void Tree::BeginListing() {
+  is_stale_ = false;
+  listing_began_ = change_;
+}
+
+void Tree::Replace(Listing listing, double bits_per_key) {
+  if (!listing_began_) return;
+  std::sort(listing.files.begin(), listing.files.end(),
+            [](const auto& first, const auto& second) { return first.number < second.number; });
+  std::vector<Table> merged;
+  merged.reserve(listing.files.size() + live_.size());
+  std::vector<std::uint64_t> lost;
+  auto known = live_.begin();
+  const auto keep_until = [&](std::uint64_t number) {
+    for (; known != live_.end() && known->number < number; ++known) {
+      if (known->changed > *listing_began_) {
+        merged.push_back(*known);
+      } else {
+        lost.push_back(known->number);
+      }
+    }
+  };
+  for (const Listing::File& file : listing.files) {
+    keep_until(file.number);
+    const bool is_known = known != live_.end() && known->number == file.number;
+    if (!is_known && gone_.count(file.number) != 0) continue;
+    Table& table = merged.emplace_back();
+    if (is_known) {
+      table = *known++;
+    } else if (const Table* const making = FindMaking(file.number)) {
+      table = *making;
+    }
+    if (is_known && table.changed > *listing_began_) continue;
+    table.number = file.number;
+    table.level = file.level;
+    table.changed = change_ + 1;
+  }
+  keep_until(std::numeric_limits<std::uint64_t>::max());
+  for (const std::uint64_t number : lost) gone_[number] = change_ + 1;
+  live_ = std::move(merged);
+  live_change_ = ++change_;
+  making_.erase(
+      std::remove_if(making_.begin(), making_.end(),
+                     [&](const Table& table) { return FindLive(table.number) != nullptr; }),
+      making_.end());
+  Estimate(listing, bits_per_key);
+  listing_began_.reset();
+  ForgetGone();
+}
+
+void Tree::Learn(const Listing& listing, double bits_per_key) {
+  for (const Listing::File& file : listing.files) {
+    if (Table* const table = FindLive(file.number)) table->Learn(file.facts);
+  }
+  live_change_ = ++change_;
+  Estimate(listing, bits_per_key);
+}
+
+// Keys and filter bytes of tables whose properties nobody has read follow from those of others: of
+// the same level if a sample of it was read, since each run has its own bits per key, or else of
+// all that are known, or else from what RocksDB lists of the table.
+void Tree::Estimate(const Listing& listing, double bits_per_key) {
+  struct Known {
+    double keys = 0.0;
+    double entries = 0.0;
+    double filter_bytes = 0.0;
+    bool is_sampled = false;
+  };
+  double listed_entries = 0.0;
+  double listed_bytes = 0.0;
+  for (const Listing::File& file : listing.files) {
+    if (file.entries == 0) continue;
+    listed_entries += Real(file.entries);
+    listed_bytes += Real(file.bytes);
+  }
+  const double entries_per_byte =
+      listed_bytes > 0.0 ? listed_entries / listed_bytes : kEntriesPerByte;
+  const auto entries_of = [&](const Listing::File& file) {
+    return file.entries != 0 ? Real(file.entries) : entries_per_byte * Real(file.bytes);
+  };
+  Known all;
+  std::map<int, Known> levels;
+  for (const Listing::File& file : listing.files) {
+    const Table* const table = FindLive(file.number);
+    if (table == nullptr || !table->is_exact || table->keys == 0) continue;
+    for (Known* known : {&all, &levels[file.level]}) {
+      known->keys += Real(table->keys);
+      known->entries += entries_of(file);
+      known->filter_bytes += Real(table->filter_bytes);
+      known->is_sampled |= file.facts.has_value();
+    }
+  }
+  for (const Listing::File& file : listing.files) {
+    Table* const table = FindLive(file.number);
+    const Known& level = levels[file.level];
+    if (table == nullptr || table->is_exact || (table->is_sampled && !level.is_sampled)) continue;
+    const Known& like = level.is_sampled ? level : all;
+    const double keys_per_entry =
+        like.entries > 0.0 ? std::min(1.0, like.keys / like.entries) : 1.0;
+    const double keys = keys_per_entry * entries_of(file);
+    const double bytes_per_key =
+        level.is_sampled ? level.filter_bytes / level.keys : bits_per_key / 8.0;
+    table->keys = static_cast<std::uint64_t>(keys);
+    table->filter_bytes = static_cast<std::uint64_t>(bytes_per_key * keys);
+    table->is_sampled = level.is_sampled;
+  }
+}
+
+const Tree::Live& Tree::Sums() const {
+  if (sums_.change == live_change_) return sums_;
+  Live sums;
+  std::vector<TableSum> levels;
+  for (const Table& table : live_) {
+    sums.bytes.all += table.filter_bytes;
+    if (table.is_floor) sums.bytes.of_floors += table.filter_bytes;
+    if (!IsAsked(table)) continue;
+    AddTo(sums.sum, table);
+    const auto level = static_cast<std::size_t>(table.level);
+    if (level == 0) {
+      AddTo(sums.runs[ClassOf(0, table.keys)], table);
+    } else {
+      if (levels.size() <= level) levels.resize(level + 1);
+      AddTo(levels[level], table);
+    }
+  }
+  for (std::size_t level = 1; level < levels.size(); ++level) {
+    if (levels[level].tables != 0) sums.runs[{static_cast<int>(level), 0}] = levels[level];
+  }
+  sums.change = live_change_;
+  sums_ = std::move(sums);
+  return sums_;
+}
+
+const RunSums& Tree::Runs() const { return Sums().runs; }
+
+TableSum Tree::Sum() const { return Sums().sum; }
+
+Tree::Bytes Tree::FilterBytes() const {
+  Bytes bytes = Sums().bytes;
+  for (const Table& table : making_) {
+    bytes.all += table.filter_bytes;
+    if (table.is_floor) bytes.of_floors += table.filter_bytes;
+  }
+  return bytes;
+}
+
+std::uint64_t Tree::TablesWithoutFilter() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(live_.begin(), live_.end(), [](const Table& table) {
+        return 8.0 * Real(table.filter_bytes) < kMinBitsPerKey * Real(table.keys);
+      }));
+}
+
+RunSums Tree::InputSums(const RunningJob& job) const {
+  RunSums sums;
+  for (const std::uint64_t number : job.inputs) {
+    const Table* const table = FindLive(number);
+    if (table != nullptr && IsAsked(*table)) {
+      AddTo(sums[ClassOf(table->level, table->keys)], *table);
+    }
+  }
+  return sums;
+}
+
+// By tables of the job that are finished.
+TableSum Tree::Written(const RunningJob& job) const {
+  TableSum sum;
+  for (const Table& table : making_) {
+    if (table.is_exact && Contains(job.outputs, table.number)) AddTo(sum, table);
+  }
+  return sum;
+}
+
+TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
+  TreeView view;
+  const RunningJob* const job = Find(id);
+  if (job == nullptr) return view;
+  const Live& live = Sums();
+  const RunSums inputs = InputSums(*job);
+  const TableSum written = Written(*job);
+  TableSum read;
+  for (const auto& [place, sum] : inputs) {
+    read.keys += sum.keys;
+    read.filter_bytes += sum.filter_bytes;
+  }
+  if (!job->is_flush) keys = std::max(keys, read.keys - std::min(read.keys, written.keys));
+  if (keys == 0) return view;
+  view.keys_to_write = Real(keys);
+  view.input_filter_bytes = Real(read.filter_bytes);
+  view.written_filter_bytes = Real(written.filter_bytes);
+  view.other_filter_bytes = Real(Less(live.sum, read).filter_bytes) + Real(written.filter_bytes);
+  // A flushed table that will move down as it is belongs to the largest run from the beginning: no
+  // key is in any other run's range, too.
+  if (job->is_flush && moved_part_ > kMovesDown) {
+    view.own_keys = Real(live.sum.keys + keys);
+    return view;
+  }
+  view.own_keys = Real(keys + (job->is_flush ? 0 : written.keys));
+  RunSums others;
+  for (const auto& [place, sum] : live.runs) {
+    const auto taken = inputs.find(place);
+    const TableSum rest = taken == inputs.end() ? sum : Less(sum, taken->second);
+    if (rest.tables == 0) continue;
+    const bool is_own =
+        !job->is_flush && job->output_level != 0 && place.first == job->output_level;
+    if (is_own) {
+      view.own_keys += Real(rest.keys);
+    } else {
+      others[place] = rest;
+    }
+  }
+  view.other_runs = ListRuns(others, ribbon);
+  return view;
+}
+
+std::uint64_t Tree::FlushKeys() const {
+  if (flush_keys_ != 0) return flush_keys_;
+  TableSum level0;
+  for (const auto& [place, sum] : Runs()) {
+    if (place.first != 0) break;
+    level0.keys += sum.keys;
+    level0.tables += sum.tables;
+  }
+  return level0.tables == 0 ? 0 : level0.keys / level0.tables;
+}
+
+std::vector<Tree::ListedRun> Tree::ListAll() const {
+  struct Kinds {
+    std::uint64_t known = 0;  // keys
+    std::uint64_t ribbon = 0;
+  };
+  std::map<std::pair<int, int>, std::pair<TableSum, Kinds>> all;
+  for (const Table& table : live_) {
+    auto& [sum, kinds] = all[ClassOf(table.level, table.keys)];
+    AddTo(sum, table);
+    kinds.known += table.ribbon ? table.keys : 0;
+    kinds.ribbon += table.ribbon.value_or(false) ? table.keys : 0;
+  }
+  std::vector<ListedRun> runs;
+  runs.reserve(all.size());
+  for (const auto& [place, run] : all) {
+    const auto& [sum, kinds] = run;
+    ListedRun& listed = runs.emplace_back(ListedRun{place.first, sum, std::nullopt});
+    if (kinds.known != 0) listed.ribbon = 2 * kinds.ribbon >= kinds.known;
+  }
+  return runs;
+}
+
+}  // namespace exactbloom::tree
