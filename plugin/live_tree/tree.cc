@@ -132,21 +132,19 @@ void Tree::Install(const EventFile& file) {
 }
 
 void Tree::Discard(std::uint64_t number) {
-  gone_[number] = ++change_;
-  const auto is_it = [&](const Table& table) { return table.number == number; };
-  making_.erase(std::remove_if(making_.begin(), making_.end(), is_it), making_.end());
-  if (FindLive(number) == nullptr) return;
-  live_.erase(std::find_if(live_.begin(), live_.end(), is_it));
-  live_change_ = change_;
+  if (Table* const table = FindMaking(number)) making_.erase(making_.begin() + (table - making_.data()));
+  DiscardLive({number});
 }
 
 //   numbers   sorted
 void Tree::DiscardLive(const std::vector<std::uint64_t>& numbers) {
-  for (const std::uint64_t number : numbers) gone_[number] = ++change_;
-  live_.erase(std::remove_if(live_.begin(), live_.end(),
-                             [&](const Table& table) { return Has(numbers, table.number); }),
-              live_.end());
-  live_change_ = ++change_;
+  ++change_;
+  const auto replaced = std::remove_if(live_.begin(), live_.end(), [&](const Table& table) {
+    return Has(numbers, table.number);
+  });
+  if (replaced != live_.end()) live_change_ = change_;
+  live_.erase(replaced, live_.end());
+  for (const std::uint64_t number : numbers) gone_[number] = change_;
 }
 
 // A thread runs one job at a time.
