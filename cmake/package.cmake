@@ -32,10 +32,10 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_COMPONENTS_ALL runtime dev tools)
 
-set(about "ExactBloom divides the filter memory of a RocksDB database among its sorted
-runs: small ones get more bits per key, in Bloom filters of the lowest exact
-false-positive rate, and large ones RocksDB's Ribbon filters. Before it is
-removed, set the policy rocksdb_bloom and replace the filters.
+set(about "ExactBloom builds Ribbon filters for the tables of a RocksDB database, sized by
+their exact false-positive rates, and divides the filter memory among its sorted
+runs: small ones get more bits per key. Before it is removed, set the policy
+rocksdb_bloom and replace the filters: without it every key passes them.
 .
 ")
 

@@ -20,7 +20,8 @@
 namespace exactbloom {
 
 // What the info log says of databases with ExactBloom's policies: without the library, RocksDB
-// drops an unknown policy that an OPTIONS file names, and then uses no filter, without an error.
+// drops an unknown policy that an OPTIONS file names, and then uses no filter, without an error;
+// its own policies let every key pass in filters of ExactBloom.
 inline constexpr char kBeforeRemoval[] =
     "before ExactBloom is removed, set rocksdb_bloom and replace the filters "
     "(docs/operations.md, Switching off)";

@@ -12,9 +12,9 @@
 
 namespace exactbloom {
 
-// Forwards to a built-in builder. For a partition without keys built-in builders may return no
-// bytes (Ribbon's in all versions, Bloom's from 9.8 on), which RocksDB's MultiGet takes for a block
-// that is out of range; this one returns EmptyBlock().
+// Forwards to RocksDB's builder of Bloom filters. From 9.8 on that returns no bytes for a partition
+// without keys, which RocksDB's MultiGet takes for a block that is out of range; this one returns
+// EmptyBlock().
 class BuiltInBuilder : public rocksdb::FilterBitsBuilder {
  public:
   explicit BuiltInBuilder(std::unique_ptr<rocksdb::FilterBitsBuilder> builder)

@@ -21,9 +21,9 @@ extern "C" {
 /* Returns the version of ExactBloom, such as "0.1.0". */
 const char* exactbloom_version(void);
 
-/* Registers the policies exactbloom, classic_bloom, standard_bloom and rocksdb_bloom and the
-   listener exactbloom_tree in this process, so that option strings and OPTIONS files can name them.
-   Call it before any of these is read; further calls do nothing. */
+/* Registers the policies exactbloom, exact_ribbon, classic_bloom, standard_bloom and rocksdb_bloom
+   and the listener exactbloom_tree in this process, so that option strings and OPTIONS files can
+   name them. Call it before any of these is read; further calls do nothing. */
 void exactbloom_register(void);
 
 /* Makes the tables of `options` get filters of a policy: puts it into the block-based table factory

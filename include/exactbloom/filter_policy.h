@@ -17,9 +17,9 @@
 // the memory among the sorted runs of the live LSM tree, so that the lookup of an absent key wastes
 // the fewest reads. `exact_ribbon` gives all tables such filters of the same bits per key, without
 // a listener. `classic_bloom` and `standard_bloom` give all tables Bloom filters of k distinct or k
-// independent bits per key. `rocksdb_bloom` writes RocksDB's own
-// Bloom filters and reads all, so that no table is without a filter before ExactBloom is removed;
-// its one option is bits_per_key, which RocksDB takes as 1 from 0.5 to 1, and as 0 below.
+// independent bits per key. `rocksdb_bloom` writes RocksDB's own Bloom filters and reads all, so
+// that no table is without a filter before ExactBloom is removed; its one option is bits_per_key,
+// which RocksDB takes as 1 from 0.5 to 1, and as 0 below.
 #pragma once
 
 #include <rocksdb/filter_policy.h>
@@ -101,7 +101,7 @@ rocksdb::Status SetFilterPolicy(rocksdb::DBOptions* db_options,
                                 rocksdb::ColumnFamilyOptions* family_options,
                                 const std::string& policy = "exactbloom:10");
 
-// Makes `exactbloom:10`, `classic_bloom:10`, `{id=standard_bloom;fpr=0.01}` and so on known to this
+// Makes `exactbloom:10`, `exact_ribbon:10`, `{id=standard_bloom;fpr=0.01}` and so on known to this
 // process, for option strings and OPTIONS files. It must be called before any of these is
 // read; calling it again does nothing. The shared object libexactbloom_rocksdb.so calls it when it
 // is loaded. Bad numbers and unknown options are refused when the options are read, or at the

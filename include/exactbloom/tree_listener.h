@@ -56,8 +56,8 @@ struct SortedRuns {
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;  // in filters
   std::uint64_t filter_bytes = 0;
-  // Of tables that were written before the database was opened it is taken to be what such a run
-  // would get now.
+  // Whether most keys are in Ribbon filters. Tables that were written before the database was
+  // opened are taken to have what the policy builds.
   bool ribbon = false;
   // In 1,000 lookups of absent keys, in all of these runs, by the rate of filters of a million
   // keys.

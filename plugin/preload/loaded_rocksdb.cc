@@ -309,7 +309,7 @@ void* NextDefinition(void* own, void* caller) {
 const Core* CoreForCall(void* next, void* caller) {
   if (!IsSet()) return nullptr;
   const Core* loaded = LoadedCore();
-  // The core itself calls RocksDB's functions, to make Ribbon filters.
+  // The core itself calls RocksDB's functions: its policies read RocksDB's filters, too.
   if (loaded == nullptr || BaseOf(caller) == core_base || IsOtherRocksDB(next)) return nullptr;
   return loaded;
 }

@@ -39,7 +39,7 @@ static void refuses(const char* policy, const char* message) {
 static void test_errors(void) {
   refuses("", "the filter policy is ''");
   refuses("fast_bloom:10",
-          "the filter policy is 'fast_bloom', but must be exactbloom, classic_bloom");
+          "the filter policy is 'fast_bloom', but must be exactbloom, exact_ribbon, classic_bloom");
   refuses("{bits_per_key=10}", "the filter policy is '{bits_per_key=10}'");
   refuses("{id=classic_bloom;hash_seed=1", "the filter policy is '{id=classic_bloom;hash_seed=1'");
   refuses("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100");
@@ -123,6 +123,13 @@ static void test_policy(const char* directory) {
   EXPECT(error == NULL, error);
   /* At 12 bits per key 0.4% pass. */
   expect_database(options, directory, "policy", 9900);
+
+  options = new_options();
+  exactbloom_options_set_filter_policy(options, "{id=exact_ribbon;bits_per_key=12;hash_seed=1}",
+                                       &error);
+  EXPECT(error == NULL, error);
+  /* At 12 bits per key 0.03% pass. */
+  expect_database(options, directory, "ribbon", 9985);
 }
 
 /* Names are known once they are registered. */

@@ -25,7 +25,7 @@ environment = os.environ | {"PKG_CONFIG_PATH": str(package.parent), "PATH": f"{a
 
 CONDITION = "in any other program new tables get no filter"
 NONE = {"none"}
-OURS = {"exactbloom", "ribbon"}
+OURS = {"exactbloom", "exact_ribbon"}
 
 # Opens argv[1], overwrites keys, and rewrites all tables.
 PROGRAM = r"""
@@ -90,8 +90,8 @@ class AdviceTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout}")
         return result.stdout
 
-    def grow(self, benchmarks):
-        self.run_command(f"db_bench --db=DB --num=60000 --value_size=20 --bloom_bits=10 --write_buffer_size=400000 "
+    def grow(self, benchmarks, bits=10):
+        self.run_command(f"db_bench --db=DB --num=60000 --value_size=20 --bloom_bits={bits} --write_buffer_size=400000 "
                          f"--target_file_size_base=1000000 --max_bytes_for_level_base=1500000 --benchmarks={benchmarks}")
         self.assertEqual(self.filters("DB"), {"bloom"})
         return Advice(self.run_command("exactbloom advise DB"))
@@ -153,7 +153,8 @@ class AdviceTest(unittest.TestCase):
         self.assertIn("none", self.filters("DB"))
 
     def test_rocksdbs_own_policy(self):
-        advice = self.grow("fillseq,compact")
+        # It is within 5% of the best at few bits per key, in one sorted run.
+        advice = self.grow("fillseq,compact", bits=2)
         self.assertIsNone(advice.preload)
         self.assertNotIn(CONDITION, advice.text)
         file = self.options_file(advice)

@@ -2,23 +2,32 @@
 // stay readable for ever.
 #pragma once
 
+#include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "exactbloom/layout.h"
+#include "exactbloom/filter_policy.h"
 #include "sample_database.h"
 
 namespace exactbloom {
 
 struct GoldenTable {
   std::string file;
-  FilterKind kind = FilterKind::kClassic;
+  std::string setting;  // of the policy
   bool partitioned = false;
+
+  PolicyPointer MakePolicy() const {
+    PolicyPointer made;
+    EXPECT_TRUE(rocksdb::FilterPolicy::CreateFromString({}, setting, &made).ok()) << setting;
+    return made;
+  }
 
   // Options of such tables, with any policy. Every lookup reads its blocks from the file.
   rocksdb::Options OptionsWith(const PolicyPointer& policy) const {
@@ -37,14 +46,16 @@ struct GoldenTable {
 // Each holds KeyOf() of as many even numbers, from 0 on, with the value of PutAndFlush.
 inline constexpr std::uint64_t kGoldenKeys = 300;
 
-// Both kinds, with a full and with a partitioned filter.
+// Each kind of filter, full and partitioned.
 inline std::vector<GoldenTable> GoldenTables() {
+  RegisterFilterPolicies();
   std::vector<GoldenTable> tables;
-  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+  for (const auto& [setting, name] :
+       {std::pair("classic_bloom:10", "classic"), std::pair("standard_bloom:10", "standard"),
+        std::pair("exact_ribbon:10", "ribbon")}) {
     for (const bool partitioned : {false, true}) {
-      std::string name = kind == FilterKind::kClassic ? "classic" : "standard";
-      name += partitioned ? "_partitioned.sst" : "_full.sst";
-      tables.push_back({name, kind, partitioned});
+      tables.push_back({std::string(name) + (partitioned ? "_partitioned.sst" : "_full.sst"),
+                        setting, partitioned});
     }
   }
   return tables;

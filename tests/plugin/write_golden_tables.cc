@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   bool good = true;
   for (const GoldenTable& golden : GoldenTables()) {
     good &= Write(folder / "sstables" / version / golden.file,
-                  golden.OptionsWith(NewPolicy(golden.kind)), kGoldenKeys, "value");
+                  golden.OptionsWith(golden.MakePolicy()), kGoldenKeys, "value");
   }
   for (const NewerTable& table : NewerTables()) {
     if (!(Version{11, 8}).IsHere()) break;
