@@ -35,6 +35,7 @@ std::optional<FilterBuilder> FilterBuilder::Create(const Options& options) {
   of_bloom.bits_per_key = options.bits_per_key;
   of_bloom.false_positive_rate = options.false_positive_rate;
   of_bloom.hash_seed = options.hash_seed;
+  of_bloom.block_bytes_limit = options.block_bytes_limit;
   of_bloom.detect_faults = options.detect_faults;
   std::optional<BloomFilterBuilder> bloom = BloomFilterBuilder::Create(of_bloom);
   if (!bloom) return std::nullopt;
@@ -42,6 +43,7 @@ std::optional<FilterBuilder> FilterBuilder::Create(const Options& options) {
   if (options.ribbon) {
     RibbonFilterBuilder::Options of_ribbon;
     of_ribbon.false_positive_rate = options.false_positive_rate;
+    of_ribbon.block_bytes_limit = options.block_bytes_limit;
     ribbon = RibbonFilterBuilder::CreateBeside(*bloom, of_ribbon);
     if (!ribbon) return std::nullopt;
   }
@@ -96,7 +98,10 @@ std::uint64_t FilterBuilder::BlockBytes(std::uint64_t keys) const {
 
 std::uint64_t FilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
   const std::uint64_t of_bloom = bloom_.KeysThatFit(block_bytes);
-  return may_be_ribbon_ ? std::max(of_bloom, ribbon_->KeysThatFit(block_bytes)) : of_bloom;
+  if (!may_be_ribbon_) return of_bloom;
+  // So many may get a Bloom filter, which takes a trailer beside its bits per key.
+  const std::uint64_t of_ribbon = ribbon_->KeysThatFit(block_bytes);
+  return of_ribbon > of_bloom && PlanRibbon(of_ribbon) ? of_ribbon : of_bloom;
 }
 
 std::uint64_t FilterBuilder::FinishBytes(const FilterPlan& plan) const {

@@ -13,18 +13,20 @@ double KeysOf(const std::vector<analysis::EqualRuns>& runs) {
   return keys;
 }
 
-// The bytes that a table may take of what is left.
-double UsableOf(double room, double bound) {
-  return std::max(kLeastOfRoom * room, room - kForOthers * bound);
+// The bytes that a table may take of what is left, of which it has taken some.
+double UsableOf(double room, double taken, double bound) {
+  return std::max({0.0, kLeastOfRoom * (room + taken) - taken, room - kForOthers * bound});
 }
 
 // The most bits per key that a budget leaves for a table.
 double LeftBy(const BudgetView& budget, const TreeView& view) {
   const double room = std::max(0.0, kFill * budget.bound - budget.held);
-  const double left = UsableOf(room, budget.bound) / std::max(1.0, budget.keys_to_write);
+  const double left =
+      UsableOf(room, budget.taken, budget.bound) / std::max(1.0, budget.keys_to_write);
   if (view.input_filter_bytes == 0.0) return kBitsPerByte * left;
-  const double room_of_job = room + view.input_filter_bytes + view.written_filter_bytes;
-  const double repeatable = UsableOf(room_of_job, budget.bound) / 2.0 - view.written_filter_bytes;
+  const double written = view.written_filter_bytes + budget.taken;
+  const double repeatable =
+      UsableOf(room + view.input_filter_bytes + written, 0.0, budget.bound) / 2.0 - written;
   return kBitsPerByte *
          std::min(left, std::max(0.0, repeatable) / std::max(1.0, view.keys_to_write));
 }

@@ -18,7 +18,7 @@
 // families that share it, and a table takes no more than
 //
 //   - what the bound leaves beside all filters that exist, less kForOthers of the bound, or
-//     kLeastOfRoom of what is left;
+//     kLeastOfRoom of what is left, with all its partitions;
 //   - what lets its job be repeated: as long as a job runs, its inputs have their filters beside
 //     those of its outputs. Without this full compactions alternate between many bits and few.
 //
@@ -76,11 +76,12 @@ struct TreeView {
 
 struct BudgetView {
   double bound = 0.0;                           // bytes
-  double held = 0.0;                            // bytes of all filters, without this table's
+  double held = 0.0;                            // bytes of all filters, without this one's
   double of_floors = 0.0;                       // of these
   std::vector<analysis::EqualRuns> other_runs;  // of all other families that share it
-  double keys_to_write =
-      0.0;  // of the filter, or of all partitions that the table has still to get
+  // Of the filter, or of all partitions that the table has still to get.
+  double keys_to_write = 0.0;
+  double taken = 0.0;  // bytes of the table's earlier partitions, a part of `held`
 };
 
 struct Share {

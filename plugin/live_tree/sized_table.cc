@@ -155,7 +155,8 @@ Share SizedTable::Decide(const Family& family, std::uint64_t keys) const {
     const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;
     budget = BudgetView{Real(options_.budget->bound()), Real(options_.budget->held().all),
                         Real(options_.budget->held().of_floors),
-                        options_.budget->RunsBeside(family), std::max(Real(keys), rest)};
+                        options_.budget->RunsBeside(family), std::max(Real(keys), rest),
+                        Real(taken_bytes_)};
   }
   return Divide(options_.division, view, budget);
 }
@@ -179,7 +180,9 @@ double SizedTable::BitsPerKey(std::uint64_t keys) {
     share.bits_per_key = std::clamp(share.bits_per_key + Correction(share.bits_per_key, keys), 0.0,
                                     share.most_bits_per_key);
     is_floor_ = share.is_floor;
-    Count(*family, static_cast<std::uint64_t>(share.bits_per_key * Real(keys) / 8.0),
+    // With less than that there is no filter.
+    const double counted = share.bits_per_key < kMinBitsPerKey ? 0.0 : share.bits_per_key;
+    Count(*family, static_cast<std::uint64_t>(counted * Real(keys) / 8.0),
           options_.division.ribbon);
     if (options_.budget != nullptr) {
       AddBudget(*options_.budget, share.is_budget_spent, *database_, log);
