@@ -93,7 +93,7 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
                   kRaiseBudget);
   }
   if (table.family == FilterFamily::kUnknown) return Unused(table.reason);
-  if (table.family == FilterFamily::kExactBloom && BloomFilterPolicy::Of(policy) == nullptr) {
+  if (IsOurs(table.family) && BloomFilterPolicy::Of(policy) == nullptr) {
     return Unused(fmt::format(
         "an ExactBloom filter, but the policy {} takes it as \"always match\"", policy->Name()));
   }

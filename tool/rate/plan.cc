@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kMostKeys = 1e12;
 
-struct FilterPlan {
+struct PlannedFilter {
   std::uint64_t keys = 0;
   std::uint64_t bits = 0;  // 0: no filter
   int probes = 0;          // 0: a Ribbon filter
@@ -50,7 +50,7 @@ void CheckKeys(std::uint64_t keys) {
   RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
 }
 
-FilterPlan PlanOf(FilterKind kind, std::uint64_t keys, std::uint64_t bits) {
+PlannedFilter PlanOf(FilterKind kind, std::uint64_t keys, std::uint64_t bits) {
   const int probes = bits == 0 ? 0 : OptimalProbes(kind, bits, keys);
   if (probes == 0) return {keys, 0, 0, 1.0};
   return {keys, bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
@@ -77,12 +77,12 @@ std::uint64_t BitsInMemory(const PlanArguments& arguments,
 
 // The bits per key with which a table of these keys gets at least the planned bits, rounded up to
 // thousandths.
-double ConfiguredBitsPerKey(const FilterPlan& plan) {
+double ConfiguredBitsPerKey(const PlannedFilter& plan) {
   constexpr double kSteps = 1000.0;
   return std::min(kMaxBitsPerKey, std::ceil(plan.BitsPerKey() * kSteps - 1e-9) / kSteps);
 }
 
-nlohmann::json PlanJson(const FilterPlan& plan) {
+nlohmann::json PlanJson(const PlannedFilter& plan) {
   return {{"keys", plan.keys},  {"m", plan.bits},
           {"k", plan.probes},   {"bits_per_key", plan.BitsPerKey()},
           {"exact", plan.rate}, {"memory_bytes", plan.MemoryBytes()}};
@@ -92,7 +92,7 @@ using support::Cells;
 
 const Cells kColumns = {"keys", "bits/key", "k", "false-positive rate", "bytes"};
 
-Cells CellsOf(const FilterPlan& plan) {
+Cells CellsOf(const PlannedFilter& plan) {
   const bool ribbon = plan.bits > 0 && plan.probes == 0;
   return {plan.keys, fmt::format("{:.4f}", plan.BitsPerKey()),
           ribbon ? "ribbon" : std::to_string(plan.probes), FormatRate(plan.rate),
@@ -112,7 +112,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   return size->bits;
 }
 
-void PrintPlan(FilterKind kind, const FilterPlan& plan, const std::string& policy) {
+void PrintPlan(FilterKind kind, const PlannedFilter& plan, const std::string& policy) {
   support::TextTable table(kColumns);
   table.AddRow(CellsOf(plan));
   fmt::print("{} Bloom filter of {} bits\n\n{}", Describe(kind), plan.bits, table.Format());
@@ -126,7 +126,7 @@ void PrintPlan(FilterKind kind, const FilterPlan& plan, const std::string& polic
 
 void PlanOneFilter(const PlanArguments& arguments) {
   CheckKeys(*arguments.keys);
-  const FilterPlan plan = PlanOf(arguments.kind, *arguments.keys, BitsAskedFor(arguments));
+  const PlannedFilter plan = PlanOf(arguments.kind, *arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) RefusePlan("no filter is that small");
   PolicyOptions options = PlainPolicy(arguments.kind);
   options.bits_per_key = ConfiguredBitsPerKey(plan);
@@ -169,9 +169,9 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
 }
 
-FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
-  FilterPlan sum;
-  for (const FilterPlan& level : levels) {
+PlannedFilter SumOf(const std::vector<PlannedFilter>& levels) {
+  PlannedFilter sum;
+  for (const PlannedFilter& level : levels) {
     sum.keys += level.keys;
     sum.bits += level.bits;
   }
@@ -180,7 +180,7 @@ FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
 
 // The policy that divides the bits of such a tree in the same way; none where its Bloom filters are
 // of another kind.
-std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels) {
   PolicyOptions options(PolicyKind::kExactBloom);
   if (arguments.kind != FilterKindOf(options)) return "";
   options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
@@ -191,11 +191,12 @@ std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<Filte
 // The policy that gives each level of leveled compaction its bits, without a listener. `deepest` is
 // the number of the largest level; levels above the smallest get the bits of that one. None for
 // Ribbon filters, which that policy does not make.
-std::string PolicyByLevel(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+std::string PolicyByLevel(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels,
                           std::size_t deepest) {
   if (WithRibbon(arguments)) return "";
   PolicyOptions options = PlainPolicy(arguments.kind);
-  for (const FilterPlan& level : levels) options.level_bits.push_back(ConfiguredBitsPerKey(level));
+  for (const PlannedFilter& level : levels)
+    options.level_bits.push_back(ConfiguredBitsPerKey(level));
   options.level_bits.insert(options.level_bits.begin(), deepest + 1 - levels.size(),
                             options.level_bits.front());
   // Invalid with more levels than the option takes.
@@ -208,7 +209,7 @@ struct Policies {
   std::string by_last_level;  // the same, for a tree that ends in the last of RocksDB's 7 levels
 };
 
-Policies PoliciesOf(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+Policies PoliciesOf(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels) {
   constexpr std::size_t kLastLevel = 6;
   const std::size_t deepest = levels.size();
   return {PolicyOfTree(arguments, levels), PolicyByLevel(arguments, levels, deepest),
@@ -224,9 +225,9 @@ void PrintPolicies(const Policies& policies) {
   fmt::print("filter_policy={}\n", policies.by_last_level);
 }
 
-void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+void PrintTree(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels,
                double wasted_reads, const Policies& policies) {
-  const FilterPlan total = SumOf(levels);
+  const PlannedFilter total = SumOf(levels);
   Cells columns = {"level"};
   columns.insert(columns.end(), kColumns.begin(), kColumns.end());
   support::TextTable table(columns);
@@ -262,7 +263,7 @@ void CheckLevels(const PlanArguments& arguments) {
 void PlanLevelsOfTree(const PlanArguments& arguments) {
   CheckLevels(arguments);
   const LevelPlan tree = PlanTree(arguments);
-  std::vector<FilterPlan> levels;
+  std::vector<PlannedFilter> levels;
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
     const FilterSize& size = tree.filters[i];

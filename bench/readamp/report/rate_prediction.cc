@@ -103,6 +103,8 @@ std::optional<support::ExactRate> RateOf(const TableFilterBlock& block,
   switch (block.description.family) {
     case FilterFamily::kExactBloom:
       return rates.Of(block.description.ours);
+    case FilterFamily::kExactRibbon:
+      return support::ExactRate{block.description.ribbon_rate};
     case FilterFamily::kRibbon:
       return support::ExactRate{RibbonFalsePositiveRateOfSlots(
           block.description.ribbon_slots, (block.bytes - kRibbonMetadataBytes) * 8)};
@@ -125,7 +127,7 @@ void AddRates(const LookupWalk& walk, Prediction* prediction) {
     if (!rate) return;
     const FilterBlockDescription& filter = block->description;
     const bool is_large =
-        filter.family == FilterFamily::kRibbon ||
+        filter.family == FilterFamily::kExactRibbon || filter.family == FilterFamily::kRibbon ||
         (filter.family == FilterFamily::kExactBloom && filter.ours.keys >= kKeysThatDecide);
     decides &= is_large && checks.squares == checks.count;
     const auto count = static_cast<double>(checks.count);
