@@ -31,7 +31,7 @@ void PrintEfficiency(double efficiency) {
 }
 
 void PrintRibbonRate(const RateArguments& arguments) {
-  if (arguments.probes) throw support::InputError("--k: a Ribbon filter has no probes");
+  if (arguments.probes) throw support::InputError("--k: a Ribbon filter has none");
   const auto plan = RibbonFilterBuilder::Create({})->PlanWithin(arguments.keys, arguments.bits / 8);
   if (!plan) throw support::InputError("no Ribbon filter is that small");
   const double rate = plan->FalsePositiveRate();
