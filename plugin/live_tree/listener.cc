@@ -37,8 +37,8 @@ std::vector<EventFile> FilesOf(const rocksdb::CompactionJobInfo& info,
   return files;
 }
 
-// Where the filter of a table comes from that no policy of ExactBloom was asked for; empty if it may
-// have got none because of the options (optimize_filters_for_hits, another table format).
+// Where the filter of a table comes from that no policy of ExactBloom was asked for; empty if it
+// may have got none because of the options (optimize_filters_for_hits, another table format).
 std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
   const bool is_block_based = properties.user_collected_properties.count(
                                   rocksdb::BlockBasedTablePropertyNames::kIndexType) != 0;

@@ -153,9 +153,11 @@ Share SizedTable::Decide(const Family& family, std::uint64_t keys) const {
   std::optional<BudgetView> budget;
   if (options_.budget != nullptr && options_.budget->bound() != 0) {
     const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;
-    budget = BudgetView{Real(options_.budget->bound()), Real(options_.budget->held().all),
+    budget = BudgetView{Real(options_.budget->bound()),
+                        Real(options_.budget->held().all),
                         Real(options_.budget->held().of_floors),
-                        options_.budget->RunsBeside(family), std::max(Real(keys), rest),
+                        options_.budget->RunsBeside(family),
+                        std::max(Real(keys), rest),
                         Real(taken_bytes_)};
   }
   return Divide(options_.division, view, budget);

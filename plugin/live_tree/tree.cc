@@ -132,16 +132,16 @@ void Tree::Install(const EventFile& file) {
 }
 
 void Tree::Discard(std::uint64_t number) {
-  if (Table* const table = FindMaking(number)) making_.erase(making_.begin() + (table - making_.data()));
+  if (Table* const table = FindMaking(number))
+    making_.erase(making_.begin() + (table - making_.data()));
   DiscardLive({number});
 }
 
 //   numbers   sorted
 void Tree::DiscardLive(const std::vector<std::uint64_t>& numbers) {
   ++change_;
-  const auto replaced = std::remove_if(live_.begin(), live_.end(), [&](const Table& table) {
-    return Has(numbers, table.number);
-  });
+  const auto replaced = std::remove_if(
+      live_.begin(), live_.end(), [&](const Table& table) { return Has(numbers, table.number); });
   if (replaced != live_.end()) live_change_ = change_;
   live_.erase(replaced, live_.end());
   for (const std::uint64_t number : numbers) gone_[number] = change_;

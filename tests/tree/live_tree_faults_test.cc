@@ -17,7 +17,7 @@
 #include "followed_database.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/live_tree/open_databases.h"
+#include "plugin/live_tree/registry.h"
 
 namespace exactbloom {
 namespace {
@@ -55,7 +55,8 @@ TEST_F(LiveTreeFaults, ACreatedFamilyChangesNoBoundAndItsFirstTableIsSized) {
 TEST_F(LiveTreeFaults, TheUseOfAMisspeltBudgetMakesNone) {
   const MemoryBudgetUse use = GetMemoryBudgetUse("misspelt");
   EXPECT_EQ(use.bound + use.used + use.families.size(), 0U);
-  EXPECT_EQ(tree::FilterBudget::Find("misspelt"), nullptr);
+  const auto lock = tree::Registry::Get().Lock();
+  EXPECT_EQ(tree::Registry::Get().FindBudget("misspelt"), nullptr);
 }
 
 // Counts what it is told, and asks what needs the lock of all live trees.
@@ -159,34 +160,6 @@ TEST_F(LiveTreeFaults, FollowDatabaseReadsTheFiltersOfAllTablesIfTheyAreFew) {
   const Database db = Open(options, path_);
   ASSERT_TRUE(FollowDatabase(db.get()).ok());
   EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
-}
-
-// Events that come while a snapshot is being read.
-TEST_F(LiveTreeFaults, WhatGoesDuringASnapshotDoesNotComeBack) {
-  const Database db = Open(Options(AutoOptions()), path_);
-  tree::OpenDatabase known(*db, "session", nullptr);
-  const auto lock = tree::OpenDatabases::All().Lock();
-  const tree::TableFacts facts{100, 125};
-  known.EndJob("default", 0, 1, {}, {{1, 0, facts}, {2, 0, facts}, {3, 0, facts}});
-  ASSERT_EQ(known.Find("default")->Sum().tables, 3U);
-  tree::Snapshot snapshot;
-  snapshot.began = known.changes();
-  known.is_being_read = true;
-  for (std::uint64_t number = 1; number <= 5; ++number) {
-    snapshot.families["default"].push_back({number, 0, 100, 1000, false});
-  }
-  known.DeleteTable(1);
-  known.EndJob("default", 0, 2, {{2, 0, facts}, {4, 0, facts}}, {{6, 1, facts}});
-  known.DeleteTable(2);
-  known.DeleteTable(5);  // which was not known
-  known.is_being_read = false;
-  known.Apply(snapshot);
-  EXPECT_EQ(known.Find("default")->Sum().tables, 2U) << "3 and 6";
-  snapshot.began = known.changes();
-  snapshot.families["default"] = {{3, 0, 100, 1000, false}, {6, 1, 100, 1000, false}};
-  known.Apply(snapshot);
-  EXPECT_EQ(known.Find("default")->Sum().tables, 2U);
-  EXPECT_EQ(known.Find("default")->held, 250U);
 }
 
 }  // namespace

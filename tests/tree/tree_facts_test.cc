@@ -286,10 +286,9 @@ TEST(TreeFacts, JobsWithoutEvents) {
 }
 
 TEST(TreeFacts, ATableThatMovesIsTheSame) {
-  Actor move = {{"install", [](World& world) { world.version[1] = 3; }},
-                {"end", [](World& world) {
-                   world.tree.EndJob(9, FilesOf({1}, 0), FilesOf({1}, 3));
-                 }}};
+  Actor move = {
+      {"install", [](World& world) { world.version[1] = 3; }},
+      {"end", [](World& world) { world.tree.EndJob(9, FilesOf({1}, 0), FilesOf({1}, 3)); }}};
   EXPECT_GT(TryAll({move, Lister()}, WorldWith({{1, 0}, {2, 1}})), 5U);
 }
 

@@ -23,7 +23,7 @@
 
 #include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/live_tree/open_databases.h"
+#include "plugin/live_tree/registry.h"
 #include "random_database.h"
 
 namespace exactbloom {
@@ -146,15 +146,16 @@ class RandomProcess : public RandomSurroundings {
 
   void ExpectNothingIsLeft() {
     databases_.clear();
-    const auto lock = tree::OpenDatabases::All().Lock();
+    tree::Registry& registry = tree::Registry::Get();
+    const auto lock = registry.Lock();
     for (const std::string& path : paths_) {
-      EXPECT_EQ(tree::OpenDatabases::All().Find(path), nullptr) << path;
-      EXPECT_EQ(tree::OpenDatabases::All().Find(path + ".checkpoint"), nullptr) << path;
+      EXPECT_EQ(registry.Find(path, "default", tree::kNoJob), nullptr) << path;
+      EXPECT_EQ(registry.Find(path + ".checkpoint", "default", tree::kNoJob), nullptr) << path;
     }
     for (const std::string& name : budgets_) {
-      const tree::FilterBudget* const budget = tree::FilterBudget::Find(name);
-      EXPECT_EQ(budget->held, 0U);
-      EXPECT_TRUE(budget->families.empty());
+      const tree::Budget* const budget = registry.FindBudget(name);
+      EXPECT_EQ(budget->held().all, 0U);
+      EXPECT_TRUE(budget->families().empty());
     }
   }
 

@@ -12,7 +12,7 @@
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/filter_builder.h"
-#include "plugin/live_tree/share.h"
+#include "plugin/live_tree/division.h"
 #include "src/analysis/run_division.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"

@@ -1,5 +1,5 @@
 // What a table gets by the runs of its tree: the limits, and what is not known.
-#include "plugin/live_tree/share.h"
+#include "plugin/live_tree/division.h"
 
 #include <gtest/gtest.h>
 
@@ -29,20 +29,20 @@ TreeView WriteBeside(const std::vector<EqualRuns>& others, double keys,
 }
 
 double BitsOf(const TreeView& view, const std::optional<BudgetView>& budget = {}) {
-  return ShareOf(Options(), view, budget).bits_per_key;
+  return Divide(Options(), view, budget).bits_per_key;
 }
 
-TEST(Share, OfAnUnknownRunIsTheAverage) {
+TEST(Division, OfAnUnknownRunIsTheAverage) {
   for (const bool ribbon : {false, true}) {
-    const Share share = ShareOf(Options(ribbon), TreeView(), {});
+    const Share share = Divide(Options(ribbon), TreeView(), {});
     EXPECT_EQ(share.bits_per_key, kBits);
     EXPECT_TRUE(share.runs.empty());
   }
   EXPECT_NEAR(BitsOf(WriteBeside({}, 1e4)), kBits, 1e-6) << "all of the first run";
 }
 
-TEST(Share, GivesSmallRunsMoreAndUsesTheAverage) {
-  const Share small = ShareOf(Options(), WriteBeside({{1e4, 2.0}, {1e6, 1.0}}, 1e4, 9.7), {});
+TEST(Division, GivesSmallRunsMoreAndUsesTheAverage) {
+  const Share small = Divide(Options(), WriteBeside({{1e4, 2.0}, {1e6, 1.0}}, 1e4, 9.7), {});
   ASSERT_EQ(small.planned.size(), 3U);
   EXPECT_NEAR(small.planned.back(), small.planned[0], 1e-6);
   EXPECT_GT(small.bits_per_key, kBits + 4.0);
@@ -58,7 +58,7 @@ TEST(Share, GivesSmallRunsMoreAndUsesTheAverage) {
 }
 
 // What other runs already have is not there for the table, down to a part of its share.
-TEST(Share, KeepsTheAverageOfTheFamily) {
+TEST(Division, KeepsTheAverageOfTheFamily) {
   const std::vector<EqualRuns> others = {{1e5, 1.0}, {1e6, 1.0}};
   const double share = BitsOf(WriteBeside(others, 1e5, 5.0));
   const double limited = BitsOf(WriteBeside(others, 1e5, 10.2));
@@ -71,14 +71,14 @@ TEST(Share, KeepsTheAverageOfTheFamily) {
 }
 
 // As a compacted database that grows: each run has a tenth of the keys of the one before it.
-TEST(Share, OfRunsWrittenAfterALargeOneIsNearTheBestDivision) {
+TEST(Division, OfRunsWrittenAfterALargeOneIsNearTheBestDivision) {
   const auto rate = [](double bits) { return std::pow(0.6185, bits); };
   for (const double bits_per_key : {3.0, 4.0, 6.0, 10.0, 20.0}) {
     TreeView view;
     double wasted = 0.0;
     for (const double keys : {1e6, 1e5, 1e4, 1e3}) {
       view.own_keys = view.keys_to_write = keys;
-      const double bits = ShareOf({bits_per_key, false}, view, {}).bits_per_key;
+      const double bits = Divide({bits_per_key, false}, view, {}).bits_per_key;
       wasted += rate(bits);
       view.other_runs.push_back({keys});
       view.other_filter_bytes += bits * keys / 8.0;
@@ -99,7 +99,7 @@ BudgetView Budget(double bound, double held, double keys_to_write) {
   return budget;
 }
 
-TEST(Share, OfABudgetLeavesRoomForOthers) {
+TEST(Division, OfABudgetLeavesRoomForOthers) {
   const TreeView view = WriteBeside({{1e4, 3.0}}, 1e6);
   const double unlimited = BitsOf(view);
   EXPECT_EQ(BitsOf(view, Budget(1e8, 0.0, 1e6)), unlimited);
@@ -111,13 +111,13 @@ TEST(Share, OfABudgetLeavesRoomForOthers) {
   // At least a quarter of it.
   EXPECT_NEAR(BitsOf(view, Budget(1e6, 9e5, 1e6)), 8.0 * kLeastOfRoom * (kFill * 1e6 - 9e5) / 1e6,
               1e-9);
-  const Share spent = ShareOf(Options(), view, Budget(1e6, 1.1e6, 1e6));
+  const Share spent = Divide(Options(), view, Budget(1e6, 1.1e6, 1e6));
   EXPECT_EQ(spent.bits_per_key, 0.0);
   EXPECT_TRUE(spent.is_budget_spent);
-  EXPECT_FALSE(ShareOf(Options(), view, Budget(1e6, 6e5, 1e6)).is_budget_spent);
+  EXPECT_FALSE(Divide(Options(), view, Budget(1e6, 6e5, 1e6)).is_budget_spent);
 }
 
-TEST(Share, OfABudgetIsDividedAmongAllThatShareIt) {
+TEST(Division, OfABudgetIsDividedAmongAllThatShareIt) {
   const TreeView view = WriteBeside({{1e4, 3.0}}, 1e6);
   BudgetView budget = Budget(1e6, 0.0, 1e5);
   const double alone = BitsOf(view, budget);
@@ -130,10 +130,10 @@ TEST(Share, OfABudgetIsDividedAmongAllThatShareIt) {
 
 // A small run of Ribbon filters gets fewer bits more than one of Bloom filters, since their rate
 // falls faster.
-TEST(Share, OfASmallRunFollowsTheRateOfItsKind) {
+TEST(Division, OfASmallRunFollowsTheRateOfItsKind) {
   const auto more = [](bool ribbon) {
     const TreeView view = WriteBeside({{1e6, 1.0, ribbon}}, 1e4, 9.7);
-    return ShareOf(Options(ribbon), view, {}).bits_per_key - kBits;
+    return Divide(Options(ribbon), view, {}).bits_per_key - kBits;
   };
   // log2(100) bits more at 1 bit for each halving of the rate, and at 1 / ln 2.
   EXPECT_NEAR(more(true), std::log2(100.0), 0.5);
