@@ -19,28 +19,25 @@ void Budget::Join(Family& family) {
 
 void Budget::Leave(Family& family) {
   families_.erase(&family);
-  held_.all -= family.counted.all;
-  held_.of_floors -= family.counted.of_floors;
-  for (const auto& [size, runs] : family.counted_runs) {
-    const auto sum = classes_.find(size);
-    sum->second.keys -= runs.keys;
-    sum->second.count -= runs.count;
-    if (sum->second.count == 0) classes_.erase(sum);
-  }
-  family.counted = {};
-  family.counted_change = 0;
-  family.counted_runs.clear();
   family.budget = nullptr;
+  Replace(family, {}, 0);
+  ReplaceRuns(family, {});
+}
+
+void Budget::Recount(Family& family) {
+  if (family.counted_change != family.tree.LiveChange()) ReplaceRuns(family, ClassesOf(family));
+  Replace(family, family.tree.FilterBytes(), family.tree.LiveChange());
 }
 
 // What was added is what is taken away, so no sum can become wrong.
-void Budget::Recount(Family& family) {
-  const Tree::Bytes bytes = family.tree.FilterBytes();
+void Budget::Replace(Family& family, const Tree::Bytes& bytes, std::uint64_t change) {
   held_.all += bytes.all - family.counted.all;
   held_.of_floors += bytes.of_floors - family.counted.of_floors;
   family.counted = bytes;
-  if (family.counted_change == family.tree.LiveChange()) return;
-  std::map<Class, Runs> runs = ClassesOf(family);
+  family.counted_change = change;
+}
+
+void Budget::ReplaceRuns(Family& family, Classes runs) {
   for (const auto& [size, added] : runs) classes_.try_emplace(size);  // which may throw
   for (const auto& [size, added] : runs) {
     classes_[size].keys += added.keys;
@@ -53,13 +50,12 @@ void Budget::Recount(Family& family) {
     if (sum->second.count == 0) classes_.erase(sum);
   }
   family.counted_runs.swap(runs);
-  family.counted_change = family.tree.LiveChange();
 }
 
 // A process may have thousands of runs.
-std::map<Budget::Class, Budget::Runs> Budget::ClassesOf(const Family& family) {
+Budget::Classes Budget::ClassesOf(const Family& family) {
   constexpr double kClassesPerDoubling = 8.0;
-  std::map<Class, Runs> classes;
+  Classes classes;
   for (const auto& [place, sum] : family.tree.Runs()) {
     const std::uint64_t count = place.first == 0 ? sum.tables : 1;
     const double keys = Real(sum.keys) / Real(count);

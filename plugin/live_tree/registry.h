@@ -52,16 +52,19 @@ class Budget {
     std::uint64_t keys = 0;
     std::uint64_t count = 0;
   };
-  using Class = std::pair<int, bool>;  // of size, and whether the filters are Ribbon filters
+  // By size, and whether the filters are Ribbon filters.
+  using Classes = std::map<std::pair<int, bool>, Runs>;
 
-  static std::map<Class, Runs> ClassesOf(const Family& family);
+  static Classes ClassesOf(const Family& family);
+  void Replace(Family& family, const Tree::Bytes& bytes, std::uint64_t change);
+  void ReplaceRuns(Family& family, Classes runs);
 
   const std::string name_;
   std::uint64_t bound_ = 0;
   std::uint64_t set_at_ = 0;
   Tree::Bytes held_;
   std::set<Family*> families_;
-  std::map<Class, Runs> classes_;  // sums over the families
+  Classes classes_;  // sums over the families
 
   friend struct Family;
 };
@@ -81,7 +84,7 @@ struct Family {
   // What the budget's sums have of it.
   Tree::Bytes counted;
   std::uint64_t counted_change = 0;
-  std::map<Budget::Class, Budget::Runs> counted_runs;
+  Budget::Classes counted_runs;
 
   void Use(Budget* of_policy);
 };

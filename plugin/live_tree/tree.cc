@@ -25,10 +25,6 @@ std::pair<int, int> ClassOf(int level, std::uint64_t keys) {
   return {0, static_cast<int>(kClassesPerDoubling * std::log2(Real(keys) + 1.0))};
 }
 
-bool Contains(const std::vector<std::uint64_t>& numbers, std::uint64_t number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-}
-
 std::vector<std::uint64_t> SortedNumbers(const std::vector<EventFile>& files) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(files.size());
@@ -39,26 +35,6 @@ std::vector<std::uint64_t> SortedNumbers(const std::vector<EventFile>& files) {
 
 bool Has(const std::vector<std::uint64_t>& sorted, std::uint64_t number) {
   return std::binary_search(sorted.begin(), sorted.end(), number);
-}
-
-template <typename Table>
-void AddTo(TableSum& sum, const Table& table) {
-  sum.tables += 1;
-  sum.keys += table.keys;
-  sum.filter_bytes += table.filter_bytes;
-}
-
-// RocksDB asks no policy for a table that gets no filter, and lookups ask none of one without keys.
-template <typename Table>
-bool IsAsked(const Table& table) {
-  return table.keys != 0 && table.filter_bytes != 0;
-}
-
-TableSum Less(TableSum sum, const TableSum& part) {
-  sum.tables -= std::min(sum.tables, part.tables);
-  sum.keys -= std::min(sum.keys, part.keys);
-  sum.filter_bytes -= std::min(sum.filter_bytes, part.filter_bytes);
-  return sum;
 }
 
 }  // namespace
@@ -72,6 +48,12 @@ std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon) {
     runs.push_back({Real(sum.keys) / count, count, ribbon});
   }
   return runs;
+}
+
+void TableSum::Add(std::uint64_t more_keys, std::uint64_t bytes) {
+  tables += 1;
+  keys += more_keys;
+  filter_bytes += bytes;
 }
 
 void Tree::Table::Learn(const std::optional<TableFacts>& facts) {
@@ -186,6 +168,7 @@ void Tree::BeginJob(const Job& job, int first_level, const std::vector<EventFile
     is_stale_ |= table->level < first_level || table->level > job.output_level;
     begun.inputs.push_back(input.number);
   }
+  std::sort(begun.inputs.begin(), begun.inputs.end());
   jobs_.push_back(std::move(begun));
 }
 
@@ -193,10 +176,9 @@ void Tree::StartTable(std::uint64_t number, JobId job) {
   if (gone_.count(number) != 0 || FindLive(number) != nullptr || FindMaking(number) != nullptr) {
     return;
   }
-  making_.reserve(making_.size() + 1);
-  if (RunningJob* const writer = Find(job)) writer->outputs.push_back(number);
   Table table;
   table.number = number;
+  table.writer = job;
   table.changed = ++change_;
   making_.push_back(table);
 }
@@ -259,10 +241,12 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
 void Tree::CancelJob(JobId job) {
   const RunningJob* const known = Find(job);
   if (known == nullptr) return;
-  for (const std::uint64_t number : known->outputs) {
-    if (FindMaking(number) != nullptr) Discard(number);
-  }
   jobs_.erase(jobs_.begin() + (known - jobs_.data()));
+  const auto abandoned = std::partition(making_.begin(), making_.end(),
+                                        [&](const Table& table) { return table.writer != job; });
+  std::vector<Table> tables(abandoned, making_.end());
+  making_.erase(abandoned, making_.end());
+  for (const Table& table : tables) gone_[table.number] = ++change_;
   ForgetGone();
 }
 
@@ -379,40 +363,24 @@ void Tree::Estimate(const Listing& listing, double bits_per_key) {
   }
 }
 
-const Tree::Live& Tree::Sums() const {
-  if (sums_.change == live_change_) return sums_;
-  Live sums;
-  std::vector<TableSum> levels;
+RunSums Tree::Runs(const std::vector<std::uint64_t>& without) const {
+  RunSums runs;
   for (const Table& table : live_) {
-    sums.bytes.all += table.filter_bytes;
-    if (table.is_floor) sums.bytes.of_floors += table.filter_bytes;
-    if (!IsAsked(table)) continue;
-    AddTo(sums.sum, table);
-    const auto level = static_cast<std::size_t>(table.level);
-    if (level == 0) {
-      AddTo(sums.runs[ClassOf(0, table.keys)], table);
-    } else {
-      if (levels.size() <= level) levels.resize(level + 1);
-      AddTo(levels[level], table);
-    }
+    // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
+    const bool is_asked = table.keys != 0 && table.filter_bytes != 0;
+    if (!is_asked || Has(without, table.number)) continue;
+    runs[ClassOf(table.level, table.keys)].Add(table.keys, table.filter_bytes);
   }
-  for (std::size_t level = 1; level < levels.size(); ++level) {
-    if (levels[level].tables != 0) sums.runs[{static_cast<int>(level), 0}] = levels[level];
-  }
-  sums.change = live_change_;
-  sums_ = std::move(sums);
-  return sums_;
+  return runs;
 }
 
-const RunSums& Tree::Runs() const { return Sums().runs; }
-
-TableSum Tree::Sum() const { return Sums().sum; }
-
 Tree::Bytes Tree::FilterBytes() const {
-  Bytes bytes = Sums().bytes;
-  for (const Table& table : making_) {
-    bytes.all += table.filter_bytes;
-    if (table.is_floor) bytes.of_floors += table.filter_bytes;
+  Bytes bytes;
+  for (const std::vector<Table>* tables : {&live_, &making_}) {
+    for (const Table& table : *tables) {
+      bytes.all += table.filter_bytes;
+      bytes.of_floors += table.is_floor ? table.filter_bytes : 0;
+    }
   }
   return bytes;
 }
@@ -424,63 +392,37 @@ std::uint64_t Tree::TablesWithoutFilter() const {
       }));
 }
 
-RunSums Tree::InputSums(const RunningJob& job) const {
-  RunSums sums;
-  for (const std::uint64_t number : job.inputs) {
-    const Table* const table = FindLive(number);
-    if (table != nullptr && IsAsked(*table)) {
-      AddTo(sums[ClassOf(table->level, table->keys)], *table);
-    }
-  }
-  return sums;
-}
-
-// By tables of the job that are finished.
-TableSum Tree::Written(const RunningJob& job) const {
-  TableSum sum;
-  for (const Table& table : making_) {
-    if (table.is_exact && Contains(job.outputs, table.number)) AddTo(sum, table);
-  }
-  return sum;
-}
-
 TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
   TreeView view;
   const RunningJob* const job = Find(id);
   if (job == nullptr) return view;
-  const Live& live = Sums();
-  const RunSums inputs = InputSums(*job);
-  const TableSum written = Written(*job);
   TableSum read;
-  for (const auto& [place, sum] : inputs) {
-    read.keys += sum.keys;
-    read.filter_bytes += sum.filter_bytes;
+  for (const std::uint64_t number : job->inputs) {
+    const Table* const table = FindLive(number);
+    if (table != nullptr) read.Add(table->keys, table->filter_bytes);
+  }
+  TableSum written;
+  for (const Table& table : making_) {
+    if (table.is_exact && table.writer == id) written.Add(table.keys, table.filter_bytes);
   }
   if (!job->is_flush) keys = std::max(keys, read.keys - std::min(read.keys, written.keys));
   if (keys == 0) return view;
   view.keys_to_write = Real(keys);
   view.input_filter_bytes = Real(read.filter_bytes);
   view.written_filter_bytes = Real(written.filter_bytes);
-  view.other_filter_bytes = Real(Less(live.sum, read).filter_bytes) + Real(written.filter_bytes);
+  view.own_keys = Real(keys + (job->is_flush ? 0 : written.keys));
+  view.other_filter_bytes = view.written_filter_bytes;
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
-  if (job->is_flush && moved_part_ > kMovesDown) {
-    view.own_keys = Real(live.sum.keys + keys);
-    return view;
-  }
-  view.own_keys = Real(keys + (job->is_flush ? 0 : written.keys));
-  RunSums others;
-  for (const auto& [place, sum] : live.runs) {
-    const auto taken = inputs.find(place);
-    const TableSum rest = taken == inputs.end() ? sum : Less(sum, taken->second);
-    if (rest.tables == 0) continue;
+  const bool moves_down = job->is_flush && moved_part_ > kMovesDown;
+  RunSums others = Runs(job->inputs);
+  for (auto run = others.begin(); run != others.end();) {
+    const auto& [place, sum] = *run;
+    view.other_filter_bytes += Real(sum.filter_bytes);
     const bool is_own =
-        !job->is_flush && job->output_level != 0 && place.first == job->output_level;
-    if (is_own) {
-      view.own_keys += Real(rest.keys);
-    } else {
-      others[place] = rest;
-    }
+        moves_down || (!job->is_flush && place.first != 0 && place.first == job->output_level);
+    if (is_own) view.own_keys += Real(sum.keys);
+    run = is_own ? others.erase(run) : std::next(run);
   }
   view.other_runs = ListRuns(others, ribbon);
   return view;
@@ -489,12 +431,10 @@ TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
 std::uint64_t Tree::FlushKeys() const {
   if (flush_keys_ != 0) return flush_keys_;
   TableSum level0;
-  for (const auto& [place, sum] : Runs()) {
-    if (place.first != 0) break;
-    level0.keys += sum.keys;
-    level0.tables += sum.tables;
+  for (const Table& table : live_) {
+    if (table.level == 0) level0.Add(table.keys, table.filter_bytes);
   }
-  return level0.tables == 0 ? 0 : level0.keys / level0.tables;
+  return level0.keys / std::max<std::uint64_t>(1, level0.tables);
 }
 
 std::vector<Tree::ListedRun> Tree::ListAll() const {
@@ -505,7 +445,7 @@ std::vector<Tree::ListedRun> Tree::ListAll() const {
   std::map<std::pair<int, int>, std::pair<TableSum, Kinds>> all;
   for (const Table& table : live_) {
     auto& [sum, kinds] = all[ClassOf(table.level, table.keys)];
-    AddTo(sum, table);
+    sum.Add(table.keys, table.filter_bytes);
     kinds.known += table.ribbon ? table.keys : 0;
     kinds.ribbon += table.ribbon.value_or(false) ? table.keys : 0;
   }

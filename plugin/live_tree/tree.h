@@ -18,8 +18,8 @@
 // for, makes the tree wrong until the next listing, after which it has the tables that RocksDB
 // lists and the ones in the making.
 //
-// All sums are computed from the tables when they are asked for. That of live tables is kept for as
-// long as these do not change.
+// All sums are computed from the tables when they are asked for, in some ten microseconds for a
+// thousand of them.
 //
 // The class knows neither RocksDB nor a lock. Every function may throw std::bad_alloc; what it has
 // changed by then is true.
@@ -72,6 +72,8 @@ struct TableSum {
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;
   std::uint64_t filter_bytes = 0;
+
+  void Add(std::uint64_t more_keys, std::uint64_t bytes);
 };
 
 // By level and size class. Each table of level 0 is a sorted run: those of about the same size
@@ -125,8 +127,8 @@ class Tree {
 
   // Changes with the live tables only.
   std::uint64_t LiveChange() const { return live_change_; }
-  const RunSums& Runs() const;
-  TableSum Sum() const;
+  //   without   tables, by number, sorted
+  RunSums Runs(const std::vector<std::uint64_t>& without = {}) const;
   Bytes FilterBytes() const;
   // Live tables that have keys, and filters that let them all pass, or none.
   std::uint64_t TablesWithoutFilter() const;
@@ -151,6 +153,7 @@ class Tree {
     std::uint64_t filter_bytes = 0;
     std::uint64_t changed = 0;
     int level = 0;
+    JobId writer = kNoJob;
     bool is_exact = false;    // keys and bytes
     bool is_sampled = false;  // or estimated from tables of its level whose properties were read
     bool is_floor = false;
@@ -159,15 +162,8 @@ class Tree {
     void Learn(const std::optional<TableFacts>& facts);
   };
   struct RunningJob : Job {
-    std::uint64_t began = 0;  // change
-    std::vector<std::uint64_t> inputs;
-    std::vector<std::uint64_t> outputs;
-  };
-  struct Live {
-    std::uint64_t change = 0;
-    RunSums runs;
-    TableSum sum;  // of those with filters
-    Bytes bytes;
+    std::uint64_t began = 0;            // change
+    std::vector<std::uint64_t> inputs;  // sorted
   };
 
   const RunningJob* Find(JobId job) const;
@@ -183,9 +179,6 @@ class Tree {
   void ForgetLostJobs(std::uint64_t thread, JobId job);
   void ForgetGone();
   void Estimate(const Listing& listing, double bits_per_key);
-  const Live& Sums() const;
-  RunSums InputSums(const RunningJob& job) const;
-  TableSum Written(const RunningJob& job) const;
 
   std::vector<Table> making_;
   std::vector<Table> live_;                                // by number
@@ -200,7 +193,6 @@ class Tree {
   // The part of level 0 that moves down without being rewritten, as ascending keys do: a mean in
   // which each compaction of level 0 counts as much as all before it.
   double moved_part_ = 0.0;
-  mutable Live sums_;
 };
 
 }  // namespace exactbloom::tree
