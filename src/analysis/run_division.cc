@@ -99,9 +99,10 @@ const RateCurve& CurveOfRibbon() {
 }  // namespace
 
 double LargeRibbonRate(double bits_per_key) {
-  // A slot for each key and .5% more, and the records of shards.
-  constexpr double kBitsPerColumn = 1.0105;
-  const double columns = std::min(bits_per_key, kMaxRibbonBitsPerKey) / kBitsPerColumn;
+  constexpr double kSlotsPerKey = 1.005;
+  constexpr double kRecordBits = 0.055;  // per key, of the records of shards
+  const double bits_of_slots = std::min(bits_per_key, kMaxRibbonBitsPerKey) - kRecordBits;
+  const double columns = std::max(0.0, bits_of_slots) / kSlotsPerKey;
   const double whole = std::floor(columns);
   return std::exp2(-whole) * (1.0 - (columns - whole) / 2.0);
 }

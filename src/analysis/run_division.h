@@ -18,8 +18,9 @@ struct EqualRuns {
   bool ribbon = false;  // the kind of their filters: Ribbon, or Bloom
 };
 
-// Returns the rate of a Ribbon filter of ExactBloom: within 1% that of one of a million keys at 6
-// to 30 bits per key, and 3% at 4. One of 20,000 keys has a rate 2% higher, of 1,000 keys 50%.
+// Returns the rate of a Ribbon filter of ExactBloom: from kMinRibbonBitsPerKey on within 0.2% that
+// of one of a million keys or more. One of 20,000 keys has a rate up to 6% higher, of 1,000 keys
+// 50%.
 double LargeRibbonRate(double bits_per_key);
 
 // Returns bits per key for each element, so that the sum of the rates is least and `total_bits` are

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "exactbloom/layout.h"
+#include "exactbloom/ribbon_filter.h"
 
 namespace exactbloom::analysis {
 namespace {
@@ -23,7 +26,7 @@ TEST(RunDivision, OfEqualRunsIsThatOfEachByItself) {
 }
 
 // The rate of a Ribbon filter is linear between whole numbers of bits, where each bit is worth as
-// much as the next, and ends at 32 bits.
+// much as the next, and ends at kMaxRibbonBitsPerKey.
 TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
   for (const bool ribbon : {false, true}) {
     const std::vector<EqualRuns> runs = {{1e3, 3.0}, {1e5, 1.0, ribbon}};
@@ -37,7 +40,7 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
         EXPECT_LE(bits[run], kMaxBitsPerKey);
         used += bits[run] * runs[run].keys * runs[run].count;
       }
-      const double most = ribbon ? 32.0 : kMaxBitsPerKey;
+      const double most = ribbon ? kMaxRibbonBitsPerKey : kMaxBitsPerKey;
       if (average <= most) {
         EXPECT_NEAR(used, average * keys, 1.0) << average;
       } else {
@@ -48,11 +51,20 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
   EXPECT_TRUE(DivideAmongRuns({}, 100.0).empty());
 }
 
-// Ribbon filters take more bits per key the more keys they have.
-TEST(RunDivision, KnowsTheOverheadOfRibbonFilters) {
-  const std::vector<double> bits =
-      DivideAmongRuns({{1e5, 1.0, true}, {1e9, 1.0, true}}, 36.5 * 1.0001e9);
-  EXPECT_LT(bits[0] + 0.5, bits[1]);
+TEST(LargeRibbonRate, IsThatOfAMillionKeys) {
+  for (double bits_per_key = kMinRibbonBitsPerKey; bits_per_key <= kMaxRibbonBitsPerKey;
+       bits_per_key += 0.1) {
+    RibbonFilterBuilder::Options options;
+    options.bits_per_key = bits_per_key;
+    const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    for (const std::uint64_t keys : {1'000'000U, 100'000'000U}) {
+      const double rate = builder.Plan(keys).FalsePositiveRate();
+      EXPECT_NEAR(LargeRibbonRate(bits_per_key), rate, 0.002 * rate) << bits_per_key;
+    }
+    const double of_few = builder.Plan(20'000).FalsePositiveRate();
+    EXPECT_GE(of_few, LargeRibbonRate(bits_per_key));
+    EXPECT_LE(of_few, 1.06 * LargeRibbonRate(bits_per_key)) << bits_per_key;
+  }
 }
 
 }  // namespace
