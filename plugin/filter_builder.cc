@@ -35,6 +35,7 @@ std::optional<FilterBuilder> FilterBuilder::Create(const Options& options) {
   of_bloom.bits_per_key = options.bits_per_key;
   of_bloom.false_positive_rate = options.false_positive_rate;
   of_bloom.hash_seed = options.hash_seed;
+  of_bloom.block_bytes_limit = options.block_bytes_limit;
   of_bloom.detect_faults = options.detect_faults;
   std::optional<BloomFilterBuilder> bloom = BloomFilterBuilder::Create(of_bloom);
   if (!bloom) return std::nullopt;
@@ -42,6 +43,7 @@ std::optional<FilterBuilder> FilterBuilder::Create(const Options& options) {
   if (options.ribbon) {
     RibbonFilterBuilder::Options of_ribbon;
     of_ribbon.false_positive_rate = options.false_positive_rate;
+    of_ribbon.block_bytes_limit = options.block_bytes_limit;
     ribbon = RibbonFilterBuilder::CreateBeside(*bloom, of_ribbon);
     if (!ribbon) return std::nullopt;
   }

@@ -46,6 +46,7 @@ class FilterBuilder {
     double bits_per_key = 10.0;              // kMinBitsPerKey .. kMaxBitsPerKey
     double false_positive_rate = 0.0;        // unless zero, instead of bits_per_key
     std::uint64_t hash_seed = 0;
+    std::uint64_t block_bytes_limit = kBlockBytesLimit;
     bool detect_faults = false;
   };
 
