@@ -6,12 +6,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/filter_policy.h"
-#include "listed_filters.h"
 #include "sample_database.h"
-#include "src/filter/block_format.h"
 
 namespace exactbloom {
 namespace {
@@ -81,22 +80,36 @@ TEST(CacheCharge, FollowsTheOptions) {
   EXPECT_EQ(CacheToCharge(OptionsThatCharge(nullptr)), nullptr);
 }
 
-class ChargedBuilder : public testing::TestWithParam<bool> {
+// What a builder says that it takes.
+struct Charged {
+  bool ribbon;
+  bool detects_faults;
+};
+
+class ChargedBuilder : public testing::TestWithParam<Charged> {
  protected:
   static constexpr std::uint64_t kKeys = 200000;
   static constexpr std::size_t kHashBytes = kKeys * 8;
-  static constexpr std::size_t kBlockBytes = kKeys * 10 / 8 + filter::TrailerBytes(kKeys, 0);
 
   static std::size_t RoundedUp(std::size_t bytes) { return (bytes + kEntry - 1) / kEntry * kEntry; }
 
-  ChargedBuilder() { table_options_.detect_filter_construct_corruption = GetParam(); }
+  ChargedBuilder() {
+    table_options_.detect_filter_construct_corruption = GetParam().detects_faults;
+  }
 
   std::shared_ptr<Cache> cache_ = NewCache(std::size_t{64} << 20);
   BlockBasedTableOptions table_options_ = OptionsThatCharge(cache_);
-  PolicyPointer policy_ = NewPolicy(FilterKind::kClassic);
+  PolicyPointer policy_ = GetParam().ribbon ? PolicyPointer(NewExactRibbonFilterPolicy(10))
+                                            : NewPolicy(FilterKind::kClassic);
 };
 
-INSTANTIATE_TEST_SUITE_P(Detection, ChargedBuilder, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Kinds, ChargedBuilder,
+                         testing::Values(Charged{false, false}, Charged{false, true},
+                                         Charged{true, false}, Charged{true, true}),
+                         [](const auto& test) {
+                           return std::string(test.param.ribbon ? "Ribbon" : "Bloom") +
+                                  (test.param.detects_faults ? "Detecting" : "");
+                         });
 
 TEST_P(ChargedBuilder, ChargesHashesAndThenBlocks) {
   auto builder = NewBuilder(*policy_, table_options_);
@@ -108,10 +121,11 @@ TEST_P(ChargedBuilder, ChargesHashesAndThenBlocks) {
     EXPECT_LE(cache_->GetPinnedUsage(), RoundedUp(finished + kHashBytes));
     EXPECT_GE(cache_->GetPinnedUsage() + kEntry, RoundedUp(finished + kHashBytes));
     filter.contents = builder->Finish(&filter.buffer, nullptr);
-    finished += kBlockBytes;
-    ASSERT_EQ(filter.contents.size(), kBlockBytes);
+    finished += filter.contents.size();
+    EXPECT_NEAR(static_cast<double>(filter.contents.size()), kKeys * 10.0 / 8.0, 20.0);
     // Only detection keeps the hashes.
-    EXPECT_EQ(cache_->GetPinnedUsage(), RoundedUp(finished + (GetParam() ? kHashBytes : 0)));
+    EXPECT_EQ(cache_->GetPinnedUsage(),
+              RoundedUp(finished + (GetParam().detects_faults ? kHashBytes : 0)));
     EXPECT_TRUE(builder->MaybePostVerify(filter.contents).ok());
     EXPECT_EQ(cache_->GetPinnedUsage(), RoundedUp(finished));
   }
@@ -136,28 +150,6 @@ TEST_P(ChargedBuilder, BuildsTheSameFilterInAFullCache) {
   AddNumbers(*plain, kKeys);
   EXPECT_EQ(table_options_.block_cache->GetPinnedUsage(), 2 * kEntry);
   EXPECT_TRUE(FinishAndVerify(*charged).contents == FinishAndVerify(*plain).contents);
-}
-
-// RocksDB's Ribbon builder charges 8 bytes per key for hashes, and then 20 per slot of the system
-// that it solves: 29 bytes per key in all. If the cache has no room for the system, RocksDB builds
-// a Bloom filter of the same rate, in half as many bytes again.
-TEST(ChargedTable, GetsABloomFilterIfTheCacheHasNoRoomForRibbon) {
-  constexpr std::uint64_t kKeys = std::uint64_t{1} << 17;
-  for (const bool has_room : {true, false}) {
-    SCOPED_TRACE(has_room);
-    const TemporaryDirectory directory;
-    const auto cache = NewCache(kKeys * (has_room ? 30U : 28U), /*is_strict=*/true);
-    rocksdb::Options options = OptionsWith(OptionsThatCharge(cache));
-    ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom:10").ok());
-    const Database db = Open(options, directory.path("db"));
-    PutAndFlush(*db, kKeys);
-    EXPECT_EQ(cache->GetPinnedUsage(), 0U);
-    const TableFilter filter = ListTableFilters(*db).at(0);
-    EXPECT_EQ(filter.family, has_room ? FilterFamily::kRibbon : FilterFamily::kBloom);
-    EXPECT_NEAR(8.0 * static_cast<double>(filter.bytes) / kKeys, has_room ? 10.0 : 14.5, 0.1);
-    ExpectPresent(*db, kKeys);
-    EXPECT_LE(AskAbsent(*db, 20000).FalsePositives(), 60U) << "at a rate of 0.13%";
-  }
 }
 
 }  // namespace

@@ -20,6 +20,8 @@
 #include "exactbloom/ribbon_filter.h"
 #include "faulty_policy.h"
 #include "plugin/bits_builder.h"
+#include "plugin/bits_reader.h"
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 #include "sample_filters.h"
@@ -78,20 +80,26 @@ TEST_P(FilterBits, AnyFlippedBitOfATrailerLetsAllKeysPass) {
   }
 }
 
-// Also the policies of this version, which do not build them.
+// ExactBloom's policies read them, also those that do not build them.
 TEST(RibbonBlocks, LetAllKeysPassStockReaders) {
-  const PolicyPointer policies[] = {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)),
-                                    PolicyPointer(rocksdb::NewRibbonFilterPolicy(10)),
-                                    NewPolicy(FilterKind::kClassic)};
+  const PolicyPointer stock[] = {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)),
+                                 PolicyPointer(rocksdb::NewRibbonFilterPolicy(10))};
   for (const std::uint64_t keys : {0U, 3U, 1000U, 40000U}) {
     RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
     for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(KeyOf(i));
     const FilterBlock block = builder.Finish();
-    for (const PolicyPointer& policy : policies) {
-      const std::unique_ptr<FilterBitsReader> reader(
-          policy->GetFilterBitsReader(Slice(block.data.get(), block.size)));
+    const Slice contents(block.data.get(), block.size);
+    for (const PolicyPointer& policy : stock) {
+      const std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(contents));
       for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_TRUE(reader->MayMatch(KeyOf(i))) << keys;
     }
+    const std::unique_ptr<FilterBitsReader> ours(
+        NewPolicy(FilterKind::kClassic)->GetFilterBitsReader(contents));
+    std::uint64_t passed = 0;
+    for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(ours->MayMatch(KeyOf(i))) << keys;
+    for (std::uint64_t i = keys; i < keys + 1000; ++i) passed += ours->MayMatch(KeyOf(i)) ? 1 : 0;
+    // One of three keys has no room for a slot.
+    EXPECT_LE(passed, keys == 3 ? 1000U : 20U) << keys;
   }
 }
 
@@ -139,22 +147,28 @@ void ExpectCorruption(const Status& status, const std::string& what) {
 
 void FlipBit(char& byte) { byte = static_cast<char>(byte ^ 4); }
 
-class FaultDetection : public testing::TestWithParam<FilterKind> {
+class FaultDetection : public testing::TestWithParam<PolicyOptions> {
  protected:
   FaultDetection() { table_options_.detect_filter_construct_corruption = true; }
 
   rocksdb::BlockBasedTableOptions table_options_ = PlannedSizes();
-  PolicyPointer policy_ = NewPolicy(GetParam());
+  PolicyPointer policy_ = std::make_shared<BloomFilterPolicy>(GetParam());
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, FaultDetection,
-                         testing::Values(FilterKind::kClassic, FilterKind::kStandard));
+INSTANTIATE_TEST_SUITE_P(Policies, FaultDetection,
+                         testing::Values(PolicyKind::kClassicBloom, PolicyKind::kStandardBloom,
+                                         PolicyKind::kExactRibbon),
+                         [](const auto& test) {
+                           const std::string name = PolicyName(test.param.kind);
+                           return name.substr(0, name.find('_'));
+                         });
 
 TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
-  BloomFilterBuilder::Options options;
-  options.kind = GetParam();
+  FilterBuilder::Options options;
+  options.kind = FilterKindOf(GetParam());
+  options.ribbon = HasRibbon(GetParam());
   options.detect_faults = true;
-  BloomFilterBuilder filter_builder = *BloomFilterBuilder::Create(options);
+  FilterBuilder filter_builder = *FilterBuilder::Create(options);
   filter::HashStore& hashes = filter_builder.state().Hashes();
   MemoryFit memory_fit;
   const auto builder = NewBitsBuilder(std::move(filter_builder),
@@ -206,19 +220,20 @@ class Lines : public rocksdb::Logger {
 };
 
 // Returns the size of a filter of so many keys, and adds what the info log gets.
-std::size_t BuildLimited(std::uint64_t keys, double rate, Lines* log) {
-  BloomFilterBuilder::Options options;
+std::size_t BuildLimited(std::uint64_t keys, double rate, bool ribbon, Lines* log) {
+  FilterBuilder::Options options;
+  options.ribbon = ribbon;
   options.false_positive_rate = rate;
   options.block_bytes_limit = kLimit;
   const rocksdb::BlockBasedTableOptions table_options;
   rocksdb::FilterBuildingContext context(table_options);
   context.info_log = log;
   MemoryFit memory_fit;
-  const auto builder = NewBitsBuilder(*BloomFilterBuilder::Create(options), context, memory_fit);
+  const auto builder = NewBitsBuilder(*FilterBuilder::Create(options), context, memory_fit);
   for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(KeyOf(i));
   const Filter filter = FinishAndVerify(*builder);
-  const BloomFilterView view({filter.contents.data(), filter.contents.size()});
-  for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(view.MayContain(KeyOf(i)));
+  const auto reader = NewBitsReader({filter.contents.data(), filter.contents.size()});
+  for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(reader->MayMatch(KeyOf(i)));
   return filter.contents.size();
 }
 
@@ -228,11 +243,11 @@ constexpr std::size_t kMostBytes =
 
 TEST(BlockLimit, CutsTheFilterAndSaysSo) {
   Lines log;
-  EXPECT_EQ(BuildLimited(777, 0.0, &log), kMostBytes);  // (999 - 27) * 8 / 10
-  EXPECT_LT(BuildLimited(100, 0.01, &log), kMostBytes);
+  EXPECT_EQ(BuildLimited(777, 0.0, false, &log), kMostBytes);  // (999 - 27) * 8 / 10
+  EXPECT_LT(BuildLimited(100, 0.01, false, &log), kMostBytes);
   EXPECT_TRUE(log.lines.empty());
-  EXPECT_EQ(BuildLimited(2000, 0.01, &log), kMostBytes);
-  EXPECT_EQ(BuildLimited(778, 0.0, &log), kMostBytes);
+  EXPECT_EQ(BuildLimited(2000, 0.01, false, &log), kMostBytes);
+  EXPECT_EQ(BuildLimited(778, 0.0, false, &log), kMostBytes);
   ASSERT_EQ(log.lines.size(), 2U);
   EXPECT_NE(log.lines[0].find("a filter of 2000 keys"), std::string::npos) << log.lines[0];
   EXPECT_NE(log.lines[1].find("a filter of 778 keys"), std::string::npos) << log.lines[1];

@@ -79,8 +79,10 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
   PartitionFilters(4096, &table_options);
   table_options.cache_usage_options.options_overrides[rocksdb::CacheEntryRole::kFilterConstruction]
       .charged = rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
-  EXPECT_EQ(Announced(PolicyKind::kExactBloom, table_options),
-            lines("exactbloom:10", "29 bytes per key of a partition, charged to the block cache"));
+  EXPECT_EQ(
+      Announced(PolicyKind::kExactBloom, table_options),
+      lines("exactbloom:10",
+            "12 bytes per key of a partition besides the filter, charged to the block cache"));
 }
 
 TEST(InfoLog, NamesTheWayBackWhenADatabaseIsFollowed) {

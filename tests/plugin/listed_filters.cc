@@ -2,7 +2,12 @@
 
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_filter.h"
 
 namespace exactbloom {
 
@@ -21,6 +26,33 @@ std::vector<TableFilter> ListTableFilters(rocksdb::DB& db) {
     filters.push_back(std::move(filter));
   }
   return filters;
+}
+
+double FilterBlocks::Rate(std::uint64_t keys_of_table) const {
+  const auto all = static_cast<double>(std::max(keys_of_table, keys));
+  return all == 0.0 ? 1.0 : (passing + all - static_cast<double>(keys)) / all;
+}
+
+FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {
+  FilterBlocks blocks;
+  const auto add = [&blocks](std::uint64_t keys, double rate) {
+    blocks.keys += keys;
+    blocks.passing += static_cast<double>(keys) * rate;
+  };
+  TableFilter filter;
+  ReadTableFilter(*db.GetFileSystem(), path, &filter, [&](rocksdb::Slice block) {
+    const BloomFilterView bloom({block.data(), block.size()});
+    const RibbonFilterView ribbon({block.data(), block.size()});
+    if (bloom.Status() == BlockStatus::kUsable) {
+      ++blocks.bloom;
+      const FilterDescription& is = bloom.Description();
+      add(is.keys, is.keys == 0 ? 0.0 : FalsePositiveRate(is.kind, is.bits, is.keys, is.probes));
+    } else if (ribbon.Status() == BlockStatus::kUsable) {
+      ++blocks.ribbon;
+      add(ribbon.Description().keys, ribbon.FalsePositiveRate());
+    }
+  });
+  return blocks;
 }
 
 }  // namespace exactbloom

@@ -3,6 +3,8 @@
 
 #include <rocksdb/db.h>
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tool/files/table_filters.h"
@@ -13,5 +15,19 @@ namespace exactbloom {
 // GetLiveFilesMetaData, with their levels and numbers. Leaves out tables that a compaction deletes
 // before they are read; the `status` of a table that cannot be read has the reason.
 std::vector<TableFilter> ListTableFilters(rocksdb::DB& db);
+
+// What ExactBloom's blocks of a table's filter say.
+struct FilterBlocks {
+  std::uint64_t bloom = 0;   // blocks
+  std::uint64_t ribbon = 0;  // blocks
+  std::uint64_t keys = 0;    // in both
+  double passing = 0.0;      // the sum over the blocks of keys times the exact rate
+
+  // Of a key that the table does not have, by the part of the keys that a block has. Keys that are
+  // in no such block pass.
+  double Rate(std::uint64_t keys_of_table) const;
+};
+
+FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path);
 
 }  // namespace exactbloom

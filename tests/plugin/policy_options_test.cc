@@ -273,19 +273,15 @@ TEST(PolicyOptions, BitsPerKeyBesideWhatReplacesThemAreRefused) {
 }
 
 TEST(PolicyOptions, ContradictionsAreRefusedByNameAndByOpen) {
-  const std::vector<std::vector<std::string>> contradictions = {{"fpr=0.01", "level_bits=9"},
-                                                                {"ribbon=true", "hash_seed=1"}};
-  for (const auto& pair : contradictions) {
-    const auto name = [](const std::string& text) { return text.substr(0, text.find('=')); };
-    ExpectWords(Refusal(pair[0] + ";" + pair[1]), {name(pair[0]), name(pair[1]), "exclude"});
-  }
-  ExactBloomOptions options;
-  options.hash_seed = 1;
+  ExpectWords(Refusal("fpr=0.01;level_bits=9"), {"fpr", "level_bits", "exclude"});
+  BloomFilterPolicyOptions options;
+  options.fpr = 0.01;
+  options.level_bits = {9.0};
   const TemporaryDirectory directory;
   Database db;
-  ExpectWords(rocksdb::DB::Open(OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(options))),
+  ExpectWords(rocksdb::DB::Open(OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(options))),
                                 directory.path("db"), Receive(&db)),
-              {"hash_seed '1' and ribbon 'true' exclude each other"});
+              {"fpr '0.01' and level_bits '9' exclude each other"});
 }
 
 TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {

@@ -21,6 +21,7 @@
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 #include "plugin/bloom_filter_policy.h"
+#include "plugin/filter_bits_interface.h"
 
 namespace exactbloom {
 namespace {
@@ -186,7 +187,7 @@ TEST_P(DatabaseConcurrent, ADatabaseIsClosedWhileAnotherGoesOn) {
   ExpectRight(lasting);
 }
 
-// On first use a policy makes its Ribbon policies.
+// One policy, as column families share it.
 TEST(PolicyConcurrent, FirstFiltersMayBeBuiltInParallel) {
   constexpr int kBuilders = 8;
   const PolicyOptions options(PolicyKind::kExactBloom);

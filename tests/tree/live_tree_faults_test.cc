@@ -16,6 +16,7 @@
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 #include "plugin/bloom_filter_policy.h"
+#include "plugin/filter_bits_interface.h"
 #include "plugin/live_tree/open_databases.h"
 
 namespace exactbloom {

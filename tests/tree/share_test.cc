@@ -36,7 +36,6 @@ TEST(Share, OfAnUnknownRunIsTheAverage) {
   for (const bool ribbon : {false, true}) {
     const Share share = ShareOf(Options(ribbon), TreeView(), {});
     EXPECT_EQ(share.bits_per_key, kBits);
-    EXPECT_EQ(share.ribbon, ribbon);
     EXPECT_TRUE(share.runs.empty());
   }
   EXPECT_NEAR(BitsOf(WriteBeside({}, 1e4)), kBits, 1e-6) << "all of the first run";
@@ -92,11 +91,11 @@ TEST(Share, OfRunsWrittenAfterALargeOneIsNearTheBestDivision) {
   }
 }
 
-BudgetView Budget(double bound, double held, double most_keys) {
+BudgetView Budget(double bound, double held, double keys_to_write) {
   BudgetView budget;
   budget.bound = bound;
   budget.held = held;
-  budget.most_keys = most_keys;
+  budget.keys_to_write = keys_to_write;
   return budget;
 }
 
@@ -129,13 +128,16 @@ TEST(Share, OfABudgetIsDividedAmongAllThatShareIt) {
   EXPECT_NEAR(BitsOf(view, budget), beside_one, 0.01 * beside_one);
 }
 
-TEST(Share, OfALargeRunIsOfRibbonFilters) {
-  EXPECT_TRUE(ShareOf(Options(true), WriteBeside({{1e6, 1.0}}, 3e4), {}).ribbon);
-  EXPECT_FALSE(ShareOf(Options(true), WriteBeside({{1e6, 1.0}}, 1e4), {}).ribbon);
-  EXPECT_FALSE(ShareOf(Options(false), WriteBeside({{1e6, 1.0}}, 3e4), {}).ribbon);
-  // Many small runs hold much together.
-  EXPECT_TRUE(ShareOf(Options(true), WriteBeside({{1e4, 299.0}}, 1e4), {}).ribbon);
-  EXPECT_TRUE(ShareOf(Options(true), WriteBeside({{1e4, 59.0}, {1e6, 1.0}}, 1e4), {}).ribbon);
+// A small run of Ribbon filters gets fewer bits more than one of Bloom filters, since their rate
+// falls faster.
+TEST(Share, OfASmallRunFollowsTheRateOfItsKind) {
+  const auto more = [](bool ribbon) {
+    const TreeView view = WriteBeside({{1e6, 1.0, ribbon}}, 1e4, 9.7);
+    return ShareOf(Options(ribbon), view, {}).bits_per_key - kBits;
+  };
+  // log2(100) bits more at 1 bit for each halving of the rate, and at 1 / ln 2.
+  EXPECT_NEAR(more(true), std::log2(100.0), 0.5);
+  EXPECT_NEAR(more(false), std::log2(100.0) / std::log(2.0), 0.5);
 }
 
 }  // namespace

@@ -169,7 +169,8 @@ TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
     ExpectPresent(*db, kKeys + kLogged);
     for (const TableFilter& table : ListTableFilters(*db)) {
       if (table.filter_keys != kLogged) continue;
-      EXPECT_EQ(table.family, ribbon ? FilterFamily::kRibbon : FilterFamily::kExactBloom);
+      const FilterBlocks blocks = ReadFilterBlocks(*db, table.path);
+      EXPECT_EQ(ribbon ? blocks.ribbon : blocks.bloom, 1U);
       EXPECT_NEAR(8.0 * static_cast<double>(table.bytes) / kLogged, 10.0, 0.3);
     }
     EXPECT_EQ(ReadLog(directory.path("db")).find("the tree is not known"), std::string::npos);

@@ -9,8 +9,6 @@
 #include <string>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/false_positive_rate.h"
-#include "exactbloom/sizing.h"
 #include "plugin/bits_builder.h"
 #include "plugin/bits_reader.h"
 #include "plugin/filter_bits_interface.h"
@@ -36,16 +34,30 @@ FinishedFilter Finish(FilterBitsBuilder& builder) {
   filter.contents = builder.Finish(&filter.buffer, &status);
   EXPECT_TRUE(status.ok());
   EXPECT_TRUE(builder.MaybePostVerify(filter.contents).ok());
-  filter.reader = NewBitsReader(BloomFilterView({filter.contents.data(), filter.contents.size()}));
+  filter.reader = NewBitsReader({filter.contents.data(), filter.contents.size()});
   return filter;
 }
 
-class BuilderOfKind : public testing::TestWithParam<FilterKind> {
+// The kind of Bloom filters, and whether Ribbon filters are built, too.
+struct Kinds {
+  FilterKind kind;
+  bool ribbon;
+};
+
+class BuilderOfKind : public testing::TestWithParam<Kinds> {
  protected:
-  std::unique_ptr<FilterBitsBuilder> NewBuilder() {
+  static FilterBuilder FiltersOf(double false_positive_rate = 0.0) {
+    FilterBuilder::Options options;
+    options.kind = GetParam().kind;
+    options.ribbon = GetParam().ribbon;
+    options.false_positive_rate = false_positive_rate;
+    return *FilterBuilder::Create(options);
+  }
+
+  std::unique_ptr<FilterBitsBuilder> NewBuilder(double false_positive_rate = 0.0) {
     rocksdb::BlockBasedTableOptions table_options;
     table_options.optimize_filters_for_memory = false;  // the default from 9.2 on
-    return NewBitsBuilder(*BloomFilterBuilder::Create({kind_, 10.0, 0}),
+    return NewBitsBuilder(FiltersOf(false_positive_rate),
                           rocksdb::FilterBuildingContext(table_options), memory_fit_);
   }
 
@@ -54,12 +66,13 @@ class BuilderOfKind : public testing::TestWithParam<FilterKind> {
     return dynamic_cast<NewestFilterBitsBuilder&>(builder);
   }
 
-  const FilterKind kind_ = GetParam();
   MemoryFit memory_fit_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BuilderOfKind,
-                         testing::Values(FilterKind::kStandard, FilterKind::kClassic));
+                         testing::Values(Kinds{FilterKind::kStandard, false},
+                                         Kinds{FilterKind::kClassic, false},
+                                         Kinds{FilterKind::kClassic, true}));
 
 TEST_P(BuilderOfKind, BuildsAFilterThatTheReaderReads) {
   const auto builder = NewBuilder();
@@ -88,7 +101,7 @@ TEST_P(BuilderOfKind, SpaceAndRateAreThoseOfTheBlock) {
     for (std::uint64_t i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
     const std::size_t space = Newest(*builder).CalculateSpace(keys);
     EXPECT_DOUBLE_EQ(Newest(*builder).EstimatedFpRate(keys, space),
-                     SizeAtBitsPerKey(kind_, keys, 10.0).false_positive_rate)
+                     keys == 0 ? 0.0 : FiltersOf().Plan(keys).FalsePositiveRate())
         << keys;
     EXPECT_EQ(Finish(*builder).contents.size(), space) << keys;
     if (keys >= 77) {
@@ -103,13 +116,9 @@ TEST_P(BuilderOfKind, SpaceAndRateAreThoseOfTheBlock) {
 
 // RocksDB asks at every data block, so exact answers would cost too much.
 TEST_P(BuilderOfKind, CalculateSpaceOfFiltersSizedByRateIsClose) {
-  BloomFilterBuilder::Options options;
-  options.kind = kind_;
-  options.false_positive_rate = 0.01;
-  const BloomFilterBuilder exact = *BloomFilterBuilder::Create(options);
-  const rocksdb::BlockBasedTableOptions table_options;
-  const auto builder = NewBitsBuilder(*BloomFilterBuilder::Create(options),
-                                      rocksdb::FilterBuildingContext(table_options), memory_fit_);
+  constexpr double kRate = 0.01;
+  const FilterBuilder exact = FiltersOf(kRate);
+  const auto builder = NewBuilder(kRate);
   EXPECT_EQ(Newest(*builder).CalculateSpace(0), exact.BlockBytes(0));
   for (const std::uint64_t keys : {1U, 2U, 3U, 77U, 1000U, 1024U, 3000U, 10000U, 24U}) {
     const auto space = static_cast<double>(Newest(*builder).CalculateSpace(keys));
