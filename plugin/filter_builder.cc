@@ -98,7 +98,10 @@ std::uint64_t FilterBuilder::BlockBytes(std::uint64_t keys) const {
 
 std::uint64_t FilterBuilder::KeysThatFit(std::uint64_t block_bytes) const {
   const std::uint64_t of_bloom = bloom_.KeysThatFit(block_bytes);
-  return may_be_ribbon_ ? std::max(of_bloom, ribbon_->KeysThatFit(block_bytes)) : of_bloom;
+  if (!may_be_ribbon_) return of_bloom;
+  // So many may get a Bloom filter, which takes a trailer beside its bits per key.
+  const std::uint64_t of_ribbon = ribbon_->KeysThatFit(block_bytes);
+  return of_ribbon > of_bloom && PlanRibbon(of_ribbon) ? of_ribbon : of_bloom;
 }
 
 std::uint64_t FilterBuilder::FinishBytes(const FilterPlan& plan) const {
