@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
@@ -24,17 +25,23 @@ constexpr std::uint64_t kAbsent = kKeys - 1;
 
 struct Shape {
   const char* name;
-  FilterKind kind = FilterKind::kClassic;
+  PolicyKind kind = PolicyKind::kClassicBloom;
   bool partitioned;
 };
 
 class DatabaseTest : public testing::TestWithParam<Shape> {
  protected:
   DatabaseTest() {
-    table_options_.filter_policy = NewPolicy(GetParam().kind);
+    table_options_.filter_policy = PolicyWith(10.0);
     if (GetParam().partitioned) PartitionFilters(512, &table_options_);
     // A block cache that holds almost nothing.
     table_options_.block_cache = rocksdb::NewLRUCache(std::size_t{1} << 10, 0);
+  }
+
+  static PolicyPointer PolicyWith(double bits_per_key) {
+    PolicyOptions options(GetParam().kind);
+    options.bits_per_key = bits_per_key;
+    return std::make_shared<BloomFilterPolicy>(options);
   }
 
   rocksdb::Options Options() const { return OptionsWith(table_options_); }
@@ -58,8 +65,11 @@ class DatabaseTest : public testing::TestWithParam<Shape> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DatabaseTest,
-                         testing::Values(Shape{"Full", FilterKind::kClassic, false},
-                                         Shape{"Partitioned", FilterKind::kStandard, true}),
+                         testing::Values(Shape{"Full", PolicyKind::kClassicBloom, false},
+                                         Shape{"Ribbon", PolicyKind::kExactRibbon, false},
+                                         Shape{"Partitioned", PolicyKind::kStandardBloom, true},
+                                         Shape{"RibbonPartitioned", PolicyKind::kExactRibbon,
+                                               true}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
@@ -69,10 +79,10 @@ TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
     EXPECT_TRUE(db->CreateColumnFamily(OptionsWith(policy), name, &family).ok());
     return family;
   };
-  rocksdb::ColumnFamilyHandle* wide = create("wide", NewPolicy(FilterKind::kClassic, 20));
+  rocksdb::ColumnFamilyHandle* wide = create("wide", PolicyWith(20.0));
   rocksdb::ColumnFamilyHandle* bare = create("bare", nullptr);
   // The bits per key are rounded to zero.
-  rocksdb::ColumnFamilyHandle* zero = create("zero", NewPolicy(GetParam().kind, 0.4));
+  rocksdb::ColumnFamilyHandle* zero = create("zero", PolicyWith(0.4));
   for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare, zero}) {
     PutAndFlush(*db, kKeys, family->GetName(), 0, family);
   }

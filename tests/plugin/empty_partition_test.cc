@@ -106,6 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "{id=exactbloom;memory_budget=1;budget=spent}",
                                      "{id=exactbloom;memory_budget=1G;budget=rich}",
                                      "classic_bloom:10", "{id=standard_bloom;fpr=0.01}",
+                                     "exact_ribbon:10", "{id=exact_ribbon;fpr=0.001;hash_seed=7}",
                                      "{id=classic_bloom;hash_seed=7}", "rocksdb_bloom:10"),
                      testing::Bool()));
 
@@ -122,7 +123,7 @@ TEST_P(EmptyPartition, BreaksNoLookup) {
     for (const std::string& key : keys) ASSERT_TRUE(db->Put({}, key, "value").ok());
     ASSERT_TRUE(db->Flush({}).ok());
     ExpectNoneIsMissed(*db, keys);
-    ASSERT_TRUE(ForceCompaction(*db).ok());  // in whose only run exactbloom has Ribbon filters
+    ASSERT_TRUE(ForceCompaction(*db).ok());
     ExpectNoneIsMissed(*db, keys);
   }
 }

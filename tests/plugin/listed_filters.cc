@@ -46,9 +46,11 @@ FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {
     if (bloom.Status() == BlockStatus::kUsable) {
       ++blocks.bloom;
       const FilterDescription& is = bloom.Description();
+      blocks.hash_seed = is.hash_seed;
       add(is.keys, is.keys == 0 ? 0.0 : FalsePositiveRate(is.kind, is.bits, is.keys, is.probes));
     } else if (ribbon.Status() == BlockStatus::kUsable) {
       ++blocks.ribbon;
+      blocks.hash_seed = ribbon.Description().hash_seed;
       add(ribbon.Description().keys, ribbon.FalsePositiveRate());
     }
   });

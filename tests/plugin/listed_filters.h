@@ -18,10 +18,11 @@ std::vector<TableFilter> ListTableFilters(rocksdb::DB& db);
 
 // What ExactBloom's blocks of a table's filter say.
 struct FilterBlocks {
-  std::uint64_t bloom = 0;   // blocks
-  std::uint64_t ribbon = 0;  // blocks
-  std::uint64_t keys = 0;    // in both
-  double passing = 0.0;      // the sum over the blocks of keys times the exact rate
+  std::uint64_t bloom = 0;      // blocks
+  std::uint64_t ribbon = 0;     // blocks
+  std::uint64_t keys = 0;       // in both
+  std::uint64_t hash_seed = 0;  // of the last one
+  double passing = 0.0;         // the sum over the blocks of keys times the exact rate
 
   // Of a key that the table does not have, by the part of the keys that a block has. Keys that are
   // in no such block pass.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -462,6 +463,58 @@ TEST(RibbonFaults, AreFound) {
     block = builder.Finish();
     EXPECT_EQ(builder.CheckBlock(block.bytes()), ConstructionFault::kHashes);
   }
+}
+
+// Keys that are added to one are in both, and the one that finishes them takes them from both.
+TEST(RibbonBesideBloom, SharesTheKeys) {
+  constexpr std::uint64_t kKeys = 3000;
+  BloomFilterBuilder::Options of_bloom;
+  of_bloom.hash_seed = 7;
+  Options of_ribbon;
+  of_ribbon.hash_seed = 8;  // which does not count
+  for (const bool detects : {false, true}) {
+    of_bloom.detect_faults = detects;
+    std::optional<BloomFilterBuilder> bloom = BloomFilterBuilder::Create(of_bloom);
+    RibbonFilterBuilder ribbon = *RibbonFilterBuilder::CreateBeside(*bloom, of_ribbon);
+    EXPECT_EQ(ribbon.options().hash_seed, 7U);
+    EXPECT_EQ(ribbon.options().detect_faults, detects);
+    Options alone;
+    alone.hash_seed = 7;
+    const FilterBlock expected = BlockOfNumbers(alone, 0, kKeys);
+    const auto add = [&] {
+      for (std::uint64_t i = 0; i < kKeys; ++i) {
+        i % 2 == 0 ? bloom->AddKey(NumberKey(i).text()) : ribbon.AddKey(NumberKey(i).text());
+      }
+      EXPECT_EQ(bloom->KeyCount(), kKeys);
+      EXPECT_EQ(ribbon.KeyCount(), kKeys);
+    };
+    add();
+    const FilterBlock block = ribbon.Finish();
+    EXPECT_EQ(block.bytes(), expected.bytes());
+    EXPECT_EQ(bloom->KeyCount(), 0U);
+    EXPECT_EQ(bloom->CheckBlock(detects ? block.bytes() : "another"), ConstructionFault::kNone);
+    add();
+    const FilterBlock of_both = bloom->Finish();
+    EXPECT_EQ(BloomFilterView(of_both.bytes()).Description().keys, kKeys);
+    EXPECT_EQ(ribbon.KeyCount(), 0U);
+    add();
+    ribbon.Clear();
+    EXPECT_EQ(bloom->KeyCount(), 0U);
+    // What they share lives as long as one of them.
+    add();
+    bloom.reset();
+    EXPECT_EQ(ribbon.Finish().bytes(), expected.bytes());
+  }
+}
+
+TEST(RibbonBesideBloom, RefusesWhatCreateRefuses) {
+  const BloomFilterBuilder bloom = *BloomFilterBuilder::Create({});
+  std::string error;
+  std::string expected;
+  EXPECT_FALSE(RibbonFilterBuilder::CreateBeside(bloom, WithBits(31.0), &error));
+  EXPECT_FALSE(RibbonFilterBuilder::Create(WithBits(31.0), &expected));
+  EXPECT_EQ(error, expected);
+  EXPECT_FALSE(RibbonFilterBuilder::CreateBeside(bloom, WithRate(0.6)));
 }
 
 }  // namespace
