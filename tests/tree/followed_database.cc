@@ -114,6 +114,25 @@ void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first,
   AwaitQuiet(db);
 }
 
+std::unique_ptr<rocksdb::FilterBitsBuilder> BeginTable(rocksdb::DB& db, int job) {
+  rocksdb::TableFileCreationBriefInfo info;
+  info.db_name = db.GetName();
+  info.cf_name = rocksdb::kDefaultColumnFamilyName;
+  info.file_path = db.GetName() + "/00" + std::to_string(job) + ".sst";
+  info.job_id = job;
+  info.reason = rocksdb::TableFileCreationReason::kFlush;
+  for (const auto& listener : db.GetDBOptions().listeners) {
+    listener->OnTableFileCreationStarted(info);
+  }
+  const auto* tables = db.GetOptions().table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+  rocksdb::FilterBuildingContext context(*tables);
+  context.column_family_name = info.cf_name;
+  context.reason = info.reason;
+  context.level_at_creation = 0;
+  return std::unique_ptr<rocksdb::FilterBitsBuilder>(
+      tables->filter_policy->GetBuilderWithContext(context));
+}
+
 rocksdb::Status CompactAllFiles(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ColumnFamilyMetaData tree;
   db.GetColumnFamilyMetaData(family, &tree);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
+#include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -51,6 +52,10 @@ rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPoi
 // and waits for the jobs that this starts.
 void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first = 0,
           rocksdb::ColumnFamilyHandle* family = nullptr);
+
+// Begins a table that the calling thread writes, and returns the builder of its filter: RocksDB
+// tells the listeners first, and then asks the policy. Nothing else is told of the table.
+std::unique_ptr<rocksdb::FilterBitsBuilder> BeginTable(rocksdb::DB& db, int job = 1000);
 
 // Rewrites all tables of the family, since a part of them may not be compacted alone.
 rocksdb::Status CompactAllFiles(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family);

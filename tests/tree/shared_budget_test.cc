@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/memory_budget.h"
@@ -147,23 +148,7 @@ TEST_F(SharedBudget, MayBeAPartOfTheMemory) {
 std::size_t FilterInTheMaking(rocksdb::DB& db, int keys) {
   std::size_t bytes = 0;
   std::thread([&] {
-    rocksdb::TableFileCreationBriefInfo info;
-    info.db_name = db.GetName();
-    info.cf_name = rocksdb::kDefaultColumnFamilyName;
-    info.file_path = db.GetName() + "/001000.sst";
-    info.job_id = 1000;
-    info.reason = rocksdb::TableFileCreationReason::kFlush;
-    for (const auto& listener : db.GetDBOptions().listeners) {
-      listener->OnTableFileCreationStarted(info);
-    }
-    const auto* tables =
-        db.GetOptions().table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-    rocksdb::FilterBuildingContext context(*tables);
-    context.column_family_name = info.cf_name;
-    context.reason = info.reason;
-    context.level_at_creation = 0;
-    const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
-        tables->filter_policy->GetBuilderWithContext(context));
+    const auto builder = BeginTable(db);
     for (int i = 0; i < keys; ++i) builder->AddKey(std::to_string(i));
     std::unique_ptr<const char[]> block;
     bytes = builder->Finish(&block).size();
@@ -212,11 +197,137 @@ TEST_F(SharedBudget, HoldsWithManySubcompactionsAndKeptFiles) {
   }
 }
 
+// Of the bytes of the bound, so that a load is never left with nothing.
+constexpr double kForOthers = 0.15;
+
+// How the jobs of a budget build their filters: whole, or in partitions; of either kind.
+struct Building {
+  const char* name;
+  bool is_partitioned;
+  bool ribbon;
+};
+
+class BudgetOfJobs : public SharedBudget, public testing::WithParamInterface<Building> {
+ protected:
+  static constexpr std::uint64_t kBound = 40'000;
+
+  Database OpenStore() {
+    const std::string ribbon = GetParam().ribbon ? "true" : "false";
+    rocksdb::Options options = Options("{id=exactbloom;bits_per_key=20;ribbon=" + ribbon +
+                                       ";memory_budget=40000;budget=" + GetParam().name + "}");
+    if (GetParam().is_partitioned) {
+      auto tables = *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+      PartitionFilters(1024, &tables);
+      options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
+    }
+    Database db = Open(options, Path("db"));
+    PutAndFlush(*db, 100);
+    return db;
+  }
+
+  std::uint64_t Used() const { return GetMemoryBudgetUse(GetParam().name).used; }
+
+  // Adds keys as RocksDB does, and returns the bytes of the filter. Partitions have the size that
+  // RocksDB asks for; between two of them `pause` is called.
+  template <typename Pause>
+  static std::uint64_t Build(rocksdb::FilterBitsBuilder& builder, std::uint64_t keys, Pause pause) {
+    constexpr std::size_t kPartitionBytes = 921;
+    const std::uint64_t of_partition =
+        GetParam().is_partitioned ? builder.ApproximateNumEntries(kPartitionBytes) : keys;
+    std::uint64_t bytes = 0;
+    for (std::uint64_t first = 0; first < keys; first += of_partition) {
+      const std::uint64_t end = std::min(keys, first + of_partition);
+      for (std::uint64_t i = first; i < end; ++i) builder.AddKey(std::to_string(i));
+      std::unique_ptr<const char[]> block;
+      pause();
+      bytes += builder.Finish(&block).size();
+    }
+    return bytes;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Buildings, BudgetOfJobs,
+                         testing::Values(Building{"jobs_whole_bloom", false, false},
+                                         Building{"jobs_whole_ribbon", false, true},
+                                         Building{"jobs_partitions_bloom", true, false},
+                                         Building{"jobs_partitions_ribbon", true, true}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+// Blocks that let all keys pass are no part of it.
+constexpr std::uint64_t kPassingBlocks = 2'000;
+
+TEST_P(BudgetOfJobs, SixteenAtOnceKeepTheBound) {
+  constexpr int kJobs = 16;
+  constexpr std::uint64_t kKeysOfJob = 6'000;  // 15,000 bytes, where 40,000 are for all
+  const Database db = OpenStore();
+  const std::uint64_t before = Used();
+  std::atomic<int> ready{0};
+  std::array<std::uint64_t, kJobs> bytes{};
+  std::atomic<std::uint64_t> most{0};
+  std::vector<std::thread> threads;
+  for (int job = 0; job < kJobs; ++job) {
+    threads.emplace_back([&, job] {
+      const auto builder = BeginTable(*db, 1'000 + job);
+      bool is_first = true;
+      bytes[static_cast<std::size_t>(job)] = Build(*builder, kKeysOfJob, [&] {
+        if (std::exchange(is_first, false)) {
+          ++ready;
+          while (ready < kJobs) std::this_thread::yield();
+        }
+        const std::uint64_t used = Used();
+        std::uint64_t known = most;
+        while (used > known && !most.compare_exchange_weak(known, used)) {
+        }
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::uint64_t sum = before;
+  for (const std::uint64_t of_job : bytes) sum += of_job;
+  EXPECT_LE(most, kBound);
+  EXPECT_LE(Used(), kBound);
+  EXPECT_LE(sum, kBound + kPassingBlocks);
+  EXPECT_GT(sum, kBound / 2);
+}
+
+TEST_P(BudgetOfJobs, OneLeavesAPartToOthers) {
+  constexpr std::uint64_t kManyKeys = 200'000;
+  const Database db = OpenStore();
+  std::thread([&] {
+    const auto builder = BeginTable(*db);
+    const std::uint64_t bytes = Build(*builder, kManyKeys, [] {});
+    EXPECT_GT(bytes, kBound / 3);
+  }).join();
+  EXPECT_LE(static_cast<double>(Used()), (1.0 - kForOthers) * kBound);
+}
+
+// As RocksDB builds them one after the other.
+TEST_P(BudgetOfJobs, EachPartitionCountsAtOnce) {
+  if (!GetParam().is_partitioned) return;
+  const Database db = OpenStore();
+  std::thread([&] {
+    const auto builder = BeginTable(*db);
+    std::uint64_t counted = Used();
+    std::uint64_t partitions = 0;
+    const std::uint64_t before = counted;
+    const std::uint64_t bytes = Build(*builder, 3'000, [&] {
+      const std::uint64_t now = Used();
+      if (partitions++ != 0) {
+        EXPECT_GT(now, counted);
+      }
+      counted = now;
+    });
+    EXPECT_GT(partitions, 3U);
+    EXPECT_EQ(Used(), before + bytes);
+  }).join();
+}
+
 struct Crowd {
   const char* name;
   int databases;
   int families;
   rocksdb::CompactionStyle style;
+  std::uint64_t partition_bytes = 0;
 };
 
 class CrowdedBudget : public SharedBudget, public testing::WithParamInterface<Crowd> {};
@@ -226,7 +337,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Crowd{"DatabasesByLevel", 12, 1, rocksdb::kCompactionStyleLevel},
                     Crowd{"DatabasesUniversal", 12, 1, rocksdb::kCompactionStyleUniversal},
                     Crowd{"FamiliesByLevel", 1, 20, rocksdb::kCompactionStyleLevel},
-                    Crowd{"FamiliesUniversal", 1, 20, rocksdb::kCompactionStyleUniversal}),
+                    Crowd{"FamiliesUniversal", 1, 20, rocksdb::kCompactionStyleUniversal},
+                    Crowd{"PartitionsByLevel", 12, 1, rocksdb::kCompactionStyleLevel, 512},
+                    Crowd{"PartitionsUniversal", 1, 20, rocksdb::kCompactionStyleUniversal, 1024}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // All grow at once, each in turn is closed and opened again, and one is dropped.
@@ -242,6 +355,12 @@ TEST_P(CrowdedBudget, HoldsAtEveryMoment) {
   rocksdb::Options options =
       Options("{id=exactbloom;bits_per_key=20;memory_budget=" + std::to_string(budget) +
               ";budget=" + name + "}");
+  if (crowd.partition_bytes != 0) {
+    auto tables = *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+    PartitionFilters(crowd.partition_bytes, &tables);
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
+  }
+  options.max_background_jobs = 16;
   options.compaction_style = crowd.style;
   options.write_buffer_size = 64 << 10;
   options.target_file_size_base = 32 << 10;

@@ -1,0 +1,106 @@
+// Filter partitions of exactbloom: the bits of a family are those that whole filters would have,
+// although the bytes of a partition are final before the keys of its table are known.
+#include <gtest/gtest.h>
+#include <rocksdb/table.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "exactbloom/tree_listener.h"
+#include "followed_database.h"
+
+namespace exactbloom {
+namespace {
+
+enum class Flushes { kEqual, kDiffering };
+
+// The keys of each flush. They differ by up to 40 times, without any order.
+std::vector<std::uint64_t> KeysOfFlushes(Flushes flushes) {
+  if (flushes == Flushes::kEqual) return std::vector<std::uint64_t>(12, 5'000);
+  return {4'000, 400, 16'000, 1'000, 8'000, 500, 12'000, 2'000, 700, 10'000, 3'000, 600};
+}
+
+// A database whose jobs run one after the other.
+class Store {
+ public:
+  Store(rocksdb::CompactionStyle style, std::uint64_t partition_bytes) {
+    rocksdb::BlockBasedTableOptions table = PlannedSizes();
+    table.filter_policy = PolicyOf(ExactBloomOptions());
+    if (partition_bytes != 0) PartitionFilters(partition_bytes, &table);
+    options_ = FollowingOptions(table.filter_policy, NewTreeListener());
+    options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    options_.compaction_style = style;
+    options_.write_buffer_size = 64 << 20;
+    options_.target_file_size_base = 256 << 10;
+    options_.max_bytes_for_level_base = 512 << 10;
+    options_.max_background_jobs = 1;
+    options_.max_subcompactions = 1;
+    Reopen();
+  }
+
+  void Reopen() {
+    db_.reset();
+    db_ = Open(options_, directory_.path("db"));
+  }
+
+  // Puts keys among those that are there, and flushes them.
+  void Write(std::uint64_t flush, std::uint64_t keys) {
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      const std::uint64_t number = 100 * (i * 20'000 / keys) + flush;
+      ASSERT_TRUE(db_->Put({}, KeyOf(2 * number), "value").ok());
+    }
+    ASSERT_TRUE(db_->Flush({}).ok());
+    AwaitQuiet(*db_);
+  }
+
+  double BitsPerKey() const { return SumOf(TreesOf(*db_)).BitsPerKey(); }
+  rocksdb::DB& db() { return *db_; }
+
+ private:
+  TemporaryDirectory directory_;
+  rocksdb::Options options_;
+  Database db_;
+};
+
+using Shape = std::tuple<std::uint64_t, rocksdb::CompactionStyle, Flushes>;
+
+class Partitions : public testing::TestWithParam<Shape> {};
+
+std::string NameOfShape(const testing::TestParamInfo<Shape>& test) {
+  const auto [bytes, style, flushes] = test.param;
+  return "Of" + std::to_string(bytes) +
+         (style == rocksdb::kCompactionStyleLevel ? "Leveled" : "Universal") +
+         (flushes == Flushes::kEqual ? "Equal" : "Differing");
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Partitions,
+                         testing::Combine(testing::Values(512, 1024, 4096),
+                                          testing::Values(rocksdb::kCompactionStyleLevel,
+                                                          rocksdb::kCompactionStyleUniversal),
+                                          testing::Values(Flushes::kEqual, Flushes::kDiffering)),
+                         NameOfShape);
+
+TEST_P(Partitions, TakeTheBitsOfWholeFilters) {
+  const auto [bytes, style, flushes] = GetParam();
+  Store whole(style, 0);
+  Store partitioned(style, bytes);
+  double sum = 0.0;
+  double sum_of_whole = 0.0;
+  const std::vector<std::uint64_t> keys = KeysOfFlushes(flushes);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (Store* store : {&whole, &partitioned}) {
+      if (i == keys.size() / 2) store->Reopen();
+      store->Write(i, keys[i]);
+    }
+    sum += partitioned.BitsPerKey();
+    sum_of_whole += whole.BitsPerKey();
+    EXPECT_NEAR(partitioned.BitsPerKey(), whole.BitsPerKey(), 0.05 * whole.BitsPerKey()) << i;
+  }
+  EXPECT_NEAR(sum / sum_of_whole, 1.0, 0.02);
+}
+
+}  // namespace
+}  // namespace exactbloom
