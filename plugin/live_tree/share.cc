@@ -16,7 +16,8 @@ double KeysOf(const std::vector<analysis::EqualRuns>& runs) {
 // The most bits per key that a budget leaves for a table.
 double LeftBy(const BudgetView& budget) {
   const double room = std::max(0.0, kFill * budget.bound - budget.held);
-  const double usable = std::max(kLeastOfRoom * room, room - kForOthers * budget.bound);
+  const double least = kLeastOfRoom * (room + budget.taken) - budget.taken;
+  const double usable = std::max({0.0, least, room - kForOthers * budget.bound});
   return kBitsPerByte * usable / std::max(1.0, budget.keys_to_write);
 }
 

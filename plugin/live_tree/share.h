@@ -19,7 +19,8 @@
 //
 // Under a memory budget B is kBudgetPart of the bound if that is less, the runs are those of all
 // families that share it, and a table takes no more than what the bound leaves beside all filters
-// that exist, less kForOthers of the bound, or kLeastOfRoom of what is left.
+// that exist, less kForOthers of the bound, or kLeastOfRoom of what is left,
+// with all its partitions.
 //
 // Wasted reads over those of the best division in hindsight, which knows the future and has the
 // same bytes at each moment: .91 to 1.05 over the load of a tree (leveled, universal, dynamic
@@ -66,10 +67,11 @@ struct TreeView {
 
 struct BudgetView {
   double bound = 0.0;                           // bytes
-  double held = 0.0;                            // bytes of all filters, without this table's
+  double held = 0.0;                            // bytes of all filters, without this one's
   std::vector<analysis::EqualRuns> other_runs;  // of all other families that share it
-  double keys_to_write =
-      0.0;  // of the filter, or of all partitions that the table has still to get
+  // Of the filter, or of all partitions that the table has still to get.
+  double keys_to_write = 0.0;
+  double taken = 0.0;  // bytes of the table's earlier partitions, a part of `held`
 };
 
 struct Share {

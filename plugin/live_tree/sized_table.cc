@@ -147,7 +147,8 @@ Share SizedTable::Decide(std::uint64_t keys) const {
   if (options_.budget != nullptr && options_.budget->bound != 0) {
     const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;
     budget = BudgetView{Real(options_.budget->bound), Real(options_.budget->held),
-                        options_.budget->RunsBeside(family), std::max(Real(keys), rest)};
+                        options_.budget->RunsBeside(family), std::max(Real(keys), rest),
+                        Real(taken_bytes_)};
   }
   return ShareOf(options_.division, view, budget);
 }
