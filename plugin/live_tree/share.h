@@ -19,8 +19,8 @@
 //
 // Under a memory budget B is kBudgetPart of the bound if that is less, the runs are those of all
 // families that share it, and a table takes no more than what the bound leaves beside all filters
-// that exist, less kForOthers of the bound, or kLeastOfRoom of what is left,
-// with all its partitions.
+// that exist, less kForOthers of the bound, or kLeastOfRoom of what is left, with all its
+// partitions.
 //
 // Wasted reads over those of the best division in hindsight, which knows the future and has the
 // same bytes at each moment: .91 to 1.05 over the load of a tree (leveled, universal, dynamic

@@ -169,8 +169,9 @@ double SizedTable::BitsPerKey(std::uint64_t keys) {
     share = Decide(keys);
     share.bits_per_key = std::clamp(share.bits_per_key + Correction(share.bits_per_key, keys), 0.0,
                                     share.most_bits_per_key);
-    Count(static_cast<std::uint64_t>(share.bits_per_key * Real(keys) / 8.0),
-          options_.division.ribbon);
+    // With less than that there is no filter.
+    const double counted = share.bits_per_key < kMinBitsPerKey ? 0.0 : share.bits_per_key;
+    Count(static_cast<std::uint64_t>(counted * Real(keys) / 8.0), options_.division.ribbon);
     if (options_.budget != nullptr) {
       AddBudget(*options_.budget, share.is_budget_spent, *database_, log);
     }

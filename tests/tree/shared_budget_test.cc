@@ -19,6 +19,7 @@
 #include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "plugin/bits_builder.h"
 #include "plugin/filter_bits_interface.h"
 
 namespace exactbloom {
@@ -299,6 +300,19 @@ TEST_P(BudgetOfJobs, OneLeavesAPartToOthers) {
     EXPECT_GT(bytes, kBound / 3);
   }).join();
   EXPECT_LE(static_cast<double>(Used()), (1.0 - kForOthers) * kBound);
+}
+
+// A block that lets all keys pass has no bytes of the budget, also while its table is written.
+TEST_P(BudgetOfJobs, OneThatGetsLessThanABitTakesNone) {
+  if (GetParam().is_partitioned) return;
+  constexpr std::uint64_t kTooManyKeys = 700'000;
+  const Database db = OpenStore();
+  const std::uint64_t before = Used();
+  std::thread([&] {
+    const auto builder = BeginTable(*db);
+    EXPECT_EQ(Build(*builder, kTooManyKeys, [] {}), AlwaysMatchBlock().size());
+    EXPECT_EQ(Used(), before);
+  }).join();
 }
 
 // As RocksDB builds them one after the other.
