@@ -7,12 +7,16 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_filter.h"
+#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "sample_filters.h"
 #include "size_classes.h"
@@ -52,23 +56,23 @@ struct Tables {
   Sums fitted;
 };
 
+FilterBuilder FiltersOf(const PolicyOptions& policy, double bits_per_key) {
+  FilterBuilder::Options options;
+  options.kind = FilterKindOf(policy);
+  options.ribbon = HasRibbon(policy);
+  options.bits_per_key = bits_per_key;
+  return *FilterBuilder::Create(options);
+}
+
 class MemoryFitTest : public testing::TestWithParam<PolicyOptions> {
  protected:
-  static FilterBuilder FiltersOf(double bits_per_key) {
-    FilterBuilder::Options options;
-    options.kind = FilterKindOf(GetParam());
-    options.ribbon = HasRibbon(GetParam());
-    options.bits_per_key = bits_per_key;
-    return *FilterBuilder::Create(options);
-  }
-
   // Tables of 1,000 to 40,000 keys, every order of magnitude as often.
   Tables Build(MemoryFit::UsableBytes usable_bytes, double bits_per_key, int count) const {
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> log_keys(std::log(1000.0), std::log(40000.0));
     MemoryFit fit(usable_bytes);
     Tables tables;
-    const FilterBuilder builder = FiltersOf(bits_per_key);
+    const FilterBuilder builder = FiltersOf(GetParam(), bits_per_key);
     for (int i = 0; i < count; ++i) {
       const auto keys = static_cast<std::uint64_t>(std::exp(log_keys(random)));
       const FilterPlan meant = builder.Plan(keys);
@@ -121,7 +125,7 @@ TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
   std::mt19937_64 random(2);
   MemoryFit fit(PowersOfTwo);
   for (int i = 0; i < 100; ++i) {
-    const FilterBuilder builder = FiltersOf(10.0);
+    const FilterBuilder builder = FiltersOf(GetParam(), 10.0);
     const FilterPlan plan = builder.Plan(1000 + random() % 5000);
     const auto meant = static_cast<double>(plan.BlockBytes());
     const auto fitted = static_cast<double>(fit.Fit(builder, plan).BlockBytes());
@@ -130,17 +134,62 @@ TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
   }
 }
 
+// What filters of one kind save, those of the other may take.
+TEST(MemoryFitOfBothKinds, KeepsOneBalance) {
+  FilterBuilder::Options options;
+  const FilterBuilder bloom = *FilterBuilder::Create(options);
+  options.ribbon = true;
+  const FilterBuilder ribbon = *FilterBuilder::Create(options);
+  std::mt19937_64 random(3);
+  MemoryFit fit(FourClassesPerDoubling);
+  double filters = 0.0;
+  double of_filters = 0.0;  // rate / target - 1, added up
+  double keys_of_all = 0.0;
+  double of_keys = 0.0;
+  int smaller_ribbons = 0;
+  int smaller_blooms = 0;
+  for (int i = 0; i < 400; ++i) {
+    const bool is_ribbon = random() % 2 == 0;
+    const std::uint64_t keys = 1000 + random() % 20'000;
+    const FilterPlan meant = (is_ribbon ? ribbon : bloom).Plan(keys);
+    const FilterPlan fitted = fit.Fit(is_ribbon ? ribbon : bloom, meant);
+    EXPECT_EQ(fitted.IsRibbon(), is_ribbon);
+    if (fitted.BlockBytes() < meant.BlockBytes()) ++(is_ribbon ? smaller_ribbons : smaller_blooms);
+    const double excess = fitted.FalsePositiveRate() / meant.FalsePositiveRate() - 1.0;
+    filters += 1.0;
+    of_filters += excess;
+    keys_of_all += static_cast<double>(keys);
+    of_keys += static_cast<double>(keys) * excess;
+    // The rates of Bloom filters are estimated within a per cent.
+    EXPECT_LE(of_filters, 0.01 * filters) << i;
+    EXPECT_LE(of_keys, 0.01 * keys_of_all) << i;
+  }
+  EXPECT_GE(of_filters, -0.03 * filters);
+  EXPECT_GE(of_keys, -0.03 * keys_of_all);
+  EXPECT_GT(smaller_ribbons, 20);
+  EXPECT_GT(smaller_blooms, 20);
+}
+
 // The switch, with the allocator of this process.
-class OptimizedFilters : public testing::TestWithParam<FilterKind> {
+class OptimizedFilters : public testing::TestWithParam<PolicyOptions> {
  protected:
   OptimizedFilters() { table_options_.optimize_filters_for_memory = true; }
 
   rocksdb::BlockBasedTableOptions table_options_;
-  PolicyPointer policy_ = NewPolicy(GetParam());
+  PolicyPointer policy_ = std::make_shared<BloomFilterPolicy>(GetParam());
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, OptimizedFilters,
-                         testing::Values(FilterKind::kClassic, FilterKind::kStandard));
+INSTANTIATE_TEST_SUITE_P(Policies, OptimizedFilters,
+                         testing::Values(PolicyKind::kClassicBloom, PolicyKind::kStandardBloom,
+                                         PolicyKind::kExactRibbon),
+                         NameOfPolicy);
+
+double RateOf(std::string_view block) {
+  const BloomFilterView bloom(block);
+  if (bloom.Status() == BlockStatus::kOtherKind) return RibbonFilterView(block).FalsePositiveRate();
+  const FilterDescription& filter = bloom.Description();
+  return FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
+}
 
 TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
   double false_positives = 0;
@@ -153,14 +202,11 @@ TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
       AddNumbers(*builder, keys);
       EXPECT_EQ(builder->EstimateEntriesAdded(), keys);
       const Filter filter = FinishAndVerify(*builder);
-      const FilterDescription description =
-          BloomFilterView({filter.contents.data(), filter.contents.size()}).Description();
-      const FilterSize meant = SizeAtBitsPerKey(GetParam(), keys, 10);
+      const FilterPlan meant = FiltersOf(GetParam(), 10.0).Plan(keys);
       false_positives +=
-          static_cast<double>(keys) *
-          FalsePositiveRate(description.kind, description.bits, keys, description.probes);
-      target += static_cast<double>(keys) * meant.false_positive_rate;
-      other_sizes += description.bits != meant.bits ? 1 : 0;
+          static_cast<double>(keys) * RateOf({filter.contents.data(), filter.contents.size()});
+      target += static_cast<double>(keys) * meant.FalsePositiveRate();
+      other_sizes += filter.contents.size() != meant.BlockBytes() ? 1 : 0;
     }
   }
   EXPECT_LE(false_positives, 1.01 * target);
