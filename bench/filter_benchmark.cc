@@ -20,6 +20,7 @@
 #include "equal_memory.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "machine.h"
 #include "plugin/filter_bits_interface.h"
@@ -38,7 +39,8 @@ using rocksdb::Slice;
 using support::WrongAnswer;
 
 const std::vector<std::string> kPolicies = {"bloomfilter:10", "ribbonfilter:{equal_bytes}",
-                                            "classic_bloom:10", "standard_bloom:10"};
+                                            "classic_bloom:10", "standard_bloom:10",
+                                            "exact_ribbon:10"};
 constexpr double kBitsPerKey = 10.0;
 constexpr std::array<std::uint64_t, 4> kKeysToBuild = {1'000, 20'000, 500'000, 5'000'000};
 constexpr std::size_t kBatch = 32;  // RocksDB's largest
@@ -124,8 +126,11 @@ std::uint64_t CountMatches(const std::string& name, FilterBitsReader& reader, Ke
 // which is widened by the deviation of a single filter. RocksDB's blocks have no exact rate.
 void CheckRate(const std::string& name, const std::string& block, std::uint64_t false_positives) {
   const BloomFilterView view(block);
-  if (view.Status() != BlockStatus::kUsable) return;
-  const support::ExactRate exact = support::ExactRates().Of(view.Description());
+  const RibbonFilterView ribbon(block);
+  const bool is_ribbon = ribbon.Status() == BlockStatus::kUsable;
+  if (view.Status() != BlockStatus::kUsable && !is_ribbon) return;
+  const support::ExactRate exact = is_ribbon ? support::ExactRate{ribbon.FalsePositiveRate()}
+                                             : support::ExactRates().Of(view.Description());
   const double dispersion =
       support::Dispersion(exact.mean, exact.relative_deviation, kAbsentKeysOfRate);
   const Interval measured = WilsonInterval(false_positives, kAbsentKeysOfRate, kZ999, dispersion);

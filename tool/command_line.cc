@@ -32,10 +32,13 @@ CLI::Option* AddValue(CLI::App& app, const std::string& name, Value& value,
 
 void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
 
-void AddKind(CLI::App& app, FilterKind& kind) {
+void AddKind(CLI::App& app, PolicyKind& kind) {
   AddChoice(app, "--kind", kind,
-            {{"classic", FilterKind::kClassic}, {"standard", FilterKind::kStandard}},
-            "classic: k distinct bits per key; standard: k independent bits")
+            {{"classic", PolicyKind::kClassicBloom},
+             {"standard", PolicyKind::kStandardBloom},
+             {"exact_ribbon", PolicyKind::kExactRibbon}},
+            "Bloom filters, classic: k distinct bits per key, or standard: k independent bits; "
+            "exact_ribbon: Ribbon filters")
       ->type_name("KIND");
 }
 
@@ -65,9 +68,8 @@ void AddRateOf(CLI::App& app, RateArguments& arguments) {
   AddKind(*rate, arguments.kind);
   AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
   AddValue(*rate, "--n", arguments.keys, "Keys in it")->required();
-  AddValue(*rate, "--k", arguments.probes, "Probes of a key: the bits that it sets",
-           Count(1, kMaxProbes))
-      ->required();
+  AddValue(*rate, "--k", arguments.probes,
+           "Probes of a key: the bits that it sets in a Bloom filter", Count(1, kMaxProbes));
   AddJson(*rate, arguments.json);
   rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
   rate->callback([&arguments] { RunRate(arguments); });
@@ -97,8 +99,7 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
   wanted->require_option(1);
   plan->add_flag_callback(
           "--no-ribbon", [&arguments] { arguments.ribbon = false; },
-          "For levels: no Ribbon filters, as with ribbon=false; RocksDB's, by a model of their "
-          "rate, are planned for those that have 2% of the keys, with all smaller ones")
+          "For levels: Bloom filters, as with ribbon=false, instead of Ribbon filters")
       ->needs(levels);
   AddJson(*plan, arguments.json);
   plan->footer(

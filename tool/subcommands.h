@@ -9,23 +9,24 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/layout.h"
+#include "plugin/policy_options.h"
 
 namespace exactbloom::tool {
 
-// The rate of a filter of m bits, n keys and k probes.
+// The rate of a filter of m bits, n keys and k probes. Kinds of filters are those of plain
+// policies.
 struct RateArguments {
-  FilterKind kind = FilterKind::kClassic;
+  PolicyKind kind = PolicyKind::kClassicBloom;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;
-  int probes = 0;
+  std::optional<int> probes;  // of Bloom filters
   bool json = false;
 };
 void RunRate(const RateArguments& arguments);
 
 // The filter for a number of keys, or for the levels of a tree. One of the targets is given.
 struct PlanArguments {
-  FilterKind kind = FilterKind::kClassic;
+  PolicyKind kind = PolicyKind::kClassicBloom;
   std::optional<std::uint64_t> keys;
   std::vector<std::uint64_t> levels;  // keys of each, smallest first
   std::optional<double> bits_per_key;

@@ -41,8 +41,12 @@ struct UserTable {
 inline constexpr std::size_t kDefaultBlockCacheBytes = std::size_t{512} << 10;
 
 struct ReadampSettings {
-  std::vector<std::string> policies = {"none", "bloomfilter:10", "ribbonfilter:{equal_bytes}",
-                                       "classic_bloom:10", "exactbloom:10"};
+  std::vector<std::string> policies = {"none",
+                                       "bloomfilter:10",
+                                       "ribbonfilter:{equal_bytes}",
+                                       "classic_bloom:10",
+                                       "exact_ribbon:10",
+                                       "exactbloom:10"};
 
   // The keys: of a file, synthetic, or of the user's own database.
   std::string key_file = "/usr/share/dict/american-english-insane";

@@ -9,10 +9,10 @@
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/ribbon_rate.h"
 #include "readamp/lookups/growth.h"
 #include "readamp/tree/database.h"
 #include "readamp_fixture.h"
+#include "src/analysis/run_division.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -90,13 +90,13 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
   EXPECT_LT(loading, out_.find("at rest", loading)) << out_;
 }
 
-// The wasted reads of the best of all divisions of the bits between two runs, the second with
-// Ribbon filters or not.
+// The wasted reads of the best of all divisions of the bits between two runs, with Ribbon filters
+// so large that their size does not matter, or with Bloom filters.
 double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ribbon) {
   const auto wasted = [ribbon](const GrowthRun& run, std::uint64_t of_run) {
     const double per_key = static_cast<double>(of_run) / static_cast<double>(run.keys);
     return run.asked *
-           (ribbon ? RibbonFalsePositiveRate(run.keys, of_run)
+           (ribbon ? analysis::LargeRibbonRate(per_key)
                    : SizeAtBitsPerKey(FilterKind::kClassic, run.keys, per_key).false_positive_rate);
   };
   constexpr std::uint64_t kSteps = 500;
@@ -108,8 +108,7 @@ double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ri
   return best;
 }
 
-// A run that covers a part of the key space is asked by a part of the lookups. A run of 1% of the
-// keys or more has Ribbon filters.
+// A run that covers a part of the key space is asked by a part of the lookups.
 TEST(LeastWastedReads, IsTheBestOfAllDivisions) {
   const auto best_of = [](const std::string& options, const std::vector<GrowthRun>& runs) {
     std::shared_ptr<const rocksdb::FilterPolicy> policy = MakePolicy(options);

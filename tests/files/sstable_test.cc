@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/ribbon_filter.h"
 #include "sample_database.h"
 #include "src/filter/block_format.h"
+#include "src/filter/ribbon/ribbon_format.h"
 #include "tool/files/block_checksum.h"
+#include "tool/files/block_description.h"
 #include "tool/files/entry_block.h"
 #include "tool/files/table_filters.h"
 #include "varint.h"
@@ -101,6 +104,12 @@ std::string OurBlock() {
   return std::string(builder.Finish().bytes());
 }
 
+std::string OurRibbonBlock() {
+  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+  for (int i = 0; i < 1000; ++i) builder.AddKey(std::to_string(i));
+  return std::string(builder.Finish().bytes());
+}
+
 TEST_F(TableFileTest, FootersOfAllVersions) {
   for (const std::uint32_t version : {0U, 1U, 5U, 6U, 7U}) {
     HandmadeTable table;
@@ -148,6 +157,12 @@ TEST_F(TableFileTest, BlocksByTheirTrailers) {
   damaged[damaged.size() - filter::kProbesFromEnd] ^= 1;
   std::string later = OurBlock();
   later.back() = 9;
+  // Its checksum is right, but there are no slots without shards.
+  filter::RibbonShape shape;
+  shape.slots = 64;
+  shape.columns = 1;
+  std::string damaged_ribbon(filter::RibbonBlockBytes(shape, 5, 0), 'x');
+  filter::EncodeRibbonTrailer(shape, 5, 0, reinterpret_cast<unsigned char*>(damaged_ribbon.data()));
   const std::vector<Case> cases = {
       {"", FilterFamily::kEmpty, ""},
       {"12345", FilterFamily::kEmpty, ""},
@@ -165,6 +180,8 @@ TEST_F(TableFileTest, BlocksByTheirTrailers) {
        "a filter of a later RocksDB"},
       {OurBlock(), FilterFamily::kExactBloom, ""},
       {damaged, FilterFamily::kUnknown, "a damaged ExactBloom block"},
+      {OurRibbonBlock(), FilterFamily::kExactRibbon, ""},
+      {damaged_ribbon, FilterFamily::kUnknown, "a damaged ExactBloom block"},
       {later, FilterFamily::kUnknown, "an ExactBloom block of another version"}};
   for (const Case& each : cases) {
     HandmadeTable table;
@@ -174,6 +191,18 @@ TEST_F(TableFileTest, BlocksByTheirTrailers) {
     EXPECT_STREQ(NameOf(filter.family), NameOf(each.family)) << each.reason;
     EXPECT_EQ(filter.reason, each.reason);
   }
+}
+
+TEST_F(TableFileTest, OfOurRibbonFilter) {
+  HandmadeTable table;
+  table.filter = OurRibbonBlock();
+  const TableFilter filter = Read(table.Bytes());
+  const RibbonFilterView view(table.filter);
+  EXPECT_EQ(filter.keys, 1000U);
+  EXPECT_EQ(filter.ribbon_slots, view.Description().slots);
+  EXPECT_EQ(filter.bytes, table.filter.size());
+  EXPECT_EQ(filter.max_probes, 0);
+  EXPECT_EQ(DescribeFilterBlock(table.filter).ribbon_rate, view.FalsePositiveRate());
 }
 
 TEST_F(TableFileTest, OfOtherPoliciesAndForms) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "exactbloom/filter_policy.h"
 #include "listed_filters.h"
 #include "sample_database.h"
 
@@ -62,19 +63,26 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
   }
 }
 
-// RocksDB makes Bloom filters of partitions with few keys, such as the last one of some tables.
+// Partitions with few keys, such as the last one of some tables, have Bloom filters.
 TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
-  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10, -1));
-  int mixed = 0;
-  for (std::uint64_t bytes = 512; bytes < 4096 && mixed == 0; bytes += 16) {
-    PartitionFilters(bytes, &table_options);
-    const TableFilter filter = FilterOf(table_options, 3000);
-    if (filter.ribbon_slots == 0 || filter.max_probes == 0) continue;
-    ++mixed;
-    EXPECT_EQ(filter.family, FilterFamily::kRibbon) << bytes;
+  for (const FilterFamily family : {FilterFamily::kRibbon, FilterFamily::kExactRibbon}) {
+    rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+    table_options.filter_policy.reset(family == FilterFamily::kRibbon
+                                          ? rocksdb::NewRibbonFilterPolicy(10, -1)
+                                          : NewExactRibbonFilterPolicy(10));
+    int mixed = 0;
+    for (std::uint64_t bytes = 512; bytes < 4096 && mixed == 0; bytes += 16) {
+      PartitionFilters(bytes, &table_options);
+      const TableFilter filter = FilterOf(table_options, 3000);
+      if (filter.ribbon_slots == 0 || filter.max_probes == 0) continue;
+      ++mixed;
+      EXPECT_EQ(filter.family, family) << bytes;
+      if (family == FilterFamily::kExactRibbon) {
+        EXPECT_EQ(filter.keys, 3000U);
+      }
+    }
+    EXPECT_GT(mixed, 0);
   }
-  EXPECT_GT(mixed, 0);
 }
 
 TEST_F(TableFilters, OfAnEncryptedDatabase) {

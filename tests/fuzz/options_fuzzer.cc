@@ -107,13 +107,16 @@ PolicyOptions TakeStruct(Input& input) {
   const unsigned flags = input.Take<std::uint8_t>();
   constexpr std::size_t kKinds = kPolicyKinds.size();
   PolicyOptions options(kPolicyKinds[input.Take<std::uint8_t>() % kKinds]);
-  const bool is_plain = options.kind != PolicyKind::kExactBloom;
+  const bool is_divided = options.kind == PolicyKind::kExactBloom;
+  const bool has_own_filters = HasOwnFilters(options);
+  const bool has_levels =
+      has_own_filters && !is_divided && options.kind != PolicyKind::kExactRibbon;
   options.bits_per_key =
       (flags & kAnyBits) != 0 ? input.Take<double>() : input.Take<std::uint16_t>() / 600.0;
-  if ((flags & kRate) != 0 && is_plain) options.fpr = input.Take<double>();
-  if (!is_plain) options.ribbon = (flags & kRibbon) != 0;
-  if ((flags & kSeed) != 0) options.hash_seed = input.Take<std::uint64_t>();
-  while ((flags & kLevels) != 0 && is_plain && !input.empty()) {
+  if ((flags & kRate) != 0 && has_own_filters && !is_divided) options.fpr = input.Take<double>();
+  if (is_divided) options.ribbon = (flags & kRibbon) != 0;
+  if ((flags & kSeed) != 0 && has_own_filters) options.hash_seed = input.Take<std::uint64_t>();
+  while ((flags & kLevels) != 0 && has_levels && !input.empty()) {
     options.level_bits.push_back(input.Take<double>());
   }
   return options;

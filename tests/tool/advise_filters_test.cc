@@ -36,8 +36,9 @@ TEST_F(AdviseFilters, ComparesBitsPerKeyOfRibbonFilters) {
     const rocksdb::Options options =
         OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10.1)));
     ASSERT_TRUE(db->CreateColumnFamily(options, "other", &other).ok());
-    PutAndFlush(*db, 10 * kKeys);
-    PutAndFlush(*db, 10 * kKeys, "value", 0, other);
+    // Of so few keys RocksDB's Ribbon filters are as good as ExactBloom's.
+    PutAndFlush(*db, kKeys);
+    PutAndFlush(*db, kKeys, "value", 0, other);
     db->DestroyColumnFamilyHandle(other);
   }
   EXPECT_TRUE(Mentions(AskTool("advise " + path()).out,

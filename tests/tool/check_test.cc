@@ -63,6 +63,9 @@ const WrongText kWrong[] = {
     {"ribbonfilter:0.2:-1", "takes it for ribbonfilter:0:-1, and tables get no filter", ""},
     {"ribbonfilter:300", "takes it for ribbonfilter:100:0", ""},
     {"rocksdb.BuiltinBloomFilter", "reads filters by this name, but writes none", "bloomfilter:10"},
+    {"exact_ribon:10", "there is no filter policy 'exact_ribon'", "exact_ribbon:10"},
+    {"{id=exact_ribbon;level_bits=9}", "exact_ribbon has no option 'level_bits'", ""},
+    {"exact_ribbon:0.2", "with less than 0.5 bits per key tables get no filter", ""},
     {"classic_bloom:0.2", "with less than 0.5 bits per key tables get no filter", ""},
     {"{id=standard_bloom;level_bits=0.4:0.2}", "with less than 0.5 bits per key", ""},
 };
@@ -83,15 +86,27 @@ TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
 
 TEST(PolicyText, LeavesWhatIsUnderstood) {
   RegisterFilterPolicies();
-  for (const char* text :
-       {"classic_bloom", "classic_bloom:10", "{id=classic_bloom;bits_per_key=9.5;hash_seed=1}",
-        "{id=standard_bloom;fpr=0.001}", "{id=classic_bloom;bits_per_key=10;fpr=0.0}",
-        "{id=classic_bloom:10;bits_per_key=10.0}", "{id=classic_bloom;hash_seed=1;hash_seed=1}",
-        "id=classic_bloom;hash_seed=1", "{ id=classic_bloom ; level_bits=14:9.5 }",
-        "{id=exactbloom;memory_budget=1G;ribbon=false}", "exactbloom:0.2",
-        "{id=classic_bloom;level_bits=9:0.2}", "bloomfilter:10:false", "bloomfilter:9.8765",
-        "bloomfilter:0", "ribbonfilter:10:3", "ribbonfilter:10:-1", "rocksdb.RibbonFilter:9.50",
-        "rocksdb.internal.FastLocalBloomFilter:10"}) {
+  for (const char* text : {"classic_bloom",
+                           "classic_bloom:10",
+                           "{id=classic_bloom;bits_per_key=9.5;hash_seed=1}",
+                           "{id=standard_bloom;fpr=0.001}",
+                           "{id=classic_bloom;bits_per_key=10;fpr=0.0}",
+                           "exact_ribbon:10",
+                           "{id=exact_ribbon;fpr=0.01;hash_seed=7}",
+                           "{id=classic_bloom:10;bits_per_key=10.0}",
+                           "{id=classic_bloom;hash_seed=1;hash_seed=1}",
+                           "id=classic_bloom;hash_seed=1",
+                           "{ id=classic_bloom ; level_bits=14:9.5 }",
+                           "{id=exactbloom;memory_budget=1G;ribbon=false}",
+                           "exactbloom:0.2",
+                           "{id=classic_bloom;level_bits=9:0.2}",
+                           "bloomfilter:10:false",
+                           "bloomfilter:9.8765",
+                           "bloomfilter:0",
+                           "ribbonfilter:10:3",
+                           "ribbonfilter:10:-1",
+                           "rocksdb.RibbonFilter:9.50",
+                           "rocksdb.internal.FastLocalBloomFilter:10"}) {
     const std::vector<TextProblem> problems = ProblemsOfPolicy(text);
     EXPECT_TRUE(problems.empty()) << text << ": " << problems.front().problem;
   }

@@ -229,7 +229,7 @@ TEST(Completion, OffersSubcommandsAndTheirOptions) {
   EXPECT_EQ(Completions("exactbloom rate --ki"), std::set<std::string>{"--kind"});
   EXPECT_EQ(Completions("exactbloom --v"), std::set<std::string>{"--version"});
   EXPECT_EQ(Completions("exactbloom rate --kind _"),
-            (std::set<std::string>{"classic", "standard"}));
+            (std::set<std::string>{"classic", "exact_ribbon", "standard"}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/levels.h"
 #include "exactbloom/rate_bounds.h"
+#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
 #include "plugin/policy_options.h"
@@ -40,6 +41,14 @@ TEST(Rate, KnowsEmptyFilters) {
   EXPECT_TRUE(empty.at("efficiency").is_null());
 }
 
+TEST(Rate, OfARibbonFilterIsThatOfItsPlan) {
+  const auto plan = RibbonFilterBuilder::Create({})->PlanWithin(20'000, 25'000);
+  ASSERT_TRUE(plan.has_value());
+  const std::string question = "rate --kind exact_ribbon --m 2e5 --n 2e4";
+  EXPECT_DOUBLE_EQ(AskJson(question).at("expected"), plan->FalsePositiveRate());
+  EXPECT_TRUE(Mentions(testing::AskTool(question).out, "\nefficiency 0.9"));
+}
+
 TEST(Rate, ItsHelpDoesNotTakeProbesForBitsPerKey) {
   EXPECT_TRUE(Mentions(testing::AskTool("rate --help").out, " Probes of a key"));
 }
@@ -62,6 +71,27 @@ TEST(Plan, BitsPerKeyAndMemoryAgree) {
   const json by_memory = AskJson(fmt::format("plan --keys 1000 --memory {} --kind standard",
                                              by_bits.at("memory_bytes").get<int>()));
   EXPECT_EQ(by_memory, by_bits);
+}
+
+// The plan is what exact_ribbon builds.
+TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
+  const json plan = AskJson("plan --keys 3000 --bits-per-key 9 --kind exact_ribbon");
+  EXPECT_EQ(plan.at("policy"), "exact_ribbon:9");
+  EXPECT_EQ(plan.at("k"), 0);
+  RibbonFilterBuilder::Options options;
+  options.bits_per_key = 9.0;
+  const RibbonPlan expected = RibbonFilterBuilder::Create(options)->Plan(3000);
+  EXPECT_EQ(plan.at("memory_bytes"), expected.BlockBytes());
+  EXPECT_DOUBLE_EQ(plan.at("exact"), expected.FalsePositiveRate());
+  const json by_memory = AskJson(
+      fmt::format("plan --keys 3000 --memory {} --kind exact_ribbon", expected.BlockBytes()));
+  EXPECT_EQ(by_memory.at("m"), plan.at("m"));
+  EXPECT_EQ(by_memory.at("exact"), plan.at("exact"));
+  const json by_rate = AskJson("plan --keys 3000 --fpr 0.01 --kind exact_ribbon");
+  EXPECT_LE(by_rate.at("exact"), 0.01);
+  EXPECT_LT(by_rate.at("bits_per_key"), 7.5);
+  // Of few keys a Bloom filter.
+  EXPECT_EQ(AskJson("plan --keys 50 --bits-per-key 10 --kind exact_ribbon").at("k"), 7);
 }
 
 TEST(Plan, LevelsAreThoseOfTheLibrary) {

@@ -140,6 +140,27 @@ TEST_F(Verify, SaysWhichPrefixesItCannotMake) {
   EXPECT_EQ(report.at("unchecked").at(0).at("reason"), "prefixes by Half, which is not known here");
 }
 
+// Keys that choose the flipped slot are denied.
+TEST_F(Verify, FindsWhatADamagedRibbonFilterDenies) {
+  PutAndFlush(*Open(OptionsWith(PolicyThatDamagesRibbon(false)), directory_.path()), kKeys);
+  const json report = Ask(1);
+  EXPECT_EQ(report.at("keys_checked"), kKeys);
+  EXPECT_GT(report.at("false_negatives"), 5);
+  EXPECT_LT(report.at("false_negatives"), 100);
+  EXPECT_TRUE(report.at("within_interval"));
+}
+
+TEST_F(Verify, NamesADamagedRibbonFilter) {
+  PutAndFlush(*Open(OptionsWith(PolicyThatDamagesRibbon(true)), directory_.path()), kKeys);
+  const json report = Ask(1);
+  EXPECT_EQ(report.at("false_negatives"), 0);
+  EXPECT_EQ(report.at("unchecked").at(0).at("reason"), "a damaged ExactBloom block");
+  const json inspected = testing::AskToolForJson("inspect " + directory_.path());
+  const json& filter = inspected.at("files").at(0).at("filter");
+  EXPECT_EQ(filter.at("family"), "unknown");
+  EXPECT_EQ(filter.at("unknown_because"), "a damaged ExactBloom block");
+}
+
 TEST_F(Verify, AFilterThatPassesAllIsOutsideTheInterval) {
   PutAndFlush(*Open(OptionsWith(PolicyThatPassesAll()), directory_.path()), kKeys);
   const json report = Ask();

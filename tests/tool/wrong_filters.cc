@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter_policy.h"
 #include "faulty_policy.h"
 #include "src/filter/block_format.h"
 
@@ -54,6 +55,15 @@ PolicyPointer PolicyThatGivesUp(const std::string& key) {
   return WithFault([key](char* block, std::size_t size, const Keys& keys) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) std::fill_n(block, size, '\0');
   });
+}
+
+PolicyPointer PolicyThatDamagesRibbon(bool in_trailer) {
+  constexpr double kBitsPerKey = 10.0;
+  return std::make_shared<FaultyPolicy>(
+      PolicyPointer(NewExactRibbonFilterPolicy(kBitsPerKey)),
+      [in_trailer](char* block, std::size_t size, const Keys& /*keys*/) {
+        block[in_trailer ? size - filter::TrailerBytesOf({block, size}) : size / 2] ^= 1;
+      });
 }
 
 PolicyPointer PolicyThatClaims(std::uint64_t keys) {

@@ -21,6 +21,10 @@ PolicyPointer PolicyThatPassesAll();
 // the filters with `key`, in tables with partitions only these.
 PolicyPointer PolicyThatGivesUp(const std::string& key);
 
+// Builds Ribbon filters of ExactBloom, but flips the lowest bit of a byte: of one that holds slots,
+// or of one of the trailer, which makes the block unusable.
+PolicyPointer PolicyThatDamagesRibbon(bool in_trailer);
+
 // Builds filters that pass all keys, and claim to hold so many.
 PolicyPointer PolicyThatClaims(std::uint64_t keys);
 

@@ -102,7 +102,13 @@ TEST_F(WrongInputs, OfRateAndPlan) {
                   {"plan --keys 5 --wasted-reads 1%", "--wasted-reads requires --levels"},
                   {"plan --levels 0,5 --bits-per-key 4", "0 keys"},
                   {"plan --levels 5,50 --wasted-reads 2", "wasted reads"},
-                  {"plan --keys 5 --bits-per-key 4 --no-ribbon", "--levels"}});
+                  {"plan --keys 5 --bits-per-key 4 --no-ribbon", "--levels"},
+                  {"plan --levels 5 --bits-per-key 4 --kind exact_ribbon", "--levels plans"},
+                  {"plan --keys 5 --fpr 0.9 --kind exact_ribbon", "range of 1e-09 to 0.5"},
+                  {"plan --keys 5 --memory 3 --kind exact_ribbon", "no filter is that small"},
+                  {"plan --keys 1e10 --bits-per-key 4 --kind exact_ribbon", "more tables"},
+                  {"rate --m 5e3 --n 9 --k 1 --kind exact_ribbon", "--k: a Ribbon filter has none"},
+                  {"rate --m 5 --n 9 --kind exact_ribbon", "no Ribbon filter is that small"}});
 }
 
 // Each subcommand that takes a path.

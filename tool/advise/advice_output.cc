@@ -206,7 +206,7 @@ std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
   if (!changes && !compacts) return "";
   std::string text;
   if (has_ribbon) {
-    text += "\nRibbon filters take longer to build: compactions into large runs are slower.\n";
+    text += "\nRibbon filters take longer to build: flushes and compactions are slower.\n";
   }
   text += Ways(families, /*ribbonfilter=*/true).Format();
   text += Ways(families, /*ribbonfilter=*/false).Format();

@@ -1,9 +1,9 @@
 // The answer of `exactbloom advise`: the setting that wastes the fewest reads in the same memory.
 //
-// Each kind of setting (ribbonfilter, classic_bloom, exactbloom with and without Ribbon filters)
-// has one number, the bits per key, by which both the memory and the reads that it saves grow. So
-// each gets as many bits per key as the memory allows, and then they are compared with each other
-// and with the present setting, each as if all tables were rewritten with it now.
+// Each kind of setting (ribbonfilter, classic_bloom, exact_ribbon, exactbloom with and without
+// Ribbon filters) has one number, the bits per key, by which both the memory and the reads that it
+// saves grow. So each gets as many bits per key as the memory allows, and then they are compared
+// with each other and with the present setting, each as if all tables were rewritten with it now.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,8 @@ double MostBits(TreePlan setting, const Tree& tree, std::uint64_t memory) {
   return std::min(static_cast<double>(fits), std::floor(average * kStepsPerBit)) / kStepsPerBit;
 }
 
-// RocksDB's policy needs no library, the plain one no listener, and the other by default no option.
+// RocksDB's policy needs no library, the plain ones no listener, and the other by default no
+// option.
 int ComplexityOf(const TreePlan& candidate) {
   if (candidate.ribbonfilter) return 0;
   if (candidate.options.kind != PolicyKind::kExactBloom) return 1;
@@ -46,12 +47,13 @@ std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& bas
   const bool has_empty_partitions = tables.partition_filters && !tables.whole_key_filtering;
   if (!HasBudget(base)) {
     if (base.hash_seed == 0 && !has_empty_partitions) kinds.emplace_back().ribbonfilter = true;
-    PolicyOptions& plain = kinds.emplace_back().options;
-    plain.hash_seed = base.hash_seed;
+    for (const PolicyKind plain : {PolicyKind::kClassicBloom, PolicyKind::kExactRibbon}) {
+      kinds.emplace_back().options = plain;
+      kinds.back().options.hash_seed = base.hash_seed;
+    }
+    if (tree.Runs() < 2) return kinds;  // there is nothing to divide
   }
   for (const bool ribbon : {false, true}) {
-    const bool has_simpler = !HasBudget(base) && tree.Runs() < 2;  // there is nothing to divide
-    if (ribbon ? base.hash_seed != 0 : has_simpler) continue;
     PolicyOptions& divided = kinds.emplace_back().options = PolicyKind::kExactBloom;
     divided.ribbon = ribbon;
     divided.memory_budget = base.memory_budget;

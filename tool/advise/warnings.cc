@@ -115,8 +115,10 @@ class FamilyWarnings {
                      "DB::Open refuses it, and column families that are created with it get {:g} "
                      "bits per key in all tables",
                      policy->Options().bits_per_key),
-         "set listeners=exactbloom_tree in the DBOptions, or add exactbloom::NewTreeListener() to "
-         "the listeners, and open the database again");
+         fmt::format("set listeners=exactbloom_tree in the DBOptions, or add "
+                     "exactbloom::NewTreeListener() to the listeners, and open the database again; "
+                     "or set exact_ribbon:{:g}, which needs none",
+                     policy->Options().bits_per_key));
   }
 
   void CheckPrefixes() {

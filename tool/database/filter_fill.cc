@@ -65,6 +65,10 @@ BlockFill MeasureBlock(const Slice& block) {
     case FilterFamily::kLegacyBloom:
       MeasureBuiltInBloom(array, &fill);
       break;
+    case FilterFamily::kExactRibbon:
+      fill.bits = block.size() * 8;
+      fill.rate = fill.filter.ribbon_rate;
+      break;
     case FilterFamily::kRibbon:
       fill.rate = RibbonFalsePositiveRateOfSlots(fill.filter.ribbon_slots, fill.bits);
       break;

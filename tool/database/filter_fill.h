@@ -6,7 +6,7 @@
 // RocksDB's own Bloom filter has the bits of a key in one cache line. Each line is close to a
 // filter of the standard kind, and the rate is the mean of theirs. A Ribbon filter compares b bits
 // (b + 1 in a part of its slots), each of which agrees by chance with probability 1/2, so its rate
-// does not depend on its contents.
+// does not depend on which bits are set.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -19,7 +19,7 @@ namespace exactbloom::tool {
 
 struct BlockFill {
   FilterBlockDescription filter;
-  std::uint64_t bits = 0;  // without the trailer; also for Ribbon filters
+  std::uint64_t bits = 0;  // without the trailer, but of ExactBloom's Ribbon filters the block's
   std::uint64_t ones = 0;  // for Bloom filters
   double rate = 1.0;       // the share of absent keys that pass, given these bits
 };

@@ -11,9 +11,6 @@
 namespace exactbloom::tool {
 namespace {
 
-constexpr char kRaiseBudget[] =
-    "raise the memory budget or lower bits_per_key, and compact the column family";
-
 FilterUseFinding Unused(std::string reason, std::string remedy = "") {
   return {FilterUse::kUnused, std::move(reason), std::move(remedy)};
 }
@@ -41,11 +38,6 @@ FilterUseFinding DeclinedBy(const TableFilter& table, const FamilyOptions* optio
     return none(fmt::format("none of its keys has a prefix by {}, and whole_key_filtering was off",
                             table.prefix_extractor),
                 kSetWholeKeys);
-  }
-  const BloomFilterPolicy* ours = OursIn(options);
-  if (table.policy == PolicyName(PolicyKind::kExactBloom) && ours != nullptr &&
-      HasBudget(ours->Options())) {
-    return none("its memory budget had no room for one", kRaiseBudget);
   }
   return none(
       fmt::format("its policy {} had less than {:g} bits per key for it, or skip_filters or "
@@ -90,10 +82,10 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
   }
   if (table.reason == kLetsAllPass) {
     return Unused(table.reason + ": memory or a memory budget ran short when it was written",
-                  kRaiseBudget);
+                  "raise the memory budget or lower bits_per_key, and compact the column family");
   }
   if (table.family == FilterFamily::kUnknown) return Unused(table.reason);
-  if (table.family == FilterFamily::kExactBloom && BloomFilterPolicy::Of(policy) == nullptr) {
+  if (IsOurs(table.family) && BloomFilterPolicy::Of(policy) == nullptr) {
     return Unused(fmt::format(
         "an ExactBloom filter, but the policy {} takes it as \"always match\"", policy->Name()));
   }

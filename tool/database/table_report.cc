@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/ribbon_rate.h"
 #include "filter_fill.h"
 #include "src/filter/array_builder.h"
@@ -16,7 +17,7 @@ namespace {
 // The keys of each block: from an ExactBloom block itself; otherwise a share of the table's keys in
 // proportion to its size.
 std::vector<double> KeysOfBlocks(const TableReport& report, const std::vector<BlockFill>& blocks) {
-  const bool ours = report.filter.family == FilterFamily::kExactBloom;
+  const bool ours = IsOurs(report.filter.family);
   std::vector<double> keys;
   double sum = 0.0;
   for (const BlockFill& block : blocks) {
@@ -59,6 +60,10 @@ std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t ke
   if (family == FilterFamily::kRibbon) {
     return keys * kRibbonBuildBytesPerKey + (partitioned ? bytes : 0);
   }
+  if (family == FilterFamily::kExactRibbon) {
+    const auto builder = RibbonFilterBuilder::Create({});
+    return keys * RibbonFilterBuilder::kBytesPerKey + builder->FinishBytes(keys) + bytes;
+  }
   const bool has_scratch =
       family == FilterFamily::kExactBloom && !partitioned && bytes > filter::kDirectArrayBytes;
   return keys * (BloomFilterBuilder::kBytesPerKey +
@@ -77,7 +82,7 @@ TableReport TableReader::Read(const TableLocation& table) {
   if (!table.column_family.empty()) report.filter.column_family = table.column_family;
   if (!report.HasFilter()) return report;
 
-  const bool ours = report.filter.family == FilterFamily::kExactBloom;
+  const bool ours = IsOurs(report.filter.family);
   report.keys = ours ? report.filter.keys : report.filter.filter_keys;
   AddFill(blocks, &report);
   const std::vector<double> keys = KeysOfBlocks(report, blocks);
@@ -88,13 +93,14 @@ TableReport TableReader::Read(const TableLocation& table) {
     const BlockFill& fill = blocks[i];
     all_keys += keys[i];
     by_fill += keys[i] * fill.rate;
-    // A Ribbon filter's small partitions are Bloom filters, whose ones say more than a share of the
-    // keys.
+    // The small partitions of RocksDB's Ribbon filter are Bloom filters, whose ones say more than a
+    // share of the keys.
     const bool fell_back = report.filter.family == FilterFamily::kRibbon &&
                            fill.filter.family != FilterFamily::kRibbon;
-    exact += keys[i] * (ours        ? rates_.Of(fill.filter.ours).mean
-                        : fell_back ? fill.rate
-                                    : ModelledRate(fill, keys[i]));
+    const bool is_exact_bloom = fill.filter.family == FilterFamily::kExactBloom;
+    exact += keys[i] * (is_exact_bloom      ? rates_.Of(fill.filter.ours).mean
+                        : ours || fell_back ? fill.rate
+                                            : ModelledRate(fill, keys[i]));
   }
   if (all_keys == 0.0) return report;
   report.fill_rate = by_fill / all_keys;

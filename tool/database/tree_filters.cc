@@ -9,13 +9,11 @@
 #include <tuple>
 #include <utility>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/ribbon_rate.h"
-#include "exactbloom/sizing.h"
+#include "plugin/filter_bits_interface.h"
+#include "plugin/filter_builder.h"
 #include "plugin/live_tree/share.h"
-#include "plugin/ribbon_filters.h"
 #include "src/analysis/run_division.h"
-#include "src/filter/block_format.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"
 #include "tool/support/text_table.h"
@@ -30,14 +28,12 @@ class Prediction {
  public:
   // If `built_in` is not null, the policy is this one of RocksDB, and the options do not count.
   Prediction(const PolicyOptions& options, const Tree& tree, const rocksdb::FilterPolicy* built_in)
-      : options_(options), kind_(FilterKindOf(options)), tree_(tree), built_in_(built_in) {}
+      : options_(options), tree_(tree), built_in_(built_in) {}
 
   std::vector<PlannedGroup> Run() const {
     std::vector<PlannedGroup> groups;
     for (const auto& [level, tables] : tree_.levels) {
-      for (const TableGroup& group : tables) {
-        groups.push_back({group, level, BitsIn(level), false, "", "its only kind", {}});
-      }
+      for (const TableGroup& group : tables) groups.push_back({group, level, BitsIn(level)});
     }
     if (built_in_ != nullptr) {
       for (PlannedGroup& group : groups) AskBuiltIn(&group);
@@ -45,22 +41,10 @@ class Prediction {
       DivideAmong(&groups);
     }
     for (PlannedGroup& group : groups) {
-      group.filter = group.ribbon ? "ribbon" : built_in_ != nullptr ? "bloom" : "classic_bloom";
       for (const PlannedGroup& part : SizesOf(group)) {
         for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
       }
-      group.then.build_bytes = BuildBytesOf(group);
-      if (group.without_prefix) {
-        group.bits_per_key = 0.0;
-        group.filter = "none";
-        group.reason = "no key has a prefix";
-        continue;
-      }
-      // The option of ribbonfilter is that of a Bloom filter of the same rate.
-      if (built_in_ != nullptr) {
-        group.bits_per_key =
-            8.0 * static_cast<double>(group.then.bytes) / static_cast<double>(group.keys);
-      }
+      NameFilter(&group);
     }
     return groups;
   }
@@ -73,15 +57,13 @@ class Prediction {
     return bits[std::min(static_cast<std::size_t>(level), bits.size() - 1)];
   }
 
-  // The bits per key and the kind of RocksDB's filters, by those of many keys.
+  // The bits per key of RocksDB's filters, by those of many keys: its option is not that number.
   void AskBuiltIn(PlannedGroup* group) const {
     constexpr std::uint64_t kKeys = 2048;
-    const auto builder = BuilderOf(*group);
+    const auto builder = BuiltInBuilderOf(*group);
     group->bits_per_key = 0.0;
     if (builder == nullptr) return;
-    const BlockFill built = BuildBlock(*builder, kKeys);
-    group->bits_per_key = static_cast<double>(built.bits) / kKeys;
-    group->ribbon = built.filter.family == FilterFamily::kRibbon;
+    group->bits_per_key = static_cast<double>(BuildBlock(*builder, kKeys).bits) / kKeys;
   }
 
   static BlockFill BuildBlock(rocksdb::FilterBitsBuilder& builder, std::uint64_t keys) {
@@ -96,72 +78,77 @@ class Prediction {
     std::vector<analysis::EqualRuns> runs;
     std::vector<std::pair<PlannedGroup*, std::size_t>> members;  // and their runs
     for (PlannedGroup& group : *groups) {
-      group.bits_per_key = 0.0;
       const bool goes_on =
           !members.empty() && group.level > 0 && members.back().first->level == group.level;
-      if (!goes_on)
-        runs.push_back({0.0, group.level == 0 ? static_cast<double>(group.tables) : 1.0});
+      if (!goes_on) {
+        const double count = group.level == 0 ? static_cast<double>(group.tables) : 1.0;
+        runs.push_back({0.0, count, HasRibbon(options_)});
+      }
       runs.back().keys += static_cast<double>(group.keys) / runs.back().count;
       members.emplace_back(&group, runs.size() - 1);
     }
-    if (HasRibbon(options_, tree_.table_options)) analysis::MarkRibbon(runs);
     double bits = options_.bits_per_key * static_cast<double>(tree_.Keys());
     const auto budget = static_cast<double>(BytesOfBudget(options_));
     if (budget != 0.0) bits = std::min(bits, tree::kBudgetPart * 8.0 * budget);
     const std::vector<double> shares = analysis::DivideAmongRuns(runs, bits);
-    for (const auto& [group, run] : members) {
-      group->bits_per_key = shares[run];
-      group->ribbon = runs[run].ribbon;
-      group->reason = ReasonOf(*group);
-    }
-  }
-
-  std::string ReasonOf(const PlannedGroup& group) const {
-    if (!options_.ribbon) return "ribbon=false";
-    if (!HasRibbon(options_, tree_.table_options)) return "partitions are below 1024 bytes";
-    return fmt::format("{} {:g}% of the keys", group.ribbon ? "at least" : "less than",
-                       100.0 * analysis::kRibbonLeastPart);
+    for (const auto& [group, run] : members) group->bits_per_key = shares[run];
   }
 
   FilterSums FiltersOf(const PlannedGroup& group) const {
-    const std::uint64_t keys = KeysPerFilter(group);
     if (!HasFilter(group)) return {0, group.asked};
-    if (group.ribbon || built_in_ != nullptr) {
-      // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead
-      // of Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
-      constexpr std::uint64_t kMostBuilt = 32'768;
-      const std::uint64_t built_keys = std::min(keys, kMostBuilt);
-      const auto builder = BuilderOf(group);
-      const BlockFill built = BuildBlock(*builder, built_keys);
-      std::uint64_t bytes = built.bits / 8 + kRibbonMetadataBytes;
-      double rate = ModelledRate(built, static_cast<double>(built_keys));
-      if (keys > built_keys) {
-        bytes = BytesOf(*builder, group);
-        if (built.filter.family == FilterFamily::kRibbon) {
-          rate = RibbonFalsePositiveRate(keys, 8 * (bytes - kRibbonMetadataBytes));
-        }
-      }
-      return {group.tables * bytes, group.asked * rate};
-    }
-    const FilterSize size = options_.fpr != 0.0
-                                ? SmallestFilter(kind_, keys, options_.fpr).value_or(FilterSize())
-                                : SizeAtBitsPerKey(kind_, keys, group.bits_per_key);
-    return {group.tables *
-                (filter::ArrayBytes(size.bits) + filter::TrailerBytes(keys, options_.hash_seed)),
-            group.asked * size.false_positive_rate};
+    if (built_in_ != nullptr) return BuiltInFiltersOf(group);
+    const FilterPlan plan = BuilderOf(group).Plan(KeysPerFilter(group));
+    return {group.tables * plan.BlockBytes(), group.asked * plan.FalsePositiveRate()};
   }
 
-  // Of the largest table.
-  std::uint64_t BuildBytesOf(const PlannedGroup& group) const {
-    if (group.then.bytes == 0) return 0;
+  // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead of
+  // Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
+  FilterSums BuiltInFiltersOf(const PlannedGroup& group) const {
+    constexpr std::uint64_t kMostBuilt = 32'768;
+    const std::uint64_t keys = KeysPerFilter(group);
+    const std::uint64_t built_keys = std::min(keys, kMostBuilt);
+    const auto builder = BuiltInBuilderOf(group);
+    const BlockFill built = BuildBlock(*builder, built_keys);
+    std::uint64_t bytes = built.bits / 8 + kRibbonMetadataBytes;
+    double rate = ModelledRate(built, static_cast<double>(built_keys));
+    if (keys > built_keys) {
+      bytes = BytesOf(*builder, group);
+      if (built.filter.family == FilterFamily::kRibbon) {
+        rate = RibbonFalsePositiveRate(keys, 8 * (bytes - kRibbonMetadataBytes));
+      }
+    }
+    return {group.tables * bytes, group.asked * rate};
+  }
+
+  // The kind of most of its filters, and the memory that its largest takes while it is built.
+  void NameFilter(PlannedGroup* group) const {
+    if (group->without_prefix) {
+      group->bits_per_key = 0.0;
+      group->filter = "none: no key has a prefix";
+      return;
+    }
+    if (group->then.bytes == 0) {
+      group->filter = NameOf(FilterFamily::kNone);
+      return;
+    }
+    const auto bytes = static_cast<double>(group->then.bytes);
     const bool partitioned = tree_.table_options.partition_filters;
-    const double bytes = static_cast<double>(group.then.bytes) *
-                         static_cast<double>(group.most_keys) / static_cast<double>(group.keys);
-    const FilterFamily bloom =
-        built_in_ == nullptr ? FilterFamily::kExactBloom : FilterFamily::kBloom;
-    return BuildBytes(group.ribbon ? FilterFamily::kRibbon : bloom, partitioned,
-                      partitioned ? KeysPerFilter(PartitionsOf(group).front()) : group.most_keys,
-                      static_cast<std::uint64_t>(bytes));
+    const std::uint64_t keys_of_filter = KeysPerFilter(PartitionsOf(*group).front());
+    FilterFamily family = FilterFamily::kExactBloom;
+    if (built_in_ != nullptr) {
+      constexpr std::uint64_t kKeys = 2048;
+      family = BuildBlock(*BuiltInBuilderOf(*group), std::min(keys_of_filter, kKeys)).filter.family;
+      group->bits_per_key = 8.0 * bytes / static_cast<double>(group->keys);
+    } else if (BuilderOf(*group).Plan(keys_of_filter).IsRibbon()) {
+      family = FilterFamily::kExactRibbon;
+    }
+    group->filter = family == FilterFamily::kExactBloom
+                        ? PolicyName(PlainPolicy(FilterKindOf(options_)).kind)
+                        : NameOf(family);
+    const double share = static_cast<double>(group->most_keys) / static_cast<double>(group->keys);
+    group->then.build_bytes =
+        BuildBytes(family, partitioned, partitioned ? keys_of_filter : group->most_keys,
+                   static_cast<std::uint64_t>(bytes * share));
   }
 
   bool HasFilter(const PlannedGroup& group) const {
@@ -190,11 +177,9 @@ class Prediction {
     const std::uint64_t size = options.metadata_block_size *
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
-    const std::uint64_t most_keys =
-        group.ribbon || built_in_ != nullptr
-            ? BuilderOf(group)->ApproximateNumEntries(size)
-            : BloomFilterBuilder::Create({kind_, group.bits_per_key, /*hash_seed=*/0, options_.fpr})
-                  ->KeysThatFit(size);
+    const std::uint64_t most_keys = built_in_ != nullptr
+                                        ? BuiltInBuilderOf(group)->ApproximateNumEntries(size)
+                                        : BuilderOf(group).KeysThatFit(size);
     const std::uint64_t full = group.keys / group.tables / std::max<std::uint64_t>(1, most_keys);
     const std::uint64_t keys_in_full = group.tables * full * most_keys;
     std::vector<PlannedGroup> parts;
@@ -209,13 +194,23 @@ class Prediction {
     return parts;
   }
 
-  std::unique_ptr<rocksdb::FilterBitsBuilder> BuilderOf(const PlannedGroup& group) const {
+  // Of filters of ExactBloom with the group's bits per key.
+  FilterBuilder BuilderOf(const PlannedGroup& group) const {
+    FilterBuilder::Options options;
+    options.kind = FilterKindOf(options_);
+    options.ribbon = HasRibbon(options_);
+    options.false_positive_rate = options_.fpr;
+    options.hash_seed = options_.hash_seed;
+    options.bits_per_key = group.bits_per_key;
+    return FilterBuilder::Create(options).value();
+  }
+
+  std::unique_ptr<rocksdb::FilterBitsBuilder> BuiltInBuilderOf(const PlannedGroup& group) const {
     // Allocations rounded by optimize_filters_for_memory depend on what the allocator has free.
     // Their mean is the size that is meant, which is predicted.
     rocksdb::BlockBasedTableOptions table_options = tree_.table_options;
     table_options.optimize_filters_for_memory = false;
     rocksdb::FilterBuildingContext context(table_options);
-    if (built_in_ == nullptr) return ribbon_filters_.NewBuilder(group.bits_per_key, context);
     // ribbonfilter tells tables by these: those of level 0 come from flushes.
     context.compaction_style = tree_.compaction_style;
     context.level_at_creation = group.level;
@@ -242,9 +237,7 @@ class Prediction {
   }
 
   const PolicyOptions& options_;
-  const FilterKind kind_;
   const Tree& tree_;
-  const RibbonFilters ribbon_filters_;
   const rocksdb::FilterPolicy* const built_in_;
 };
 
@@ -371,12 +364,12 @@ TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy
 
 std::string FormatPlan(const TreePlan& plan) {
   support::TextTable table({"level", "tables", "keys", "asked", "filter bytes: now", "then",
-                            "wasted per 1,000: now", "then", "bits/key", "filter", "because"});
+                            "wasted per 1,000: now", "then", "bits/key", "filter"});
   for (const PlannedGroup& group : plan.tables) {
     table.AddRow({group.level, group.tables, group.keys, fmt::format("{:.2f}", group.asked),
                   group.now.bytes, group.then.bytes, PerThousand(group.now.wasted_reads),
                   PerThousand(group.then.wasted_reads), fmt::format("{:.3f}", group.bits_per_key),
-                  group.filter, group.reason});
+                  group.filter});
   }
   return table.Format();
 }
@@ -393,8 +386,7 @@ nlohmann::json ToJson(const TreePlan& plan) {
                       {"wasted_reads_now", group.now.wasted_reads},
                       {"wasted_reads", group.then.wasted_reads},
                       {"bits_per_key", group.bits_per_key},
-                      {"filter", group.filter},
-                      {"reason", group.reason}});
+                      {"filter", group.filter}});
   }
   return {{"policy", plan.policy},
           {"filter_bytes", plan.filters.bytes},

@@ -70,10 +70,8 @@ std::vector<Tree> TreesOf(const Inspection& inspection);
 struct PlannedGroup : TableGroup {
   int level = 0;
   double bits_per_key = 0.0;
-  bool ribbon = false;
-  std::string filter;
-  std::string reason;  // for this kind of filter
-  FilterSums then;
+  std::string filter = {};  // the kind of most of its filters, or why they have none
+  FilterSums then = {};
 };
 
 struct TreePlan {
@@ -85,9 +83,9 @@ struct TreePlan {
 };
 
 // Predicts the filters that the policy with these options, which must be valid, would give to the
-// tree if all its tables were written now. The rates are exact for the mean number of keys of
-// tables with many keys; those of RocksDB's filters are by models, for the bytes that its builder
-// takes.
+// tree if all its tables were written now. Kinds, bytes and rates are those of ExactBloom's
+// builder, exact for the mean number of keys of tables with many keys; the rates of RocksDB's
+// filters are by models, for the bytes that its builder takes.
 //   ribbonfilter   the policy is RocksDB's, in all levels, with bits_per_key of the options
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "coding.h"
+#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/ribbon_rate.h"
 
 namespace exactbloom {
@@ -16,6 +17,8 @@ constexpr std::size_t kTrailerBytes = 5;
 constexpr int kNewerBloomMark = 0xFF;
 constexpr int kRibbonMark = 0xFE;
 constexpr int kMaxLegacyProbes = 0x7F;
+
+constexpr char kDamaged[] = "a damaged ExactBloom block";
 
 int ByteAt(const Slice& block, std::size_t index) {
   return static_cast<unsigned char>(block[index]);
@@ -70,7 +73,11 @@ FilterBlockDescription DescribeLegacyBloom(const Slice& block, const Slice& trai
 }
 
 FilterBlockDescription DescribeBuiltIn(const Slice& block) {
-  if (block.size() <= kTrailerBytes) return {FilterFamily::kEmpty, "", 0, 0, 0, {}};
+  if (block.size() <= kTrailerBytes) {
+    FilterBlockDescription empty;
+    empty.family = FilterFamily::kEmpty;
+    return empty;
+  }
   const Slice trailer(block.data() + block.size() - kTrailerBytes, kTrailerBytes);
   const int mark = ByteAt(trailer, 0);
   if (mark == kNewerBloomMark) return DescribeNewerBloom(trailer);
@@ -78,6 +85,19 @@ FilterBlockDescription DescribeBuiltIn(const Slice& block) {
   if (mark == 0) return Unknown(kLetsAllPass);
   if (mark > kMaxLegacyProbes) return Unknown("a filter of a later RocksDB");
   return DescribeLegacyBloom(block, trailer);
+}
+
+FilterBlockDescription DescribeOurRibbon(const Slice& block) {
+  const RibbonFilterView view({block.data(), block.size()});
+  if (view.Status() != BlockStatus::kUsable) return Unknown(kDamaged);
+  FilterBlockDescription description;
+  description.family = FilterFamily::kExactRibbon;
+  description.ribbon_slots = view.Description().slots;
+  description.ribbon_rate = view.FalsePositiveRate();
+  description.format_version = ByteAt(block, block.size() - 1);
+  description.ours.keys = view.Description().keys;
+  description.ours.hash_seed = view.Description().hash_seed;
+  return description;
 }
 
 }  // namespace
@@ -90,9 +110,9 @@ FilterBlockDescription DescribeFilterBlock(const Slice& block) {
     case BlockStatus::kUnknownVersion:
       return Unknown("an ExactBloom block of another version");
     case BlockStatus::kDamaged:
-      return Unknown("a damaged ExactBloom block");
+      return Unknown(kDamaged);
     case BlockStatus::kOtherKind:
-      return Unknown("an ExactBloom block of a Ribbon filter");
+      return DescribeOurRibbon(block);
     case BlockStatus::kUsable:
       break;
   }

@@ -19,8 +19,9 @@ struct FilterBlockDescription {
   const char* reason = "";         // of kUnknown
   int probes = 0;                  // of Bloom filters
   std::uint64_t ribbon_slots = 0;  // of Ribbon filters
+  double ribbon_rate = 1.0;        // of kExactRibbon: the exact rate of this block
   int format_version = 0;          // of ours, as `ours`
-  FilterDescription ours;
+  FilterDescription ours;          // of kExactRibbon: the keys and the hash seed
 };
 
 // Accepts any bytes.

@@ -49,10 +49,16 @@ void SetUnknown(const std::string& reason, TableFilter* filter) {
   filter->reason = reason;
 }
 
-// RocksDB's Ribbon policy builds Bloom filters for partitions with few keys.
-bool AreRibbonPartitions(FilterFamily one, FilterFamily other) {
-  return (one == FilterFamily::kRibbon && other == FilterFamily::kBloom) ||
-         (one == FilterFamily::kBloom && other == FilterFamily::kRibbon);
+// Policies with Ribbon filters build Bloom filters for partitions with few keys. Returns kUnknown
+// for partitions that no policy has side by side.
+FilterFamily FamilyOfPartitions(FilterFamily one, FilterFamily other) {
+  const auto are = [&](FilterFamily ribbon, FilterFamily bloom) {
+    return (one == ribbon && other == bloom) || (one == bloom && other == ribbon);
+  };
+  if (one == other) return one;
+  if (are(FilterFamily::kRibbon, FilterFamily::kBloom)) return FilterFamily::kRibbon;
+  if (are(FilterFamily::kExactRibbon, FilterFamily::kExactBloom)) return FilterFamily::kExactRibbon;
+  return FilterFamily::kUnknown;
 }
 
 // Adds one more block to the description of the filter.
@@ -67,12 +73,13 @@ void AddBlock(const Slice& block, TableFilter* filter) {
     filter->family = description.family;
     filter->reason = description.reason;
     filter->min_probes = description.probes;
-  } else if (AreRibbonPartitions(filter->family, description.family)) {
-    filter->family = FilterFamily::kRibbon;
-  } else if (filter->family != description.family) {
+  } else {
     if (filter->family == FilterFamily::kUnknown) return;  // for its first reason
-    const bool is_known = description.family != FilterFamily::kUnknown;
-    return SetUnknown(is_known ? "partitions of several kinds" : description.reason, filter);
+    filter->family = FamilyOfPartitions(filter->family, description.family);
+    if (filter->family == FilterFamily::kUnknown) {
+      const bool is_known = description.family != FilterFamily::kUnknown;
+      return SetUnknown(is_known ? "partitions of several kinds" : description.reason, filter);
+    }
   }
   filter->min_probes = std::min(filter->min_probes, description.probes);
   filter->max_probes = std::max(filter->max_probes, description.probes);
@@ -116,8 +123,9 @@ Status ReadFilter(const TableFile& file, const BlockVisitor& visit, TableFilter*
 }  // namespace
 
 const char* NameOf(FilterFamily family) {
-  constexpr const char* kNames[] = {"none",   "exactbloom", "bloom",       "legacy bloom",
-                                    "ribbon", "empty",      "block-based", "unknown"};
+  constexpr const char* kNames[] = {"none",  "exactbloom",   "exact_ribbon",
+                                    "bloom", "legacy bloom", "ribbon",
+                                    "empty", "block-based",  "unknown"};
   return kNames[static_cast<std::size_t>(family)];
 }
 

@@ -23,7 +23,8 @@ namespace exactbloom {
 
 enum class FilterFamily : std::uint8_t {
   kNone,         // the table has no filter
-  kExactBloom,   // ExactBloom's
+  kExactBloom,   // ExactBloom's Bloom filter
+  kExactRibbon,  // ExactBloom's Ribbon filter; partitions with few keys may have a Bloom filter
   kBloom,        // RocksDB's Bloom filter of format version 5 and later
   kLegacyBloom,  // the one of earlier format versions
   kRibbon,       // RocksDB's Ribbon filter; partitions with few keys may have a Bloom filter
@@ -32,7 +33,12 @@ enum class FilterFamily : std::uint8_t {
   kUnknown,      // damaged, of a later version, or of another policy: it passes all keys
 };
 
-// Returns "exactbloom", "bloom", "ribbon" and so on, for reports.
+// Whether only the policies of ExactBloom read such filters.
+inline bool IsOurs(FilterFamily family) {
+  return family == FilterFamily::kExactBloom || family == FilterFamily::kExactRibbon;
+}
+
+// Returns "exactbloom", "exact_ribbon", "bloom", "ribbon" and so on, for reports.
 const char* NameOf(FilterFamily family);
 
 // The filter of one table.
@@ -67,15 +73,15 @@ struct TableFilter {
 
   std::string reason;  // why it is kUnknown
 
-  // kExactBloom, kBloom, kLegacyBloom: the smallest and largest number of probes of its blocks.
+  // The smallest and largest number of probes of its blocks that are Bloom filters.
   int min_probes = 0;
   int max_probes = 0;
 
-  // kRibbon: the slots of all blocks. With s slots in b bits, about 2^(-b/s) of the absent keys
-  // pass.
+  // kRibbon, kExactRibbon: the slots of all blocks. With s slots in b bits, about 2^(-b/s) of the
+  // absent keys pass.
   std::uint64_t ribbon_slots = 0;
 
-  // kExactBloom.
+  // kExactBloom, and but for `kind` and `bits` kExactRibbon.
   FilterKind kind = FilterKind::kClassic;  // of the last block
   std::uint64_t hash_seed = 0;             // of the last block
   std::uint64_t bits = 0;                  // of all blocks

@@ -51,7 +51,8 @@ std::string Probes(const TableFilter& filter) {
 
 // "exact", "model" or "mixed", by the filters that tables have.
 std::string KindOfRate(const std::map<std::string, std::uint64_t>& families) {
-  const std::size_t exact = families.count(NameOf(FilterFamily::kExactBloom));
+  const std::size_t exact = families.count(NameOf(FilterFamily::kExactBloom)) +
+                            families.count(NameOf(FilterFamily::kExactRibbon));
   const std::size_t none = families.count(NameOf(FilterFamily::kNone));
   if (exact == 0) return "model";
   return families.size() == exact + none ? "exact" : "mixed";
@@ -200,7 +201,7 @@ bool CanRemove(const Inspection& inspection) {
   });
   return goes_back &&
          std::none_of(inspection.tables.begin(), inspection.tables.end(), [](const auto& table) {
-           return !table.status.ok() || table.filter.family == FilterFamily::kExactBloom;
+           return !table.status.ok() || IsOurs(table.filter.family);
          });
 }
 
@@ -245,13 +246,15 @@ std::string FormatInspection(const Inspection& inspection, bool with_tables) {
 using nlohmann::json;
 
 json GeometryOf(const TableFilter& filter) {
-  if (filter.family == FilterFamily::kRibbon) return {{"slots", filter.ribbon_slots}};
-  if (filter.max_probes == 0) return json::object();
-  json geometry{{"k", filter.max_probes}, {"least_k", filter.min_probes}};
-  if (filter.family == FilterFamily::kExactBloom) {
-    geometry["kind"] = Describe(filter.kind);
-    geometry["hash_seed"] = filter.hash_seed;
-    geometry["block_format"] = filter.format_version;
+  json geometry = json::object();
+  if (filter.ribbon_slots != 0) {
+    geometry["slots"] = filter.ribbon_slots;
+  } else if (filter.max_probes != 0) {
+    geometry.update({{"k", filter.max_probes}, {"least_k", filter.min_probes}});
+  }
+  if (filter.family == FilterFamily::kExactBloom) geometry["kind"] = Describe(filter.kind);
+  if (IsOurs(filter.family)) {
+    geometry.update({{"hash_seed", filter.hash_seed}, {"block_format", filter.format_version}});
   }
   return geometry;
 }

@@ -9,8 +9,8 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/levels.h"
-#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
+#include "plugin/filter_builder.h"
 #include "plugin/policy_options.h"
 #include "src/filter/block_format.h"
 #include "tool/output.h"
@@ -23,17 +23,17 @@ namespace {
 
 constexpr double kMostKeys = 1e12;
 
-struct FilterPlan {
+struct PlannedFilter {
   std::uint64_t keys = 0;
-  std::uint64_t bits = 0;  // 0: no filter
+  std::uint64_t bits = 0;  // of the array, or of a Ribbon filter's block; 0: no filter
   int probes = 0;          // 0: a Ribbon filter
   double rate = 1.0;
 
   double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
+  bool IsRibbon() const { return bits > 0 && probes == 0; }
   std::uint64_t MemoryBytes() const {
-    if (bits == 0) return 0;
-    return filter::ArrayBytes(bits) +
-           (probes == 0 ? kRibbonMetadataBytes : filter::TrailerBytes(keys, /*hash_seed=*/0));
+    if (bits == 0 || IsRibbon()) return bits / 8;
+    return filter::ArrayBytes(bits) + filter::TrailerBytes(keys, /*hash_seed=*/0);
   }
 };
 
@@ -50,7 +50,9 @@ void CheckKeys(std::uint64_t keys) {
   RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
 }
 
-FilterPlan PlanOf(FilterKind kind, std::uint64_t keys, std::uint64_t bits) {
+FilterKind KindOf(const PlanArguments& arguments) { return FilterKindOf(arguments.kind); }
+
+PlannedFilter PlanBloom(FilterKind kind, std::uint64_t keys, std::uint64_t bits) {
   const int probes = bits == 0 ? 0 : OptimalProbes(kind, bits, keys);
   if (probes == 0) return {keys, 0, 0, 1.0};
   return {keys, bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
@@ -77,12 +79,12 @@ std::uint64_t BitsInMemory(const PlanArguments& arguments,
 
 // The bits per key with which a table of these keys gets at least the planned bits, rounded up to
 // thousandths.
-double ConfiguredBitsPerKey(const FilterPlan& plan) {
+double ConfiguredBitsPerKey(const PlannedFilter& plan) {
   constexpr double kSteps = 1000.0;
   return std::min(kMaxBitsPerKey, std::ceil(plan.BitsPerKey() * kSteps - 1e-9) / kSteps);
 }
 
-nlohmann::json PlanJson(const FilterPlan& plan) {
+nlohmann::json PlanJson(const PlannedFilter& plan) {
   return {{"keys", plan.keys},  {"m", plan.bits},
           {"k", plan.probes},   {"bits_per_key", plan.BitsPerKey()},
           {"exact", plan.rate}, {"memory_bytes", plan.MemoryBytes()}};
@@ -92,10 +94,9 @@ using support::Cells;
 
 const Cells kColumns = {"keys", "bits/key", "k", "false-positive rate", "bytes"};
 
-Cells CellsOf(const FilterPlan& plan) {
-  const bool ribbon = plan.bits > 0 && plan.probes == 0;
+Cells CellsOf(const PlannedFilter& plan) {
   return {plan.keys, fmt::format("{:.4f}", plan.BitsPerKey()),
-          ribbon ? "ribbon" : std::to_string(plan.probes), FormatRate(plan.rate),
+          plan.IsRibbon() ? "ribbon" : std::to_string(plan.probes), FormatRate(plan.rate),
           plan.MemoryBytes()};
 }
 
@@ -105,17 +106,46 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
     return BitsAt(*arguments.keys, *arguments.bits_per_key);
   }
   if (arguments.memory_bytes) return BitsInMemory(arguments, {*arguments.keys});
-  const auto size = SmallestFilter(arguments.kind, *arguments.keys, *arguments.rate);
+  const auto size = SmallestFilter(KindOf(arguments), *arguments.keys, *arguments.rate);
   if (!size) {
     RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
   }
   return size->bits;
 }
 
-void PrintPlan(FilterKind kind, const FilterPlan& plan, const std::string& policy) {
+// As exact_ribbon builds it: a Bloom filter for few keys.
+PlannedFilter PlanRibbon(const PlanArguments& arguments) {
+  const std::uint64_t keys = *arguments.keys;
+  FilterBuilder::Options options;
+  options.ribbon = true;
+  if (arguments.bits_per_key) CheckBitsPerKey(*arguments.bits_per_key);
+  options.bits_per_key = arguments.bits_per_key.value_or(options.bits_per_key);
+  options.false_positive_rate = arguments.rate.value_or(0.0);
+  const auto builder = FilterBuilder::Create(options);
+  if (!builder) {
+    RefusePlan(fmt::format("--fpr {:g} is outside the range of {:g} to {:g}", *arguments.rate,
+                           kMinTargetRate, kMaxTargetRate));
+  }
+  const std::optional<FilterPlan> plan = arguments.memory_bytes
+                                             ? builder->PlanWithin(keys, *arguments.memory_bytes)
+                                             : builder->Plan(keys);
+  if (!plan) return {};
+  if (plan->IsCut()) {
+    RefusePlan(
+        fmt::format("one block of at most {} bytes cannot hold a filter of {} keys: spread "
+                    "them over more tables",
+                    kBlockBytesLimit, keys));
+  }
+  if (plan->IsRibbon()) return {keys, 8 * plan->BlockBytes(), 0, plan->FalsePositiveRate()};
+  return PlanBloom(FilterKind::kClassic, keys,
+                   8 * (plan->BlockBytes() - filter::TrailerBytes(keys, /*hash_seed=*/0)));
+}
+
+void PrintPlan(FilterKind kind, const PlannedFilter& plan, const std::string& policy) {
   support::TextTable table(kColumns);
   table.AddRow(CellsOf(plan));
-  fmt::print("{} Bloom filter of {} bits\n\n{}", Describe(kind), plan.bits, table.Format());
+  fmt::print("{} filter of {} bits\n\n{}", plan.IsRibbon() ? "Ribbon" : Describe(kind) + " Bloom",
+             plan.bits, table.Format());
   fmt::print("\nfilter_policy={}\n", policy);
   if (plan.MemoryBytes() >= kBlockBytesLimit) {
     fmt::print(
@@ -126,12 +156,16 @@ void PrintPlan(FilterKind kind, const FilterPlan& plan, const std::string& polic
 
 void PlanOneFilter(const PlanArguments& arguments) {
   CheckKeys(*arguments.keys);
-  const FilterPlan plan = PlanOf(arguments.kind, *arguments.keys, BitsAskedFor(arguments));
+  PolicyOptions options = arguments.kind;
+  const PlannedFilter plan =
+      HasRibbon(options) ? PlanRibbon(arguments)
+                         : PlanBloom(KindOf(arguments), *arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) RefusePlan("no filter is that small");
-  PolicyOptions options = PlainPolicy(arguments.kind);
   options.bits_per_key = ConfiguredBitsPerKey(plan);
+  // The block may take fewer.
+  if (plan.IsRibbon() && arguments.bits_per_key) options.bits_per_key = *arguments.bits_per_key;
   const std::string policy = FormatPolicy(options);
-  if (!arguments.json) return PrintPlan(arguments.kind, plan, policy);
+  if (!arguments.json) return PrintPlan(KindOf(arguments), plan, policy);
   nlohmann::json document = PlanJson(plan);
   document["policy"] = policy;
   PrintJson(document);
@@ -139,7 +173,7 @@ void PlanOneFilter(const PlanArguments& arguments) {
 
 // As exactbloom has them: beside classic filters.
 bool WithRibbon(const PlanArguments& arguments) {
-  return arguments.ribbon && arguments.kind == FilterKindOf(PolicyKind::kExactBloom);
+  return arguments.ribbon && arguments.kind == PolicyKind::kClassicBloom;
 }
 
 LevelPlan PlanTree(const PlanArguments& arguments) {
@@ -147,7 +181,7 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
   if (arguments.wasted_reads) {
     const double wanted = *arguments.wasted_reads;
     if (const auto plan =
-            PlanLevelsForTarget(arguments.kind, levels, wanted, WithRibbon(arguments))) {
+            PlanLevelsForTarget(KindOf(arguments), levels, wanted, WithRibbon(arguments))) {
       return *plan;
     }
     RefusePlan(
@@ -163,15 +197,15 @@ LevelPlan PlanTree(const PlanArguments& arguments) {
     const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
     total_bits = BitsAt(keys, *arguments.bits_per_key);
   }
-  if (const auto plan = PlanLevels(arguments.kind, levels, total_bits, WithRibbon(arguments))) {
+  if (const auto plan = PlanLevels(KindOf(arguments), levels, total_bits, WithRibbon(arguments))) {
     return *plan;
   }
   RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
 }
 
-FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
-  FilterPlan sum;
-  for (const FilterPlan& level : levels) {
+PlannedFilter SumOf(const std::vector<PlannedFilter>& levels) {
+  PlannedFilter sum;
+  for (const PlannedFilter& level : levels) {
     sum.keys += level.keys;
     sum.bits += level.bits;
   }
@@ -180,9 +214,9 @@ FilterPlan SumOf(const std::vector<FilterPlan>& levels) {
 
 // The policy that divides the bits of such a tree in the same way; none where its Bloom filters are
 // of another kind.
-std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels) {
   PolicyOptions options(PolicyKind::kExactBloom);
-  if (arguments.kind != FilterKindOf(options)) return "";
+  if (arguments.kind != PolicyKind::kClassicBloom) return "";
   options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
   options.ribbon = arguments.ribbon;
   return FormatPolicy(options);
@@ -191,11 +225,12 @@ std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<Filte
 // The policy that gives each level of leveled compaction its bits, without a listener. `deepest` is
 // the number of the largest level; levels above the smallest get the bits of that one. None for
 // Ribbon filters, which that policy does not make.
-std::string PolicyByLevel(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+std::string PolicyByLevel(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels,
                           std::size_t deepest) {
   if (WithRibbon(arguments)) return "";
-  PolicyOptions options = PlainPolicy(arguments.kind);
-  for (const FilterPlan& level : levels) options.level_bits.push_back(ConfiguredBitsPerKey(level));
+  PolicyOptions options = arguments.kind;
+  for (const PlannedFilter& level : levels)
+    options.level_bits.push_back(ConfiguredBitsPerKey(level));
   options.level_bits.insert(options.level_bits.begin(), deepest + 1 - levels.size(),
                             options.level_bits.front());
   // Invalid with more levels than the option takes.
@@ -208,7 +243,7 @@ struct Policies {
   std::string by_last_level;  // the same, for a tree that ends in the last of RocksDB's 7 levels
 };
 
-Policies PoliciesOf(const PlanArguments& arguments, const std::vector<FilterPlan>& levels) {
+Policies PoliciesOf(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels) {
   constexpr std::size_t kLastLevel = 6;
   const std::size_t deepest = levels.size();
   return {PolicyOfTree(arguments, levels), PolicyByLevel(arguments, levels, deepest),
@@ -224,9 +259,9 @@ void PrintPolicies(const Policies& policies) {
   fmt::print("filter_policy={}\n", policies.by_last_level);
 }
 
-void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& levels,
+void PrintTree(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels,
                double wasted_reads, const Policies& policies) {
-  const FilterPlan total = SumOf(levels);
+  const PlannedFilter total = SumOf(levels);
   Cells columns = {"level"};
   columns.insert(columns.end(), kColumns.begin(), kColumns.end());
   support::TextTable table(columns);
@@ -236,9 +271,10 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
     table.AddRow({i + 1}, CellsOf(levels[i]));
     bytes += levels[i].MemoryBytes();
     const std::uint64_t keys = levels[i].keys;
-    equal += PlanOf(arguments.kind, keys, BitsAt(keys, total.BitsPerKey())).rate;
+    equal += PlanBloom(KindOf(arguments), keys, BitsAt(keys, total.BitsPerKey())).rate;
   }
-  fmt::print("{} Bloom filters for {} levels, {} keys\n\n{}\n", Describe(arguments.kind),
+  fmt::print("{} filters for {} levels, {} keys\n\n{}\n",
+             WithRibbon(arguments) ? "Ribbon" : Describe(KindOf(arguments)) + " Bloom",
              levels.size(), total.keys, table.Format());
   fmt::print("{:.4f} bits per key in all, {} bytes\n", total.BitsPerKey(), bytes);
   fmt::print("{} wasted reads per 1,000 lookups of absent keys; {} with equal bits per key\n",
@@ -247,6 +283,9 @@ void PrintTree(const PlanArguments& arguments, const std::vector<FilterPlan>& le
 }
 
 void CheckLevels(const PlanArguments& arguments) {
+  if (arguments.kind == PolicyKind::kExactRibbon) {
+    RefusePlan("--levels plans Ribbon filters without --kind exact_ribbon");
+  }
   for (const std::uint64_t keys : arguments.levels) CheckKeys(keys);
   const auto larger = std::is_sorted_until(arguments.levels.begin(), arguments.levels.end());
   if (larger != arguments.levels.end()) {
@@ -262,7 +301,7 @@ void CheckLevels(const PlanArguments& arguments) {
 void PlanLevelsOfTree(const PlanArguments& arguments) {
   CheckLevels(arguments);
   const LevelPlan tree = PlanTree(arguments);
-  std::vector<FilterPlan> levels;
+  std::vector<PlannedFilter> levels;
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
     const FilterSize& size = tree.filters[i];

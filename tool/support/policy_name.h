@@ -13,7 +13,8 @@ namespace exactbloom::support {
 
 inline const std::vector<std::string>& PolicyNames() {
   static const auto& names = *new std::vector<std::string>{
-      "exactbloom", "classic_bloom", "standard_bloom", "bloomfilter", "ribbonfilter"};
+      "exactbloom",    "exact_ribbon", "classic_bloom", "standard_bloom",
+      "rocksdb_bloom", "bloomfilter",  "ribbonfilter"};
   return names;
 }
 

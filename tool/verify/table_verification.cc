@@ -266,9 +266,11 @@ void Verification::FinishBlock() {
   if (!filter_.HasBlock()) return;
   const FilterBlockDescription block = DescribeFilterBlock(filter_.Contents());
   // None for more keys than any filter has.
-  const support::ExactRate exact = block.family == FilterFamily::kExactBloom
-                                       ? rates_.Of(block.ours)
-                                       : support::ExactRate{std::nan(""), 0.0};
+  const support::ExactRate exact =
+      block.family == FilterFamily::kExactBloom
+          ? rates_.Of(block.ours)
+          : support::ExactRate{
+                block.family == FilterFamily::kExactRibbon ? block.ribbon_rate : std::nan(""), 0.0};
   if (block.family == FilterFamily::kUnknown) {
     result_.unchecked = block.reason;  // it lets all keys pass
   } else if (block.family == FilterFamily::kEmpty) {

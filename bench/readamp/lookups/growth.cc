@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
@@ -37,7 +36,7 @@ bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
 
 double RateOf(FilterKind kind, bool ribbon, std::uint64_t keys, double bits_per_key) {
   const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
-  if (ribbon) return RibbonFalsePositiveRate(keys, bits);
+  if (ribbon) return analysis::LargeRibbonRate(bits_per_key);
   const int probes = OptimalProbes(kind, bits, keys);
   return probes == 0 ? 1.0 : FalsePositiveRate(kind, bits, keys, probes);
 }
@@ -90,6 +89,7 @@ class FilterSizes : public rocksdb::EventListener {
 double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
   const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy);
   const FilterKind kind = ours == nullptr ? FilterKind::kClassic : FilterKindOf(ours->Options());
+  const bool ribbon = ours != nullptr && HasRibbon(ours->Options());
   std::vector<const GrowthRun*> asked;
   std::vector<analysis::EqualRuns> divided;
   double bits = 0.0;
@@ -99,14 +99,13 @@ double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<G
     if (keys == 0.0 || run.asked == 0.0) continue;
     // A run that a part of the lookups ask counts as so much of one that all ask, and that has the
     // keys of the whole key space at the run's density: the keys and the reads are the run's own.
-    divided.push_back({keys / run.asked, run.asked});
+    divided.push_back({keys / run.asked, run.asked, ribbon});
     asked.push_back(&run);
   }
-  if (ours != nullptr && HasRibbon(ours->Options())) analysis::MarkRibbon(divided);
   const std::vector<double> bits_per_key = analysis::DivideAmongRuns(divided, bits);
   double wasted = 0.0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    wasted += asked[i]->asked * RateOf(kind, divided[i].ribbon, asked[i]->keys, bits_per_key[i]);
+    wasted += asked[i]->asked * RateOf(kind, ribbon, asked[i]->keys, bits_per_key[i]);
   }
   return wasted;
 }

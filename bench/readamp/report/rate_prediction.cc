@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exactbloom/ribbon_rate.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "plugin/bloom_filter_policy.h"
 #include "tool/support/rate_deviation.h"
@@ -97,17 +96,18 @@ void FollowLookups(const Workload& workload, LookupWalk* walk) {
   }
 }
 
-// Nothing for a filter without an exact rate or a model.
+// Nothing for RocksDB's filters, which the policies with exact rates do not build.
 std::optional<support::ExactRate> RateOf(const TableFilterBlock& block,
                                          support::ExactRates& rates) {
   switch (block.description.family) {
     case FilterFamily::kExactBloom:
       return rates.Of(block.description.ours);
-    case FilterFamily::kRibbon:
-      return support::ExactRate{RibbonFalsePositiveRateOfSlots(
-          block.description.ribbon_slots, (block.bytes - kRibbonMetadataBytes) * 8)};
+    case FilterFamily::kExactRibbon:
+      return support::ExactRate{block.description.ribbon_rate};
     case FilterFamily::kEmpty:
       return support::ExactRate();
+    case FilterFamily::kUnknown:
+      return support::ExactRate{1.0};
     default:
       return std::nullopt;
   }
@@ -125,7 +125,7 @@ void AddRates(const LookupWalk& walk, Prediction* prediction) {
     if (!rate) return;
     const FilterBlockDescription& filter = block->description;
     const bool is_large =
-        filter.family == FilterFamily::kRibbon ||
+        filter.family == FilterFamily::kExactRibbon ||
         (filter.family == FilterFamily::kExactBloom && filter.ours.keys >= kKeysThatDecide);
     decides &= is_large && checks.squares == checks.count;
     const auto count = static_cast<double>(checks.count);

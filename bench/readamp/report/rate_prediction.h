@@ -18,11 +18,10 @@ struct Prediction {
   std::uint64_t checks_beyond = 0;
   // Searches of tables that lack the key and have no filter.
   std::uint64_t unfiltered_searches = 0;
-  // The exact rate, averaged over the absent checks, with the model of ribbon_rate.h for the Ribbon
-  // filters of ExactBloom's policies; none for a policy without an exact theory.
+  // The exact rate, averaged over the absent checks; none for a policy without an exact theory.
   std::optional<double> rate;
-  // Whether a measured rate outside its interval must be an error: every filter has an exact rate
-  // and enough keys for its fill to be normally distributed, and no key is asked for twice.
+  // Whether a measured rate outside its interval must be an error: every Bloom
+  // filter has enough keys for its fill to be normally distributed, and no key is asked for twice.
   bool decides = false;
   // Variance of the number of false positives over its binomial variance: each filter has one fill,
   // which all of its checks share, and a key that is asked again gets the same answers.
