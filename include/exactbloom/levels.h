@@ -27,9 +27,9 @@ struct LevelPlan {
 //   total_bits   0 .. 2^53; at most kMaxBitsPerKey of each run are used
 //   ribbon       whether the runs have Ribbon filters (ribbon_filter.h), whose probes are 0
 // Precision: the rates of Bloom filters are exact, those of Ribbon filters those of large ones,
-// which 1,000 keys exceed by half, 20,000 by 2%. Their sum is within 2% of the least for runs of a
-// thousand keys or more. Of each run the bits are rounded down to whole bits. Errors: nothing is
-// returned for parameters outside these ranges.
+// which 1,000 keys exceed by half, 20,000 by 2 to 6%. Their sum is within 2% of the least for runs
+// of a thousand keys or more. Of each run the bits are rounded down to whole bits. Errors: nothing
+// is returned for parameters outside these ranges.
 std::optional<LevelPlan> PlanLevels(FilterKind kind, const std::vector<std::uint64_t>& keys,
                                     std::uint64_t total_bits, bool ribbon = false);
 

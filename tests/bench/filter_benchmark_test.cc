@@ -34,7 +34,7 @@ TEST(FilterBenchmarkTest, TimesEveryOperation) {
     EXPECT_NEAR(run.at("bits_per_key"), 10.0, 0.3) << name;
     EXPECT_LT(run.at("false_positive_rate"), 0.011) << name;
   }
-  EXPECT_EQ(repetitions.size(), 4U * 6U + 2U);
+  EXPECT_EQ(repetitions.size(), 5U * 6U + 2U);
   for (const auto& [name, times] : repetitions) EXPECT_EQ(times, 2) << name;
   const Outcome table = RunCommand(FILTER_TIMES " " + file);
   EXPECT_EQ(table.status, 0) << table.err;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/ribbon_filter.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
@@ -81,11 +83,11 @@ struct Variant {
   BlockBasedTableOptions table;
 };
 
-class OutOfMemory : public testing::TestWithParam<FilterKind> {
+class OutOfMemory : public testing::TestWithParam<PolicyOptions> {
  protected:
   // Each allocates in a different way.
   static std::vector<Variant> Variants() {
-    const Variant plain = {PlainPolicy(GetParam()), PlannedSizes()};
+    const Variant plain = {GetParam(), PlannedSizes()};
     std::vector<Variant> variants(5, plain);
     variants[1].policy.fpr = 0.01;
     variants[2].table.detect_filter_construct_corruption = true;
@@ -98,8 +100,19 @@ class OutOfMemory : public testing::TestWithParam<FilterKind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, OutOfMemory, testing::ValuesIn(AllKinds()),
-                         [](const auto& test) { return NameOf(test.param); });
+INSTANTIATE_TEST_SUITE_P(All, OutOfMemory,
+                         testing::Values(PolicyKind::kStandardBloom, PolicyKind::kClassicBloom,
+                                         PolicyKind::kExactRibbon),
+                         [](const auto& test) { return std::string(PolicyName(test.param.kind)); });
+
+// Of a filter of either kind; nothing for other blocks.
+std::optional<std::uint64_t> KeysIn(const Slice& contents) {
+  const BloomFilterView bloom({contents.data(), contents.size()});
+  const RibbonFilterView ribbon({contents.data(), contents.size()});
+  if (bloom.Status() == BlockStatus::kUsable) return bloom.Description().keys;
+  if (ribbon.Status() == BlockStatus::kUsable) return ribbon.Description().keys;
+  return std::nullopt;
+}
 
 TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
   const PolicyPointer stock(rocksdb::NewBloomFilterPolicy(10));
@@ -120,9 +133,8 @@ TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
         ++without_builder;
         return;
       }
-      const BloomFilterView view({filter.contents.data(), filter.contents.size()});
-      if (view.Status() == BlockStatus::kUsable) {
-        EXPECT_EQ(view.Description().keys, kKeys + 2);
+      if (const auto keys = KeysIn(filter.contents)) {
+        EXPECT_EQ(*keys, kKeys + 2);
         blocks.insert(filter.contents.ToString());
       } else {
         ++without_filter;
@@ -135,8 +147,7 @@ TEST_P(OutOfMemory, ABuilderMakesTheRightFilterOrNone) {
       // The next partition is not affected.
       AddNumbers(*builder, kKeys);
       const Filter next = FinishAndVerify(*builder);
-      EXPECT_EQ(BloomFilterView({next.contents.data(), next.contents.size()}).Description().keys,
-                kKeys);
+      EXPECT_EQ(KeysIn(next.contents), kKeys);
     });
     EXPECT_GT(without_builder, 0U);
     EXPECT_GT(without_filter, 0U);
@@ -165,9 +176,10 @@ TEST_P(OutOfMemory, EstimatesAreOnTheSafeSide) {
 }
 
 TEST_P(OutOfMemory, LargeFiltersAreFilledWhole) {
+  if (HasRibbon(GetParam())) GTEST_SKIP() << "an array of bits is that of a Bloom filter";
   constexpr std::uint64_t kLargeKeys = 150'000;
   FilterDescription filter;
-  filter.kind = GetParam();
+  filter.kind = FilterKindOf(GetParam());
   filter.bits = std::uint64_t{3} << 23;  // several ranges
   filter.keys = kLargeKeys;
   filter.probes = 6;
@@ -190,8 +202,34 @@ TEST_P(OutOfMemory, LargeFiltersAreFilledWhole) {
   EXPECT_GT(failures, 3U);
 }
 
+// Of several shards, in each allocation of Finish alone.
+TEST_P(OutOfMemory, LargeFiltersHaveAllKeysOrLetAllPass) {
+  constexpr std::uint64_t kLargeKeys = 40'000;
+  const auto policy = std::make_shared<BloomFilterPolicy>(GetParam());
+  std::uint64_t whole = 0;
+  const auto attempt = [&](AllocationFailure& failure) {
+    const auto builder = NewBuilder(*policy);
+    AddNumbers(*builder, kLargeKeys);
+    Filter filter;
+    failure.Run([&] { filter.contents = builder->Finish(&filter.buffer, nullptr); });
+    const auto keys = KeysIn(filter.contents);
+    whole += keys ? 1 : 0;
+    EXPECT_EQ(keys.value_or(kLargeKeys), kLargeKeys);
+    const std::unique_ptr<FilterBitsReader> reader(policy->GetFilterBitsReader(filter.contents));
+    std::uint64_t denied = 0;
+    for (std::uint64_t i = 0; i < kLargeKeys + 1000; ++i) {
+      if (reader->MayMatch(Slice(NumberKey(i).text().data(), sizeof(i)))) continue;
+      ++denied;
+      EXPECT_TRUE(keys && i >= kLargeKeys) << i;
+    }
+    EXPECT_EQ(keys.has_value(), denied > 900);
+  };
+  EXPECT_GT(FailEachAllocation(attempt), 0U);
+  EXPECT_GT(whole, 0U);
+}
+
 TEST_P(OutOfMemory, AReaderThatCannotBeMadePassesAllKeys) {
-  const PolicyPointer policy = NewPolicy(GetParam());
+  const PolicyPointer policy = std::make_shared<BloomFilterPolicy>(GetParam());
   const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
   const PolicyPointer ribbon(rocksdb::NewRibbonFilterPolicy(10));
   for (const PolicyPointer& writer : {policy, bloom, ribbon}) {
@@ -215,7 +253,7 @@ TEST_P(OutOfMemory, AReaderThatCannotBeMadePassesAllKeys) {
 TEST_P(OutOfMemory, AFaultIsReportedWithoutMemory) {
   BlockBasedTableOptions table_options = PlannedSizes();
   table_options.detect_filter_construct_corruption = true;
-  const PolicyPointer policy = NewPolicy(GetParam());
+  const PolicyPointer policy = std::make_shared<BloomFilterPolicy>(GetParam());
   const auto builder = NewBuilder(*policy, table_options);
   AddNumbers(*builder, kKeys);
   std::unique_ptr<const char[]> buffer;
@@ -230,7 +268,8 @@ TEST_P(OutOfMemory, AFaultIsReportedWithoutMemory) {
 TEST(OutOfMemoryOfConfiguration, APolicyFromAStringIsRightOrRefused) {
   const std::vector<std::string> texts = {"classic_bloom:12", "{id=classic_bloom:12;hash_seed=7;}",
                                           "{id=standard_bloom:9.9;level_bits=14:12:10;}",
-                                          "{id=standard_bloom:10;fpr=0.001;}"};
+                                          "{id=standard_bloom:10;fpr=0.001;}",
+                                          "{id=exact_ribbon;fpr=0.001;hash_seed=7;}"};
   RegisterFilterPolicies();
   for (const std::string& text : texts) {
     PolicyPointer expected;

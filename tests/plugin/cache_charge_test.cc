@@ -10,6 +10,8 @@
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/filter_policy.h"
+#include "plugin/filter_builder.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -131,6 +133,33 @@ TEST_P(ChargedBuilder, ChargesHashesAndThenBlocks) {
   }
   builder.reset();
   EXPECT_EQ(cache_->GetUsage(), 0U);
+}
+
+// What it takes for a moment drives other blocks from the cache.
+TEST_P(ChargedBuilder, ChargesWhatFinishTakes) {
+  constexpr std::size_t kCapacity = 64 * kEntry;
+  const auto full = NewCache(kCapacity);
+  for (std::size_t i = 0; i < kCapacity / kEntry; ++i) {
+    Cache::Handle* handle = nullptr;
+    ASSERT_TRUE(InsertCharge(*full, std::to_string(i), kEntry, &handle).ok());
+    full->Release(handle);
+  }
+  ASSERT_EQ(full->GetUsage(), kCapacity);
+  table_options_.block_cache = full;
+  {
+    const auto builder = NewBuilder(*policy_, table_options_);
+    AddNumbers(*builder, kKeys);
+    FinishAndVerify(*builder);
+  }
+  FilterBuilder::Options options;
+  options.ribbon = GetParam().ribbon;
+  options.detect_faults = GetParam().detects_faults;
+  const FilterBuilder builder = *FilterBuilder::Create(options);
+  const FilterPlan plan = builder.Plan(kKeys);
+  const std::size_t most = RoundedUp(kHashBytes + plan.BlockBytes() +
+                                     static_cast<std::size_t>(builder.FinishBytes(plan)));
+  EXPECT_GE(builder.FinishBytes(plan), kKeys / 2);
+  EXPECT_EQ(kCapacity - full->GetUsage(), most);
 }
 
 // RocksDB may abandon a table.

@@ -254,5 +254,23 @@ TEST(BlockLimit, CutsTheFilterAndSaysSo) {
   EXPECT_NE(log.lines[1].find("which 777 keys reach"), std::string::npos) << log.lines[1];
 }
 
+// Its trailer is part of the bits per key.
+TEST(BlockLimit, CutsARibbonFilterAndSaysSo) {
+  Lines log;
+  EXPECT_LT(BuildLimited(790, 0.0, true, &log), kLimit);
+  EXPECT_LT(BuildLimited(500, 0.01, true, &log), kLimit);
+  EXPECT_TRUE(log.lines.empty());
+  for (const auto& [keys, rate] : {std::pair(2000, 0.01), std::pair(2000, 0.0)}) {
+    const std::size_t bytes = BuildLimited(static_cast<std::uint64_t>(keys), rate, true, &log);
+    EXPECT_LT(bytes, kLimit);
+    EXPECT_GT(bytes, kLimit - 20);
+  }
+  ASSERT_EQ(log.lines.size(), 2U);
+  for (const std::string& line : log.lines) {
+    EXPECT_NE(line.find("a filter of 2000 keys"), std::string::npos) << line;
+  }
+  EXPECT_NE(log.lines[1].find("which 799 keys reach"), std::string::npos) << log.lines[1];
+}
+
 }  // namespace
 }  // namespace exactbloom

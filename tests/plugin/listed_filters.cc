@@ -30,7 +30,7 @@ std::vector<TableFilter> ListTableFilters(rocksdb::DB& db) {
 
 double FilterBlocks::Rate(std::uint64_t keys_of_table) const {
   const auto all = static_cast<double>(std::max(keys_of_table, keys));
-  return all == 0.0 ? 1.0 : (passing + all - static_cast<double>(keys)) / all;
+  return all == 0.0 ? 1.0 : (passing + (all - static_cast<double>(keys))) / all;
 }
 
 FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {

@@ -145,6 +145,9 @@ TEST(FilterUse, FollowsTheOptions) {
            {"no policy", ours, none, false, "no filter policy is set", unused},
            {"ours, read by a built-in policy", ours, bloom, false, "always match", unused,
             "always match"},
+           {"our Ribbon, read by a built-in policy", With("exact_ribbon:10"), bloom, false,
+            "always match", unused, "always match"},
+           {"our Ribbon, read by another one of ours", With("exact_ribbon:10"), ours, true, "", ""},
            {"from C", c_bloom, c_bloom, true, "", ""},
            {"from C, Ribbon", c_ribbon, c_ribbon, true, "", ""},
            {"read from C", bloom, c_bloom, true, "", ""},
@@ -184,6 +187,7 @@ TEST(FilterUse, OfAPolicyThatFollowsTheTreeNeedsAListener) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0].name, "tree_listener_missing");
   EXPECT_TRUE(Mentions(warnings[0].seen, "10 bits per key in all tables"));
+  EXPECT_TRUE(Mentions(warnings[0].remedy, "or set exact_ribbon:10, which needs none"));
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
 }
 

@@ -12,6 +12,7 @@
 #include "exactbloom/theory/confidence_interval.h"
 #include "exactbloom/tree_listener.h"
 #include "sample_database.h"
+#include "tool/database/database_options.h"
 #include "tool/database/filter_fill.h"
 #include "tool_command.h"
 #include "wrong_filters.h"
@@ -212,6 +213,28 @@ TEST(InspectText, BeginsWithTheAnswer) {
   EXPECT_TRUE(Mentions(text, "1 table with few keys"));
   EXPECT_EQ(text.find(".sst"), std::string::npos);
   EXPECT_TRUE(Mentions(testing::AskTool("inspect --tables " + directory.path()).out, ".sst"));
+}
+
+TEST(InspectText, SaysWhetherAFilterOfOursIsLeft) {
+  for (const char* policy : {"exact_ribbon:10", "classic_bloom:10"}) {
+    SCOPED_TRACE(policy);
+    const TemporaryDirectory directory;
+    const auto options_of = [](const char* text) {
+      rocksdb::Options options = OptionsWith(nullptr);
+      EXPECT_TRUE(SetFilterPolicy(&options, text).ok());
+      return options;
+    };
+    PutAndFlush(*Open(options_of(policy), directory.path()), kKeys);
+    const Database db = Open(options_of("rocksdb_bloom:10"), directory.path());
+    const auto is_left = [&] {
+      const std::string text = testing::AskTool("inspect " + directory.path()).out;
+      EXPECT_NE(Mentions(text, tool::kBeforeRemoval), Mentions(text, tool::kCanRemove));
+      return bool{Mentions(text, tool::kBeforeRemoval)};
+    };
+    EXPECT_TRUE(is_left());
+    ASSERT_TRUE(ForceCompaction(*db).ok());
+    EXPECT_FALSE(is_left());
+  }
 }
 
 // Two range deletions make a table that spans all keys.

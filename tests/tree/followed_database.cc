@@ -114,7 +114,7 @@ void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first,
   AwaitQuiet(db);
 }
 
-std::unique_ptr<rocksdb::FilterBitsBuilder> BeginTable(rocksdb::DB& db, int job) {
+void NoteTableCreation(rocksdb::DB& db, int job) {
   rocksdb::TableFileCreationBriefInfo info;
   info.db_name = db.GetName();
   info.cf_name = rocksdb::kDefaultColumnFamilyName;
@@ -124,10 +124,14 @@ std::unique_ptr<rocksdb::FilterBitsBuilder> BeginTable(rocksdb::DB& db, int job)
   for (const auto& listener : db.GetDBOptions().listeners) {
     listener->OnTableFileCreationStarted(info);
   }
+}
+
+std::unique_ptr<rocksdb::FilterBitsBuilder> BeginTable(rocksdb::DB& db, int job) {
+  NoteTableCreation(db, job);
   const auto* tables = db.GetOptions().table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   rocksdb::FilterBuildingContext context(*tables);
-  context.column_family_name = info.cf_name;
-  context.reason = info.reason;
+  context.column_family_name = rocksdb::kDefaultColumnFamilyName;
+  context.reason = rocksdb::TableFileCreationReason::kFlush;
   context.level_at_creation = 0;
   return std::unique_ptr<rocksdb::FilterBitsBuilder>(
       tables->filter_policy->GetBuilderWithContext(context));

@@ -53,8 +53,11 @@ rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPoi
 void Load(rocksdb::DB& db, std::uint64_t count, std::uint64_t first = 0,
           rocksdb::ColumnFamilyHandle* family = nullptr);
 
-// Begins a table that the calling thread writes, and returns the builder of its filter: RocksDB
-// tells the listeners first, and then asks the policy. Nothing else is told of the table.
+// Tells the listeners, as RocksDB does, that the calling thread begins a table.
+void NoteTableCreation(rocksdb::DB& db, int job);
+
+// The same, and returns the builder of its filter, for which RocksDB asks the policy next. Nothing
+// else is told of the table.
 std::unique_ptr<rocksdb::FilterBitsBuilder> BeginTable(rocksdb::DB& db, int job = 1000);
 
 // Rewrites all tables of the family, since a part of them may not be compacted alone.

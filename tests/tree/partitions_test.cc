@@ -11,6 +11,7 @@
 
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "listed_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -54,6 +55,15 @@ class Store {
     }
     ASSERT_TRUE(db_->Flush({}).ok());
     AwaitQuiet(*db_);
+  }
+
+  // Of the table that was written last.
+  double BitsPerKeyOfNewest() const {
+    TableFilter newest;
+    for (const TableFilter& table : ListTableFilters(*db_)) {
+      if (table.number > newest.number) newest = table;
+    }
+    return 8.0 * static_cast<double>(newest.bytes) / static_cast<double>(newest.filter_keys);
   }
 
   double BitsPerKey() const { return SumOf(TreesOf(*db_)).BitsPerKey(); }
@@ -100,6 +110,38 @@ TEST_P(Partitions, TakeTheBitsOfWholeFilters) {
     EXPECT_NEAR(partitioned.BitsPerKey(), whole.BitsPerKey(), 0.05 * whole.BitsPerKey()) << i;
   }
   EXPECT_NEAR(sum / sum_of_whole, 1.0, 0.02);
+}
+
+class PartitionsOfATable : public testing::TestWithParam<std::uint64_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Bytes, PartitionsOfATable, testing::Values(512, 1024, 4096));
+
+// Beside a large run. The first partitions of a flush are sized by the keys of recent flushes, the
+// next by what the table has so far, and those of a compaction by the keys of its inputs.
+TEST_P(PartitionsOfATable, TakeTheBitsOfAWholeFilter) {
+  Store whole(rocksdb::kCompactionStyleLevel, 0);
+  Store partitioned(rocksdb::kCompactionStyleLevel, GetParam());
+  const auto differ = [&] {
+    return partitioned.BitsPerKeyOfNewest() / whole.BitsPerKeyOfNewest() - 1.0;
+  };
+  for (Store* store : {&whole, &partitioned}) {
+    ASSERT_TRUE(store->db().SetOptions({{"disable_auto_compactions", "true"}}).ok());
+    store->Write(0, 40'000);
+    ASSERT_TRUE(ForceCompaction(store->db()).ok());
+  }
+  EXPECT_NEAR(differ(), 0.0, 0.01);
+  // The mean of recent flushes halves at each.
+  constexpr std::uint64_t kUntilKnown = 8;
+  for (std::uint64_t flush = 1; flush <= kUntilKnown + 3; ++flush) {
+    for (Store* store : {&whole, &partitioned}) store->Write(flush, 2'000);
+    if (flush < kUntilKnown) continue;
+    // The index of partitions is a part of what the family's filters take.
+    EXPECT_NEAR(differ(), 0.0, 0.06) << flush;
+  }
+  for (Store* store : {&whole, &partitioned}) store->Write(20, 20'000);
+  EXPECT_NEAR(differ(), 0.0, 0.05);
+  for (Store* store : {&whole, &partitioned}) ASSERT_TRUE(ForceCompaction(store->db()).ok());
+  EXPECT_NEAR(differ(), 0.0, 0.01);
 }
 
 }  // namespace

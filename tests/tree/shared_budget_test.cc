@@ -21,6 +21,7 @@
 #include "followed_database.h"
 #include "plugin/bits_builder.h"
 #include "plugin/filter_bits_interface.h"
+#include "plugin/live_tree/sized_table.h"
 
 namespace exactbloom {
 namespace {
@@ -256,6 +257,52 @@ INSTANTIATE_TEST_SUITE_P(Buildings, BudgetOfJobs,
 
 // Blocks that let all keys pass are no part of it.
 constexpr std::uint64_t kPassingBlocks = 2'000;
+
+// All decide before the first has built its filter.
+TEST_F(SharedBudget, HoldsWhenSixteenDecideAtOnce) {
+  constexpr std::uint64_t kBound = 40'000;
+  constexpr std::uint64_t kKeysOfJob = 6'000;
+  for (const bool is_partitioned : {false, true}) {
+    SCOPED_TRACE(is_partitioned);
+    const std::string name = is_partitioned ? "deciding_partitions" : "deciding";
+    const Database db =
+        Open(Options("{id=exactbloom;bits_per_key=20;memory_budget=40000;budget=" + name + "}"),
+             Path(name));
+    PutAndFlush(*db, 100);
+    tree::SizingOptions sizing;
+    sizing.division = {20.0, true};
+    sizing.budget = tree::FilterBudget::Find(name);
+    rocksdb::BlockBasedTableOptions tables;
+    tables.partition_filters = is_partitioned;
+    rocksdb::FilterBuildingContext context(tables);
+    context.column_family_name = rocksdb::kDefaultColumnFamilyName;
+    context.reason = rocksdb::TableFileCreationReason::kFlush;
+    context.level_at_creation = 0;
+    std::vector<std::unique_ptr<tree::SizedTable>> jobs;
+    for (int job = 1'000; job < 1'016; ++job) {
+      NoteTableCreation(*db, job);
+      jobs.push_back(tree::SizedTable::Begin(sizing, context));
+      ASSERT_NE(jobs.back(), nullptr);
+    }
+    double bytes = 0.0;
+    for (int partition = 0; partition < (is_partitioned ? 3 : 1); ++partition) {
+      std::vector<double> decided;
+      for (const auto& job : jobs) {
+        const double bits = job->BitsPerKey(kKeysOfJob);
+        decided.push_back(bits < kMinBitsPerKey ? 0.0 : bits * kKeysOfJob / 8.0);
+        EXPECT_LE(GetMemoryBudgetUse(name).used, kBound);
+      }
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        EXPECT_TRUE(jobs[i]->Take(static_cast<std::size_t>(decided[i]), true));
+        bytes += decided[i];
+      }
+      EXPECT_LE(bytes, kBound);
+    }
+    EXPECT_GT(bytes, kBound / 2);
+    // What comes from nowhere finds no room.
+    EXPECT_FALSE(jobs[0]->Take(kBound, true));
+  }
+}
 
 TEST_P(BudgetOfJobs, SixteenAtOnceKeepTheBound) {
   constexpr int kJobs = 16;

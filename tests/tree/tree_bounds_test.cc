@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
              LoadAll},
         Tree{"FitsMemory", [](Scene& s) { s.table.optimize_filters_for_memory = true; }, LoadAll},
         Tree{"SmallPartitions", [](Scene& s) { PartitionFilters(512, &s.table); }, LoadAll, false,
-             0.5, 2.6},
+             0.5, 2.5},
         Tree{"Ascending", KeepDefaults, LoadAscending, false, 0.25, 1.05, 1.0},
         Tree{"AscendingAfterALoad", KeepDefaults,
              [](Scene& s) {
