@@ -271,7 +271,10 @@ TEST_F(SharedBudget, HoldsWhenSixteenDecideAtOnce) {
     PutAndFlush(*db, 100);
     tree::SizingOptions sizing;
     sizing.division = {20.0, true};
-    sizing.budget = tree::FilterBudget::Find(name);
+    {
+      const auto lock = tree::Registry::Get().Lock();
+      sizing.budget = tree::Registry::Get().FindBudget(name);
+    }
     rocksdb::BlockBasedTableOptions tables;
     tables.partition_filters = is_partitioned;
     rocksdb::FilterBuildingContext context(tables);
