@@ -210,11 +210,15 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
   std::vector<std::uint64_t> replaced;
   double keys_of_level0 = 0.0;
   double moved_keys = 0.0;
+  double replaced_keys = 0.0;
+  double written_keys = 0.0;
   for (const EventFile& input : inputs) {
     const bool is_moved = Has(out, input.number);
     if (!is_moved) replaced.push_back(input.number);
     const Table* const table = FindLive(input.number);
-    if (table == nullptr || table->level != 0) continue;
+    if (table == nullptr) continue;
+    if (!is_moved) replaced_keys += Real(table->keys);
+    if (table->level != 0) continue;
     keys_of_level0 += Real(table->keys);
     if (is_moved) moved_keys += Real(table->keys);
   }
@@ -230,9 +234,15 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
       table->level = output.level;
       table->changed = live_change_ = ++change_;
     }
+    written_keys += Real(table->keys);
     if (is_flush && table->keys != 0) {
       flush_keys_ = flush_keys_ == 0 ? table->keys : (flush_keys_ + table->keys) / 2;
     }
+  }
+  if (replaced_keys != 0.0 && !outputs.empty()) {
+    const double part = std::min(1.0, written_keys / replaced_keys);
+    const auto [mean, is_first] = kept_part_.try_emplace(outputs[0].level, part);
+    if (!is_first) mean->second = (mean->second + part) / 2.0;
   }
   if (!replaced.empty()) DiscardLive(replaced);
   CancelJob(job);
@@ -405,7 +415,11 @@ TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
   for (const Table& table : making_) {
     if (table.is_exact && table.writer == id) written.Add(table.keys, table.filter_bytes);
   }
-  if (!job->is_flush) keys = std::max(keys, read.keys - std::min(read.keys, written.keys));
+  if (!job->is_flush) {
+    const auto part = kept_part_.find(job->output_level);
+    const double expected = Real(read.keys) * (part == kept_part_.end() ? 1.0 : part->second);
+    keys = std::max(keys, static_cast<std::uint64_t>(std::max(0.0, expected - Real(written.keys))));
+  }
   if (keys == 0) return view;
   view.keys_to_write = Real(keys);
   view.input_filter_bytes = Real(read.filter_bytes);

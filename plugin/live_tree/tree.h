@@ -193,6 +193,9 @@ class Tree {
   // The part of level 0 that moves down without being rewritten, as ascending keys do: a mean in
   // which each compaction of level 0 counts as much as all before it.
   double moved_part_ = 0.0;
+  // By output level: the part of their inputs' keys that compactions write, such a mean, too. It is
+  // small where inputs have versions of the same keys.
+  std::map<int, double> kept_part_;
 };
 
 }  // namespace exactbloom::tree
