@@ -12,7 +12,7 @@
 
 #include "../src/filter/builder_state.h"
 #include "cache_charge.h"
-#include "out_of_memory.h"
+#include "exception_barrier.h"
 
 namespace exactbloom {
 namespace {
@@ -48,8 +48,9 @@ Status CorruptionOf(ConstructionFault fault) {
   return ResultOr(Status::Corruption(), [&] { return Status::Corruption(Describe(fault)); });
 }
 
-// Memory may run short while keys are collected or the filter is made. Neither an exception nor a
-// filter that lacks keys may reach RocksDB, so such a table gets an always-match block.
+// Memory may run short, or another exception be thrown, while keys are collected or the filter is
+// made. Neither an exception nor a filter that lacks keys may reach RocksDB, so such a table gets
+// an always-match block.
 class BitsBuilder : public NewestFilterBitsBuilder {
  public:
   BitsBuilder(FilterBuilder builder, const rocksdb::FilterBuildingContext& context,
@@ -129,14 +130,12 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     if (out_of_memory_) return;
     const bool is_added = ResultOr(false, [&] {
       add();
+      if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) ChargeKeys(0);
       return true;
     });
-    if (!is_added) {
-      out_of_memory_ = true;
-      Clear();
-    } else if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) {
-      ChargeKeys(0);
-    }
+    if (is_added) return;
+    out_of_memory_ = true;
+    Clear();
   }
 
   // The size of a filter that is sized by its rate takes evaluations of exact rates, up to some

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "../src/analysis/run_division.h"
@@ -11,9 +12,9 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/tree_listener.h"
+#include "exception_barrier.h"
 #include "live_tree/listing.h"
 #include "live_tree/sized_table.h"
-#include "out_of_memory.h"
 
 namespace exactbloom {
 namespace {
@@ -26,14 +27,16 @@ bool Writes(rocksdb::DB& root) {
   return !root.IngestExternalFile(root.DefaultColumnFamily(), {}, {}).IsNotSupported();
 }
 
-// Null if the family has another policy, or none.
-const BloomFilterPolicy* PolicyOf(ColumnFamilyHandle& family) {
+// Null if the family has another policy, or none. DB::SetOptions may replace the policy meanwhile,
+// so the caller shares it.
+std::shared_ptr<const BloomFilterPolicy> PolicyOf(ColumnFamilyHandle& family) {
   rocksdb::ColumnFamilyDescriptor descriptor;
   if (!family.GetDescriptor(&descriptor).ok()) return nullptr;
   const auto& factory = descriptor.options.table_factory;
   const auto* tables =
       factory == nullptr ? nullptr : factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-  return tables == nullptr ? nullptr : BloomFilterPolicy::Of(tables->filter_policy.get());
+  if (tables == nullptr) return nullptr;
+  return {tables->filter_policy, BloomFilterPolicy::Of(tables->filter_policy.get())};
 }
 
 // In a lookup that asks each of the runs.
@@ -54,7 +57,7 @@ double WastedReads(const SortedRuns& runs) {
 }  // namespace
 
 Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& families) {
-  return ResultOr(Status::MemoryLimit(), [&] {
+  return StatusOf([&] {
     rocksdb::DB& root = *db->GetRootDB();
     const rocksdb::DBOptions options = root.GetDBOptions();
     if (!HasTreeListener(options)) {
@@ -70,7 +73,7 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     std::vector<std::pair<std::string, tree::SizingOptions>> policies;
     for (const auto& [name, handle] : handles) {
       read.push_back(handle);
-      const BloomFilterPolicy* const policy = PolicyOf(*handle);
+      const std::shared_ptr<const BloomFilterPolicy> policy = PolicyOf(*handle);
       if (policy != nullptr && FollowsTree(policy->Options())) {
         policies.emplace_back(name, policy->Sizing());
       }

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "../c_binding/c_policy.h"
-#include "../out_of_memory.h"
+#include "../exception_barrier.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
@@ -36,7 +36,7 @@ class OpenCall {
   bool IsOutermost() const { return open_calls == 1; }
 };
 
-// Returns what `fill` returns, or nothing if out of memory.
+// Returns what `fill` returns, or nothing if it throws.
 template <typename Fill>
 auto TryFill(Fill fill) {
   return ResultOr(std::optional<decltype(fill())>(), fill);
