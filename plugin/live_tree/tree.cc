@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "exactbloom/layout.h"
 
@@ -497,26 +498,22 @@ std::uint64_t Tree::FlushKeys() const {
   return level0.tables == 0 ? 0 : level0.keys / level0.tables;
 }
 
-std::vector<Tree::ListedRun> Tree::ListAll() const {
-  struct Kinds {
-    std::uint64_t known = 0;  // keys
-    std::uint64_t ribbon = 0;
-  };
-  std::map<std::pair<int, int>, std::pair<TableSum, Kinds>> all;
+std::vector<Tree::ListedTables> Tree::ListAll() const {
+  constexpr double kClassesPerBit = 4.0;
+  constexpr double kMostBits = 1000.0;  // which few keys may have
+  std::map<std::tuple<std::pair<int, int>, int, std::optional<bool>>, TableSum> all;
   for (const Table& table : live_) {
-    auto& [sum, kinds] = all[ClassOf(table.level, table.keys)];
-    AddTo(sum, table);
-    kinds.known += table.ribbon ? table.keys : 0;
-    kinds.ribbon += table.ribbon.value_or(false) ? table.keys : 0;
+    const double bits = 8.0 * Real(table.filter_bytes) / std::max(1.0, Real(table.keys));
+    const int bits_class = static_cast<int>(kClassesPerBit * std::min(bits, kMostBits));
+    AddTo(all[{ClassOf(table.level, table.keys), bits_class, table.ribbon}], table);
   }
-  std::vector<ListedRun> runs;
-  runs.reserve(all.size());
-  for (const auto& [place, run] : all) {
-    const auto& [sum, kinds] = run;
-    ListedRun& listed = runs.emplace_back(ListedRun{place.first, sum, std::nullopt});
-    if (kinds.known != 0) listed.ribbon = 2 * kinds.ribbon >= kinds.known;
+  std::vector<ListedTables> listed;
+  listed.reserve(all.size());
+  for (const auto& [alike, sum] : all) {
+    const auto& [place, bits_class, ribbon] = alike;
+    listed.push_back({place.first, place.second, ribbon, sum});
   }
-  return runs;
+  return listed;
 }
 
 }  // namespace exactbloom::tree

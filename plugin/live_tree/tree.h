@@ -137,12 +137,16 @@ class Tree {
   // Of filters of flushes: the mean of recent ones, or else of the tables of level 0; 0: not known.
   std::uint64_t FlushKeys() const;
 
-  struct ListedRun {
+  // Tables of a run, or of runs of level 0 of about the same size, whose filters are alike: in
+  // their bits per key, and in their kind.
+  struct ListedTables {
     int level = 0;
-    TableSum sum;                // tables without filters among them
-    std::optional<bool> ribbon;  // of most keys; nothing: not known of any
+    int size_class = 0;
+    std::optional<bool> ribbon;  // nothing: not known
+    TableSum sum;                // those without filters are listed, too
   };
-  std::vector<ListedRun> ListAll() const;
+  // By level and size class.
+  std::vector<ListedTables> ListAll() const;
 
  private:
   struct Table {
