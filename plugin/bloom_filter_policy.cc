@@ -10,7 +10,6 @@
 
 #include "bits_builder.h"
 #include "bits_reader.h"
-#include "built_in_builder.h"
 #include "cache_charge.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
