@@ -12,7 +12,7 @@
 
 #include "../src/filter/builder_state.h"
 #include "cache_charge.h"
-#include "out_of_memory.h"
+#include "exception_barrier.h"
 
 namespace exactbloom {
 namespace {
@@ -48,8 +48,9 @@ Status CorruptionOf(ConstructionFault fault) {
   return ResultOr(Status::Corruption(), [&] { return Status::Corruption(Describe(fault)); });
 }
 
-// Memory may run short while keys are collected or the filter is made. Neither an exception nor a
-// filter that lacks keys may reach RocksDB, so such a table gets an always-match block.
+// Memory may run short, or another exception be thrown, while keys are collected or the filter is
+// made. Neither an exception nor a filter that lacks keys may reach RocksDB, so such a table gets
+// an always-match block.
 class BitsBuilder : public NewestFilterBitsBuilder {
  public:
   BitsBuilder(FilterBuilder builder, const rocksdb::FilterBuildingContext& context,
@@ -129,14 +130,12 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     if (out_of_memory_) return;
     const bool is_added = ResultOr(false, [&] {
       add();
+      if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) ChargeKeys(0);
       return true;
     });
-    if (!is_added) {
-      out_of_memory_ = true;
-      Clear();
-    } else if (builder_.KeyCount() >= charged_keys_ + kKeysPerCharge) {
-      ChargeKeys(0);
-    }
+    if (is_added) return;
+    out_of_memory_ = true;
+    Clear();
   }
 
   // The size of a filter that is sized by its rate takes evaluations of exact rates, up to some
@@ -223,12 +222,54 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   } power_;
 };
 
+// Forwards to RocksDB's builder, but for empty blocks.
+class BuiltInBuilder : public rocksdb::FilterBitsBuilder {
+ public:
+  explicit BuiltInBuilder(std::unique_ptr<rocksdb::FilterBitsBuilder> builder)
+      : builder_(std::move(builder)) {}
+
+  void AddKey(const Slice& key) override { builder_->AddKey(key); }
+#if EXACTBLOOM_ROCKSDB_SINCE(9, 6)
+  void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
+    builder_->AddKeyAndAlt(key, alt);
+  }
+#endif
+  size_t EstimateEntriesAdded() override { return builder_->EstimateEntriesAdded(); }
+  Slice Finish(std::unique_ptr<const char[]>* buffer) override { return Finish(buffer, nullptr); }
+  Slice Finish(std::unique_ptr<const char[]>* buffer, Status* status) override {
+    const Slice filter = builder_->Finish(buffer, status);
+    return filter.empty() ? EmptyBlock() : filter;
+  }
+  Status MaybePostVerify(const Slice& filter) override { return builder_->MaybePostVerify(filter); }
+  size_t ApproximateNumEntries(size_t bytes) override {
+    return builder_->ApproximateNumEntries(bytes);
+  }
+#if EXACTBLOOM_ROCKSDB_SINCE(10, 9)
+  size_t CalculateSpace(size_t num_entries) override {
+    return builder_->CalculateSpace(num_entries);
+  }
+  double EstimatedFpRate(size_t num_entries, size_t bytes) override {
+    return builder_->EstimatedFpRate(num_entries, bytes);
+  }
+#endif
+
+ private:
+  const std::unique_ptr<rocksdb::FilterBitsBuilder> builder_;
+};
+
 }  // namespace
 
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
     FilterBuilder builder, const rocksdb::FilterBuildingContext& context, MemoryFit& memory_fit,
     std::unique_ptr<tree::SizedTable> table) {
   return std::make_unique<BitsBuilder>(std::move(builder), context, memory_fit, std::move(table));
+}
+
+std::unique_ptr<rocksdb::FilterBitsBuilder> WithoutEmptyBlocks(
+    std::unique_ptr<rocksdb::FilterBitsBuilder> builder,
+    const rocksdb::BlockBasedTableOptions& table_options) {
+  if (builder == nullptr || !table_options.partition_filters) return builder;
+  return std::make_unique<BuiltInBuilder>(std::move(builder));
 }
 
 Slice AlwaysMatchBlock() { return {kAlwaysMatch.data(), kAlwaysMatch.size()}; }

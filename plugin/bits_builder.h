@@ -26,6 +26,13 @@ std::unique_ptr<rocksdb::FilterBitsBuilder> NewBitsBuilder(
     FilterBuilder builder, const rocksdb::FilterBuildingContext& context, MemoryFit& memory_fit,
     std::unique_ptr<tree::SizedTable> table = nullptr);
 
+// Returns RocksDB's own builder, or null, as tables with these options need it: from 9.8 on it
+// returns no bytes for a partition without keys, which RocksDB's MultiGet takes for a block that is
+// out of range. The one returned here returns EmptyBlock().
+std::unique_ptr<rocksdb::FilterBitsBuilder> WithoutEmptyBlocks(
+    std::unique_ptr<rocksdb::FilterBitsBuilder> builder,
+    const rocksdb::BlockBasedTableOptions& table_options);
+
 // A block that every reader, ExactBloom's and stock ones, takes as "always match".
 rocksdb::Slice AlwaysMatchBlock();
 

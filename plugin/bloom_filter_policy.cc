@@ -10,14 +10,13 @@
 
 #include "bits_builder.h"
 #include "bits_reader.h"
-#include "built_in_builder.h"
 #include "cache_charge.h"
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
+#include "exception_barrier.h"
 #include "filter_bits_interface.h"
 #include "live_tree/listener.h"
-#include "out_of_memory.h"
 
 namespace exactbloom {
 
@@ -118,14 +117,17 @@ void BloomFilterPolicy::Prepare() {
 }
 
 const void* BloomFilterPolicy::GetOptionsPtr(const std::string& name) const {
-  return name == kPolicyPointer ? this : FilterPolicy::GetOptionsPtr(name);
+  return ResultOr<const void*>(
+      nullptr, [&] { return name == kPolicyPointer ? this : FilterPolicy::GetOptionsPtr(name); });
 }
 
 const BloomFilterPolicy* BloomFilterPolicy::Of(const rocksdb::FilterPolicy* policy) {
   return policy == nullptr ? nullptr : policy->GetOptions<BloomFilterPolicy>(kPolicyPointer);
 }
 
-std::string BloomFilterPolicy::GetId() const { return FormatPolicyId(options_); }
+std::string BloomFilterPolicy::GetId() const {
+  return ResultOr(RefusedPolicyId(Name()), [&] { return FormatPolicyId(options_); });
+}
 
 const char* BloomFilterPolicy::CompatibilityName() const { return built_in_->CompatibilityName(); }
 
@@ -133,7 +135,7 @@ Status BloomFilterPolicy::ConfigureOptions(
     const rocksdb::ConfigOptions& config_options,
     const std::unordered_map<std::string, std::string>& values,
     std::unordered_map<std::string, std::string>* /*unused*/) {
-  Status status = ResultOr(Status::MemoryLimit(), [&] {
+  Status status = StatusOf([&] {
     PolicyOptions changed = options_;
     Status read = ParsePolicyFields(values, &changed, config_options.ignore_unknown_options);
     if (read.ok()) {
@@ -144,47 +146,56 @@ Status BloomFilterPolicy::ConfigureOptions(
     if (configuration_.ok()) configuration_ = read;
     return read;
   });
-  if (status.IsMemoryLimit()) configuration_ = Status::MemoryLimit();  // which takes no memory
+  // An exception left it as it was.
+  if (configuration_.ok()) configuration_ = status;
   return status;
 }
 
 std::string BloomFilterPolicy::SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                                 const std::string& header) const {
-  const std::string fields = FormatPolicyFields(options_, config_options.delimiter);
-  return fields == GetId() ? fields : header + fields;
+  return ResultOr(RefusedPolicyId(Name()), [&] {
+    const std::string fields = FormatPolicyFields(options_, config_options.delimiter);
+    return fields == FormatPolicyId(options_) ? fields : header + fields;
+  });
 }
 
 bool BloomFilterPolicy::AreEquivalent(const rocksdb::ConfigOptions& config_options,
                                       const rocksdb::Configurable* other,
                                       std::string* mismatch) const {
   if (config_options.sanity_level == rocksdb::ConfigOptions::kSanityLevelNone) return true;
-  const auto* policy = other->GetOptions<BloomFilterPolicy>(kPolicyPointer);
-  const std::string text = FormatPolicy(options_);
-  if (policy != nullptr && FormatPolicy(policy->options_) == text) return true;
-  *mismatch = text;
-  return false;
+  return ResultOr(false, [&] {
+    const auto* policy = other->GetOptions<BloomFilterPolicy>(kPolicyPointer);
+    const std::string text = FormatPolicy(options_);
+    if (policy != nullptr && FormatPolicy(policy->options_) == text) return true;
+    *mismatch = text;
+    return false;
+  });
 }
 
 Status BloomFilterPolicy::PrepareOptions(const rocksdb::ConfigOptions& config_options) {
-  return configuration_.ok() ? FilterPolicy::PrepareOptions(config_options) : configuration_;
+  return StatusOf([&] {
+    return configuration_.ok() ? FilterPolicy::PrepareOptions(config_options) : configuration_;
+  });
 }
 
 Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
                                           const rocksdb::ColumnFamilyOptions& cf_options) const {
-  // A database is being opened. Its info log may have the address of one that is gone.
-  {
-    const std::lock_guard<std::mutex> lock(logged_mutex_);
-    logged_.clear();
-    warned_.clear();
-  }
-  if (!configuration_.ok()) return configuration_;
-  if (FollowsTree(options_) && !HasTreeListener(db_options)) {
-    return Status::InvalidArgument(
-        "exactbloom: " + FormatPolicy(options_) +
-        " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
-        "exactbloom::NewTreeListener() into them");
-  }
-  return FilterPolicy::ValidateOptions(db_options, cf_options);
+  return StatusOf([&] {
+    // A database is being opened. Its info log may have the address of one that is gone.
+    {
+      const std::lock_guard<std::mutex> lock(logged_mutex_);
+      logged_.clear();
+      warned_.clear();
+    }
+    if (!configuration_.ok()) return configuration_;
+    if (FollowsTree(options_) && !HasTreeListener(db_options)) {
+      return Status::InvalidArgument(
+          "exactbloom: " + FormatPolicy(options_) +
+          " needs a tree listener: set listeners=exactbloom_tree in the DBOptions, or push "
+          "exactbloom::NewTreeListener() into them");
+    }
+    return FilterPolicy::ValidateOptions(db_options, cf_options);
+  });
 }
 
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
@@ -298,8 +309,7 @@ const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
 
 Status SetFilterPolicy(rocksdb::DBOptions* db_options, rocksdb::ColumnFamilyOptions* family_options,
                        const std::string& policy) {
-  return ResultOr(Status::MemoryLimit(),
-                  [&] { return AddPolicy(policy, family_options, db_options); });
+  return StatusOf([&] { return AddPolicy(policy, family_options, db_options); });
 }
 
 Status SetFilterPolicy(rocksdb::Options* options, const std::string& policy) {

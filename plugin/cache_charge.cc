@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "out_of_memory.h"
+#include "exception_barrier.h"
 
 namespace exactbloom {
 
@@ -40,7 +40,9 @@ bool CacheCharge::AddEntry() {
   const std::array<std::uint64_t, 2> key = {0, cache_->NewId() + 1};
   Cache::Handle* handle = nullptr;
   return ResultOr(false, [&] {
-    entries_.reserve(entries_.size() + 1);
+    // Room comes first, so that no entry of the cache is lost, and doubles, so that the entries are
+    // copied once on average.
+    if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 1);
     const rocksdb::Slice slice(reinterpret_cast<const char*>(key.data()), sizeof(key));
     const bool is_added = InsertCharge(*cache_, slice, kEntryBytes, &handle).ok();
     if (is_added) entries_.push_back(handle);

@@ -2,18 +2,18 @@
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
-#include "../src/analysis/run_division.h"
 #include "bloom_filter_policy.h"
-#include "exactbloom/false_positive_rate.h"
-#include "exactbloom/sizing.h"
 #include "exactbloom/tree_listener.h"
+#include "exception_barrier.h"
+#include "filter_builder.h"
 #include "live_tree/listing.h"
 #include "live_tree/sized_table.h"
-#include "out_of_memory.h"
 
 namespace exactbloom {
 namespace {
@@ -26,35 +26,42 @@ bool Writes(rocksdb::DB& root) {
   return !root.IngestExternalFile(root.DefaultColumnFamily(), {}, {}).IsNotSupported();
 }
 
-// Null if the family has another policy, or none.
-const BloomFilterPolicy* PolicyOf(ColumnFamilyHandle& family) {
+// Null if the family has another policy, or none. DB::SetOptions may replace the policy meanwhile,
+// so the caller shares it.
+std::shared_ptr<const BloomFilterPolicy> PolicyOf(ColumnFamilyHandle& family) {
   rocksdb::ColumnFamilyDescriptor descriptor;
   if (!family.GetDescriptor(&descriptor).ok()) return nullptr;
   const auto& factory = descriptor.options.table_factory;
   const auto* tables =
       factory == nullptr ? nullptr : factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-  return tables == nullptr ? nullptr : BloomFilterPolicy::Of(tables->filter_policy.get());
+  if (tables == nullptr) return nullptr;
+  return {tables->filter_policy, BloomFilterPolicy::Of(tables->filter_policy.get())};
 }
 
-// In a lookup that asks each of the runs.
-double WastedReads(const SortedRuns& runs) {
-  constexpr std::uint64_t kKeys = 1'000'000;
-  const double bits_per_key =
-      8.0 * static_cast<double>(runs.filter_bytes) / std::max(1.0, static_cast<double>(runs.keys));
-  const auto bits = static_cast<std::uint64_t>(std::min(bits_per_key, kMaxBitsPerKey) *
-                                               static_cast<double>(kKeys));
-  const double rate = bits == 0 ? 1.0
-                      : runs.ribbon
-                          ? analysis::LargeRibbonRate(bits_per_key)
-                          : FalsePositiveRate(FilterKind::kClassic, bits, kKeys,
-                                              OptimalProbes(FilterKind::kClassic, bits, kKeys));
-  return 1000.0 * static_cast<double>(runs.runs) * rate;
+// Of a filter with the mean keys and bytes of these tables.
+double RateOf(const tree::TableSum& tables, const FilterBuilder& builder) {
+  const auto plan =
+      builder.PlanWithin(tables.keys / tables.tables, tables.filter_bytes / tables.tables);
+  return plan ? plan->FalsePositiveRate() : 1.0;
 }
+
+FilterBuilder NewPlanner(bool ribbon) {
+  FilterBuilder::Options options;
+  options.ribbon = ribbon;
+  return std::move(*FilterBuilder::Create(options));
+}
+
+// Tables whose filters are alike, of one of the runs that are listed.
+struct Part {
+  std::size_t runs = 0;  // its place
+  tree::TableSum sum;
+  bool ribbon = false;
+};
 
 }  // namespace
 
 Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& families) {
-  return ResultOr(Status::MemoryLimit(), [&] {
+  return StatusOf([&] {
     rocksdb::DB& root = *db->GetRootDB();
     const rocksdb::DBOptions options = root.GetDBOptions();
     if (!HasTreeListener(options)) {
@@ -70,7 +77,7 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     std::vector<std::pair<std::string, tree::SizingOptions>> policies;
     for (const auto& [name, handle] : handles) {
       read.push_back(handle);
-      const BloomFilterPolicy* const policy = PolicyOf(*handle);
+      const std::shared_ptr<const BloomFilterPolicy> policy = PolicyOf(*handle);
       if (policy != nullptr && FollowsTree(policy->Options())) {
         policies.emplace_back(name, policy->Sizing());
       }
@@ -94,24 +101,44 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
 
 std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
   std::vector<SortedRuns> all;
+  std::vector<Part> parts;
   {
     const auto lock = tree::Registry::Get().Lock();
     const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
     if (database == nullptr) return all;
     for (const auto& [name, family] : database->families) {
-      for (const tree::Tree::ListedRun& run : family.tree.ListAll()) {
-        SortedRuns& runs = all.emplace_back();
-        runs.column_family = name;
-        runs.level = run.level;
-        runs.tables = run.sum.tables;
-        runs.runs = run.level == 0 ? runs.tables : 1;
-        runs.keys = run.sum.keys;
-        runs.filter_bytes = run.sum.filter_bytes;
-        runs.ribbon = run.ribbon.value_or(family.ribbon);
+      std::optional<std::pair<int, int>> last;
+      for (const tree::Tree::ListedTables& tables : family.tree.ListAll()) {
+        const std::pair<int, int> place = {tables.level, tables.size_class};
+        if (std::exchange(last, place) != place) {
+          all.emplace_back().column_family = name;
+          all.back().level = tables.level;
+        }
+        SortedRuns& runs = all.back();
+        runs.tables += tables.sum.tables;
+        runs.keys += tables.sum.keys;
+        runs.filter_bytes += tables.sum.filter_bytes;
+        parts.push_back({all.size() - 1, tables.sum, tables.ribbon.value_or(family.ribbon)});
       }
     }
   }
-  for (SortedRuns& runs : all) runs.wasted_reads = WastedReads(runs);
+  const FilterBuilder bloom = NewPlanner(/*ribbon=*/false);
+  const FilterBuilder ribbon = NewPlanner(/*ribbon=*/true);
+  std::vector<std::uint64_t> ribbon_keys(all.size());
+  for (const Part& part : parts) {
+    if (part.sum.keys == 0) continue;  // lookups ask no table without keys
+    SortedRuns& runs = all[part.runs];
+    if (part.ribbon) ribbon_keys[part.runs] += part.sum.keys;
+    // An absent key is in the range of each table of level 0, and deeper of one, more often of one
+    // with more keys.
+    const double asked = runs.level == 0 ? tree::Real(part.sum.tables)
+                                         : tree::Real(part.sum.keys) / tree::Real(runs.keys);
+    runs.wasted_reads += 1000.0 * asked * RateOf(part.sum, part.ribbon ? ribbon : bloom);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].runs = all[i].level == 0 ? all[i].tables : 1;
+    all[i].ribbon = all[i].keys != 0 && 2 * ribbon_keys[i] >= all[i].keys;
+  }
   return all;
 }
 

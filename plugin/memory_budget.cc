@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "exception_barrier.h"
 #include "live_tree/registry.h"
-#include "out_of_memory.h"
 #include "policy_options.h"
 
 namespace exactbloom {
 
 rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size) {
-  return ResultOr(rocksdb::Status::MemoryLimit(), [&] {
+  return StatusOf([&] {
     PolicyOptions options;
     rocksdb::Status status = ParseBudget(name, size, &options);
     if (!status.ok()) return status;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "exactbloom/rocksdb_namespace.h"
-#include "out_of_memory.h"
+#include "exception_barrier.h"
 
 namespace exactbloom {
 
@@ -18,7 +18,7 @@ void AddFactory(rocksdb::ObjectLibrary& library, const rocksdb::ObjectLibrary::P
   library.AddFactory<Object>(
       names, [make](const std::string& id, std::unique_ptr<Object>* guard, std::string* error) {
         *guard = ResultOr(std::unique_ptr<Object>(), [&] { return make(id); });
-        if (*guard == nullptr) *error = "out of memory";
+        if (*guard == nullptr) *error = "cannot be made";
         return guard->get();
       });
 }

@@ -38,6 +38,7 @@ std::string FormatNumber(double value) {
   constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
   for (int digits = kUsualDigits;; ++digits) {
     std::ostringstream out;
+    out.exceptions(std::ios_base::badbit);  // else the text lacks what there was no memory for
     out.imbue(std::locale::classic());
     out.precision(digits);
     out << value;
@@ -364,6 +365,12 @@ const char* PolicyName(PolicyKind kind) {
 std::string FormatPolicyId(const PolicyOptions& options) {
   const std::string name = PolicyName(options.kind);
   return IsOfBitsAlone(options) ? name + ":" + FormatNumber(options.bits_per_key) : name;
+}
+
+std::string RefusedPolicyId(const char* name) {
+  std::string text(name);
+  text += ':';
+  return text;
 }
 
 std::string FormatPolicy(const PolicyOptions& options) {

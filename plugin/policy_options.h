@@ -148,4 +148,9 @@ std::string FormatPolicyFields(const PolicyOptions& options, const std::string& 
 // The part of it that names the policy: exactbloom:10, or classic_bloom.
 std::string FormatPolicyId(const PolicyOptions& options);
 
+// A text in place of these that cannot be made: it names the policy, and every reader refuses it,
+// so that no other policy takes its place. It fits into the string object, and so takes no memory.
+//   name   of up to 14 characters
+std::string RefusedPolicyId(const char* name);
+
 }  // namespace exactbloom

@@ -8,6 +8,7 @@
 #include "bloom_filter_policy.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
+#include "exception_barrier.h"
 #include "live_tree/listener.h"
 #include "object_factory.h"
 
@@ -40,17 +41,22 @@ void AddListener(ObjectLibrary& library) {
                                      [](const std::string&) { return tree::MakeTreeListener(); });
 }
 
+int AddAll(ObjectLibrary& library) {
+  for (const auto kind : kPolicyKinds) AddPolicy(library, kind);
+  AddListener(library);
+  return kPolicyKinds.size() + 1;
+}
+
 }  // namespace
 
+// After an exception the next call tries again.
 void RegisterFilterPolicies() {
   static std::once_flag once;
-  std::call_once(once, [] { RegisterExactBloom(*ObjectLibrary::Default(), ""); });
+  std::call_once(once, [] { AddAll(*ObjectLibrary::Default()); });
 }
 
 }  // namespace exactbloom
 
 int RegisterExactBloom(ROCKSDB_NAMESPACE::ObjectLibrary& library, const std::string& /*argument*/) {
-  for (const auto kind : exactbloom::kPolicyKinds) exactbloom::AddPolicy(library, kind);
-  exactbloom::AddListener(library);
-  return exactbloom::kPolicyKinds.size() + 1;
+  return exactbloom::ResultOr(0, [&] { return exactbloom::AddAll(library); });
 }

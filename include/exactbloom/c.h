@@ -61,6 +61,24 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
    free(). Returns NULL and an error for a NULL database and when memory is short. */
 char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr);
 
+/* Returns what RocksDB counted in the statistics of the database (exactbloom/measured_reads.h),
+   from rocksdb_options_enable_statistics() on: the lines "keys", "prefixes" and "seeks", each
+   followed by " DENIED PASSED FOUND RATE", and "lookups LOOKUPS ABSENT WASTED_READS", the last as
+   that of exactbloom_sorted_runs(), which predicts it. The caller frees it with rocksdb_free() or
+   free(). Returns NULL and an error for a NULL database, one without statistics, and when memory is
+   short. */
+char* exactbloom_measured_reads(rocksdb_t* db, char** errptr);
+
+/* Lets RocksDB's perf context count, for lookups of the calling thread, what the filters of each
+   level answer; 0 ends it. It counts only at the perf level rocksdb_enable_count or higher:
+   rocksdb_set_perf_level(rocksdb_enable_count). */
+void exactbloom_measure_levels(unsigned char on, char** errptr);
+
+/* Returns what was counted in the calling thread since rocksdb_perfcontext_reset(), each level on a
+   line: "LEVEL DENIED PASSED FOUND RATE". The caller frees it with rocksdb_free() or free().
+   Returns NULL and an error when memory is short. */
+char* exactbloom_measured_levels(char** errptr);
+
 /* Sets the bound of the memory budget `name`, which the policies of the process share that have
    memory_budget= or budget= in their text; "" is the name of those without budget=. `size` is as in
    the option: "2GiB", "10%", "0" for no bound (exactbloom/memory_budget.h). An error: a bad name or

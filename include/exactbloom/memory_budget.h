@@ -38,7 +38,7 @@ struct MemoryBudgetUse {
   struct Family {
     std::string database;  // its path
     std::string column_family;
-    std::uint64_t filter_bytes = 0;  // of live tables, and of tables in the making
+    std::uint64_t filter_bytes = 0;           // of live tables, and of tables in the making
     std::uint64_t tables_without_filter = 0;  // live ones, whose filters let all keys pass
   };
   std::uint64_t bound = 0;       // bytes; 0: none

@@ -13,6 +13,7 @@
 #include "c_policy.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/measured_reads.h"
 #include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "exactbloom/version.h"
@@ -42,6 +43,27 @@ void Report(char** errptr, const Make& make) {
   } catch (...) {
     SetError("exactbloom: unknown exception", errptr);
   }
+}
+
+// Returns the text that `write` makes, in memory that the caller frees, or null and an error.
+template <typename Write>
+char* WriteLines(char** errptr, const Write& write) {
+  char* text = nullptr;
+  Report(errptr, [&] {
+    std::ostringstream lines;
+    lines.exceptions(std::ios_base::badbit);
+    lines.imbue(std::locale::classic());
+    const Status status = write(lines);
+    if (!status.ok()) return status;
+    text = strdup(lines.str().c_str());
+    return text != nullptr ? status : Status::MemoryLimit();
+  });
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& line, const exactbloom::FilterAnswers& answers) {
+  return line << answers.denied << ' ' << answers.passed << ' ' << answers.found << ' '
+              << answers.FalsePositiveRate() << '\n';
 }
 
 }  // namespace
@@ -102,20 +124,48 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
 }
 
 char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr) {
-  char* text = nullptr;
-  Report(errptr, [&] {
+  return WriteLines(errptr, [&](std::ostream& lines) {
     if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
-    std::ostringstream lines;
-    lines.imbue(std::locale::classic());
     for (const exactbloom::SortedRuns& runs : exactbloom::GetSortedRuns(*db->rep)) {
       lines << runs.column_family << ' ' << runs.level << ' ' << runs.runs << ' ' << runs.tables
             << ' ' << runs.keys << ' ' << runs.filter_bytes
             << (runs.ribbon ? " ribbon " : " bloom ") << runs.wasted_reads << '\n';
     }
-    text = strdup(lines.str().c_str());
-    return text != nullptr ? Status::OK() : Status::MemoryLimit();
+    return Status::OK();
   });
-  return text;
+}
+
+char* exactbloom_measured_reads(rocksdb_t* db, char** errptr) {
+  return WriteLines(errptr, [&](std::ostream& lines) {
+    if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
+    const auto statistics = db->rep->GetDBOptions().statistics;
+    if (statistics == nullptr) {
+      return Status::InvalidArgument(
+          "exactbloom: the database has no statistics (rocksdb_options_enable_statistics)");
+    }
+    const exactbloom::MeasuredReads reads = exactbloom::MeasureReads(*statistics);
+    lines << "keys " << reads.keys << "prefixes " << reads.prefixes << "seeks " << reads.seeks
+          << "lookups " << reads.lookups << ' ' << reads.absent << ' ' << reads.WastedReads()
+          << '\n';
+    return Status::OK();
+  });
+}
+
+void exactbloom_measure_levels(unsigned char on, char** errptr) {
+  Report(errptr, [&] {
+    ROCKSDB_NAMESPACE::PerfContext& context = *ROCKSDB_NAMESPACE::get_perf_context();
+    on != 0 ? context.EnablePerLevelPerfContext() : context.DisablePerLevelPerfContext();
+    return Status::OK();
+  });
+}
+
+char* exactbloom_measured_levels(char** errptr) {
+  return WriteLines(errptr, [](std::ostream& lines) {
+    for (const exactbloom::MeasuredLevel& level : exactbloom::MeasureLevels()) {
+      lines << level.level << ' ' << level.answers;
+    }
+    return Status::OK();
+  });
 }
 
 void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
@@ -127,18 +177,13 @@ void exactbloom_set_memory_budget(const char* name, const char* size, char** err
 }
 
 char* exactbloom_memory_budget_use(const char* name, char** errptr) {
-  char* text = nullptr;
-  Report(errptr, [&] {
+  return WriteLines(errptr, [&](std::ostream& lines) {
     if (name == nullptr) return Status::InvalidArgument("exactbloom: the budget's name is NULL");
     const exactbloom::MemoryBudgetUse use = exactbloom::GetMemoryBudgetUse(name);
-    std::string lines =
-        "bound " + std::to_string(use.bound) + "\nused " + std::to_string(use.used) + "\n";
+    lines << "bound " << use.bound << "\nused " << use.used << '\n';
     for (const auto& family : use.families) {
-      lines += std::to_string(family.filter_bytes);
-      lines.append(" ").append(family.column_family).append(" ").append(family.database) += '\n';
+      lines << family.filter_bytes << ' ' << family.column_family << ' ' << family.database << '\n';
     }
-    text = strdup(lines.c_str());
-    return text != nullptr ? Status::OK() : Status::MemoryLimit();
+    return Status::OK();
   });
-  return text;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "../exception_barrier.h"
+#include "../policy_options.h"
 #include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
@@ -62,9 +64,11 @@ class SharedPolicy : public ForwardingPolicy<Base> {
   // An OPTIONS file names the other policy, with its options.
   std::string SerializeOptions(const rocksdb::ConfigOptions& config_options,
                                const std::string& header) const override {
-    const std::string text = this->Target().ToString(config_options, header);
-    const bool braced = text.size() > 1 && text.front() == '{' && text.back() == '}';
-    return braced ? text.substr(1, text.size() - 2) : text;  // the caller adds braces
+    return ResultOr(RefusedPolicyId(this->Name()), [&] {
+      const std::string text = this->Target().ToString(config_options, header);
+      const bool braced = text.size() > 1 && text.front() == '{' && text.back() == '}';
+      return braced ? text.substr(1, text.size() - 2) : text;  // the caller adds braces
+    });
   }
 };
 

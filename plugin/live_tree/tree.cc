@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "exactbloom/layout.h"
 
@@ -402,12 +403,23 @@ std::uint64_t Tree::TablesWithoutFilter() const {
       }));
 }
 
-TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
+// CompactFiles() reports neither its begin nor its end. It may read all tables down to its level.
+std::vector<std::uint64_t> Tree::InputsDownTo(int level) const {
+  std::vector<std::uint64_t> inputs;
+  for (const Table& table : live_) {
+    if (level != 0 && table.level <= level) inputs.push_back(table.number);
+  }
+  return inputs;
+}
+
+TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   TreeView view;
   const RunningJob* const job = Find(id);
-  if (job == nullptr) return view;
+  const bool is_flush = job == nullptr ? level == 0 : job->is_flush;
+  const int output_level = job == nullptr ? level : job->output_level;
+  const std::vector<std::uint64_t> inputs = job == nullptr ? InputsDownTo(level) : job->inputs;
   TableSum read;
-  for (const std::uint64_t number : job->inputs) {
+  for (const std::uint64_t number : inputs) {
     const Table* const table = FindLive(number);
     if (table != nullptr) read.Add(table->keys, table->filter_bytes);
   }
@@ -415,8 +427,8 @@ TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
   for (const Table& table : making_) {
     if (table.is_exact && table.writer == id) written.Add(table.keys, table.filter_bytes);
   }
-  if (!job->is_flush) {
-    const auto part = kept_part_.find(job->output_level);
+  if (!is_flush) {
+    const auto part = kept_part_.find(output_level);
     const double expected = Real(read.keys) * (part == kept_part_.end() ? 1.0 : part->second);
     keys = std::max(keys, static_cast<std::uint64_t>(std::max(0.0, expected - Real(written.keys))));
   }
@@ -424,17 +436,17 @@ TreeView Tree::For(JobId id, std::uint64_t keys, bool ribbon) const {
   view.keys_to_write = Real(keys);
   view.input_filter_bytes = Real(read.filter_bytes);
   view.written_filter_bytes = Real(written.filter_bytes);
-  view.own_keys = Real(keys + (job->is_flush ? 0 : written.keys));
+  view.own_keys = Real(keys + (is_flush ? 0 : written.keys));
   view.other_filter_bytes = view.written_filter_bytes;
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
-  const bool moves_down = job->is_flush && moved_part_ > kMovesDown;
-  RunSums others = Runs(job->inputs);
+  const bool moves_down = is_flush && moved_part_ > kMovesDown;
+  RunSums others = Runs(inputs);
   for (auto run = others.begin(); run != others.end();) {
     const auto& [place, sum] = *run;
     view.other_filter_bytes += Real(sum.filter_bytes);
     const bool is_own =
-        moves_down || (!job->is_flush && place.first != 0 && place.first == job->output_level);
+        moves_down || (!is_flush && place.first != 0 && place.first == output_level);
     if (is_own) view.own_keys += Real(sum.keys);
     run = is_own ? others.erase(run) : std::next(run);
   }
@@ -451,26 +463,23 @@ std::uint64_t Tree::FlushKeys() const {
   return level0.keys / std::max<std::uint64_t>(1, level0.tables);
 }
 
-std::vector<Tree::ListedRun> Tree::ListAll() const {
-  struct Kinds {
-    std::uint64_t known = 0;  // keys
-    std::uint64_t ribbon = 0;
-  };
-  std::map<std::pair<int, int>, std::pair<TableSum, Kinds>> all;
+std::vector<Tree::ListedTables> Tree::ListAll() const {
+  constexpr double kClassesPerBit = 4.0;
+  constexpr double kMostBits = 1000.0;  // which few keys may have
+  std::map<std::tuple<std::pair<int, int>, int, std::optional<bool>>, TableSum> all;
   for (const Table& table : live_) {
-    auto& [sum, kinds] = all[ClassOf(table.level, table.keys)];
-    sum.Add(table.keys, table.filter_bytes);
-    kinds.known += table.ribbon ? table.keys : 0;
-    kinds.ribbon += table.ribbon.value_or(false) ? table.keys : 0;
+    const double bits = 8.0 * Real(table.filter_bytes) / std::max(1.0, Real(table.keys));
+    const int bits_class = static_cast<int>(kClassesPerBit * std::min(bits, kMostBits));
+    all[{ClassOf(table.level, table.keys), bits_class, table.ribbon}].Add(table.keys,
+                                                                          table.filter_bytes);
   }
-  std::vector<ListedRun> runs;
-  runs.reserve(all.size());
-  for (const auto& [place, run] : all) {
-    const auto& [sum, kinds] = run;
-    ListedRun& listed = runs.emplace_back(ListedRun{place.first, sum, std::nullopt});
-    if (kinds.known != 0) listed.ribbon = 2 * kinds.ribbon >= kinds.known;
+  std::vector<ListedTables> listed;
+  listed.reserve(all.size());
+  for (const auto& [alike, sum] : all) {
+    const auto& [place, bits_class, ribbon] = alike;
+    listed.push_back({place.first, place.second, ribbon, sum});
   }
-  return runs;
+  return listed;
 }
 
 }  // namespace exactbloom::tree

@@ -134,17 +134,22 @@ class Tree {
   std::uint64_t TablesWithoutFilter() const;
 
   // The family as it will be when the job has ended.
-  //   keys   of the table that asks, or expected of it; 0: not known
-  TreeView For(JobId job, std::uint64_t keys, bool ribbon) const;
+  //   level  of the table that asks, for a job that is not known
+  //   keys   of that table, or expected of it; 0: not known
+  TreeView For(JobId job, int level, std::uint64_t keys, bool ribbon) const;
   // Of filters of flushes: the mean of recent ones, or else of the tables of level 0; 0: not known.
   std::uint64_t FlushKeys() const;
 
-  struct ListedRun {
+  // Tables of a run, or of runs of level 0 of about the same size, whose filters are alike: in
+  // their bits per key, and in their kind.
+  struct ListedTables {
     int level = 0;
-    TableSum sum;                // tables without filters among them
-    std::optional<bool> ribbon;  // of most keys; nothing: not known of any
+    int size_class = 0;
+    std::optional<bool> ribbon;  // nothing: not known
+    TableSum sum;                // those without filters are listed, too
   };
-  std::vector<ListedRun> ListAll() const;
+  // By level and size class.
+  std::vector<ListedTables> ListAll() const;
 
  private:
   struct Table {
@@ -178,6 +183,7 @@ class Tree {
   void DiscardLive(const std::vector<std::uint64_t>& numbers);
   void ForgetLostJobs(std::uint64_t thread, JobId job);
   void ForgetGone();
+  std::vector<std::uint64_t> InputsDownTo(int level) const;
   void Estimate(const Listing& listing, double bits_per_key);
 
   std::vector<Table> making_;

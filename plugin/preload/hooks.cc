@@ -264,6 +264,16 @@ char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr) {
   return CallCore(&Core::sorted_runs, errptr, db);
 }
 
+char* exactbloom_measured_reads(rocksdb_t* db, char** errptr) {
+  return CallCore(&Core::measured_reads, errptr, db);
+}
+
+void exactbloom_measure_levels(unsigned char on, char** errptr) {
+  CallCore(&Core::measure_levels, errptr, on);
+}
+
+char* exactbloom_measured_levels(char** errptr) { return CallCore(&Core::measured_levels, errptr); }
+
 void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
   CallCore(&Core::set_memory_budget, errptr, name, size);
 }

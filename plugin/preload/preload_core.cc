@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "../c_binding/c_policy.h"
-#include "../out_of_memory.h"
+#include "../exception_barrier.h"
 #include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
@@ -36,7 +36,7 @@ class OpenCall {
   bool IsOutermost() const { return open_calls == 1; }
 };
 
-// Returns what `fill` returns, or nothing if out of memory.
+// Returns what `fill` returns, or nothing if it throws.
 template <typename Fill>
 auto TryFill(Fill fill) {
   return ResultOr(std::optional<decltype(fill())>(), fill);
@@ -209,6 +209,9 @@ constexpr Core kCore = {EXACTBLOOM_VERSION,
                         exactbloom_options_add_tree_listener,
                         exactbloom_follow_database,
                         exactbloom_sorted_runs,
+                        exactbloom_measured_reads,
+                        exactbloom_measure_levels,
+                        exactbloom_measured_levels,
                         exactbloom_set_memory_budget,
                         exactbloom_memory_budget_use,
                         NewPolicy,

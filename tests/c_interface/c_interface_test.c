@@ -74,6 +74,8 @@ static void test_errors(void) {
   EXPECT(has(error, "the database is NULL"), error);
   EXPECT(exactbloom_sorted_runs(NULL, &error) == NULL, "runs");
   EXPECT(has(error, "the database is NULL"), error);
+  EXPECT(exactbloom_measured_reads(NULL, &error) == NULL, "reads");
+  EXPECT(has(error, "the database is NULL"), error);
   free(error);
 }
 
@@ -89,6 +91,27 @@ static const char* path_of(const char* directory, const char* name) {
   return path;
 }
 
+/* Expects what RocksDB counted in those lookups: one table of level 0 denied so many keys. */
+static void expect_measured(rocksdb_t* db, long stopped) {
+  char* error = NULL;
+  char expected[64];
+  rocksdb_perfcontext_t* context = rocksdb_perfcontext_create();
+  char* reads = exactbloom_measured_reads(db, &error);
+  char* levels = exactbloom_measured_levels(&error);
+  EXPECT(error == NULL, error);
+  sprintf(expected, "keys %ld %ld 10000 ", stopped, 20000 - stopped);
+  EXPECT(has(reads, expected), reads);
+  EXPECT(has(reads, "\nprefixes 0 0 0 0\nseeks 0 0 0 0\nlookups 20000 10000 "), reads);
+  sprintf(expected, "0 %ld %ld 10000 ", stopped, 20000 - stopped);
+  EXPECT(levels != NULL && strncmp(levels, expected, strlen(expected)) == 0, levels);
+  rocksdb_free(reads);
+  rocksdb_free(levels);
+  exactbloom_measure_levels(1, &error);
+  rocksdb_perfcontext_reset(context);
+  exactbloom_measure_levels(0, &error);
+  rocksdb_perfcontext_destroy(context);
+}
+
 /* Opens a database with these options, and expects its filters to stop at least so many of the
    lookups. */
 static void expect_database(rocksdb_options_t* options, const char* directory, const char* name,
@@ -98,9 +121,15 @@ static void expect_database(rocksdb_options_t* options, const char* directory, c
   unsigned long sum = 0;
   rocksdb_t* db = rocksdb_open(options, path_of(directory, name), &error);
   EXPECT(db != NULL, error);
+  rocksdb_set_perf_level(rocksdb_enable_count);
+  exactbloom_measure_levels(1, &error);
   const long stopped = stopped_lookups(db, options, &sum);
+  exactbloom_measure_levels(0, &error);
+  rocksdb_set_perf_level(rocksdb_disable);
+  EXPECT(error == NULL, error);
   sprintf(shown, "%ld", stopped);
   EXPECT(stopped > least && stopped <= 10000, shown);
+  expect_measured(db, stopped);
   error = NULL;
   exactbloom_follow_database(db, NULL, 0, &error);
   const int follows = error == NULL;
@@ -146,6 +175,19 @@ static void test_names(const char* directory) {
   expect_database(options, directory, "names", 9900);
 }
 
+static void test_without_statistics(const char* directory) {
+  char* error = NULL;
+  rocksdb_options_t* options = rocksdb_options_create();
+  rocksdb_options_set_create_if_missing(options, 1);
+  rocksdb_t* db = rocksdb_open(options, path_of(directory, "uncounted"), &error);
+  EXPECT(db != NULL, error);
+  EXPECT(exactbloom_measured_reads(db, &error) == NULL, "reads");
+  EXPECT(has(error, "no statistics"), error);
+  rocksdb_free(error);
+  rocksdb_close(db);
+  rocksdb_options_destroy(options);
+}
+
 static void test_listener(const char* directory) {
   char* error = NULL;
   rocksdb_options_t* options = new_options();
@@ -168,6 +210,7 @@ int main(int argc, char** argv) {
   test_policy(argv[1]);
   test_names(argv[1]);
   test_listener(argv[1]);
+  test_without_statistics(argv[1]);
   if (failures == 0) puts("c_interface_test: passed");
   return failures == 0 ? 0 : 1;
 }

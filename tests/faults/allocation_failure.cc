@@ -11,9 +11,17 @@ thread_local AllocationFailure* active = nullptr;
 
 }  // namespace
 
-AllocationFailure::Switch::Switch(AllocationFailure* failure) { active = failure; }
+AllocationFailure::Switch::Switch(AllocationFailure* failure) {
+  active = failure;
+  throw_failure = Throw;
+}
 
 AllocationFailure::Switch::~Switch() { active = nullptr; }
+
+void AllocationFailure::Throw() {
+  if (active != nullptr && active->thrown_ == Thrown::kOther) throw OtherException();
+  throw std::bad_alloc();
+}
 
 bool AllocationFailure::Strikes() {
   if (active == nullptr) return false;

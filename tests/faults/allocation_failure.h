@@ -9,11 +9,16 @@ namespace exactbloom::faults {
 // Whether only the chosen allocation fails, or all from it on.
 enum class Shortage { kOneAllocation, kAllThatFollow };
 
+// What is thrown then: any other exception stands for what a standard library or a program's own
+// object may throw in the same place.
+enum class Thrown { kBadAlloc, kOther };
+struct OtherException {};
+
 class AllocationFailure {
  public:
   // The allocation of that number fails, counted from one within Run, on the calling thread.
-  AllocationFailure(std::uint64_t number, Shortage shortage)
-      : number_(number), shortage_(shortage) {}
+  AllocationFailure(std::uint64_t number, Shortage shortage, Thrown thrown = Thrown::kBadAlloc)
+      : number_(number), shortage_(shortage), thrown_(thrown) {}
   AllocationFailure(const AllocationFailure&) = delete;
   AllocationFailure& operator=(const AllocationFailure&) = delete;
 
@@ -25,6 +30,8 @@ class AllocationFailure {
 
   // Whether an allocation failed so far.
   bool HasHappened() const { return count_ >= number_; }
+
+  std::uint64_t Allocations() const { return count_; }
 
   // Counts one more allocation of this thread; true if it is to fail.
   static bool Strikes();
@@ -38,8 +45,11 @@ class AllocationFailure {
     Switch& operator=(const Switch&) = delete;
   };
 
+  static void Throw();
+
   std::uint64_t number_;
   Shortage shortage_;
+  Thrown thrown_;
   std::uint64_t count_ = 0;
 };
 
@@ -51,21 +61,32 @@ auto Starve(Function function) {
 }
 
 // Calls `attempt` with the first allocation failing, with the second, and so on until none fails;
-// beyond `each` in growing steps. First each fails alone, then all that follow as well. Returns how
-// many attempts met a failure.
+// beyond `each` in growing steps. Returns how many attempts met a failure.
 template <typename Attempt>
-std::uint64_t FailEachAllocation(Attempt attempt, std::uint64_t each = 64) {
+std::uint64_t FailEachAllocation(Attempt attempt, std::uint64_t each, Shortage shortage,
+                                 Thrown thrown) {
   constexpr std::uint64_t kStepsPerFactor = 3;
   std::uint64_t failures = 0;
-  for (const Shortage shortage : {Shortage::kOneAllocation, Shortage::kAllThatFollow}) {
-    for (std::uint64_t number = 1;; ++failures) {
-      AllocationFailure failure(number, shortage);
-      attempt(failure);
-      if (!failure.HasHappened()) break;
-      number += number < each ? 1 : number / kStepsPerFactor;
-    }
+  for (std::uint64_t number = 1;; ++failures) {
+    AllocationFailure failure(number, shortage, thrown);
+    attempt(failure);
+    if (!failure.HasHappened()) return failures;
+    number += number < each ? 1 : number / kStepsPerFactor;
   }
-  return failures;
+}
+
+// The same: first each fails alone, then all that follow as well.
+template <typename Attempt>
+std::uint64_t FailEachAllocation(Attempt attempt, std::uint64_t each = 64) {
+  return FailEachAllocation(attempt, each, Shortage::kOneAllocation, Thrown::kBadAlloc) +
+         FailEachAllocation(attempt, each, Shortage::kAllThatFollow, Thrown::kBadAlloc);
+}
+
+// And then each throws another exception.
+template <typename Attempt>
+std::uint64_t ThrowAtEachAllocation(Attempt attempt, std::uint64_t each = 64) {
+  return FailEachAllocation(attempt, each) +
+         FailEachAllocation(attempt, each, Shortage::kOneAllocation, Thrown::kOther);
 }
 
 }  // namespace exactbloom::faults

@@ -25,8 +25,8 @@ namespace exactbloom {
 namespace {
 
 using faults::AllocationFailure;
-using faults::FailEachAllocation;
 using faults::FamilyDatabase;
+using faults::ThrowAtEachAllocation;
 using rocksdb::FilterBitsBuilder;
 using rocksdb::FilterBitsReader;
 using rocksdb::Slice;
@@ -121,7 +121,7 @@ class GuardedListener : public rocksdb::EventListener {
 TEST(OutOfMemoryWithATree, NoKeyIsLostAndTheTreeIsKnownAgain) {
   constexpr std::uint64_t kFew = 40;
   std::uint64_t attempts = 0;
-  const std::uint64_t failures = FailEachAllocation(
+  const std::uint64_t failures = ThrowAtEachAllocation(
       [&](AllocationFailure& failure) {
         std::mutex mutex;
         std::atomic<bool> is_on = true;

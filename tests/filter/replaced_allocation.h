@@ -10,9 +10,12 @@ namespace exactbloom {
 void* AllocateOrNull(std::size_t size);
 void Free(void* memory) noexcept;
 
+// Throws what the operators throw where there is no memory.
+inline void (*throw_failure)() = [] { throw std::bad_alloc(); };
+
 inline void* Allocate(std::size_t size) {
   void* memory = AllocateOrNull(size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) throw_failure();
   return memory;
 }
 

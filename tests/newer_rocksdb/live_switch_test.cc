@@ -289,6 +289,35 @@ TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
   }
 }
 
+// FollowDatabase uses the policy that a family had when it asked, though SetOptions frees it.
+TEST_F(LiveSwitch, WhileTheDatabaseIsFollowed) {
+  db_.reset();
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.listeners.push_back(NewTreeListener());
+  db_ = Open(options, path_);
+  std::atomic<bool> stopped{false};
+  std::atomic<std::uint64_t> followed{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!stopped) {
+        EXPECT_TRUE(FollowDatabase(db_.get()).ok());
+        ++followed;
+      }
+    });
+  }
+  constexpr int kSwitches = 200;
+  for (int i = 0; i < kSwitches || followed < kSwitches; ++i) {
+    const std::string policy =
+        "{id=exactbloom;memory_budget=" + std::to_string(i % 7 + 1) + "M;budget=followed}";
+    EXPECT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), policy).ok());
+  }
+  stopped = true;
+  for (std::thread& thread : threads) thread.join();
+  const std::uint64_t bound = GetMemoryBudgetUse("followed").bound;
+  EXPECT_TRUE(bound >= 1 << 20 && bound <= 7 << 20 && bound % (1 << 20) == 0) << bound;
+}
+
 // The size rules from the next table on, since SetOptions does not ask whether it is valid.
 TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
   db_.reset();

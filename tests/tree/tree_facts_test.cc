@@ -80,7 +80,7 @@ struct World {
       truth[level].filter_bytes += FactsOf(number).filter_bytes;
     }
     std::map<int, TableSum> known;
-    for (const Tree::ListedRun& run : tree.ListAll()) {
+    for (const Tree::ListedTables& run : tree.ListAll()) {
       known[run.level].tables += run.sum.tables;
       known[run.level].keys += run.sum.keys;
       known[run.level].filter_bytes += run.sum.filter_bytes;
