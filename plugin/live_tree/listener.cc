@@ -108,7 +108,8 @@ class TreeListener : public rocksdb::EventListener {
       TableInProgress table{info.file_path, info.cf_name, info.job_id, nullptr, false, false};
       {
         const auto lock = Registry::Get().Lock();
-        table.database = Registry::Get().Find(info.db_name, info.cf_name, info.job_id);
+        table.database =
+            Registry::Get().Find(info.db_name, info.cf_name, info.job_id, info.file_path);
       }
       BeginTableInProgress(std::move(table));
     });

@@ -167,7 +167,7 @@ std::shared_ptr<Database> Registry::Find(const rocksdb::DB& root) const {
 }
 
 std::shared_ptr<Database> Registry::Find(const std::string& path, const std::string& family,
-                                         JobId job) const {
+                                         JobId job, const std::string& table) const {
   std::shared_ptr<Database> of_path;
   std::shared_ptr<Database> of_job;
   int paths = 0;
@@ -181,8 +181,10 @@ std::shared_ptr<Database> Registry::Find(const std::string& path, const std::str
     ++jobs;
     of_job = database;
   }
-  if (paths == 1) return of_path;
-  return jobs == 1 ? of_job : nullptr;
+  if (jobs != 0) return jobs == 1 ? of_job : nullptr;
+  const bool is_in_directory =
+      table.compare(0, path.size(), path) == 0 && table.rfind('/') == path.size();
+  return paths == 1 && is_in_directory ? of_path : nullptr;
 }
 
 std::shared_ptr<Database> Registry::FindOwner(const std::string& path, std::uint64_t number) const {

@@ -135,10 +135,12 @@ class Registry {
   std::shared_ptr<Database> FindOrAdd(const rocksdb::DB& root, const std::string& session,
                                       const rocksdb::ColumnFamilyHandle* default_family);
   std::shared_ptr<Database> Find(const rocksdb::DB& root) const;
-  // The database that runs the job. Null if none is known, or if two may: a path names a database
-  // only within its file system.
-  std::shared_ptr<Database> Find(const std::string& path, const std::string& family,
-                                 JobId job) const;
+  // The database that runs the job, or else the one of this path if the table is in its directory:
+  // the worker of a compaction service names the path, too, but has numbers of its own and writes
+  // elsewhere. Null if none is known, or if two may be meant: a path names a database only within
+  // its file system.
+  std::shared_ptr<Database> Find(const std::string& path, const std::string& family, JobId job,
+                                 const std::string& table) const;
   // The database that has the table.
   std::shared_ptr<Database> FindOwner(const std::string& path, std::uint64_t number) const;
   // RocksDB deletes its own handle of the default family when it has closed the database.

@@ -262,6 +262,7 @@ void Tree::CancelJob(JobId job) {
 }
 
 void Tree::Drop(std::uint64_t number) {
+  is_stale_ |= FindLive(number) != nullptr;
   Discard(number);
   ForgetGone();
 }

@@ -110,6 +110,7 @@ class Tree {
   void EndJob(JobId job, const std::vector<EventFile>& inputs,
               const std::vector<EventFile>& outputs);
   void CancelJob(JobId job);
+  // That of a live table, of which no job has told, makes the tree stale.
   void Drop(std::uint64_t number);
   // A listing is taken from now on. One at a time.
   void BeginListing();

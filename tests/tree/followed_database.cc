@@ -215,12 +215,12 @@ std::string FindDifference(rocksdb::DB& db, const KnownOf& known_of) {
   return "";
 }
 
-void ExpectKnownTrees(rocksdb::DB& db) {
+void ExpectKnownTrees(rocksdb::DB& db, Known known) {
   const Clock::time_point end = Clock::now() + kLongestWait;
   std::string difference;
   for (; Clock::now() < end; std::this_thread::sleep_for(kPause)) {
     AwaitQuiet(db);
-    difference = FindDifference(db, [](const std::string&) { return Known::kPartitions; });
+    difference = FindDifference(db, [known](const std::string&) { return known; });
     if (difference.empty()) return;
     ASSERT_TRUE(db.Put({}, KeyOf(0), "value").ok());
     ASSERT_TRUE(db.Flush({}).ok());

@@ -79,9 +79,9 @@ bool AreBytesOf(const TableSum& truth, Known known, std::uint64_t filter_bytes);
 // Returns where what is known of the trees of a quiet database differs from the files, or nothing.
 std::string FindDifference(rocksdb::DB& db, const KnownOf& known_of);
 
-// Expects that what is known of the trees of a quiet database is what the files hold, if need be
-// after the next event, which triggers a snapshot.
-void ExpectKnownTrees(rocksdb::DB& db);
+// Expects that so much is known of the trees of a quiet database, if need be after the next event,
+// which triggers a listing.
+void ExpectKnownTrees(rocksdb::DB& db, Known known = Known::kPartitions);
 
 // Records the most bits per key of the filters after each flush and compaction.
 class FilterWatch : public rocksdb::EventListener {

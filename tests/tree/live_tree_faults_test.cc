@@ -1,12 +1,14 @@
 // What went wrong in live trees before, each by itself.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/table.h>
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -160,6 +162,165 @@ TEST_F(LiveTreeFaults, FollowDatabaseReadsTheFiltersOfAllTablesIfTheyAreFew) {
   const Database db = Open(options, path_);
   ASSERT_TRUE(FollowDatabase(db.get()).ok());
   EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
+}
+
+// A flush that overwrites its keys many times has the filter of one that writes them once, also
+// where snapshots keep all versions.
+TEST_F(LiveTreeFaults, AFlushIsSizedByItsKeysAndNotByItsEntries) {
+  constexpr std::uint64_t kLarge = 40'000;
+  constexpr std::uint64_t kSmall = 300;
+  for (const bool has_partitions : {false, true}) {
+    SCOPED_TRACE(has_partitions);
+    rocksdb::BlockBasedTableOptions tables = PlannedSizes();
+    tables.filter_policy = PolicyOf(AutoOptions());
+    if (has_partitions) PartitionFilters(4'096, &tables);
+    rocksdb::Options options = OptionsWith(tables);
+    options.listeners = {listener_};
+    const auto bits_of = [&](int writes, bool keeps_versions) {
+      const TemporaryDirectory directory;
+      Database db = Open(options, directory.path("db"));
+      PutAndFlush(*db, kLarge);
+      MoveDown(*db, 6);
+      db.reset();
+      db = Open(options, directory.path("db"));
+      std::vector<const rocksdb::Snapshot*> snapshots;
+      for (int i = 0; i < writes; ++i) {
+        for (std::uint64_t key = 0; key < kSmall; ++key) {
+          EXPECT_TRUE(db->Put({}, KeyOf(2 * key), "value").ok());
+        }
+        if (keeps_versions) snapshots.push_back(db->GetSnapshot());
+      }
+      EXPECT_TRUE(db->Flush({}).ok());
+      for (const rocksdb::Snapshot* snapshot : snapshots) db->ReleaseSnapshot(snapshot);
+      return TreesOf(*db).at("default").at(0).BitsPerKey();
+    };
+    const double once = bits_of(1, false);
+    EXPECT_GT(once, 18.0);
+    EXPECT_EQ(bits_of(20, false), once);
+    // Versions make more index partitions, and so more filter partitions.
+    EXPECT_NEAR(bits_of(20, true), once, has_partitions ? 2.5 : 0.0);
+  }
+}
+
+// A path names a database only within its file system.
+TEST_F(LiveTreeFaults, DatabasesOfOnePathInSeveralEnvsDoNotTouchEachOther) {
+  constexpr std::uint64_t kBound = 20'000;
+  ExactBloomOptions policy = BudgetOptions(kBound, 10.0);
+  policy.budget = "one_path";
+  std::vector<std::unique_ptr<rocksdb::Env>> envs;
+  std::vector<Database> databases;
+  for (int i = 0; i < 4; ++i) {
+    rocksdb::Options options = Options(policy);
+    if (i != 0) options.env = envs.emplace_back(rocksdb::NewMemEnv(rocksdb::Env::Default())).get();
+    databases.push_back(Open(options, path_));
+  }
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    rocksdb::DB& db = *databases[i * 7 % 4];
+    if (i % 10 == 9) {
+      EXPECT_TRUE(ForceCompaction(db).ok());
+    } else {
+      PutAndFlush(db, i % 3 == 0 ? 10 : 1'000, "value", i * 1'000);
+    }
+    AwaitQuiet(db);
+    std::uint64_t sum = 0;
+    for (const Database& other : databases) sum += SumOf(TreesOf(*other)).filter_bytes;
+    EXPECT_EQ(GetMemoryBudgetUse("one_path").used, sum) << i;
+    EXPECT_LE(sum, kBound * 102 / 100);
+  }
+  // Of which only table events tell.
+  for (const Database& db : databases) {
+    PutAndFlush(*db, 10);
+    AwaitQuiet(*db);
+    EXPECT_TRUE(CompactAllFiles(*db, db->DefaultColumnFamily()).ok());
+    ExpectKnownTrees(*db, Known::kKeys);
+  }
+  databases.clear();
+  EXPECT_EQ(GetMemoryBudgetUse("one_path").used, 0U);
+}
+
+// The worker of a compaction service has the primary's path, and numbers of its own.
+TEST_F(LiveTreeFaults, TablesOfACompactionServicesWorkerAreNotTheDatabases) {
+  ExactBloomOptions policy = BudgetOptions(1'000'000, 10.0);
+  policy.budget = "worker";
+  rocksdb::Options options = Options(policy);
+  options.disable_auto_compactions = true;
+  const Database db = Open(options, path_);
+  for (std::uint64_t i = 0; i < 2; ++i) PutAndFlush(*db, 1'000, "value", i * 1'000);
+  const std::uint64_t used = GetMemoryBudgetUse("worker").used;
+  for (int number = 1; number < 60; ++number) {
+    rocksdb::TableFileCreationInfo table;
+    table.db_name = path_;
+    table.cf_name = rocksdb::kDefaultColumnFamilyName;
+    table.file_path = directory_.path("worker") + "/0000" + std::to_string(number) + ".sst";
+    table.job_id = 1;
+    table.reason = rocksdb::TableFileCreationReason::kCompaction;
+    table.table_properties.num_entries = table.table_properties.num_filter_entries = 40'000;
+    table.table_properties.filter_size = 50'000;
+    if (number % 2 == 0) table.status = rocksdb::Status::IOError();
+    listener_->OnTableFileCreationStarted(table);
+    listener_->OnTableFileCreated(table);
+  }
+  EXPECT_EQ(GetMemoryBudgetUse("worker").used, used);
+  for (std::uint64_t i = 2; i < 6; ++i) PutAndFlush(*db, 1'000, "value", i * 1'000);
+  EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
+  EXPECT_EQ(GetMemoryBudgetUse("worker").used, SumOf(TreesOf(*db)).filter_bytes);
+}
+
+// Tables are opened late by one thread.
+class SlowFileSystem : public rocksdb::FileSystemWrapper {
+ public:
+  SlowFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "SlowFileSystem"; }
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& path,
+                                        const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                                        rocksdb::IODebugContext* debug) override {
+    if (std::this_thread::get_id() == slow_) {
+      if (!was_reached_.exchange(true)) reached_.set_value();
+      end_.wait();
+    }
+    return FileSystemWrapper::NewRandomAccessFile(path, options, file, debug);
+  }
+
+  // The calling thread waits from now on.
+  void SlowDown() { slow_ = std::this_thread::get_id(); }
+  std::future<void> Reached() { return reached_.get_future(); }
+  void End() { ended_.set_value(); }
+
+ private:
+  std::atomic<std::thread::id> slow_{};
+  std::atomic<bool> was_reached_ = false;
+  std::promise<void> reached_;
+  std::promise<void> ended_;
+  const std::shared_future<void> end_ = ended_.get_future().share();
+};
+
+TEST_F(LiveTreeFaults, TheFirstFlushWaitsForNobodysFileReads) {
+  constexpr auto kLongest = std::chrono::seconds(20);
+  rocksdb::Options options = Options(AutoOptions());
+  options.disable_auto_compactions = true;
+  options.target_file_size_base = 4 << 10;
+  {
+    const Database db = Open(options, path_);
+    PutAndFlush(*db, 10'000);
+    ASSERT_TRUE(ForceCompaction(*db).ok());
+    ASSERT_GT(SumOf(TreesOf(*db)).tables, 20U);
+  }
+  const auto files = std::make_shared<SlowFileSystem>();
+  const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(files);
+  options.env = env.get();
+  options.max_open_files = 12;
+  const Database db = Open(options, path_);
+  std::thread follower([&] {
+    files->SlowDown();
+    EXPECT_TRUE(FollowDatabase(db.get()).ok());
+  });
+  EXPECT_EQ(files->Reached().wait_for(kLongest), std::future_status::ready);
+  auto flush = std::async(std::launch::async, [&] { PutAndFlush(*db, 1'000, "value", 10'000); });
+  EXPECT_EQ(flush.wait_for(kLongest), std::future_status::ready);
+  files->End();
+  flush.wait();
+  follower.join();
 }
 
 }  // namespace

@@ -450,5 +450,18 @@ TEST(TreeFacts, ALostFlushIsForgotten) {
   EXPECT_FALSE(tree.IsRunning(1));
 }
 
+// CompactFiles fires no events of a job; of another database of the same path its tables may be.
+TEST(TreeFacts, ALiveTableThatIsDeletedWasReplacedByUnknownOnes) {
+  Tree tree;
+  tree.BeginListing();
+  tree.Replace({{{1, 0, 100, 1'000, std::nullopt}, {2, 0, 100, 1'000, std::nullopt}}}, 10.0);
+  tree.BeginJob({1, false, 1, 5}, 0, {{1, 0, {}}});
+  tree.EndJob(1, {{1, 0, {}}}, {{3, 1, TableFacts{100, 125}}});
+  tree.Drop(1);
+  EXPECT_FALSE(tree.IsStale());
+  tree.Drop(2);
+  EXPECT_TRUE(tree.IsStale());
+}
+
 }  // namespace
 }  // namespace exactbloom::tree

@@ -149,8 +149,9 @@ class RandomProcess : public RandomSurroundings {
     tree::Registry& registry = tree::Registry::Get();
     const auto lock = registry.Lock();
     for (const std::string& path : paths_) {
-      EXPECT_EQ(registry.Find(path, "default", tree::kNoJob), nullptr) << path;
-      EXPECT_EQ(registry.Find(path + ".checkpoint", "default", tree::kNoJob), nullptr) << path;
+      for (const std::string& of : {path, path + ".checkpoint"}) {
+        EXPECT_EQ(registry.Find(of, "default", tree::kNoJob, of + "/000001.sst"), nullptr) << of;
+      }
     }
     for (const std::string& name : budgets_) {
       const tree::Budget* const budget = registry.FindBudget(name);
