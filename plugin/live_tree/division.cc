@@ -72,6 +72,8 @@ Share Divide(const DivisionOptions& options, const TreeView& view,
   share.most_bits_per_key = LeftBy(*budget, view);
   const double floor = std::min(wanted, Floor(options, share, *budget));
   share.is_budget_spent = share.most_bits_per_key < std::min(1.0, wanted);
+  share.is_spent_by_inputs =
+      share.is_budget_spent && kBitsPerByte * view.input_filter_bytes >= view.keys_to_write;
   share.is_floor = floor > share.most_bits_per_key;
   share.most_bits_per_key = std::max(share.most_bits_per_key, floor);
   share.bits_per_key = std::min(wanted, share.most_bits_per_key);

@@ -88,6 +88,7 @@ struct Share {
   double bits_per_key = 0.0;
   double most_bits_per_key = kMaxBitsPerKey;  // that the bound leaves
   bool is_budget_spent = false;               // that is less than one
+  bool is_spent_by_inputs = false;            // and would not be without the job's inputs
   bool is_floor = false;                      // and the table gets more
   // All runs of the family, the table's last, and what they would get if all were made anew.
   std::vector<analysis::EqualRuns> runs;

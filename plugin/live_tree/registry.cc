@@ -72,7 +72,8 @@ std::vector<analysis::EqualRuns> Budget::RunsBeside(const Family& own) const {
   others.reserve(classes_.size());
   for (const auto& [size, sum] : classes_) {
     const auto of_own = own.counted_runs.find(size);
-    const Runs part = of_own == own.counted_runs.end() ? Runs() : of_own->second;
+    const bool has_own = own.budget == this && of_own != own.counted_runs.end();
+    const Runs part = has_own ? of_own->second : Runs();
     const std::uint64_t count = sum.count - part.count;
     if (count == 0) continue;
     others.push_back({Real(sum.keys - part.keys) / Real(count), Real(count), size.second});

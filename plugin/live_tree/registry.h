@@ -111,6 +111,7 @@ struct Database {
   bool has_read_files = false;  // the properties of its default family's tables
   std::chrono::steady_clock::time_point next_listing;
   bool is_spent_logged = false;    // that a budget is spent
+  bool are_inputs_logged = false;  // or that the inputs of a compaction take it
   std::uint64_t logged_bound = 0;  // Budget::set_at() of the bound that was logged last
 
   Family* Find(const std::string& name);

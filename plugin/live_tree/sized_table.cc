@@ -45,20 +45,26 @@ struct Log {
   }
 };
 
-void AddBudget(const Budget& budget, bool is_spent, Database& database, Log& log) {
+void AddBudget(const Budget& budget, const Share& share, Database& database, Log& log) {
+  const auto bound = static_cast<unsigned long long>(budget.bound());
   if (database.logged_bound != budget.set_at()) {
     database.logged_bound = budget.set_at();
     log.lines.push_back(Log::Format(
         "memory budget '%s': the bound is %llu bytes, filters of %zu column families take %llu",
-        budget.name().c_str(), static_cast<unsigned long long>(budget.bound()),
-        budget.families().size(), static_cast<unsigned long long>(budget.held().all)));
+        budget.name().c_str(), bound, budget.families().size(),
+        static_cast<unsigned long long>(budget.held().all)));
   }
-  if (!is_spent || database.is_spent_logged) return;
-  database.is_spent_logged = true;
+  bool& is_logged =
+      share.is_spent_by_inputs ? database.are_inputs_logged : database.is_spent_logged;
+  if (!share.is_budget_spent || std::exchange(is_logged, true)) return;
   log.warning = Log::Format(
-      "the filters take all of the memory budget '%s' of %llu bytes; new ones get less than one "
-      "bit per key until compactions free some",
-      budget.name().c_str(), static_cast<unsigned long long>(budget.bound()));
+      share.is_spent_by_inputs
+          ? "the inputs of a compaction hold the memory budget '%s' of %llu bytes until it ends, "
+            "so its tables get less than one bit per key; raise the bound by SetMemoryBudget() "
+            "while it runs, or compact once more"
+          : "the filters take all of the memory budget '%s' of %llu bytes; new ones get less than "
+            "one bit per key until compactions free some",
+      budget.name().c_str(), bound);
 }
 
 void AddShare(const Share& share, int level, Family& family, Log& log) {
@@ -187,7 +193,7 @@ double SizedTable::BitsPerKey(std::uint64_t keys) {
     Count(*family, static_cast<std::uint64_t>(counted * Real(keys) / 8.0),
           options_.division.ribbon);
     if (options_.budget != nullptr) {
-      AddBudget(*options_.budget, share.is_budget_spent, *database_, log);
+      AddBudget(*options_.budget, share, *database_, log);
     }
     AddShare(share, level_, *family, log);
   }
