@@ -86,8 +86,9 @@ char* exactbloom_measured_levels(char** errptr);
 void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr);
 
 /* Returns what a memory budget is used for, in bytes: the lines "bound BYTES" and "used BYTES", and
-   for each column family "BYTES FAMILY PATH". The caller frees it with rocksdb_free() or free().
-   Returns NULL and an error for a NULL name and when memory is short. */
+   for each column family "BYTES TABLES FAMILY PATH", with the number of its tables that have no
+   filter or one that lets all keys pass. The caller frees it with rocksdb_free() or free(). Returns
+   NULL and an error for a NULL name and when memory is short. */
 char* exactbloom_memory_budget_use(const char* name, char** errptr);
 
 #ifdef __cplusplus

@@ -6,9 +6,9 @@
 // database, thread or language; those without a name share the one of the empty name. The filters
 // of live tables and of tables in the making stay within the bound, and are divided among all
 // sorted runs of all these databases so that lookups waste the fewest reads. Filters that were
-// there when a database was opened or came by ingestion, or when the bound was lowered, may exceed
-// it: new tables then get none until compactions have replaced the others, but for the smallest
-// runs, whose filters take up to 2% of the bound in spite of it.
+// there when a database was opened or came by ingestion or import, or when the bound was lowered,
+// may exceed it: new tables then get none until compactions have replaced the others, but for the
+// smallest runs, whose filters take up to 2% of the bound in spite of it.
 //
 // Call FollowDatabase (tree_listener.h) after DB::Open; without it a column family counts from its
 // first flush or compaction on. The preloaded object calls it.

@@ -34,11 +34,12 @@ inline constexpr char kTreeListenerName[] = "exactbloom_tree";
 // itself never throws.
 std::shared_ptr<rocksdb::EventListener> NewTreeListener();
 
-// Lists the tables of a database that has just been opened, so that its filters count in memory
-// budgets from now on (memory_budget.h), and reads how many bytes they take: of at most 64 tables
-// of each level below level 0 and of those of level 0, from which the others follow. Without this
-// call a column family counts from its first flush or compaction on, and its older filters are
-// taken to have bits_per_key.
+// Lists the tables of a database that has just been opened, or of column families that were
+// imported, so that their filters count in memory budgets from now on (memory_budget.h), and reads
+// how many keys and bytes they have: of at most 64 tables of each level below level 0 and of those
+// of level 0, from which the others follow. Without this call a column family counts from its first
+// flush or compaction on. Of the default one the filters are read then; those of others are taken
+// to have bits_per_key, and as many keys per entry as their tables that are known.
 //   db         as DB::Open or the like returned it, with a tree listener; a StackableDB is followed
 //              by the database that it is on. One that only reads is not followed
 //   families   handles of the column families; that of the default one may be left out. Others that

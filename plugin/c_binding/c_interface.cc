@@ -182,7 +182,8 @@ char* exactbloom_memory_budget_use(const char* name, char** errptr) {
     const exactbloom::MemoryBudgetUse use = exactbloom::GetMemoryBudgetUse(name);
     lines << "bound " << use.bound << "\nused " << use.used << '\n';
     for (const auto& family : use.families) {
-      lines << family.filter_bytes << ' ' << family.column_family << ' ' << family.database << '\n';
+      lines << family.filter_bytes << ' ' << family.tables_without_filter << ' '
+            << family.column_family << ' ' << family.database << '\n';
     }
     return Status::OK();
   });

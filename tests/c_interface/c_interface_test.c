@@ -203,6 +203,30 @@ static void test_listener(const char* directory) {
   expect_database(options, directory, "listener", 9800);
 }
 
+/* Bytes, tables without a filter, family and path. */
+static void test_budget(const char* directory) {
+  char* error = NULL;
+  unsigned long sum = 0;
+  rocksdb_options_t* options = new_options();
+  exactbloom_options_set_filter_policy(options, "{id=exactbloom;memory_budget=1M;budget=of_c}",
+                                       &error);
+  EXPECT(error == NULL, error);
+  rocksdb_t* db = rocksdb_open(options, path_of(directory, "budget"), &error);
+  EXPECT(db != NULL, error);
+  stopped_lookups(db, options, &sum);
+  char* use = exactbloom_memory_budget_use("of_c", &error);
+  EXPECT(error == NULL && has(use, "bound 1048576\nused ") && has(use, " 0 default "), use);
+  rocksdb_free(use);
+  exactbloom_set_memory_budget("of_c", "6", &error);
+  EXPECT(error == NULL, error);
+  stopped_lookups(db, options, &sum);
+  use = exactbloom_memory_budget_use("of_c", &error);
+  EXPECT(has(use, "bound 6\nused ") && has(use, " 1 default "), use);
+  rocksdb_free(use);
+  rocksdb_close(db);
+  rocksdb_options_destroy(options);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   EXPECT(strcmp(exactbloom_version(), EXACTBLOOM_VERSION) == 0, exactbloom_version());
@@ -211,6 +235,7 @@ int main(int argc, char** argv) {
   test_names(argv[1]);
   test_listener(argv[1]);
   test_without_statistics(argv[1]);
+  test_budget(argv[1]);
   if (failures == 0) puts("c_interface_test: passed");
   return failures == 0 ? 0 : 1;
 }
