@@ -211,14 +211,15 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
   std::vector<std::uint64_t> replaced;
   double keys_of_level0 = 0.0;
   double moved_keys = 0.0;
-  double replaced_keys = 0.0;
+  TableSum read;
   double written_keys = 0.0;
+  bool are_known = true;
   for (const EventFile& input : inputs) {
     const bool is_moved = Has(out, input.number);
     if (!is_moved) replaced.push_back(input.number);
     const Table* const table = FindLive(input.number);
     if (table == nullptr) continue;
-    if (!is_moved) replaced_keys += Real(table->keys);
+    if (!is_moved) read.Add(table->keys, table->filter_bytes);
     if (table->level != 0) continue;
     keys_of_level0 += Real(table->keys);
     if (is_moved) moved_keys += Real(table->keys);
@@ -235,13 +236,19 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
       table->level = output.level;
       table->changed = live_change_ = ++change_;
     }
+    // The worker of a compaction service tells no properties; the next listing estimates them.
+    if (!table->is_exact && table->keys == 0) {
+      table->keys = read.keys / outputs.size();
+      table->filter_bytes = read.filter_bytes / outputs.size();
+    }
+    are_known &= table->is_exact;
     written_keys += Real(table->keys);
     if (is_flush && table->keys != 0) {
       flush_keys_ = flush_keys_ == 0 ? table->keys : (flush_keys_ + table->keys) / 2;
     }
   }
-  if (replaced_keys != 0.0 && !outputs.empty()) {
-    const double part = std::min(1.0, written_keys / replaced_keys);
+  if (are_known && read.keys != 0 && !outputs.empty()) {
+    const double part = std::min(1.0, written_keys / Real(read.keys));
     const auto [mean, is_first] = kept_part_.try_emplace(outputs[0].level, part);
     if (!is_first) mean->second = (mean->second + part) / 2.0;
   }

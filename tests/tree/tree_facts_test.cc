@@ -450,6 +450,28 @@ TEST(TreeFacts, ALostFlushIsForgotten) {
   EXPECT_FALSE(tree.IsRunning(1));
 }
 
+std::uint64_t KeysOf(const Tree& tree) {
+  std::uint64_t keys = 0;
+  for (const auto& run : tree.ListAll()) keys += run.sum.keys;
+  return keys;
+}
+
+// A compaction service's tables come without properties. They count as their inputs do, until a
+// listing.
+TEST(TreeFacts, TablesThatNothingIsToldOfCountAsTheirInputs) {
+  Tree tree;
+  const std::vector<EventFile> inputs = {{1, 0, TableFacts{100, 125}},
+                                         {2, 0, TableFacts{300, 375}}};
+  tree.BeginJob({1, false, 1, 5}, 0, inputs);
+  tree.EndJob(1, inputs, {{3, 1, {}}, {4, 1, {}}});
+  EXPECT_EQ(KeysOf(tree), 400U);
+  EXPECT_EQ(tree.FilterBytes().all, 500U);
+  tree.BeginListing();
+  tree.Replace({{{3, 1, 100, 1'000, std::nullopt}, {4, 1, 300, 3'000, std::nullopt}}}, 20.0);
+  EXPECT_EQ(KeysOf(tree), 400U);
+  EXPECT_EQ(tree.FilterBytes().all, 1'000U);
+}
+
 // CompactFiles fires no events of a job; of another database of the same path its tables may be.
 TEST(TreeFacts, ALiveTableThatIsDeletedWasReplacedByUnknownOnes) {
   Tree tree;
