@@ -45,7 +45,7 @@ void ExpectRefusal(const Status& status, const std::string& words) {
 FilterBlocks BlocksOf(rocksdb::DB& db) {
   const std::vector<TableFilter> tables = ListTableFilters(db);
   EXPECT_EQ(tables.size(), 1U);
-  return tables.empty() ? FilterBlocks() : ReadFilterBlocks(db, tables[0].path);
+  return tables.empty() ? FilterBlocks() : ReadFilterBlocks(db, tables[0].path).value();
 }
 
 FilterPlan PlanOf(std::uint64_t keys, double rate = 0.0) {
@@ -140,7 +140,7 @@ TEST_P(ExactRibbon, SurvivesAnOptionsFile) {
     ExpectPresent(*again, kKeys);
     const TableFilter table = ListTableFilters(*again).at(0);
     EXPECT_EQ(table.policy, "exact_ribbon");
-    const FilterBlocks blocks = ReadFilterBlocks(*again, table.path);
+    const FilterBlocks blocks = ReadFilterBlocks(*again, table.path).value();
     EXPECT_GT(blocks.ribbon, 0U);
     EXPECT_EQ(blocks.hash_seed, text.find("hash_seed=7") == std::string::npos ? 0U : 7U);
   }

@@ -33,14 +33,14 @@ double FilterBlocks::Rate(std::uint64_t keys_of_table) const {
   return all == 0.0 ? 1.0 : (passing + (all - static_cast<double>(keys))) / all;
 }
 
-FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {
+std::optional<FilterBlocks> ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {
   FilterBlocks blocks;
   const auto add = [&blocks](std::uint64_t keys, double rate) {
     blocks.keys += keys;
     blocks.passing += static_cast<double>(keys) * rate;
   };
   TableFilter filter;
-  ReadTableFilter(*db.GetFileSystem(), path, &filter, [&](rocksdb::Slice block) {
+  const auto visit = [&](rocksdb::Slice block) {
     const BloomFilterView bloom({block.data(), block.size()});
     const RibbonFilterView ribbon({block.data(), block.size()});
     if (bloom.Status() == BlockStatus::kUsable) {
@@ -53,7 +53,9 @@ FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {
       blocks.hash_seed = ribbon.Description().hash_seed;
       add(ribbon.Description().keys, ribbon.FalsePositiveRate());
     }
-  });
+  };
+  const rocksdb::Status status = ReadTableFilter(*db.GetFileSystem(), path, &filter, visit);
+  if (!status.ok()) return std::nullopt;
   return blocks;
 }
 

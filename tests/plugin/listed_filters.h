@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct FilterBlocks {
   double Rate(std::uint64_t keys_of_table) const;
 };
 
-FilterBlocks ReadFilterBlocks(rocksdb::DB& db, const std::string& path);
+// Returns nothing if a compaction has deleted the table.
+std::optional<FilterBlocks> ReadFilterBlocks(rocksdb::DB& db, const std::string& path);
 
 }  // namespace exactbloom

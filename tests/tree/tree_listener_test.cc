@@ -169,7 +169,7 @@ TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
     ExpectPresent(*db, kKeys + kLogged);
     for (const TableFilter& table : ListTableFilters(*db)) {
       if (table.filter_keys != kLogged) continue;
-      const FilterBlocks blocks = ReadFilterBlocks(*db, table.path);
+      const FilterBlocks blocks = ReadFilterBlocks(*db, table.path).value();
       EXPECT_EQ(ribbon ? blocks.ribbon : blocks.bloom, 1U);
       EXPECT_NEAR(8.0 * static_cast<double>(table.bytes) / kLogged, 10.0, 0.3);
     }
