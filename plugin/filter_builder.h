@@ -32,7 +32,7 @@ class FilterPlan {
 
  private:
   friend class FilterBuilder;
-  explicit FilterPlan(std::variant<BlockPlan, RibbonPlan> plan) : plan_(std::move(plan)) {}
+  explicit FilterPlan(const std::variant<BlockPlan, RibbonPlan>& plan) : plan_(plan) {}
 
   std::variant<BlockPlan, RibbonPlan> plan_;
 };

@@ -53,7 +53,7 @@ char* WriteLines(char** errptr, const Write& write) {
     std::ostringstream lines;
     lines.exceptions(std::ios_base::badbit);
     lines.imbue(std::locale::classic());
-    const Status status = write(lines);
+    Status status = write(lines);
     if (!status.ok()) return status;
     text = strdup(lines.str().c_str());
     return text != nullptr ? status : Status::MemoryLimit();

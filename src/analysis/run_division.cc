@@ -110,6 +110,7 @@ double LargeRibbonRate(double bits_per_key) {
 std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double total_bits) {
   std::vector<double> bits_per_key(runs.size(), 0.0);
   std::vector<double> log_keys;
+  log_keys.reserve(runs.size());
   for (const EqualRuns& run : runs) log_keys.push_back(std::log(run.keys));
   // Divides at this price of a bit, and returns the bits taken.
   const auto divide = [&](double log_price) {
