@@ -194,11 +194,12 @@ void Tree::SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, 
 
 void Tree::FinishTable(std::uint64_t number, JobId job, const TableFacts& facts) {
   StartTable(number, job);
-  Table* table = FindMaking(number);
-  if (table == nullptr) table = FindLive(number);
+  Table* const making = FindMaking(number);
+  Table* const table = making != nullptr ? making : FindLive(number);
   if (table == nullptr) return;
   table->Learn(facts);
-  table->changed = live_change_ = ++change_;
+  table->changed = ++change_;
+  if (making == nullptr) live_change_ = change_;
   is_stale_ |= Find(job) == nullptr;
 }
 

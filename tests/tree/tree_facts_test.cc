@@ -438,6 +438,19 @@ TEST(TreeFacts, AnAllocationThatFailsLeavesATreeThatAListingRepairs) {
   }
 }
 
+// A budget counts a family's runs again when its live tables have changed.
+TEST(TreeFacts, TablesInTheMakingDoNotChangeTheLiveOnes) {
+  Tree tree;
+  tree.BeginJob({1, true, 0, 5}, 0, {});
+  const std::uint64_t before = tree.LiveChange();
+  tree.StartTable(1, 1);
+  tree.SetFilter(1, 125, true, false);
+  tree.FinishTable(1, 1, FactsOf(1));
+  EXPECT_EQ(tree.LiveChange(), before);
+  tree.EndJob(1, {}, FilesOf({1}, 0));
+  EXPECT_NE(tree.LiveChange(), before);
+}
+
 // Events of a job that RocksDB never ends: a thread runs one job at a time.
 TEST(TreeFacts, ALostFlushIsForgotten) {
   Tree tree;
