@@ -42,7 +42,8 @@ std::ostream& operator<<(std::ostream& out, const Sample& sample) {
 class InspectFilters : public ::testing::TestWithParam<Sample> {
  protected:
   void Build(const Sample& sample) {
-    rocksdb::BlockBasedTableOptions table_options;
+    // Else the allocator decides how many bits a filter has.
+    rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
     RegisterFilterPolicies();
     if (std::string(sample.policy) != "none") {
       ASSERT_TRUE(

@@ -109,7 +109,8 @@ TEST_P(Partitions, TakeTheBitsOfWholeFilters) {
     sum_of_whole += whole.BitsPerKey();
     EXPECT_NEAR(partitioned.BitsPerKey(), whole.BitsPerKey(), 0.05 * whole.BitsPerKey()) << i;
   }
-  EXPECT_NEAR(sum / sum_of_whole, 1.0, 0.02);
+  // The moments of compactions differ between two databases, and between two runs by a percent.
+  EXPECT_NEAR(sum / sum_of_whole, 1.0, 0.03);
 }
 
 class PartitionsOfATable : public testing::TestWithParam<std::uint64_t> {};
