@@ -56,6 +56,13 @@ class ExactFiguresTest(unittest.TestCase):
                    *(value for kind in ("standard", "classic") for best in [rate(64, 4, 11, kind)]
                      for value in (best["optimal_k"], best["rate_at_optimal_k"], best["exact"])))
 
+    def test_kinds_and_conjecture_24(self):
+        self.check("docs/theory.md", "with 24 keys in 240 bits and k = 10, #% against #%",
+                   *(100 * rate(240, 24, 10, kind)["exact"] for kind in ("classic", "standard")))
+        classic, standard = (rate(26, 12, 2, kind) for kind in ("classic", "standard"))
+        self.check("docs/theory.md", "the classic k* is # (rate #) and the standard k* # (#, against # for 2)",
+                   classic["optimal_k"], classic["exact"], standard["optimal_k"], standard["rate_at_optimal_k"], standard["exact"])
+
     def test_division_among_runs(self):
         levels = ask("plan", "--levels", "1e3,1e4,1e5", "--bits-per-key", 10, "--no-ribbon")
         bits = [level["bits_per_key"] for level in levels["levels"]]
