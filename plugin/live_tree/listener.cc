@@ -74,7 +74,6 @@ class TreeListener : public rocksdb::EventListener {
           {info.file_number, 0, FactsOf(info.table_properties)}};
       Update(*db, info.cf_name, info.cf_id, outputs,
              [&](Tree& tree) { tree.EndJob(info.job_id, {}, outputs); });
-      WarnOfOtherPolicy(*db, info.cf_name);
     });
   }
 
@@ -99,7 +98,6 @@ class TreeListener : public rocksdb::EventListener {
       // CompactRange may move the outputs to another level after this event.
       const bool may_move = info.compaction_reason == rocksdb::CompactionReason::kManualCompaction;
       if (may_move || !AreKnown(outputs)) MarkStale(*db);
-      WarnOfOtherPolicy(*db, info.cf_name);
     });
   }
 
@@ -203,13 +201,17 @@ class TreeListener : public rocksdb::EventListener {
     const std::shared_ptr<Database> database = Follow(db);
     ListIfWanted(db, database);
     ReadOnce(db, *database);
+    std::string other_policy;
     {
       const auto lock = Registry::Get().Lock();
       Family* const family = id ? database->Find(name, *id) : &database->FindOrAdd(name);
       if (family == nullptr) return;
       for (const EventFile& table : tables) database->owners[table.number] = family;
       Change(*database, *family, change);
+      // It is named once for each family and opening.
+      if (family->other_policy) other_policy.swap(*family->other_policy);
     }
+    if (!other_policy.empty()) WarnOfOtherPolicy(db, name, other_policy);
     ListIfWanted(db, database);
   }
 
@@ -228,22 +230,13 @@ class TreeListener : public rocksdb::EventListener {
     if (!policy.empty()) family.other_policy = std::move(policy);
   }
 
-  // Once for each family and opening.
-  static void WarnOfOtherPolicy(DB& db, const std::string& family_name) {
-    std::string policy;
-    {
-      const std::shared_ptr<Database> database = Follow(db);
-      const auto lock = Registry::Get().Lock();
-      Family* const family = database->Find(family_name);
-      if (family != nullptr && family->other_policy) policy.swap(*family->other_policy);
-    }
-    if (policy.empty()) return;
+  static void WarnOfOtherPolicy(DB& db, const std::string& family, const std::string& policy) {
     rocksdb::Warn(
         db.GetDBOptions().info_log,
         "exactbloom: column family [%s]: its tables have %s, and none of ExactBloom; was it "
         "opened without one, or its table factory replaced after SetFilterPolicy, as "
         "OptimizeForPointLookup does?",
-        family_name.c_str(), policy.c_str());
+        family.c_str(), policy.c_str());
   }
 
   static void MarkStale(DB& db) {

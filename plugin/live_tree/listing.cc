@@ -72,10 +72,12 @@ void Apply(std::map<std::string, Listing>& listings, Database& database) {
 
 }  // namespace
 
-// RocksDB before 7.0 did not count the keys of filters; a filter of prefixes has fewer.
+// RocksDB before 7.0 did not count the keys of filters, and where there is no filter there are
+// none. A range deletion is an entry, but no key.
 TableFacts FactsOf(const rocksdb::TableProperties& properties) {
   const std::uint64_t keys = properties.num_filter_entries;
-  return {keys != 0 ? keys : properties.num_entries, properties.filter_size};
+  const std::uint64_t ranges = std::min(properties.num_range_deletions, properties.num_entries);
+  return {keys != 0 ? keys : properties.num_entries - ranges, properties.filter_size};
 }
 
 std::uint64_t NumberOf(const std::string& path) {

@@ -1,7 +1,6 @@
 #include "registry.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace exactbloom::tree {
 
@@ -54,13 +53,10 @@ void Budget::ReplaceRuns(Family& family, Classes runs) {
 
 // A process may have thousands of runs.
 Budget::Classes Budget::ClassesOf(const Family& family) {
-  constexpr double kClassesPerDoubling = 8.0;
   Classes classes;
   for (const auto& [place, sum] : family.tree.Runs()) {
     const std::uint64_t count = place.first == 0 ? sum.tables : 1;
-    const double keys = Real(sum.keys) / Real(count);
-    const auto size = static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
-    Runs& runs = classes[{size, family.ribbon}];
+    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)), family.ribbon}];
     runs.keys += sum.keys;
     runs.count += count;
   }

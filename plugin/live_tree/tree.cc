@@ -20,10 +20,8 @@ constexpr double kMovesDown = 0.5;
 // Before RocksDB has opened any table.
 constexpr double kEntriesPerByte = 0.01;
 
-std::pair<int, int> ClassOf(int level, std::uint64_t keys) {
-  constexpr double kClassesPerDoubling = 8.0;  // sizes in a class differ by less than a tenth
-  if (level != 0) return {level, 0};
-  return {0, static_cast<int>(kClassesPerDoubling * std::log2(Real(keys) + 1.0))};
+std::pair<int, int> PlaceOf(int level, std::uint64_t keys) {
+  return {level, level == 0 ? SizeClass(Real(keys)) : 0};
 }
 
 std::vector<std::uint64_t> SortedNumbers(const std::vector<EventFile>& files) {
@@ -39,6 +37,11 @@ bool Has(const std::vector<std::uint64_t>& sorted, std::uint64_t number) {
 }
 
 }  // namespace
+
+int SizeClass(double keys) {
+  constexpr double kClassesPerDoubling = 8.0;
+  return static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
+}
 
 std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon) {
   std::vector<analysis::EqualRuns> runs;
@@ -389,7 +392,7 @@ RunSums Tree::Runs(const std::vector<std::uint64_t>& without) const {
     // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
     const bool is_asked = table.keys != 0 && table.filter_bytes != 0;
     if (!is_asked || Has(without, table.number)) continue;
-    runs[ClassOf(table.level, table.keys)].Add(table.keys, table.filter_bytes);
+    runs[PlaceOf(table.level, table.keys)].Add(table.keys, table.filter_bytes);
   }
   return runs;
 }
@@ -479,7 +482,7 @@ std::vector<Tree::ListedTables> Tree::ListAll() const {
   for (const Table& table : live_) {
     const double bits = 8.0 * Real(table.filter_bytes) / std::max(1.0, Real(table.keys));
     const int bits_class = static_cast<int>(kClassesPerBit * std::min(bits, kMostBits));
-    all[{ClassOf(table.level, table.keys), bits_class, table.ribbon}].Add(table.keys,
+    all[{PlaceOf(table.level, table.keys), bits_class, table.ribbon}].Add(table.keys,
                                                                           table.filter_bytes);
   }
   std::vector<ListedTables> listed;

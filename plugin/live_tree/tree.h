@@ -76,6 +76,9 @@ struct TableSum {
   void Add(std::uint64_t more_keys, std::uint64_t bytes);
 };
 
+// Sizes in a class differ by less than a tenth.
+int SizeClass(double keys);
+
 // By level and size class. Each table of level 0 is a sorted run: those of about the same size
 // share a class. A deeper level is one run, of class 0.
 using RunSums = std::map<std::pair<int, int>, TableSum>;
