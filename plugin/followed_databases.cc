@@ -20,14 +20,14 @@ namespace {
 using rocksdb::ColumnFamilyHandle;
 using rocksdb::Status;
 
-// One that only reads does not support ingestion; a writer refuses to ingest no files.
+// A database that only reads does not support ingestion; a writer refuses to ingest no files.
 bool Writes(rocksdb::DB& root) {
   return !root.IngestExternalFile(root.DefaultColumnFamily(), {}, {}).IsNotSupported();
 }
 
-// Null if the family has another policy, or none. DB::SetOptions may replace the policy meanwhile,
-// so the caller shares it.
-std::shared_ptr<const BloomFilterPolicy> PolicyOf(ColumnFamilyHandle& family) {
+// Returns null if the family has another policy, or none. DB::SetOptions may replace the policy
+// meanwhile, so the caller shares it.
+std::shared_ptr<const BloomFilterPolicy> FindPolicy(ColumnFamilyHandle& family) {
   rocksdb::ColumnFamilyDescriptor descriptor;
   if (!family.GetDescriptor(&descriptor).ok()) return nullptr;
   const auto& factory = descriptor.options.table_factory;
@@ -56,7 +56,7 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     std::vector<std::pair<std::string, tree::SizingOptions>> policies;
     for (const auto& [name, handle] : handles) {
       read.push_back(handle);
-      const std::shared_ptr<const BloomFilterPolicy> policy = PolicyOf(*handle);
+      const std::shared_ptr<const BloomFilterPolicy> policy = FindPolicy(*handle);
       if (policy != nullptr && FollowsTree(policy->Options())) {
         policies.emplace_back(name, policy->Sizing());
       }

@@ -13,8 +13,8 @@
 namespace exactbloom {
 namespace {
 
-// Of a filter with the mean keys and bytes of these tables.
-double RateOf(const tree::TableSum& tables, const FilterBuilder& builder) {
+// Returns the rate of a filter with the mean keys and bytes of these tables.
+double PredictRate(const tree::TableSum& tables, const FilterBuilder& builder) {
   const auto plan =
       builder.PlanWithin(tables.keys / tables.tables, tables.filter_bytes / tables.tables);
   return plan ? plan->FalsePositiveRate() : 1.0;
@@ -26,7 +26,7 @@ FilterBuilder NewPlanner(bool ribbon) {
   return std::move(*FilterBuilder::Create(options));
 }
 
-// Tables whose filters are alike, of one of the runs that are listed.
+// Adds up tables of a listed run whose filters are alike.
 struct Part {
   std::size_t runs = 0;  // its place
   tree::TableSum sum;
@@ -69,7 +69,7 @@ std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
     // with more keys.
     const double asked = runs.level == 0 ? tree::Real(part.sum.tables)
                                          : tree::Real(part.sum.keys) / tree::Real(runs.keys);
-    runs.wasted_reads += 1000.0 * asked * RateOf(part.sum, part.ribbon ? ribbon : bloom);
+    runs.wasted_reads += 1000.0 * asked * PredictRate(part.sum, part.ribbon ? ribbon : bloom);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].runs = all[i].level == 0 ? all[i].tables : 1;
