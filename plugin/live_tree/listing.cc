@@ -21,7 +21,7 @@ using rocksdb::ColumnFamilyMetaData;
 // A listing of 12,000 tables takes 19 to 33 ms under the database's mutex: 5 ms in a second. It is
 // the thread's processor time that counts: on a busy machine the mutex is waited for.
 constexpr int kPauseInListings = 200;
-constexpr std::size_t kSample = 64;  // tables of a level whose properties are read
+constexpr std::size_t kSample = 64;  // so many tables of a level have their properties read
 
 Listing ListFamily(const ColumnFamilyMetaData& family) {
   Listing listing;
@@ -35,8 +35,8 @@ Listing ListFamily(const ColumnFamilyMetaData& family) {
   return listing;
 }
 
-// Whether this thread is to list the tables now. It waits for another thread's listing if it is
-// asked for one, or if that is the first, without which no table is sized.
+// Returns whether this thread is to list the tables now. It waits for another thread's listing if
+// it is asked for one, or if that is the first, without which no table is sized.
 bool Begin(Database& database, bool is_asked) {
   auto lock = Registry::Get().Lock();
   while ((is_asked || !database.is_listed) && database.is_being_listed) {
@@ -72,13 +72,15 @@ void Apply(std::map<std::string, Listing>& listings, Database& database) {
 
 }  // namespace
 
-// RocksDB before 7.0 did not count the keys of filters; a filter of prefixes has fewer.
-TableFacts FactsOf(const rocksdb::TableProperties& properties) {
+// RocksDB before 7.0 did not count the keys of filters, and where there is no filter there are
+// none. A range deletion is an entry, but no key.
+TableFacts ReadFacts(const rocksdb::TableProperties& properties) {
   const std::uint64_t keys = properties.num_filter_entries;
-  return {keys != 0 ? keys : properties.num_entries, properties.filter_size};
+  const std::uint64_t ranges = std::min(properties.num_range_deletions, properties.num_entries);
+  return {keys != 0 ? keys : properties.num_entries - ranges, properties.filter_size};
 }
 
-std::uint64_t NumberOf(const std::string& path) {
+std::uint64_t ParseNumber(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   return std::strtoull(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), nullptr, 10);
 }
@@ -113,8 +115,8 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
 
 namespace {
 
-// RocksDB finds tables by key range only, so each range is that of one key and finds one table of
-// each level, or each of level 0.
+// RocksDB finds tables by key range only. A range of one key finds one table of each level, and
+// each of level 0 that has the key in its range.
 std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree) {
   std::vector<std::string> keys;
   for (const rocksdb::LevelMetaData& level : metadata.levels) {
@@ -149,7 +151,7 @@ void ReadProperties(rocksdb::DB& root, Database& database,
       continue;
     }
     std::unordered_map<std::uint64_t, TableFacts> facts;
-    for (const auto& [path, table] : properties) facts[NumberOf(path)] = FactsOf(*table);
+    for (const auto& [path, table] : properties) facts[ParseNumber(path)] = ReadFacts(*table);
     Listing listing = ListFamily(metadata);
     for (Listing::File& file : listing.files) {
       const auto known = facts.find(file.number);
