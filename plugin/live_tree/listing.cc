@@ -32,6 +32,8 @@ Listing ListFamily(const ColumnFamilyMetaData& family) {
           {file.file_number, level.level, file.num_entries, file.size, std::nullopt});
     }
   }
+  std::sort(listing.files.begin(), listing.files.end(),
+            [](const auto& first, const auto& second) { return first.number < second.number; });
   return listing;
 }
 
@@ -53,18 +55,18 @@ bool Begin(Database& database, bool is_asked) {
   return true;
 }
 
-void Apply(std::map<std::string, Listing>& listings, Database& database) {
+void Apply(const std::map<std::string, Listing>& listings, Database& database) {
   std::vector<std::string> dropped;
   for (const auto& [name, family] : database.families) {
     if (listings.count(name) == 0 && family.tree.IsBeingListed()) dropped.push_back(name);
   }
   for (const std::string& name : dropped) database.Forget(name);
-  for (auto& [name, listing] : listings) {
+  for (const auto& [name, listing] : listings) {
     Family& family = database.FindOrAdd(name);
     if (!database.is_listed) family.tree.BeginListing();
     if (!family.tree.IsBeingListed()) continue;
     for (const Listing::File& file : listing.files) database.owners[file.number] = &family;
-    family.tree.Replace(std::move(listing), family.bits_per_key);
+    family.tree.Replace(listing, family.bits_per_key);
     if (family.budget != nullptr) family.budget->Recount(family);
   }
   database.is_listed = true;

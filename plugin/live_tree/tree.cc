@@ -301,10 +301,8 @@ void Tree::BeginListing() {
   listing_began_ = change_;
 }
 
-void Tree::Replace(Listing listing, double bits_per_key) {
+void Tree::Replace(const Listing& listing, double bits_per_key) {
   if (!listing_began_) return;
-  std::sort(listing.files.begin(), listing.files.end(),
-            [](const auto& first, const auto& second) { return first.number < second.number; });
   std::vector<Table> merged;
   merged.reserve(listing.files.size() + live_.size());
   std::vector<std::uint64_t> lost;
@@ -346,10 +344,17 @@ void Tree::Replace(Listing listing, double bits_per_key) {
   ForgetGone();
 }
 
-void Tree::Learn(const Listing& listing, double bits_per_key) {
+template <typename Function>
+void Tree::ForEachListed(const Listing& listing, Function function) {
+  auto table = live_.begin();
   for (const Listing::File& file : listing.files) {
-    if (Table* const table = FindLive(file.number)) table->Learn(file.facts);
+    while (table != live_.end() && table->number < file.number) ++table;
+    if (table != live_.end() && table->number == file.number) function(*table, file);
   }
+}
+
+void Tree::Learn(const Listing& listing, double bits_per_key) {
+  ForEachListed(listing, [](Table& table, const Listing::File& file) { table.Learn(file.facts); });
   live_change_ = ++change_;
   Estimate(listing, bits_per_key);
 }
@@ -378,30 +383,28 @@ void Tree::Estimate(const Listing& listing, double bits_per_key) {
   };
   Known all;
   std::map<int, Known> levels;
-  for (const Listing::File& file : listing.files) {
-    const Table* const table = FindLive(file.number);
-    if (table == nullptr || !table->is_exact || table->keys == 0) continue;
+  ForEachListed(listing, [&](const Table& table, const Listing::File& file) {
+    if (!table.is_exact || table.keys == 0) return;
     for (Known* known : {&all, &levels[file.level]}) {
-      known->keys += Real(table->keys);
+      known->keys += Real(table.keys);
       known->entries += entries_of(file);
-      known->filter_bytes += Real(table->filter_bytes);
+      known->filter_bytes += Real(table.filter_bytes);
       known->is_sampled |= file.facts.has_value();
     }
-  }
-  for (const Listing::File& file : listing.files) {
-    Table* const table = FindLive(file.number);
+  });
+  ForEachListed(listing, [&](Table& table, const Listing::File& file) {
     const Known& level = levels[file.level];
-    if (table == nullptr || table->is_exact || (table->is_sampled && !level.is_sampled)) continue;
+    if (table.is_exact || (table.is_sampled && !level.is_sampled)) return;
     const Known& like = level.is_sampled ? level : all;
     const double keys_per_entry =
         like.entries > 0.0 ? std::min(1.0, like.keys / like.entries) : 1.0;
     const double keys = keys_per_entry * entries_of(file);
     const double bytes_per_key =
         level.is_sampled ? level.filter_bytes / level.keys : bits_per_key / 8.0;
-    table->keys = static_cast<std::uint64_t>(keys);
-    table->filter_bytes = static_cast<std::uint64_t>(bytes_per_key * keys);
-    table->is_sampled = level.is_sampled;
-  }
+    table.keys = static_cast<std::uint64_t>(keys);
+    table.filter_bytes = static_cast<std::uint64_t>(bytes_per_key * keys);
+    table.is_sampled = level.is_sampled;
+  });
 }
 
 RunSums Tree::Runs(const std::vector<std::uint64_t>& without) const {

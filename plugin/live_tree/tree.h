@@ -64,7 +64,7 @@ struct Listing {
     std::uint64_t bytes = 0;
     std::optional<TableFacts> facts;  // nothing if its properties were not read
   };
-  std::vector<File> files;
+  std::vector<File> files;  // sorted by number
 };
 
 // Adds up tables that have filters.
@@ -119,7 +119,7 @@ class Tree {
   void BeginListing();
   // Does nothing without BeginListing().
   //   bits_per_key   is assumed of filters whose bytes nothing tells
-  void Replace(Listing listing, double bits_per_key);
+  void Replace(const Listing& listing, double bits_per_key);
   // Takes over the properties that were read of listed tables, also after Replace.
   void Learn(const Listing& listing, double bits_per_key);
 
@@ -195,6 +195,8 @@ class Tree {
   void ForgetGone();
   std::vector<std::uint64_t> InputsDownTo(int level) const;
   void Estimate(const Listing& listing, double bits_per_key);
+  template <typename Function>
+  void ForEachListed(const Listing& listing, Function function);
 
   std::vector<Table> making_;
   std::vector<Table> live_;                                // sorted by number
