@@ -38,7 +38,7 @@ std::optional<Trees> ReadTrees(rocksdb::DB& db) {
         if (!ReadTableFilter(*db.GetFileSystem(), path, &filter).ok()) return std::nullopt;
         TableSum& sum = tree[level.level];
         ++sum.tables;
-        sum.keys += filter.filter_keys != 0 ? filter.filter_keys : filter.entries;
+        sum.keys += filter.filter_keys != 0 ? filter.filter_keys : filter.PointEntries();
         sum.filter_bytes += filter.bytes;
       }
     }

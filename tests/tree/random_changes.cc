@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "exactbloom/tree_listener.h"
@@ -28,16 +29,19 @@ bool IsRefused(const rocksdb::Status& status) {
 }  // namespace
 
 void RandomDatabase::Change() {
+  constexpr int kReaders = 2;
   struct Kind {
     const char* name;
     int weight;
     Status (RandomDatabase::*make)();
+    bool grows = false;
   };
   static constexpr Kind kKinds[] = {
-      {"writes", 12, &RandomDatabase::Write},
-      {"a flush", 3, &RandomDatabase::Flush},
-      {"a flush of all", 3, &RandomDatabase::FlushAll},
-      {"CompactRange", 4, &RandomDatabase::CompactRange},
+      {"writes", 8, &RandomDatabase::Write, true},
+      {"writes of all at once", 4, &RandomDatabase::WriteAllAtOnce, true},
+      {"a flush", 3, &RandomDatabase::Flush, true},
+      {"a flush of all", 3, &RandomDatabase::FlushAll, true},
+      {"CompactRange", 4, &RandomDatabase::CompactRange, true},
       {"CompactFiles", 3, &RandomDatabase::CompactFiles},
       {"rewriting", 1, &RandomDatabase::RewriteTables},
       {"an ingestion", 1, &RandomDatabase::Ingest},
@@ -50,16 +54,28 @@ void RandomDatabase::Change() {
       {"FollowDatabase", 1, &RandomDatabase::FollowAgain},
       {"a reader", 1, &RandomDatabase::OpenReader},
       {"a checkpoint", 1, &RandomDatabase::OpenCheckpoint},
-      {"another trigger", 1, &RandomDatabase::ChangeTrigger},
+      {"another trigger", 1, &RandomDatabase::ChangeTrigger, true},
       {"the end of iterators", 1, &RandomDatabase::ReleaseIterators},
   };
+  const auto weight_of = [this](const Kind& kind) {
+    return kind.grows || !surroundings_.only_grows ? kind.weight : 0;
+  };
   int left = 0;
-  for (const Kind& kind : kKinds) left += kind.weight;
+  for (const Kind& kind : kKinds) left += weight_of(kind);
   left = static_cast<int>(Choose(static_cast<std::uint64_t>(left)));
   const Kind* kind = kKinds;
-  while (left >= kind->weight) left -= (kind++)->weight;
+  while (left >= weight_of(*kind)) left -= weight_of(*kind++);
   steps_ += std::string(steps_.empty() ? "" : ", ") + kind->name;
+
+  OfferToReaders();
+  is_changed_ = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.emplace_back([this, seed = random_()] { ReadWhileItChanges(seed); });
+  }
   const Status status = (this->*kind->make)();
+  is_changed_ = true;
+  for (std::thread& reader : readers) reader.join();
   EXPECT_TRUE(status.ok()) << path_ << ": " << kind->name << ": " << status.ToString();
 }
 
@@ -78,7 +94,31 @@ rocksdb::Status RandomDatabase::FlushAll() {
   }
   const Status status = db_->Flush({}, Handles());
   if (!status.ok()) return status;
-  for (auto& [name, family] : families_) family.counts = family.policy.HasBudget();
+  for (auto& [name, family] : families_) family.counts = !family.policy->budget.empty();
+  return status;
+}
+
+// Each by a thread of its own, while a family comes and goes.
+rocksdb::Status RandomDatabase::WriteAllAtOnce() {
+  std::vector<std::thread> writers;
+  for (auto& [name, named] : families_) {
+    writers.emplace_back([this, &family = named, seed = random_()] {
+      std::mt19937_64 random(seed);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(WriteTo(family, 1 + random() % 800, random).ok());
+        EXPECT_TRUE(db_->Flush({}, family.handle).ok());
+      }
+    });
+  }
+  Status status;
+  for (int i = 0; status.ok() && !surroundings_.only_grows && i < 2; ++i) {
+    Family brief;
+    status = MakeFamily("brief", brief);
+    if (status.ok()) status = db_->DropColumnFamily(brief.handle);
+    if (brief.handle != nullptr) Destroy(brief.handle);
+    has_dropped_family_ = true;
+  }
+  for (std::thread& writer : writers) writer.join();
   return status;
 }
 
@@ -116,7 +156,7 @@ rocksdb::Status RandomDatabase::RewriteTables() {
 }
 
 rocksdb::Status RandomDatabase::Ingest() {
-  surroundings_.ExpectMore();
+  surroundings_.watch->ExpectMore();
   Family& family = ChooseFamily();
   const std::string path = path_ + ".ingested.sst";
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), OptionsOf(family), family.handle);
@@ -166,14 +206,7 @@ rocksdb::Status RandomDatabase::CreateFamily() {
   if (families_.size() >= kMostFamilies) return Status::OK();
   std::string name = "family" + std::to_string(Choose(kMostFamilies));
   while (families_.count(name) != 0) name += "+";
-  Family& family = families_[name];
-  family.keeps_all = Choose(2) == 0;
-  family.known = AllKnown();
-  SetPolicy(family);
-  Status status = db_->CreateColumnFamily(OptionsOf(family), name, &family.handle);
-  // A dropped one of this name may be taken for it until its first job.
-  if (status.ok()) status = WriteTo(family, 10 + Choose(2'000));
-  return status.ok() ? db_->Flush({}, family.handle) : status;
+  return MakeFamily(name, families_[name]);
 }
 
 rocksdb::Status RandomDatabase::DropFamily() {
@@ -187,19 +220,9 @@ rocksdb::Status RandomDatabase::DropFamily() {
   has_dropped_family_ = true;
   families_.erase(dropped);
   const bool is_kept = Choose(2) == 0;
-  if (status.ok() && !is_kept) status = db_->DestroyColumnFamilyHandle(handle);
-  if (status.ok() && Choose(2) == 0) {
-    Family& family = families_[name];
-    family.keeps_all = Choose(2) == 0;
-    family.known = AllKnown();
-    SetPolicy(family);
-    status = db_->CreateColumnFamily(OptionsOf(family), name, &family.handle);
-    if (status.ok()) status = WriteTo(family, 10 + Choose(2'000));
-    if (status.ok()) status = db_->Flush({}, family.handle);
-  }
-  if (is_kept) {
-    EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
-  }
+  if (!is_kept) Destroy(handle);
+  if (status.ok() && Choose(2) == 0) status = MakeFamily(name, families_[name]);
+  if (is_kept) Destroy(handle);
   return status;
 }
 
@@ -228,6 +251,12 @@ rocksdb::Status RandomDatabase::FailJobs() {
 }
 
 rocksdb::Status RandomDatabase::Reopen() {
+  rocksdb::FlushOptions flush;
+  flush.wait = surroundings_.only_grows;  // or else it is closed with whatever still runs
+  Status status = WriteTo(ChooseFamily(), 1 + Choose(1'500));
+  if (status.ok()) status = db_->Flush(flush, Handles());
+  if (!status.ok()) return status;
+  if (surroundings_.only_grows) AwaitQuietFamilies();
   Close();
   if (Choose(3) == 0) listener_ = NewTreeListener();
   if (Choose(3) == 0) {
@@ -235,7 +264,7 @@ rocksdb::Status RandomDatabase::Reopen() {
   }
   open_files_ = Choose(3) == 0 ? 64 : -1;
   is_atomic_ = Choose(3) == 0;
-  const bool follows = Choose(3) != 0;
+  const bool follows = surroundings_.only_grows || Choose(3) != 0;
   steps_ += follows ? " with FollowDatabase" : " without FollowDatabase";
   if (open_files_ != -1) steps_ += " with few open files";
   OpenAgain(follows);
@@ -243,11 +272,11 @@ rocksdb::Status RandomDatabase::Reopen() {
 }
 
 rocksdb::Status RandomDatabase::FollowAgain() {
-  surroundings_.ExpectMore();
+  surroundings_.watch->ExpectMore();
   const Status status = FollowDatabase(db_.get(), Handles());
   const Trees trees = TreesOf(*db_);
   for (auto& [name, family] : families_) {
-    family.counts = family.policy.HasBudget();
+    family.counts = !family.policy->budget.empty();
     const auto tree = trees.find(name);
     if (tree == trees.end() || SumOf(tree->second).tables <= kSampledTables) {
       family.known = AllKnown();
@@ -272,7 +301,7 @@ rocksdb::Status RandomDatabase::OpenReader() {
 }
 
 rocksdb::Status RandomDatabase::OpenCheckpoint() {
-  surroundings_.ExpectMore();
+  surroundings_.watch->ExpectMore();
   const std::string path = path_ + ".checkpoint";
   rocksdb::Checkpoint* made = nullptr;
   Status status = rocksdb::Checkpoint::Create(db_.get(), &made);

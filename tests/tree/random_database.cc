@@ -1,14 +1,19 @@
 #include "random_database.h"
 
 #include <gtest/gtest.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <mutex>
 #include <thread>
 #include <utility>
 
+#include "exactbloom/filter_policy.h"
 #include "exactbloom/memory_budget.h"
 #include "exactbloom/tree_listener.h"
 #include "plugin/rocksdb_compat.h"
@@ -34,10 +39,26 @@ faults::Probabilities ChosenProbabilities() {
           {{FileKind::kTable, Operation::kCreate, Fault::kFail}, 0.1}};
 }
 
+PolicyPointer PolicyFrom(const std::string& text) {
+  RegisterFilterPolicies();
+  PolicyPointer policy;
+  const rocksdb::Status status = rocksdb::FilterPolicy::CreateFromString({}, text, &policy);
+  EXPECT_TRUE(status.ok()) << text << ": " << status.ToString();
+  return policy;
+}
+
 }  // namespace
 
+RandomPolicy::RandomPolicy(std::string its_text, double most_bits, bool has_ribbon,
+                           std::string its_budget)
+    : text(std::move(its_text)),
+      bits_per_key(most_bits),
+      ribbon(has_ribbon),
+      budget(std::move(its_budget)),
+      shared(PolicyFrom(text)) {}
+
 RandomDatabase::RandomDatabase(std::uint64_t seed, std::string path,
-                               RandomSurroundings& surroundings)
+                               const RandomSurroundings& surroundings)
     : random_(seed),
       path_(std::move(path)),
       surroundings_(surroundings),
@@ -45,15 +66,22 @@ RandomDatabase::RandomDatabase(std::uint64_t seed, std::string path,
       env_(faults::NewFaultyEnv(faults_)) {
   if (Choose(3) == 0) style_ = rocksdb::kCompactionStyleUniversal;
   is_variant_ = Choose(2) == 0;
-  is_partitioned_ = Choose(6) == 0;
-  subcompactions_ = 1 + static_cast<int>(Choose(3));
-  listener_ = Choose(2) == 0 ? surroundings_.SharedListener() : NewTreeListener();
+  if (Choose(6) == 0) partition_bytes_ = 512 << Choose(2);
+  fits_memory_ = Choose(4) == 0;
+  charges_cache_ = Choose(2) == 0;
+  detects_faults_ = Choose(2) == 0;
+  subcompactions_ = Choose(4) == 0 ? 32 : 1 + static_cast<int>(Choose(3));
+  listener_ = Choose(2) == 0 ? surroundings_.listener : NewTreeListener();
   Family& family = families_[rocksdb::kDefaultColumnFamilyName];
   family.keeps_all = Choose(2) == 0;
   SetPolicy(family);
   OpenAgain(/*follows=*/Choose(2) == 0);
   family.known = AllKnown();  // it has no tables
   family.had_estimates = false;
+  for (std::uint64_t i = 1; i < surroundings_.families; ++i) {
+    const std::string name = "first" + std::to_string(i);
+    EXPECT_TRUE(MakeFamily(name, families_[name]).ok());
+  }
 }
 
 RandomDatabase::~RandomDatabase() {
@@ -67,13 +95,83 @@ RandomDatabase::Family& RandomDatabase::ChooseFamily() {
 }
 
 void RandomDatabase::SetPolicy(Family& family) {
-  const auto& policies = surroundings_.Policies();
-  family.policy = policies[Choose(policies.size())];
-  const bool is_shared = !family.policy.is_own || Choose(2) == 0;
-  family.object = is_shared ? family.policy.shared : PolicyOf(family.policy.options);
-  family.most_bits = std::max(family.most_bits, family.policy.options.bits_per_key);
-  family.had_ribbon |= family.policy.is_own && family.policy.options.ribbon;
+  family.policy = &surroundings_.policies[Choose(surroundings_.policies.size())];
+  family.object = Choose(2) == 0 ? family.policy->shared : PolicyFrom(family.policy->text);
+  family.most_bits = std::max(family.most_bits, family.policy->bits_per_key);
+  family.had_ribbon |= family.policy->ribbon;
+  family.had_budget |= !family.policy->budget.empty();
   family.counts = false;
+}
+
+// An order without repetitions.
+std::uint64_t RandomDatabase::ScatteredKey(std::uint64_t number) {
+  constexpr std::uint64_t kOdd = 611'953;
+  return kScatteredSpace + number * kOdd % kScatteredSpace;
+}
+
+// Those that come last in this order, and between keys of all families.
+std::uint64_t RandomDatabase::AbsentKey(std::uint64_t number) {
+  return ScatteredKey(kScatteredSpace - 1 - number);
+}
+
+void RandomDatabase::OfferToReaders() {
+  constexpr std::size_t kSample = 300;
+  const std::lock_guard<std::shared_mutex> lock(lasting_mutex_);
+  lasting_.clear();
+  for (const auto& [name, family] : families_) {
+    if (!family.keeps_all) continue;
+    Lasting& lasting = lasting_.emplace_back(Lasting{family.handle, {}});
+    std::sample(family.contents.begin(), family.contents.end(),
+                std::back_inserter(lasting.contents), kSample, random_);
+  }
+}
+
+void RandomDatabase::ReadSome(const Lasting& lasting, std::mt19937_64& random) {
+  constexpr std::size_t kBatch = 32;
+  std::vector<std::string> texts;
+  std::vector<const std::string*> expected;
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    const bool is_present = i % 2 == 0 && !lasting.contents.empty();
+    const auto* const pair =
+        is_present ? &lasting.contents[random() % lasting.contents.size()] : nullptr;
+    texts.push_back(KeyOf(is_present ? pair->first : AbsentKey(random() % kScatteredSpace / 2)));
+    expected.push_back(is_present ? &pair->second : nullptr);
+  }
+  const std::vector<rocksdb::Slice> keys(texts.begin(), texts.end());
+  std::vector<rocksdb::PinnableSlice> values(kBatch);
+  std::vector<Status> statuses(kBatch);
+  db_->MultiGet({}, lasting.handle, kBatch, keys.data(), values.data(), statuses.data());
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    std::string value;
+    const Status status = db_->Get({}, lasting.handle, keys[i], &value);
+    const auto is_right = [&](const Status& answer, const rocksdb::Slice& found) {
+      return expected[i] == nullptr ? answer.IsNotFound() : answer.ok() && found == *expected[i];
+    };
+    EXPECT_TRUE(is_right(status, value))
+        << path_ << ", Get of " << texts[i] << ": " << status.ToString() << ", " << value;
+    EXPECT_TRUE(is_right(statuses[i], values[i]))
+        << path_ << ", MultiGet of " << texts[i] << ": " << statuses[i].ToString();
+  }
+}
+
+void RandomDatabase::ReadWhileItChanges(std::uint64_t seed) {
+  constexpr auto kPauseOfReaders = std::chrono::milliseconds(2);
+  std::mt19937_64 random(seed);
+  while (!is_changed_) {
+    {
+      const std::shared_lock<std::shared_mutex> lock(lasting_mutex_);
+      if (!lasting_.empty()) ReadSome(lasting_[random() % lasting_.size()], random);
+    }
+    std::this_thread::sleep_for(kPauseOfReaders);
+  }
+}
+
+void RandomDatabase::Destroy(ColumnFamilyHandle* handle) {
+  const std::lock_guard<std::shared_mutex> lock(lasting_mutex_);
+  lasting_.erase(std::remove_if(lasting_.begin(), lasting_.end(),
+                                [&](const Lasting& lasting) { return lasting.handle == handle; }),
+                 lasting_.end());
+  EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
 }
 
 std::vector<ColumnFamilyHandle*> RandomDatabase::Handles() const {
@@ -84,21 +182,28 @@ std::vector<ColumnFamilyHandle*> RandomDatabase::Handles() const {
 
 bool RandomDatabase::HasUnknownFilters() const {
   return std::any_of(families_.begin(), families_.end(), [](const auto& named) {
-    return named.second.policy.HasBudget() && named.second.known < Known::kPartitions;
+    return !named.second.policy->budget.empty() && named.second.known < Known::kPartitions;
   });
 }
 
 rocksdb::Options RandomDatabase::OptionsOf(const Family& family) const {
   rocksdb::BlockBasedTableOptions tables = PlannedSizes();
   tables.filter_policy = family.object;
-  if (is_partitioned_) PartitionFilters(1024, &tables);
+  if (is_partitioned()) PartitionFilters(partition_bytes_, &tables);
+  tables.optimize_filters_for_memory = fits_memory_;
+  tables.detect_filter_construct_corruption = detects_faults_;
+  tables.cache_index_and_filter_blocks = charges_cache_;
+  if (charges_cache_) {
+    tables.cache_usage_options.options_overrides[rocksdb::CacheEntryRole::kFilterConstruction]
+        .charged = rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
+  }
   rocksdb::Options options = FollowingOptions(family.object, listener_);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
-  options.listeners.push_back(surroundings_.BudgetWatch());
+  options.listeners.insert(options.listeners.begin(), surroundings_.watch);
   options.env = env_.get();
   options.max_bgerror_resume_count = 0;  // FailJobs() does it
   options.max_open_files = open_files_;
-  options.max_background_jobs = 4;
+  options.max_background_jobs = 16;
   options.max_subcompactions = static_cast<std::uint32_t>(subcompactions_);
   options.atomic_flush = is_atomic_;
   options.compaction_style = style_;
@@ -123,7 +228,7 @@ rocksdb::Status RandomDatabase::Open(const std::string& path, Database* db,
 }
 
 void RandomDatabase::OpenAgain(bool follows) {
-  surroundings_.ExpectMore();
+  surroundings_.watch->ExpectMore();
   std::vector<ColumnFamilyHandle*> handles;
   const Status status = Open(path_, &db_, &handles, Mode::kWriter);
   ASSERT_TRUE(status.ok()) << path_ << ": " << status.ToString();
@@ -138,13 +243,18 @@ void RandomDatabase::OpenAgain(bool follows) {
   if (follows) {
     EXPECT_TRUE(FollowAgain().ok());
   }
+  // All tables that were superseded stay.
+  if (surroundings_.only_grows && Choose(2) == 0) {
+    EXPECT_TRUE(db_->DisableFileDeletions().ok());
+  }
+  OfferToReaders();
 }
 
 void RandomDatabase::Close() {
   if (db_ == nullptr) return;
   iterators_.clear();
   for (auto& [name, family] : families_) {
-    EXPECT_TRUE(db_->DestroyColumnFamilyHandle(family.handle).ok());
+    Destroy(family.handle);
     family.handle = nullptr;
   }
   db_.reset();
@@ -161,18 +271,18 @@ rocksdb::Status RandomDatabase::Put(Family& family, std::uint64_t key) {
 }
 
 rocksdb::Status RandomDatabase::PutNew(Family& family, bool in_order) {
-  constexpr std::uint64_t kOdd = 611'953;
-  return Put(family, in_order ? 2 * kScatteredSpace + family.in_order++
-                              : kScatteredSpace + family.scattered++ * kOdd % kScatteredSpace);
+  return Put(family,
+             in_order ? 2 * kScatteredSpace + family.in_order++ : ScatteredKey(family.scattered++));
 }
 
-rocksdb::Status RandomDatabase::WriteTo(Family& family, std::uint64_t count) {
-  const bool in_order = Choose(4) == 0;
+rocksdb::Status RandomDatabase::WriteTo(Family& family, std::uint64_t count,
+                                        std::mt19937_64& random) {
+  const bool in_order = random() % 4 == 0;
   Status status;
   for (std::uint64_t i = 0; status.ok() && i < count; ++i) {
     if (family.keeps_all || in_order) {
       status = PutNew(family, in_order);
-    } else if (const std::uint64_t key = Choose(kKeySpace); Choose(8) != 0) {
+    } else if (const std::uint64_t key = random() % kKeySpace; random() % 8 != 0) {
       status = Put(family, key);
     } else {
       status = db_->Delete({}, family.handle, KeyOf(key));
@@ -182,6 +292,16 @@ rocksdb::Status RandomDatabase::WriteTo(Family& family, std::uint64_t count) {
     }
   }
   return status;
+}
+
+rocksdb::Status RandomDatabase::MakeFamily(const std::string& name, Family& family) {
+  family.keeps_all = Choose(2) == 0;
+  family.known = AllKnown();
+  SetPolicy(family);
+  Status status = db_->CreateColumnFamily(OptionsOf(family), name, &family.handle);
+  // A dropped one of this name may be taken for it until its first job.
+  if (status.ok()) status = WriteTo(family, 10 + Choose(2'000));
+  return status.ok() ? db_->Flush({}, family.handle) : status;
 }
 
 std::uint64_t RandomDatabase::PropertyOf(ColumnFamilyHandle* handle, const std::string& name) {
@@ -241,30 +361,35 @@ void RandomDatabase::ExpectContents(rocksdb::DB& db,
     };
     walk(family.contents, [&](const auto& pair) { expect(pair.first, &pair.second); });
     walk(family.deleted, [&](std::uint64_t key) { expect(key, nullptr); });
-    expect(5 * kScatteredSpace, nullptr);
+    expect(AbsentKey(Choose(kScatteredSpace / 2)), nullptr);
     ++handle;
   }
 }
 
 std::string RandomDatabase::FindBudgetDifference() {
   const Trees trees = TreesOf(*db_);
-  for (const auto& [name, family] : families_) {
-    if (!family.policy.HasBudget()) continue;
-    for (const RandomPolicy& policy : surroundings_.Policies()) {
-      if (!policy.HasBudget()) continue;
-      const MemoryBudgetUse use = GetMemoryBudgetUse(policy.options.budget);
-      const auto counted = std::find_if(
-          use.families.begin(), use.families.end(), [&, &family_name = name](auto& of) {
-            return of.database == path_ && of.column_family == family_name;
-          });
-      const bool is_here = counted != use.families.end();
-      const bool is_expected = policy.options.budget == family.policy.options.budget;
-      const std::string which = "family " + name + ", budget " + policy.options.budget;
+  std::set<std::string> budgets;
+  for (const RandomPolicy& policy : surroundings_.policies) budgets.insert(policy.budget);
+  budgets.erase("");
+  for (const std::string& budget : budgets) {
+    std::map<std::string, std::uint64_t> counted;  // bytes, by family
+    for (const auto& family : GetMemoryBudgetUse(budget).families) {
+      if (family.database == path_) counted[family.column_family] = family.filter_bytes;
+    }
+    for (const auto& [name, bytes] : counted) {
+      const bool is_dropped = families_.count(name) == 0;
+      if (is_dropped && bytes != 0 && iterators_.empty()) return name + " was dropped";
+    }
+    for (const auto& [name, family] : families_) {
+      const std::string which = "family " + name + ", budget " + budget;
+      const auto bytes = counted.find(name);
+      const bool is_here = bytes != counted.end();
+      const bool is_expected = budget == family.policy->budget;
       if (family.counts && is_here != is_expected) return which + (is_here ? " is another" : "");
       if (!is_here || !is_expected || family.known < Known::kPartitions) continue;
       const TableSum truth = trees.count(name) == 0 ? TableSum() : SumOf(trees.at(name));
-      if (AreBytesOf(truth, family.known, counted->filter_bytes)) continue;
-      return which + ": " + std::to_string(counted->filter_bytes) + " bytes instead of " +
+      if (AreBytesOf(truth, family.known, bytes->second)) continue;
+      return which + ": " + std::to_string(bytes->second) + " bytes instead of " +
              std::to_string(truth.filter_bytes);
     }
   }
@@ -299,7 +424,7 @@ void RandomDatabase::ExpectAverages() {
   constexpr double kBytesOfTable = 69.0;
   // RocksDB's Ribbon filters have multiples of 128 slots.
   constexpr double kRibbonBytesOfBit = 16.0;
-  if (is_partitioned_) return;
+  if (is_partitioned() || fits_memory_) return;
   const Trees trees = TreesOf(*db_);
   for (const auto& [name, family] : families_) {
     const auto tree = trees.find(name);
@@ -317,11 +442,33 @@ void RandomDatabase::ExpectAverages() {
   }
 }
 
+// Of lookups of absent keys few find a table to read. Where no filter was asked, none has one.
+void RandomDatabase::ExpectFewWastedReads() {
+  constexpr std::uint64_t kAsked = 300;
+  constexpr double kMostWasted = 0.1;  // of the answers; filters have five bits per key or more
+  constexpr double kChance = 20.0;
+  for (const auto& [name, family] : families_) {
+    // To RocksDB's own readers ExactBloom's filters let every key pass.
+    const bool is_built_in = family.policy->text.rfind("bloomfilter", 0) == 0;
+    if (family.had_budget || is_built_in) continue;
+    TakeCounts(*db_);
+    std::string value;
+    for (std::uint64_t i = 0; i < kAsked; ++i) {
+      EXPECT_TRUE(db_->Get({}, family.handle, KeyOf(AbsentKey(i)), &value).IsNotFound());
+    }
+    const FilterCounts counts = TakeCounts(*db_);
+    EXPECT_LE(static_cast<double>(counts.data_blocks),
+              kMostWasted * static_cast<double>(counts.useful + counts.positive) + kChance)
+        << path_ << ", " << name;
+  }
+}
+
 void RandomDatabase::ExpectRight(bool all_keys) {
   AwaitQuietFamilies();
   ExpectKnown();
   ExpectAverages();
   ExpectContents(*db_, Handles(), all_keys);
+  ExpectFewWastedReads();
 }
 
 }  // namespace exactbloom

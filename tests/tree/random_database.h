@@ -1,56 +1,62 @@
-// A database that is changed at random, by all that may change its trees.
+// A database that is changed at random, by all that may change its trees, and read meanwhile.
 #pragma once
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
+#include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "budget_watch.h"
 #include "followed_database.h"
 #include "tests/faults/faulty_file_system.h"
 
 namespace exactbloom {
 
 // What a family may have: exactbloom with Ribbon filters and without, with budgets and without, and
-// the policies of others.
+// other policies.
 struct RandomPolicy {
-  ExactBloomOptions options;  // of exactbloom
-  PolicyPointer shared;       // by all families that do not make their own from the options
-  bool is_own = false;        // exactbloom
+  RandomPolicy(std::string its_text, double most_bits, bool has_ribbon = false,
+               std::string its_budget = "");
 
-  bool HasBudget() const { return is_own && !options.budget.empty(); }
+  std::string text;
+  double bits_per_key;  // the most of a tree
+  bool ribbon;
+  std::string budget;    // empty: none
+  PolicyPointer shared;  // by all families that do not make their own
 };
 
-// What the databases of a test have in common. All may be called by several threads at once.
-class RandomSurroundings {
- public:
-  virtual ~RandomSurroundings() = default;
-  virtual const std::vector<RandomPolicy>& Policies() const = 0;
-  virtual const ListenerPointer& SharedListener() const = 0;
-  // Sees that filters stay within their budgets.
-  virtual const ListenerPointer& BudgetWatch() const = 0;
-  // In this step filters come that no budget was asked for.
-  virtual void ExpectMore() = 0;
+// What the databases of a test have in common.
+struct RandomSurroundings {
+  std::vector<RandomPolicy> policies;
+  ListenerPointer listener;            // which some share
+  std::shared_ptr<BudgetWatch> watch;  // of all
+  std::uint64_t families = 1;          // of a new database
+  // Only what events tell of wholly is done, so that budgets hold for the files at every moment.
+  bool only_grows = false;
 };
 
 class RandomDatabase {
  public:
   struct Family {
     rocksdb::ColumnFamilyHandle* handle = nullptr;
-    RandomPolicy policy;
+    const RandomPolicy* policy = nullptr;
     PolicyPointer object;
     bool keeps_all = false;  // no key is written twice or deleted
     bool counts = false;     // in the budget of its policy
     Known known = Known::kAll;
     double most_bits = 0.0;  // bits_per_key of the policies that it had
     bool had_ribbon = false;
+    bool had_budget = false;     // so that tables may have no filter
     bool had_estimates = false;  // of the filters of a database that was not followed
     std::uint64_t scattered = 0;
     std::uint64_t in_order = 0;
@@ -58,23 +64,24 @@ class RandomDatabase {
     std::set<std::uint64_t> deleted;
   };
 
-  RandomDatabase(std::uint64_t seed, std::string path, RandomSurroundings& surroundings);
+  RandomDatabase(std::uint64_t seed, std::string path, const RandomSurroundings& surroundings);
   ~RandomDatabase();
   RandomDatabase(const RandomDatabase&) = delete;
   RandomDatabase& operator=(const RandomDatabase&) = delete;
 
+  // Makes a change. Meanwhile threads expect to find the keys that nothing deletes, and no others.
   void Change();
+  rocksdb::Status Reopen();
   // Of a database that nothing changes: expects that it holds what was written, that its tables are
-  // known, and that its filters have no more bits than they should.
+  // known, that its filters have no more bits than they should, and that they filter.
   void ExpectRight(bool all_keys);
   void Close();
 
   rocksdb::DB& db() const { return *db_; }
-  const std::map<std::string, Family>& families() const { return families_; }
   const std::string& path() const { return path_; }
   // The changes that were made, for a message.
   const std::string& steps() const { return steps_; }
-  bool is_partitioned() const { return is_partitioned_; }
+  bool is_partitioned() const { return partition_bytes_ != 0; }
   // Whether filters that a budget counts may have other sizes than the files.
   bool HasUnknownFilters() const;
 
@@ -85,24 +92,43 @@ class RandomDatabase {
   static constexpr std::uint64_t kKeySpace = 6'000;          // of keys that are written again
   static constexpr std::uint64_t kScatteredSpace = 1 << 20;  // of those that are not
 
+  // What a family holds as long as its handle exists.
+  struct Lasting {
+    rocksdb::ColumnFamilyHandle* handle;
+    std::vector<std::pair<std::uint64_t, std::string>> contents;
+  };
+
+  static std::uint64_t ScatteredKey(std::uint64_t number);
+  static std::uint64_t AbsentKey(std::uint64_t number);  // below kScatteredSpace / 2
+
   std::uint64_t Choose(std::uint64_t count) { return random_() % count; }
   Family& ChooseFamily();
-  Known AllKnown() const { return is_partitioned_ ? Known::kPartitions : Known::kAll; }
+  Known AllKnown() const { return is_partitioned() ? Known::kPartitions : Known::kAll; }
   void SetPolicy(Family& family);
   std::vector<rocksdb::ColumnFamilyHandle*> Handles() const;
+
+  void OfferToReaders();
+  void ReadWhileItChanges(std::uint64_t seed);
+  void ReadSome(const Lasting& lasting, std::mt19937_64& random);
+  // Readers let go of the family before.
+  void Destroy(rocksdb::ColumnFamilyHandle* handle);
 
   rocksdb::Options OptionsOf(const Family& family) const;
   Status Open(const std::string& path, Database* db,
               std::vector<rocksdb::ColumnFamilyHandle*>* handles, Mode mode);
   void OpenAgain(bool follows);
 
+  // Several families may be written at once.
   Status Put(Family& family, std::uint64_t key);
   Status PutNew(Family& family, bool in_order);
-  Status WriteTo(Family& family, std::uint64_t count);
+  Status WriteTo(Family& family, std::uint64_t count, std::mt19937_64& random);
+  Status WriteTo(Family& family, std::uint64_t count) { return WriteTo(family, count, random_); }
+  Status MakeFamily(const std::string& name, Family& family);
 
   Status Write();
   Status Flush();
   Status FlushAll();
+  Status WriteAllAtOnce();
   Status CompactRange();
   Status CompactFiles();
   Status RewriteTables();
@@ -112,7 +138,6 @@ class RandomDatabase {
   Status CreateFamily();
   Status DropFamily();
   Status FailJobs();
-  Status Reopen();
   Status FollowAgain();
   Status OpenReader();
   Status OpenCheckpoint();
@@ -127,15 +152,19 @@ class RandomDatabase {
   std::string FindBudgetDifference();
   void ExpectKnown();
   void ExpectAverages();
+  void ExpectFewWastedReads();
 
   std::mt19937_64 random_;
   const std::string path_;
-  RandomSurroundings& surroundings_;
+  const RandomSurroundings& surroundings_;
   faults::FaultSource faults_;
   std::unique_ptr<rocksdb::Env> env_;
   rocksdb::CompactionStyle style_ = rocksdb::kCompactionStyleLevel;
-  bool is_variant_ = false;  // dynamic level sizes, or incremental universal compaction
-  bool is_partitioned_ = false;
+  bool is_variant_ = false;            // dynamic level sizes, or incremental universal compaction
+  std::uint64_t partition_bytes_ = 0;  // 0: none
+  bool fits_memory_ = false;
+  bool charges_cache_ = false;
+  bool detects_faults_ = false;
   bool is_atomic_ = false;
   int open_files_ = -1;
   int subcompactions_ = 1;
@@ -144,7 +173,10 @@ class RandomDatabase {
   Database db_;
   std::vector<std::unique_ptr<rocksdb::Iterator>> iterators_;
   bool has_dropped_family_ = false;
-  std::uint64_t values_ = 0;
+  std::atomic<std::uint64_t> values_ = 0;
+  std::shared_mutex lasting_mutex_;  // held while a handle is read, and when it is destroyed
+  std::vector<Lasting> lasting_;
+  std::atomic<bool> is_changed_ = false;
   std::string steps_;
 };
 

@@ -7,9 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -26,51 +24,12 @@
 namespace exactbloom {
 namespace {
 
-// The bytes of the filters of all files, from when they are written to when a job has replaced
-// them. It comes before the tree listener, so it never has more than that counts.
-class FileWatch : public rocksdb::EventListener {
- public:
-  void OnTableFileCreated(const rocksdb::TableFileCreationInfo& info) override {
-    if (!info.status.ok()) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    files_[info.file_path] = info.table_properties.filter_size;
-    bytes_ += info.table_properties.filter_size;
-    most_ = std::max(most_, bytes_);
-  }
-  void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& info) override {
-    if (!info.status.ok()) return;
-    for (const std::string& file : info.input_files) {
-      const auto same = std::find(info.output_files.begin(), info.output_files.end(), file);
-      if (same == info.output_files.end()) Remove(file);
-    }
-  }
-  void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
-    Remove(info.file_path);
-  }
-
-  std::uint64_t Most() const { return most_; }
-
- private:
-  void Remove(const std::string& file) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = files_.find(file);
-    if (known == files_.end()) return;
-    bytes_ -= known->second;
-    files_.erase(known);
-  }
-
-  std::mutex mutex_;
-  std::map<std::string, std::uint64_t> files_;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t most_ = 0;
-};
-
 class SharedBudget : public testing::Test {
  protected:
   // Of a policy of its own, as option strings give it.
   rocksdb::Options Options(const std::string& policy) {
     rocksdb::Options options = FollowingOptions(nullptr, nullptr);
-    options.listeners = {watch_};
+    options.listeners.clear();
     const rocksdb::Status status = SetFilterPolicy(&options, policy);
     EXPECT_TRUE(status.ok()) << status.ToString();
     return options;
@@ -79,7 +38,6 @@ class SharedBudget : public testing::Test {
   std::string Path(const std::string& name) const { return directory_.path(name); }
 
   TemporaryDirectory directory_;
-  std::shared_ptr<FileWatch> watch_ = std::make_shared<FileWatch>();
 };
 
 double BitsOf(rocksdb::DB& db) { return SumOf(TreesOf(db)).BitsPerKey(); }
@@ -170,33 +128,6 @@ TEST_F(SharedBudget, WhatIsInTheMakingIsTaken) {
   EXPECT_GT(of_first, 4'000U);
   EXPECT_LE(of_first + FilterInTheMaking(*second, kKeys), 10'000U);
   EXPECT_LE(GetMemoryBudgetUse("making").used, 10'000U);
-}
-
-// Superseded tables that RocksDB must not delete yet are not in memory.
-TEST_F(SharedBudget, HoldsWithManySubcompactionsAndKeptFiles) {
-  constexpr std::uint64_t kKeys = 30'000;
-  constexpr std::uint64_t kBudget = kKeys / 2;
-  for (const std::string ribbon : {"false", "true"}) {
-    SCOPED_TRACE(ribbon);
-    watch_ = std::make_shared<FileWatch>();
-    const std::string name = "kept_" + ribbon;
-    rocksdb::Options options =
-        Options("{id=exactbloom;bits_per_key=20;ribbon=" + ribbon +
-                ";memory_budget=" + std::to_string(kBudget) + ";budget=" + name + "}");
-    options.max_subcompactions = 32;
-    options.max_background_jobs = 8;
-    options.target_file_size_base = 16 << 10;
-    const Database db = Open(options, Path(name));
-    ASSERT_TRUE(db->DisableFileDeletions().ok());
-    Load(*db, kKeys);
-    ASSERT_TRUE(ForceCompaction(*db).ok());
-    AwaitQuiet(*db);
-    EXPECT_LE(watch_->Most(), kBudget);
-    EXPECT_GT(watch_->Most(), kBudget / 3);
-    ExpectKnownTrees(*db);
-    EXPECT_EQ(GetMemoryBudgetUse(name).used, SumOf(TreesOf(*db)).filter_bytes);
-    ExpectPresent(*db, kKeys / 10);
-  }
 }
 
 // Of the bytes of the bound, so that a load is never left with nothing.
@@ -384,100 +315,6 @@ TEST_P(BudgetOfJobs, EachPartitionCountsAtOnce) {
     EXPECT_GT(partitions, 3U);
     EXPECT_EQ(Used(), before + bytes);
   }).join();
-}
-
-struct Crowd {
-  const char* name;
-  int databases;
-  int families;
-  rocksdb::CompactionStyle style;
-  std::uint64_t partition_bytes = 0;
-};
-
-class CrowdedBudget : public SharedBudget, public testing::WithParamInterface<Crowd> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    Crowds, CrowdedBudget,
-    testing::Values(Crowd{"DatabasesByLevel", 12, 1, rocksdb::kCompactionStyleLevel},
-                    Crowd{"DatabasesUniversal", 12, 1, rocksdb::kCompactionStyleUniversal},
-                    Crowd{"FamiliesByLevel", 1, 20, rocksdb::kCompactionStyleLevel},
-                    Crowd{"FamiliesUniversal", 1, 20, rocksdb::kCompactionStyleUniversal},
-                    Crowd{"PartitionsByLevel", 12, 1, rocksdb::kCompactionStyleLevel, 512},
-                    Crowd{"PartitionsUniversal", 1, 20, rocksdb::kCompactionStyleUniversal, 1024}),
-    [](const auto& test) { return std::string(test.param.name); });
-
-// All grow at once, each in turn is closed and opened again, and one is dropped.
-TEST_P(CrowdedBudget, HoldsAtEveryMoment) {
-  constexpr int kThreads = 8;
-  constexpr std::uint64_t kKeys = 12'000;
-  const Crowd crowd = GetParam();
-  const auto stores =
-      static_cast<std::uint64_t>(crowd.databases) * static_cast<std::uint64_t>(crowd.families);
-  // Four bits for each key in the end.
-  const std::uint64_t budget = stores * kKeys / 2;
-  const std::string name = std::string("crowd_") + crowd.name;
-  rocksdb::Options options =
-      Options("{id=exactbloom;bits_per_key=20;memory_budget=" + std::to_string(budget) +
-              ";budget=" + name + "}");
-  if (crowd.partition_bytes != 0) {
-    auto tables = *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
-    PartitionFilters(crowd.partition_bytes, &tables);
-    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
-  }
-  options.max_background_jobs = 16;
-  options.compaction_style = crowd.style;
-  options.write_buffer_size = 64 << 10;
-  options.target_file_size_base = 32 << 10;
-  options.max_bytes_for_level_base = 128 << 10;
-  std::vector<Database> databases;
-  std::vector<std::vector<rocksdb::ColumnFamilyHandle*>> handles;
-  for (int i = 0; i < crowd.databases; ++i) {
-    databases.push_back(Open(options, Path(std::to_string(i))));
-    handles.push_back({databases.back()->DefaultColumnFamily()});
-    for (int family = 1; family < crowd.families; ++family) {
-      handles.back().push_back(nullptr);
-      ASSERT_TRUE(
-          databases.back()
-              ->CreateColumnFamily(options, "f" + std::to_string(family), &handles.back().back())
-              .ok());
-    }
-  }
-  constexpr int kRounds = 6;
-  for (int round = 0; round < kRounds; ++round) {
-    std::atomic<int> next{0};
-    std::array<std::thread, kThreads> threads;
-    for (std::thread& thread : threads) {
-      thread = std::thread([&] {
-        for (int store = next++; store < static_cast<int>(stores); store = next++) {
-          const auto database = static_cast<std::size_t>(store / crowd.families);
-          Load(*databases[database], kKeys / kRounds,
-               kKeys / kRounds * static_cast<unsigned>(round),
-               handles[database][static_cast<std::size_t>(store % crowd.families)]);
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    if (crowd.families == 1) {
-      const auto again = static_cast<std::size_t>(round);
-      databases[again].reset();
-      databases[again] = Open(options, Path(std::to_string(again)));
-      ASSERT_TRUE(FollowDatabase(databases[again].get()).ok());
-      handles[again] = {databases[again]->DefaultColumnFamily()};
-    }
-  }
-  EXPECT_LE(watch_->Most(), budget);
-  EXPECT_GT(watch_->Most(), budget / 3);
-  for (const Database& db : databases) ExpectPresent(*db, kKeys / 10);
-  if (crowd.families > 1) {
-    const std::uint64_t before = GetMemoryBudgetUse(name).used;
-    ASSERT_TRUE(databases[0]->DropColumnFamily(handles[0][1]).ok());
-    ASSERT_TRUE(databases[0]->DestroyColumnFamilyHandle(handles[0][1]).ok());
-    AwaitQuiet(*databases[0]);
-    EXPECT_LT(GetMemoryBudgetUse(name).used, before);
-    for (std::size_t i = 2; i < handles[0].size(); ++i) {
-      EXPECT_TRUE(databases[0]->DestroyColumnFamilyHandle(handles[0][i]).ok());
-    }
-  }
 }
 
 }  // namespace
