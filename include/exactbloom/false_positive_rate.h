@@ -8,7 +8,7 @@
 //   standard   rate = sum_d S(k,d) m^(d) / m^k * D_d,  D_d = sum_i (-1)^i C(d,i) V_i,
 //                                                      V_i = (1 - i/m)^(nk)
 //
-// (Burns 2019, arXiv 1908.04810, equations 59 and 53.) In floating point these sums cancel and
+// (Burns 2019, arXiv 1908.04810, equations 60 and 56.) In floating point these sums cancel and
 // leave no correct digits. The functions below instead follow the k queried bits as a Markov chain;
 // its state is the number of bits that are still zero, and all of its terms are positive.
 // docs/theory.md derives it.

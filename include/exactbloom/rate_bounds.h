@@ -27,7 +27,7 @@ struct RateBounds {
 RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
                                    int probes);
 
-// Returns (1 - (1 - k/m)^n)^k, equation (64), which Bloom gave in 1970 for the classic kind. It is
+// Returns (1 - (1 - k/m)^n)^k, equation (65), which Bloom gave in 1970 for the classic kind. It is
 // the exact rate of k separate arrays of m/k bits each. Precision: as above. For k > m it is 1.
 double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes);
 

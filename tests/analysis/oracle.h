@@ -92,13 +92,13 @@ inline Real AllOnes(const ZeroProbability& zero, std::uint64_t r) {
   return sum;
 }
 
-// Equation (59).
+// Equation (60).
 inline Real ClassicRate(std::uint64_t bits, std::uint64_t keys, int probes) {
   const auto k = static_cast<std::uint64_t>(probes);
   return AllOnes(CommitteesZero(bits, keys, k), k);
 }
 
-// Equation (53).
+// Equation (56).
 inline Real StandardRate(std::uint64_t bits, std::uint64_t keys, int probes) {
   const ZeroProbability zero =
       Remembered(BallsZero(bits, keys * static_cast<std::uint64_t>(probes)), probes);

@@ -23,7 +23,7 @@ TEST(Efficiency, IsTheShareOfTheInformationBound) {
   EXPECT_TRUE(std::isnan(Efficiency(FilterKind::kClassic, 2, 1, 3)));
 }
 
-// Theorem 26, Corollary 30, and its exception.
+// Theorem 26, and Conjecture 28 (75), which m = 3 refutes.
 TEST(Efficiency, OfAllSmallFiltersIsBestWithOneProbeOrWithOneKey) {
   for (std::uint64_t bits = 2; bits <= 16; ++bits) {
     for (const FilterKind kind : kKinds) {
