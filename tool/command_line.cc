@@ -8,6 +8,7 @@
 
 #include "exactbloom/version.h"
 #include "subcommands.h"
+#include "tool/overlap/key_share.h"
 #include "tool/support/argument_types.h"
 #include "tool/support/key_file.h"
 #include "tool/support/run_program.h"
@@ -144,6 +145,31 @@ Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
   verify->callback([&arguments] { RunVerify(arguments); });
 }
 
+void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
+  CLI::App* overlap = app.add_subcommand(
+      "overlap", "How many keys the sorted runs share, and what a compaction would free");
+  overlap
+      ->add_option("PATH", arguments.paths,
+                   "A database's directory, and behind it those of its db_paths")
+      ->required()
+      ->type_name("");
+  overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
+  AddValue(*overlap, "--tables", arguments.tables,
+           "Tables to read of each sorted run, drawn at random", Count(kFewestTables))
+      ->capture_default_str();
+  AddValue(*overlap, "--keys", arguments.keys,
+           "Keys of these tables to ask filters for, drawn at random", Count(1))
+      ->capture_default_str();
+  AddValue(*overlap, "--seed", arguments.seed, "Seed of the draws")->capture_default_str();
+  AddJson(*overlap, arguments.json);
+  overlap->footer(
+      R"(Keys of each sorted run are put to the filters of newer runs. A key that one of them has is obsolete:
+compactions drop it. False positives are taken off, by the rates of the filters.
+
+Example: exactbloom overlap --pairs /var/lib/service/db)");
+  overlap->callback([&arguments] { RunOverlap(arguments); });
+}
+
 void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
   CLI::App* advise = app.add_subcommand(
       "advise", "The best filter setting for the same memory, and what it would change");
@@ -216,12 +242,14 @@ policies. SIGINT and SIGTERM end it: a shell shows 130 and 143.)");
   PlanArguments plan;
   InspectArguments inspect;
   VerifyArguments verify;
+  OverlapArguments overlap;
   AdviseArguments advise;
   CheckArguments check;
   AddRateOf(app, rate);
   AddPlan(app, plan);
   AddInspect(app, inspect);
   AddVerify(app, verify);
+  AddOverlap(app, overlap);
   AddAdvise(app, advise);
   AddCheck(app, check);
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed

@@ -59,6 +59,17 @@ struct VerifyArguments {
 };
 void RunVerify(const VerifyArguments& arguments);
 
+// The keys that sorted runs share, and what a compaction would free.
+struct OverlapArguments {
+  std::vector<std::string> paths;
+  std::uint64_t tables = 16;     // of each run, whose keys are read
+  std::uint64_t keys = 100'000;  // of each run, for which filters are asked
+  std::uint64_t seed = 0;        // of the draws of both
+  bool pairs = false;            // with a line for each pair of runs
+  bool json = false;
+};
+void RunOverlap(const OverlapArguments& arguments);
+
 // The best filter policy for a database.
 struct AdviseArguments {
   std::string path;

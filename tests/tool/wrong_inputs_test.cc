@@ -113,7 +113,7 @@ TEST_F(WrongInputs, OfRateAndPlan) {
 
 // Each subcommand that takes a path.
 TEST_F(WrongInputs, AreNoDatabase) {
-  for (const std::string subcommand : {"inspect", "verify", "advise"}) {
+  for (const std::string subcommand : {"inspect", "verify", "overlap", "advise"}) {
     ExpectRefusals(EXACTBLOOM_TOOL + (" " + subcommand),
                    {{"", "PATH is required"}, {"{}/none", "none"}, {"{}/empty", "empty"}});
   }
@@ -138,6 +138,8 @@ TEST_F(WrongInputs, AreOptionsOfADatabasesSubcommand) {
       {{"verify {}/db --absent many", "--absent: 'many' is not a whole number"},
        {"verify {}/db --threads 0", "--threads: '0' is not a whole number from 1 to 256"},
        {"verify {}/db --seed -1", "--seed: '-1'"},
+       {"overlap {}/db --tables 7", "--tables: '7' is not a whole number from 8"},
+       {"overlap {}/db --keys 0", "--keys: '0' is not a whole number from 1"},
        {"advise {}/db --memory lots", "--memory: 'lots' is not a number of bytes"}});
 }
 
