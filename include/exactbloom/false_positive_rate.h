@@ -13,7 +13,8 @@
 // its state is the number of bits that are still zero, and all of its terms are positive.
 // docs/theory.md derives it.
 //
-// The functions do not allocate, and throw nothing.
+// With up to kMaxProbes probes the functions do not allocate, and throw nothing. With more they
+// throw std::bad_alloc when memory is short.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,11 @@ namespace exactbloom {
 // with `probes` bits each.
 //   bits     m, 1 .. 2^53
 //   keys     n, 0 .. 2^53; an empty filter has rate 0
-//   probes   k, 1 .. kMaxProbes; for the classic kind at most `bits`
-// Precision: a relative error of at most 1e-12 for bits and keys up to 1e12 and 64 probes, as long
-// as the rate is a normal double (at least 2.3e-308). A smaller one is rounded to a
-// subnormal number or zero: see Log2FalsePositiveRate. Time: microseconds. Errors: NaN for
-// parameters outside their ranges. Source: equations (53)-(63), in the positive form.
+//   probes   k, 1 .. kMaxAnalysisProbes; for the classic kind at most `bits`
+// Precision: a relative error of at most 1e-12 for bits and keys up to 1e12, as long as the rate is
+// a normal double (at least 2.3e-308). A smaller one is rounded to a subnormal number or zero: see
+// Log2FalsePositiveRate. Time: microseconds; with 255 probes up to a tenth of a second. Errors: NaN
+// for parameters outside their ranges. Source: equations (53) to (63), in the positive form.
 double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns log2 of the same rate, which stays finite where the rate itself underflows.

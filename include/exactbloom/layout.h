@@ -20,6 +20,10 @@ inline constexpr double kLn2 = 0.693147180559945309417;
 // it: kMaxBitsPerKey * ln 2 probes.
 inline constexpr int kMaxProbes = 72;
 
+// The most probes that the analysis takes. No filter has more than kMaxProbes; the examples of the
+// literature do.
+inline constexpr int kMaxAnalysisProbes = 255;
+
 // The largest bits per key that can be configured, as in RocksDB's own filters.
 inline constexpr double kMaxBitsPerKey = 100.0;
 
@@ -32,9 +36,10 @@ inline constexpr double kMaxRibbonBitsPerKey = 30.0;
 
 enum class FilterKind : std::uint8_t { kStandard = 0, kClassic = 1 };
 
-// The largest k of a filter of m bits.
-constexpr int MostProbes(FilterKind kind, std::uint64_t bits) {
-  return kind == FilterKind::kStandard || bits > kMaxProbes ? kMaxProbes : static_cast<int>(bits);
+// The largest k of a filter of m bits, at most `most`.
+constexpr int MostProbes(FilterKind kind, std::uint64_t bits, int most = kMaxProbes) {
+  const bool fits = kind == FilterKind::kStandard || bits >= static_cast<std::uint64_t>(most);
+  return fits ? most : static_cast<int>(bits);
 }
 
 // Whether there are filters of m bits with k probes.

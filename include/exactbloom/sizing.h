@@ -4,7 +4,7 @@
 // Here every answer is the best one for the given whole numbers, found by a search on the exact
 // rate.
 //
-// The functions do not allocate, and throw nothing.
+// The functions do not allocate, and throw nothing, but for more than kMaxProbes probes.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,16 @@ namespace exactbloom {
 // one on a tie.
 //   bits     m, as for FalsePositiveRate
 //   keys     n, 1 .. 2^53; for an empty filter every k is as good, and the smallest is returned
-// The result lies in 1 .. kMaxProbes, so a filter with more than kMaxProbes / ln 2 bits per key
-// gets the best k of that range. Errors: 0 for bits outside their range. Source: the minimum of
-// (53) and (59) over k; the search starts from Conjecture 24 and goes two steps past a minimum. If
-// the bounds of Corollary 23 tell k* from its neighbours, as they do for most filters of thousands
-// of keys, the exact rate is not needed, and an answer takes a fraction of a microsecond.
-int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys);
+//   most_probes   the largest k to look at, 1 .. kMaxAnalysisProbes; a filter has kMaxProbes
+// The result lies in 1 .. most_probes, so a filter with more than most_probes / ln 2 bits per key
+// gets the best k of that range. Errors: 0 for parameters outside their ranges. Source: the minimum
+// of (56) and (60) over k; the search starts at the usual k, goes down and up, and stops two steps
+// past a minimum. If the bounds of Corollary 23 tell k* from its neighbours, as they do for most
+// filters of thousands of keys, the exact rate is not needed, and an answer takes a fraction of a
+// microsecond. More than kMaxProbes take milliseconds and memory, and std::bad_alloc is thrown when
+// it is short.
+int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+                  int most_probes = kMaxProbes);
 
 struct FilterSize {
   std::uint64_t bits = 0;            // m

@@ -29,7 +29,8 @@ ScaledNumber WholeFilterRate(FilterKind kind, std::uint64_t bits, std::uint64_t 
 }  // namespace
 
 bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return Admits(kind, bits, probes) && bits <= kMaxCount && keys <= kMaxCount;
+  return bits >= 1 && bits <= kMaxCount && keys <= kMaxCount && probes >= 1 &&
+         probes <= MostProbes(kind, bits, kMaxAnalysisProbes);
 }
 
 ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,

@@ -4,11 +4,12 @@
 
 namespace exactbloom::analysis {
 
-PositiveChain::PositiveChain(int last_state) : last_state_(last_state) {
-  for (int j = 0; j <= last_state_; ++j) {
-    std::fill_n(move_[At(j)].begin(), last_state_ + 1, 0.0);
-    SetStay(j, 0.0);
-  }
+PositiveChain::PositiveChain(int last_state)
+    : last_state_(last_state),
+      moves_(FirstMove(last_state + 1)),
+      stay_(RowOf(last_state)),
+      leave_(RowOf(last_state)) {
+  for (int j = 0; j <= last_state_; ++j) SetStay(j, 0.0);
 }
 
 void PositiveChain::SetStay(int state, double leave) {
@@ -19,8 +20,9 @@ void PositiveChain::SetStay(int state, double leave) {
 // Downwards, because row i reads the old entries below it.
 void PositiveChain::Apply(Row& values) const {
   for (int i = last_state_; i >= 1; --i) {
+    const double* const moves = MovesFrom(i);
     double sum = stay_[At(i)] * values[At(i)];
-    for (int j = 0; j < i; ++j) sum += move_[At(i)][At(j)] * values[At(j)];
+    for (int j = 0; j < i; ++j) sum += moves[At(j)] * values[At(j)];
     values[At(i)] = sum;
   }
 }
@@ -33,16 +35,17 @@ void PositiveChain::Run(std::uint64_t steps, Row& values) {
 }
 
 void PositiveChain::Square() {
-  Row sum;
+  Row row = RowOf(last_state_);
+  double* const sum = row.data();
   for (int i = last_state_; i >= 1; --i) {
-    Row& row = move_[At(i)];
-    for (int j = 0; j < i; ++j) sum[At(j)] = (stay_[At(i)] + stay_[At(j)]) * row[At(j)];
+    double* const moves = MovesFrom(i);
+    for (int j = 0; j < i; ++j) sum[At(j)] = (stay_[At(i)] + stay_[At(j)]) * moves[At(j)];
     for (int l = 1; l < i; ++l) {
-      const double to_l = row[At(l)];
-      const Row& from_l = move_[At(l)];
+      const double to_l = moves[At(l)];
+      const double* const from_l = MovesFrom(l);
       for (int j = 0; j < l; ++j) sum[At(j)] += to_l * from_l[At(j)];
     }
-    std::copy_n(sum.begin(), i, row.begin());
+    std::copy_n(sum, i, moves);
   }
   for (int j = 1; j <= last_state_; ++j) {
     const double leave = leave_[At(j)];

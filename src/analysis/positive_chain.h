@@ -6,23 +6,50 @@
 // S_ii + S_jj = P_ii + P_jj is again a sum of non-negative numbers.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "exactbloom/layout.h"
 
 namespace exactbloom::analysis {
 
+// Numbers that are kept in place if they are at most kInPlace, and else on the heap.
+template <std::size_t kInPlace>
+class Numbers {
+ public:
+  // All zero.
+  explicit Numbers(std::size_t size) {
+    if (size > kInPlace) {
+      heap_ = std::make_unique<double[]>(size);
+    } else {
+      std::fill_n(in_place_.begin(), size, 0.0);
+    }
+  }
+
+  double* data() { return heap_ != nullptr ? heap_.get() : in_place_.data(); }
+  const double* data() const { return heap_ != nullptr ? heap_.get() : in_place_.data(); }
+  double& operator[](std::size_t i) { return data()[i]; }
+  double operator[](std::size_t i) const { return data()[i]; }
+
+ private:
+  std::array<double, kInPlace> in_place_;
+  std::unique_ptr<double[]> heap_;
+};
+
 class PositiveChain {
  public:
-  using Row = std::array<double, kMaxProbes + 1>;
+  // A number for each state. Up to kMaxProbes states besides 0 nothing is allocated.
+  using Row = Numbers<kMaxProbes + 1>;
+  static Row RowOf(int last_state) { return Row(At(last_state + 1)); }
 
-  // The states are 0 .. last_state. State 0 is constant; the others start without moves. Requires
-  // last_state <= kMaxProbes.
+  // The states are 0 .. last_state. State 0 is constant; the others start without moves.
   explicit PositiveChain(int last_state);
 
   // P(from, to), for to < from.
-  void SetMove(int from, int to, double value) { move_[At(from)][At(to)] = value; }
+  void SetMove(int from, int to, double value) { MovesFrom(from)[At(to)] = value; }
 
   // P(state, state) - 1, which is at most zero.
   void SetStay(int state, double leave);
@@ -35,12 +62,16 @@ class PositiveChain {
 
  private:
   static constexpr std::size_t At(int i) { return static_cast<std::size_t>(i); }
+  double* MovesFrom(int i) { return moves_.data() + FirstMove(i); }
+  const double* MovesFrom(int i) const { return moves_.data() + FirstMove(i); }
+  // Rows of 0, 1, 2, ... moves follow each other.
+  static constexpr std::size_t FirstMove(int i) { return At(i) * At(i - 1) / 2; }
   void Square();
 
   int last_state_;
-  std::array<Row, kMaxProbes + 1> move_;  // the part below the diagonal
-  Row stay_;                              // P(j, j)
-  Row leave_;                             // P(j, j) - 1, exact to the last digits while it is small
+  Numbers<(kMaxProbes + 1) * kMaxProbes / 2> moves_;  // the part below the diagonal
+  Row stay_;                                          // P(j, j)
+  Row leave_;  // P(j, j) - 1, exact to the last digits while it is small
 };
 
 }  // namespace exactbloom::analysis

@@ -17,19 +17,18 @@ constexpr int kStepsPastMinimum = 2;
 constexpr double kLeastBound = 1e-280;
 constexpr double kRounding = 1e-11;
 
-int UsualProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+int UsualProbes(std::uint64_t bits, std::uint64_t keys, int limit) {
   const double usual = kLn2 * static_cast<double>(bits) / static_cast<double>(keys);
-  const double most = MostProbes(kind, bits);
-  return static_cast<int>(std::clamp(usual, 1.0, most));
+  return static_cast<int>(std::clamp<double>(usual, 1.0, limit));
 }
 
 class ProbeSearch {
  public:
-  ProbeSearch(FilterKind kind, std::uint64_t bits, std::uint64_t keys)
-      : kind_(kind), bits_(bits), keys_(keys), limit_(MostProbes(kind, bits)) {}
+  ProbeSearch(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int limit)
+      : kind_(kind), bits_(bits), keys_(keys), limit_(limit) {}
 
   int Best() {
-    const int start = UsualProbes(kind_, bits_, keys_);
+    const int start = UsualProbes(bits_, keys_, limit_);
     best_ = start;
     best_log2_rate_ = Log2Rate(start);
     Walk(start, -1);
@@ -68,9 +67,8 @@ class ProbeSearch {
 // another one's upper bound lies below its lower bound. The standard kind's lower bound falls and
 // then rises as a function of k, so that with both neighbours of the two all others are out as
 // well.
-int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
-  const int k = UsualProbes(kind, bits, keys);
-  const int limit = MostProbes(kind, bits);
+int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int limit) {
+  const int k = UsualProbes(bits, keys, limit);
   if (k + 1 > limit) return 0;
   const RateBounds first = FalsePositiveRateBounds(kind, bits, keys, k);
   const RateBounds second = FalsePositiveRateBounds(kind, bits, keys, k + 1);
@@ -86,9 +84,10 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 
 }  // namespace
 
-int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
-  const int proved = ProbesByBounds(kind, bits, keys);
-  return proved > 0 ? proved : ProbeSearch(kind, bits, keys).Best();
+int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int most_probes) {
+  const int limit = MostProbes(kind, bits, most_probes);
+  const int proved = ProbesByBounds(kind, bits, keys, limit);
+  return proved > 0 ? proved : ProbeSearch(kind, bits, keys, limit).Best();
 }
 
 }  // namespace exactbloom::analysis

@@ -30,8 +30,8 @@ Extended FewestHits(Extended m, Extended k, int j, int hits) {
 RateChain::RateChain(std::uint64_t bits, int most_followed, double expected_fill)
     : bits_(bits),
       states_(static_cast<int>(std::min<std::uint64_t>(bits, Index(most_followed)))),
-      scale_exponent_(expected_fill > 0.0 ? std::max(0, -std::ilogb(expected_fill)) : 0) {
-  std::fill_n(all_ones_.begin(), most_followed + 1, 0.0);
+      scale_exponent_(expected_fill > 0.0 ? std::max(0, -std::ilogb(expected_fill)) : 0),
+      all_ones_(PositiveChain::RowOf(most_followed)) {
   all_ones_[0] = 1.0;
 }
 
@@ -75,7 +75,7 @@ void RateChain::AddCommittees(std::uint64_t count, std::uint64_t size) {
 // scale^(draws-d) that AllOnes(d) lacks.
 double RateChain::AllDrawsOne(int draws) const {
   const auto m = static_cast<double>(bits_);
-  PositiveChain::Row distinct{};
+  PositiveChain::Row distinct = PositiveChain::RowOf(draws);
   distinct[0] = 1.0;
   for (int draw = 1; draw <= draws; ++draw) {
     for (int d = draw; d >= 0; --d) {

@@ -19,8 +19,8 @@ namespace exactbloom::analysis {
 
 class RateChain {
  public:
-  // Follows up to `most_followed` bits, at most kMaxProbes, out of `bits`. `expected_fill`, the
-  // share of one-bits in the end, decides the scale: 1 for no scaling.
+  // Follows up to `most_followed` bits, at most kMaxAnalysisProbes, out of `bits`. `expected_fill`,
+  // the share of one-bits in the end, decides the scale: 1 for no scaling.
   RateChain(std::uint64_t bits, int most_followed, double expected_fill);
 
   void AddCommittees(std::uint64_t count, std::uint64_t size);

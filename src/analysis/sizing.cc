@@ -20,10 +20,11 @@ using analysis::IsTarget;
 using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
 
-int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int most_probes) {
   if (!analysis::IsGeometry(kind, bits, 0, 1)) return 0;
+  if (most_probes < 1 || most_probes > kMaxAnalysisProbes) return 0;
   if (keys < 1 || keys > kMaxCount) return 1;
-  return analysis::BestProbes(kind, bits, keys);
+  return analysis::BestProbes(kind, bits, keys, most_probes);
 }
 
 std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, double target) {

@@ -10,9 +10,10 @@
 
 namespace exactbloom::analysis {
 
-// Returns k*, mostly by the bounds of Corollary 23 alone. Requires IsGeometry of the kind's
-// smallest probes, and at least one key.
-int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys);
+// Returns the best k up to `most_probes`, mostly by the bounds of Corollary 23 alone. Requires
+// IsGeometry of one probe, at least one key, and 1 .. kMaxAnalysisProbes.
+int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+               int most_probes = kMaxProbes);
 
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;
 

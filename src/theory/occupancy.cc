@@ -30,7 +30,7 @@ double Variance(double m, double k, std::uint64_t committees) {
   // 1 - (m-k)(m-k-1) / (m(m-1)) = k (2m - k - 1) / (m(m-1))
   chain.SetStay(kVariance, -share * ((2.0 * m - k - 1.0) / (m - 1.0)));
   chain.SetMove(kVariance, kProduct, share * ((m - k) / m) / (m - 1.0));
-  PositiveChain::Row values{};
+  PositiveChain::Row values = PositiveChain::RowOf(kVariance);
   values[kZeros] = 1.0;
   chain.Run(committees, values);
   return values[kVariance] * m * m;

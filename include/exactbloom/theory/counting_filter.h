@@ -1,0 +1,39 @@
+// How likely counters of a counting filter overflow.
+//
+// A counting filter keeps a counter of b bits for each position, so that keys can be deleted. A key
+// of a classic filter hits a position with probability k/m, each of the nk balls of a standard
+// filter with probability 1/m. A counter has overflowed if it was hit j = 2^b times or more: the
+// tail of Binomial(n, k/m) or Binomial(nk, 1/m). An SSTable never changes and needs no counters.
+//
+// No function throws or allocates. Source: Fan et al., Summary Cache, 1998.
+#pragma once
+
+#include <cstdint>
+
+#include "exactbloom/layout.h"
+
+namespace exactbloom {
+
+inline constexpr int kMaxCounterBits = 16;
+
+// Returns the probability that a given counter has overflowed.
+//   bits           m, the number of counters, 1 .. 2^53; other parameters as for FalsePositiveRate
+//   counter_bits   b, 1 .. kMaxCounterBits
+// Precision: relative error at most 1e-11; zero where it underflows. Errors: NaN outside the
+// ranges.
+double CounterOverflowProbability(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+                                  int probes, int counter_bits);
+
+// Bounds of the probability that any counter overflows, each above the one before. A value above
+// one says nothing.
+struct OverflowBounds {
+  double expected = 0.0;     // m times the exact tail: the expected number of overflowed counters
+  double binomial = 0.0;     // m C(nk, j) / m^j, classic m C(n, j) (k/m)^j
+  double exponential = 0.0;  // m (e n k / (j m))^j, which at n k / m = ln 2 and b = 4 is 1.37e-15 m
+};
+
+// Parameters, precision and errors as above.
+OverflowBounds CounterOverflowBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+                                     int probes, int counter_bits);
+
+}  // namespace exactbloom
