@@ -68,11 +68,17 @@ void AddRateOf(CLI::App& app, RateArguments& arguments) {
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddKind(*rate, arguments.kind);
   AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
-  AddValue(*rate, "--n", arguments.keys, "Keys in it")->required();
+  AddValue(*rate, "--n", arguments.keys, "Keys in it; not required with --ones");
   AddValue(*rate, "--k", arguments.probes,
-           "Probes of a key: the bits that it sets in a Bloom filter", Count(1, kMaxProbes));
+           "Probes of a key: the bits that it sets in a Bloom filter. Default: a line for each",
+           Count(1, kMaxAnalysisProbes));
+  AddValue(*rate, "--ones", arguments.ones,
+           "Bits that are set in one Bloom filter: how many keys it has, and its own rate");
   AddJson(*rate, arguments.json);
-  rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
+  rate->footer(
+      "Examples: exactbloom rate --m 64 --n 4 --k 9\n"
+      "          exactbloom rate --m 64 --n 4\n"
+      "          exactbloom rate --m 1e7 --k 7 --ones 5034145");
   rate->callback([&arguments] { RunRate(arguments); });
 }
 

@@ -13,13 +13,14 @@
 
 namespace exactbloom::tool {
 
-// The rate of a filter of m bits, n keys and k probes. Kinds of filters are those of plain
-// policies.
+// The rate of a filter of m bits, n keys and k probes, or for each k; or what the number of its
+// ones tells of a filter. Kinds of filters are those of plain policies.
 struct RateArguments {
   PolicyKind kind = PolicyKind::kClassicBloom;
   std::uint64_t bits = 0;
-  std::uint64_t keys = 0;
-  std::optional<int> probes;  // of Bloom filters
+  std::optional<std::uint64_t> keys;
+  std::optional<int> probes;          // of Bloom filters
+  std::optional<std::uint64_t> ones;  // of one Bloom filter, which has been filled
   bool json = false;
 };
 void RunRate(const RateArguments& arguments);
