@@ -60,16 +60,22 @@ double Exponent(double n, double p, double q) {
   return n * (Weighted(p, q) + Weighted(1.0 - p, 1.0 - q));
 }
 
-// The largest share among `keys` keys, if `drawn` of them, drawn without replacement, have
-// `marked`. Those that were not drawn are a sample, too.
-double LargestShare(double marked, double drawn, double keys) {
-  const double share = marked / drawn;
+// The most of `keys` keys that can be marked if `marked` of the `drawn` ones are, which were drawn
+// without replacement. Those that were not drawn are a sample, too.
+double MostMarked(double marked, double drawn, double keys) {
   const double rest = keys - drawn;
-  if (rest <= 0.0) return share;
-  return EndOf(share, (marked + rest) / keys, [=](double whole) {
-    const double of_rest = std::min(1.0, (whole * keys - marked) / rest);
+  if (rest <= 0.0) return marked;
+  const double share = marked / drawn;
+  return EndOf(share * keys, marked + rest, [=](double all) {
+    const double of_rest = std::clamp((all - marked) / rest, 0.0, 1.0);
+    const double whole = std::min(1.0, all / keys);
     return std::max(Exponent(drawn, share, whole), Exponent(rest, of_rest, whole)) <= kTail;
   });
+}
+
+// The fewest: those that are not marked are the most of the others.
+double FewestMarked(double marked, double drawn, double keys) {
+  return keys <= drawn ? marked : keys - MostMarked(drawn - marked, drawn, keys);
 }
 
 // The quantile of Student's t for 99.9%, by its expansion in 1/freedom, to 1% from 7 on.
@@ -82,10 +88,12 @@ double StudentQuantile(double freedom) {
                   (384.0 * freedom * freedom * freedom));
 }
 
-// How far the share in all tables may be from that in the drawn ones.
+// How far the share of shared keys in all tables may be from that in the drawn ones, which have
+// `keys` keys.
 double SpreadOfTables(const std::vector<TableAnswers>& drawn, double share, double keys,
                       double tables) {
   const auto count = static_cast<double>(drawn.size());
+  if (count >= tables) return 0.0;
   double squares = 0.0;
   for (const TableAnswers& table : drawn) {
     const double own = table.asked == 0.0 ? share : table.shared / table.asked;
@@ -93,6 +101,20 @@ double SpreadOfTables(const std::vector<TableAnswers>& drawn, double share, doub
   }
   const double variance = (1.0 - count / tables) * squares * count / ((count - 1.0) * keys * keys);
   return StudentQuantile(count - 1.0) * std::sqrt(variance);
+}
+
+TableAnswers SumOf(const std::vector<TableAnswers>& drawn) {
+  TableAnswers all;
+  for (const TableAnswers& table : drawn) {
+    all.keys += table.keys;
+    all.asked += table.asked;
+    all.unknown += table.unknown;
+    all.passed += table.passed;
+    all.rates += table.rates;
+    all.rates_of_passed += table.rates_of_passed;
+    all.shared += table.shared;
+  }
+  return all;
 }
 
 }  // namespace
@@ -107,26 +129,18 @@ void TableAnswers::Add(bool passes, double rate) {
 }
 
 KeysEstimate EstimateSharedOf(const std::vector<TableAnswers>& drawn, double tables, double keys) {
-  TableAnswers all;
-  for (const TableAnswers& table : drawn) {
-    all.keys += table.keys;
-    all.asked += table.asked;
-    all.unknown += table.unknown;
-    all.passed += table.passed;
-    all.rates += table.rates;
-    all.rates_of_passed += table.rates_of_passed;
-    all.shared += table.shared;
-  }
+  const TableAnswers all = SumOf(drawn);
   if (all.asked == 0.0) return {0.0, {0.0, keys}};
-  const auto count = static_cast<double>(drawn.size());
   const double share = std::clamp(all.shared / all.asked, 0.0, 1.0);
+  const auto count = static_cast<double>(drawn.size());
   if (count < tables && count < kFewestTables) return {keys * share, {0.0, keys}};
   const double least = all.passed - FalsePositives(all, MostOf);
   const double most = std::min(all.asked, all.passed - FalsePositives(all, LeastOf) + all.unknown);
-  const double spread = count < tables ? SpreadOfTables(drawn, share, all.keys, tables) : 0.0;
-  const double low = 1.0 - LargestShare(all.asked - least, all.asked, all.keys) - spread;
-  const double high = LargestShare(most, all.asked, all.keys) + spread;
-  const Interval interval = {keys * std::max(0.0, low), keys * std::min(1.0, high)};
+  const double spread = all.keys * SpreadOfTables(drawn, share, all.keys, tables);
+  const double low = FewestMarked(least, all.asked, all.keys) - spread;
+  const double high = MostMarked(most, all.asked, all.keys) + spread;
+  const double scale = keys / all.keys;
+  const Interval interval = {scale * std::max(0.0, low), scale * std::min(all.keys, high)};
   return {std::clamp(keys * share, interval.low, interval.high), interval};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -95,8 +96,18 @@ std::map<std::string, FamilyOverlap> FamiliesOf(const SharedKeys& shared) {
 
 std::string Whole(double number) { return fmt::format("{:.0f}", number); }
 
-std::string Range(const Interval& interval) {
-  return fmt::format("{:.0f} - {:.0f}", interval.low, interval.high);
+// The ends of an estimate as shares of `keys`.
+std::string ShareRange(const Interval& interval, std::uint64_t keys) {
+  const auto whole = static_cast<double>(keys);
+  return fmt::format("{:.2f} - {:.2f}%", 100.0 * PartOf(interval.low, whole),
+                     100.0 * PartOf(interval.high, whole));
+}
+
+std::string InUnits(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
 }
 
 // A run by its level, in level 0 with its table.
@@ -106,13 +117,13 @@ std::string RunName(const RunKeys& run) {
 }
 
 void PrintLevels(const FamilyOverlap& family) {
-  support::TextTable text({"level", "runs", "tables", "keys", "sampled", "obsolete",
-                           "99.9% interval", "bytes freed", "share"});
+  support::TextTable text(
+      {"level", "runs", "tables", "keys", "sampled", "obsolete", "99.9% interval", "freed"});
   const auto add = [&text](const std::string& name, const ObsoleteKeys& level) {
     const KeysEstimate obsolete = level.Obsolete();
     text.AddRow({name, level.Runs(), level.Tables(), level.Keys(), level.Sampled(),
-                 Whole(obsolete.keys), Range(obsolete.interval), Whole(level.FreedBytes()),
-                 fmt::format("{:.1f}%", 100.0 * level.FreedShare())});
+                 Whole(obsolete.keys), ShareRange(obsolete.interval, level.Keys()),
+                 InUnits(level.FreedBytes())});
   };
   for (const auto& [number, level] : family.levels) add(LevelName(number), level);
   add("all", family.all);
@@ -128,7 +139,7 @@ void PrintPairs(const SharedKeys& shared, const FamilyOverlap& family) {
     const KeysEstimate& keys = pair->shared;
     text.AddRow({RunName(shared.runs[pair->newer]), RunName(shared.runs[pair->older]),
                  fmt::format("{:.1f}%", 100.0 * pair->asked), is_known ? Whole(keys.keys) : "-",
-                 is_known ? Range(keys.interval) : "-",
+                 is_known ? ShareRange(keys.interval, shared.runs[pair->older].keys) : "-",
                  is_known ? fmt::format("{:.4f}", JaccardIndex(shared, *pair, keys.keys)) : "-"});
   }
   fmt::print("\n{}", text.Format());
@@ -148,11 +159,12 @@ void PrintFamily(const SharedKeys& shared, const FamilyOverlap& family, bool pai
   const double left = static_cast<double>(family.all.Bytes()) - family.all.FreedBytes();
   fmt::print("{}\n",
              Wrapped(fmt::format(
-                 "A compaction of everything would drop about {:.0f} of {} keys, and free {:.0f} "
-                 "of {} bytes, {:.1f}%. About {:.0f} keys are distinct; the tables take {:.2f} "
-                 "times the bytes that are left.",
-                 obsolete.keys, family.all.Keys(), family.all.FreedBytes(), family.all.Bytes(),
-                 100.0 * family.all.FreedShare(), keys - obsolete.keys,
+                 "A compaction of everything would drop about {:.0f} of {} keys, and free {} of "
+                 "{}, {:.1f}%. About {:.0f} keys are distinct; the tables take {:.2f} times the "
+                 "bytes that would be left.",
+                 obsolete.keys, family.all.Keys(), InUnits(family.all.FreedBytes()),
+                 InUnits(static_cast<double>(family.all.Bytes())), 100.0 * family.all.FreedShare(),
+                 keys - obsolete.keys,
                  left > 0.0 ? static_cast<double>(family.all.Bytes()) / left : 1.0)));
   PrintLevels(family);
   if (pairs && !family.pairs.empty()) PrintPairs(shared, family);

@@ -84,7 +84,7 @@ class AskedRun {
     if (is_outside) return Answer{};
     if (!is_open_) Open(keys);
     if (filter_ != nullptr && !filter_->IsFor(key)) MoveTo(key);
-    if (filter_ == nullptr || !filter_->HasBlock() || !is_useful_) return std::nullopt;
+    if (filter_ == nullptr || !is_useful_) return std::nullopt;
     return Answer{filter_->MayMatch(key), rate_};
   }
 
@@ -101,8 +101,9 @@ class AskedRun {
     if (!reason.empty()) return LeaveOut(reason);
     filter_ = std::make_unique<FilterBlocks>();
     const Status status = filter_->Open(table.location.path, keys.Order(), keys.HaveTimestamps());
-    if (status.ok()) return;
+    if (status.ok() && !filter_->HasNoKeys()) return;
     filter_.reset();
+    if (status.ok()) return LeaveOut("the filter has no keys");
     if (status.IsNotSupported()) return LeaveOut("the filter is one of another policy");
     Fail(status);
   }
