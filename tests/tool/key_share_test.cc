@@ -31,9 +31,9 @@ struct Simulation {
   }
 };
 
-constexpr int kRuns = 2000;
+constexpr int kRuns = 500;
 
-// Wrong in fewer than 0.1% of the runs on average; eight of 2,000 have a probability of 0.1%.
+// Wrong in fewer than 0.1% of the runs on average; six of 500 have a probability of 1e-5.
 void ExpectRight(const Simulation& simulation) {
   SCOPED_TRACE(testing::Message() << simulation.keys << " " << simulation.marked << " "
                                   << simulation.drawn << " " << simulation.rate);
@@ -47,7 +47,8 @@ void ExpectRight(const Simulation& simulation) {
     EXPECT_TRUE(estimate.interval.Contains(estimate.keys));
     sum += estimate.keys;
   }
-  EXPECT_LT(wrong, 8);
+  EXPECT_LT(wrong, 6);
+  if (simulation.drawn < 0.5) return;  // fewer are often cut at zero, which moves their mean
   EXPECT_NEAR(sum / kRuns, simulation.marked, 0.02 * simulation.keys);
 }
 
