@@ -39,7 +39,7 @@ struct ReadTable {
 using Run = std::vector<const ReadTable*>;  // in the order of its keys
 
 // The tables that could not be asked or read, by the reason, and whether one was removed meanwhile.
-struct LeftOut {
+struct Omissions {
   std::map<std::string, std::set<std::string>> not_asked;
   std::map<std::string, std::set<std::string>> not_read;
   bool gone = false;
@@ -69,7 +69,7 @@ struct Answer {
 // A run, asked for keys in their order.
 class AskedRun {
  public:
-  AskedRun(const Run& tables, LeftOut* left_out) : tables_(tables), left_out_(left_out) {}
+  AskedRun(const Run& tables, Omissions* omissions) : tables_(tables), omissions_(omissions) {}
 
   // Nothing if no filter can be asked. `keys` are those of the table that has the key.
   std::optional<Answer> Ask(const Slice& key, const TableKeys& keys) {
@@ -122,16 +122,16 @@ class AskedRun {
   }
 
   void Fail(const Status& status) {
-    if (status.IsPathNotFound()) left_out_->gone = true;
+    if (status.IsPathNotFound()) omissions_->gone = true;
     LeaveOut("the filter cannot be read");
   }
 
   void LeaveOut(const std::string& reason) {
-    left_out_->not_asked[reason].insert(tables_[table_]->location.path);
+    omissions_->not_asked[reason].insert(tables_[table_]->location.path);
   }
 
   const Run& tables_;
-  LeftOut* left_out_;
+  Omissions* omissions_;
   std::size_t table_ = 0;  // the first that does not end before the latest key
   bool is_open_ = false;   // its filter was opened, or cannot be
   std::unique_ptr<FilterBlocks> filter_;
@@ -162,9 +162,9 @@ std::uint64_t KeysOf(const Run& tables) {
 class Comparison {
  public:
   // The runs must outlive the object; `older` is the place of the older one.
-  Comparison(const std::vector<Run>& runs, std::size_t older, LeftOut* left_out)
-      : run_(runs[older]), left_out_(left_out), pairs_(older) {
-    for (std::size_t i = 0; i < older; ++i) newer_.emplace_back(runs[i], left_out);
+  Comparison(const std::vector<Run>& runs, std::size_t older, Omissions* omissions)
+      : run_(runs[older]), omissions_(omissions), pairs_(older) {
+    for (std::size_t i = 0; i < older; ++i) newer_.emplace_back(runs[i], omissions);
   }
 
   void Sample(const SampleSize& size, support::Progress& progress) {
@@ -229,9 +229,9 @@ class Comparison {
   }
 
   void Fail(const ReadTable& table, const Status& status) {
-    if (status.IsPathNotFound()) left_out_->gone = true;
+    if (status.IsPathNotFound()) omissions_->gone = true;
     const std::string reason = status.IsNotSupported() ? status.getState() : "it cannot be read";
-    left_out_->not_read[reason].insert(table.location.path);
+    omissions_->not_read[reason].insert(table.location.path);
   }
 
   // A key is obsolete if any newer run has it. Together their filters are one, which lets a key
@@ -268,7 +268,7 @@ class Comparison {
   }
 
   const Run& run_;
-  LeftOut* left_out_;
+  Omissions* omissions_;
   std::vector<AskedRun> newer_;
   // By the tables that were read.
   std::vector<std::vector<TableAnswers>> pairs_;  // for each newer run
@@ -305,12 +305,12 @@ RunKeys DescribeRun(const Run& tables) {
 }
 
 void AddFamily(const std::vector<Run>& runs, const SampleSize& size, support::Progress& progress,
-               LeftOut* left_out, SharedKeys* shared) {
+               Omissions* omissions, SharedKeys* shared) {
   const std::size_t first = shared->runs.size();
   for (std::size_t older = 0; older < runs.size(); ++older) {
     RunKeys& run = shared->runs.emplace_back(DescribeRun(runs[older]));
     if (older == 0) continue;
-    Comparison comparison(runs, older, left_out);
+    Comparison comparison(runs, older, omissions);
     comparison.Sample(size, progress);
     run.sampled = comparison.Sampled();
     run.obsolete = comparison.Obsolete();
@@ -353,11 +353,11 @@ SharedKeys ReadOnce(const std::vector<std::string>& paths, const SampleSize& siz
   }
   support::Progress progress;
   progress.Begin("asking filters", drawn);
-  LeftOut left_out;
-  for (const auto& [name, runs] : families) AddFamily(runs, size, progress, &left_out, &shared);
-  shared.not_asked = CountOf(left_out.not_asked);
-  shared.not_read = CountOf(left_out.not_read);
-  *gone = left_out.gone;
+  Omissions omissions;
+  for (const auto& [name, runs] : families) AddFamily(runs, size, progress, &omissions, &shared);
+  shared.not_asked = CountOf(omissions.not_asked);
+  shared.not_read = CountOf(omissions.not_read);
+  *gone = omissions.gone;
   return shared;
 }
 
