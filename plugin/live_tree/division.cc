@@ -7,34 +7,34 @@ namespace {
 
 constexpr double kBitsPerByte = 8.0;
 
-double KeysOf(const std::vector<analysis::EqualRuns>& runs) {
+double SumKeys(const std::vector<analysis::EqualRuns>& runs) {
   double keys = 0.0;
   for (const analysis::EqualRuns& run : runs) keys += run.keys * run.count;
   return keys;
 }
 
-// The bytes that a table may take of what is left, of which it has taken some.
-double UsableOf(double room, double taken, double bound) {
+// Returns the bytes that a table may take of what is left, of which it has taken some.
+double UsableBytes(double room, double taken, double bound) {
   return std::max({0.0, kLeastOfRoom * (room + taken) - taken, room - kForOthers * bound});
 }
 
-// The most bits per key that a budget leaves for a table.
+// Returns the most bits per key that a budget leaves for a table.
 double LeftBy(const BudgetView& budget, const TreeView& view) {
   const double room = std::max(0.0, kFill * budget.bound - budget.held);
   const double left =
-      UsableOf(room, budget.taken, budget.bound) / std::max(1.0, budget.keys_to_write);
+      UsableBytes(room, budget.taken, budget.bound) / std::max(1.0, budget.keys_to_write);
   if (view.input_filter_bytes == 0.0) return kBitsPerByte * left;
   const double written = view.written_filter_bytes + budget.taken;
   const double repeatable =
-      UsableOf(room + view.input_filter_bytes + written, 0.0, budget.bound) / 2.0 - written;
+      UsableBytes(room + view.input_filter_bytes + written, 0.0, budget.bound) / 2.0 - written;
   return kBitsPerByte *
          std::min(left, std::max(0.0, repeatable) / std::max(1.0, view.keys_to_write));
 }
 
-// The bits per key of a run's floor, as far as other floors leave them.
+// Returns the bits per key of a run's floor, as far as other floors leave them.
 double Floor(const DivisionOptions& options, const Share& share, const BudgetView& budget) {
   if (share.planned.empty()) return 0.0;
-  const bool is_small = share.runs.back().keys <= kSmallPart * KeysOf(share.runs);
+  const bool is_small = share.runs.back().keys <= kSmallPart * SumKeys(share.runs);
   if (!is_small) return 0.0;
   const double left = std::max(0.0, kFloors * budget.bound - budget.of_floors);
   return std::min({share.planned.back(), options.bits_per_key,
@@ -50,12 +50,12 @@ Share Divide(const DivisionOptions& options, const TreeView& view,
   if (view.own_keys > 0.0) {
     share.runs = view.other_runs;
     share.runs.push_back({view.own_keys, 1.0, options.ribbon});
-    const double most_bits = (options.bits_per_key + kMostOverAverage) * KeysOf(share.runs);
+    const double most_bits = (options.bits_per_key + kMostOverAverage) * SumKeys(share.runs);
 
     std::vector<analysis::EqualRuns> all;
     if (budget) all = budget->other_runs;
     all.insert(all.end(), share.runs.begin(), share.runs.end());
-    double total_bits = options.bits_per_key * KeysOf(all);
+    double total_bits = options.bits_per_key * SumKeys(all);
     if (budget) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * budget->bound);
     const std::vector<double> divided = analysis::DivideAmongRuns(all, total_bits);
     share.planned.assign(divided.end() - static_cast<std::ptrdiff_t>(share.runs.size()),

@@ -43,7 +43,7 @@
 
 namespace exactbloom::tree {
 
-// Bits per key: what small runs need beside a large one written before them, at any bits_per_key.
+// Small runs beside a large one that was written before them need so many bits per key more.
 // 0.3 wastes 5 to 14% more, in 0.5% fewer bytes; 5% of bits_per_key wastes 15 to 25% more at 4
 // bits.
 inline constexpr double kMostOverAverage = 0.5;
@@ -59,18 +59,18 @@ inline constexpr double kSmallPart = 0.02;
 inline constexpr double kFloors = 0.02;
 
 struct DivisionOptions {
-  double bits_per_key = 10.0;  // the most, on average over a family's keys
-  bool ribbon = false;         // the kind of its filters
+  double bits_per_key = 10.0;  // the most on average over a family's keys
+  bool ribbon = false;         // whether its filters are Ribbon filters
 };
 
-// The family as it is when a job has ended.
+// The view shows a family as it is when a job has ended.
 struct TreeView {
   std::vector<analysis::EqualRuns> other_runs;  // beside the table's; those of equal size together
-  double own_keys = 0.0;                        // of the table's run; 0: not known
-  // Of the job's tables, this one's among them, without those that are written.
+  double own_keys = 0.0;                        // of the table's run; 0 if not known
+  // The job's tables have so many, this one's among them, less those that are written.
   double keys_to_write = 0.0;
   double other_filter_bytes = 0.0;  // of all tables but those to write
-  double input_filter_bytes = 0.0;  // of the job
+  double input_filter_bytes = 0.0;  // of the job's inputs
   double written_filter_bytes = 0.0;
 };
 
@@ -79,7 +79,7 @@ struct BudgetView {
   double held = 0.0;                            // bytes of all filters, without this one's
   double of_floors = 0.0;                       // of these
   std::vector<analysis::EqualRuns> other_runs;  // of all other families that share it
-  // Of the filter, or of all partitions that the table has still to get.
+  // The filter has so many, or all partitions that the table has still to get.
   double keys_to_write = 0.0;
   double taken = 0.0;  // bytes of the table's earlier partitions, a part of `held`
 };

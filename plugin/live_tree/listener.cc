@@ -20,9 +20,9 @@ namespace {
 
 using rocksdb::DB;
 
-std::vector<EventFile> FilesOf(const rocksdb::CompactionJobInfo& info,
-                               const std::vector<std::string>& paths,
-                               const std::vector<rocksdb::CompactionFileInfo>& infos) {
+std::vector<EventFile> ListFiles(const rocksdb::CompactionJobInfo& info,
+                                 const std::vector<std::string>& paths,
+                                 const std::vector<rocksdb::CompactionFileInfo>& infos) {
   std::vector<EventFile> files;
   for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
     EventFile& file = files.emplace_back();
@@ -31,7 +31,7 @@ std::vector<EventFile> FilesOf(const rocksdb::CompactionJobInfo& info,
     // A compaction service returns tables without properties.
     const auto properties = info.table_properties.find(paths[i]);
     if (properties != info.table_properties.end() && properties->second != nullptr) {
-      file.facts = FactsOf(*properties->second);
+      file.facts = ReadFacts(*properties->second);
     }
   }
   return files;
@@ -52,7 +52,8 @@ bool AreKnown(const std::vector<EventFile>& files) {
                      [](const EventFile& file) { return file.facts.has_value(); });
 }
 
-// What is known of databases is not the listener's: a database may have two, or two databases one.
+// The registry, and not the listener, has what is known of databases: a database may have two
+// listeners, or two databases one.
 class TreeListener : public rocksdb::EventListener {
  public:
   explicit TreeListener(bool warns_of_other_policies)
@@ -71,16 +72,15 @@ class TreeListener : public rocksdb::EventListener {
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
     Guard([&] {
       const std::vector<EventFile> outputs = {
-          {info.file_number, 0, FactsOf(info.table_properties)}};
+          {info.file_number, 0, ReadFacts(info.table_properties)}};
       Update(*db, info.cf_name, info.cf_id, outputs,
              [&](Tree& tree) { tree.EndJob(info.job_id, {}, outputs); });
-      WarnOfOtherPolicy(*db, info.cf_name);
     });
   }
 
   void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
     Guard([&] {
-      const auto inputs = FilesOf(info, info.input_files, info.input_file_infos);
+      const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
       Update(*db, info.cf_name, info.cf_id, inputs, [&](Tree& tree) {
         tree.BeginJob({info.job_id, false, info.output_level, info.thread_id},
                       info.base_input_level, inputs);
@@ -90,8 +90,8 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
     Guard([&] {
-      const auto inputs = FilesOf(info, info.input_files, info.input_file_infos);
-      const auto outputs = FilesOf(info, info.output_files, info.output_file_infos);
+      const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
+      const auto outputs = ListFiles(info, info.output_files, info.output_file_infos);
       Update(*db, info.cf_name, info.cf_id, outputs, [&](Tree& tree) {
         if (!info.status.ok()) return tree.CancelJob(info.job_id);
         tree.EndJob(info.job_id, inputs, outputs);
@@ -99,7 +99,6 @@ class TreeListener : public rocksdb::EventListener {
       // CompactRange may move the outputs to another level after this event.
       const bool may_move = info.compaction_reason == rocksdb::CompactionReason::kManualCompaction;
       if (may_move || !AreKnown(outputs)) MarkStale(*db);
-      WarnOfOtherPolicy(*db, info.cf_name);
     });
   }
 
@@ -119,7 +118,7 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const TableInProgress table = EndTableInProgress(info.file_path);
       if (table.database == nullptr) return;
-      const std::uint64_t number = NumberOf(info.file_path);
+      const std::uint64_t number = ParseNumber(info.file_path);
       const auto lock = Registry::Get().Lock();
       Database& database = *table.database;
       if (database.is_closed) return;
@@ -130,7 +129,7 @@ class TreeListener : public rocksdb::EventListener {
       Change(database, *family, [&](Tree& tree) {
         if (!info.status.ok()) return tree.Drop(number);
         database.owners[number] = family;
-        tree.FinishTable(number, table.job, FactsOf(info.table_properties));
+        tree.FinishTable(number, table.job, ReadFacts(info.table_properties));
       });
       if (!info.status.ok()) return;
       const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
@@ -146,7 +145,7 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
     Guard([&] {
-      const std::uint64_t number = NumberOf(info.file_path);
+      const std::uint64_t number = ParseNumber(info.file_path);
       const auto lock = Registry::Get().Lock();
       const auto database = Registry::Get().FindOwner(info.db_name, number);
       if (database == nullptr) return;
@@ -158,10 +157,11 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnExternalFileIngested(DB* db, const rocksdb::ExternalFileIngestionInfo& info) override {
     Guard([&] {
-      const std::uint64_t number = NumberOf(info.internal_file_path);
+      const std::uint64_t number = ParseNumber(info.internal_file_path);
       // The properties of the table do not name the family.
-      Update(*db, info.cf_name, std::nullopt, {{number, 0, {}}},
-             [&](Tree& tree) { tree.FinishTable(number, kNoJob, FactsOf(info.table_properties)); });
+      Update(*db, info.cf_name, std::nullopt, {{number, 0, {}}}, [&](Tree& tree) {
+        tree.FinishTable(number, kNoJob, ReadFacts(info.table_properties));
+      });
     });
   }
 
@@ -196,24 +196,28 @@ class TreeListener : public rocksdb::EventListener {
     if (family.budget != nullptr) family.budget->Recount(family);
   }
 
-  //   tables   that are the family's from now on
+  //   tables   are the family's from now on
   template <typename Function>
   static void Update(DB& db, const std::string& name, std::optional<std::uint32_t> id,
                      const std::vector<EventFile>& tables, Function change) {
     const std::shared_ptr<Database> database = Follow(db);
     ListIfWanted(db, database);
     ReadOnce(db, *database);
+    std::string other_policy;
     {
       const auto lock = Registry::Get().Lock();
       Family* const family = id ? database->Find(name, *id) : &database->FindOrAdd(name);
       if (family == nullptr) return;
       for (const EventFile& table : tables) database->owners[table.number] = family;
       Change(*database, *family, change);
+      // It is named once for each family and opening.
+      if (family->other_policy) other_policy.swap(*family->other_policy);
     }
+    if (!other_policy.empty()) WarnOfOtherPolicy(db, name, other_policy);
     ListIfWanted(db, database);
   }
 
-  // Of other families a program has to call FollowDatabase.
+  // For other families a program calls FollowDatabase, since a listener has no handles of them.
   static void ReadOnce(DB& db, Database& database) {
     {
       const auto lock = Registry::Get().Lock();
@@ -228,22 +232,13 @@ class TreeListener : public rocksdb::EventListener {
     if (!policy.empty()) family.other_policy = std::move(policy);
   }
 
-  // Once for each family and opening.
-  static void WarnOfOtherPolicy(DB& db, const std::string& family_name) {
-    std::string policy;
-    {
-      const std::shared_ptr<Database> database = Follow(db);
-      const auto lock = Registry::Get().Lock();
-      Family* const family = database->Find(family_name);
-      if (family != nullptr && family->other_policy) policy.swap(*family->other_policy);
-    }
-    if (policy.empty()) return;
+  static void WarnOfOtherPolicy(DB& db, const std::string& family, const std::string& policy) {
     rocksdb::Warn(
         db.GetDBOptions().info_log,
         "exactbloom: column family [%s]: its tables have %s, and none of ExactBloom; was it "
         "opened without one, or its table factory replaced after SetFilterPolicy, as "
         "OptimizeForPointLookup does?",
-        family_name.c_str(), policy.c_str());
+        family.c_str(), policy.c_str());
   }
 
   static void MarkStale(DB& db) {

@@ -21,7 +21,7 @@ using rocksdb::ColumnFamilyMetaData;
 // A listing of 12,000 tables takes 19 to 33 ms under the database's mutex: 5 ms in a second. It is
 // the thread's processor time that counts: on a busy machine the mutex is waited for.
 constexpr int kPauseInListings = 200;
-constexpr std::size_t kSample = 64;  // tables of a level whose properties are read
+constexpr std::size_t kSample = 64;  // so many tables of a level have their properties read
 
 Listing ListFamily(const ColumnFamilyMetaData& family) {
   Listing listing;
@@ -32,11 +32,13 @@ Listing ListFamily(const ColumnFamilyMetaData& family) {
           {file.file_number, level.level, file.num_entries, file.size, std::nullopt});
     }
   }
+  std::sort(listing.files.begin(), listing.files.end(),
+            [](const auto& first, const auto& second) { return first.number < second.number; });
   return listing;
 }
 
-// Whether this thread is to list the tables now. It waits for another thread's listing if it is
-// asked for one, or if that is the first, without which no table is sized.
+// Returns whether this thread is to list the tables now. It waits for another thread's listing if
+// it is asked for one, or if that is the first, without which no table is sized.
 bool Begin(Database& database, bool is_asked) {
   auto lock = Registry::Get().Lock();
   while ((is_asked || !database.is_listed) && database.is_being_listed) {
@@ -53,18 +55,18 @@ bool Begin(Database& database, bool is_asked) {
   return true;
 }
 
-void Apply(std::map<std::string, Listing>& listings, Database& database) {
+void Apply(const std::map<std::string, Listing>& listings, Database& database) {
   std::vector<std::string> dropped;
   for (const auto& [name, family] : database.families) {
     if (listings.count(name) == 0 && family.tree.IsBeingListed()) dropped.push_back(name);
   }
   for (const std::string& name : dropped) database.Forget(name);
-  for (auto& [name, listing] : listings) {
+  for (const auto& [name, listing] : listings) {
     Family& family = database.FindOrAdd(name);
     if (!database.is_listed) family.tree.BeginListing();
     if (!family.tree.IsBeingListed()) continue;
     for (const Listing::File& file : listing.files) database.owners[file.number] = &family;
-    family.tree.Replace(std::move(listing), family.bits_per_key);
+    family.tree.Replace(listing, family.bits_per_key);
     if (family.budget != nullptr) family.budget->Recount(family);
   }
   database.is_listed = true;
@@ -72,13 +74,15 @@ void Apply(std::map<std::string, Listing>& listings, Database& database) {
 
 }  // namespace
 
-// RocksDB before 7.0 did not count the keys of filters; a filter of prefixes has fewer.
-TableFacts FactsOf(const rocksdb::TableProperties& properties) {
+// RocksDB before 7.0 did not count the keys of filters, and where there is no filter there are
+// none. A range deletion is an entry, but no key.
+TableFacts ReadFacts(const rocksdb::TableProperties& properties) {
   const std::uint64_t keys = properties.num_filter_entries;
-  return {keys != 0 ? keys : properties.num_entries, properties.filter_size};
+  const std::uint64_t ranges = std::min(properties.num_range_deletions, properties.num_entries);
+  return {keys != 0 ? keys : properties.num_entries - ranges, properties.filter_size};
 }
 
-std::uint64_t NumberOf(const std::string& path) {
+std::uint64_t ParseNumber(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   return std::strtoull(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), nullptr, 10);
 }
@@ -113,8 +117,8 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
 
 namespace {
 
-// RocksDB finds tables by key range only, so each range is that of one key and finds one table of
-// each level, or each of level 0.
+// RocksDB finds tables by key range only. A range of one key finds one table of each level, and
+// each of level 0 that has the key in its range.
 std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree) {
   std::vector<std::string> keys;
   for (const rocksdb::LevelMetaData& level : metadata.levels) {
@@ -149,7 +153,7 @@ void ReadProperties(rocksdb::DB& root, Database& database,
       continue;
     }
     std::unordered_map<std::uint64_t, TableFacts> facts;
-    for (const auto& [path, table] : properties) facts[NumberOf(path)] = FactsOf(*table);
+    for (const auto& [path, table] : properties) facts[ParseNumber(path)] = ReadFacts(*table);
     Listing listing = ListFamily(metadata);
     for (Listing::File& file : listing.files) {
       const auto known = facts.find(file.number);

@@ -12,16 +12,16 @@
 
 namespace exactbloom::tree {
 
-// What the properties of a table say.
-TableFacts FactsOf(const rocksdb::TableProperties& properties);
+// Returns what the properties say of the table's filter.
+TableFacts ReadFacts(const rocksdb::TableProperties& properties);
 
-// The number in `.../000123.sst`.
-std::uint64_t NumberOf(const std::string& path);
+// Returns the number in `.../000123.sst`.
+std::uint64_t ParseNumber(const std::string& path);
 
 // Lists the database's tables if that is wanted, at most 5 ms of every second; the first time at
 // once.
-//   is_asked   it is wanted now
-// Neither under Registry::Lock() nor under RocksDB's mutex. Throws std::bad_alloc.
+//   is_asked   whether it is wanted at once
+// It is called neither under Registry::Lock() nor under RocksDB's mutex. Throws std::bad_alloc.
 void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database,
                   bool is_asked = false);
 

@@ -1,7 +1,6 @@
 #include "registry.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace exactbloom::tree {
 
@@ -25,11 +24,11 @@ void Budget::Leave(Family& family) {
 }
 
 void Budget::Recount(Family& family) {
-  if (family.counted_change != family.tree.LiveChange()) ReplaceRuns(family, ClassesOf(family));
+  if (family.counted_change != family.tree.LiveChange()) ReplaceRuns(family, Classify(family));
   Replace(family, family.tree.FilterBytes(), family.tree.LiveChange());
 }
 
-// What was added is what is taken away, so no sum can become wrong.
+// What is taken away is what was added, so no sum can become wrong.
 void Budget::Replace(Family& family, const Tree::Bytes& bytes, std::uint64_t change) {
   held_.all += bytes.all - family.counted.all;
   held_.of_floors += bytes.of_floors - family.counted.of_floors;
@@ -52,15 +51,12 @@ void Budget::ReplaceRuns(Family& family, Classes runs) {
   family.counted_runs.swap(runs);
 }
 
-// A process may have thousands of runs.
-Budget::Classes Budget::ClassesOf(const Family& family) {
-  constexpr double kClassesPerDoubling = 8.0;
+// Classes bound the cost of a division: a process may have thousands of runs.
+Budget::Classes Budget::Classify(const Family& family) {
   Classes classes;
   for (const auto& [place, sum] : family.tree.Runs()) {
     const std::uint64_t count = place.first == 0 ? sum.tables : 1;
-    const double keys = Real(sum.keys) / Real(count);
-    const auto size = static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
-    Runs& runs = classes[{size, family.ribbon}];
+    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)), family.ribbon}];
     runs.keys += sum.keys;
     runs.count += count;
   }
@@ -144,7 +140,7 @@ void Registry::CloseWhere(Predicate predicate) {
   const auto closed =
       std::stable_partition(databases_.begin(), databases_.end(),
                             [&](const auto& database) { return !predicate(*database); });
-  // Builders may hold them for longer.
+  // Builders may hold databases for longer.
   std::for_each(closed, databases_.end(), [](const auto& database) { database->Close(); });
   databases_.erase(closed, databases_.end());
 }
@@ -153,7 +149,7 @@ std::shared_ptr<Database> Registry::FindOrAdd(const rocksdb::DB& root, const std
                                               const rocksdb::ColumnFamilyHandle* default_family) {
   std::shared_ptr<Database> known = Find(root);
   if (known != nullptr && known->session == session) return known;
-  // Closed without an event, which a listener that wraps ours may not forward.
+  // One was closed without an event, which a listener that wraps ours may not forward.
   CloseWhere([&](const Database& database) {
     return database.root == &root || database.default_family == default_family;
   });

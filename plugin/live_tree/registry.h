@@ -26,25 +26,25 @@ namespace exactbloom::tree {
 
 struct Family;
 
-// A bound for the bytes of filters that families share by its name.
+// Bounds the bytes of the filters of all families whose policies name it.
 class Budget {
  public:
   explicit Budget(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  std::uint64_t bound() const { return bound_; }  // bytes; 0: none
+  std::uint64_t bound() const { return bound_; }  // bytes; 0 is no bound
   std::uint64_t set_at() const { return set_at_; }
-  // Of live tables, of inputs of running jobs among them, and of tables in the making.
+  // Counts live tables, the inputs of running jobs among them, and tables in the making.
   const Tree::Bytes& held() const { return held_; }
   const std::set<Family*>& families() const { return families_; }
 
-  // Sets the bound, unless one was set at a later moment (Registry::NextMoment()).
+  // Sets the bound unless one was set at a later moment (Registry::NextMoment()).
   void SetBound(std::uint64_t bytes, std::uint64_t moment);
   void Join(Family& family);
   void Leave(Family& family);
   // Takes over what has changed in the family's tree.
   void Recount(Family& family);
-  // The runs of all families but this one, those of about the same size together.
+  // Returns the runs of all other families, those of about the same size together.
   std::vector<analysis::EqualRuns> RunsBeside(const Family& own) const;
 
  private:
@@ -52,10 +52,10 @@ class Budget {
     std::uint64_t keys = 0;
     std::uint64_t count = 0;
   };
-  // By size, and whether the filters are Ribbon filters.
+  // The key is a size class, and whether the filters are Ribbon filters.
   using Classes = std::map<std::pair<int, bool>, Runs>;
 
-  static Classes ClassesOf(const Family& family);
+  static Classes Classify(const Family& family);
   void Replace(Family& family, const Tree::Bytes& bytes, std::uint64_t change);
   void ReplaceRuns(Family& family, Classes runs);
 
@@ -64,7 +64,7 @@ class Budget {
   std::uint64_t set_at_ = 0;
   Tree::Bytes held_;
   std::set<Family*> families_;
-  Classes classes_;  // sums over the families
+  Classes classes_;  // summed over the families
 
   friend struct Family;
 };
@@ -74,14 +74,15 @@ struct Family {
   std::string name;
   std::optional<std::uint32_t> id;  // known from the first job on
   Tree tree;
-  bool ribbon = false;           // whether its policy has Ribbon filters
-  double bits_per_key = 10.0;    // of its policy
-  std::map<int, double> logged;  // bits per key that were logged last, by level
-  // The policy of tables that no policy of ExactBloom was asked for; empty once it was logged.
+  bool ribbon = false;           // whether its policy builds Ribbon filters
+  double bits_per_key = 10.0;    // that its policy has
+  std::map<int, double> logged;  // level -> bits per key that were logged last
+  // Names the policy of tables that no policy of ExactBloom was asked for; empty once it was
+  // logged.
   std::optional<std::string> other_policy;
 
-  Budget* budget = nullptr;  // of the policy of its last table; null: none
-  // What the budget's sums have of it.
+  Budget* budget = nullptr;  // that the policy of its last table names, or null
+  // The budget's sums hold this much of it.
   Tree::Bytes counted;
   std::uint64_t counted_change = 0;
   Budget::Classes counted_runs;
@@ -103,24 +104,26 @@ struct Database {
   const rocksdb::ColumnFamilyHandle* const default_family;
 
   std::map<std::string, Family> families;
-  std::unordered_map<std::uint64_t, Family*> owners;  // of tables, by their numbers
+  std::unordered_map<std::uint64_t, Family*> owners;  // number of a table -> its family
   bool is_closed = false;
   bool is_stale = true;    // a listing is wanted
   bool is_listed = false;  // there was one
   bool is_being_listed = false;
-  bool has_read_files = false;  // the properties of its default family's tables
+  bool has_read_files = false;  // properties of its default family's tables were read
   std::chrono::steady_clock::time_point next_listing;
-  bool is_spent_logged = false;    // that a budget is spent
-  bool are_inputs_logged = false;  // or that the inputs of a compaction take it
-  std::uint64_t logged_bound = 0;  // Budget::set_at() of the bound that was logged last
+  // The log has said that a budget is spent, or that a compaction's inputs take it, or the bound
+  // with this Budget::set_at().
+  bool is_spent_logged = false;
+  bool are_inputs_logged = false;
+  std::uint64_t logged_bound = 0;
 
   Family* Find(const std::string& name);
   Family& FindOrAdd(const std::string& name);
-  // Null if the id is that of a family that was dropped: those made again under its name have
-  // larger ones.
+  // Returns null if the family with this id was dropped: those made again under its name have
+  // larger ids.
   Family* Find(const std::string& name, std::uint32_t id);
   void Forget(const std::string& name);
-  // Its tables count no longer.
+  // From then on its tables count no longer.
   void Close();
 };
 
@@ -132,21 +135,21 @@ class Registry {
 
   // The others are called under Lock(), and may throw std::bad_alloc.
 
-  // Returns the database with this root, a new one if it was opened again.
+  // Returns the database with this root; a new one if it was opened again.
   std::shared_ptr<Database> FindOrAdd(const rocksdb::DB& root, const std::string& session,
                                       const rocksdb::ColumnFamilyHandle* default_family);
   std::shared_ptr<Database> Find(const rocksdb::DB& root) const;
-  // The database that runs the job, or else the one of this path if the table is in its directory:
-  // the worker of a compaction service names the path, too, but has numbers of its own and writes
-  // elsewhere. Null if none is known, or if two may be meant: a path names a database only within
-  // its file system.
+  // Returns the database that runs the job, or else the one of this path if the table is in its
+  // directory: the worker of a compaction service names the path, too, but has numbers of its own
+  // and writes elsewhere. Returns null if none is known, or if two may be meant: a path names a
+  // database only within its file system.
   std::shared_ptr<Database> Find(const std::string& path, const std::string& family, JobId job,
                                  const std::string& table) const;
-  // The database that has the table.
+  // Returns the database of this path that has the table, or null.
   std::shared_ptr<Database> FindOwner(const std::string& path, std::uint64_t number) const;
   // RocksDB deletes its own handle of the default family when it has closed the database.
   void Close(const rocksdb::ColumnFamilyHandle* default_family);
-  // Something may have happened in any of them.
+  // Something may have happened in any database.
   void MarkAllStale();
 
   // Returns the budget of this name, which lives as long as the process.

@@ -17,7 +17,7 @@ namespace {
 
 thread_local std::vector<TableInProgress> tables_in_progress;
 
-// Null if the thread began none that fits.
+// Returns null if the thread began none that fits.
 TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
   if (tables_in_progress.empty()) return nullptr;
   TableInProgress& table = tables_in_progress.back();
@@ -27,7 +27,7 @@ TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
   return fits ? &table : nullptr;
 }
 
-// What is to be logged, in the order of the lines, once the lock is free.
+// Collects what is logged once the lock is free.
 struct Log {
   std::vector<std::string> lines;
   std::string warning;
@@ -126,7 +126,7 @@ SizedTable::SizedTable(const SizingOptions& options, const TableInProgress& tabl
       database_(table.database),
       family_(table.family),
       job_(table.job),
-      number_(NumberOf(table.path)),
+      number_(ParseNumber(table.path)),
       level_(context.level_at_creation),
       is_partitioned_(context.table_options.partition_filters),
       info_log_(context.info_log) {}

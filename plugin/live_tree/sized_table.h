@@ -16,14 +16,14 @@
 
 namespace exactbloom::tree {
 
-// A table that this thread writes; with per-key placement a compaction writes two at once.
+// This thread writes the table; with per-key placement a compaction writes two at once.
 struct TableInProgress {
   std::string path;
   std::string family;
   int job = 0;
-  std::shared_ptr<Database> database;  // null: not known
+  std::shared_ptr<Database> database;  // null if it is not known
   bool is_ours = false;                // a policy of ExactBloom was asked for its filter
-  bool is_sized = false;               // and follows trees
+  bool is_sized = false;               // and that policy follows trees
 };
 
 void BeginTableInProgress(TableInProgress table);
@@ -32,15 +32,15 @@ TableInProgress EndTableInProgress(const std::string& path);
 // A policy of ExactBloom is asked for the filter of the table that this thread began last.
 void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context);
 
-// What a policy wants of the live tree.
+// A policy wants this of the live tree.
 struct SizingOptions {
   DivisionOptions division;
-  Budget* budget = nullptr;   // null: none
-  std::uint64_t bound = 0;    // that the options give the budget, in bytes; 0: none
+  Budget* budget = nullptr;   // null without one
+  std::uint64_t bound = 0;    // bytes that the options give the budget; 0 if they give none
   std::uint64_t made_at = 0;  // Registry::NextMoment()
 };
 
-// The family's tables are those of a policy with these options. Under Registry::Lock().
+// Notes that the family has a policy with these options. It is called under Registry::Lock().
 void SetPolicy(const SizingOptions& options, Family& family);
 
 class SizedTable {
@@ -59,22 +59,23 @@ class SizedTable {
   // Throws std::bad_alloc.
   double BitsPerKey(std::uint64_t keys);
 
-  // Whether the budget has room for the filter or partition as it is planned now; then these bytes
-  // count. If not, the block has to be one that lets all keys pass.
+  // Returns whether the budget has room for the filter or partition as it is planned now; then
+  // these bytes count. If not, the block has to be one that lets all keys pass.
   bool Take(std::size_t bytes, bool is_ribbon);
 
  private:
   SizedTable(const SizingOptions& options, const TableInProgress& table,
              const rocksdb::FilterBuildingContext& context);
 
-  // Under Registry::Lock():
-  //   keys   of the filter or partition; 0: not known yet
+  // These are called under Registry::Lock().
+  //   keys   that the filter or partition has; 0 if that is not known yet
   Share Decide(const Family& family, std::uint64_t keys) const;
-  // How many bits per key a partition of `keys` keys gets more, or fewer, because earlier ones have
-  // not got what the table should have.
+  // Returns how many bits per key a partition of `keys` keys gets more, or fewer, because earlier
+  // ones have not got what the table should have.
   double Correction(double bits_per_key, std::uint64_t keys) const;
   void Count(Family& family, std::uint64_t bytes, bool is_ribbon);
-  Family* FindFamily() const;  // null if it was dropped or the database closed
+  // Returns null if the family was dropped or the database closed.
+  Family* FindFamily() const;
 
   const SizingOptions options_;
   const std::shared_ptr<Database> database_;
@@ -84,10 +85,10 @@ class SizedTable {
   const int level_;
   const bool is_partitioned_;
   rocksdb::Logger* const info_log_;
-  // Of the partitions before this one.
+  // The partitions before this one have so much.
   std::uint64_t taken_keys_ = 0;
   std::uint64_t taken_bytes_ = 0;
-  // Of this one, or of the whole filter.
+  // This one, or the whole filter, has so much.
   std::uint64_t keys_ = 0;
   std::uint64_t bytes_ = 0;
   bool is_floor_ = false;

@@ -10,20 +10,18 @@
 namespace exactbloom::tree {
 namespace {
 
-// Jobs that end without an event are flushes: one that failed, or was overtaken by closing. Most
-// end when their thread begins another.
+// Only flushes end without an event: one that failed, or was overtaken by closing. Most of them are
+// found out when their thread begins another job; the others when so many have begun later.
 constexpr std::size_t kLaterJobs = 64;
 
-// From which part on of level 0 that moves down as it is, tables of ascending keys are expected.
+// If more of level 0 than this moves down as it is, flushed tables are expected to do so.
 constexpr double kMovesDown = 0.5;
 
-// Before RocksDB has opened any table.
+// This is assumed before RocksDB has opened any table.
 constexpr double kEntriesPerByte = 0.01;
 
-std::pair<int, int> ClassOf(int level, std::uint64_t keys) {
-  constexpr double kClassesPerDoubling = 8.0;  // sizes in a class differ by less than a tenth
-  if (level != 0) return {level, 0};
-  return {0, static_cast<int>(kClassesPerDoubling * std::log2(Real(keys) + 1.0))};
+std::pair<int, int> Place(int level, std::uint64_t keys) {
+  return {level, level == 0 ? SizeClass(Real(keys)) : 0};
 }
 
 std::vector<std::uint64_t> SortedNumbers(const std::vector<EventFile>& files) {
@@ -39,6 +37,11 @@ bool Has(const std::vector<std::uint64_t>& sorted, std::uint64_t number) {
 }
 
 }  // namespace
+
+int SizeClass(double keys) {
+  constexpr double kClassesPerDoubling = 8.0;
+  return static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
+}
 
 std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon) {
   std::vector<analysis::EqualRuns> runs;
@@ -88,7 +91,7 @@ bool Tree::IsExact(std::uint64_t number) const {
   return table != nullptr && table->is_exact;
 }
 
-// Makes the table live, unless it is gone.
+// Makes the table live unless it is gone.
 void Tree::Install(const EventFile& file) {
   if (gone_.count(file.number) != 0) return;
   if (Table* const known = FindLive(file.number)) {
@@ -120,7 +123,7 @@ void Tree::Discard(std::uint64_t number) {
   DiscardLive({number});
 }
 
-//   numbers   sorted
+//   numbers   are sorted
 void Tree::DiscardLive(const std::vector<std::uint64_t>& numbers) {
   ++change_;
   const auto replaced = std::remove_if(
@@ -143,7 +146,7 @@ void Tree::ForgetLostJobs(std::uint64_t thread, JobId job) {
   }
 }
 
-// An event that comes still is of a job that runs, or of the listing that is taken.
+// Late events come only of running jobs and of the listing that is taken.
 void Tree::ForgetGone() {
   constexpr std::size_t kFew = 1024;
   if (gone_.size() < std::max(kFew, most_gone_)) return;
@@ -208,53 +211,71 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
   const RunningJob* const known = Find(job);
   const bool is_flush = known != nullptr && known->is_flush;
   is_stale_ |= known == nullptr;
-  const std::vector<std::uint64_t> out = SortedNumbers(outputs);
-  std::vector<std::uint64_t> replaced;
-  double keys_of_level0 = 0.0;
-  double moved_keys = 0.0;
-  TableSum read;
-  double written_keys = 0.0;
-  bool are_known = true;
-  for (const EventFile& input : inputs) {
-    const bool is_moved = Has(out, input.number);
-    if (!is_moved) replaced.push_back(input.number);
-    const Table* const table = FindLive(input.number);
-    if (table == nullptr) continue;
-    if (!is_moved) read.Add(table->keys, table->filter_bytes);
-    if (table->level != 0) continue;
-    keys_of_level0 += Real(table->keys);
-    if (is_moved) moved_keys += Real(table->keys);
-  }
-  if (keys_of_level0 != 0.0) moved_part_ = (moved_part_ + moved_keys / keys_of_level0) / 2.0;
-  std::sort(replaced.begin(), replaced.end());
-  for (const EventFile& output : outputs) {
-    Install(output);
-    Table* const table = FindLive(output.number);
-    if (table == nullptr) continue;
-    // Tables move down only, except by CompactRange with change_level, after which there is a
-    // listing.
-    if (table->level < output.level) {
-      table->level = output.level;
-      table->changed = live_change_ = ++change_;
-    }
-    // The worker of a compaction service tells no properties; the next listing estimates them.
-    if (!table->is_exact && table->keys == 0) {
-      table->keys = read.keys / outputs.size();
-      table->filter_bytes = read.filter_bytes / outputs.size();
-    }
-    are_known &= table->is_exact;
-    written_keys += Real(table->keys);
-    if (is_flush && table->keys != 0) {
-      flush_keys_ = flush_keys_ == 0 ? table->keys : (flush_keys_ + table->keys) / 2;
-    }
-  }
-  if (are_known && read.keys != 0 && !outputs.empty()) {
-    const double part = std::min(1.0, written_keys / Real(read.keys));
-    const auto [mean, is_first] = kept_part_.try_emplace(outputs[0].level, part);
-    if (!is_first) mean->second = (mean->second + part) / 2.0;
-  }
+  const std::vector<std::uint64_t> written = SortedNumbers(outputs);
+  LearnMovedPart(inputs, written);
+  std::vector<std::uint64_t> replaced = SortedNumbers(inputs);
+  replaced.erase(std::remove_if(replaced.begin(), replaced.end(),
+                                [&](std::uint64_t number) { return Has(written, number); }),
+                 replaced.end());
+  const TableSum read = SumLive(replaced);
+  for (const EventFile& output : outputs) InstallOutput(output, read, outputs.size());
+  if (is_flush) LearnFlushKeys(written);
+  LearnKeptPart(read, written);
   if (!replaced.empty()) DiscardLive(replaced);
   CancelJob(job);
+}
+
+void Tree::InstallOutput(const EventFile& output, const TableSum& read, std::size_t outputs) {
+  Install(output);
+  Table* const table = FindLive(output.number);
+  if (table == nullptr) return;
+  // Tables move down only, except by CompactRange with change_level, after which there is a
+  // listing.
+  if (table->level < output.level) {
+    table->level = output.level;
+    table->changed = live_change_ = ++change_;
+  }
+  // The worker of a compaction service tells no properties; the next listing estimates them.
+  if (!table->is_exact && table->keys == 0) {
+    table->keys = read.keys / outputs;
+    table->filter_bytes = read.filter_bytes / outputs;
+  }
+}
+
+TableSum Tree::SumLive(const std::vector<std::uint64_t>& numbers) const {
+  TableSum sum;
+  for (const std::uint64_t number : numbers) {
+    const Table* const table = FindLive(number);
+    if (table != nullptr) sum.Add(table->keys, table->filter_bytes);
+  }
+  return sum;
+}
+
+void Tree::LearnMovedPart(const std::vector<EventFile>& inputs,
+                          const std::vector<std::uint64_t>& written) {
+  double keys = 0.0;
+  double moved_keys = 0.0;
+  for (const EventFile& input : inputs) {
+    const Table* const table = FindLive(input.number);
+    if (table == nullptr || table->level != 0) continue;
+    keys += Real(table->keys);
+    if (Has(written, input.number)) moved_keys += Real(table->keys);
+  }
+  if (keys != 0.0) moved_part_ = (moved_part_ + moved_keys / keys) / 2.0;
+}
+
+void Tree::LearnFlushKeys(const std::vector<std::uint64_t>& written) {
+  const std::uint64_t keys = SumLive(written).keys;
+  if (keys != 0) flush_keys_ = flush_keys_ == 0 ? keys : (flush_keys_ + keys) / 2;
+}
+
+void Tree::LearnKeptPart(const TableSum& read, const std::vector<std::uint64_t>& written) {
+  const bool are_known = std::all_of(written.begin(), written.end(),
+                                     [&](std::uint64_t number) { return IsExact(number); });
+  if (!are_known || read.keys == 0 || written.empty()) return;
+  const double part = std::min(1.0, Real(SumLive(written).keys) / Real(read.keys));
+  const auto [mean, is_first] = kept_part_.try_emplace(FindLive(written[0])->level, part);
+  if (!is_first) mean->second = (mean->second + part) / 2.0;
 }
 
 void Tree::CancelJob(JobId job) {
@@ -280,10 +301,8 @@ void Tree::BeginListing() {
   listing_began_ = change_;
 }
 
-void Tree::Replace(Listing listing, double bits_per_key) {
+void Tree::Replace(const Listing& listing, double bits_per_key) {
   if (!listing_began_) return;
-  std::sort(listing.files.begin(), listing.files.end(),
-            [](const auto& first, const auto& second) { return first.number < second.number; });
   std::vector<Table> merged;
   merged.reserve(listing.files.size() + live_.size());
   std::vector<std::uint64_t> lost;
@@ -325,10 +344,17 @@ void Tree::Replace(Listing listing, double bits_per_key) {
   ForgetGone();
 }
 
-void Tree::Learn(const Listing& listing, double bits_per_key) {
+template <typename Function>
+void Tree::ForEachListed(const Listing& listing, Function function) {
+  auto table = live_.begin();
   for (const Listing::File& file : listing.files) {
-    if (Table* const table = FindLive(file.number)) table->Learn(file.facts);
+    while (table != live_.end() && table->number < file.number) ++table;
+    if (table != live_.end() && table->number == file.number) function(*table, file);
   }
+}
+
+void Tree::Learn(const Listing& listing, double bits_per_key) {
+  ForEachListed(listing, [](Table& table, const Listing::File& file) { table.Learn(file.facts); });
   live_change_ = ++change_;
   Estimate(listing, bits_per_key);
 }
@@ -357,30 +383,28 @@ void Tree::Estimate(const Listing& listing, double bits_per_key) {
   };
   Known all;
   std::map<int, Known> levels;
-  for (const Listing::File& file : listing.files) {
-    const Table* const table = FindLive(file.number);
-    if (table == nullptr || !table->is_exact || table->keys == 0) continue;
+  ForEachListed(listing, [&](const Table& table, const Listing::File& file) {
+    if (!table.is_exact || table.keys == 0) return;
     for (Known* known : {&all, &levels[file.level]}) {
-      known->keys += Real(table->keys);
+      known->keys += Real(table.keys);
       known->entries += entries_of(file);
-      known->filter_bytes += Real(table->filter_bytes);
+      known->filter_bytes += Real(table.filter_bytes);
       known->is_sampled |= file.facts.has_value();
     }
-  }
-  for (const Listing::File& file : listing.files) {
-    Table* const table = FindLive(file.number);
+  });
+  ForEachListed(listing, [&](Table& table, const Listing::File& file) {
     const Known& level = levels[file.level];
-    if (table == nullptr || table->is_exact || (table->is_sampled && !level.is_sampled)) continue;
+    if (table.is_exact || (table.is_sampled && !level.is_sampled)) return;
     const Known& like = level.is_sampled ? level : all;
     const double keys_per_entry =
         like.entries > 0.0 ? std::min(1.0, like.keys / like.entries) : 1.0;
     const double keys = keys_per_entry * entries_of(file);
     const double bytes_per_key =
         level.is_sampled ? level.filter_bytes / level.keys : bits_per_key / 8.0;
-    table->keys = static_cast<std::uint64_t>(keys);
-    table->filter_bytes = static_cast<std::uint64_t>(bytes_per_key * keys);
-    table->is_sampled = level.is_sampled;
-  }
+    table.keys = static_cast<std::uint64_t>(keys);
+    table.filter_bytes = static_cast<std::uint64_t>(bytes_per_key * keys);
+    table.is_sampled = level.is_sampled;
+  });
 }
 
 RunSums Tree::Runs(const std::vector<std::uint64_t>& without) const {
@@ -389,7 +413,7 @@ RunSums Tree::Runs(const std::vector<std::uint64_t>& without) const {
     // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
     const bool is_asked = table.keys != 0 && table.filter_bytes != 0;
     if (!is_asked || Has(without, table.number)) continue;
-    runs[ClassOf(table.level, table.keys)].Add(table.keys, table.filter_bytes);
+    runs[Place(table.level, table.keys)].Add(table.keys, table.filter_bytes);
   }
   return runs;
 }
@@ -427,11 +451,7 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   const bool is_flush = job == nullptr ? level == 0 : job->is_flush;
   const int output_level = job == nullptr ? level : job->output_level;
   const std::vector<std::uint64_t> inputs = job == nullptr ? InputsDownTo(level) : job->inputs;
-  TableSum read;
-  for (const std::uint64_t number : inputs) {
-    const Table* const table = FindLive(number);
-    if (table != nullptr) read.Add(table->keys, table->filter_bytes);
-  }
+  const TableSum read = SumLive(inputs);
   TableSum written;
   for (const Table& table : making_) {
     if (table.is_exact && table.writer == id) written.Add(table.keys, table.filter_bytes);
@@ -479,8 +499,8 @@ std::vector<Tree::ListedTables> Tree::ListAll() const {
   for (const Table& table : live_) {
     const double bits = 8.0 * Real(table.filter_bytes) / std::max(1.0, Real(table.keys));
     const int bits_class = static_cast<int>(kClassesPerBit * std::min(bits, kMostBits));
-    all[{ClassOf(table.level, table.keys), bits_class, table.ribbon}].Add(table.keys,
-                                                                          table.filter_bytes);
+    all[{Place(table.level, table.keys), bits_class, table.ribbon}].Add(table.keys,
+                                                                        table.filter_bytes);
   }
   std::vector<ListedTables> listed;
   listed.reserve(all.size());

@@ -42,32 +42,32 @@ inline constexpr JobId kNoJob = -1;
 
 inline double Real(std::uint64_t count) { return static_cast<double>(count); }
 
-// Of the filter of a table.
+// The properties of a table tell this of its filter.
 struct TableFacts {
   std::uint64_t keys = 0;
   std::uint64_t filter_bytes = 0;
 };
 
-// A table in an event.
+// Events name tables with their level, and with their facts if they tell properties.
 struct EventFile {
   std::uint64_t number = 0;
   int level = 0;
   std::optional<TableFacts> facts;
 };
 
-// What RocksDB lists at one moment.
+// RocksDB lists these tables at one moment.
 struct Listing {
   struct File {
     std::uint64_t number = 0;
     int level = 0;
-    std::uint64_t entries = 0;  // 0: RocksDB has not opened it
+    std::uint64_t entries = 0;  // 0 if RocksDB has not opened it
     std::uint64_t bytes = 0;
-    std::optional<TableFacts> facts;  // by the table's properties, if they were read
+    std::optional<TableFacts> facts;  // nothing if its properties were not read
   };
-  std::vector<File> files;
+  std::vector<File> files;  // sorted by number
 };
 
-// Of tables that have filters.
+// Adds up tables that have filters.
 struct TableSum {
   std::uint64_t tables = 0;
   std::uint64_t keys = 0;
@@ -76,11 +76,14 @@ struct TableSum {
   void Add(std::uint64_t more_keys, std::uint64_t bytes);
 };
 
-// By level and size class. Each table of level 0 is a sorted run: those of about the same size
-// share a class. A deeper level is one run, of class 0.
+// Sizes in a class differ by less than a tenth.
+int SizeClass(double keys);
+
+// The key is a level and a size class. Each table of level 0 is a sorted run, and those of about
+// the same size share a class. A deeper level is one run, of class 0.
 using RunSums = std::map<std::pair<int, int>, TableSum>;
 
-// The runs, those of about the same size together.
+// Returns the runs that have keys, those of about the same size together.
 std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon);
 
 class Tree {
@@ -92,64 +95,64 @@ class Tree {
     std::uint64_t thread = 0;
   };
 
-  // The bytes of filters of tables that are not gone.
+  // Counts the filters of all tables but the gone ones.
   struct Bytes {
     std::uint64_t all = 0;
-    std::uint64_t of_floors = 0;  // as SetFilter has it
+    std::uint64_t of_floors = 0;  // that SetFilter was told are floors
   };
 
-  //   first_level   above which no input of a compaction was; those that were known elsewhere make
-  //                 the tree stale
+  //   first_level   the compaction's first input level; an input that the tree has above it, or
+  //                 below the output level, makes the tree stale
   void BeginJob(const Job& job, int first_level, const std::vector<EventFile>& inputs);
   void StartTable(std::uint64_t number, JobId job);
-  //   is_floor   it was given in spite of a budget that was spent
+  //   is_floor   whether it was given in spite of a spent budget
   void SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor);
   // A table that no known job writes makes the tree stale.
   void FinishTable(std::uint64_t number, JobId job, const TableFacts& facts);
-  // So does a job that is not known.
+  // A job that is not known makes the tree stale.
   void EndJob(JobId job, const std::vector<EventFile>& inputs,
               const std::vector<EventFile>& outputs);
   void CancelJob(JobId job);
-  // That of a live table, of which no job has told, makes the tree stale.
+  // The deletion of a live table makes the tree stale, since no job has told of it.
   void Drop(std::uint64_t number);
-  // A listing is taken from now on. One at a time.
+  // A listing is taken from now on; one at a time is.
   void BeginListing();
-  // Without BeginListing() it does nothing.
-  //   bits_per_key   of filters whose bytes nothing tells
-  void Replace(Listing listing, double bits_per_key);
-  // The properties of some of the listed tables were read, if need be after Replace.
+  // Does nothing without BeginListing().
+  //   bits_per_key   is assumed of filters whose bytes nothing tells
+  void Replace(const Listing& listing, double bits_per_key);
+  // Takes over the properties that were read of listed tables, also after Replace.
   void Learn(const Listing& listing, double bits_per_key);
 
-  // Whether a listing is wanted.
+  // Returns whether a listing is wanted.
   bool IsStale() const { return is_stale_; }
   bool IsBeingListed() const { return listing_began_.has_value(); }
   bool IsRunning(JobId job) const { return Find(job) != nullptr; }
   bool IsExact(std::uint64_t number) const;
 
-  // Changes with the live tables only.
+  // The number changes with the live tables only.
   std::uint64_t LiveChange() const { return live_change_; }
-  //   without   tables, by number, sorted
+  //   without   sorted numbers of tables that are left out
   RunSums Runs(const std::vector<std::uint64_t>& without = {}) const;
   Bytes FilterBytes() const;
-  // Live tables that have keys, and filters that let them all pass, or none.
+  // Counts live tables with keys whose filters let every key pass, or that have none.
   std::uint64_t TablesWithoutFilter() const;
 
-  // The family as it will be when the job has ended.
-  //   level  of the table that asks, for a job that is not known
-  //   keys   of that table, or expected of it; 0: not known
+  // Returns the family as it will be when the job has ended.
+  //   level  of the table that asks, which stands for a job that is not known
+  //   keys   that this table has, or is expected to have; 0 if nobody knows
   TreeView For(JobId job, int level, std::uint64_t keys, bool ribbon) const;
-  // Of filters of flushes: the mean of recent ones, or else of the tables of level 0; 0: not known.
+  // Returns the mean keys of recent flushes, or else of the tables of level 0; 0 if there are none.
   std::uint64_t FlushKeys() const;
 
-  // Tables of a run, or of runs of level 0 of about the same size, whose filters are alike: in
-  // their bits per key, and in their kind.
+  // Adds up tables of a run, or of runs of level 0 of about the same size, whose filters are alike
+  // in bits per key and in kind.
   struct ListedTables {
     int level = 0;
     int size_class = 0;
-    std::optional<bool> ribbon;  // nothing: not known
-    TableSum sum;                // those without filters are listed, too
+    std::optional<bool> ribbon;  // nothing if the kind is not known
+    TableSum sum;                // counts those without filters, too
   };
-  // By level and size class.
+  // Returns all live tables, by level and size class.
   std::vector<ListedTables> ListAll() const;
 
  private:
@@ -160,16 +163,16 @@ class Tree {
     std::uint64_t changed = 0;
     int level = 0;
     JobId writer = kNoJob;
-    bool is_exact = false;    // keys and bytes
-    bool is_sampled = false;  // or estimated from tables of its level whose properties were read
+    bool is_exact = false;    // its keys and bytes come from its properties
+    bool is_sampled = false;  // or from those of other tables of its level
     bool is_floor = false;
     std::optional<bool> ribbon;
 
     void Learn(const std::optional<TableFacts>& facts);
   };
   struct RunningJob : Job {
-    std::uint64_t began = 0;            // change
-    std::vector<std::uint64_t> inputs;  // sorted
+    std::uint64_t began = 0;            // the number of the change
+    std::vector<std::uint64_t> inputs;  // sorted numbers
   };
 
   const RunningJob* Find(JobId job) const;
@@ -180,16 +183,24 @@ class Tree {
   }
   Table* FindMaking(std::uint64_t number);
   void Install(const EventFile& file);
+  void InstallOutput(const EventFile& output, const TableSum& read, std::size_t outputs);
+  TableSum SumLive(const std::vector<std::uint64_t>& numbers) const;
+  void LearnMovedPart(const std::vector<EventFile>& inputs,
+                      const std::vector<std::uint64_t>& written);
+  void LearnFlushKeys(const std::vector<std::uint64_t>& written);
+  void LearnKeptPart(const TableSum& read, const std::vector<std::uint64_t>& written);
   void Discard(std::uint64_t number);
   void DiscardLive(const std::vector<std::uint64_t>& numbers);
   void ForgetLostJobs(std::uint64_t thread, JobId job);
   void ForgetGone();
   std::vector<std::uint64_t> InputsDownTo(int level) const;
   void Estimate(const Listing& listing, double bits_per_key);
+  template <typename Function>
+  void ForEachListed(const Listing& listing, Function function);
 
   std::vector<Table> making_;
-  std::vector<Table> live_;                                // by number
-  std::unordered_map<std::uint64_t, std::uint64_t> gone_;  // when, by number
+  std::vector<Table> live_;                                // sorted by number
+  std::unordered_map<std::uint64_t, std::uint64_t> gone_;  // number -> change
   std::vector<RunningJob> jobs_;
   std::uint64_t change_ = 0;
   std::uint64_t live_change_ = 1;
@@ -197,11 +208,11 @@ class Tree {
   std::size_t most_gone_ = 0;
   bool is_stale_ = true;
   std::uint64_t flush_keys_ = 0;
-  // The part of level 0 that moves down without being rewritten, as ascending keys do: a mean in
-  // which each compaction of level 0 counts as much as all before it.
+  // The part of level 0 that moves down without being rewritten, as ascending keys do. Each
+  // compaction of level 0 counts as much in it as all before.
   double moved_part_ = 0.0;
-  // By output level: the part of their inputs' keys that compactions write, such a mean, too. It is
-  // small where inputs have versions of the same keys.
+  // The part of their inputs' keys that compactions write, such a mean by output level. It is small
+  // where inputs have versions of the same keys.
   std::map<int, double> kept_part_;
 };
 

@@ -135,6 +135,12 @@ TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
   const json by_rate = AskJson("plan --keys 3000 --fpr 0.01 --kind exact_ribbon");
   EXPECT_LE(by_rate.at("exact"), 0.01);
   EXPECT_LT(by_rate.at("bits_per_key"), 7.5);
+  for (const char* size : {"--memory 5000000000", "--bits-per-key 20"}) {
+    const testing::Outcome large =
+        AskTool(fmt::format("plan --keys 2e9 {} --kind exact_ribbon", size));
+    EXPECT_EQ(large.status, 2) << size;
+    EXPECT_TRUE(Mentions(large.err, "cannot hold a filter of 2000000000 keys")) << large.err;
+  }
   // Of few keys a Bloom filter.
   EXPECT_EQ(AskJson("plan --keys 50 --bits-per-key 10 --kind exact_ribbon").at("k"), 7);
 }

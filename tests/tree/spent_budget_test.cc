@@ -62,6 +62,16 @@ TEST_F(SpentBudget, TwoCompactionsOfEverythingReachWhatItAllowsAndLaterOnesKeepI
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(Compact(*db), reached, 0.05);
 }
 
+// It has an entry and no key, so that no lookup asks its filter.
+TEST_F(SpentBudget, ATableOfRangeDeletionsIsNotWithoutAFilter) {
+  const Database db = Open(Options(1 << 20, "range_deletions"), path_);
+  PutAndFlush(*db, 1000);
+  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(0), KeyOf(10)).ok());
+  ASSERT_TRUE(db->Flush({}).ok());
+  ASSERT_EQ(TreesOf(*db).begin()->second.at(0).tables, 2U);
+  EXPECT_EQ(GetMemoryBudgetUse("range_deletions").families.at(0).tables_without_filter, 0U);
+}
+
 // As docs/operations.md has it.
 TEST_F(SpentBudget, OneCompactionReachesItWhileTheBoundIsRaised) {
   constexpr std::uint64_t kKeys = 30'000;

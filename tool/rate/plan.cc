@@ -136,7 +136,9 @@ PlannedFilter PlanRibbon(const PlanArguments& arguments) {
                                              ? builder->PlanWithin(keys, *arguments.memory_bytes)
                                              : builder->Plan(keys);
   if (!plan) return {};
-  if (plan->IsCut()) {
+  const double wanted_bytes = std::min(static_cast<double>(arguments.memory_bytes.value_or(0)),
+                                       kMaxBitsPerKey / 8.0 * static_cast<double>(keys));
+  if (plan->IsCut() || wanted_bytes > static_cast<double>(kBlockBytesLimit)) {
     RefusePlan(
         fmt::format("one block of at most {} bytes cannot hold a filter of {} keys: spread "
                     "them over more tables",

@@ -1,0 +1,81 @@
+#include <rocksdb/db.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "exactbloom/tree_listener.h"
+#include "filter_builder.h"
+#include "live_tree/registry.h"
+
+namespace exactbloom {
+namespace {
+
+// Returns the rate of a filter with the mean keys and bytes of these tables.
+double PredictRate(const tree::TableSum& tables, const FilterBuilder& builder) {
+  const auto plan =
+      builder.PlanWithin(tables.keys / tables.tables, tables.filter_bytes / tables.tables);
+  return plan ? plan->FalsePositiveRate() : 1.0;
+}
+
+FilterBuilder NewPlanner(bool ribbon) {
+  FilterBuilder::Options options;
+  options.ribbon = ribbon;
+  return std::move(*FilterBuilder::Create(options));
+}
+
+// Adds up tables of a listed run whose filters are alike.
+struct Part {
+  std::size_t runs = 0;  // its place
+  tree::TableSum sum;
+  bool ribbon = false;
+};
+
+}  // namespace
+
+std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
+  std::vector<SortedRuns> all;
+  std::vector<Part> parts;
+  {
+    const auto lock = tree::Registry::Get().Lock();
+    const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
+    if (database == nullptr) return all;
+    for (const auto& [name, family] : database->families) {
+      std::optional<std::pair<int, int>> last;
+      for (const tree::Tree::ListedTables& tables : family.tree.ListAll()) {
+        const std::pair<int, int> place = {tables.level, tables.size_class};
+        if (std::exchange(last, place) != place) {
+          all.emplace_back().column_family = name;
+          all.back().level = tables.level;
+        }
+        SortedRuns& runs = all.back();
+        runs.tables += tables.sum.tables;
+        runs.keys += tables.sum.keys;
+        runs.filter_bytes += tables.sum.filter_bytes;
+        parts.push_back({all.size() - 1, tables.sum, tables.ribbon.value_or(family.ribbon)});
+      }
+    }
+  }
+  const FilterBuilder bloom = NewPlanner(/*ribbon=*/false);
+  const FilterBuilder ribbon = NewPlanner(/*ribbon=*/true);
+  std::vector<std::uint64_t> ribbon_keys(all.size());
+  for (const Part& part : parts) {
+    if (part.sum.keys == 0) continue;  // lookups ask no table without keys
+    SortedRuns& runs = all[part.runs];
+    if (part.ribbon) ribbon_keys[part.runs] += part.sum.keys;
+    // An absent key is in the range of each table of level 0, and deeper of one, more often of one
+    // with more keys.
+    const double asked = runs.level == 0 ? tree::Real(part.sum.tables)
+                                         : tree::Real(part.sum.keys) / tree::Real(runs.keys);
+    runs.wasted_reads += 1000.0 * asked * PredictRate(part.sum, part.ribbon ? ribbon : bloom);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].runs = all[i].level == 0 ? all[i].tables : 1;
+    all[i].ribbon = all[i].keys != 0 && 2 * ribbon_keys[i] >= all[i].keys;
+  }
+  return all;
+}
+
+}  // namespace exactbloom
