@@ -1,11 +1,11 @@
 # Installation: `cmake --install build` gives other projects find_package(exactbloom), with the targets
-# exactbloom::exactbloom and exactbloom::exactbloom_rocksdb. Of the three components, each a Debian package, `dev` has what
+# exactbloom::exactbloom, exactbloom::exactbloom_theory and exactbloom::exactbloom_rocksdb. Of the three components, each a Debian package, `dev` has what
 # is not said to be in another; the tool's own rule is in its folder.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/exactbloom")
 
-install(TARGETS exactbloom exactbloom_rocksdb EXPORT exactbloomTargets)
+install(TARGETS exactbloom exactbloom_theory exactbloom_rocksdb EXPORT exactbloomTargets)
 # For LD_PRELOAD, by its path; nothing links with it. It finds the core beside itself.
 install(TARGETS exactbloom_rocksdb_shared exactbloom_rocksdb_core LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/exactbloom
   COMPONENT runtime)
@@ -45,7 +45,7 @@ install(FILES
   cmake/FindRocksDBLibrary.cmake
   DESTINATION ${package_dir})
 
-# For builds without CMake: pkg-config --cflags --libs exactbloom, or exactbloom-rocksdb. The files find the prefix that
+# For builds without CMake: pkg-config --cflags --libs exactbloom, exactbloom-theory or exactbloom-rocksdb. The files find the prefix that
 # they are installed to, and name the RocksDB of this build where compilers do not look for it.
 set(pkg_config_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH to_prefix "/prefix/${pkg_config_dir}" "/prefix")
@@ -57,7 +57,7 @@ endif()
 if(NOT rocksdb_lib_dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
   set(pc_rocksdb_libs " -L${rocksdb_lib_dir}")
 endif()
-foreach(name IN ITEMS exactbloom exactbloom-rocksdb)
+foreach(name IN ITEMS exactbloom exactbloom-theory exactbloom-rocksdb)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION ${pkg_config_dir})
 endforeach()

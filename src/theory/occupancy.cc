@@ -1,53 +1,248 @@
 #include "exactbloom/theory/occupancy.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "../analysis/positive_chain.h"
+#include "../analysis/rate_chain.h"
 #include "../analysis/scaled_rate.h"
+#include "size_distribution.h"
 
 namespace exactbloom {
 namespace {
 
 using analysis::PositiveChain;
+using analysis::RateChain;
+using analysis::SizeDistribution;
 
-// With Z = m - X zeros, one committee of k bits leaves Z' = Z - H, H hypergeometric, so that
+// What the keys of a filter draw.
+Committees CommitteesOf(FilterKind kind, std::uint64_t keys, int probes) {
+  const auto k = static_cast<std::uint64_t>(probes);
+  return kind == FilterKind::kClassic ? Committees{k, keys} : Committees{1, keys * k};
+}
+
+// The logarithm of the probability that all committees miss a bit, given that they missed `missed`
+// others.
+template <typename Groups>
+double LogMiss(const Groups& groups, double m, double missed) {
+  double sum = 0.0;
+  for (const Committees& group : groups) {
+    if (group.count == 0) continue;
+    const double share = static_cast<double>(group.size) / (m - missed);
+    sum += static_cast<double>(group.count) * std::log1p(-std::min(1.0, share));
+  }
+  return sum;
+}
+
+// The probability that a given bit is one.
+template <typename Groups>
+double Fill(const Groups& groups, double m) {
+  return -std::expm1(LogMiss(groups, m, 0.0));
+}
+
+// The variance of the number of ones of a department. With Z = m - X zeros, one committee of k bits
+// leaves Z' = Z - H, H hypergeometric, so that
 //
 //   (E Z')^2      = (1 - k/m)^2 (E Z)^2
 //   E Z' E X'     = (1 - k/m) E Z E X + (1 - k/m) (k/m) (E Z)^2
 //   Var Z'        = ((m-k)(m-k-1) / (m(m-1))) Var Z + (k(m-k) / (m^2 (m-1))) E Z E X
 //
 // which is a chain with non-negative entries; the three are its states, divided by m^2.
-double Variance(double m, double k, std::uint64_t committees) {
+template <typename Groups>
+double Spread(const Groups& groups, double m) {
   constexpr int kZeros = 1;
   constexpr int kProduct = 2;
   constexpr int kVariance = 3;
   if (m == 1.0) return 0.0;  // the bit is one after the first committee
-  const double share = k / m;
-  PositiveChain chain(kVariance);
-  chain.SetStay(kZeros, -share * (2.0 - share));
-  chain.SetStay(kProduct, -share);
-  chain.SetMove(kProduct, kZeros, (1.0 - share) * share);
-  // 1 - (m-k)(m-k-1) / (m(m-1)) = k (2m - k - 1) / (m(m-1))
-  chain.SetStay(kVariance, -share * ((2.0 * m - k - 1.0) / (m - 1.0)));
-  chain.SetMove(kVariance, kProduct, share * ((m - k) / m) / (m - 1.0));
   PositiveChain::Row values = PositiveChain::RowOf(kVariance);
   values[kZeros] = 1.0;
-  chain.Run(committees, values);
+  for (const Committees& group : groups) {
+    const auto k = static_cast<double>(group.size);
+    const double share = k / m;
+    PositiveChain chain(kVariance);
+    chain.SetStay(kZeros, -share * (2.0 - share));
+    chain.SetStay(kProduct, -share);
+    chain.SetMove(kProduct, kZeros, (1.0 - share) * share);
+    // 1 - (m-k)(m-k-1) / (m(m-1)) = k (2m - k - 1) / (m(m-1))
+    chain.SetStay(kVariance, -share * ((2.0 * m - k - 1.0) / (m - 1.0)));
+    chain.SetMove(kVariance, kProduct, share * ((m - k) / m) / (m - 1.0));
+    chain.Run(group.count, values);
+  }
   return values[kVariance] * m * m;
+}
+
+// The chain of a department's ones, for up to r given bits.
+RateChain ChainOf(const Department& department, std::uint64_t bits, int r) {
+  RateChain chain(bits, r, Fill(department, static_cast<double>(bits)));
+  for (const Committees& group : department) chain.AddCommittees(group.count, group.size);
+  return chain;
+}
+
+// The probability that two given bits are both ones.
+double BothOnes(const Department& department, std::uint64_t bits) {
+  if (bits == 1) return 0.0;  // there is one
+  const RateChain chain = ChainOf(department, bits, 2);
+  return std::ldexp(chain.AllOnes(2), -2 * chain.ScaleExponent());
+}
+
+SizeDistribution OnesOf(const Department& department, double m) {
+  SizeDistribution ones(0);
+  for (const Committees& group : department) {
+    for (std::uint64_t committee = 0; committee < group.count; ++committee) {
+      for (std::uint64_t drawn = 0; drawn < group.size; ++drawn) {
+        ones.DrawBit(m, static_cast<double>(drawn));
+      }
+    }
+  }
+  return ones;
+}
+
+// All sets of X bits are equally likely to be a department's ones. Starting from all m bits and
+// removing one by one, the set shrinks to every possible X, and the bits counted so far with it.
+void IntersectWith(SizeDistribution& counted, const MassFunction& ones, std::uint64_t m) {
+  std::vector<double> sum;
+  for (std::uint64_t size = m;; --size) {
+    if (ones.At(size) > 0.0) counted.AddTo(sum, ones.At(size));
+    if (size == ones.first) break;
+    counted.RemoveBit(static_cast<double>(size));
+  }
+  counted.Assign(std::move(sum));
+}
+
+// S(r, j) for j = 0 .. r.
+std::vector<double> StirlingNumbers(int r) {
+  std::vector<double> numbers(static_cast<std::size_t>(r) + 1, 0.0);
+  numbers[0] = 1.0;
+  for (int row = 1; row <= r; ++row) {
+    for (auto j = static_cast<std::size_t>(row); j >= 1; --j) {
+      numbers[j] = numbers[j] * static_cast<double>(j) + numbers[j - 1];
+    }
+    numbers[0] = 0.0;
+  }
+  return numbers;
+}
+
+bool IsDepartment(const Department& department, std::uint64_t bits) {
+  return std::all_of(department.begin(), department.end(), [bits](const Committees& group) {
+    return group.size >= 1 && group.size <= bits && group.count <= analysis::kMaxCount;
+  });
 }
 
 }  // namespace
 
+std::optional<Occupancy> Occupancy::OfFilter(FilterKind kind, std::uint64_t bits,
+                                             std::uint64_t keys, int probes) {
+  return OfIntersection(kind, bits, {keys}, probes);
+}
+
+std::optional<Occupancy> Occupancy::OfUnion(std::uint64_t bits, Department committees) {
+  return OfIntersection(bits, {std::move(committees)});
+}
+
+std::optional<Occupancy> Occupancy::OfIntersection(FilterKind kind, std::uint64_t bits,
+                                                   const std::vector<std::uint64_t>& keys,
+                                                   int probes) {
+  std::vector<Department> departments;
+  for (const std::uint64_t n : keys) {
+    if (!analysis::IsGeometry(kind, bits, n, probes)) return std::nullopt;
+    departments.push_back({CommitteesOf(kind, n, probes)});
+  }
+  if (departments.empty()) return std::nullopt;
+  return Occupancy(bits, std::move(departments));
+}
+
+std::optional<Occupancy> Occupancy::OfIntersection(std::uint64_t bits,
+                                                   std::vector<Department> departments) {
+  if (bits < 1 || bits > analysis::kMaxCount || departments.empty()) return std::nullopt;
+  for (const Department& department : departments) {
+    if (!IsDepartment(department, bits)) return std::nullopt;
+  }
+  return Occupancy(bits, std::move(departments));
+}
+
+double Occupancy::Mean() const {
+  const auto m = static_cast<double>(bits_);
+  double mean = m;
+  for (const Department& department : departments_) mean *= Fill(department, m);
+  return mean;
+}
+
+// Given Y bits counted so far and X ones of the next department, the new number is hypergeometric.
+// Its variance needs E[Y (m - Y)], which is m (m - 1) times the probability that one given bit is
+// counted and another one is not; that again is a sum over the departments.
+double Occupancy::Variance() const {
+  const auto m = static_cast<double>(bits_);
+  double mean = m;
+  double variance = 0.0;
+  double both = 1.0;      // P(two given bits are counted)
+  double only_one = 0.0;  // P(the first is counted, the second is not)
+  for (const Department& department : departments_) {
+    const double fill = Fill(department, m);
+    const double spread = Spread(department, m);
+    // V_1 - V_2 = V_1 (1 - V_2 / V_1)
+    const double one_zero =
+        m > 1.0 ? std::exp(LogMiss(department, m, 0.0)) * -std::expm1(LogMiss(department, m, 1.0))
+                : 0.0;
+    variance = variance * (spread / m / m) + variance * fill * fill +
+               spread * (mean / m) * (mean / m) + (m - 1.0) * only_one * one_zero;
+    only_one = only_one * fill + both * one_zero;
+    both *= BothOnes(department, bits_);
+    mean *= fill;
+  }
+  return variance;
+}
+
+// C(m,r) D_r, with a factor of C(m,r) and the scale of r D_r in each step, so that nothing
+// overflows before the moment does.
+double Occupancy::BinomialMoment(int r) const {
+  if (r < 0 || r > kMaxMoment) return std::numeric_limits<double>::quiet_NaN();
+  if (r == 0) return 1.0;
+  double moment = 1.0;
+  int exponent = 0;
+  for (const Department& department : departments_) {
+    const RateChain chain = ChainOf(department, bits_, r);
+    moment *= chain.AllOnes(r);
+    exponent += chain.ScaleExponent();
+  }
+  const auto m = static_cast<double>(bits_);
+  for (int i = 0; i < r; ++i) moment *= std::ldexp(std::max(0.0, m - i) / (i + 1), -exponent);
+  return moment;
+}
+
+double Occupancy::FactorialMoment(int r) const {
+  double moment = BinomialMoment(r);
+  for (int i = 2; i <= r; ++i) moment *= i;
+  return moment;
+}
+
+double Occupancy::RawMoment(int r) const {
+  if (r < 0 || r > kMaxMoment) return std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> stirling = StirlingNumbers(r);
+  double moment = 0.0;
+  for (int j = r == 0 ? 0 : 1; j <= r; ++j) {
+    moment += stirling[static_cast<std::size_t>(j)] * FactorialMoment(j);
+  }
+  return moment;
+}
+
+MassFunction Occupancy::Pmf() const {
+  const auto m = static_cast<double>(bits_);
+  SizeDistribution counted = OnesOf(departments_.front(), m);
+  for (std::size_t d = 1; d < departments_.size(); ++d) {
+    IntersectWith(counted, OnesOf(departments_[d], m).Result(), bits_);
+  }
+  return counted.Result();
+}
+
 std::optional<OccupancyMoments> MomentsOfOnes(FilterKind kind, std::uint64_t bits,
                                               std::uint64_t keys, int probes) {
   if (!analysis::IsGeometry(kind, bits, keys, probes)) return std::nullopt;
-  const bool classic = kind == FilterKind::kClassic;
   const auto m = static_cast<double>(bits);
-  const double size = classic ? probes : 1.0;
-  const std::uint64_t committees = classic ? keys : keys * static_cast<std::uint64_t>(probes);
-  const double log_zero =
-      committees == 0 ? 0.0 : static_cast<double>(committees) * std::log1p(-size / m);
-  return OccupancyMoments{-m * std::expm1(log_zero), Variance(m, size, committees)};
+  const std::array<Committees, 1> groups{CommitteesOf(kind, keys, probes)};
+  return OccupancyMoments{m * Fill(groups, m), Spread(groups, m)};
 }
 
 }  // namespace exactbloom

@@ -46,6 +46,17 @@ class FilterContents {
     for (int ball = 0; ball < balls; ++ball) AddCommittee(1);
   }
 
+  // Keeps only the bits that are one here and in an independent `other` filter.
+  void IntersectWith(const FilterContents& other) {
+    std::vector<mpq_class> next(probability_.size(), mpq_class(0));
+    for (std::size_t a = 0; a < probability_.size(); ++a) {
+      for (std::size_t b = 0; b < probability_.size(); ++b) {
+        next[a & b] += probability_[a] * other.probability_[b];
+      }
+    }
+    probability_ = std::move(next);
+  }
+
   // P(X = x) for x = 0 .. bits.
   std::vector<mpq_class> OnesDistribution() const {
     std::vector<mpq_class> distribution(static_cast<std::size_t>(bits_) + 1, mpq_class(0));

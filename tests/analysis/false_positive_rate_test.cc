@@ -90,6 +90,20 @@ TEST(FalsePositiveRate, EqualsTheOracleAtRandomGeometries) {
   }
 }
 
+TEST(FalsePositiveRate, OfMoreProbesThanFiltersHaveEqualsTheOracle) {
+  ExpectOracleRates({1024, 5, kMaxProbes + 1});
+  ExpectOracleRates({1024, 5, 142});
+}
+
+TEST(FalsePositiveRateExhaustive, OfTheMostProbesEqualsTheOracle) {
+  for (const std::uint64_t bits : {300ULL, 1024ULL, 1'000'000ULL}) {
+    for (const std::uint64_t keys : {1, 5, 2000}) {
+      ExpectOracleRates({bits, keys, kMaxAnalysisProbes});
+    }
+  }
+  ExpectOracleRates({1'000'000'000'000, 5'000'000'000, kMaxAnalysisProbes});
+}
+
 TEST(FalsePositiveRate, LiesBetweenTheLimitsOfAnEmptyAndOfAFullFilter) {
   for (const FilterKind kind : kKinds) {
     EXPECT_EQ(FalsePositiveRate(kind, 1000, 0, 7), 0.0);
@@ -102,8 +116,9 @@ TEST(FalsePositiveRate, LiesBetweenTheLimitsOfAnEmptyAndOfAFullFilter) {
 
 TEST(FalsePositiveRate, AnswersNonsenseWithNaN) {
   const std::uint64_t too_many = (std::uint64_t{1} << 53) + 1;
-  const std::vector<Geometry> nonsense = {{0, 1, 1},  {too_many, 1, 1}, {10, too_many, 1},
-                                          {10, 1, 0}, {10, 1, -3},      {1000, 1, kMaxProbes + 1}};
+  const std::vector<Geometry> nonsense = {{0, 1, 1},         {too_many, 1, 1},
+                                          {10, too_many, 1}, {10, 1, 0},
+                                          {10, 1, -3},       {1000, 1, kMaxAnalysisProbes + 1}};
   for (const FilterKind kind : kKinds) {
     for (const Geometry& g : nonsense) {
       EXPECT_TRUE(std::isnan(FalsePositiveRate(kind, g.bits, g.keys, g.probes)));

@@ -55,7 +55,7 @@ TEST(RateBounds, HaveLimitsAndAnswerNonsenseWithNaN) {
   EXPECT_EQ(BloomRate(4, 1, 9), 1.0);
   EXPECT_TRUE(std::isnan(BloomRate(0, 1, 1)));
   EXPECT_TRUE(std::isnan(BloomRate(10, 1, 0)));
-  EXPECT_TRUE(std::isnan(BloomRate(10, 1, kMaxProbes + 1)));
+  EXPECT_TRUE(std::isnan(BloomRate(10, 1, kMaxAnalysisProbes + 1)));
   EXPECT_TRUE(std::isnan(FalsePositiveRateBounds(FilterKind::kClassic, 6, 1, 7).lower));
 }
 

@@ -58,6 +58,10 @@ TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
     EXPECT_EQ(OptimalProbes(kind, 100, 0), 1);
     EXPECT_EQ(OptimalProbes(kind, 100, 1'000'000), 1);
     EXPECT_EQ(OptimalProbes(kind, 1'000'000, 1), kMaxProbes);
+    EXPECT_EQ(OptimalProbes(kind, 1'000'000, 1, kMaxAnalysisProbes), kMaxAnalysisProbes);
+    EXPECT_EQ(OptimalProbes(kind, 1000, 100, 3), 3);
+    EXPECT_EQ(OptimalProbes(kind, 1000, 100, 0), 0);
+    EXPECT_EQ(OptimalProbes(kind, 1000, 100, kMaxAnalysisProbes + 1), 0);
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 
 #include "exactbloom/bloom_filter.h"
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/sizing.h"
 #include "replaced_allocation.h"
 #include "sample_filters.h"
 #include "src/filter/kernels/kernel.h"
@@ -68,6 +70,15 @@ TEST(ViewMemory, NoneIsNeeded) {
   no_memory_left = false;
   EXPECT_TRUE(contained);
   EXPECT_EQ(kernel, filter::AvailableInstructionSets().front().name);
+}
+
+TEST(RateMemory, NoneIsNeededUpToTheMostProbesOfAFilter) {
+  no_memory_left = true;
+  const double rate = FalsePositiveRate(FilterKind::kClassic, 8000, 80, kMaxProbes);
+  const int probes = OptimalProbes(FilterKind::kClassic, 8000, 80);
+  no_memory_left = false;
+  EXPECT_GT(rate, 0.0);
+  EXPECT_GT(probes, 60);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ endif()
 
 # A copy, so that nothing of the tree lies around the project.
 set(examples "${CMAKE_CURRENT_LIST_DIR}/../../examples")
-file(COPY "${CMAKE_CURRENT_LIST_DIR}/scratch_project/" "${examples}/standalone_filter.cc" "${examples}/register_policy.cc"
-  "${examples}/open_database.h" "${examples}/c/quick_start.c" DESTINATION "${WORK_DIR}/project")
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/scratch_project/" "${examples}/standalone_filter.cc" "${examples}/parallel_build.cc"
+  "${examples}/register_policy.cc" "${examples}/open_database.h" "${examples}/c/quick_start.c" DESTINATION "${WORK_DIR}/project")
 set(flags "")
 set(ENV{CMAKE_PREFIX_PATH} "${ROCKSDB_PREFIX}")  # where the RocksDB of the build is
 if(SANITIZE)
@@ -30,6 +30,7 @@ run("${CMAKE_COMMAND}" -S "${WORK_DIR}/project" -B "${WORK_DIR}/build" -G "${GEN
   "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 run("${WORK_DIR}/build/standalone_filter" "${WORK_DIR}/filter")
+run("${WORK_DIR}/build/parallel_build" 2)
 run("${WORK_DIR}/build/register_policy" "${WORK_DIR}/database")
 
 # The filter must not drag RocksDB in.
@@ -50,6 +51,8 @@ function(build_with package compiler standard source program)
 endfunction()
 build_with(exactbloom "${CXX_COMPILER}" c++17 standalone_filter.cc pkg_filter)
 run("${WORK_DIR}/pkg_filter" "${WORK_DIR}/filter")
+build_with(exactbloom-theory "${CXX_COMPILER}" c++17 parallel_build.cc pkg_theory)
+run("${WORK_DIR}/pkg_theory" 2)
 build_with(exactbloom-rocksdb "${CXX_COMPILER}" c++20 register_policy.cc pkg_policy)
 build_with(exactbloom-rocksdb "${C_COMPILER}" c99 quick_start.c pkg_policy_in_c)
 if(ROCKSDB_PREFIX)
@@ -77,7 +80,7 @@ foreach(folder IN LISTS folders)
   endif()
 endforeach()
 
-foreach(package IN ITEMS exactbloom exactbloom-rocksdb)
+foreach(package IN ITEMS exactbloom exactbloom-theory exactbloom-rocksdb)
   execute_process(COMMAND pkg-config --modversion ${package} OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
   file(STRINGS "${PREFIX}/include/exactbloom/version.h" line REGEX "EXACTBLOOM_VERSION")
   string(STRIP "${version}" version)

@@ -50,6 +50,7 @@ has() {
 }
 has libexactbloom0 "$libraries/exactbloom/libexactbloom_rocksdb.so" "$libraries/exactbloom/libexactbloom_rocksdb_core.so"
 has libexactbloom-dev usr/include/exactbloom/filter_policy.h usr/include/exactbloom/c.h "$libraries/libexactbloom.a" \
+  "$libraries/libexactbloom_theory.a" usr/include/exactbloom/theory/occupancy.h \
   "$libraries/libexactbloom_rocksdb.a" "$libraries/cmake/exactbloom/exactbloomConfig.cmake" \
   "$libraries/pkgconfig/exactbloom-rocksdb.pc" usr/share/doc/libexactbloom-dev/examples/c/quick_start.c
 for name in libexactbloom-dev exactbloom-tools; do

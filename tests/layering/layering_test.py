@@ -14,14 +14,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is of analysis.
-PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "measured_reads.h": "plugin", "memory_budget.h": "plugin",
-          "ribbon_filter.h": "filter", "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
+PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "filter_sets.h": "sets",
+          "measured_reads.h": "plugin", "memory_budget.h": "plugin", "ribbon_filter.h": "filter", "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
     ("analysis", ["src/analysis"], []),
     ("theory", ["src/theory", "include/exactbloom/theory"], ["analysis"]),
     ("kernels", ["src/filter/kernels"], ["analysis", "filter headers"]),
     ("filter", ["src/filter"], ["analysis", "kernels"]),
+    ("sets", ["src/sets"], ["theory", "filter"]),
     ("live_tree", ["plugin/live_tree"], ["analysis"]),
     ("plugin", ["plugin"], ["analysis", "filter headers", "builder state", "live_tree"]),
     ("preload", ["plugin/preload"], ["plugin", "analysis", "filter headers", "live_tree"]),
@@ -41,6 +42,7 @@ SYSTEM = {
     "theory": [STANDARD],
     "kernels": [STANDARD, r"xxhash\.h"],
     "filter": [STANDARD],
+    "sets": [STANDARD],
     "live_tree": [STANDARD, ROCKSDB],
     "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h", r"unistd\.h"],
     "preload": [STANDARD, ROCKSDB, r"(dlfcn|link|pthread|sys/stat|unistd)\.h"],

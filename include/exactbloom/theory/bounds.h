@@ -22,7 +22,7 @@ double SecondOrderRate(std::uint64_t bits, std::uint64_t keys, int probes);
 // Returns the deviation of the number of ones X from its mean that is exceeded, to either side,
 // with at most `probability`: sqrt(nk ln(2 / probability) / 2), since each of the nk draws changes
 // X by at most one. It is wide: for m = 1e6, n = 1e5 and k = 7 it gives 1,521 ones where three
-// standard deviations (Occupancy::Variance) are 835, at the same probability of .27%.
+// standard deviations (Occupancy::Variance) are 834, at the same probability of .27%.
 //   probability   above 0, at most 1
 // Precision: relative error at most 1e-14. Source: Azuma 1967 and Hoeffding 1963, as the
 // encyclopedia's article applies them.

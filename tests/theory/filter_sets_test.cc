@@ -1,0 +1,157 @@
+#include "exactbloom/filter_sets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "exactbloom/false_positive_rate.h"
+#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/theory/occupancy.h"
+#include "tests/filter/sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr std::uint64_t kBits = 80'000;
+constexpr int kProbes = 7;
+
+// The filter of keys first .. first + keys - 1.
+FilterBlock Block(FilterKind kind, std::uint64_t first, std::uint64_t keys,
+                  std::uint64_t seed = 3) {
+  return MakeBlock({kind, kBits, keys, kProbes}, seed, first);
+}
+
+TEST(UnionOf, IsTheBlockOfAllKeys) {
+  for (const FilterKind kind : kKinds) {
+    const FilterBlock first = Block(kind, 0, 3000);
+    const FilterBlock second = Block(kind, 2000, 6000);
+    const FilterBlock all = Block(kind, 0, 8000);
+    const auto both = UnionOf(first.bytes(), second.bytes(), 8000);
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->bytes(), all.bytes());
+  }
+}
+
+TEST(UnionOf, StoresTheEstimatedNumberOfKeysWhereItIsNotGiven) {
+  for (const FilterKind kind : kKinds) {
+    const FilterBlock first = Block(kind, 0, 3000);
+    const FilterBlock second = Block(kind, 2000, 6000);
+    const auto both = UnionOf(first.bytes(), second.bytes());
+    ASSERT_TRUE(both);
+    const BloomFilterView view(both->bytes());
+    ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+    EXPECT_NEAR(static_cast<double>(view.Description().keys), 8000.0, 120.0);  // four deviations
+    const FilterBlock all = Block(kind, 0, 8000);
+    EXPECT_EQ(both->bytes().substr(0, kBits / 8), all.bytes().substr(0, kBits / 8));
+
+    // No more than the keys of both, no fewer than those of one.
+    const auto same = UnionOf(first.bytes(), first.bytes());
+    EXPECT_GE(BloomFilterView(same->bytes()).Description().keys, 3000U);
+    const FilterBlock none = Block(kind, 0, 0);
+    EXPECT_EQ(UnionOf(none.bytes(), first.bytes())->bytes(), first.bytes());
+    const FilterBlock crowded = MakeBlock({kind, 8, 20, 3}, 3, 0);
+    const auto full = UnionOf(crowded.bytes(), crowded.bytes());
+    EXPECT_EQ(BloomFilterView(full->bytes()).Description().keys, 40U);
+  }
+}
+
+TEST(IntersectionOf, PassesEverySharedKeyAtARateBetweenAFreshFilterAndItsInputs) {
+  for (const FilterKind kind : kKinds) {
+    const FilterBlock first = Block(kind, 0, 6000);
+    const FilterBlock second = Block(kind, 4000, 6000);
+    const auto shared = IntersectionOf(first.bytes(), second.bytes());
+    ASSERT_TRUE(shared);
+    const BloomFilterView view(shared->bytes());
+    ASSERT_EQ(view.Status(), BlockStatus::kUsable);
+    for (std::uint64_t key = 4000; key < 6000; ++key) {
+      EXPECT_TRUE(view.MayContain(NumberKey(key).text()));
+    }
+    EXPECT_NEAR(static_cast<double>(view.Description().keys), 2000.0, 150.0);
+
+    const auto rate = [&](const FilterBlock& block) {
+      const std::uint64_t ones = BloomFilterView(block.bytes()).CountOnes();
+      return FalsePositiveRateGivenFill(kind, kBits, ones, kProbes);
+    };
+    const double fresh = rate(Block(kind, 4000, 2000));
+    EXPECT_GT(rate(*shared), fresh);
+    EXPECT_LT(rate(*shared), std::min(rate(first), rate(second)));
+  }
+}
+
+// The ones that filters without a common key share are those of the theory.
+TEST(IntersectionOf, OfOtherKeysHasTheOnesThatChanceGives) {
+  for (const FilterKind kind : kKinds) {
+    const auto occupancy = Occupancy::OfIntersection(kind, kBits, {6000, 5000}, kProbes);
+    const FilterBlock first = Block(kind, 0, 6000);
+    const FilterBlock second = Block(kind, 6000, 5000);
+    const auto shared = IntersectionOf(first.bytes(), second.bytes());
+    const auto ones = static_cast<double>(BloomFilterView(shared->bytes()).CountOnes());
+    EXPECT_NEAR(ones, occupancy->Mean(), 4.0 * std::sqrt(occupancy->Variance()));
+  }
+}
+
+TEST(FilterSets, OfFiltersThatDifferAreNothing) {
+  const FilterBlock block = Block(FilterKind::kClassic, 0, 1000);
+  const std::vector<FilterBlock> others = [] {
+    std::vector<FilterBlock> blocks;
+    blocks.push_back(Block(FilterKind::kStandard, 0, 1000));
+    blocks.push_back(Block(FilterKind::kClassic, 0, 1000, 4));
+    blocks.push_back(MakeBlock({FilterKind::kClassic, kBits + 8, 1000, kProbes}, 3, 0));
+    blocks.push_back(MakeBlock({FilterKind::kClassic, kBits, 1000, kProbes + 1}, 3, 0));
+    RibbonFilterBuilder ribbon = *RibbonFilterBuilder::Create({});
+    for (std::uint64_t key = 0; key < 1000; ++key) ribbon.AddKey(NumberKey(key).text());
+    blocks.push_back(ribbon.Finish());
+    blocks.push_back(FilterBlock{});
+    FilterBlock damaged = Block(FilterKind::kClassic, 0, 1000);
+    damaged.data[damaged.size - 11] ^= 1;  // the number of probes, against the checksum
+    blocks.push_back(std::move(damaged));
+    return blocks;
+  }();
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    for (const auto& [first, second] : {std::pair{block.bytes(), others[i].bytes()},
+                                        std::pair{others[i].bytes(), block.bytes()}}) {
+      EXPECT_FALSE(UnionOf(first, second)) << i;
+      EXPECT_FALSE(IntersectionOf(first, second)) << i;
+    }
+  }
+  const std::string_view ribbon = others[4].bytes();
+  EXPECT_FALSE(UnionOf(ribbon, ribbon));
+  EXPECT_TRUE(UnionOf(block.bytes(), block.bytes()));
+}
+
+// Each thread has a builder of its own, and all have the plan of all keys.
+TEST(FilterSets, OfSeveralThreadsAreTheFilterOfOneBuilder) {
+  constexpr std::uint64_t kThreads = 4;
+  constexpr std::uint64_t kKeysOfThread = 5000;
+  for (const FilterKind kind : kKinds) {
+    BloomFilterBuilder::Options options;
+    options.kind = kind;
+    options.hash_seed = 53;
+    const auto build = [&](std::uint64_t first, std::uint64_t keys) {
+      BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+      for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(first + i).text());
+      return builder.Finish(builder.Plan(kThreads * kKeysOfThread));
+    };
+    std::vector<FilterBlock> parts(kThreads);
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] { parts[t] = build(t * kKeysOfThread, kKeysOfThread); });
+    }
+    for (std::thread& thread : threads) thread.join();
+
+    FilterBlock whole = std::move(parts[0]);
+    for (std::uint64_t t = 1; t < kThreads; ++t) {
+      auto both = UnionOf(whole.bytes(), parts[t].bytes(), (t + 1) * kKeysOfThread);
+      ASSERT_TRUE(both);
+      whole = std::move(*both);
+    }
+    EXPECT_EQ(whole.bytes(), build(0, kThreads * kKeysOfThread).bytes());
+  }
+}
+
+}  // namespace
+}  // namespace exactbloom

@@ -1,0 +1,218 @@
+#include "exactbloom/theory/key_count_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include <bitset>
+#include <cmath>
+#include <limits>
+
+#include "exactbloom/theory/occupancy.h"
+#include "tests/filter/sample_filters.h"
+
+namespace exactbloom {
+namespace {
+
+constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+
+TEST(EstimateKeys, HasTheNumbersOfTheWorkedExample) {
+  const auto keys = [](FilterKind kind) { return EstimateKeys(kind, 10, 5, 3, kZ999)->keys; };
+  EXPECT_NEAR(keys(FilterKind::kClassic), 1.943358, 5e-7);
+  EXPECT_NEAR(keys(FilterKind::kStandard), 2.192938, 5e-7);
+  EXPECT_NEAR(SwamidassBaldiKeys(10, 5, 3), 2.3105, 5e-5);
+  for (const FilterKind kind : kKinds) {
+    EXPECT_EQ(MaximumLikelihoodKeys(kind, 10, 5, 3), 2U);
+    EXPECT_NEAR(Occupancy::OfFilter(kind, 10, 2, 3)->Pmf().At(5),
+                kind == FilterKind::kClassic ? 0.525 : 0.4536, 1e-14);
+  }
+}
+
+TEST(EstimateKeys, OfAMillionKeysIsWithinATenthOfAPercent) {
+  const auto large = EstimateKeys(FilterKind::kClassic, 10'000'000, 5'034'145, 7, kZ999);
+  EXPECT_NEAR(large->keys, 999'999.0, 1.0);
+  EXPECT_NEAR((large->interval.high - large->interval.low) / 2.0 / large->keys, 0.00083, 5e-6);
+  const auto small = EstimateKeys(FilterKind::kClassic, 100'000, 50'341, 7, kZ999);
+  EXPECT_NEAR((small->interval.high - small->interval.low) / 2.0 / small->keys, 0.0083, 5e-5);
+}
+
+TEST(EstimateKeys, InvertsTheExpectedNumberOfOnes) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t bits : {1000ULL, 1'000'000ULL, 10'000'000'000ULL}) {
+      const std::uint64_t keys = bits / 12;
+      const auto occupancy = Occupancy::OfFilter(kind, bits, keys, 7);
+      const auto ones = static_cast<std::uint64_t>(std::round(occupancy->Mean()));
+      const auto estimate = EstimateKeys(kind, bits, ones, 7, kZ999);
+      ASSERT_TRUE(estimate);
+      EXPECT_NEAR(estimate->keys, static_cast<double>(keys), 0.2);  // half a bit is 0.1 keys
+      EXPECT_TRUE(estimate->interval.Contains(static_cast<double>(keys)));
+      // The interval is z deviations of the ones, in keys.
+      const double per_key =
+          Occupancy::OfFilter(kind, bits, keys + 1, 7)->Mean() - occupancy->Mean();
+      const double half = kZ999 * std::sqrt(occupancy->Variance()) / per_key;
+      EXPECT_NEAR((estimate->interval.high - estimate->interval.low) / (2.0 * half), 1.0, 0.05);
+    }
+  }
+}
+
+// The coverage is exact: the probabilities of all numbers of ones whose interval holds the truth.
+TEST(EstimateKeys, CoversTheTruthAsOftenAsItPromises) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t keys : {30, 100, 200}) {
+      const MassFunction pmf = Occupancy::OfFilter(kind, 1000, keys, 7)->Pmf();
+      double coverage = 0.0;
+      for (std::uint64_t ones = 0; ones < 1000; ++ones) {
+        if (pmf.At(ones) < 1e-15) continue;
+        const auto estimate = EstimateKeys(kind, 1000, ones, 7, kZ999);
+        ASSERT_TRUE(estimate);
+        if (estimate->interval.Contains(static_cast<double>(keys))) coverage += pmf.At(ones);
+      }
+      EXPECT_NEAR(coverage, 0.999, 0.001) << keys;
+    }
+  }
+}
+
+// Of almost empty and almost full filters of 2^40 bits, where a difference of the two would have no
+// digits left.
+TEST(EstimateKeys, KeepsItsDigitsAtBothEnds) {
+  const std::uint64_t bits = std::uint64_t{1} << 40;
+  for (const FilterKind kind : kKinds) {
+    const auto few = EstimateKeys(kind, bits, 70, 7, 1.0);
+    EXPECT_NEAR(few->keys, 10.0, 1e-8);
+    EXPECT_NEAR(few->interval.low, 10.0, 1e-4);
+    EXPECT_NEAR(few->interval.high, 10.0, 1e-4);
+    const auto full = EstimateKeys(kind, bits, bits - 100, 7, 1.0);
+    // A hundred zeros are one deviation, the root, from 110.51 and 90.49 expected ones.
+    EXPECT_NEAR((full->interval.high - full->interval.low) * 7.0 / static_cast<double>(bits),
+                std::log(110.51 / 90.49), 1e-4);
+  }
+}
+
+TEST(MaximumLikelihoodKeys, MaximisesTheExactProbability) {
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t ones : {7, 8, 20, 77, 140, 199}) {
+      const auto best = MaximumLikelihoodKeys(kind, 200, ones, 4);
+      ASSERT_TRUE(best);
+      const auto mass = [&](std::uint64_t n) {
+        return Occupancy::OfFilter(kind, 200, n, 4)->Pmf().At(ones);
+      };
+      const double likelihood = mass(*best);
+      EXPECT_GT(likelihood, 0.0);
+      for (std::uint64_t n = *best / 2; n <= 2 * *best + 2; ++n) EXPECT_LE(mass(n), likelihood);
+    }
+  }
+}
+
+TEST(MaximumLikelihoodKeys, OfALargeFilterIsFarInsideTheInterval) {
+  // The same shares of ones on both sides of the limit, scaled.
+  for (const FilterKind kind : kKinds) {
+    for (const double fill : {0.1, 0.5, 0.9}) {
+      const std::uint64_t small = kMaxExactLikelihoodBits;
+      const auto ones = static_cast<std::uint64_t>(fill * static_cast<double>(small));
+      const auto exact = MaximumLikelihoodKeys(kind, small, ones, 7);
+      const auto moments = EstimateKeys(kind, small, ones, 7, 1.0);
+      ASSERT_TRUE(exact && moments);
+      EXPECT_NEAR(static_cast<double>(*exact), moments->keys, 2.0);
+      const auto large = MaximumLikelihoodKeys(kind, small * 64, ones * 64, 7);
+      const auto deviation = EstimateKeys(kind, small * 64, ones * 64, 7, 1.0);
+      ASSERT_TRUE(large && deviation);
+      EXPECT_NEAR(static_cast<double>(*large), deviation->keys,
+                  0.05 * (deviation->interval.high - deviation->keys) + 1.0);
+    }
+  }
+}
+
+TEST(MaximumLikelihoodKeys, OfALargeFilterHasRoomForAllOnes) {
+  const std::uint64_t bits = 1'000'000'000;
+  for (const FilterKind kind : kKinds) {
+    EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 7, 7), 1U);
+    EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 700, 7), 100U);
+    EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 701, 7), 101U);  // 100 keys cannot
+    EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 1, 1), 1U);
+  }
+}
+
+// What many estimates of one number of keys have in common.
+struct Estimates {
+  std::uint64_t count = 0;
+  std::uint64_t covered = 0;
+  double sum = 0.0;
+  double squares = 0.0;
+
+  void Add(const KeyCountEstimate& estimate, double truth) {
+    ++count;
+    covered += estimate.interval.Contains(truth) ? 1 : 0;
+    sum += estimate.keys;
+    squares += estimate.keys * estimate.keys;
+  }
+  double Mean() const { return sum / static_cast<double>(count); }
+  double Deviation() const {
+    return std::sqrt(squares / static_cast<double>(count) - Mean() * Mean());
+  }
+};
+
+constexpr double kZ95 = 1.959963984540054;
+
+// The seeds are 1 to kTrials, so that the outcome is always the same.
+TEST(SharedKeys, AreCoveredAsOftenAsPromised) {
+  constexpr std::uint64_t kTrials = 2000;
+  constexpr std::uint64_t kBits = 4096;
+  constexpr int kProbes = 5;
+  const auto ones = [](const FilterBlock& a, const FilterBlock& b) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < kBits / 8; ++i) {
+      count += std::bitset<8>(static_cast<unsigned char>(a.data[i] | b.data[i])).count();
+    }
+    return count;
+  };
+  for (const FilterKind kind : kKinds) {
+    for (const std::uint64_t shared : {40, 150, 200}) {
+      Estimates estimates;
+      for (std::uint64_t seed = 1; seed <= kTrials; ++seed) {
+        const FilterBlock first = MakeBlock({kind, kBits, 300, kProbes}, seed, 0);
+        const FilterBlock second = MakeBlock({kind, kBits, 200, kProbes}, seed, 300 - shared);
+        const auto estimate =
+            EstimateSharedKeys(kind, kBits, ones(first, first), ones(second, second),
+                               ones(first, second), kProbes, kZ95);
+        ASSERT_TRUE(estimate);
+        estimates.Add(*estimate, static_cast<double>(shared));
+      }
+      EXPECT_TRUE(WilsonInterval(estimates.covered, kTrials, kZ999).Contains(0.95))
+          << estimates.covered << " of " << kTrials << " cover " << shared;
+      EXPECT_NEAR(estimates.Mean(), static_cast<double>(shared),
+                  kZ999 * estimates.Deviation() / std::sqrt(kTrials) + 0.5);
+    }
+  }
+}
+
+TEST(SharedKeys, OfEqualFiltersAreAllKeys) {
+  const auto estimate = EstimateSharedKeys(FilterKind::kClassic, 1000, 400, 400, 400, 7, kZ999);
+  ASSERT_TRUE(estimate);
+  EXPECT_NEAR(estimate->keys, EstimateKeys(FilterKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
+}
+
+TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
+  constexpr FilterKind kClassic = FilterKind::kClassic;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(EstimateKeys(kClassic, 100, 0, 7, kZ999)->keys, 0.0);
+  const auto full = EstimateKeys(kClassic, 100, 100, 7, kZ999);
+  EXPECT_TRUE(std::isinf(full->keys));
+  EXPECT_TRUE(std::isinf(full->interval.high));
+  EXPECT_LT(full->interval.low, 100.0);
+  EXPECT_TRUE(std::isinf(EstimateKeys(kClassic, 100, 100, 7, 0.0)->interval.low));
+  EXPECT_FALSE(EstimateKeys(kClassic, 100, 101, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys(kClassic, 0, 0, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys(kClassic, 7, 7, 7, kZ999));
+  EXPECT_FALSE(EstimateKeys(kClassic, 1000, 10, kMaxAnalysisProbes + 1, kZ999));
+  EXPECT_FALSE(EstimateKeys(kClassic, 100, 10, 7, nan));
+  EXPECT_FALSE(EstimateKeys(kClassic, 100, 10, 7, -1.0));
+  EXPECT_TRUE(std::isinf(SwamidassBaldiKeys(100, 100, 7)));
+  EXPECT_TRUE(std::isnan(SwamidassBaldiKeys(100, 101, 7)));
+  EXPECT_EQ(MaximumLikelihoodKeys(kClassic, 100, 0, 7), 0U);
+  EXPECT_FALSE(MaximumLikelihoodKeys(kClassic, 100, 100, 7));
+  EXPECT_FALSE(MaximumLikelihoodKeys(kClassic, 100, 6, 7));
+  EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 10, 10, 21, 7, kZ999));
+  EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 10, 20, 19, 7, kZ999));
+  EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 50, 50, 100, 7, kZ999));
+}
+
+}  // namespace
+}  // namespace exactbloom
