@@ -35,8 +35,8 @@ constexpr int kRuns = 500;
 
 // Wrong in fewer than 0.1% of the runs on average; six of 500 have a probability of 1e-5.
 void ExpectRight(const Simulation& simulation) {
-  SCOPED_TRACE(testing::Message() << simulation.keys << " " << simulation.marked << " "
-                                  << simulation.drawn << " " << simulation.rate);
+  SCOPED_TRACE(::testing::Message() << simulation.keys << " " << simulation.marked << " "
+                                    << simulation.drawn << " " << simulation.rate);
   std::mt19937_64 random(1);
   int wrong = 0;
   double sum = 0.0;

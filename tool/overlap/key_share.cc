@@ -40,19 +40,20 @@ double LeastOf(double mean) {
 }
 
 // The false positives among the keys that passed, if there are as many as `bound` says of their
-// mean: that over the keys that did not pass, and over the false positives themselves.
+// mean: that over the keys that did not pass, and over the false positives themselves. The most are
+// sought from above, the fewest from below, since either may be all or none of the keys.
 double FalsePositives(const TableAnswers& all, double (*bound)(double)) {
   if (all.passed == 0.0) return 0.0;
   const double denied = all.rates - all.rates_of_passed;
   const double rate = all.rates_of_passed / all.passed;
-  double count = 0.0;
+  double count = bound == MostOf ? all.passed : 0.0;
   constexpr int kMostSteps = 1000;
   for (int i = 0; i < kMostSteps; ++i) {
     const double next = std::min(all.passed, bound(denied + rate * count));
-    if (next - count < 1e-6) return next;
+    if (std::abs(next - count) < 1e-6) return next;
     count = next;
   }
-  return bound == MostOf ? all.passed : count;
+  return count;
 }
 
 // n times the information that a coin of probability q lacks about one of probability p.
