@@ -174,7 +174,7 @@ void PrintFill(FilterKind kind, const RateArguments& arguments) {
   }
   fmt::print("{} Bloom filter of {} bits, {} of them set, {} probes\n\n", Describe(kind), bits,
              ones, probes);
-  TextTable table({"of this filter", ""});
+  TextTable table({"of this filter", "estimate"});
   table.AddRow({"keys, by the mean of the ones", KeysText(keys->keys)});
   table.AddRow({"99.9% interval", fmt::format("{} - {}", KeysText(keys->interval.low),
                                               KeysText(keys->interval.high))});
