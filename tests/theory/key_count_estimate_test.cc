@@ -189,6 +189,28 @@ TEST(SharedKeys, OfEqualFiltersAreAllKeys) {
   EXPECT_NEAR(estimate->keys, EstimateKeys(FilterKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
 }
 
+// Where nothing is shared the variance is h(n1 + n2) - h(n1) - h(n2), with h(n) the variance of the
+// logarithm of the zeros: in a small filter a double has digits enough to subtract.
+TEST(SharedKeys, HaveTheVarianceOfTheZeros) {
+  constexpr double kBits = 16.0;
+  constexpr double kProbes = 3.0;
+  const double zero = 1.0 - kProbes / kBits;
+  const double both = zero * (1.0 - kProbes / (kBits - 1.0));
+  const auto variance = [&](double keys) {
+    return (std::pow(zero, -keys) - 1.0) / kBits -
+           (1.0 - 1.0 / kBits) * (1.0 - std::pow(both / zero / zero, keys));
+  };
+  const auto keys = [](std::uint64_t ones) {
+    return EstimateKeys(FilterKind::kClassic, 16, ones, 3, 0.0)->keys;
+  };
+  const double z = 5.0;
+  const auto estimate = EstimateSharedKeys(FilterKind::kClassic, 16, 5, 6, 10, 3, z);
+  ASSERT_EQ(estimate->keys, 0.0);
+  const double deviation = (estimate->interval.high - (keys(5) + keys(6) - keys(10))) / z;
+  EXPECT_NEAR(deviation * deviation * std::log(zero) * std::log(zero),
+              variance(keys(5) + keys(6)) - variance(keys(5)) - variance(keys(6)), 1e-13);
+}
+
 TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
   constexpr FilterKind kClassic = FilterKind::kClassic;
   const double nan = std::numeric_limits<double>::quiet_NaN();
