@@ -8,6 +8,7 @@
 
 #include "exactbloom/version.h"
 #include "subcommands.h"
+#include "tool/overlap/key_share.h"
 #include "tool/support/argument_types.h"
 #include "tool/support/key_file.h"
 #include "tool/support/run_program.h"
@@ -67,11 +68,17 @@ void AddRateOf(CLI::App& app, RateArguments& arguments) {
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddKind(*rate, arguments.kind);
   AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
-  AddValue(*rate, "--n", arguments.keys, "Keys in it")->required();
+  AddValue(*rate, "--n", arguments.keys, "Keys in it; not required with --ones");
   AddValue(*rate, "--k", arguments.probes,
-           "Probes of a key: the bits that it sets in a Bloom filter", Count(1, kMaxProbes));
+           "Probes of a key: the bits that it sets in a Bloom filter. Default: a line for each",
+           Count(1, kMaxAnalysisProbes));
+  AddValue(*rate, "--ones", arguments.ones,
+           "Bits that are set in one Bloom filter: how many keys it has, and its own rate");
   AddJson(*rate, arguments.json);
-  rate->footer("Example: exactbloom rate --m 64 --n 4 --k 9");
+  rate->footer(
+      "Examples: exactbloom rate --m 64 --n 4 --k 9\n"
+      "          exactbloom rate --m 64 --n 4\n"
+      "          exactbloom rate --m 1e7 --k 7 --ones 5034145");
   rate->callback([&arguments] { RunRate(arguments); });
 }
 
@@ -142,6 +149,31 @@ present keys with one byte changed, half are random. The interval is that of the
 
 Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
   verify->callback([&arguments] { RunVerify(arguments); });
+}
+
+void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
+  CLI::App* overlap = app.add_subcommand(
+      "overlap", "How many keys the sorted runs share, and what a compaction would free");
+  overlap
+      ->add_option("PATH", arguments.paths,
+                   "A database's directory, and behind it those of its db_paths")
+      ->required()
+      ->type_name("");
+  overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
+  AddValue(*overlap, "--tables", arguments.tables,
+           "Tables to read of each sorted run, drawn at random", Count(kFewestTables))
+      ->capture_default_str();
+  AddValue(*overlap, "--keys", arguments.keys,
+           "Keys of these tables to ask filters for, drawn at random", Count(1))
+      ->capture_default_str();
+  AddValue(*overlap, "--seed", arguments.seed, "Seed of the draws")->capture_default_str();
+  AddJson(*overlap, arguments.json);
+  overlap->footer(
+      R"(Keys of each sorted run are put to the filters of newer runs. A key that one of them has is obsolete:
+compactions drop it. False positives are taken off, by the rates of the filters.
+
+Example: exactbloom overlap --pairs /var/lib/service/db)");
+  overlap->callback([&arguments] { RunOverlap(arguments); });
 }
 
 void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
@@ -216,12 +248,14 @@ policies. SIGINT and SIGTERM end it: a shell shows 130 and 143.)");
   PlanArguments plan;
   InspectArguments inspect;
   VerifyArguments verify;
+  OverlapArguments overlap;
   AdviseArguments advise;
   CheckArguments check;
   AddRateOf(app, rate);
   AddPlan(app, plan);
   AddInspect(app, inspect);
   AddVerify(app, verify);
+  AddOverlap(app, overlap);
   AddAdvise(app, advise);
   AddCheck(app, check);
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed

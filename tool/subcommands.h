@@ -13,13 +13,14 @@
 
 namespace exactbloom::tool {
 
-// The rate of a filter of m bits, n keys and k probes. Kinds of filters are those of plain
-// policies.
+// The rate of a filter of m bits, n keys and k probes, or for each k; or what the number of its
+// ones tells of a filter. Kinds of filters are those of plain policies.
 struct RateArguments {
   PolicyKind kind = PolicyKind::kClassicBloom;
   std::uint64_t bits = 0;
-  std::uint64_t keys = 0;
-  std::optional<int> probes;  // of Bloom filters
+  std::optional<std::uint64_t> keys;
+  std::optional<int> probes;          // of Bloom filters
+  std::optional<std::uint64_t> ones;  // of one Bloom filter, which has been filled
   bool json = false;
 };
 void RunRate(const RateArguments& arguments);
@@ -58,6 +59,17 @@ struct VerifyArguments {
   bool json = false;
 };
 void RunVerify(const VerifyArguments& arguments);
+
+// The keys that sorted runs share, and what a compaction would free.
+struct OverlapArguments {
+  std::vector<std::string> paths;
+  std::uint64_t tables = 16;     // of each run, whose keys are read
+  std::uint64_t keys = 100'000;  // of each run, for which filters are asked
+  std::uint64_t seed = 0;        // of the draws of both
+  bool pairs = false;            // with a line for each pair of runs
+  bool json = false;
+};
+void RunOverlap(const OverlapArguments& arguments);
 
 // The best filter policy for a database.
 struct AdviseArguments {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bloom_table.h"
 #include "exactbloom/filter_policy.h"
 #include "machine.h"
 #include "output_file.h"
@@ -61,7 +62,8 @@ void DescribeLookups(CLI::App& app, ReadampSettings& settings) {
   app.add_option("--workloads", settings.workloads, "What to look up, separated by commas")
       ->delimiter(',')
       ->check(OneOf(WorkloadNames()));
-  app.add_option("--lookups", settings.lookups, "Lookups per workload")->transform(Count(1));
+  app.add_option("--lookups", settings.lookups, "Lookups per workload but hyphenation")
+      ->transform(Count(1));
   app.add_option("--unfiltered-lookups", settings.unfiltered_lookups,
                  "The most lookups with the policy none, since each reads several blocks; 0: all")
       ->transform(Count());
@@ -133,6 +135,7 @@ void Measure(ReadampSettings settings, const CLI::App& app, const std::string& c
     report.policies.push_back(
         MeasurePolicy(LikeTheFirst(policy, report.policies), keys, workloads, settings, progress));
   }
+  if (settings.bloom_table) report.bloom_table = MeasureBloomTable(settings, progress);
   progress.End();
   const auto elapsed = std::chrono::steady_clock::now() - start;
   report.seconds = std::chrono::duration<double>(elapsed).count();
@@ -164,6 +167,8 @@ int Main(int argc, char** argv) {
   app.add_option("--json", settings.json_file, "Also write the results to this file")
       ->always_capture_default(false);
   app.add_flag("--details", settings.details, "Also print rates, reads and times of each workload");
+  app.add_flag("--bloom-table", settings.bloom_table,
+               "Also measure the reads saved in Bloom's Table I of 1970, with these keys");
   app.add_option("--seed", settings.seed, "Seed of every random choice")->transform(Count());
   return support::RunProgram(app, argc, argv, [&] {
     RegisterFilterPolicies();

@@ -57,7 +57,7 @@ struct ReadampSettings {
 
   // The lookups.
   std::vector<std::string> workloads = {"absent", "present"};
-  std::uint64_t lookups = 200'000;            // of each workload
+  std::uint64_t lookups = 200'000;            // of each workload but hyphenation
   std::uint64_t unfiltered_lookups = 50'000;  // at most, without filters; 0: all
   double zipf_exponent = 0.99;
   std::size_t growth_points = 20;  // of growth, besides the one at rest
@@ -85,6 +85,7 @@ struct ReadampSettings {
   std::string directory = ".";  // where the databases are made and removed
   std::string json_file;        // empty: none
   bool details = false;         // print all tables
+  bool bloom_table = false;     // reproduce Bloom's Table I
   std::uint64_t seed = 1970;
 };
 

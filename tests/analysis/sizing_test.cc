@@ -65,6 +65,31 @@ TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
   }
 }
 
+// Conjecture 24 as it is quoted: classic k* <= standard k* <= ceil((m/n) ln 2).
+TEST(OptimalProbes, RefutesTheFirstPartOfConjecture24) {
+  constexpr std::uint64_t kMostBits = 300;
+  int geometries = 0;
+  int counterexamples = 0;
+  for (std::uint64_t bits = 1; bits <= kMostBits; ++bits) {
+    for (std::uint64_t keys = 1; keys <= bits; ++keys) {
+      const double usual = static_cast<double>(bits) / static_cast<double>(keys) * kLn2;
+      if (usual > kMaxProbes) continue;
+      SCOPED_TRACE(testing::Message() << "m=" << bits << " n=" << keys);
+      ++geometries;
+      const int classic = OptimalProbes(FilterKind::kClassic, bits, keys);
+      const int standard = OptimalProbes(FilterKind::kStandard, bits, keys);
+      if (classic > standard) ++counterexamples;
+      EXPECT_LE(standard, std::ceil(usual));
+      EXPECT_LE(FalsePositiveRate(FilterKind::kClassic, bits, keys, classic),
+                FalsePositiveRate(FilterKind::kStandard, bits, keys, standard) * (1.0 + 1e-12));
+    }
+  }
+  EXPECT_EQ(geometries, 44'860);
+  EXPECT_EQ(counterexamples, 7);
+  EXPECT_EQ(OptimalProbes(FilterKind::kClassic, 26, 12), 2);
+  EXPECT_EQ(OptimalProbes(FilterKind::kStandard, 26, 12), 1);
+}
+
 void ExpectSmallest(FilterKind kind, std::uint64_t keys, double target) {
   SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(kind) << " n=" << keys
                                   << " target=" << target);

@@ -114,6 +114,30 @@ TEST_F(ReadampTest, ReadsKeysFromAFile) {
   EXPECT_EQ(Result(report, 1, "absent").at("lookups"), 100);
 }
 
+// A tenth of the words need the disk; the filter saves the reads for the others but for an error P.
+TEST_F(ReadampTest, ReproducesBloomsTableOfHyphenation) {
+  std::ofstream words(directory_.path("words"));
+  for (int i = 0; i < 50000; ++i) words << "word" << i << "\n";
+  words.close();
+  const json report = Measure("--keys " + directory_.path("words") +
+                              " --stored 0.1 --workloads hyphenation --lookups 1000 --details "
+                              "--policies classic_bloom:10 --bloom-table");
+  EXPECT_EQ(Result(report, 0, "hyphenation").at("lookups"), 50000);
+  EXPECT_TRUE(Mentions(out_, "hyphenation: every key once, in the store or not\n"));
+  EXPECT_TRUE(Mentions(out_, "* a misprint: 6 halvings of 72800 bits each are 436800"));
+  const json& rows = report.at("bloom_table_1");
+  ASSERT_EQ(rows.size(), 6U);
+  for (const json& row : rows) {
+    const double error = row.at("allowed_error");
+    SCOPED_TRACE(error);
+    EXPECT_NEAR(row.at("printed_percent"), 90.0 * (1.0 - error), 0.16);  // Bloom's own formula
+    EXPECT_NEAR(row.at("measured_percent"), row.at("printed_percent"), 1.0);
+    EXPECT_NEAR(row.at("predicted_percent"), row.at("printed_percent"), 0.5);
+    EXPECT_EQ(row.at("misprint"), row.at("printed_bits") == 509800);
+  }
+  EXPECT_TRUE(Measure("--synthetic 1000 --policies none").at("bloom_table_1").empty());
+}
+
 TEST_F(ReadampTest, LeavesNothingWhenInterrupted) {
   const Outcome outcome =
       Run("--synthetic 1000000 --json " + Json(), "timeout --preserve-status -s INT 0.5");

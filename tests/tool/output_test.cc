@@ -41,9 +41,9 @@ class Output : public ::testing::Test {
 };
 
 TEST_F(Output, ThatCannotBeWrittenIsAnErrorOfEachSubcommand) {
-  for (const char* arguments :
-       {"rate --m 64 --n 4 --k 9", "plan --keys 5 --bits-per-key 9", "inspect {}/db",
-        "verify {}/db", "advise {}/db", "check {}/OPTIONS", "check {}/OPTIONS --json", "--help"}) {
+  for (const char* arguments : {"rate --m 64 --n 4 --k 9", "plan --keys 5 --bits-per-key 9",
+                                "inspect {}/db", "verify {}/db", "overlap {}/db", "advise {}/db",
+                                "check {}/OPTIONS", "check {}/OPTIONS --json", "--help"}) {
     for (const char* redirection : {">/dev/full", ">&-"}) {
       SCOPED_TRACE(fmt::format("{} {}", arguments, redirection));
       testing::ExpectRefusal(Ask(arguments, redirection), "standard output cannot be written");

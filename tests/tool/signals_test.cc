@@ -105,6 +105,7 @@ TEST_F(Signals, EndACommandThatCannotWriteItsAnswer) {
                                              "plan --keys 1e6 --fpr 0.01",
                                              "inspect {}/db",
                                              "verify {}/db",
+                                             "overlap {}/db",
                                              "advise {}/db",
                                              "check {}/db"};
   std::set<std::string> tried;

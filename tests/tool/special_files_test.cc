@@ -110,11 +110,16 @@ struct Place {
 
 TEST_F(SpecialFile, IsNamedByEachSubcommand) {
   const Place places[] = {
-      {"CURRENT", {{"inspect", 2}, {"verify", 2}, {"advise", 2}, {"check --registers", 0}}},
-      {"MANIFEST", {{"inspect", 2}, {"verify", 2}, {"advise", 2}, {"check --registers", 0}}},
-      {"OPTIONS", {{"inspect", 1}, {"verify", 0}, {"advise", 1}, {"check --registers", 2}}},
-      {"LOG", {{"inspect", 0}, {"verify", 0}, {"advise", 1}, {"check --registers", 0}}},
-      {".sst", {{"inspect", 1}, {"verify", 1}, {"advise", 1}, {"check --registers", 0}}}};
+      {"CURRENT",
+       {{"inspect", 2}, {"verify", 2}, {"overlap", 2}, {"advise", 2}, {"check --registers", 0}}},
+      {"MANIFEST",
+       {{"inspect", 2}, {"verify", 2}, {"overlap", 2}, {"advise", 2}, {"check --registers", 0}}},
+      {"OPTIONS",
+       {{"inspect", 1}, {"verify", 0}, {"overlap", 0}, {"advise", 1}, {"check --registers", 2}}},
+      {"LOG",
+       {{"inspect", 0}, {"verify", 0}, {"overlap", 0}, {"advise", 1}, {"check --registers", 0}}},
+      {".sst",
+       {{"inspect", 1}, {"verify", 1}, {"overlap", 1}, {"advise", 1}, {"check --registers", 0}}}};
   for (const auto& [part, statuses] : places) {
     for (const std::string& kind : SpecialFiles()) {
       const std::string database = Copy();
@@ -165,6 +170,7 @@ TEST_F(SpecialFile, IsNoTableThatIsGiven) {
       EXPECT_TRUE(Mentions(outcome.out, "file.sst"));
     }
     ExpectRefusal(AskTool("advise " + path, kTimeLimit), "advise takes a database");
+    ExpectRefusal(AskTool("overlap " + path, kTimeLimit), "overlap takes a database");
   }
 }
 
@@ -253,8 +259,8 @@ TEST_F(SpecialFile, IsABlockThatClaimsMoreThanTheTable) {
 
 // A new subcommand has to be added above, unless it reads no file.
 TEST_F(SpecialFile, IsTriedWithEachSubcommand) {
-  EXPECT_EQ(testing::Subcommands(),
-            (std::set<std::string>{"advise", "check", "inspect", "plan", "rate", "verify"}));
+  EXPECT_EQ(testing::Subcommands(), (std::set<std::string>{"advise", "check", "inspect", "overlap",
+                                                           "plan", "rate", "verify"}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -39,6 +40,50 @@ TEST(Rate, KnowsEmptyFilters) {
   const json empty = AskJson("rate --m 100 --n 0 --k 3");
   EXPECT_EQ(empty.at("exact"), 0.0);
   EXPECT_TRUE(empty.at("efficiency").is_null());
+}
+
+// Burns 2019, Section 5: the usual k is 142.
+TEST(Rate, IsKnownForMoreProbesThanFiltersHave) {
+  const json at_most = AskJson("rate --m 1024 --n 5 --k 72");
+  EXPECT_EQ(at_most.at("optimal_k"), 124);
+  const json usual = AskJson("rate --m 1024 --n 5 --k 142");
+  const double missed = usual.at("exact").get<double>() / usual["rate_at_optimal_k"].get<double>();
+  EXPECT_NEAR(missed, 2.06864, 5e-6);
+  EXPECT_TRUE(Mentions(testing::AskTool("rate --m 1024 --n 5 --k 142").out,
+                       "filters of ExactBloom have at most 72 probes, which give "));
+}
+
+TEST(Rate, HasALineForEachNumberOfProbes) {
+  const json answer = AskJson("rate --m 64 --n 4");
+  EXPECT_EQ(answer.at("optimal_k"), 9);
+  ASSERT_EQ(answer.at("rates").size(), 18U);
+  for (int k = 1; k <= 18; ++k) {
+    const json& row = answer["rates"][static_cast<std::size_t>(k) - 1];
+    EXPECT_EQ(row.at("k"), k);
+    EXPECT_DOUBLE_EQ(row.at("exact"), FalsePositiveRate(FilterKind::kClassic, 64, 4, k));
+    EXPECT_GE(row["exact"], answer.at("rate_at_optimal_k"));
+    EXPECT_DOUBLE_EQ(row.at("efficiency"), Efficiency(FilterKind::kClassic, 64, 4, k));
+  }
+  const json large = AskJson("rate --m 1024 --n 5").at("rates");
+  EXPECT_LE(large.size(), 25U);
+  EXPECT_EQ(
+      std::count_if(large.begin(), large.end(), [](const json& row) { return row.at("k") == 124; }),
+      1);
+  EXPECT_TRUE(Mentions(testing::AskTool("rate --m 64 --n 4").out, "\n* 9 "));
+}
+
+// The reference numbers of a filter of ten million bits and a million keys.
+TEST(Rate, OfAFillTellsTheKeys) {
+  const json answer = AskJson("rate --m 1e7 --k 7 --ones 5034145 --kind standard");
+  EXPECT_NEAR(answer.at("keys"), 999'999.0, 1.0);
+  EXPECT_NEAR(answer.at("high").get<double>() / answer["keys"].get<double>(), 1.00083, 1e-5);
+  EXPECT_NEAR(answer.at("most_likely"), 999'999.0, 2.0);
+  EXPECT_DOUBLE_EQ(answer.at("rate_given_fill"),
+                   FalsePositiveRateGivenFill(FilterKind::kStandard, 10'000'000, 5'034'145, 7));
+  const json full = AskJson("rate --m 10 --k 3 --ones 10");
+  EXPECT_TRUE(full.at("keys").is_null());
+  EXPECT_EQ(full.at("rate_given_fill"), 1.0);
+  EXPECT_EQ(full.at("entropy_bits"), 0.0);
 }
 
 TEST(Rate, OfARibbonFilterIsThatOfItsPlan) {

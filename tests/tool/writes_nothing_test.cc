@@ -88,6 +88,8 @@ class WritesNothing : public ::testing::Test {
             "verify " + db,
             "verify --absent 1e3 --threads 2 --json " + db,
             "verify " + table,
+            "overlap " + db,
+            "overlap --pairs --seed 1 --json " + db,
             "advise " + db,
             "advise --memory 1K --json " + db,
             "check --registers " + options,

@@ -63,7 +63,8 @@ TEST_F(WrongInputs, OfTheTool) {
                   {"sing", "unknown subcommand sing: it is not one of rate, plan"},
                   {"--verson", "unknown option --verson: did you mean --version?"},
                   {"rate --m 5 --n 1 --k", "--k needs a value"},
-                  {"rate --m 5 --n 1", "rate: --k is required"},
+                  {"rate --m 5 --k 1", "rate: --n is required"},
+                  {"rate --m 5 --ones 1", "rate: --ones needs --k"},
                   {"rate --mm 5 --n 1 --k 1", "unknown option --mm: did you mean --m?"},
                   {"rate --m 5 --n 1 --k 1 7", "rate: unexpected argument '7'"},
                   {"advise {}/db --fpr 1%", "unknown option --fpr"}});
@@ -82,7 +83,10 @@ TEST_F(WrongInputs, OfRateAndPlan) {
   ExpectRefusals(EXACTBLOOM_TOOL,
                  {{"rate --m 0 --n 1 --k 1", "--m is 0"},
                   {"rate --m 5 --n 1 --k 6", "--k is 6"},
-                  {"rate --m 5 --n 1 --k 73", "'73' is not a whole number from 1 to 72"},
+                  {"rate --m 5 --n 1 --k 256", "'256' is not a whole number from 1 to 255"},
+                  {"rate --m 5 --k 5 --ones 3", "--k is 5"},
+                  {"rate --m 5 --k 2 --ones 6", "--ones is 6"},
+                  {"rate --m 5 --n 9 --ones 1 --kind exact_ribbon", "--ones: a Ribbon filter"},
                   {"rate --m 5 --n x --k 1", "rate: --n: 'x' is not a whole number"},
                   {"rate --m 512 --n 4 --k 6 --lines 1", "unknown option --lines"},
                   {"rate --m 512 --n 4 --k 6 --kind quotient",
@@ -113,7 +117,7 @@ TEST_F(WrongInputs, OfRateAndPlan) {
 
 // Each subcommand that takes a path.
 TEST_F(WrongInputs, AreNoDatabase) {
-  for (const std::string subcommand : {"inspect", "verify", "advise"}) {
+  for (const std::string subcommand : {"inspect", "verify", "overlap", "advise"}) {
     ExpectRefusals(EXACTBLOOM_TOOL + (" " + subcommand),
                    {{"", "PATH is required"}, {"{}/none", "none"}, {"{}/empty", "empty"}});
   }
@@ -138,6 +142,8 @@ TEST_F(WrongInputs, AreOptionsOfADatabasesSubcommand) {
       {{"verify {}/db --absent many", "--absent: 'many' is not a whole number"},
        {"verify {}/db --threads 0", "--threads: '0' is not a whole number from 1 to 256"},
        {"verify {}/db --seed -1", "--seed: '-1'"},
+       {"overlap {}/db --tables 7", "--tables: '7' is not a whole number from 8"},
+       {"overlap {}/db --keys 0", "--keys: '0' is not a whole number from 1"},
        {"advise {}/db --memory lots", "--memory: 'lots' is not a number of bytes"}});
 }
 

@@ -224,6 +224,15 @@ class Family {
 
 }  // namespace
 
+std::vector<std::size_t> OrderInTree(const std::vector<const TableLocation*>& tables) {
+  std::vector<std::size_t> places(tables.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::stable_sort(places.begin(), places.end(), [&](std::size_t one, std::size_t other) {
+    return IsBeforeInTree(*tables[one], *tables[other]);
+  });
+  return places;
+}
+
 std::vector<TablePlace> PlacesOf(const std::vector<CountedTable>& tables,
                                  const std::vector<std::string>& lookups) {
   std::vector<CountedTable> ordered = tables;

@@ -5,6 +5,7 @@
 // lookup of an absent key asks fewer sorted runs than there are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,6 +22,10 @@ struct TablePlace {
   // The probability that a lookup of an absent key of its column family asks the table.
   double asked = 1.0;
 };
+
+// Returns the places of the tables in the order of the tree: by column family and level, in level 0
+// the newest first, below by their keys if the comparator is known.
+std::vector<std::size_t> OrderInTree(const std::vector<const TableLocation*>& tables);
 
 // A table of a database, and the keys in it.
 using CountedTable = std::pair<const TableLocation*, std::uint64_t>;

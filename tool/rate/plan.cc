@@ -30,6 +30,8 @@ struct PlannedFilter {
   double rate = 1.0;
 
   double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
+  // The bits that an ideal filter of this rate needs, as a share of these.
+  double Efficiency() const { return -std::log2(rate) / BitsPerKey(); }
   bool IsRibbon() const { return bits > 0 && probes == 0; }
   std::uint64_t MemoryBytes() const {
     if (bits == 0 || IsRibbon()) return bits / 8;
@@ -85,9 +87,13 @@ double ConfiguredBitsPerKey(const PlannedFilter& plan) {
 }
 
 nlohmann::json PlanJson(const PlannedFilter& plan) {
-  return {{"keys", plan.keys},  {"m", plan.bits},
-          {"k", plan.probes},   {"bits_per_key", plan.BitsPerKey()},
-          {"exact", plan.rate}, {"memory_bytes", plan.MemoryBytes()}};
+  return {{"keys", plan.keys},
+          {"m", plan.bits},
+          {"k", plan.probes},
+          {"bits_per_key", plan.BitsPerKey()},
+          {"exact", plan.rate},
+          {"memory_bytes", plan.MemoryBytes()},
+          {"efficiency", plan.Efficiency()}};
 }
 
 using support::Cells;
@@ -148,6 +154,11 @@ void PrintPlan(FilterKind kind, const PlannedFilter& plan, const std::string& po
   table.AddRow(CellsOf(plan));
   fmt::print("{} filter of {} bits\n\n{}", plan.IsRibbon() ? "Ribbon" : Describe(kind) + " Bloom",
              plan.bits, table.Format());
+  if (plan.rate > 0.0 && plan.rate < 1.0) {
+    fmt::print(
+        "\nefficiency {:.4f}: an ideal filter of this rate would need that share of the bits\n",
+        plan.Efficiency());
+  }
   fmt::print("\nfilter_policy={}\n", policy);
   if (plan.MemoryBytes() >= kBlockBytesLimit) {
     fmt::print(

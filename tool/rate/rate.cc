@@ -1,27 +1,35 @@
-// exactbloom rate: the rate of a filter of m bits, n keys and k probes.
+// exactbloom rate: the rate of a filter of m bits, n keys and k probes, of all k, or of a filter
+// whose number of ones is known.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/ribbon_filter.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
+#include "exactbloom/theory/key_count_estimate.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
+#include "tool/support/optional_json.h"
 #include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
 
+using support::TextTable;
+
+[[noreturn]] void RefuseRate(const std::string& why) { throw support::InputError(why); }
+
 // Why there is no filter of this geometry, with probes that the command line admits.
-std::string RateRefusal(const RateArguments& arguments) {
-  if (arguments.bits < 1) return "--m is 0, but a filter has at least one bit";
-  if (!arguments.probes) return "rate: --k is required";
-  return fmt::format("--k is {}, but {} bits are too few for as many distinct ones",
-                     *arguments.probes, arguments.bits);
+std::string RateRefusal(std::uint64_t bits, int probes) {
+  if (bits < 1) return "--m is 0, but a filter has at least one bit";
+  return fmt::format("--k is {}, but {} bits are too few for as many distinct ones", probes, bits);
 }
 
 void PrintEfficiency(double efficiency) {
@@ -31,46 +39,61 @@ void PrintEfficiency(double efficiency) {
 }
 
 void PrintRibbonRate(const RateArguments& arguments) {
-  if (arguments.probes) throw support::InputError("--k: a Ribbon filter has none");
-  const auto plan = RibbonFilterBuilder::Create({})->PlanWithin(arguments.keys, arguments.bits / 8);
-  if (!plan) throw support::InputError("no Ribbon filter is that small");
+  if (arguments.probes) RefuseRate("--k: a Ribbon filter has none");
+  if (arguments.ones) RefuseRate("--ones: a Ribbon filter is always about half full");
+  const std::uint64_t keys = arguments.keys.value();
+  const auto plan = RibbonFilterBuilder::Create({})->PlanWithin(keys, arguments.bits / 8);
+  if (!plan) RefuseRate("no Ribbon filter is that small");
   const double rate = plan->FalsePositiveRate();
   const std::uint64_t bytes = plan->BlockBytes();
   if (arguments.json) return PrintJson({{"expected", rate}, {"bytes", bytes}});
-  fmt::print("Ribbon filter of {} bytes, {} keys\n\nexpected false-positive rate {}\n", bytes,
-             arguments.keys, FormatRate(rate));
+  fmt::print("Ribbon filter of {} bytes, {} keys\n\nexpected false-positive rate {}\n", bytes, keys,
+             FormatRate(rate));
   if (rate <= 0.0 || rate >= 1.0) return;
-  const double ideal_bits = static_cast<double>(arguments.keys) * -std::log2(rate);
+  const double ideal_bits = static_cast<double>(keys) * -std::log2(rate);
   PrintEfficiency(ideal_bits / (8.0 * static_cast<double>(bytes)));
 }
 
-}  // namespace
+// A filter of some bits and keys, and the k of its lowest rate.
+struct BestProbes {
+  int probes = 0;
+  double rate = 0.0;
 
-void RunRate(const RateArguments& arguments) {
-  if (arguments.kind == PolicyKind::kExactRibbon) return PrintRibbonRate(arguments);
-  const FilterKind kind = FilterKindOf(arguments.kind);
-  const std::uint64_t bits = arguments.bits;
-  const std::uint64_t keys = arguments.keys;
-  const int probes = arguments.probes.value_or(0);
+  BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys)
+      : probes(OptimalProbes(kind, bits, keys, kMaxAnalysisProbes)),
+        rate(FalsePositiveRate(kind, bits, keys, probes)) {}
+
+  std::string Name() const {
+    return fmt::format("{}{}", probes == kMaxAnalysisProbes ? "up to " : "", probes);
+  }
+};
+
+// What a filter of the format can do, if that is less.
+void PrintLimit(FilterKind kind, std::uint64_t bits, std::uint64_t keys, const BestProbes& best) {
+  if (best.probes <= kMaxProbes) return;
+  fmt::print("\nfilters of ExactBloom have at most {} probes, which give {}\n", kMaxProbes,
+             FormatRate(FalsePositiveRate(kind, bits, keys, kMaxProbes)));
+}
+
+void PrintRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes, bool as_json) {
   const double exact = FalsePositiveRate(kind, bits, keys, probes);
-  if (std::isnan(exact)) throw support::InputError(RateRefusal(arguments));
+  if (std::isnan(exact)) RefuseRate(RateRefusal(bits, probes));
   const double asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
   const RateBounds bounds = FalsePositiveRateBounds(kind, bits, keys, probes);
-  const int best_probes = OptimalProbes(kind, bits, keys);
-  const double best_rate = FalsePositiveRate(kind, bits, keys, best_probes);
+  const BestProbes best(kind, bits, keys);
   const double efficiency = Efficiency(kind, bits, keys, probes);
-  if (arguments.json) {
+  if (as_json) {
     return PrintJson({{"exact", exact},
                       {"asymptotic", asymptotic},
                       {"lower", bounds.lower},
                       {"upper", bounds.upper},
-                      {"optimal_k", best_probes},
-                      {"rate_at_optimal_k", best_rate},
+                      {"optimal_k", best.probes},
+                      {"rate_at_optimal_k", best.rate},
                       {"efficiency", efficiency}});
   }
   fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(kind), bits, keys,
              probes);
-  support::TextTable table({"false-positive rate", "", "of the exact rate"});
+  TextTable table({"false-positive rate", "", "of the exact rate"});
   const auto add = [&table, of = exact](const std::string& name, double rate) {
     if (std::isnan(rate)) return;
     const double share = rate / of;
@@ -81,9 +104,98 @@ void RunRate(const RateArguments& arguments) {
   add("usual formula, (1 - e^(-kn/m))^k", asymptotic);
   add("lower bound", bounds.lower);
   add("upper bound", bounds.upper);
-  add(fmt::format("exact at the best k, {}", best_probes), best_rate);
+  add("exact at the best k, " + best.Name(), best.rate);
   fmt::print("{}", table.Format());
   if (!std::isnan(efficiency)) PrintEfficiency(efficiency);
+  PrintLimit(kind, bits, keys, best);
+}
+
+// The rates up to twice the best k, in at most some kMostRows lines, of which one is the best.
+std::vector<int> ProbesToShow(FilterKind kind, std::uint64_t bits, int best) {
+  constexpr int kFewest = 8;
+  constexpr int kMostRows = 24;
+  const int last =
+      std::min(MostProbes(kind, bits, kMaxAnalysisProbes), std::max(kFewest, 2 * best));
+  const int step = (last + kMostRows - 1) / kMostRows;
+  std::vector<int> probes;
+  for (int k = best % step == 0 ? step : best % step; k <= last; k += step) probes.push_back(k);
+  return probes;
+}
+
+void PrintRatesByProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys, bool as_json) {
+  if (bits < 1) RefuseRate(RateRefusal(bits, 1));
+  const BestProbes best(kind, bits, keys);
+  TextTable table({"  k", "exact", "usual formula", "efficiency"});
+  nlohmann::json rates = nlohmann::json::array();
+  for (const int k : ProbesToShow(kind, bits, best.probes)) {
+    const double exact = FalsePositiveRate(kind, bits, keys, k);
+    const double asymptotic = AsymptoticFalsePositiveRate(bits, keys, k);
+    const double efficiency = Efficiency(kind, bits, keys, k);
+    rates.push_back(
+        {{"k", k}, {"exact", exact}, {"asymptotic", asymptotic}, {"efficiency", efficiency}});
+    table.AddRow({fmt::format("{} {}", k == best.probes ? '*' : ' ', k), FormatRate(exact),
+                  FormatRate(asymptotic),
+                  std::isnan(efficiency) ? "-" : fmt::format("{:.4f}", efficiency)});
+  }
+  if (as_json) {
+    return PrintJson(
+        {{"rates", rates}, {"optimal_k", best.probes}, {"rate_at_optimal_k", best.rate}});
+  }
+  fmt::print("{} Bloom filter of {} bits, {} keys\n\n{}", Describe(kind), bits, keys,
+             table.Format());
+  PrintLimit(kind, bits, keys, best);
+}
+
+// A number of keys, which is infinite for a full filter.
+std::string KeysText(double keys) {
+  return std::isfinite(keys) ? fmt::format("{:.0f}", keys) : "any";
+}
+
+void PrintFill(FilterKind kind, const RateArguments& arguments) {
+  if (!arguments.probes) RefuseRate("rate: --ones needs --k");
+  const std::uint64_t bits = arguments.bits;
+  const std::uint64_t ones = *arguments.ones;
+  const int probes = *arguments.probes;
+  if (ones > bits) RefuseRate(fmt::format("--ones is {}, but there are {} bits", ones, bits));
+  const auto keys = EstimateKeys(kind, bits, ones, probes, kZ999);
+  if (!keys) {
+    RefuseRate(fmt::format("--k is {}, which tells nothing of the keys in {} bits", probes, bits));
+  }
+  const auto most_likely = MaximumLikelihoodKeys(kind, bits, ones, probes);
+  const double rate = FalsePositiveRateGivenFill(kind, bits, ones, probes);
+  const double entropy = EntropyBits(bits, ones);
+  if (arguments.json) {
+    return PrintJson({{"keys", keys->keys},
+                      {"low", keys->interval.low},
+                      {"high", keys->interval.high},
+                      {"most_likely", most_likely},
+                      {"rate_given_fill", rate},
+                      {"entropy_bits", entropy}});
+  }
+  fmt::print("{} Bloom filter of {} bits, {} of them set, {} probes\n\n", Describe(kind), bits,
+             ones, probes);
+  TextTable table({"of this filter", "estimate"});
+  table.AddRow({"keys, by the mean of the ones", KeysText(keys->keys)});
+  table.AddRow({"99.9% interval", fmt::format("{} - {}", KeysText(keys->interval.low),
+                                              KeysText(keys->interval.high))});
+  table.AddRow({"most likely keys", most_likely ? std::to_string(*most_likely) : "-"});
+  table.AddRow({"false-positive rate", FormatRate(rate)});
+  table.AddRow({"entropy, in bits", fmt::format("{:.0f}", entropy)});
+  fmt::print("{}", table.Format());
+}
+
+}  // namespace
+
+void RunRate(const RateArguments& arguments) {
+  const bool is_ribbon = arguments.kind == PolicyKind::kExactRibbon;
+  if (!arguments.keys && (is_ribbon || !arguments.ones)) RefuseRate("rate: --n is required");
+  if (is_ribbon) return PrintRibbonRate(arguments);
+  const FilterKind kind = FilterKindOf(arguments.kind);
+  if (arguments.ones) return PrintFill(kind, arguments);
+  if (!arguments.probes) {
+    return PrintRatesByProbes(kind, arguments.bits, *arguments.keys, arguments.json);
+  }
+  PrintRate(kind, arguments.bits, *arguments.keys, *arguments.probes, arguments.json);
 }
 
 }  // namespace exactbloom::tool

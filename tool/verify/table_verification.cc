@@ -2,7 +2,6 @@
 
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
 #include <algorithm>
@@ -13,13 +12,11 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "exactbloom/filter_policy.h"
-#include "plugin/filter_bits_interface.h"
+#include "tool/database/filter_blocks.h"
 #include "tool/database/filter_fill.h"
 #include "tool/database/table_keys.h"
 #include "tool/files/block_description.h"
 #include "tool/files/regular_files.h"
-#include "tool/files/table_filter_blocks.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -71,84 +68,6 @@ class AbsentKeys {
   std::uint64_t drawn_ = 0;
   std::mt19937_64 random_;
 };
-
-// The filter of an SSTable, asked in the order of the keys. One block is in memory at a time, and
-// the index of partitions.
-class FilterBlocks {
- public:
-  // The order must outlive the object.
-  //   has_timestamps  whether the keys in the file end in timestamps
-  // Errors: NotSupported for filters of other policies; those of reading.
-  Status Open(const std::string& path, const rocksdb::Comparator& order, bool has_timestamps);
-
-  // Whether the current block is the one that RocksDB asks for `key`, which must not be before the
-  // earlier keys. Always, if the filter has no blocks.
-  bool IsFor(const Slice& key) const { return blocks_.AtEnd() || (HasBlock() && !IsBehind(key)); }
-
-  // Reads the block for a key for which the current one is not.
-  Status MoveTo(const Slice& key);
-
-  bool HasBlock() const { return reader_ != nullptr; }
-  Slice Contents() const { return contents_.Bytes(); }
-
-  // A filter without blocks lets every key pass.
-  bool MayMatch(const Slice& key) const { return !HasBlock() || reader_->MayMatch(key); }
-
- private:
-  // Whether `key` is behind the current block. A lookup asks for the latest version of a key, which
-  // comes before all others.
-  bool IsBehind(const Slice& key) const {
-    return order_->CompareWithoutTimestamp(key, /*a_has_ts=*/false, block_.key, has_timestamps_) >
-           0;
-  }
-
-  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
-  const rocksdb::Comparator* order_ = nullptr;
-  bool has_timestamps_ = false;
-  std::unique_ptr<files::TableFile> file_;
-  files::FilterBlockList blocks_;
-  files::IndexEntry block_;  // the current one
-  files::BlockContents contents_;
-  std::unique_ptr<rocksdb::FilterBitsReader> reader_;
-};
-
-Status FilterBlocks::Open(const std::string& path, const rocksdb::Comparator& order,
-                          bool has_timestamps) {
-  constexpr double kAnyBitsPerKey = 10.0;  // for a policy that only reads
-  policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
-  order_ = &order;
-  has_timestamps_ = has_timestamps;
-  Status status = files::TableFile::Open(*files::RegularFiles(), path, &file_);
-  if (!status.ok()) return status;
-  const files::FilterLocation location = files::FindFilter(*file_);
-  if (location.compatibility_name != policy_->CompatibilityName()) {
-    return Status::NotSupported("a filter of the policy", location.compatibility_name);
-  }
-  status = blocks_.Open(*file_, location);
-  // RocksDB writes an empty block, and no index, where no key is in the filter.
-  const bool has_index =
-      location.form == files::FilterForm::kPartitioned && location.handle.size != 0;
-  if (status.ok() && has_index && blocks_.AtEnd()) {
-    return file_->Named(Status::Corruption("the index of the filter's partitions has no entries"));
-  }
-  return status;
-}
-
-Status FilterBlocks::MoveTo(const Slice& key) {
-  reader_.reset();
-  do {
-    Status status = blocks_.Next(&block_);
-    if (!status.ok()) return status;
-    const bool needs_key = !blocks_.AtEnd() && has_timestamps_;
-    if (needs_key && block_.key.size() < order_->timestamp_size()) {
-      return file_->Named(Status::Corruption("a wrong key in the index of partitions"));
-    }
-  } while (!blocks_.AtEnd() && IsBehind(key));
-  Status status = blocks_.Read(block_, &contents_);
-  if (!status.ok()) return status;
-  reader_.reset(policy_->GetFilterBitsReader(contents_.Bytes()));
-  return reader_ != nullptr ? Status::OK() : Status::MemoryLimit("the reader of a filter");
-}
 
 class Verification {
  public:

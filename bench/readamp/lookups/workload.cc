@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace exactbloom::readamp {
@@ -19,6 +20,12 @@ Order Take(const KeySet& keys, const ReadampSettings& settings) {
   for (std::size_t i = 0; i < keys.size() && order.size() < settings.lookups; ++i) {
     if (keys.IsStored(i) == kStored) order.push_back(i);
   }
+  return order;
+}
+
+Order TakeAll(const KeySet& keys, const ReadampSettings& /*settings*/) {
+  Order order(keys.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   return order;
 }
 
@@ -58,9 +65,10 @@ struct WorkloadKind {
   Order (*take)(const KeySet&, const ReadampSettings&);
 };
 
-constexpr std::array<WorkloadKind, 4> kWorkloadKinds = {{
+constexpr std::array<WorkloadKind, 5> kWorkloadKinds = {{
     {"absent", "keys that are not in the store", Take<false>},
     {"present", "keys that are in the store", Take<true>},
+    {"hyphenation", "every key once, in the store or not", TakeAll},
     {"zipf", "keys drawn by Zipf's law with an exponent of {:g}", TakeByZipf},
     {"growth", "keys that are not in the store, while it is loaded", TakeForGrowth},
 }};

@@ -11,6 +11,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measurement, lookups, false_positives, data_b
                                    bytes_read, block_cache_hits, file_reads, file_bytes_read,
                                    wasted_reads, cpu_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LevelKeys, level, keys)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BloomTableRow, allowed_error, printed_bits, misprint,
+                                   printed_percent, policy, filter_bytes, measured_percent,
+                                   predicted_percent)
 
 namespace {
 
@@ -82,7 +85,8 @@ json Report::Json(const ReadampSettings& settings) const {
                {"from_db", nullptr},
                {"seconds", seconds},
                {"settings", SettingsJson(settings)},
-               {"policies", json::array()}};
+               {"policies", json::array()},
+               {"bloom_table_1", bloom_table}};
   if (from_database) {
     root["from_db"] = {{"taken", from_database->taken}, {"not_taken", from_database->not_taken}};
   }

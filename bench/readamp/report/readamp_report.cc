@@ -99,11 +99,13 @@ std::string Report::Text(const ReadampSettings& settings) const {
   const std::size_t workloads = policies.front().workloads.size();
   const std::string summary = workloads == 0 ? "" : SummaryText(policies, 0);
   if (settings.details || summary.empty()) text += DetailsText(*this);
-  if (workloads == 0) return text;
-  return text + fmt::format(
-                    "In all of {} runs RocksDB and the file system counted the same reads, and the "
-                    "checks of\nfilters were those that follow from the tree.\n\n{}",
-                    policies.size() * workloads, summary);
+  if (workloads != 0) {
+    text += fmt::format(
+        "In all of {} runs RocksDB and the file system counted the same reads, and the checks "
+        "of\nfilters were those that follow from the tree.\n\n{}",
+        policies.size() * workloads, summary);
+  }
+  return bloom_table.empty() ? text : text + BloomTableText(bloom_table);
 }
 
 }  // namespace exactbloom::readamp

@@ -10,6 +10,7 @@
 #include "exactbloom/theory/confidence_interval.h"
 #include "growth_report.h"
 #include "rate_prediction.h"
+#include "readamp/bloom_table.h"
 #include "readamp/keys/user_database.h"
 #include "readamp/lookups/lookup_run.h"
 #include "readamp/readamp_settings.h"
@@ -63,6 +64,7 @@ struct Report {
   std::optional<TakenSettings> from_database;  // if the keys are from one
   double seconds = 0.0;
   std::vector<PolicyResult> policies;
+  std::vector<BloomTableRow> bloom_table;
 
   // What was measured, and which policy wastes how many reads in the first workload. With the
   // settings' details, or without a policy that has filters, also the tables of all workloads.

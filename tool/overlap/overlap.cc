@@ -1,0 +1,259 @@
+// exactbloom overlap: the keys that sorted runs share, and those that newer runs have made
+// obsolete.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "shared_keys.h"
+#include "tool/output.h"
+#include "tool/subcommands.h"
+#include "tool/support/errors.h"
+#include "tool/support/text_table.h"
+
+namespace exactbloom::tool {
+namespace {
+
+using nlohmann::json;
+
+double Squared(double value) { return value * value; }
+
+// A part of `whole`; 0 of nothing.
+double PartOf(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
+
+// The runs of a level, or of a column family. Estimates of different runs are independent, so the
+// distances of their ends add up by their squares.
+class ObsoleteKeys {
+ public:
+  void Add(const RunKeys& run) {
+    runs_ += 1;
+    tables_ += run.tables;
+    keys_ += run.keys;
+    bytes_ += run.bytes;
+    sampled_ += run.sampled;
+    obsolete_ += run.obsolete.keys;
+    below_ += Squared(run.obsolete.keys - run.obsolete.interval.low);
+    above_ += Squared(run.obsolete.interval.high - run.obsolete.keys);
+    obsolete_bytes_ +=
+        PartOf(run.obsolete.keys, static_cast<double>(run.keys)) * static_cast<double>(run.bytes);
+  }
+
+  std::uint64_t Runs() const { return runs_; }
+  std::uint64_t Tables() const { return tables_; }
+  std::uint64_t Keys() const { return keys_; }
+  std::uint64_t Bytes() const { return bytes_; }
+  std::uint64_t Sampled() const { return sampled_; }
+  double FreedBytes() const { return obsolete_bytes_; }
+  double FreedShare() const { return PartOf(obsolete_bytes_, static_cast<double>(bytes_)); }
+
+  KeysEstimate Obsolete() const {
+    return {obsolete_,
+            {std::max(0.0, obsolete_ - std::sqrt(below_)), obsolete_ + std::sqrt(above_)}};
+  }
+
+ private:
+  std::uint64_t runs_ = 0;
+  std::uint64_t tables_ = 0;
+  std::uint64_t keys_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t sampled_ = 0;
+  double obsolete_ = 0.0;
+  double below_ = 0.0;  // squares of the distances to the lower ends
+  double above_ = 0.0;
+  double obsolete_bytes_ = 0.0;
+};
+
+// Of a pair: the keys that both runs have, of those that either has.
+double JaccardIndex(const SharedKeys& shared, const RunPair& pair, double keys) {
+  const auto both =
+      static_cast<double>(shared.runs[pair.newer].keys + shared.runs[pair.older].keys);
+  return PartOf(keys, both - keys);
+}
+
+// What the output has of a column family.
+struct FamilyOverlap {
+  std::map<int, ObsoleteKeys> levels;
+  ObsoleteKeys all;
+  std::vector<const RunPair*> pairs;
+};
+
+std::map<std::string, FamilyOverlap> FamiliesOf(const SharedKeys& shared) {
+  std::map<std::string, FamilyOverlap> families;
+  for (const RunKeys& run : shared.runs) {
+    FamilyOverlap& family = families[run.column_family];
+    family.levels[run.level].Add(run);
+    family.all.Add(run);
+  }
+  for (const RunPair& pair : shared.pairs) {
+    families[shared.runs[pair.newer].column_family].pairs.push_back(&pair);
+  }
+  return families;
+}
+
+std::string Whole(double number) { return fmt::format("{:.0f}", number); }
+
+// The ends of an estimate as shares of `keys`.
+std::string ShareRange(const Interval& interval, std::uint64_t keys) {
+  const auto whole = static_cast<double>(keys);
+  return fmt::format("{:.2f} - {:.2f}%", 100.0 * PartOf(interval.low, whole),
+                     100.0 * PartOf(interval.high, whole));
+}
+
+std::string InUnits(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+// A run by its level, in level 0 with its table.
+std::string RunName(const RunKeys& run) {
+  return run.file.empty() ? LevelName(run.level)
+                          : fmt::format("{} {}", run.level, FileName(run.file));
+}
+
+void PrintLevels(const FamilyOverlap& family) {
+  support::TextTable text(
+      {"level", "runs", "tables", "keys", "sampled", "obsolete", "99.9% interval", "freed"});
+  const auto add = [&text](const std::string& name, const ObsoleteKeys& level) {
+    const KeysEstimate obsolete = level.Obsolete();
+    text.AddRow({name, level.Runs(), level.Tables(), level.Keys(), level.Sampled(),
+                 Whole(obsolete.keys), ShareRange(obsolete.interval, level.Keys()),
+                 InUnits(level.FreedBytes())});
+  };
+  for (const auto& [number, level] : family.levels) add(LevelName(number), level);
+  add("all", family.all);
+  fmt::print("{}", text.Format());
+}
+
+void PrintPairs(const SharedKeys& shared, const FamilyOverlap& family) {
+  constexpr double kNoneAsked = 0.0005;  // less is printed as 0.0%
+  support::TextTable text(
+      {"newer run", "older run", "asked", "shared", "99.9% interval", "Jaccard"});
+  for (const RunPair* pair : family.pairs) {
+    const bool is_known = pair->asked >= kNoneAsked;
+    const KeysEstimate& keys = pair->shared;
+    text.AddRow({RunName(shared.runs[pair->newer]), RunName(shared.runs[pair->older]),
+                 fmt::format("{:.1f}%", 100.0 * pair->asked), is_known ? Whole(keys.keys) : "-",
+                 is_known ? ShareRange(keys.interval, shared.runs[pair->older].keys) : "-",
+                 is_known ? fmt::format("{:.4f}", JaccardIndex(shared, *pair, keys.keys)) : "-"});
+  }
+  fmt::print("\n{}", text.Format());
+}
+
+void PrintReasons(const std::string& title, const std::map<std::string, std::uint64_t>& tables) {
+  if (tables.empty()) return;
+  fmt::print("\n{}\n", title);
+  for (const auto& [reason, count] : tables) {
+    fmt::print("  {}: {}\n", Counted(count, "table"), reason);
+  }
+}
+
+void PrintFamily(const SharedKeys& shared, const FamilyOverlap& family, bool pairs) {
+  const KeysEstimate obsolete = family.all.Obsolete();
+  const auto keys = static_cast<double>(family.all.Keys());
+  const double left = static_cast<double>(family.all.Bytes()) - family.all.FreedBytes();
+  fmt::print("{}\n",
+             Wrapped(fmt::format(
+                 "A compaction of everything would drop about {:.0f} of {} keys, and free {} of "
+                 "{}, {:.1f}%. About {:.0f} keys are distinct; the tables take {:.2f} times the "
+                 "bytes that would be left.",
+                 obsolete.keys, family.all.Keys(), InUnits(family.all.FreedBytes()),
+                 InUnits(static_cast<double>(family.all.Bytes())), 100.0 * family.all.FreedShare(),
+                 keys - obsolete.keys,
+                 left > 0.0 ? static_cast<double>(family.all.Bytes()) / left : 1.0)));
+  PrintLevels(family);
+  if (pairs && !family.pairs.empty()) PrintPairs(shared, family);
+}
+
+void PrintText(const SharedKeys& shared, bool pairs) {
+  const std::map<std::string, FamilyOverlap> families = FamiliesOf(shared);
+  if (families.empty()) fmt::print("The database has no tables.\n");
+  bool is_first = true;
+  for (const auto& [name, family] : families) {
+    if (!is_first) fmt::print("\n");
+    is_first = false;
+    if (families.size() > 1) fmt::print("Column family {}:\n", Escaped(name));
+    PrintFamily(shared, family, pairs);
+  }
+  PrintReasons("There may be more: not all filters can be asked for keys.", shared.not_asked);
+  PrintReasons("There may be more: not all keys that were drawn can be read.", shared.not_read);
+}
+
+json JsonOf(const KeysEstimate& estimate) {
+  return {
+      {"keys", estimate.keys}, {"low", estimate.interval.low}, {"high", estimate.interval.high}};
+}
+
+json JsonOf(const ObsoleteKeys& level) {
+  return {{"runs", level.Runs()},
+          {"tables", level.Tables()},
+          {"keys", level.Keys()},
+          {"bytes", level.Bytes()},
+          {"sampled", level.Sampled()},
+          {"obsolete", JsonOf(level.Obsolete())},
+          {"freed_bytes", level.FreedBytes()}};
+}
+
+json OverlapJson(const SharedKeys& shared) {
+  json families = json::array();
+  for (const auto& [name, family] : FamiliesOf(shared)) {
+    json& document = families.emplace_back(JsonOf(family.all));
+    document["column_family"] = name;
+    document["levels"] = json::array();
+    for (const auto& [number, level] : family.levels) {
+      document["levels"].emplace_back(JsonOf(level))["level"] = number;
+    }
+  }
+  json runs = json::array();
+  for (const RunKeys& run : shared.runs) {
+    runs.push_back({{"column_family", run.column_family},
+                    {"level", run.level},
+                    {"file", run.file},
+                    {"tables", run.tables},
+                    {"keys", run.keys},
+                    {"bytes", run.bytes},
+                    {"sampled", run.sampled},
+                    {"obsolete", JsonOf(run.obsolete)}});
+  }
+  json pairs = json::array();
+  for (const RunPair& pair : shared.pairs) {
+    const auto jaccard = [&](double keys) { return JaccardIndex(shared, pair, keys); };
+    pairs.push_back({{"newer", pair.newer},
+                     {"older", pair.older},
+                     {"asked", pair.asked},
+                     {"shared", JsonOf(pair.shared)},
+                     {"jaccard",
+                      {{"index", jaccard(pair.shared.keys)},
+                       {"low", jaccard(pair.shared.interval.low)},
+                       {"high", jaccard(pair.shared.interval.high)}}}});
+  }
+  return {{"column_families", families},
+          {"runs", runs},
+          {"pairs", pairs},
+          {"not_asked", shared.not_asked},
+          {"not_read", shared.not_read},
+          {"unreadable", shared.unreadable}};
+}
+
+}  // namespace
+
+void RunOverlap(const OverlapArguments& arguments) {
+  const SharedKeys shared =
+      FindSharedKeys(arguments.paths, {arguments.tables, arguments.keys, arguments.seed});
+  if (arguments.json) {
+    PrintJson(OverlapJson(shared));
+  } else {
+    PrintText(shared, arguments.pairs);
+  }
+  if (shared.unreadable.empty()) return;
+  throw support::Findings(fmt::format("{} cannot be read, first: {}",
+                                      Counted(shared.unreadable.size(), "table"),
+                                      shared.unreadable.front()));
+}
+
+}  // namespace exactbloom::tool
