@@ -336,7 +336,7 @@ TEST_F(LiveTreeFaults, TheFamilyOfEachListedTableIsKnown) {
   options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_size = 64;
   {
     const Database db = Open(options, path_);
-    PutAndFlush(*db, 4 * kPiece);
+    PutAndFlush(*db, 6 * kPiece);
     ASSERT_TRUE(ForceCompaction(*db).ok());
   }
   const Database db = Open(options, path_);
