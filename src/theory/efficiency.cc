@@ -123,7 +123,10 @@ double LosslessCodeBits(std::uint64_t bits, std::uint64_t ones) {
     return entropy + (0.5 * std::log(m / x / (m - x) / (2.0 * kPi)) + rest) / kLn2;
   }
   double sum = 0.0;
-  for (double i = 0.0; i < x; i += 1.0) sum += std::log2((m - i) / (x - i));
+  for (std::uint64_t i = 0; i < fewer; ++i) {
+    const auto taken = static_cast<double>(i);
+    sum += std::log2((m - taken) / (x - taken));
+  }
   return sum;
 }
 
