@@ -1,5 +1,6 @@
 # A project that takes the source SOURCE_DIR by FetchContent, and by add_subdirectory, links exactbloom::exactbloom_rocksdb and
-# runs, and installs nothing of ExactBloom. Objects of the build BUILD_DIR are taken instead of compiling them again.
+# runs, and installs nothing of ExactBloom. The objects of the build BUILD_DIR that the file OBJECTS lists are taken instead
+# of compiling them again.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -7,9 +8,13 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK_DIR}")
-set(objects "${WORK_DIR}/objects/plugin/exactbloom")
-file(COPY "${BUILD_DIR}/src/CMakeFiles/exactbloom.dir/" DESTINATION "${objects}/src" PATTERN theory EXCLUDE)
-file(COPY "${BUILD_DIR}/plugin/CMakeFiles/exactbloom_rocksdb.dir/" DESTINATION "${objects}/plugin")
+file(READ "${OBJECTS}" objects)
+foreach(object IN LISTS objects)
+  cmake_path(GET object PARENT_PATH folder)
+  file(RELATIVE_PATH folder "${BUILD_DIR}" "${folder}")
+  string(REGEX REPLACE "/CMakeFiles/[a-z_]+[.]dir" "" folder "${folder}")
+  file(COPY "${object}" DESTINATION "${WORK_DIR}/objects/plugin/exactbloom/${folder}")
+endforeach()
 
 set(ENV{CMAKE_PREFIX_PATH} "${ROCKSDB_PREFIX}")  # where the RocksDB of the build is
 foreach(way IN ITEMS FetchContent add_subdirectory)
