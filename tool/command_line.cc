@@ -55,12 +55,28 @@ void AddDatabase(CLI::App& app, std::string& path) {
   app.add_option("PATH", path, "A database's directory")->required()->type_name("");
 }
 
-void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
-  app.add_option_function<std::string>(
-         "--lookups", [&lookups](const std::string& file) { lookups = support::ReadKeyFile(file); },
-         "Absent keys as the program looks them up, one per line; - is standard input. Default: "
-         "drawn as the stored keys are")
-      ->type_name("FILE");
+// CLI11 takes options in the order of their definitions, so the format is known before the file.
+CLI::Option* AddLookups(CLI::App& app, Lookups& lookups, const std::string& by_default) {
+  CLI::Option* format =
+      AddChoice(app, "--key-format", lookups.format,
+                {{"text", support::KeyFormat::kText},
+                 {"hex", support::KeyFormat::kHex},
+                 {"lengths", support::KeyFormat::kLengths}},
+                "Of --lookups: a key per line, the same in hexadecimal digits, or before each key "
+                "its length as four bytes, the lowest first")
+          ->type_name("FORMAT");
+  CLI::Option* file =
+      app.add_option_function<std::string>(
+             "--lookups",
+             [&lookups](const std::string& path) {
+               lookups.keys = support::ReadKeyFile(path, lookups.format);
+             },
+             "Absent keys as the program looks them up, one per line; - is standard input. "
+             "Default: " +
+                 by_default)
+          ->type_name("FILE");
+  format->needs(file);
+  return file;
 }
 
 void AddRateOf(CLI::App& app, RateArguments& arguments) {
@@ -120,7 +136,7 @@ void AddInspect(CLI::App& app, InspectArguments& arguments) {
       "inspect",
       "The filters of a database's tables: their kind, rate, fill, and whether they are used");
   AddTables(*inspect, arguments.paths);
-  AddLookups(*inspect, arguments.lookups);
+  AddLookups(*inspect, arguments.lookups, "drawn as the stored keys are");
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
   AddJson(*inspect, arguments.json);
@@ -136,9 +152,12 @@ void AddVerify(CLI::App& app, VerifyArguments& arguments) {
   CLI::App* verify = app.add_subcommand(
       "verify", "Check every table's filter with all keys of the table, and with absent keys");
   AddTables(*verify, arguments.paths);
-  AddValue(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
-      ->capture_default_str();
-  AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
+  auto* absent = AddValue(*verify, "--absent", arguments.absent,
+                          "Absent keys to ask of each table's filter")
+                     ->capture_default_str();
+  auto* seed = AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")
+                   ->capture_default_str();
+  AddLookups(*verify, arguments.lookups, "drawn, --absent of them")->excludes(absent, seed);
   AddValue(*verify, "--threads", arguments.threads, "Tables to read at a time",
            Count(1, VerifyArguments::kMostThreads))
       ->capture_default_str();
@@ -188,7 +207,7 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
       ->add_option("--column-family", arguments.column_family,
                    "Only this one, with what each setting would give. Default: all")
       ->type_name("NAME");
-  AddLookups(*advise, arguments.lookups);
+  AddLookups(*advise, arguments.lookups, "drawn as the stored keys are");
   AddJson(*advise, arguments.json);
   advise->footer(
       R"(A lookup of an absent key wastes a read for each filter that lets the key pass. advise recommends the

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -35,6 +37,19 @@ json InUtf8(const json& document) {
   return copy;
 }
 
+constexpr const char* kNone = "practically none";
+
+// As %g writes a number of so many digits, but all of a whole number, and without an exponent.
+std::string InDigits(double number, int digits) {
+  if (number == 0.0 || !std::isfinite(number)) return fmt::format("{:g}", number);
+  const int whole_digits = static_cast<int>(std::floor(std::log10(std::abs(number)))) + 1;
+  std::string text = fmt::format("{:.{}f}", number, std::max(0, digits - whole_digits));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string Describe(FilterKind kind) {
@@ -46,15 +61,28 @@ std::string Counted(std::uint64_t count, const std::string& noun) {
 }
 
 std::string FormatRate(double rate) {
-  constexpr double kLeastPercentage = 1e-4;
-  return rate >= kLeastPercentage || rate == 0.0 ? fmt::format("{:.5g}%", 100.0 * rate)
-                                                 : fmt::format("{:.4e}", rate);
+  return rate != 0.0 && rate < kPracticallyNone ? kNone : FormatExactRate(rate);
 }
 
-std::string PerThousand(double reads) { return fmt::format("{:.3f}", 1000.0 * reads); }
+std::string FormatExactRate(double rate) {
+  constexpr int kDigits = 5;
+  return rate != 0.0 && rate < kPracticallyNone ? fmt::format("{:.4e}", rate)
+                                                : InDigits(100.0 * rate, kDigits) + "%";
+}
+
+std::string PerThousand(double reads) {
+  constexpr double kLeast = 0.0005;
+  const double wasted = 1000.0 * reads;
+  return wasted != 0.0 && wasted < kLeast ? "<0.001" : fmt::format("{:.3f}", wasted);
+}
+
+std::string WastedPerThousand(double reads) {
+  return reads != 0.0 && reads < kPracticallyNone ? kNone : Rounded(1000.0 * reads);
+}
 
 std::string Rounded(double number) {
-  return number < 1000.0 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+  constexpr int kDigits = 3;
+  return InDigits(number, kDigits);
 }
 
 std::string Wrapped(const std::string& text, std::size_t indent) {

@@ -17,13 +17,23 @@ std::string Describe(FilterKind kind);
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);
 
-// A rate in five digits, as a percentage while that is easy to read.
+// A rate as a percentage of five digits, without an exponent; "practically none" below
+// kPracticallyNone.
 std::string FormatRate(double rate);
 
-// Reads per lookup, as reads per 1,000 lookups.
+// The same for questions about the rate itself, which have a number for every rate.
+std::string FormatExactRate(double rate);
+
+// Less is as good as none: one read in a billion lookups.
+inline constexpr double kPracticallyNone = 1e-9;
+
+// Reads per lookup, as reads per 1,000 lookups: of three decimals, for tables.
 std::string PerThousand(double reads);
 
-// Three digits, and all of a whole number, for sentences.
+// The same of three digits, for sentences; "practically none" below kPracticallyNone.
+std::string WastedPerThousand(double reads);
+
+// Three digits, and all of a whole number, for sentences. Never with an exponent.
 std::string Rounded(double number);
 
 // Prose in lines of at most 80 characters where its words allow that, with as many blanks before

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugin/policy_options.h"
+#include "tool/support/key_file.h"
 
 namespace exactbloom::tool {
 
@@ -39,11 +40,17 @@ struct PlanArguments {
 };
 void RunPlan(const PlanArguments& arguments);
 
+// Absent keys from a file.
+struct Lookups {
+  support::KeyFormat format = support::KeyFormat::kText;
+  std::vector<std::string> keys;  // none: drawn
+};
+
 // The filters of a database's tables, and their rates.
 struct InspectArguments {
   std::vector<std::string> paths;    // here and below: a database's directory, or table files
-  std::vector<std::string> lookups;  // absent keys; none: drawn as the stored ones
-  bool tables = false;               // with a line per table
+  Lookups lookups;                 // drawn as the stored ones
+  bool tables = false;             // with a line per table
   bool json = false;
 };
 void RunInspect(const InspectArguments& arguments);
@@ -55,6 +62,7 @@ struct VerifyArguments {
   std::vector<std::string> paths;
   std::uint64_t absent = 10'000;  // keys per table
   std::uint64_t seed = 0;         // of these keys
+  Lookups lookups;                // in place of drawn ones
   int threads = 1;
   bool json = false;
 };
@@ -76,7 +84,7 @@ struct AdviseArguments {
   std::string path;
   std::optional<std::uint64_t> memory_bytes;  // of all column families
   std::string column_family;                  // the only one that is advised on; empty: all
-  std::vector<std::string> lookups;
+  Lookups lookups;
   bool json = false;
 };
 void RunAdvise(const AdviseArguments& arguments);

@@ -206,10 +206,10 @@ TEST(InspectText, BeginsWithTheAnswer) {
     Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
   }
   const std::string text = testing::AskTool("inspect " + directory.path()).out;
-  EXPECT_EQ(text.find("A lookup of an absent key wastes "), 0U) << text;
+  EXPECT_EQ(text.find("Wasted reads per 1,000 lookups of absent keys: "), 0U) << text;
   EXPECT_TRUE(Mentions(
       text,
-      " reads per 1,000; 1 of 1 tables filter; 512.000 bits per key.\nBuilding the largest filter "
+      "; 1 of 1 tables filter; 512.000 bits per key.\nBuilding the largest filter "
       "takes up to 77 bytes of memory.\n"));
   EXPECT_TRUE(Mentions(text, "1 table with few keys"));
   EXPECT_EQ(text.find(".sst"), std::string::npos);

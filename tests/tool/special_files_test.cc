@@ -233,7 +233,7 @@ TEST_F(SpecialFile, GivesKeysWithinABound) {
   const std::string path = fmt::format("/dev/fd/{}", fileno(endless.get()));
   constexpr std::size_t kBytes = 1 << 20;
   try {
-    support::ReadKeyFile(path, kBytes);
+    support::ReadKeyFile(path, support::KeyFormat::kText, kBytes);
     FAIL() << "the pipe ended";
   } catch (const support::InputError& error) {
     EXPECT_TRUE(Mentions(error.what(), path + " has too many keys"));

@@ -32,10 +32,10 @@ std::string FormatPresent(const FamilyAdvice& family) {
                          : "";
   return fmt::format(
       "\nColumn family {}: {}{}\n"
-      "{} keys in {}; the filters take {} bytes, and a lookup of an absent key wastes {} reads "
-      "per 1,000.\n",
+      "{} keys in {}; the filters take {} bytes.\n"
+      "Wasted reads per 1,000 lookups of absent keys: {}.\n",
       family.tree.column_family, family.policy, note, family.tree.Keys(),
-      Counted(family.tree.Runs(), "sorted run"), now.bytes, Rounded(1000.0 * now.wasted_reads));
+      Counted(family.tree.Runs(), "sorted run"), now.bytes, WastedPerThousand(now.wasted_reads));
 }
 
 std::string FormatCandidates(const FamilyAdvice& family) {
@@ -201,7 +201,7 @@ std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
     if (best == nullptr) continue;
     changes = true;
     has_ribbon = has_ribbon || best->ribbonfilter || HasRibbon(best->options);
-    leaves_library = leaves_library || best->ribbonfilter;
+    leaves_library = leaves_library || (best->ribbonfilter && family.has_our_filters);
   }
   if (!changes && !compacts) return "";
   std::string text;
@@ -217,7 +217,9 @@ std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
       "  all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;\n"
       "  rocksdb::Status status = db->CompactRange(all, family, nullptr, nullptr);\n";
   if (leaves_library) {
-    text += "Until then any filters of ExactBloom let every key pass without the library.\n";
+    text +=
+        "Until then the program needs the library: without it the present filters of ExactBloom\n"
+        "let every key pass.\n";
   }
   return text;
 }

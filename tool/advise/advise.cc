@@ -69,6 +69,14 @@ bool HasOtherFilters(const FamilyAdvice& advice, const FamilyOptions& options,
       });
 }
 
+bool HasOurFilters(const std::string& column_family, const Inspection& inspection) {
+  const auto is_ours = [&](const TableReport& table) {
+    return table.filter.column_family == column_family && table.HasFilter() &&
+           IsOurs(table.filter.family);
+  };
+  return std::any_of(inspection.tables.begin(), inspection.tables.end(), is_ours);
+}
+
 // The share of the column family in --memory, by keys; otherwise the bytes of filters of the
 // present setting, of the present filters where those are not known, or of the default size if
 // there are none.
@@ -111,6 +119,7 @@ FamilyAdvice AdviseFamily(const Tree& tree, const std::vector<Tree>& trees,
   advice.tree = tree;
   advice.policy = PolicyNow(options);
   advice.warnings = WarningsOf(tree.column_family, inspection, log);
+  advice.has_our_filters = HasOurFilters(tree.column_family, inspection);
   if (tree.FiltersNoKey()) {
     advice.refusal =
         fmt::format("no key is in any filter, since whole_key_filtering=false and {}",
@@ -247,7 +256,7 @@ std::vector<std::string> LeftOut(const Inspection& inspection, const InfoLog& lo
 }
 
 Advice Advise(const AdviseArguments& arguments) {
-  const Inspection inspection = Inspect({arguments.path}, arguments.lookups);
+  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys);
   if (inspection.database.empty()) {
     throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
   }
@@ -260,7 +269,9 @@ Advice Advise(const AdviseArguments& arguments) {
   advice.families = AdviseFamilies(arguments, inspection, advice.log);
   advice.left_out = LeftOut(inspection, advice.log);
   if (advice.families.empty() && advice.unreadable == 0) {
-    throw InputError(fmt::format("{} has no keys in tables yet", advice.database));
+    throw InputError(inspection.tables.empty()
+                         ? WhyNoTables(advice.database)
+                         : fmt::format("{} has no keys in tables yet", advice.database));
   }
   if (const std::string& name = arguments.column_family; !name.empty()) {
     advice.families.erase(std::remove_if(advice.families.begin(), advice.families.end(),

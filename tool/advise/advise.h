@@ -80,6 +80,7 @@ struct FamilyAdvice {
   std::optional<TreePlan> rewritten;  // what it gives if all tables are written anew,
   std::string unpredictable;          // or why that is not known
   bool has_other_filters = false;     // the tables, than the present setting gives
+  bool has_our_filters = false;       // ExactBloom's, which need the library
   std::uint64_t memory = 0;           // the most bytes
   std::vector<TreePlan> candidates;
   std::optional<std::size_t> best;  // none: no candidate is better by kLeastGain

@@ -67,8 +67,8 @@ std::string RateWithKind(const std::optional<double>& rate,
 std::string FormatAnswer(const FilterSummary& sums, bool in_database) {
   return fmt::format(
       "{}{} of {} tables filter{}; {} bits per key.\n",
-      in_database ? fmt::format("A lookup of an absent key wastes {} reads per 1,000; ",
-                                Rounded(1000.0 * sums.wasted_reads))
+      in_database ? fmt::format("Wasted reads per 1,000 lookups of absent keys: {}; ",
+                                WastedPerThousand(sums.wasted_reads))
                   : "",
       sums.filtering, sums.tables,
       sums.without_keys == 0 ? "" : fmt::format(", {} without keys need none", sums.without_keys),
@@ -215,6 +215,8 @@ bool NamesOurs(const Inspection& inspection) {
 }
 
 std::string FormatInspection(const Inspection& inspection, bool with_tables) {
+  const bool is_empty = !inspection.database.empty() && inspection.tables.empty();
+  if (is_empty) return Wrapped(WhyNoTables(inspection.database) + ".");
   std::string text;
   for (const auto& [name, sums] : inspection.families) {
     if (inspection.families.size() > 1) text += name + ": ";
@@ -353,7 +355,7 @@ json ToJson(const Inspection& inspection) {
 }  // namespace
 
 void RunInspect(const InspectArguments& arguments) {
-  const Inspection inspection = Inspect(arguments.paths, arguments.lookups);
+  const Inspection inspection = Inspect(arguments.paths, arguments.lookups.keys);
   if (arguments.json) {
     PrintJson(ToJson(inspection));
   } else {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared_keys.h"
+#include "tool/database/database_files.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
@@ -170,9 +171,9 @@ void PrintFamily(const SharedKeys& shared, const FamilyOverlap& family, bool pai
   if (pairs && !family.pairs.empty()) PrintPairs(shared, family);
 }
 
-void PrintText(const SharedKeys& shared, bool pairs) {
+void PrintText(const SharedKeys& shared, const std::string& database, bool pairs) {
   const std::map<std::string, FamilyOverlap> families = FamiliesOf(shared);
-  if (families.empty()) fmt::print("The database has no tables.\n");
+  if (families.empty()) fmt::print("{}", Wrapped(WhyNoTables(database) + "."));
   bool is_first = true;
   for (const auto& [name, family] : families) {
     if (!is_first) fmt::print("\n");
@@ -248,7 +249,7 @@ void RunOverlap(const OverlapArguments& arguments) {
   if (arguments.json) {
     PrintJson(OverlapJson(shared));
   } else {
-    PrintText(shared, arguments.pairs);
+    PrintText(shared, arguments.paths.front(), arguments.pairs);
   }
   if (shared.unreadable.empty()) return;
   throw support::Findings(fmt::format("{} cannot be read, first: {}",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -199,17 +200,21 @@ std::string FindingsIn(const VerificationTally& total) {
 }  // namespace
 
 void RunVerify(const VerifyArguments& arguments) {
-  const VerifiedTables tables = ReadTables<TableVerification>(
-                                    arguments.paths, "asking filters",
-                                    [&](const TableLocation& table) {
-                                      return VerifyTable(table, arguments.absent, arguments.seed);
-                                    },
-                                    arguments.threads)
-                                    .tables;
+  AbsentKeyOptions absent{arguments.absent, arguments.seed, nullptr};
+  std::vector<rocksdb::Slice> given(arguments.lookups.keys.begin(), arguments.lookups.keys.end());
+  std::sort(given.begin(), given.end(),
+            [](const auto& one, const auto& other) { return one.compare(other) < 0; });
+  if (!given.empty()) absent.given = &given;
+  const auto read = ReadTables<TableVerification>(
+      arguments.paths, "asking filters",
+      [&](const TableLocation& table) { return VerifyTable(table, absent); }, arguments.threads);
+  const VerifiedTables& tables = read.tables;
   const VerificationSummary summary = SummaryOf(tables);
   const std::string findings = FindingsIn(summary.total);
   if (arguments.json) {
     PrintJson(JsonOf(tables, summary));
+  } else if (tables.empty()) {
+    fmt::print("{}", Wrapped(WhyNoTables(read.database) + "."));
   } else {
     PrintText(tables, summary);
     if (findings.empty()) fmt::print("\nNo key was denied.\n");
