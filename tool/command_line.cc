@@ -1,6 +1,7 @@
 // exactbloom: rates of Bloom filters, and the filters of databases. This file has the whole command
 // line: the options of every subcommand, their help and their checks.
 #include <fmt/format.h>
+#include <rocksdb/version.h>
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -137,12 +138,27 @@ void AddInspect(CLI::App& app, InspectArguments& arguments) {
       "The filters of a database's tables: their kind, rate, fill, and whether they are used");
   AddTables(*inspect, arguments.paths);
   AddLookups(*inspect, arguments.lookups, "drawn as the stored keys are");
+  inspect
+      ->add_option("--column-family", arguments.column_family,
+                   "Only this one, with its own levels. Default: all")
+      ->type_name("NAME");
+  AddChoice(*inspect, "--sort", arguments.sort,
+            {{"name", SortKey::kName},
+             {"wasted", SortKey::kWasted},
+             {"keys", SortKey::kKeys},
+             {"bits", SortKey::kBits},
+             {"size", SortKey::kSize}},
+            "The order of column families and tables: their names, or the largest first of wasted "
+            "reads, keys, bits per key or size of filters")
+      ->type_name("KEY");
+  AddValue(*inspect, "--top", arguments.top, "Only so many column families, and tables", Count(1));
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
   AddJson(*inspect, arguments.json);
   inspect->footer(
-      R"("given fill" is the rate of this very filter, from the bits that are set in it. "asked" counts the
-tables whose range has an absent key, and "wasted per 1,000" those of them that 1,000 lookups read.
+      R"("wasted per 1,000" counts the tables that 1,000 lookups of absent keys read, and "asked" those that
+one lookup asks. "given fill" is the rate of this very filter, from the bits that are set in it.
+Terminals of more than 80 columns show more columns; so does COLUMNS=200 in a pipe.
 
 Example: exactbloom inspect --tables /var/lib/service/db)");
   inspect->callback([&arguments] { RunInspect(arguments); });
@@ -152,11 +168,11 @@ void AddVerify(CLI::App& app, VerifyArguments& arguments) {
   CLI::App* verify = app.add_subcommand(
       "verify", "Check every table's filter with all keys of the table, and with absent keys");
   AddTables(*verify, arguments.paths);
-  auto* absent = AddValue(*verify, "--absent", arguments.absent,
-                          "Absent keys to ask of each table's filter")
-                     ->capture_default_str();
-  auto* seed = AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")
-                   ->capture_default_str();
+  auto* absent =
+      AddValue(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
+          ->capture_default_str();
+  auto* seed =
+      AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
   AddLookups(*verify, arguments.lookups, "drawn, --absent of them")->excludes(absent, seed);
   AddValue(*verify, "--threads", arguments.threads, "Tables to read at a time",
            Count(1, VerifyArguments::kMostThreads))
@@ -253,7 +269,8 @@ int Main(int argc, char** argv) {
   CLI::App app("Exact false-positive rates of Bloom filters, and the filters of RocksDB databases.",
                "exactbloom");
   app.require_subcommand(1);
-  app.set_version_flag("--version", EXACTBLOOM_VERSION);
+  app.set_version_flag("--version", fmt::format("{} (RocksDB {})", EXACTBLOOM_VERSION,
+                                                rocksdb::GetRocksVersionAsString()));
   app.footer(R"(Begin with
     exactbloom inspect DB           which filters the database in this directory has
     exactbloom advise DB            the best setting for the same memory

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "exactbloom/layout.h"
 #include "tool/support/optional_json.h"
@@ -17,11 +18,11 @@ std::string Describe(FilterKind kind);
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);
 
-// A rate as a percentage of five digits, without an exponent; "practically none" below
+// A rate as a percentage of three digits, without an exponent; "practically none" below
 // kPracticallyNone.
 std::string FormatRate(double rate);
 
-// The same for questions about the rate itself, which have a number for every rate.
+// The same for questions about the rate itself: of five digits, and a number for every rate.
 std::string FormatExactRate(double rate);
 
 // Less is as good as none: one read in a billion lookups.
@@ -32,6 +33,12 @@ std::string PerThousand(double reads);
 
 // The same of three digits, for sentences; "practically none" below kPracticallyNone.
 std::string WastedPerThousand(double reads);
+
+// "5.6 MiB".
+std::string FormatBytes(std::uint64_t bytes);
+
+// With its first letter in capitals.
+std::string Capitalized(std::string text);
 
 // Three digits, and all of a whole number, for sentences. Never with an exponent.
 std::string Rounded(double number);
@@ -48,6 +55,12 @@ std::string FileName(const std::string& path);
 
 // A path as a word of the shell: in quotes if it needs them.
 std::string ForShell(const std::string& path);
+
+// "a", or "a and 9 more", of names that are not empty; escaped.
+std::string FirstOf(const std::vector<std::string>& names);
+
+// Whether two numbers of wasted reads per lookup differ by at most 10%, or are as good as none.
+bool AreAlike(double reads, double others);
 
 // Printable characters of ASCII as they are, other bytes as \xNN.
 std::string Escaped(const std::string& bytes);

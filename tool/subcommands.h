@@ -46,11 +46,17 @@ struct Lookups {
   std::vector<std::string> keys;  // none: drawn
 };
 
+// What lines are sorted by: the largest first, or the names.
+enum class SortKey { kName, kWasted, kKeys, kBits, kSize };
+
 // The filters of a database's tables, and their rates.
 struct InspectArguments {
-  std::vector<std::string> paths;    // here and below: a database's directory, or table files
+  std::vector<std::string> paths;  // here and below: a database's directory, or table files
   Lookups lookups;                 // drawn as the stored ones
-  bool tables = false;             // with a line per table
+  std::string column_family;       // the only one; empty: all
+  SortKey sort = SortKey::kName;
+  std::optional<std::uint64_t> top;  // column families, and tables, that are shown
+  bool tables = false;               // with a line per table
   bool json = false;
 };
 void RunInspect(const InspectArguments& arguments);

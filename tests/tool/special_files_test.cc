@@ -222,7 +222,7 @@ TEST_F(SpecialFile, GivesKeysIfItIsAPipe) {
                     fifo, db)}) {
     SCOPED_TRACE(command);
     const Outcome outcome =
-        testing::RunCommand(fmt::format("{} bash -c '{}'", kTimeLimit, command));
+        testing::RunCommand(fmt::format("COLUMNS=200 {} bash -c '{}'", kTimeLimit, command));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_TRUE(Mentions(outcome.out, "1.00")) << "asked";
   }

@@ -219,9 +219,10 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
       best.ribbonfilter
           ? fmt::format(
                 "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}, -1));\n"
-                "{}.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));",
+                "{}.table_factory.reset(\n"
+                "    rocksdb::NewBlockBasedTableFactory(table_options));",
                 best.options.bits_per_key, options)
-          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy({}, \"{}\");",
+          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy(\n    {}, \"{}\");",
                         has_families ? "&db_options, &family_options" : "&options", best.policy);
 }
 

@@ -5,6 +5,7 @@
 
 #include "advise.h"
 #include "plugin/policy_options.h"
+#include "tool/output.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -103,9 +104,8 @@ std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::ui
   constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 52;
   if (!FindCandidates(tree, base, kUnlimited).empty()) {
     return fmt::format(
-        "the memory is too small for a filter of the {} keys of column family {}, whose share is "
-        "{} bytes",
-        tree.Keys(), tree.column_family, memory);
+        "the memory is too small for a filter of the {} of column family {}, whose share is {}",
+        Counted(tree.Keys(), "key"), tree.column_family, FormatBytes(memory));
   }
   if (tree.optimizes_for_hits) {
     return fmt::format(
@@ -113,8 +113,8 @@ std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::ui
         "optimize_filters_for_hits leaves without filters",
         tree.column_family);
   }
-  return fmt::format("the memory budget of column family {} is too small for a filter: {} bytes",
-                     tree.column_family, BytesOfBudget(base));
+  return fmt::format("the memory budget of column family {} is too small for a filter: {}",
+                     tree.column_family, FormatBytes(BytesOfBudget(base)));
 }
 
 std::size_t Choose(const std::vector<TreePlan>& candidates) {

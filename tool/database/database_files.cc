@@ -11,6 +11,7 @@
 
 #include "tool/files/manifest.h"
 #include "tool/files/regular_files.h"
+#include "tool/output.h"
 #include "tool/support/errors.h"
 
 namespace exactbloom::tool {
@@ -98,9 +99,9 @@ std::string WhyNoTables(const std::string& database) {
   }
   return log_bytes != 0
              ? fmt::format(
-                   "{} has no tables yet: its data are in its log, {} bytes, and have no filters "
-                   "until they are flushed",
-                   database, log_bytes)
+                   "{} has no tables yet: its data are in its log, {}, and have no filters until "
+                   "they are flushed",
+                   database, FormatBytes(log_bytes))
              : fmt::format("{} has no tables, and no data in a log of its directory", database);
 }
 
