@@ -127,6 +127,15 @@ TEST_F(Widths, LinesAreSortedAndCounted) {
   EXPECT_TRUE(Mentions(Ask("inspect --top 1 --sort keys db10", 80), "\ncf0 and 7 more "));
 }
 
+TEST_F(Widths, TheHelpOfEachSubcommandBeginsWithAnExample) {
+  for (const std::string& subcommand : testing::Subcommands()) {
+    const std::string help = testing::AskTool(subcommand + " --help").out;
+    EXPECT_EQ(help.find("Example:\n  exactbloom " + subcommand + " "), 0U) << help;
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+}
+
 // Runs the tool with a terminal of 80 columns as its standard output.
 std::string AskInTerminal(const std::vector<std::string>& variables, const std::string& database) {
   winsize size{24, 80, 0, 0};

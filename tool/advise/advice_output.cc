@@ -283,7 +283,11 @@ std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
   }
   text += Ways(families, /*ribbonfilter=*/true).Format();
   text += Ways(families, /*ribbonfilter=*/false).Format();
-  if (changes) text += "\nNew tables get these filters, present tables when they are rewritten.";
+  if (changes) {
+    text +=
+        "\nNew tables get these filters; existing tables keep their old filters until they\nare "
+        "rewritten.";
+  }
   text +=
       "\nTo rewrite all, in the program (docs/operations.md, Replacing filters):\n"
       "  rocksdb::CompactRangeOptions all;\n"

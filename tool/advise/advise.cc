@@ -205,11 +205,12 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
       const auto& others = inspection.options->listeners;
       listeners.insert(listeners.begin(), others.begin(), others.end());
     }
-    advice->listener_lines = fmt::format(
-        "[DBOptions]\n{}  listeners={}\n",
-        listeners.size() == 1 ? ""
-                              : "  # RocksDB drops those that the program has not registered.\n",
-        fmt::join(listeners, ":"));
+    advice->listener_lines =
+        fmt::format("[DBOptions]\n{}  listeners={}\n",
+                    listeners.size() == 1
+                        ? ""
+                        : "  # RocksDB ignores listeners that the program did not register.\n",
+                    fmt::join(listeners, ":"));
   }
   advice->options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                                       advice->tree.column_family, best.policy);
