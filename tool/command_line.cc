@@ -35,7 +35,9 @@ CLI::Option* AddValue(CLI::App& app, const std::string& name, Value& value,
   return app.add_option(name, value, description)->transform(form)->type_name(type);
 }
 
-void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
+CLI::Option* AddJson(CLI::App& app, bool& json) {
+  return app.add_flag("--json", json, "Print JSON");
+}
 
 void AddKind(CLI::App& app, PolicyKind& kind) {
   AddChoice(app, "--kind", kind,
@@ -159,7 +161,11 @@ void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
   AddValue(*inspect, "--top", arguments.top, "Only so many column families, and tables", Count(1));
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
-  AddJson(*inspect, arguments.json);
+  auto* json = AddJson(*inspect, arguments.json);
+  inspect
+      ->add_flag("--prometheus", arguments.prometheus,
+                 "Print metrics in the text format of Prometheus, at most 1,000 series")
+      ->excludes(json);
   help.AddExample("inspect",
                   "exactbloom inspect /var/lib/service/db\n"
                   "exactbloom inspect --tables --sort wasted --top 10 /var/lib/service/db");

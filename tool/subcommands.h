@@ -57,6 +57,7 @@ struct InspectArguments {
   SortKey sort = SortKey::kName;
   std::optional<std::uint64_t> top;  // column families, and tables, that are shown
   bool tables = false;               // with a line per table
+  bool prometheus = false;           // its text format instead
   bool json = false;
 };
 void RunInspect(const InspectArguments& arguments);

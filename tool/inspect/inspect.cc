@@ -12,7 +12,12 @@ namespace exactbloom::tool {
 void RunInspect(const InspectArguments& arguments) {
   const Inspection inspection =
       Inspect(arguments.paths, arguments.lookups.keys, arguments.column_family);
-  if (arguments.json) {
+  if (arguments.prometheus && inspection.database.empty()) {
+    throw support::InputError("--prometheus takes a database: single files have no lookups");
+  }
+  if (arguments.prometheus) {
+    fmt::print("{}", MetricsOf(inspection));
+  } else if (arguments.json) {
     PrintJson(ToJson(inspection));
   } else {
     fmt::print("{}", FormatInspection(inspection, arguments));

@@ -27,4 +27,7 @@ std::string FormatInspection(const Inspection& inspection, const InspectArgument
 
 nlohmann::json ToJson(const Inspection& inspection);
 
+// In the text format of Prometheus.
+std::string MetricsOf(const Inspection& inspection);
+
 }  // namespace exactbloom::tool
