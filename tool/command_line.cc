@@ -162,10 +162,17 @@ void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
   auto* json = AddJson(*inspect, arguments.json);
+  auto* prometheus =
+      inspect
+          ->add_flag("--prometheus", arguments.prometheus,
+                     "Print metrics in the text format of Prometheus, at most 1,000 series")
+          ->excludes(json);
   inspect
-      ->add_flag("--prometheus", arguments.prometheus,
-                 "Print metrics in the text format of Prometheus, at most 1,000 series")
-      ->excludes(json);
+      ->add_option("--html", arguments.html,
+                   "Write a page for a browser into this file: sorted runs, curves of memory "
+                   "against wasted reads, advice and warnings")
+      ->type_name("FILE")
+      ->excludes(json, prometheus);
   help.AddExample("inspect",
                   "exactbloom inspect /var/lib/service/db\n"
                   "exactbloom inspect --tables --sort wasted --top 10 /var/lib/service/db");

@@ -257,11 +257,9 @@ std::vector<std::string> LeftOut(const Inspection& inspection, const InfoLog& lo
   return left_out;
 }
 
-Advice Advise(const AdviseArguments& arguments) {
-  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys);
-  if (inspection.database.empty()) {
-    throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
-  }
+}  // namespace
+
+Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) {
   Advice advice;
   advice.database = inspection.database;
   advice.no_options_reason = inspection.no_options_reason;
@@ -270,6 +268,17 @@ Advice Advise(const AdviseArguments& arguments) {
   advice.log = ReadInfoLog(advice.database);
   advice.families = AdviseFamilies(arguments, inspection, advice.log);
   advice.left_out = LeftOut(inspection, advice.log);
+  return advice;
+}
+
+namespace {
+
+Advice Advise(const AdviseArguments& arguments) {
+  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys);
+  if (inspection.database.empty()) {
+    throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
+  }
+  Advice advice = AdviseOn(inspection, arguments);
   if (advice.families.empty() && advice.unreadable == 0) {
     throw InputError(inspection.tables.empty()
                          ? WhyNoTables(advice.database)

@@ -116,6 +116,10 @@ struct Advice {
   InfoLog log;
 };
 
+// Returns the advice for all column families of an inspected database; no families if it has no
+// keys in tables.
+Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments);
+
 std::string FormatAdvice(const Advice& advice);
 nlohmann::json ToJson(const Advice& advice);
 

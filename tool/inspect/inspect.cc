@@ -4,10 +4,49 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "page.h"
 #include "tool/output.h"
 #include "tool/support/errors.h"
 
 namespace exactbloom::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether the file would be in one of the directories, or below.
+bool IsWithin(const fs::path& file, const std::vector<std::string>& directories) {
+  const fs::path place = fs::weakly_canonical(fs::absolute(file)).parent_path();
+  return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+    const fs::path database = fs::weakly_canonical(fs::absolute(directory));
+    return std::mismatch(database.begin(), database.end(), place.begin(), place.end()).first ==
+           database.end();
+  });
+}
+
+void WritePage(const Inspection& inspection, const InspectArguments& arguments) {
+  const std::string& path = arguments.html;
+  if (inspection.database.empty()) {
+    throw support::InputError("--html takes a database: single files have no lookups");
+  }
+  if (IsWithin(path, arguments.paths)) {
+    throw support::InputError(
+        fmt::format("--html {}: nothing is written into a database's directory", path));
+  }
+  AdviseArguments advise;
+  advise.path = inspection.database;
+  std::ofstream file(path, std::ios::binary);
+  file << FormatPage(inspection, AdviseOn(inspection, advise));
+  file.close();
+  if (!file) throw support::InputError(fmt::format("--html {}: it cannot be written", path));
+  fmt::print("{}", Wrapped(fmt::format("The page is in {}.", path)));
+}
+
+}  // namespace
 
 void RunInspect(const InspectArguments& arguments) {
   const Inspection inspection =
@@ -15,7 +54,9 @@ void RunInspect(const InspectArguments& arguments) {
   if (arguments.prometheus && inspection.database.empty()) {
     throw support::InputError("--prometheus takes a database: single files have no lookups");
   }
-  if (arguments.prometheus) {
+  if (!arguments.html.empty()) {
+    WritePage(inspection, arguments);
+  } else if (arguments.prometheus) {
     fmt::print("{}", MetricsOf(inspection));
   } else if (arguments.json) {
     PrintJson(ToJson(inspection));

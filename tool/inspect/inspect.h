@@ -22,6 +22,9 @@ std::map<std::string, TreePlan> PlansOf(const Inspection& inspection);
 // Whether the OPTIONS file names ExactBloom's policies.
 bool NamesOurs(const Inspection& inspection);
 
+// The answer in a sentence, for the database, or for single files, which have no lookups.
+std::string AnswerOf(const Inspection& inspection);
+
 // In lines as wide as the terminal: the database in a sentence, its column families, its levels.
 std::string FormatInspection(const Inspection& inspection, const InspectArguments& arguments);
 

@@ -136,17 +136,20 @@ std::string Spread(const Inspection& inspection) {
                      WastedPerThousand(most->second.wasted_reads));
 }
 
-// The answer for the database, or for single files, which have no lookups.
-std::string FormatAnswer(const Inspection& inspection) {
+}  // namespace
+
+std::string AnswerOf(const Inspection& inspection) {
   const std::string filters = WorkingFilters(inspection.totals);
-  if (inspection.database.empty()) return Wrapped(Capitalized(filters) + ".");
+  if (inspection.database.empty()) return Capitalized(filters) + ".";
   const double wasted = MeanWastedReads(inspection);
   const std::string reads = wasted != 0.0 && wasted < kPracticallyNone
                                 ? "Practically no wasted reads"
                                 : WastedPerThousand(wasted) + " wasted reads";
-  return Wrapped(fmt::format("{} per 1,000 lookups{}; {}.", reads,
-                             inspection.families.size() > 1 ? Spread(inspection) : "", filters));
+  return fmt::format("{} per 1,000 lookups{}; {}.", reads,
+                     inspection.families.size() > 1 ? Spread(inspection) : "", filters);
 }
+
+namespace {
 
 std::string FormatTables(const Inspection& inspection, const InspectArguments& arguments) {
   const bool has_families = inspection.families.size() > 1;
@@ -366,7 +369,7 @@ std::string FormatInspection(const Inspection& inspection, const InspectArgument
   if (in_database && inspection.tables.empty()) {
     return Wrapped(WhyNoTables(inspection.database) + ".");
   }
-  std::string text = FormatAnswer(inspection) + "\n";
+  std::string text = Wrapped(AnswerOf(inspection)) + "\n";
   if (inspection.families.size() > 1) text += FormatFamilies(inspection, arguments);
   text += FormatLevels(inspection);
   if (arguments.tables || !in_database) text += FormatTables(inspection, arguments);
