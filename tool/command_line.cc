@@ -184,6 +184,27 @@ show more columns; so does COLUMNS=200 in a pipe.)");
   inspect->callback([&arguments] { RunInspect(arguments); });
 }
 
+void AddWatch(CLI::App& app, ExampleHelp& help, WatchArguments& arguments) {
+  CLI::App* watch = app.add_subcommand(
+      "watch", "The wasted reads and the bits per key of a database over time, a line each");
+  AddTables(*watch, arguments.paths);
+  constexpr double kShortest = 0.1;
+  constexpr double kLongest = 1e8;  // three years
+  AddValue(*watch, "--every", arguments.interval, "Time from one look to the next. Default: 10s",
+           support::Seconds(kShortest, kLongest), "TIME");
+  AddValue(*watch, "--for", arguments.duration, "Time until the last look. Default: 1h",
+           support::Seconds(0.0, kLongest), "TIME");
+  watch->add_option("--column-family", arguments.column_family, "Only this one. Default: all")
+      ->type_name("NAME");
+  AddJson(*watch, arguments.json);
+  help.AddExample("watch", "exactbloom watch --every 10s --for 1h /var/lib/service/db");
+  watch->footer(
+      R"(Each line has the wasted reads per 1,000 lookups of absent keys at this moment,
+and their mean, least and most since the beginning. With --json each line is a
+document. Times are 10s, 5m, 1h or 7d.)");
+  watch->callback([&arguments] { RunWatch(arguments); });
+}
+
 void AddVerify(CLI::App& app, ExampleHelp& help, VerifyArguments& arguments) {
   CLI::App* verify = app.add_subcommand(
       "verify", "Check every table's filter with all keys of the table, and with absent keys");
@@ -312,6 +333,7 @@ shows 130 and 143.)");
   RateArguments rate;
   PlanArguments plan;
   InspectArguments inspect;
+  WatchArguments watch;
   VerifyArguments verify;
   OverlapArguments overlap;
   AdviseArguments advise;
@@ -319,6 +341,7 @@ shows 130 and 143.)");
   AddRateOf(app, *help, rate);
   AddPlan(app, *help, plan);
   AddInspect(app, *help, inspect);
+  AddWatch(app, *help, watch);
   AddVerify(app, *help, verify);
   AddOverlap(app, *help, overlap);
   AddAdvise(app, *help, advise);

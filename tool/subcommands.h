@@ -63,6 +63,16 @@ struct InspectArguments {
 };
 void RunInspect(const InspectArguments& arguments);
 
+// The wasted reads and the bits of a database over time, a line for each look.
+struct WatchArguments {
+  std::vector<std::string> paths;
+  std::string column_family;  // the only one; empty: all
+  double interval = 10.0;     // seconds
+  double duration = 3600.0;
+  bool json = false;
+};
+void RunWatch(const WatchArguments& arguments);
+
 // Whether every filter contains its keys and has its exact rate.
 struct VerifyArguments {
   static constexpr int kMostThreads = 256;
