@@ -55,7 +55,10 @@ bool Begin(Database& database, bool is_asked) {
   return true;
 }
 
-void Apply(const std::map<std::string, Listing>& listings, Database& database) {
+// Forgets families that are listed no longer, and starts the first listing of each.
+void ApplyFamilies(const std::map<std::string, Listing>& listings, Database& database) {
+  const auto lock = Registry::Get().Lock();
+  if (database.is_closed) return;
   std::vector<std::string> dropped;
   for (const auto& [name, family] : database.families) {
     if (listings.count(name) == 0 && family.tree.IsBeingListed()) dropped.push_back(name);
@@ -64,12 +67,30 @@ void Apply(const std::map<std::string, Listing>& listings, Database& database) {
   for (const auto& [name, listing] : listings) {
     Family& family = database.FindOrAdd(name);
     if (!database.is_listed) family.tree.BeginListing();
-    if (!family.tree.IsBeingListed()) continue;
-    for (const Listing::File& file : listing.files) database.owners[file.number] = &family;
+  }
+}
+
+// Calls function(family) under the lock if the listing still counts.
+template <typename Function>
+void WithListedFamily(Database& database, const std::string& name, Function function) {
+  const auto lock = Registry::Get().Lock();
+  Family* const family = database.is_closed ? nullptr : database.Find(name);
+  if (family != nullptr && family->tree.IsBeingListed()) function(*family);
+}
+
+// The lock is free between pieces, each of which takes some .1 ms.
+void ApplyFamily(const std::string& name, const Listing& listing, Database& database) {
+  constexpr std::size_t kPiece = 1024;
+  for (std::size_t begin = 0; begin < listing.files.size(); begin += kPiece) {
+    WithListedFamily(database, name, [&](Family& family) {
+      const std::size_t end = std::min(begin + kPiece, listing.files.size());
+      for (std::size_t i = begin; i < end; ++i) database.owners[listing.files[i].number] = &family;
+    });
+  }
+  WithListedFamily(database, name, [&](Family& family) {
     family.tree.Replace(listing, family.bits_per_key);
     if (family.budget != nullptr) family.budget->Recount(family);
-  }
-  database.is_listed = true;
+  });
 }
 
 }  // namespace
@@ -89,7 +110,6 @@ std::uint64_t ParseNumber(const std::string& path) {
 
 void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, bool is_asked) {
   if (!Begin(*database, is_asked)) return;
-  std::map<std::string, Listing> listings;
   std::chrono::nanoseconds taken{};
   std::exception_ptr error;
   try {
@@ -99,20 +119,21 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
     root.GetAllColumnFamilyMetaData(&families);
     taken = std::chrono::nanoseconds(clock.NowCPUNanos() - begin);
     // A family that was dropped and is still held comes before its namesake.
+    std::map<std::string, Listing> listings;
     for (const ColumnFamilyMetaData& family : families) listings[family.name] = ListFamily(family);
+    ApplyFamilies(listings, *database);
+    for (const auto& [name, listing] : listings) ApplyFamily(name, listing, *database);
   } catch (...) {
     error = std::current_exception();
   }
   const auto lock = Registry::Get().Lock();
   database->is_being_listed = false;
   database->next_listing = Clock::now() + kPauseInListings * taken;
-  try {
-    if (error != nullptr) std::rethrow_exception(error);
-    if (!database->is_closed) Apply(listings, *database);
-  } catch (...) {
+  if (error != nullptr) {
     database->is_stale = true;
-    throw;
+    std::rethrow_exception(error);
   }
+  database->is_listed = true;
 }
 
 namespace {

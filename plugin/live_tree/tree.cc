@@ -91,17 +91,17 @@ bool Tree::IsExact(std::uint64_t number) const {
   return table != nullptr && table->is_exact;
 }
 
-// Makes the table live unless it is gone.
-void Tree::Install(const EventFile& file) {
-  if (gone_.count(file.number) != 0) return;
+// Makes the table live and returns it; returns null if it is gone.
+Tree::Table* Tree::Install(const EventFile& file) {
   if (Table* const known = FindLive(file.number)) {
     if (file.facts && !known->is_exact) {
       known->Learn(file.facts);
       known->changed = live_change_ = ++change_;
     }
-    return;
+    return known;
   }
-  live_.reserve(live_.size() + 1);
+  if (gone_.count(file.number) != 0) return nullptr;
+  if (live_.size() == live_.capacity()) live_.reserve(2 * live_.size() + 1);
   Table table;
   if (Table* const making = FindMaking(file.number)) {
     table = *making;
@@ -111,16 +111,10 @@ void Tree::Install(const EventFile& file) {
   table.level = file.level;
   table.Learn(file.facts);
   table.changed = live_change_ = ++change_;
-  live_.insert(
+  return &*live_.insert(
       std::upper_bound(live_.begin(), live_.end(), file.number,
                        [](std::uint64_t n, const Table& other) { return n < other.number; }),
       table);
-}
-
-void Tree::Discard(std::uint64_t number) {
-  if (Table* const table = FindMaking(number))
-    making_.erase(making_.begin() + (table - making_.data()));
-  DiscardLive({number});
 }
 
 //   numbers   are sorted
@@ -165,8 +159,7 @@ void Tree::BeginJob(const Job& job, int first_level, const std::vector<EventFile
   static_cast<Job&>(begun) = job;
   begun.began = ++change_;
   for (const EventFile& input : inputs) {
-    Install(input);
-    const Table* const table = FindLive(input.number);
+    const Table* const table = Install(input);
     if (table == nullptr) continue;
     // CompactRange with change_level moves tables without an event if it has none to rewrite.
     is_stale_ |= table->level < first_level || table->level > job.output_level;
@@ -226,8 +219,7 @@ void Tree::EndJob(JobId job, const std::vector<EventFile>& inputs,
 }
 
 void Tree::InstallOutput(const EventFile& output, const TableSum& read, std::size_t outputs) {
-  Install(output);
-  Table* const table = FindLive(output.number);
+  Table* const table = Install(output);
   if (table == nullptr) return;
   // Tables move down only, except by CompactRange with change_level, after which there is a
   // listing.
@@ -291,8 +283,14 @@ void Tree::CancelJob(JobId job) {
 }
 
 void Tree::Drop(std::uint64_t number) {
-  is_stale_ |= FindLive(number) != nullptr;
-  Discard(number);
+  if (Table* const table = FindMaking(number))
+    making_.erase(making_.begin() + (table - making_.data()));
+  if (FindLive(number) == nullptr) {
+    gone_[number] = ++change_;
+  } else {
+    is_stale_ = true;
+    DiscardLive({number});
+  }
   ForgetGone();
 }
 
@@ -407,13 +405,18 @@ void Tree::Estimate(const Listing& listing, double bits_per_key) {
   });
 }
 
-RunSums Tree::Runs(const std::vector<std::uint64_t>& without) const {
+RunSums Tree::Runs(const std::vector<std::uint64_t>& without, TableSum* left_out) const {
   RunSums runs;
+  auto next = without.begin();
   for (const Table& table : live_) {
+    while (next != without.end() && *next < table.number) ++next;
+    if (next != without.end() && *next == table.number) {
+      left_out->Add(table.keys, table.filter_bytes);
+      continue;
+    }
     // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
     const bool is_asked = table.keys != 0 && table.filter_bytes != 0;
-    if (!is_asked || Has(without, table.number)) continue;
-    runs[Place(table.level, table.keys)].Add(table.keys, table.filter_bytes);
+    if (is_asked) runs[Place(table.level, table.keys)].Add(table.keys, table.filter_bytes);
   }
   return runs;
 }
@@ -451,7 +454,8 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   const bool is_flush = job == nullptr ? level == 0 : job->is_flush;
   const int output_level = job == nullptr ? level : job->output_level;
   const std::vector<std::uint64_t> inputs = job == nullptr ? InputsDownTo(level) : job->inputs;
-  const TableSum read = SumLive(inputs);
+  TableSum read;
+  RunSums others = Runs(inputs, &read);
   TableSum written;
   for (const Table& table : making_) {
     if (table.is_exact && table.writer == id) written.Add(table.keys, table.filter_bytes);
@@ -470,7 +474,6 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
   const bool moves_down = is_flush && moved_part_ > kMovesDown;
-  RunSums others = Runs(inputs);
   for (auto run = others.begin(); run != others.end();) {
     const auto& [place, sum] = *run;
     view.other_filter_bytes += Real(sum.filter_bytes);

@@ -131,8 +131,9 @@ class Tree {
 
   // The number changes with the live tables only.
   std::uint64_t LiveChange() const { return live_change_; }
-  //   without   sorted numbers of tables that are left out
-  RunSums Runs(const std::vector<std::uint64_t>& without = {}) const;
+  //   without    sorted numbers of tables that are left out
+  //   left_out   gets their sum; needed with `without` only
+  RunSums Runs(const std::vector<std::uint64_t>& without = {}, TableSum* left_out = nullptr) const;
   Bytes FilterBytes() const;
   // Counts live tables with keys whose filters let every key pass, or that have none.
   std::uint64_t TablesWithoutFilter() const;
@@ -182,14 +183,13 @@ class Tree {
     return const_cast<Table*>(std::as_const(*this).FindLive(number));
   }
   Table* FindMaking(std::uint64_t number);
-  void Install(const EventFile& file);
+  Table* Install(const EventFile& file);
   void InstallOutput(const EventFile& output, const TableSum& read, std::size_t outputs);
   TableSum SumLive(const std::vector<std::uint64_t>& numbers) const;
   void LearnMovedPart(const std::vector<EventFile>& inputs,
                       const std::vector<std::uint64_t>& written);
   void LearnFlushKeys(const std::vector<std::uint64_t>& written);
   void LearnKeptPart(const TableSum& read, const std::vector<std::uint64_t>& written);
-  void Discard(std::uint64_t number);
   void DiscardLive(const std::vector<std::uint64_t>& numbers);
   void ForgetLostJobs(std::uint64_t thread, JobId job);
   void ForgetGone();

@@ -33,7 +33,7 @@ TEST(GoelGuptaBound, IsLooserThanBloomsFormula) {
   EXPECT_NEAR(GoelGuptaBound(1001, 100, 7), std::pow(1.0 - std::exp(-0.7035), 7), 1e-14);
 }
 
-// The errors at ten bits a key; (57), the first term alone, is 2.6% low where this is .013% off.
+// (57), the first term alone, is 2.6% low where this is .013% off.
 TEST(SecondOrderRate, IsNearTheExactRate) {
   const auto error = [](std::uint64_t bits, std::uint64_t keys, int probes, double rate) {
     return std::abs(rate / FalsePositiveRate(kStandard, bits, keys, probes) - 1.0);
@@ -41,6 +41,7 @@ TEST(SecondOrderRate, IsNearTheExactRate) {
   const auto second = [&](std::uint64_t bits, std::uint64_t keys, int probes) {
     return error(bits, keys, probes, SecondOrderRate(bits, keys, probes));
   };
+  EXPECT_NEAR(second(64, 4, 10), 0.011, 5e-4);
   EXPECT_NEAR(second(240, 24, 7), 0.00013, 5e-6);
   EXPECT_NEAR(second(1000, 100, 7), 0.000008, 5e-7);
   const double first = FalsePositiveRateBounds(kStandard, 240, 24, 7).lower;

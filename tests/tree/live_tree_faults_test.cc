@@ -1,5 +1,6 @@
 // What went wrong in live trees before, each by itself.
 #include <gtest/gtest.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 #include <rocksdb/table.h>
@@ -321,6 +322,34 @@ TEST_F(LiveTreeFaults, TheFirstFlushWaitsForNobodysFileReads) {
   files->End();
   flush.wait();
   follower.join();
+}
+
+// A listing of many tables is taken over in pieces. DeleteFilesInRange fires no event but that of
+// each file, which does not name the family.
+TEST_F(LiveTreeFaults, TheFamilyOfEachListedTableIsKnown) {
+  constexpr std::uint64_t kPiece = 1'024;
+  const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  rocksdb::Options options = Options(AutoOptions());
+  options.env = env.get();
+  options.disable_auto_compactions = true;
+  options.target_file_size_base = 1;  // so each block becomes a table
+  options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_size = 64;
+  {
+    const Database db = Open(options, path_);
+    PutAndFlush(*db, 6 * kPiece);
+    ASSERT_TRUE(ForceCompaction(*db).ok());
+  }
+  const Database db = Open(options, path_);
+  PutAndFlush(*db, 1);
+  const auto count = [&] {
+    std::uint64_t tables = 0;
+    for (const SortedRuns& runs : GetSortedRuns(*db)) tables += runs.tables;
+    return tables;
+  };
+  EXPECT_GT(count(), kPiece + 1);
+  ASSERT_TRUE(
+      rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr, nullptr).ok());
+  EXPECT_EQ(count(), 1U);
 }
 
 }  // namespace

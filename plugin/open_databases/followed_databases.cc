@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "bloom_filter_policy.h"
+#include "../bloom_filter_policy.h"
+#include "../exception_barrier.h"
+#include "../live_tree/listing.h"
+#include "../live_tree/sized_table.h"
 #include "exactbloom/tree_listener.h"
-#include "exception_barrier.h"
-#include "live_tree/listing.h"
-#include "live_tree/sized_table.h"
 
 namespace exactbloom {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "exception_barrier.h"
-#include "live_tree/registry.h"
-#include "policy_options.h"
+#include "../exception_barrier.h"
+#include "../live_tree/registry.h"
+#include "../policy_options.h"
 
 namespace exactbloom {
 

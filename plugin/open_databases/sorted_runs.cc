@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "../filter_builder.h"
+#include "../live_tree/registry.h"
 #include "exactbloom/tree_listener.h"
-#include "filter_builder.h"
-#include "live_tree/registry.h"
 
 namespace exactbloom {
 namespace {
