@@ -259,7 +259,7 @@ TEST(InspectRangeDeletions, WasteNothing) {
   EXPECT_DOUBLE_EQ(totals.at("wasted_reads").at("default"), totals.at("rate_given_fill"));
   const std::string text = testing::AskTool("inspect " + directory.path()).out;
   EXPECT_TRUE(
-      Mentions(text, "the only table with keys has a working filter; 4\nwithout keys need none."));
+      Mentions(text, "the only table with keys has a working\nfilter; 4 without keys need none."));
   EXPECT_TRUE(Mentions(text, "no filter needed: range deletions only"));
   const json advised =
       testing::AskToolForJson("advise " + directory.path()).at("column_families").at(0);

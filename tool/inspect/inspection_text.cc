@@ -345,6 +345,12 @@ bool CanRemove(const Inspection& inspection) {
          });
 }
 
+// What comes before the library is removed, if the OPTIONS file names its policies.
+std::string RemovalNote(const Inspection& inspection) {
+  if (!NamesOurs(inspection)) return "";
+  return fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kBeforeRemoval);
+}
+
 // What the tables of the only column family would get.
 std::string FormatPlans(const Inspection& inspection) {
   const std::map<std::string, TreePlan> plans = PlansOf(inspection);
@@ -367,7 +373,7 @@ std::string FormatPlans(const Inspection& inspection) {
 std::string FormatInspection(const Inspection& inspection, const InspectArguments& arguments) {
   const bool in_database = !inspection.database.empty();
   if (in_database && inspection.tables.empty()) {
-    return Wrapped(WhyNoTables(inspection.database) + ".");
+    return Wrapped(WhyNoTables(inspection.database) + ".") + RemovalNote(inspection);
   }
   std::string text = Wrapped(AnswerOf(inspection)) + "\n";
   if (inspection.families.size() > 1) text += FormatFamilies(inspection, arguments);
@@ -378,9 +384,7 @@ std::string FormatInspection(const Inspection& inspection, const InspectArgument
                         FormatBytes(inspection.totals.build_bytes));
   }
   text += FormatNotes(inspection);
-  if (NamesOurs(inspection)) {
-    text += fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kBeforeRemoval);
-  }
+  text += RemovalNote(inspection);
   text += FormatPlans(inspection);
   if (!in_database) {
     text += "\nSingle files show neither their level nor the database's options.\n";
