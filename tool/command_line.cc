@@ -1,8 +1,10 @@
 // exactbloom: rates of Bloom filters, and the filters of databases. This file has the whole command
 // line: the options of every subcommand, their help and their checks.
 #include <fmt/format.h>
+#include <rocksdb/version.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "subcommands.h"
 #include "tool/overlap/key_share.h"
 #include "tool/support/argument_types.h"
+#include "tool/support/example_help.h"
 #include "tool/support/key_file.h"
 #include "tool/support/run_program.h"
 
@@ -19,6 +22,7 @@ namespace {
 using support::AddChoice;
 using support::Bytes;
 using support::Count;
+using support::ExampleHelp;
 using support::Number;
 using support::OneOf;
 using support::Share;
@@ -31,7 +35,9 @@ CLI::Option* AddValue(CLI::App& app, const std::string& name, Value& value,
   return app.add_option(name, value, description)->transform(form)->type_name(type);
 }
 
-void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
+CLI::Option* AddJson(CLI::App& app, bool& json) {
+  return app.add_flag("--json", json, "Print JSON");
+}
 
 void AddKind(CLI::App& app, PolicyKind& kind) {
   AddChoice(app, "--kind", kind,
@@ -55,15 +61,31 @@ void AddDatabase(CLI::App& app, std::string& path) {
   app.add_option("PATH", path, "A database's directory")->required()->type_name("");
 }
 
-void AddLookups(CLI::App& app, std::vector<std::string>& lookups) {
-  app.add_option_function<std::string>(
-         "--lookups", [&lookups](const std::string& file) { lookups = support::ReadKeyFile(file); },
-         "Absent keys as the program looks them up, one per line; - is standard input. Default: "
-         "drawn as the stored keys are")
-      ->type_name("FILE");
+// CLI11 takes options in the order of their definitions, so the format is known before the file.
+CLI::Option* AddLookups(CLI::App& app, Lookups& lookups, const std::string& by_default) {
+  CLI::Option* format =
+      AddChoice(app, "--key-format", lookups.format,
+                {{"text", support::KeyFormat::kText},
+                 {"hex", support::KeyFormat::kHex},
+                 {"lengths", support::KeyFormat::kLengths}},
+                "Of --lookups: a key per line, the same in hexadecimal digits, or before each key "
+                "its length as four bytes, the lowest first")
+          ->type_name("FORMAT");
+  CLI::Option* file =
+      app.add_option_function<std::string>(
+             "--lookups",
+             [&lookups](const std::string& path) {
+               lookups.keys = support::ReadKeyFile(path, lookups.format);
+             },
+             "Absent keys as the program looks them up, one per line; - is standard input. "
+             "Default: " +
+                 by_default)
+          ->type_name("FILE");
+  format->needs(file);
+  return file;
 }
 
-void AddRateOf(CLI::App& app, RateArguments& arguments) {
+void AddRateOf(CLI::App& app, ExampleHelp& help, RateArguments& arguments) {
   CLI::App* rate = app.add_subcommand(
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddKind(*rate, arguments.kind);
@@ -75,14 +97,15 @@ void AddRateOf(CLI::App& app, RateArguments& arguments) {
   AddValue(*rate, "--ones", arguments.ones,
            "Bits that are set in one Bloom filter: how many keys it has, and its own rate");
   AddJson(*rate, arguments.json);
-  rate->footer(
-      "Examples: exactbloom rate --m 64 --n 4 --k 9\n"
-      "          exactbloom rate --m 64 --n 4\n"
-      "          exactbloom rate --m 1e7 --k 7 --ones 5034145");
+  help.AddExample("rate",
+                  "exactbloom rate --m 64 --n 4 --k 9\n"
+                  "exactbloom rate --m 64 --n 4\n"
+                  "exactbloom rate --m 1e7 --k 7 --ones 5034145");
+  rate->footer("");  // not that of the program
   rate->callback([&arguments] { RunRate(arguments); });
 }
 
-void AddPlan(CLI::App& app, PlanArguments& arguments) {
+void AddPlan(CLI::App& app, ExampleHelp& help, PlanArguments& arguments) {
   CLI::App* plan = app.add_subcommand(
       "plan", "The filter for a number of keys, or for each level of a tree, by memory or by rate");
   AddKind(*plan, arguments.kind);
@@ -109,49 +132,104 @@ void AddPlan(CLI::App& app, PlanArguments& arguments) {
           "For levels: Bloom filters, as with ribbon=false, instead of Ribbon filters")
       ->needs(levels);
   AddJson(*plan, arguments.json);
-  plan->footer(
-      "Examples: exactbloom plan --keys 1e6 --fpr 0.01\n"
-      "          exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
+  help.AddExample("plan",
+                  "exactbloom plan --keys 1e6 --fpr 0.01\n"
+                  "exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
+  plan->footer("");
   plan->callback([&arguments] { RunPlan(arguments); });
 }
 
-void AddInspect(CLI::App& app, InspectArguments& arguments) {
+void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
   CLI::App* inspect = app.add_subcommand(
       "inspect",
       "The filters of a database's tables: their kind, rate, fill, and whether they are used");
   AddTables(*inspect, arguments.paths);
-  AddLookups(*inspect, arguments.lookups);
+  AddLookups(*inspect, arguments.lookups, "drawn as the stored keys are");
+  inspect
+      ->add_option("--column-family", arguments.column_family,
+                   "Only this one, with its own levels. Default: all")
+      ->type_name("NAME");
+  AddChoice(*inspect, "--sort", arguments.sort,
+            {{"name", SortKey::kName},
+             {"wasted", SortKey::kWasted},
+             {"keys", SortKey::kKeys},
+             {"bits", SortKey::kBits},
+             {"size", SortKey::kSize}},
+            "The order of column families and tables: their names, or the largest first of wasted "
+            "reads, keys, bits per key or size of filters")
+      ->type_name("KEY");
+  AddValue(*inspect, "--top", arguments.top, "Only so many column families, and tables", Count(1));
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
-  AddJson(*inspect, arguments.json);
+  auto* json = AddJson(*inspect, arguments.json);
+  auto* prometheus =
+      inspect
+          ->add_flag("--prometheus", arguments.prometheus,
+                     "Print metrics in the text format of Prometheus, at most 1,000 series")
+          ->excludes(json);
+  inspect
+      ->add_option("--html", arguments.html,
+                   "Write a page for a browser into this file: sorted runs, curves of memory "
+                   "against wasted reads, advice and warnings")
+      ->type_name("FILE")
+      ->excludes(json, prometheus);
+  help.AddExample("inspect",
+                  "exactbloom inspect /var/lib/service/db\n"
+                  "exactbloom inspect --tables --sort wasted --top 10 /var/lib/service/db");
   inspect->footer(
-      R"("given fill" is the rate of this very filter, from the bits that are set in it. "asked" counts the
-tables whose range has an absent key, and "wasted per 1,000" those of them that 1,000 lookups read.
-
-Example: exactbloom inspect --tables /var/lib/service/db)");
+      R"("wasted per 1,000" counts the tables that 1,000 lookups of absent keys read in
+vain, and "asked" those that one lookup asks. "given fill" is the rate of this
+very filter, from the bits that are set in it. Terminals of more than 80 columns
+show more columns; so does COLUMNS=200 in a pipe.)");
   inspect->callback([&arguments] { RunInspect(arguments); });
 }
 
-void AddVerify(CLI::App& app, VerifyArguments& arguments) {
+void AddWatch(CLI::App& app, ExampleHelp& help, WatchArguments& arguments) {
+  CLI::App* watch = app.add_subcommand(
+      "watch", "The wasted reads and the bits per key of a database over time, a line each");
+  AddTables(*watch, arguments.paths);
+  constexpr double kShortest = 0.1;
+  constexpr double kLongest = 1e8;  // three years
+  AddValue(*watch, "--every", arguments.interval, "Time from one look to the next. Default: 10s",
+           support::Seconds(kShortest, kLongest), "TIME");
+  AddValue(*watch, "--for", arguments.duration, "Time until the last look. Default: 1h",
+           support::Seconds(0.0, kLongest), "TIME");
+  watch->add_option("--column-family", arguments.column_family, "Only this one. Default: all")
+      ->type_name("NAME");
+  AddJson(*watch, arguments.json);
+  help.AddExample("watch", "exactbloom watch --every 10s --for 1h /var/lib/service/db");
+  watch->footer(
+      R"(Each line has the wasted reads per 1,000 lookups of absent keys at this moment,
+and their mean, least and most since the beginning. With --json each line is a
+document. Times are 10s, 5m, 1h or 7d.)");
+  watch->callback([&arguments] { RunWatch(arguments); });
+}
+
+void AddVerify(CLI::App& app, ExampleHelp& help, VerifyArguments& arguments) {
   CLI::App* verify = app.add_subcommand(
       "verify", "Check every table's filter with all keys of the table, and with absent keys");
   AddTables(*verify, arguments.paths);
-  AddValue(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
-      ->capture_default_str();
-  AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
+  auto* absent =
+      AddValue(*verify, "--absent", arguments.absent, "Absent keys to ask of each table's filter")
+          ->capture_default_str();
+  auto* seed =
+      AddValue(*verify, "--seed", arguments.seed, "Seed of the absent keys")->capture_default_str();
+  AddLookups(*verify, arguments.lookups, "drawn, --absent of them")->excludes(absent, seed);
   AddValue(*verify, "--threads", arguments.threads, "Tables to read at a time",
            Count(1, VerifyArguments::kMostThreads))
       ->capture_default_str();
   AddJson(*verify, arguments.json);
+  help.AddExample("verify",
+                  "exactbloom verify /var/lib/service/db\n"
+                  "exactbloom verify --absent 1e5 --threads 2 /var/lib/service/db");
   verify->footer(
-      R"(A key that its filter denies is a false negative: lookups do not find it. Half of the absent keys are
-present keys with one byte changed, half are random. The interval is that of the measured rate.
-
-Example: exactbloom verify /var/lib/db --absent 1e5 --threads 2)");
+      R"(A key that its filter denies is a false negative: lookups do not find it. Half
+of the absent keys are present keys with one byte changed, half are random. The
+interval is that of the measured rate.)");
   verify->callback([&arguments] { RunVerify(arguments); });
 }
 
-void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
+void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
   CLI::App* overlap = app.add_subcommand(
       "overlap", "How many keys the sorted runs share, and what a compaction would free");
   overlap
@@ -168,15 +246,15 @@ void AddOverlap(CLI::App& app, OverlapArguments& arguments) {
       ->capture_default_str();
   AddValue(*overlap, "--seed", arguments.seed, "Seed of the draws")->capture_default_str();
   AddJson(*overlap, arguments.json);
+  help.AddExample("overlap", "exactbloom overlap --pairs /var/lib/service/db");
   overlap->footer(
-      R"(Keys of each sorted run are put to the filters of newer runs. A key that one of them has is obsolete:
-compactions drop it. False positives are taken off, by the rates of the filters.
-
-Example: exactbloom overlap --pairs /var/lib/service/db)");
+      R"(Keys of each sorted run are put to the filters of newer runs. A key that one of
+them has is obsolete: compactions drop it. False positives are taken off, by the
+rates of the filters.)");
   overlap->callback([&arguments] { RunOverlap(arguments); });
 }
 
-void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
+void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
   CLI::App* advise = app.add_subcommand(
       "advise", "The best filter setting for the same memory, and what it would change");
   AddDatabase(*advise, arguments.path);
@@ -188,19 +266,21 @@ void AddAdvise(CLI::App& app, AdviseArguments& arguments) {
       ->add_option("--column-family", arguments.column_family,
                    "Only this one, with what each setting would give. Default: all")
       ->type_name("NAME");
-  AddLookups(*advise, arguments.lookups);
+  AddLookups(*advise, arguments.lookups, "drawn as the stored keys are");
   AddJson(*advise, arguments.json);
+  help.AddExample("advise",
+                  "exactbloom advise /var/lib/service/db\n"
+                  "exactbloom advise --memory 2G /var/lib/service/db");
   advise->footer(
-      R"(A lookup of an absent key wastes a read for each filter that lets the key pass. advise recommends the
-simplest setting within 2% of the best, or RocksDB's ribbonfilter within 5%, if it wastes 1.2 times fewer
-reads than the present one, both with all tables rewritten. It says how to set it, and warns of settings
-under which filters are not used.
-
-Example: exactbloom advise --memory 2G /var/lib/service/db)");
+      R"(A lookup of an absent key wastes a read for each filter that lets the key pass.
+advise recommends the simplest setting within 2% of the best, or RocksDB's
+ribbonfilter within 5%, if it wastes 1.2 times fewer reads than the present one,
+both with all tables rewritten. It says how to set it, and warns of settings
+under which filters are not used.)");
   advise->callback([&arguments] { RunAdvise(arguments); });
 }
 
-void AddCheck(CLI::App& app, CheckArguments& arguments) {
+void AddCheck(CLI::App& app, ExampleHelp& help, CheckArguments& arguments) {
   CLI::App* check = app.add_subcommand(
       "check", "Whether RocksDB understands the filter policies of an OPTIONS file");
   check->add_option("FILE", arguments.path, "An OPTIONS file, or a database")
@@ -217,47 +297,55 @@ void AddCheck(CLI::App& app, CheckArguments& arguments) {
       ->allow_extra_args(false)
       ->type_name("NAME");
   AddJson(*check, arguments.json);
+  help.AddExample("check",
+                  "exactbloom check /var/lib/service/db\n"
+                  "exactbloom check --registers OPTIONS");
   check->footer(
-      R"(RocksDB reads an OPTIONS file without an error where it does not know the filter policy, and then
-writes tables without filters. Each such line, and each that RocksDB drops or changes for another reason,
-is named here, with what was probably meant.
+      R"(RocksDB reads an OPTIONS file without an error where it does not know the filter
+policy, and then writes tables without filters. Each such line, and each that
+RocksDB ignores or changes for another reason, is named here, with what was
+probably meant.
 
 Exit status: 0, in order; 1, problems; 3, in order if the program registers
 ExactBloom's policies, which the file names, and neither --registers nor --stock
-says whether it does.
-
-Example: exactbloom check /var/lib/service/db)");
+says whether it does.)");
   check->callback([&arguments] { RunCheck(arguments); });
 }
 
 int Main(int argc, char** argv) {
   CLI::App app("Exact false-positive rates of Bloom filters, and the filters of RocksDB databases.",
                "exactbloom");
+  const auto help = std::make_shared<ExampleHelp>();
+  app.formatter(help);
   app.require_subcommand(1);
-  app.set_version_flag("--version", EXACTBLOOM_VERSION);
+  app.set_version_flag("--version", fmt::format("{} (RocksDB {})", EXACTBLOOM_VERSION,
+                                                rocksdb::GetRocksVersionAsString()));
   app.footer(R"(Begin with
-    exactbloom inspect DB           which filters the database in this directory has
+    exactbloom inspect DB           which filters this database has
     exactbloom advise DB            the best setting for the same memory
-    exactbloom SUBCOMMAND --help    the options of a subcommand, and an example
+    exactbloom SUBCOMMAND --help    an example, and the options
 
 Whole numbers may be written as 1000000 or 1e6, rates as 0.01 or 1%.
-Exit status: 0, answered; 1, answered, and something in the database is wrong; 2, the question
-has no answer or is not understood; 3, of check: right only if the program registers ExactBloom's
-policies. SIGINT and SIGTERM end it: a shell shows 130 and 143.)");
+Exit status: 0, answered; 1, answered, and something in the database is wrong;
+2, the question has no answer or is not understood; 3, of check: right only if
+the program registers ExactBloom's policies. SIGINT and SIGTERM end it: a shell
+shows 130 and 143.)");
   RateArguments rate;
   PlanArguments plan;
   InspectArguments inspect;
+  WatchArguments watch;
   VerifyArguments verify;
   OverlapArguments overlap;
   AdviseArguments advise;
   CheckArguments check;
-  AddRateOf(app, rate);
-  AddPlan(app, plan);
-  AddInspect(app, inspect);
-  AddVerify(app, verify);
-  AddOverlap(app, overlap);
-  AddAdvise(app, advise);
-  AddCheck(app, check);
+  AddRateOf(app, *help, rate);
+  AddPlan(app, *help, plan);
+  AddInspect(app, *help, inspect);
+  AddWatch(app, *help, watch);
+  AddVerify(app, *help, verify);
+  AddOverlap(app, *help, overlap);
+  AddAdvise(app, *help, advise);
+  AddCheck(app, *help, check);
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
 }
 

@@ -2,8 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
+
+#include "tool/support/number_text.h"
+#include "tool/support/terminal.h"
+#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -35,6 +42,25 @@ json InUtf8(const json& document) {
   return copy;
 }
 
+constexpr const char* kNone = "practically none";
+
+// A whole number as text.
+std::string WithCommas(const std::string& digits) {
+  const auto number = support::ReadCount(digits);
+  return number ? support::WithCommas(*number) : digits;
+}
+
+// As %g writes a number of so many digits, but all of a whole number, and without an exponent.
+std::string InDigits(double number, int digits) {
+  if (number == 0.0 || !std::isfinite(number)) return fmt::format("{:g}", number);
+  const int whole_digits = static_cast<int>(std::floor(std::log10(std::abs(number)))) + 1;
+  std::string text = fmt::format("{:.{}f}", number, std::max(0, digits - whole_digits));
+  if (text.find('.') == std::string::npos) return WithCommas(text);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string Describe(FilterKind kind) {
@@ -42,28 +68,56 @@ std::string Describe(FilterKind kind) {
 }
 
 std::string Counted(std::uint64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", support::WithCommas(count), noun, count == 1 ? "" : "s");
 }
 
 std::string FormatRate(double rate) {
-  constexpr double kLeastPercentage = 1e-4;
-  return rate >= kLeastPercentage || rate == 0.0 ? fmt::format("{:.5g}%", 100.0 * rate)
-                                                 : fmt::format("{:.4e}", rate);
+  constexpr int kDigits = 3;
+  return rate != 0.0 && rate < kPracticallyNone ? kNone : InDigits(100.0 * rate, kDigits) + "%";
 }
 
-std::string PerThousand(double reads) { return fmt::format("{:.3f}", 1000.0 * reads); }
+std::string FormatExactRate(double rate) {
+  constexpr int kDigits = 5;
+  return rate != 0.0 && rate < kPracticallyNone ? fmt::format("{:.4e}", rate)
+                                                : InDigits(100.0 * rate, kDigits) + "%";
+}
+
+std::string PerThousand(double reads) {
+  constexpr double kLeast = 0.0005;
+  const double wasted = 1000.0 * reads;
+  return wasted != 0.0 && wasted < kLeast ? "<0.001" : fmt::format("{:.3f}", wasted);
+}
+
+std::string WastedPerThousand(double reads) {
+  return reads != 0.0 && reads < kPracticallyNone ? kNone : Rounded(1000.0 * reads);
+}
+
+std::string FormatBytes(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) value /= 1024.0;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::string Capitalized(std::string text) {
+  char& first = text.front();
+  if (first >= 'a' && first <= 'z') first = static_cast<char>(first - 'a' + 'A');
+  return text;
+}
 
 std::string Rounded(double number) {
-  return number < 1000.0 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+  constexpr int kDigits = 3;
+  return InDigits(number, kDigits);
 }
 
 std::string Wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t kWidth = 80;
+  const std::size_t width = std::min(support::kUsualColumns, support::Columns());
   std::istringstream words(text);
   std::string lines;
   std::size_t used = 0;  // of the last line; 0: it has no word
   for (std::string word; words >> word;) {
-    const bool fits = used != 0 && used + 1 + word.size() <= kWidth;
+    const bool fits = used != 0 && used + 1 + word.size() <= width;
     if (used != 0) lines += fits ? " " : "\n";
     if (!fits) lines += std::string(indent, ' ');
     lines += word;
@@ -85,6 +139,16 @@ std::string ForShell(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '\'' ? "'\\''" : std::string(1, c);
   return "'" + text + "'";
+}
+
+std::string FirstOf(const std::vector<std::string>& names) {
+  return Escaped(names.front()) +
+         (names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1));
+}
+
+bool AreAlike(double reads, double others) {
+  constexpr double kAlike = 0.1;
+  return std::abs(reads - others) <= std::max(kPracticallyNone, kAlike * std::max(reads, others));
 }
 
 std::string Escaped(const std::string& bytes) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "exactbloom/layout.h"
 #include "tool/support/optional_json.h"
@@ -17,13 +18,29 @@ std::string Describe(FilterKind kind);
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);
 
-// A rate in five digits, as a percentage while that is easy to read.
+// A rate as a percentage of three digits, without an exponent; "practically none" below
+// kPracticallyNone.
 std::string FormatRate(double rate);
 
-// Reads per lookup, as reads per 1,000 lookups.
+// The same for questions about the rate itself: of five digits, and a number for every rate.
+std::string FormatExactRate(double rate);
+
+// Less is as good as none: one read in a billion lookups.
+inline constexpr double kPracticallyNone = 1e-9;
+
+// Reads per lookup, as reads per 1,000 lookups: of three decimals, for tables.
 std::string PerThousand(double reads);
 
-// Three digits, and all of a whole number, for sentences.
+// The same of three digits, for sentences; "practically none" below kPracticallyNone.
+std::string WastedPerThousand(double reads);
+
+// "5.6 MiB".
+std::string FormatBytes(std::uint64_t bytes);
+
+// With its first letter in capitals.
+std::string Capitalized(std::string text);
+
+// Three digits, and all of a whole number, for sentences. Never with an exponent.
 std::string Rounded(double number);
 
 // Prose in lines of at most 80 characters where its words allow that, with as many blanks before
@@ -38,6 +55,12 @@ std::string FileName(const std::string& path);
 
 // A path as a word of the shell: in quotes if it needs them.
 std::string ForShell(const std::string& path);
+
+// "a", or "a and 9 more", of names that are not empty; escaped.
+std::string FirstOf(const std::vector<std::string>& names);
+
+// Whether two numbers of wasted reads per lookup differ by at most 10%, or are as good as none.
+bool AreAlike(double reads, double others);
 
 // Printable characters of ASCII as they are, other bytes as \xNN.
 std::string Escaped(const std::string& bytes);

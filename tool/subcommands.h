@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugin/policy_options.h"
+#include "tool/support/key_file.h"
 
 namespace exactbloom::tool {
 
@@ -39,14 +40,38 @@ struct PlanArguments {
 };
 void RunPlan(const PlanArguments& arguments);
 
+// Absent keys from a file.
+struct Lookups {
+  support::KeyFormat format = support::KeyFormat::kText;
+  std::vector<std::string> keys;  // none: drawn
+};
+
+// What lines are sorted by: the largest first, or the names.
+enum class SortKey { kName, kWasted, kKeys, kBits, kSize };
+
 // The filters of a database's tables, and their rates.
 struct InspectArguments {
-  std::vector<std::string> paths;    // here and below: a database's directory, or table files
-  std::vector<std::string> lookups;  // absent keys; none: drawn as the stored ones
+  std::vector<std::string> paths;  // here and below: a database's directory, or table files
+  Lookups lookups;                 // drawn as the stored ones
+  std::string column_family;       // the only one; empty: all
+  SortKey sort = SortKey::kName;
+  std::optional<std::uint64_t> top;  // column families, and tables, that are shown
   bool tables = false;               // with a line per table
+  bool prometheus = false;           // its text format instead
+  std::string html;                  // the file of a page instead; empty: none
   bool json = false;
 };
 void RunInspect(const InspectArguments& arguments);
+
+// The wasted reads and the bits of a database over time, a line for each look.
+struct WatchArguments {
+  std::vector<std::string> paths;
+  std::string column_family;  // the only one; empty: all
+  double interval = 10.0;     // seconds
+  double duration = 3600.0;
+  bool json = false;
+};
+void RunWatch(const WatchArguments& arguments);
 
 // Whether every filter contains its keys and has its exact rate.
 struct VerifyArguments {
@@ -55,6 +80,7 @@ struct VerifyArguments {
   std::vector<std::string> paths;
   std::uint64_t absent = 10'000;  // keys per table
   std::uint64_t seed = 0;         // of these keys
+  Lookups lookups;                // in place of drawn ones
   int threads = 1;
   bool json = false;
 };
@@ -76,7 +102,7 @@ struct AdviseArguments {
   std::string path;
   std::optional<std::uint64_t> memory_bytes;  // of all column families
   std::string column_family;                  // the only one that is advised on; empty: all
-  std::vector<std::string> lookups;
+  Lookups lookups;
   bool json = false;
 };
 void RunAdvise(const AdviseArguments& arguments);

@@ -61,6 +61,12 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
    free(). Returns NULL and an error for a NULL database and when memory is short. */
 char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr);
 
+/* Returns the metrics of a followed database in the text format of Prometheus
+   (exactbloom/metrics.h), with those of its statistics, if it has any, and of the memory budget
+   `budget`: "" for the one without a name, NULL for none. The caller frees it with rocksdb_free()
+   or free(). Returns NULL and an error for a NULL database and when memory is short. */
+char* exactbloom_metrics(rocksdb_t* db, const char* budget, char** errptr);
+
 /* Returns what RocksDB counted in the statistics of the database (exactbloom/measured_reads.h),
    from rocksdb_options_enable_statistics() on: the lines "keys", "prefixes" and "seeks", each
    followed by " DENIED PASSED FOUND RATE", and "lookups LOOKUPS ABSENT WASTED_READS", the last as

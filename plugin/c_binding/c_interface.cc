@@ -15,6 +15,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/measured_reads.h"
 #include "exactbloom/memory_budget.h"
+#include "exactbloom/metrics.h"
 #include "exactbloom/tree_listener.h"
 #include "exactbloom/version.h"
 
@@ -120,6 +121,16 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
           *reinterpret_cast<ROCKSDB_NAMESPACE::ColumnFamilyHandle* const*>(families[i]));
     }
     return exactbloom::FollowDatabase(db->rep, handles);
+  });
+}
+
+char* exactbloom_metrics(rocksdb_t* db, const char* budget, char** errptr) {
+  return WriteLines(errptr, [&](std::ostream& lines) {
+    if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
+    std::vector<std::string> budgets;
+    if (budget != nullptr) budgets.emplace_back(budget);
+    lines << exactbloom::GetMetrics(*db->rep, budgets);
+    return Status::OK();
   });
 }
 

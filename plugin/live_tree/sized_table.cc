@@ -67,6 +67,23 @@ void AddBudget(const Budget& budget, const Share& share, Database& database, Log
       budget.name().c_str(), bound);
 }
 
+// "8,994".
+std::string WithCommas(double whole) {
+  constexpr std::size_t kGroup = 3;
+  std::string digits = Log::Format("%.0f", whole);
+  for (std::size_t i = digits.size(); i > kGroup; i -= kGroup) digits.insert(i - kGroup, ",");
+  return digits;
+}
+
+// "6 runs of 8,994 keys: 12.2 bits, Ribbon".
+std::string FormatRuns(const analysis::EqualRuns& runs, double bits_per_key) {
+  const char* const kind = runs.ribbon ? "Ribbon" : "Bloom";
+  return WithCommas(runs.count) + (runs.count == 1.0 ? " run of " : " runs of ") +
+         WithCommas(runs.keys) + " keys: " +
+         (bits_per_key < kMinBitsPerKey ? "no filter"
+                                        : Log::Format("%.3g bits, %s", bits_per_key, kind));
+}
+
 void AddShare(const Share& share, int level, Family& family, Log& log) {
   constexpr double kLoggedChange = 0.1;  // of the bits per key
   if (share.planned.empty()) return;
@@ -75,12 +92,10 @@ void AddShare(const Share& share, int level, Family& family, Log& log) {
   last = share.bits_per_key;
   std::string runs;
   for (std::size_t i = 0; i < share.runs.size(); ++i) {
-    runs += Log::Format("%s%.0f x %.0f keys %.4g", i == 0 ? "" : ", ", share.runs[i].count,
-                        share.runs[i].keys, share.planned[i]);
+    runs += (i == 0 ? "" : "; ") + FormatRuns(share.runs[i], share.planned[i]);
   }
-  log.lines.push_back(Log::Format(
-      "column family [%s]: %.4g bits per key in level %d; the plan, in bits per key: %s",
-      family.name.c_str(), share.bits_per_key, level, runs.c_str()));
+  log.lines.push_back(Log::Format("column family [%s]: level %d gets %.3g bits per key; plan: %s",
+                                  family.name.c_str(), level, share.bits_per_key, runs.c_str()));
 }
 
 }  // namespace

@@ -264,6 +264,10 @@ char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr) {
   return CallCore(&Core::sorted_runs, errptr, db);
 }
 
+char* exactbloom_metrics(rocksdb_t* db, const char* budget, char** errptr) {
+  return CallCore(&Core::metrics, errptr, db, budget);
+}
+
 char* exactbloom_measured_reads(rocksdb_t* db, char** errptr) {
   return CallCore(&Core::measured_reads, errptr, db);
 }

@@ -69,6 +69,7 @@ struct Core {
   void (*follow_database)(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
                           std::size_t count, char** errptr);
   char* (*sorted_runs)(rocksdb_t* db, char** errptr);
+  char* (*metrics)(rocksdb_t* db, const char* budget, char** errptr);
   char* (*measured_reads)(rocksdb_t* db, char** errptr);
   void (*measure_levels)(unsigned char on, char** errptr);
   char* (*measured_levels)(char** errptr);

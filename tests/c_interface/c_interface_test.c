@@ -76,6 +76,8 @@ static void test_errors(void) {
   EXPECT(has(error, "the database is NULL"), error);
   EXPECT(exactbloom_measured_reads(NULL, &error) == NULL, "reads");
   EXPECT(has(error, "the database is NULL"), error);
+  EXPECT(exactbloom_metrics(NULL, NULL, &error) == NULL, "metrics");
+  EXPECT(has(error, "the database is NULL"), error);
   free(error);
 }
 
@@ -223,6 +225,14 @@ static void test_budget(const char* directory) {
   use = exactbloom_memory_budget_use("of_c", &error);
   EXPECT(has(use, "bound 6\nused ") && has(use, " 1 default "), use);
   rocksdb_free(use);
+  char* metrics = exactbloom_metrics(db, "of_c", &error);
+  EXPECT(error == NULL, error);
+  EXPECT(has(metrics, "\nexactbloom_memory_budget_bound_bytes{budget=\"of_c\"} 6\n"), metrics);
+  EXPECT(has(metrics, ",column_family=\"default\"} 1\n"), metrics);
+  rocksdb_free(metrics);
+  metrics = exactbloom_metrics(db, NULL, &error);
+  EXPECT(!has(metrics, "memory_budget"), metrics);
+  rocksdb_free(metrics);
   rocksdb_close(db);
   rocksdb_options_destroy(options);
 }

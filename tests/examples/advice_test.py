@@ -71,7 +71,7 @@ class Advice:
         self.code = self.block("In C++:")
         self.options = self.block("Replace the lines of these names, since RocksDB keeps the first of two:")
         self.rewrite = self.block("To rewrite all, in the program (docs/operations.md, Replacing filters):")
-        self.preload = self.block("Or by preloading, for all column families of a program with a shared librocksdb.so:")
+        self.preload = self.block("Or by preloading, for all column families of a program that has a shared\nlibrocksdb.so:")
 
     def block(self, heading):
         found = re.search("^" + re.escape(heading) + r"\n((?:  .*\n)+)", self.text, re.MULTILINE)
@@ -131,8 +131,8 @@ class AdviceTest(unittest.TestCase):
     def test_preloading(self):
         advice = self.grow("fillrandom")
         line = advice.preload.replace("/usr/local/lib", str(package.parent.parent))
-        self.assertIn(" PROGRAM\n", line)
-        self.run_command(line.replace(" PROGRAM\n", " db_bench --db=DB --use_existing_db --num=60000 --benchmarks=overwrite,compact"))
+        self.assertIn("\nPROGRAM\n", line)
+        self.run_command(line.replace("\nPROGRAM\n", "\ndb_bench --db=DB --use_existing_db --num=60000 --benchmarks=overwrite,compact"))
         self.assertLessEqual(self.filters("DB"), OURS)
 
     def test_options_of_a_program_that_registers_the_names(self):

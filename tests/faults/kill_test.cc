@@ -236,7 +236,7 @@ Notes RunUntilKilled(const Mission& mission) {
 std::uint64_t VerifyFilters(const std::string& directory) {
   std::uint64_t keys = 0;
   for (const tool::TableLocation& table : tool::ListTables({directory}).tables) {
-    const tool::TableVerification result = tool::VerifyTable(table, 0, 0);
+    const tool::TableVerification result = tool::VerifyTable(table, {});
     EXPECT_TRUE(result.status.ok()) << table.path << ": " << result.status.ToString();
     EXPECT_EQ(result.false_negatives, 0U) << table.path;
     EXPECT_EQ(result.unchecked, "") << table.path;

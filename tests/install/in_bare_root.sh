@@ -22,7 +22,7 @@ EXACTBLOOM_POLICY=classic_bloom:10 LD_PRELOAD=$object \
 stopped=$(sed -n 's/^rocksdb.bloom.filter.useful COUNT : //p' log)
 [ "$stopped" -ge 19700 ] || fail "the filters stopped $stopped of 20000 absent keys"
 exactbloom inspect database >log
-grep -q '; 1 of 1 tables filter; 10\.0' log || { cat log; fail "inspect does not find the filter"; }
+grep -q '; the only table has a working filter\.' log || { cat log; fail "inspect does not find the filter"; }
 echo "bare_root_test: db_bench of rocksdb-tools: the filters stopped $stopped of 20000 absent keys"
 
 # The development package brings what compiling needs, but a compiler.

@@ -15,7 +15,7 @@ MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is of analysis.
 PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "filter_sets.h": "sets",
-          "measured_reads.h": "plugin", "memory_budget.h": "plugin", "ribbon_filter.h": "filter", "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
+          "measured_reads.h": "plugin", "memory_budget.h": "plugin", "metrics.h": "plugin", "ribbon_filter.h": "filter", "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
     ("analysis", ["src/analysis"], []),

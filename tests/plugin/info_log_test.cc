@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ std::vector<std::string> Announced(const PolicyOptions& options,
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
   std::vector<std::string> lines = LinesOfTheLog(directory.path("db"));
   const auto is_division = [](const std::string& line) {
-    return line.find("; the plan, ") != std::string::npos;
+    return line.find("; plan: ") != std::string::npos;
   };
   lines.erase(std::remove_if(lines.begin(), lines.end(), is_division), lines.end());
   return lines;
@@ -83,6 +84,22 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
       Announced(PolicyKind::kExactBloom, table_options),
       lines("exactbloom:10",
             "12 bytes per key of a partition besides the filter, charged to the block cache"));
+}
+
+TEST(InfoLog, SaysWhatEachSortedRunWouldGet) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  options.listeners = {NewTreeListener()};
+  const Database db = Open(options, directory.path("db"));
+  PutAndFlush(*db, 20'000);
+  for (int run = 0; run < 2; ++run) PutAndFlush(*db, 1000);
+  std::string plans;
+  for (const std::string& line : LinesOfTheLog(directory.path("db"))) plans += line + "\n";
+  EXPECT_TRUE(std::regex_search(
+      plans, std::regex(R"(\[default\]: level 0 gets 1\d(\.\d)? bits per key; plan: )"
+                        R"(1 run of 20,000 keys: \d+(\.\d+)? bits, Ribbon; )"
+                        R"(1 run of 1,000 keys: 1\d(\.\d)? bits, Ribbon\n)")))
+      << plans;
 }
 
 TEST(InfoLog, NamesTheWayBackWhenADatabaseIsFollowed) {

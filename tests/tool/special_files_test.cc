@@ -222,7 +222,7 @@ TEST_F(SpecialFile, GivesKeysIfItIsAPipe) {
                     fifo, db)}) {
     SCOPED_TRACE(command);
     const Outcome outcome =
-        testing::RunCommand(fmt::format("{} bash -c '{}'", kTimeLimit, command));
+        testing::RunCommand(fmt::format("COLUMNS=200 {} bash -c '{}'", kTimeLimit, command));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_TRUE(Mentions(outcome.out, "1.00")) << "asked";
   }
@@ -233,7 +233,7 @@ TEST_F(SpecialFile, GivesKeysWithinABound) {
   const std::string path = fmt::format("/dev/fd/{}", fileno(endless.get()));
   constexpr std::size_t kBytes = 1 << 20;
   try {
-    support::ReadKeyFile(path, kBytes);
+    support::ReadKeyFile(path, support::KeyFormat::kText, kBytes);
     FAIL() << "the pipe ended";
   } catch (const support::InputError& error) {
     EXPECT_TRUE(Mentions(error.what(), path + " has too many keys"));
@@ -260,7 +260,7 @@ TEST_F(SpecialFile, IsABlockThatClaimsMoreThanTheTable) {
 // A new subcommand has to be added above, unless it reads no file.
 TEST_F(SpecialFile, IsTriedWithEachSubcommand) {
   EXPECT_EQ(testing::Subcommands(), (std::set<std::string>{"advise", "check", "inspect", "overlap",
-                                                           "plan", "rate", "verify"}));
+                                                           "plan", "rate", "verify", "watch"}));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
   EXPECT_LT(by_rate.at("bits_per_key"), 7.5);
   for (const char* size : {"--memory 5000000000", "--bits-per-key 20"}) {
     const testing::Outcome large =
-        AskTool(fmt::format("plan --keys 2e9 {} --kind exact_ribbon", size));
+        testing::AskTool(fmt::format("plan --keys 2e9 {} --kind exact_ribbon", size));
     EXPECT_EQ(large.status, 2) << size;
     EXPECT_TRUE(Mentions(large.err, "cannot hold a filter of 2000000000 keys")) << large.err;
   }

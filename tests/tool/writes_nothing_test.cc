@@ -85,6 +85,7 @@ class WritesNothing : public ::testing::Test {
             "inspect " + table,
             "inspect " + db + " " + directory_.path("logs"),
             "inspect --lookups " + options + " " + db,
+            "watch --every 0.1s --for 0.2s " + db,
             "verify " + db,
             "verify --absent 1e3 --threads 2 --json " + db,
             "verify " + table,

@@ -298,7 +298,7 @@ TEST_F(TreeListener, EachOpenedDatabaseLogsItsFilters) {
       PutAndFlush(*db, kKeys, "value", i * kKeys);
       const std::string log = ReadLog(directory.path("db"));
       EXPECT_NE(log.find(", kernel "), std::string::npos);
-      EXPECT_EQ(log.find("the plan, in bits per key") != std::string::npos, policy == policies[0]);
+      EXPECT_EQ(log.find(" bits per key; plan: ") != std::string::npos, policy == policies[0]);
     }
   }
 }

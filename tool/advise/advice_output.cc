@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -10,12 +11,14 @@
 #include "plugin/policy_options.h"
 #include "tool/database/database_options.h"
 #include "tool/output.h"
+#include "tool/support/terminal.h"
 #include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
 
 using nlohmann::json;
+using support::Style;
 
 std::string Indented(const std::string& lines) {
   std::istringstream stream(lines);
@@ -31,17 +34,20 @@ std::string FormatPresent(const FamilyAdvice& family) {
                            "key)"
                          : "";
   return fmt::format(
-      "\nColumn family {}: {}{}\n"
-      "{} keys in {}; the filters take {} bytes, and a lookup of an absent key wastes {} reads "
-      "per 1,000.\n",
-      family.tree.column_family, family.policy, note, family.tree.Keys(),
-      Counted(family.tree.Runs(), "sorted run"), now.bytes, Rounded(1000.0 * now.wasted_reads));
+      "\n{}{} in {}; the filters take {}.\n"
+      "Wasted reads per 1,000 lookups of absent keys: {}.\n",
+      Wrapped(fmt::format("Column family {}: {}{}", Escaped(family.tree.column_family),
+                          family.policy, note)),
+      Counted(family.tree.Keys(), "key"), Counted(family.tree.Runs(), "sorted run"),
+      FormatBytes(now.bytes), WastedPerThousand(now.wasted_reads));
 }
 
 std::string FormatCandidates(const FamilyAdvice& family) {
-  support::TextTable table({"setting", "filter bytes", "wasted per 1,000", "bytes to build"});
+  support::TextTable table({"setting", "filter size", "wasted per 1,000", "memory to build"},
+                           {0, 1, 0, 2});
   const auto add = [&table](const std::string& setting, const FilterSums& filters) {
-    table.AddRow({setting, filters.bytes, PerThousand(filters.wasted_reads), filters.build_bytes});
+    table.AddRow({setting, FormatBytes(filters.bytes), PerThousand(filters.wasted_reads),
+                  FormatBytes(filters.build_bytes)});
   };
   add("  as it is now", family.tree.Now());
   if (family.rewritten) add("  the present setting, rewritten", family.rewritten->filters);
@@ -50,9 +56,9 @@ std::string FormatCandidates(const FamilyAdvice& family) {
     add((family.best == i ? "* " : "  ") + candidate.policy, candidate.filters);
   }
   std::string text = fmt::format(
-      "\nWhat settings give if all tables are rewritten now, in at most {} bytes and\n"
+      "\nWhat settings give if all tables are rewritten now, in at most {} and\n"
       "{:g} bits per key:\n\n{}",
-      family.memory, kMostAdvisedBits, table.Format());
+      FormatBytes(family.memory), kMostAdvisedBits, table.Format(support::Columns()));
   if (!family.rewritten) {
     text += "\n" + Wrapped(fmt::format(
                        "Not known is what the present setting gives to rewritten tables: {}. It is "
@@ -82,8 +88,8 @@ std::string FormatGain(const FamilyAdvice& family) {
 
 std::string FormatChange(const FamilyAdvice& family) {
   if (family.compacts) {
-    return fmt::format("\nAdvice: keep {}, and compact\nRewritten, the tables waste {} than now.\n",
-                       family.policy,
+    return fmt::format("\n{} keep {}, and compact\nRewritten, the tables waste {} than now.\n",
+                       support::Styled("Advice:", Style::kGood), family.policy,
                        TimesFewer(family.tree.Now().wasted_reads, family.Then().wasted_reads));
   }
   const TreePlan* best = family.Best();
@@ -92,7 +98,8 @@ std::string FormatChange(const FamilyAdvice& family) {
                        kLeastGain);
   }
   return fmt::format(
-      "\nAdvice: {}\n{}\nIf all tables were written now:\n\n{}", best->policy,
+      "\n{} {}\n{}\nIf all tables were written now:\n\n{}",
+      support::Styled("Advice:", Style::kGood), best->policy,
       Wrapped(fmt::format("It wastes {}, and is the simplest setting within {:g}% of the best{}.",
                           FormatGain(family),
                           100.0 * (best->ribbonfilter ? kLibraryGain : kWorthwhileGain),
@@ -106,27 +113,92 @@ std::string FormatRefusal(const FamilyAdvice& family) {
          (family.remedy.empty() ? "" : Wrapped(fmt::format("To do: {}.", family.remedy)));
 }
 
-std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
-  support::TextTable table({"column family", "keys", "sorted runs", "filter bytes",
-                            "wasted per 1,000: now", "rewritten", "then", "setting now", "advice"});
-  std::string refusals;
+std::string ShortAdvice(const FamilyAdvice& family) {
+  if (family.best) return family.Best()->policy;
+  if (family.compacts) return "keep it, compact";
+  return family.refusal.empty() ? "keep it" : "none: see below";
+}
+
+// Column families in one line of the table.
+using EqualFamilies = std::vector<const FamilyAdvice*>;
+
+std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families) {
+  std::vector<EqualFamilies> groups;
   for (const FamilyAdvice& family : families) {
-    const FilterSums now = family.tree.Now();
-    const std::string advice = family.best               ? family.Best()->policy
-                               : family.compacts         ? "keep it, compact"
-                               : !family.refusal.empty() ? "none: see below"
-                                                         : "keep it";
-    table.AddRow({family.tree.column_family, family.tree.Keys(), family.tree.Runs(), now.bytes,
-                  PerThousand(now.wasted_reads),
-                  family.rewritten ? PerThousand(family.rewritten->filters.wasted_reads) : "-",
-                  PerThousand(family.Then().wasted_reads), family.policy, advice});
-    if (!family.refusal.empty()) refusals += FormatRefusal(family);
+    const auto is_alike = [&](const EqualFamilies& group) {
+      const FamilyAdvice& first = *group.front();
+      return first.policy == family.policy && ShortAdvice(first) == ShortAdvice(family) &&
+             AreAlike(first.tree.Now().wasted_reads, family.tree.Now().wasted_reads) &&
+             AreAlike(first.Then().wasted_reads, family.Then().wasted_reads);
+    };
+    const auto group = std::find_if(groups.begin(), groups.end(), is_alike);
+    if (group == groups.end()) {
+      groups.push_back({&family});
+    } else {
+      group->push_back(&family);
+    }
   }
-  return fmt::format(
-      "\n{}\n\"rewritten\" is with the present setting. advise --column-family NAME shows what "
-      "other\n"
-      "settings would give.\n{}",
-      table.Format(), refusals);
+  return groups;
+}
+
+// Keys, sorted runs and bytes are sums, wasted reads means.
+support::Cells CellsOf(const EqualFamilies& group) {
+  std::vector<std::string> names;
+  std::uint64_t keys = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t bytes = 0;
+  double now = 0.0;
+  double rewritten = 0.0;
+  double then = 0.0;
+  bool is_known = true;
+  for (const FamilyAdvice* member : group) {
+    names.push_back(member->tree.column_family);
+    keys += member->tree.Keys();
+    runs += member->tree.Runs();
+    bytes += member->tree.Now().bytes;
+    now += member->tree.Now().wasted_reads;
+    is_known = is_known && member->rewritten;
+    if (is_known) rewritten += member->rewritten->filters.wasted_reads;
+    then += member->Then().wasted_reads;
+  }
+  const auto mean = [&](double sum) {
+    return PerThousand(sum / static_cast<double>(group.size()));
+  };
+  return {FirstOf(names),
+          keys,
+          runs,
+          FormatBytes(bytes),
+          mean(now),
+          is_known ? mean(rewritten) : "-",
+          mean(then),
+          group.front()->policy,
+          ShortAdvice(*group.front())};
+}
+
+std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
+  support::TextTable table({"column family", "keys", "sorted runs", "filter size", "wasted now",
+                            "rewritten", "then", "setting now", "advice"},
+                           {0, 3, 6, 5, 1, 4, 0, 2, 0});
+  std::string refusals;
+  for (const EqualFamilies& group : GroupsOf(families)) {
+    table.AddRow(CellsOf(group));
+    for (const FamilyAdvice* member : group) {
+      if (!member->refusal.empty()) refusals += FormatRefusal(*member);
+    }
+  }
+  return fmt::format("\nWasted reads per 1,000 lookups of absent keys:\n\n{}\n{}{}",
+                     table.Format(support::Columns()),
+                     Wrapped("advise --column-family NAME shows what other settings would give."),
+                     refusals);
+}
+
+// The names as comments in C++.
+std::string Commented(const std::vector<std::string>& names) {
+  constexpr std::size_t kMargin = 5;  // "  // "
+  std::istringstream lines(Wrapped(fmt::format("{}", fmt::join(names, ", ")), kMargin));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) text += "  // " + line.substr(kMargin) + "\n";
+  return text;
 }
 
 // The ways to set what is advised to column families, of RocksDB's policy or of ours, each line
@@ -155,7 +227,7 @@ class Ways {
     for (const auto& [line, names] : code_) {
       const bool is_for_all = names.size() == families_;
       if (families_ > 1 && is_for_all) text += "  // each column family\n";
-      if (!is_for_all) text += fmt::format("  // {}\n", fmt::join(names, ", "));
+      if (!is_for_all) text += Commented(names);
       text += Indented(line);
     }
     return text;
@@ -166,8 +238,9 @@ class Ways {
       return "\nPreloading gives one setting to all column families, so it cannot set these.\n";
     }
     return fmt::format(
-        "\nOr by preloading, for all column families of a program with a shared librocksdb.so:\n"
-        "  EXACTBLOOM_POLICY={} LD_PRELOAD={} PROGRAM\n",
+        "\nOr by preloading, for all column families of a program that has a shared\n"
+        "librocksdb.so:\n"
+        "  EXACTBLOOM_POLICY={} \\\n  LD_PRELOAD={} \\\n  PROGRAM\n",
         ForShell(*policies_.begin()), EXACTBLOOM_PRELOADED_OBJECT);
   }
 
@@ -201,7 +274,7 @@ std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
     if (best == nullptr) continue;
     changes = true;
     has_ribbon = has_ribbon || best->ribbonfilter || HasRibbon(best->options);
-    leaves_library = leaves_library || best->ribbonfilter;
+    leaves_library = leaves_library || (best->ribbonfilter && family.has_our_filters);
   }
   if (!changes && !compacts) return "";
   std::string text;
@@ -210,14 +283,20 @@ std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
   }
   text += Ways(families, /*ribbonfilter=*/true).Format();
   text += Ways(families, /*ribbonfilter=*/false).Format();
-  if (changes) text += "\nNew tables get these filters, present tables when they are rewritten.";
+  if (changes) {
+    text +=
+        "\nNew tables get these filters; existing tables keep their old filters until they\nare "
+        "rewritten.";
+  }
   text +=
       "\nTo rewrite all, in the program (docs/operations.md, Replacing filters):\n"
       "  rocksdb::CompactRangeOptions all;\n"
       "  all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;\n"
       "  rocksdb::Status status = db->CompactRange(all, family, nullptr, nullptr);\n";
   if (leaves_library) {
-    text += "Until then any filters of ExactBloom let every key pass without the library.\n";
+    text += Wrapped(
+        "Until then the program needs the library: without it the present filters of ExactBloom "
+        "let every key pass.");
   }
   return text;
 }
@@ -256,7 +335,7 @@ std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
   }
   std::string text;
   for (const auto& [seen, names] : texts) {
-    text += fmt::format("\nWarning: {}\n{}", fmt::join(names, ", "), seen);
+    text += "\n" + Wrapped(fmt::format("Warning: {}", fmt::join(names, ", "))) + seen;
   }
   return text;
 }
@@ -265,25 +344,23 @@ std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
 std::string FormatWorth(const Advice& advice) {
   const InfoLog& log = advice.log;
   if (log.seconds == 0.0 || log.lookups == 0) return "";
-  std::string text = fmt::format(
-      "\nThe LOG counts {} lookups in {:.0f} seconds; filters let {} tables pass in vain, {} per "
-      "second.\n",
-      log.lookups, log.seconds, log.passed_in_vain,
-      Rounded(static_cast<double>(log.passed_in_vain) / log.seconds));
+  const std::string text =
+      "\n" + Wrapped(fmt::format("The LOG counts {} in {:.0f} seconds; filters let {} pass in "
+                                 "vain, {} per second.",
+                                 Counted(log.lookups, "lookup"), log.seconds,
+                                 Counted(log.passed_in_vain, "table"),
+                                 Rounded(static_cast<double>(log.passed_in_vain) / log.seconds)));
   const double saved = SavedTableReads(advice);
   if (saved <= 0.0) return text;
   if (const auto missed = MissedBlocks(log)) {
-    return text +
-           fmt::format(
-               "The block cache lacked {:.3g}% of the data blocks, so the advice saves about "
-               "{} reads of files per second.\n",
-               100.0 * *missed, Rounded(saved * *missed));
+    return text + Wrapped(fmt::format("The block cache lacked {} of the data blocks, so the advice "
+                                      "saves about {} reads of files per second.",
+                                      FormatRate(*missed), Rounded(saved * *missed)));
   }
-  return text +
-         fmt::format(
-             "The advice saves at least {} reads of tables per second, which the block cache "
-             "may answer: the LOG does not count its misses.\n",
-             Rounded(saved));
+  return text + Wrapped(fmt::format("The advice saves at least {} reads of tables per second, "
+                                    "which the block cache may answer: the LOG does not count its "
+                                    "misses.",
+                                    Rounded(saved)));
 }
 
 json SumsJson(const std::string& policy, const FilterSums& filters) {
@@ -322,10 +399,11 @@ json FamilyJson(const FamilyAdvice& family) {
 }  // namespace
 
 std::string FormatAdvice(const Advice& advice) {
-  std::string text = advice.options_file.empty()
-                         ? fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}\n",
-                                       advice.no_options_reason)
-                         : fmt::format("Options: {}\n", ForShell(advice.options_file));
+  std::string text =
+      advice.options_file.empty()
+          ? Wrapped(fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}",
+                                advice.no_options_reason))
+          : fmt::format("Options: {}\n", ForShell(advice.options_file));
   if (advice.families.size() == 1) {
     const FamilyAdvice& family = advice.families.front();
     text += FormatPresent(family);

@@ -69,6 +69,14 @@ bool HasOtherFilters(const FamilyAdvice& advice, const FamilyOptions& options,
       });
 }
 
+bool HasOurFilters(const std::string& column_family, const Inspection& inspection) {
+  const auto is_ours = [&](const TableReport& table) {
+    return table.filter.column_family == column_family && table.HasFilter() &&
+           IsOurs(table.filter.family);
+  };
+  return std::any_of(inspection.tables.begin(), inspection.tables.end(), is_ours);
+}
+
 // The share of the column family in --memory, by keys; otherwise the bytes of filters of the
 // present setting, of the present filters where those are not known, or of the default size if
 // there are none.
@@ -111,6 +119,7 @@ FamilyAdvice AdviseFamily(const Tree& tree, const std::vector<Tree>& trees,
   advice.tree = tree;
   advice.policy = PolicyNow(options);
   advice.warnings = WarningsOf(tree.column_family, inspection, log);
+  advice.has_our_filters = HasOurFilters(tree.column_family, inspection);
   if (tree.FiltersNoKey()) {
     advice.refusal =
         fmt::format("no key is in any filter, since whole_key_filtering=false and {}",
@@ -196,11 +205,12 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
       const auto& others = inspection.options->listeners;
       listeners.insert(listeners.begin(), others.begin(), others.end());
     }
-    advice->listener_lines = fmt::format(
-        "[DBOptions]\n{}  listeners={}\n",
-        listeners.size() == 1 ? ""
-                              : "  # RocksDB drops those that the program has not registered.\n",
-        fmt::join(listeners, ":"));
+    advice->listener_lines =
+        fmt::format("[DBOptions]\n{}  listeners={}\n",
+                    listeners.size() == 1
+                        ? ""
+                        : "  # RocksDB ignores listeners that the program did not register.\n",
+                    fmt::join(listeners, ":"));
   }
   advice->options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                                       advice->tree.column_family, best.policy);
@@ -210,9 +220,10 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
       best.ribbonfilter
           ? fmt::format(
                 "table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy({:g}, -1));\n"
-                "{}.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));",
+                "{}.table_factory.reset(\n"
+                "    rocksdb::NewBlockBasedTableFactory(table_options));",
                 best.options.bits_per_key, options)
-          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy({}, \"{}\");",
+          : fmt::format("rocksdb::Status status = exactbloom::SetFilterPolicy(\n    {}, \"{}\");",
                         has_families ? "&db_options, &family_options" : "&options", best.policy);
 }
 
@@ -246,11 +257,9 @@ std::vector<std::string> LeftOut(const Inspection& inspection, const InfoLog& lo
   return left_out;
 }
 
-Advice Advise(const AdviseArguments& arguments) {
-  const Inspection inspection = Inspect({arguments.path}, arguments.lookups);
-  if (inspection.database.empty()) {
-    throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
-  }
+}  // namespace
+
+Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) {
   Advice advice;
   advice.database = inspection.database;
   advice.no_options_reason = inspection.no_options_reason;
@@ -259,8 +268,21 @@ Advice Advise(const AdviseArguments& arguments) {
   advice.log = ReadInfoLog(advice.database);
   advice.families = AdviseFamilies(arguments, inspection, advice.log);
   advice.left_out = LeftOut(inspection, advice.log);
+  return advice;
+}
+
+namespace {
+
+Advice Advise(const AdviseArguments& arguments) {
+  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys);
+  if (inspection.database.empty()) {
+    throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
+  }
+  Advice advice = AdviseOn(inspection, arguments);
   if (advice.families.empty() && advice.unreadable == 0) {
-    throw InputError(fmt::format("{} has no keys in tables yet", advice.database));
+    throw InputError(inspection.tables.empty()
+                         ? WhyNoTables(advice.database)
+                         : fmt::format("{} has no keys in tables yet", advice.database));
   }
   if (const std::string& name = arguments.column_family; !name.empty()) {
     advice.families.erase(std::remove_if(advice.families.begin(), advice.families.end(),

@@ -80,6 +80,7 @@ struct FamilyAdvice {
   std::optional<TreePlan> rewritten;  // what it gives if all tables are written anew,
   std::string unpredictable;          // or why that is not known
   bool has_other_filters = false;     // the tables, than the present setting gives
+  bool has_our_filters = false;       // ExactBloom's, which need the library
   std::uint64_t memory = 0;           // the most bytes
   std::vector<TreePlan> candidates;
   std::optional<std::size_t> best;  // none: no candidate is better by kLeastGain
@@ -114,6 +115,10 @@ struct Advice {
   std::vector<std::string> left_out;  // what could not be read
   InfoLog log;
 };
+
+// Returns the advice for all column families of an inspected database; no families if it has no
+// keys in tables.
+Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments);
 
 std::string FormatAdvice(const Advice& advice);
 nlohmann::json ToJson(const Advice& advice);

@@ -5,6 +5,7 @@
 
 #include "advise.h"
 #include "plugin/policy_options.h"
+#include "tool/output.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -64,6 +65,16 @@ std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& bas
   return kinds;
 }
 
+// Whether any lookup asks a table of it.
+bool IsAsked(const Tree& tree) {
+  for (const auto& [level, groups] : tree.levels) {
+    for (const TableGroup& group : groups) {
+      if (group.asked > 0.0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base,
@@ -84,12 +95,17 @@ std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base
 }
 
 std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory) {
+  if (!IsAsked(tree)) {
+    return fmt::format(
+        "no lookup asks a table of column family {}: the keys are outside of the ranges of all its "
+        "tables",
+        tree.column_family);
+  }
   constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 52;
   if (!FindCandidates(tree, base, kUnlimited).empty()) {
     return fmt::format(
-        "the memory is too small for a filter of the {} keys of column family {}, whose share is "
-        "{} bytes",
-        tree.Keys(), tree.column_family, memory);
+        "the memory is too small for a filter of the {} of column family {}, whose share is {}",
+        Counted(tree.Keys(), "key"), tree.column_family, FormatBytes(memory));
   }
   if (tree.optimizes_for_hits) {
     return fmt::format(
@@ -97,11 +113,8 @@ std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::ui
         "optimize_filters_for_hits leaves without filters",
         tree.column_family);
   }
-  if (HasBudget(base)) {
-    return fmt::format("the memory budget of column family {} is too small for a filter: {} bytes",
-                       tree.column_family, BytesOfBudget(base));
-  }
-  return fmt::format("no lookup asks a table of column family {}", tree.column_family);
+  return fmt::format("the memory budget of column family {} is too small for a filter: {}",
+                     tree.column_family, FormatBytes(BytesOfBudget(base)));
 }
 
 std::size_t Choose(const std::vector<TreePlan>& candidates) {

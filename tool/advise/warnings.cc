@@ -165,23 +165,21 @@ class FamilyWarnings {
       if (is_cached && shares) held += report.filter.bytes;
     }
     if (cache.capacity != 0 && held > cache.capacity) {
-      Warn(
-          "filters_exceed_cache",
-          fmt::format("the block cache of {} bytes holds the filters, which take {} bytes, so that "
-                      "lookups read filters",
-                      cache.capacity, held),
-          "make it larger than filters, indexes and the data that is often read, or unset "
-          "cache_index_and_filter_blocks");
+      Warn("filters_exceed_cache",
+           fmt::format("the block cache of {} holds the filters, which take {}, so that lookups "
+                       "read filters",
+                       FormatBytes(cache.capacity), FormatBytes(held)),
+           "make it larger than filters, indexes and the data that is often read, or unset "
+           "cache_index_and_filter_blocks");
     }
     const std::uint64_t shard = cache.capacity >> std::clamp(cache.shard_bits, 0, 20);
     if (cache.capacity != 0 && largest > shard) {
-      Warn(
-          "filter_exceeds_shard",
-          fmt::format("the largest filter has {} bytes, and a shard of the block cache {}: it does "
-                      "not stay in the cache",
-                      largest, shard),
-          "partition the filters (partition_filters, kTwoLevelIndexSearch), or make the cache "
-          "larger or its num_shard_bits smaller");
+      Warn("filter_exceeds_shard",
+           fmt::format("the largest filter has {}, and a shard of the block cache {}: it does not "
+                       "stay in the cache",
+                       FormatBytes(largest), FormatBytes(shard)),
+           "partition the filters (partition_filters, kTwoLevelIndexSearch), or make the cache "
+           "larger or its num_shard_bits smaller");
     }
     const rocksdb::PinningTier tier = table->partition_filters
                                           ? table->metadata_cache_options.partition_pinning
@@ -191,9 +189,9 @@ class FamilyWarnings {
                                : tier != rocksdb::PinningTier::kNone;
     if (is_pinned) return;
     Warn("level0_not_pinned",
-         fmt::format("the filters of level 0, {} bytes now, are in the block cache and not pinned: "
-                     "data can displace them, and every lookup asks them",
-                     in_level0),
+         fmt::format("the filters of level 0, {} now, are in the block cache and not pinned: data "
+                     "can displace them, and every lookup asks them",
+                     FormatBytes(in_level0)),
          "set pin_l0_filter_and_index_blocks_in_cache=true");
   }
 

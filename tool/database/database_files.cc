@@ -11,6 +11,7 @@
 
 #include "tool/files/manifest.h"
 #include "tool/files/regular_files.h"
+#include "tool/output.h"
 #include "tool/support/errors.h"
 
 namespace exactbloom::tool {
@@ -84,6 +85,24 @@ TableListing ListTables(const std::vector<std::string>& paths) {
   if (directories == 0) return listing;
   if (directories == paths.size()) return ListDatabase(paths);
   throw support::InputError("directories and files: give one database, or table files");
+}
+
+std::string WhyNoTables(const std::string& database) {
+  std::uint64_t log_bytes = 0;
+  std::error_code error;
+  for (fs::directory_iterator file(database, error), end; !error && file != end;
+       file.increment(error)) {
+    std::error_code no_size;
+    const std::uint64_t bytes =
+        file->path().extension() == ".log" ? file->file_size(no_size) : std::uint64_t{0};
+    if (!no_size) log_bytes += bytes;
+  }
+  return log_bytes != 0
+             ? fmt::format(
+                   "{} has no tables yet: its data are in its log, {}, and have no filters until "
+                   "they are flushed",
+                   database, FormatBytes(log_bytes))
+             : fmt::format("{} has no tables, and no data in a log of its directory", database);
 }
 
 std::string Describe(const rocksdb::Status& status) {

@@ -38,6 +38,10 @@ struct TableListing {
 // Throws support::InputError if there is no database, or its MANIFEST cannot be read.
 TableListing ListTables(const std::vector<std::string>& paths);
 
+// Returns, for a database without tables, where its data are, as a sentence: in its log, if that has
+// any bytes.
+std::string WhyNoTables(const std::string& database);
+
 // The message of a status on one line, such as "corruption: ...".
 std::string Describe(const rocksdb::Status& status);
 

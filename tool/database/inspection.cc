@@ -1,11 +1,14 @@
 #include "inspection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include "database_files.h"
 #include "key_ranges.h"
+#include "tool/support/errors.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -66,6 +69,19 @@ void JudgeUse(Inspection& inspection) {
   }
 }
 
+void KeepOnly(const std::string& family, Inspection& inspection) {
+  std::vector<TableReport>& tables = inspection.tables;
+  tables.erase(std::remove_if(
+                   tables.begin(), tables.end(),
+                   [&](const TableReport& table) { return table.filter.column_family != family; }),
+               tables.end());
+  if (tables.empty()) {
+    throw support::InputError(
+        fmt::format("{} has no tables of column family {}",
+                    inspection.database.empty() ? "the list" : inspection.database, family));
+  }
+}
+
 }  // namespace
 
 void FilterSummary::Add(const TableReport& table) {
@@ -91,7 +107,28 @@ void FilterSummary::Add(const TableReport& table) {
   wasted_reads += table.asked * table.PassRate();
 }
 
-Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups) {
+void FilterSummary::Add(const FilterSummary& other) {
+  tables += other.tables;
+  unreadable += other.unreadable;
+  filtering += other.filtering;
+  without_keys += other.without_keys;
+  with_empty_partitions += other.with_empty_partitions;
+  for (const auto& [name, count] : other.families) families[name] += count;
+  file_bytes += other.file_bytes;
+  entries += other.entries;
+  filter_bytes += other.filter_bytes;
+  build_bytes = std::max(build_bytes, other.build_bytes);
+  keys += other.keys;
+  bits += other.bits;
+  fill.Add(other.fill);
+  exact_rate.Add(other.exact_rate);
+  fill_rate.Add(other.fill_rate);
+  asked += other.asked;
+  wasted_reads += other.wasted_reads;
+}
+
+Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups,
+                   const std::string& family) {
   Inspection inspection;
   TableReader reader;
   const auto read = ReadTables<TableReport>(
@@ -106,8 +143,16 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
     LoadOptions(inspection);
   }
   JudgeUse(inspection);
+  if (!family.empty()) KeepOnly(family, inspection);
   Summarize(inspection);
   return inspection;
+}
+
+double MeanWastedReads(const Inspection& inspection) {
+  if (inspection.families.empty()) return 0.0;
+  double sum = 0.0;
+  for (const auto& [name, family] : inspection.families) sum += family.wasted_reads;
+  return sum / static_cast<double>(inspection.families.size());
 }
 
 const FamilyOptions* Inspection::OptionsOf(const std::string& column_family) const {

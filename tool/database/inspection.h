@@ -20,6 +20,10 @@ class Mean {
     weights_ += weight;
     sum_ += weight * *value;
   }
+  void Add(const Mean& other) {
+    weights_ += other.weights_;
+    sum_ += other.sum_;
+  }
   std::optional<double> Value() const {
     return weights_ > 0.0 ? std::optional(sum_ / weights_) : std::nullopt;
   }
@@ -55,6 +59,7 @@ struct FilterSummary {
   double wasted_reads = 0.0;  // those of them that it reads
 
   void Add(const TableReport& table);
+  void Add(const FilterSummary& other);
 };
 
 struct Inspection {
@@ -76,6 +81,12 @@ struct Inspection {
 // Reads the filters of the tables that ListTables finds; writes nothing. Throws as ReadTables.
 //   lookups  absent keys, which give the probability that a lookup asks a table; if empty, absent
 //            keys are assumed to be distributed like the stored keys
-Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups);
+//   family     the only column family of the answer; empty: all. Throws support::InputError if it
+//              has no tables
+Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups,
+                   const std::string& family = "");
+
+// Returns the wasted reads of a lookup of an absent key, as a mean over the column families.
+double MeanWastedReads(const Inspection& inspection);
 
 }  // namespace exactbloom::tool

@@ -363,15 +363,16 @@ TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy
 }
 
 std::string FormatPlan(const TreePlan& plan) {
-  support::TextTable table({"level", "tables", "keys", "asked", "filter bytes: now", "then",
-                            "wasted per 1,000: now", "then", "bits/key", "filter"});
+  support::TextTable table({"level", "tables", "keys", "asked", "size now", "then",
+                            "wasted per 1,000: now", "then", "bits/key", "filter"},
+                           {0, 4, 3, 5, 2, 1, 0, 0, 0, 0});
   for (const PlannedGroup& group : plan.tables) {
     table.AddRow({group.level, group.tables, group.keys, fmt::format("{:.2f}", group.asked),
-                  group.now.bytes, group.then.bytes, PerThousand(group.now.wasted_reads),
-                  PerThousand(group.then.wasted_reads), fmt::format("{:.3f}", group.bits_per_key),
-                  group.filter});
+                  FormatBytes(group.now.bytes), FormatBytes(group.then.bytes),
+                  PerThousand(group.now.wasted_reads), PerThousand(group.then.wasted_reads),
+                  fmt::format("{:.2f}", group.bits_per_key), group.filter});
   }
-  return table.Format();
+  return table.Format(support::Columns());
 }
 
 nlohmann::json ToJson(const TreePlan& plan) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared_keys.h"
+#include "tool/database/database_files.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
 #include "tool/support/errors.h"
@@ -94,7 +95,9 @@ std::map<std::string, FamilyOverlap> FamiliesOf(const SharedKeys& shared) {
   return families;
 }
 
-std::string Whole(double number) { return fmt::format("{:.0f}", number); }
+std::string Whole(double number) {
+  return support::WithCommas(static_cast<std::uint64_t>(std::llround(number)));
+}
 
 // The ends of an estimate as shares of `keys`.
 std::string ShareRange(const Interval& interval, std::uint64_t keys) {
@@ -103,12 +106,7 @@ std::string ShareRange(const Interval& interval, std::uint64_t keys) {
                      100.0 * PartOf(interval.high, whole));
 }
 
-std::string InUnits(double bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024.0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024.0;
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
-}
+std::string InUnits(double bytes) { return FormatBytes(static_cast<std::uint64_t>(bytes)); }
 
 // A run by its level, in level 0 with its table.
 std::string RunName(const RunKeys& run) {
@@ -127,7 +125,7 @@ void PrintLevels(const FamilyOverlap& family) {
   };
   for (const auto& [number, level] : family.levels) add(LevelName(number), level);
   add("all", family.all);
-  fmt::print("{}", text.Format());
+  fmt::print("{}", text.Format(support::Columns()));
 }
 
 void PrintPairs(const SharedKeys& shared, const FamilyOverlap& family) {
@@ -142,7 +140,7 @@ void PrintPairs(const SharedKeys& shared, const FamilyOverlap& family) {
                  is_known ? ShareRange(keys.interval, shared.runs[pair->older].keys) : "-",
                  is_known ? fmt::format("{:.4f}", JaccardIndex(shared, *pair, keys.keys)) : "-"});
   }
-  fmt::print("\n{}", text.Format());
+  fmt::print("\n{}", text.Format(support::Columns()));
 }
 
 void PrintReasons(const std::string& title, const std::map<std::string, std::uint64_t>& tables) {
@@ -159,20 +157,20 @@ void PrintFamily(const SharedKeys& shared, const FamilyOverlap& family, bool pai
   const double left = static_cast<double>(family.all.Bytes()) - family.all.FreedBytes();
   fmt::print("{}\n",
              Wrapped(fmt::format(
-                 "A compaction of everything would drop about {:.0f} of {} keys, and free {} of "
-                 "{}, {:.1f}%. About {:.0f} keys are distinct; the tables take {:.2f} times the "
-                 "bytes that would be left.",
-                 obsolete.keys, family.all.Keys(), InUnits(family.all.FreedBytes()),
-                 InUnits(static_cast<double>(family.all.Bytes())), 100.0 * family.all.FreedShare(),
-                 keys - obsolete.keys,
+                 "A compaction of everything would drop about {} of {} keys, and free {} of "
+                 "{}, {:.1f}%. About {} keys are distinct; the tables take {:.2f} times the bytes "
+                 "that would be left.",
+                 Whole(obsolete.keys), support::WithCommas(family.all.Keys()),
+                 InUnits(family.all.FreedBytes()), InUnits(static_cast<double>(family.all.Bytes())),
+                 100.0 * family.all.FreedShare(), Whole(keys - obsolete.keys),
                  left > 0.0 ? static_cast<double>(family.all.Bytes()) / left : 1.0)));
   PrintLevels(family);
   if (pairs && !family.pairs.empty()) PrintPairs(shared, family);
 }
 
-void PrintText(const SharedKeys& shared, bool pairs) {
+void PrintText(const SharedKeys& shared, const std::string& database, bool pairs) {
   const std::map<std::string, FamilyOverlap> families = FamiliesOf(shared);
-  if (families.empty()) fmt::print("The database has no tables.\n");
+  if (families.empty()) fmt::print("{}", Wrapped(WhyNoTables(database) + "."));
   bool is_first = true;
   for (const auto& [name, family] : families) {
     if (!is_first) fmt::print("\n");
@@ -248,7 +246,7 @@ void RunOverlap(const OverlapArguments& arguments) {
   if (arguments.json) {
     PrintJson(OverlapJson(shared));
   } else {
-    PrintText(shared, arguments.pairs);
+    PrintText(shared, arguments.paths.front(), arguments.pairs);
   }
   if (shared.unreadable.empty()) return;
   throw support::Findings(fmt::format("{} cannot be read, first: {}",

@@ -102,7 +102,7 @@ const Cells kColumns = {"keys", "bits/key", "k", "false-positive rate", "bytes"}
 
 Cells CellsOf(const PlannedFilter& plan) {
   return {plan.keys, fmt::format("{:.4f}", plan.BitsPerKey()),
-          plan.IsRibbon() ? "ribbon" : std::to_string(plan.probes), FormatRate(plan.rate),
+          plan.IsRibbon() ? "ribbon" : std::to_string(plan.probes), FormatExactRate(plan.rate),
           plan.MemoryBytes()};
 }
 

@@ -48,7 +48,7 @@ void PrintRibbonRate(const RateArguments& arguments) {
   const std::uint64_t bytes = plan->BlockBytes();
   if (arguments.json) return PrintJson({{"expected", rate}, {"bytes", bytes}});
   fmt::print("Ribbon filter of {} bytes, {} keys\n\nexpected false-positive rate {}\n", bytes, keys,
-             FormatRate(rate));
+             FormatExactRate(rate));
   if (rate <= 0.0 || rate >= 1.0) return;
   const double ideal_bits = static_cast<double>(keys) * -std::log2(rate);
   PrintEfficiency(ideal_bits / (8.0 * static_cast<double>(bytes)));
@@ -72,7 +72,7 @@ struct BestProbes {
 void PrintLimit(FilterKind kind, std::uint64_t bits, std::uint64_t keys, const BestProbes& best) {
   if (best.probes <= kMaxProbes) return;
   fmt::print("\nfilters of ExactBloom have at most {} probes, which give {}\n", kMaxProbes,
-             FormatRate(FalsePositiveRate(kind, bits, keys, kMaxProbes)));
+             FormatExactRate(FalsePositiveRate(kind, bits, keys, kMaxProbes)));
 }
 
 void PrintRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes, bool as_json) {
@@ -98,7 +98,7 @@ void PrintRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int prob
     if (std::isnan(rate)) return;
     const double share = rate / of;
     table.AddRow(
-        {name, FormatRate(rate), std::isfinite(share) ? fmt::format("{:.6f}", share) : "-"});
+        {name, FormatExactRate(rate), std::isfinite(share) ? fmt::format("{:.6f}", share) : "-"});
   };
   add("exact", exact);
   add("usual formula, (1 - e^(-kn/m))^k", asymptotic);
@@ -133,8 +133,8 @@ void PrintRatesByProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
     const double efficiency = Efficiency(kind, bits, keys, k);
     rates.push_back(
         {{"k", k}, {"exact", exact}, {"asymptotic", asymptotic}, {"efficiency", efficiency}});
-    table.AddRow({fmt::format("{} {}", k == best.probes ? '*' : ' ', k), FormatRate(exact),
-                  FormatRate(asymptotic),
+    table.AddRow({fmt::format("{} {}", k == best.probes ? '*' : ' ', k), FormatExactRate(exact),
+                  FormatExactRate(asymptotic),
                   std::isnan(efficiency) ? "-" : fmt::format("{:.4f}", efficiency)});
   }
   if (as_json) {
@@ -179,7 +179,7 @@ void PrintFill(FilterKind kind, const RateArguments& arguments) {
   table.AddRow({"99.9% interval", fmt::format("{} - {}", KeysText(keys->interval.low),
                                               KeysText(keys->interval.high))});
   table.AddRow({"most likely keys", most_likely ? std::to_string(*most_likely) : "-"});
-  table.AddRow({"false-positive rate", FormatRate(rate)});
+  table.AddRow({"false-positive rate", FormatExactRate(rate)});
   table.AddRow({"entropy, in bits", fmt::format("{:.0f}", entropy)});
   fmt::print("{}", table.Format());
 }

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -19,12 +21,37 @@ namespace exactbloom::support {
 namespace {
 
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
+constexpr std::size_t kLengthBytes = 4;
+
+// The value of a hexadecimal digit; -1 for other characters.
+int DigitOf(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The bytes that hexadecimal digits stand for; false if the text is none.
+bool ReadHex(std::string_view text, std::string* bytes) {
+  if (text.size() >= 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+    text.remove_prefix(2);
+  }
+  bytes->clear();
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    const int high = DigitOf(text[i]);
+    const int low = DigitOf(text[i + 1]);
+    if (high < 0 || low < 0) return false;
+    *bytes += static_cast<char>(16 * high + low);
+  }
+  return text.size() % 2 == 0;
+}
 
 // A file that is open for reading, without waiting for its writers.
 class KeyFile {
  public:
-  KeyFile(const std::string& path, std::size_t most_bytes)
+  KeyFile(const std::string& path, KeyFormat format, std::size_t most_bytes)
       : path_(path),
+        format_(format),
         most_bytes_(most_bytes),
         descriptor_(open(path == "-" ? "/dev/stdin" : path.c_str(),
                          O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
@@ -38,18 +65,15 @@ class KeyFile {
     CheckKind();
     std::array<char, std::size_t{1} << 16> buffer{};
     while (const std::size_t bytes = ReadSome(buffer.data(), buffer.size())) {
-      for (std::string_view part(buffer.data(), bytes); !part.empty();) {
-        const std::size_t end = part.find('\n');
-        line_ += part.substr(0, end);
-        if (line_.size() > kMostLineBytes) {
-          Refuse(fmt::format("has a line of more than {} bytes", kMostLineBytes));
-        }
-        if (end == std::string_view::npos) break;
-        AddLine();
-        part.remove_prefix(end + 1);
-      }
+      const std::string_view part(buffer.data(), bytes);
+      format_ == KeyFormat::kLengths ? TakeKeys(part) : TakeLines(part);
     }
-    AddLine();
+    if (format_ != KeyFormat::kLengths) AddLine();
+    if (!line_.empty()) {
+      Refuse(fmt::format("ends within a key: before each is its length, as {} bytes, the lowest "
+                         "first",
+                         kLengthBytes));
+    }
     if (keys_.empty()) Refuse("has no keys");
     return std::move(keys_);
   }
@@ -99,31 +123,86 @@ class KeyFile {
     }
   }
 
-  void AddLine() {
-    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-    if (!line_.empty()) {
-      held_bytes_ += sizeof line_ + line_.size();
-      if (held_bytes_ > most_bytes_) {
-        Refuse(fmt::format("has too many keys: the first {} are all that {} bytes hold",
-                           keys_.size(), most_bytes_));
+  void TakeLines(std::string_view part) {
+    while (!part.empty()) {
+      const std::size_t end = part.find('\n');
+      line_ += part.substr(0, end);
+      if (line_.size() > kMostLineBytes) {
+        Refuse(fmt::format("has a line of more than {} bytes", kMostLineBytes));
       }
-      keys_.push_back(line_);
+      if (end == std::string_view::npos) break;
+      AddLine();
+      part.remove_prefix(end + 1);
+    }
+  }
+
+  void AddLine() {
+    ++lines_;
+    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    if (line_.empty()) return;
+    if (format_ == KeyFormat::kText) {
+      AddKey(line_);
+    } else {
+      std::string key;
+      if (!ReadHex(line_, &key)) {
+        Refuse(fmt::format("has no pairs of hexadecimal digits in line {}", lines_));
+      }
+      AddKey(std::move(key));
     }
     line_.clear();
   }
 
+  // Of keys with their lengths before them; `line_` has what is read of the next one.
+  void TakeKeys(std::string_view part) {
+    while (!part.empty()) {
+      const std::size_t wanted =
+          line_.size() < kLengthBytes ? kLengthBytes : kLengthBytes + LengthOfKey();
+      const std::size_t taken = std::min(part.size(), wanted - line_.size());
+      line_ += part.substr(0, taken);
+      part.remove_prefix(taken);
+      if (line_.size() < kLengthBytes || line_.size() < kLengthBytes + LengthOfKey()) continue;
+      AddKey(line_.substr(kLengthBytes));
+      line_.clear();
+    }
+  }
+
+  std::size_t LengthOfKey() const {
+    std::size_t length = 0;
+    for (std::size_t i = kLengthBytes; i-- > 0;) {
+      length = length << 8 | static_cast<unsigned char>(line_[i]);
+    }
+    if (length > kMostLineBytes) {
+      Refuse(fmt::format("has a key of {} bytes, of {} at most: before each key is its length, as "
+                         "{} bytes, the lowest first",
+                         length, kMostLineBytes, kLengthBytes));
+    }
+    return length;
+  }
+
+  void AddKey(std::string key) {
+    held_bytes_ += sizeof key + key.size();
+    if (held_bytes_ > most_bytes_) {
+      Refuse(fmt::format("has too many keys: the first {} are all that {} bytes hold", keys_.size(),
+                         most_bytes_));
+    }
+    keys_.push_back(std::move(key));
+  }
+
   const std::string path_;
+  const KeyFormat format_;
   const std::size_t most_bytes_;
   const int descriptor_;
-  std::string line_;
+  std::string line_;  // or key, that is not read to its end
+  std::uint64_t lines_ = 0;
   std::vector<std::string> keys_;
   std::size_t held_bytes_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::string> ReadKeyFile(const std::string& path, std::size_t most_bytes) {
-  return KeyFile(path, most_bytes).Read();
+std::vector<std::string> ReadKeyFile(const std::string& path, KeyFormat format,
+                                     std::size_t most_bytes) {
+  return KeyFile(path, format, most_bytes).Read();
 }
 
 }  // namespace exactbloom::support

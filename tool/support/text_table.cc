@@ -3,23 +3,85 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace exactbloom::support {
+namespace {
 
-std::string TextTable::Format() const {
-  std::vector<std::size_t> widths(rows_.front().size(), 0);
-  for (const Cells& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].Text().size());
+constexpr std::size_t kGap = 2;  // between columns
+
+std::size_t LineWidth(const std::vector<std::size_t>& widths,
+                      const std::vector<std::size_t>& columns) {
+  return std::accumulate(columns.begin(), columns.end(), kGap * (columns.size() - 1),
+                         [&](std::size_t sum, std::size_t column) { return sum + widths[column]; });
+}
+
+// Its beginning and its end, with two dots between them where it is too long.
+std::string Cut(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  const std::size_t end = (width - 2) / 2;
+  return text.substr(0, width - 2 - end) + ".." + text.substr(text.size() - end);
+}
+
+}  // namespace
+
+std::string WithCommas(std::uint64_t number) {
+  constexpr std::size_t kGroup = 3;
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > kGroup; i -= kGroup) digits.insert(i - kGroup, ",");
+  return digits;
+}
+
+std::vector<std::size_t> TextTable::Widths() const {
+  std::vector<std::size_t> widths(rows_.front().cells.size(), 0);
+  for (const Row& row : rows_) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      widths[i] = std::max(widths[i], row.cells[i].Text().size());
     }
   }
+  return widths;
+}
+
+std::vector<std::size_t> TextTable::Shown(const std::vector<std::size_t>& widths,
+                                          std::size_t width) const {
+  std::vector<std::size_t> columns(widths.size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  const auto rank_of = [this](std::size_t column) {
+    return column < ranks_.size() ? ranks_[column] : 0;
+  };
+  columns.erase(std::remove_if(columns.begin(), columns.end(),
+                               [&](std::size_t i) { return rank_of(i) == kNever; }),
+                columns.end());
+  while (LineWidth(widths, columns) > width) {
+    // Of equal ranks the one to the right.
+    const auto last = std::max_element(
+        columns.rbegin(), columns.rend(),
+        [&](std::size_t one, std::size_t other) { return rank_of(one) < rank_of(other); });
+    if (rank_of(*last) == 0) break;
+    columns.erase(std::next(last).base());
+  }
+  return columns;
+}
+
+std::string TextTable::Format(std::size_t width) const {
+  constexpr std::size_t kFewest = 12;
+  std::vector<std::size_t> widths = Widths();
+  const std::vector<std::size_t> columns = Shown(widths, width);
+  const std::size_t all = LineWidth(widths, columns);
+  if (all > width) {
+    widths.front() = std::max(std::min(kFewest, widths.front()),
+                              widths.front() - std::min(widths.front(), all - width));
+  }
   std::string text;
-  for (const Cells& row : rows_) {
-    std::string line = fmt::format("{:<{}}", row.front().Text(), widths.front());
-    for (std::size_t i = 1; i < row.size(); ++i) {
-      line += fmt::format("  {:>{}}", row[i].Text(), widths[i]);
+  for (const Row& row : rows_) {
+    std::string line;
+    for (const std::size_t i : columns) {
+      const std::string& cell = row.cells[i].Text();
+      line += i == 0 ? fmt::format("{:<{}}", Cut(cell, widths[0]), widths[0])
+                     : fmt::format("{:>{}}", cell, widths[i] + kGap);
     }
-    text += line + "\n";
+    const std::size_t end = line.find_last_not_of(' ') + 1;
+    text += Styled(line.substr(0, end), row.style) + "\n";
     if (&row == &rows_.front()) text += std::string(line.size(), '-') + "\n";
   }
   return text;

@@ -11,6 +11,7 @@
 #include <random>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "tool/database/filter_blocks.h"
 #include "tool/database/filter_fill.h"
@@ -69,10 +70,52 @@ class AbsentKeys {
   std::mt19937_64 random_;
 };
 
+// Goes through keys that are given, beside the keys of a table.
+class GivenKeys {
+ public:
+  // `sorted`, in bytewise order, may be null, and must outlive the object, as `order` must.
+  GivenKeys(const std::vector<Slice>* sorted, const rocksdb::Comparator& order)
+      : order_(order), keys_(sorted == nullptr ? &resorted_ : sorted) {
+    if (sorted == nullptr || &order == rocksdb::BytewiseComparator()) return;
+    resorted_ = *sorted;
+    std::sort(resorted_.begin(), resorted_.end(),
+              [this](const Slice& one, const Slice& other) { return IsBefore(one, other); });
+    keys_ = &resorted_;
+  }
+  GivenKeys(const GivenKeys&) = delete;
+  GivenKeys& operator=(const GivenKeys&) = delete;
+
+  // To be called for each key of the table. Leaves out what is before the first of them; then
+  // calls `use` for each given key between the present one and the one before.
+  template <typename Use>
+  void GoTo(const Slice& present, const Use& use) {
+    if (std::exchange(is_first_, false)) {
+      const auto first = std::lower_bound(
+          keys_->begin(), keys_->end(), present,
+          [this](const Slice& one, const Slice& other) { return IsBefore(one, other); });
+      next_ = static_cast<std::size_t>(first - keys_->begin());
+    }
+    for (; next_ < keys_->size() && IsBefore((*keys_)[next_], present); ++next_) {
+      use((*keys_)[next_]);
+    }
+  }
+
+ private:
+  bool IsBefore(const Slice& one, const Slice& other) const {
+    return order_.CompareWithoutTimestamp(one, /*a_has_ts=*/false, other, /*b_has_ts=*/false) < 0;
+  }
+
+  const rocksdb::Comparator& order_;
+  std::vector<Slice> resorted_;  // if the order is not the bytewise one
+  const std::vector<Slice>* keys_;
+  std::size_t next_ = 0;
+  bool is_first_ = true;
+};
+
 class Verification {
  public:
-  Verification(const TableLocation& table, std::uint64_t absent, std::uint64_t seed)
-      : path_(table.path), wanted_absent_(absent), seed_(seed ^ table.number) {}
+  Verification(const TableLocation& table, const AbsentKeyOptions& absent)
+      : path_(table.path), wanted_absent_(absent), seed_(absent.seed ^ table.number) {}
 
   TableVerification Run() {
     result_.status = ReadTableFilter(*files::RegularFiles(), path_, &result_.filter);
@@ -92,6 +135,7 @@ class Verification {
  private:
   Status Open();
   Status Verify();
+  Status MoveTo(const Slice& key);
   void AskPresent(const Slice& key);
   void Expect(const Slice& key, bool is_prefix);
   void AskAbsent(const Slice& key);
@@ -99,7 +143,7 @@ class Verification {
   void FinishBlock();
 
   const std::string path_;
-  const std::uint64_t wanted_absent_;
+  const AbsentKeyOptions wanted_absent_;
   const std::uint64_t seed_;
   TableVerification result_;
 
@@ -129,20 +173,30 @@ Status Verification::Open() {
 }
 
 Status Verification::Verify() {
-  AbsentKeys absent(searchable_ ? wanted_absent_ : 0,
+  const bool draws = searchable_ && wanted_absent_.given == nullptr;
+  AbsentKeys absent(draws ? wanted_absent_.drawn : 0,
                     result_.filter.entries - result_.filter.range_deletes, seed_);
+  GivenKeys given(searchable_ ? wanted_absent_.given : nullptr, keys_->Order());
+  Status status;
   for (; keys_->Valid(); keys_->Next()) {
     const Slice key = keys_->Key();
-    if (!filter_.IsFor(key)) {
-      FinishBlock();
-      Status status = filter_.MoveTo(key);
-      if (!status.ok()) return status;
-    }
+    given.GoTo(key, [&](const Slice& other) {
+      if (status.ok()) status = MoveTo(other);
+      if (status.ok()) AskAbsent(other);
+    });
+    if (status.ok()) status = MoveTo(key);
+    if (!status.ok()) return status;
     AskPresent(key);
     absent.DrawAt(key, [this](const Slice& other) { AskAbsent(other); });
   }
   FinishBlock();
   return keys_->status();
+}
+
+Status Verification::MoveTo(const Slice& key) {
+  if (filter_.IsFor(key)) return Status::OK();
+  FinishBlock();
+  return filter_.MoveTo(key);
 }
 
 void Verification::AskPresent(const Slice& key) {
@@ -239,10 +293,9 @@ std::optional<bool> RateTally::WithinInterval() const {
   return interval->Contains(expected / static_cast<double>(asked));
 }
 
-TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent,
-                              std::uint64_t seed) {
+TableVerification VerifyTable(const TableLocation& table, const AbsentKeyOptions& absent) {
   try {
-    return Verification(table, absent, seed).Run();
+    return Verification(table, absent).Run();
   } catch (const std::exception& error) {  // also where memory runs short
     TableVerification unreadable;
     unreadable.status = Status::MemoryLimit(error.what());

@@ -1,6 +1,7 @@
 // Asks the filter of one SSTable for every key of the table, and for keys that it lacks.
 #pragma once
 
+#include <rocksdb/slice.h>
 #include <rocksdb/status.h>
 
 #include <cstddef>
@@ -55,12 +56,20 @@ struct TableVerification {
   RateTally absent;
 };
 
+// Which absent keys the filter is asked for.
+struct AbsentKeyOptions {
+  std::uint64_t drawn = 0;  // the number of those to draw
+  std::uint64_t seed = 0;   // of these
+  // In bytewise order, in place of drawn ones: those within the range of the table's keys are asked
+  // for. Must outlive the call. Null: none are given.
+  const std::vector<rocksdb::Slice>* given = nullptr;
+};
+
 // Reads the table once. Each key is looked up in the block, or partition, that a lookup of its
 // latest version asks: as the key, as its prefix, or as both, depending on how the table was
 // written.
-//   absent  the number of absent keys to ask for. A key is looked up in the partition of the
-//           present key that it was made from. Fewer are asked for if some turn out to be present
-//   seed    of these keys
-TableVerification VerifyTable(const TableLocation& table, std::uint64_t absent, std::uint64_t seed);
+//   absent  a key that is drawn is looked up in the partition of the present key that it was made
+//           from, one that is given in its own. Fewer are asked for if some turn out to be present
+TableVerification VerifyTable(const TableLocation& table, const AbsentKeyOptions& absent);
 
 }  // namespace exactbloom::tool

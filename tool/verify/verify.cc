@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -80,28 +81,30 @@ support::Cells CellsOf(const VerificationTally& tally) {
   const RateTally& absent = tally.absent;
   std::string interval = "-";
   if (const auto measured = absent.MeasuredInterval()) {
-    interval = fmt::format("{} - {}{}", FormatRate(measured->low), FormatRate(measured->high),
-                           *absent.WithinInterval() ? "" : "  OUTSIDE");
+    interval = fmt::format("{} - {}", FormatRate(measured->low), FormatRate(measured->high));
   }
   return {tally.tables,
           tally.keys_checked,
           tally.false_negatives,
           absent.asked,
           absent.positives,
-          Share(static_cast<double>(absent.positives), absent.asked),
+          Share(static_cast<double>(absent.positives), absent.asked) +
+              (absent.WithinInterval().value_or(true) ? "" : " OUTSIDE"),
           (absent.exact ? "" : "~") + Share(absent.expected, absent.asked),
           interval};
 }
 
 void PrintText(const VerifiedTables& tables, const VerificationSummary& summary) {
   support::TextTable text({"column family", "level", "filter", "tables", "keys", "missed", "absent",
-                           "passed", "measured", "expected", "99.9% interval"});
+                           "passed", "measured", "expected", "99.9% interval"},
+                          {0, 0, 1, 5, 4, 0, 6, 7, 2, 1, 3});
   for (const auto& [row, tally] : summary.rows) {
     const auto& [family, level, filter] = row;
-    text.AddRow({family, LevelName(level), filter}, CellsOf(tally));
+    text.AddRow({Escaped(family), LevelName(level), filter}, CellsOf(tally),
+                tally.false_negatives != 0 ? support::Style::kBad : support::Style::kPlain);
   }
   text.AddRow({"all", "", ""}, CellsOf(summary.total));
-  fmt::print("{}", text.Format());
+  fmt::print("{}", text.Format(support::Columns()));
   for (const auto& [location, table] : tables) {
     const std::string& path = location.path;
     if (!table.status.ok()) fmt::print("{}: {}\n", path, Describe(table.status));
@@ -199,17 +202,21 @@ std::string FindingsIn(const VerificationTally& total) {
 }  // namespace
 
 void RunVerify(const VerifyArguments& arguments) {
-  const VerifiedTables tables = ReadTables<TableVerification>(
-                                    arguments.paths, "asking filters",
-                                    [&](const TableLocation& table) {
-                                      return VerifyTable(table, arguments.absent, arguments.seed);
-                                    },
-                                    arguments.threads)
-                                    .tables;
+  AbsentKeyOptions absent{arguments.absent, arguments.seed, nullptr};
+  std::vector<rocksdb::Slice> given(arguments.lookups.keys.begin(), arguments.lookups.keys.end());
+  std::sort(given.begin(), given.end(),
+            [](const auto& one, const auto& other) { return one.compare(other) < 0; });
+  if (!given.empty()) absent.given = &given;
+  const auto read = ReadTables<TableVerification>(
+      arguments.paths, "asking filters",
+      [&](const TableLocation& table) { return VerifyTable(table, absent); }, arguments.threads);
+  const VerifiedTables& tables = read.tables;
   const VerificationSummary summary = SummaryOf(tables);
   const std::string findings = FindingsIn(summary.total);
   if (arguments.json) {
     PrintJson(JsonOf(tables, summary));
+  } else if (tables.empty()) {
+    fmt::print("{}", Wrapped(WhyNoTables(read.database) + "."));
   } else {
     PrintText(tables, summary);
     if (findings.empty()) fmt::print("\nNo key was denied.\n");

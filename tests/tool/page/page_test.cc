@@ -1,0 +1,175 @@
+// The page of inspect --html: its numbers are those of the JSON, it asks nothing else, and a
+// browser shows it without an error.
+#include "tool/inspect/page.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../tool_command.h"
+#include "sample_database.h"
+
+namespace exactbloom {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AskTool;
+using testing::AskToolForJson;
+
+// The values of a table, in the order of its rows.
+std::vector<std::vector<double>> ValuesOf(const std::string& page, const std::string& id) {
+  const std::size_t begin = page.find(fmt::format("<table id=\"{}\">", id));
+  EXPECT_NE(begin, std::string::npos) << id;
+  const std::string table = page.substr(begin, page.find("</table>", begin) - begin);
+  std::vector<std::vector<double>> rows;
+  const std::regex row("<tr[^>]*><td>.*?</tr>");
+  const std::regex value("data-value=\"([^\"]*)\"");
+  for (std::sregex_iterator found(table.begin(), table.end(), row), end; found != end; ++found) {
+    const std::string text = found->str();
+    std::vector<double>& values = rows.emplace_back();
+    for (std::sregex_iterator at(text.begin(), text.end(), value); at != end; ++at) {
+      values.push_back(std::stod((*at)[1]));
+    }
+  }
+  return rows;
+}
+
+class Page : public ::testing::Test {
+ protected:
+  std::string path() const { return directory_.path("db"); }
+  std::string file() const { return directory_.path("page.html"); }
+
+  std::string Write() const {
+    const testing::Outcome outcome = AskTool(fmt::format("inspect --html {} {}", file(), path()));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return testing::ReadFile(file());
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Page, HasTheNumbersOfTheJson) {
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+  PutAndFlush(*db, 5000);
+  MoveDown(*db, 2);
+  PutAndFlush(*db, 1000);
+  PutAndFlush(*db, 500);
+  const std::string page = Write();
+  EXPECT_LT(page.size(), tool::kMostPageBytes);
+  const json report = AskToolForJson("inspect " + path());
+  const auto runs = ValuesOf(page, "runs");  // tables, keys, bits per key, bytes, wasted reads
+  ASSERT_EQ(runs.size(), 3U);
+  double wasted = 0.0;
+  for (std::size_t i = 0; i < 2; ++i) wasted += runs[i][4];
+  const json& level0 = report.at("levels").at(0);
+  const json& level2 = report.at("levels").at(1);
+  EXPECT_DOUBLE_EQ(wasted, level0.at("wasted_reads"));
+  EXPECT_EQ(runs[0][1] + runs[1][1], level0.at("keys"));
+  EXPECT_EQ(runs[0][3] + runs[1][3], level0.at("filter_bytes"));
+  EXPECT_EQ(runs[2],
+            (std::vector<double>{level2.at("tables"), level2.at("keys"), level2.at("bits_per_key"),
+                                 level2.at("filter_bytes"), level2.at("wasted_reads")}));
+  const auto curves = ValuesOf(page, "curves");
+  ASSERT_EQ(curves.size(), 31U) << "the present point, and ten of each kind";
+  EXPECT_EQ(curves[0], (std::vector<double>{report.at("totals").at("filter_bytes"),
+                                            report["totals"].at("wasted_reads").at("default")}));
+  const json advice = AskToolForJson("advise " + path()).at("column_families").at(0);
+  const json& best = advice.at("advice");
+  ASSERT_FALSE(best.is_null());
+  EXPECT_TRUE(Mentions(page, best.at("policy")));
+  EXPECT_TRUE(Mentions(page, "filter_policy=" + best["policy"].get<std::string>()));
+  // Ten bits per key of exactbloom are what it plans for the tree.
+  EXPECT_LT(curves[26][1], curves[6][1]) << "than a Bloom filter of as many bits";
+  for (std::size_t i = 2; i < curves.size(); ++i) {
+    if ((i - 1) % 10 == 0) continue;  // the first of a kind
+    EXPECT_GT(curves[i][0], curves[i - 1][0]) << i;
+    EXPECT_LT(curves[i][1], curves[i - 1][1]) << i;
+  }
+}
+
+TEST_F(Page, AsksNoOtherFileAndEscapesNames) {
+  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "<b>&\"", &family).ok());
+  PutAndFlush(*db, 1000, "value", 0, family);
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+  const std::string page = Write();
+  for (const char* words : {"http:", "https:", "src=", "url(", "@import", "fetch("}) {
+    EXPECT_EQ(page.find(words), std::string::npos) << words;
+  }
+  EXPECT_EQ(page.find("<b>"), std::string::npos);
+  EXPECT_TRUE(Mentions(page, "<td>&lt;b&gt;&amp;"));
+  for (const char* words : {"prefers-color-scheme: dark", "<html lang=\"en\">", "role=\"img\"",
+                            "scope=\"col\"", ":focus-visible"}) {
+    EXPECT_TRUE(Mentions(page, words));
+  }
+}
+
+TEST_F(Page, StaysSmallWithManyFamilies) {
+  constexpr int kFamilies = 200;
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.max_open_files = 100;
+  {
+    const Database db = Open(options, path());
+    for (int i = 0; i < kFamilies; ++i) {
+      rocksdb::ColumnFamilyHandle* family = nullptr;
+      ASSERT_TRUE(db->CreateColumnFamily(options, fmt::format("family{}", i), &family).ok());
+      for (int table = 0; table < 3; ++table) PutAndFlush(*db, 10, "value", 0, family);
+      ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+    }
+  }
+  const std::string page = Write();
+  EXPECT_LT(page.size(), tool::kMostPageBytes);
+  EXPECT_TRUE(Mentions(page, "All tables of level 0 of a column family are one line."));
+  EXPECT_EQ(ValuesOf(page, "runs").size(), static_cast<std::size_t>(kFamilies));
+}
+
+TEST_F(Page, IsNotWrittenIntoTheDatabase) {
+  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path()), 100);
+  fs::create_directory_symlink(path(), directory_.path("link"));
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(path())) names.insert(entry.path());
+    return names;
+  };
+  const auto before = files();
+  for (const char* place : {"db/page.html", "link/page.html", "db/../db/page.html"}) {
+    for (const char* database : {"db", "db/", "link"}) {
+      testing::ExpectRefusal(AskTool(fmt::format("inspect --html {0}/{1} {0}/{2}",
+                                                 directory_.path(), place, database)),
+                             "nothing is written into a database's directory");
+    }
+  }
+  testing::ExpectRefusal(AskTool(fmt::format("inspect --html /dev/full {}", path())),
+                         "cannot be written");
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(Page, IsShownByABrowser) {
+  if (testing::RunCommand("chromium --version").status != 0) GTEST_SKIP() << "there is no Chromium";
+  {
+    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+    PutAndFlush(*db, 5000);
+    MoveDown(*db, 2);
+    PutAndFlush(*db, 1000);
+  }
+  Write();
+  const testing::Outcome shown = testing::RunCommand(
+      fmt::format("timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir={} "
+                  "--enable-logging=stderr --v=0 --dump-dom file://{}",
+                  directory_.path("profile"), file()));
+  EXPECT_EQ(shown.status, 0);
+  EXPECT_EQ(shown.err.find(":CONSOLE"), std::string::npos) << shown.err;
+  EXPECT_TRUE(Mentions(shown.out, "aria-label=\"Copy: In C++\"")) << "the script ran";
+  EXPECT_EQ(ValuesOf(shown.out, "runs").size(), 2U);
+}
+
+}  // namespace
+}  // namespace exactbloom

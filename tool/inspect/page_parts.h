@@ -1,0 +1,60 @@
+// The parts of a page that are the same for every database.
+#pragma once
+
+namespace exactbloom::tool {
+
+inline constexpr char kPageStyle[] = R"(
+:root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --line: #d0d7de;
+  --ground: #ffffff; --band: #f6f8fa; --bad: #b3261e; --link: #0b57d0;
+  --curve0: #a85b00; --curve1: #6f42c1; --curve2: #0b6e4f; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6edf3; --faint: #9da7b1; --line: #3d444d; --ground: #0d1117; --band: #161b22;
+    --bad: #ff8a80; --link: #7cacf8; --curve0: #f0a85b; --curve1: #c3a6ff; --curve2: #5fd3a7; } }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground);
+  max-width: 60rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+.answer { font-size: 1.15rem; } .faint { color: var(--faint); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
+th:first-child, td:first-child { text-align: left; }
+thead th { background: var(--band); white-space: normal; vertical-align: bottom; }
+tr.bad td { color: var(--bad); font-weight: 600; }
+pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow-x: auto; }
+button { font: inherit; color: var(--text); background: var(--band); padding: .2rem .8rem;
+  border: 1px solid var(--line); border-radius: .3rem; cursor: pointer; }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.warning { border-left: 4px solid var(--bad); padding-left: .8rem; }
+svg { width: 100%; height: auto; } svg text { fill: var(--text); font-size: 13px; }
+svg .axis { stroke: var(--line); } svg polyline { fill: none; stroke-width: 2.5; }
+svg .c0 { stroke: var(--curve0); stroke-dasharray: 8 4; } svg text.c0 { fill: var(--curve0); }
+svg .c1 { stroke: var(--curve1); stroke-dasharray: 2 4; } svg text.c1 { fill: var(--curve1); }
+svg .c2 { stroke: var(--curve2); } svg text.c2 { fill: var(--curve2); }
+svg text.c0, svg text.c1, svg text.c2 { stroke: none; }
+svg .now { fill: var(--bad); stroke: var(--ground); stroke-width: 2; }
+)";
+
+// Buttons that copy the text above them; without a clipboard they select it.
+inline constexpr char kPageScript[] = R"(
+for (const pre of document.querySelectorAll('pre')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-label', 'Copy: ' + pre.dataset.what);
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      button.textContent = 'Copied';
+    } catch (error) {
+      getSelection().selectAllChildren(pre);
+      button.textContent = 'Selected';
+    }
+    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+  });
+  pre.after(button);
+}
+)";
+
+}  // namespace exactbloom::tool
