@@ -166,10 +166,10 @@ TEST(AdvisePresent, IsPredictedAsItIsWritten) {
 }
 
 // Gives the tables of each level the filters of a policy.
-class PolicyByLevel : public ForwardingPolicy<rocksdb::FilterPolicy> {
+class PolicyByLevel : public SharedPolicy<rocksdb::FilterPolicy> {
  public:
   explicit PolicyByLevel(const std::map<int, PolicyPointer>& policies)
-      : ForwardingPolicy(policies.begin()->second), policies_(policies) {}
+      : SharedPolicy(policies.begin()->second), policies_(policies) {}
   rocksdb::FilterBitsBuilder* GetBuilderWithContext(
       const rocksdb::FilterBuildingContext& context) const override {
     return policies_.at(context.level_at_creation)->GetBuilderWithContext(context);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sample_database.h"
-#include "tool/support/number_text.h"
+#include "support/number_text.h"
 #include "tool_command.h"
 
 namespace exactbloom {

@@ -14,9 +14,9 @@
 #include "plugin/filter_builder.h"
 #include "plugin/live_tree/division.h"
 #include "src/analysis/run_division.h"
+#include "support/text_table.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "inspect.h"
 #include "plugin/bloom_filter_policy.h"
+#include "support/terminal.h"
+#include "support/text_table.h"
 #include "tool/output.h"
-#include "tool/support/terminal.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
