@@ -306,7 +306,7 @@ void PrintText(const CheckedFile& file) {
   }
   fmt::print("{}", table.Format());
   if (file.Count(RemarkKind::kNeed) != 0) fmt::print("\n{}\n", kRegistration);
-  if (file.names_ours) fmt::print("\n{}\n", kBeforeRemoval);
+  if (file.names_ours) fmt::print("\n{}\n", kHowToRemove);
 }
 
 nlohmann::json ToJson(const CheckedFile& file, RemarkKind kind) {

@@ -348,7 +348,7 @@ bool CanRemove(const Inspection& inspection) {
 // What comes before the library is removed, if the OPTIONS file names its policies.
 std::string RemovalNote(const Inspection& inspection) {
   if (!NamesOurs(inspection)) return "";
-  return fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kBeforeRemoval);
+  return fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kHowToRemove);
 }
 
 // What the tables of the only column family would get.
