@@ -48,7 +48,8 @@ std::optional<std::uint64_t> ReadBytes(std::string_view text) {
   if (const auto value = ReadCount(text)) return value;
   std::size_t begin = text.size();
   while (begin > 0 && IsLetter(text[begin - 1])) --begin;
-  const std::optional<int> shift = ShiftOfUnit(text.substr(begin));
+  const std::string_view unit = text.substr(begin);
+  const std::optional<int> shift = unit == "b" || unit == "B" ? 0 : ShiftOfUnit(unit);
   if (begin > 0 && begin < text.size() && text[begin - 1] == ' ') --begin;
   const std::optional<double> value = ReadNumber(text.substr(0, begin));
   if (!shift || !value || *value < 0.0) return std::nullopt;

@@ -181,6 +181,7 @@ TEST(Numbers, AreReadAsUsersWriteThem) {
   EXPECT_EQ(ReadBytes("64M"), std::uint64_t{64} << 20);
   EXPECT_EQ(ReadBytes("1.5GiB"), std::uint64_t{3} << 29);
   EXPECT_EQ(ReadBytes("2 kb"), 2048U);
+  EXPECT_EQ(ReadBytes("10b"), 10U);
   EXPECT_EQ(ReadBytes("1e9"), 1'000'000'000U);
   EXPECT_EQ(ReadSeconds("10"), 10.0);
   EXPECT_EQ(ReadSeconds("1.5h"), 5400.0);
