@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments latency figures test install languages check stress crash-test aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
+.PHONY: readamp report experiments latency figures test install languages check stress crash-test aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage configure clean
 
 PRESET ?= release
 
@@ -26,14 +26,11 @@ latency: configure
 	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool
 	bench/latency
 
-# The figures of docs/, from the library's own numbers and from the committed results of readamp.
+# The pictures and tables of the documents, from the library's own numbers and from the committed results.
 figures: configure
 	@scripts/install_packages figures
 	cmake --build --preset release --target analysis_data
-	scripts/analysis_figures
-	scripts/report/run docs/figures/report.jsonl docs/figures/growth.jsonl
-	scripts/release/document_tables
-	cp build/report/wasted_reads.svg docs/figures/
+	scripts/figures/run
 
 test: build
 	ctest --preset $(PRESET)
@@ -86,8 +83,8 @@ build: configure
 # Times of filters by themselves, and their ratios to those of RocksDB's filters.
 bench: configure
 	cmake --build --preset $(PRESET) --target filter_benchmark
-	build/bin/filter_benchmark --benchmark_out=build/bench.json >build/bench.txt
-	scripts/release/filter_times.py build/bench.json
+	mkdir -p build/measured
+	build/bin/filter_benchmark --benchmark_out=build/measured/bench.json
 
 # With VERSION=11.8.1 by a db_bench of that version, built with ExactBloom in it for this processor, which takes long.
 ifdef VERSION
@@ -133,12 +130,6 @@ coverage:
 	ctest --preset coverage
 	gcovr --root . --object-directory build/coverage --filter 'src/(analysis|theory|filter)/' --filter plugin/ --filter include/ \
 	  --gcov-ignore-parse-errors --print-summary --fail-under-line 97
-
-# All figures of a release, measured anew and collected in docs/, which takes hours; goes on where it was stopped.
-# scripts/release/run --list says what it does, scripts/release/run --only STEP does a part.
-release:
-	@scripts/install_packages build
-	scripts/release/run
 
 configure:
 	@scripts/install_packages build
