@@ -64,8 +64,8 @@ def tables_of_ratios(result, titles):
 
 def text_of(result, plan):
     """The tables of a result file."""
-    head = (f"{plan.title}. RocksDB {result['versions']['rocksdb']}, {result['commit']}, {result['date']}; "
-            + ", ".join(f"{size} {value:,}" for size, value in result["sizes"].items()))
+    of = result.get("input") or f"{result['sizes']['keys']:,} keys"
+    head = f"{plan.title}. {of}; RocksDB {result['versions']['rocksdb']}; {result['commit']}, {result['date']}"
     titles = {measure: described["title"] for measure, described in plan.measures.items()}
     parts = tables_of_ratios(result, titles) if plan.over else tables_of_measures(result, titles, plan)
     return "\n".join([*textwrap.wrap(head, WIDTH), *parts])
