@@ -17,6 +17,8 @@ BITS_PER_HALVING = 1.07  # bits per key by which a Ribbon filter halves its rate
 
 
 class Measurement:
+    """Databases are in `folder` as long as something asks them."""
+
     def __init__(self, plan, journal, folder, programs):
         self.plan, self.journal, self.folder, self.programs = plan, journal, folder, programs
         self.loaded, self.last, self.seconds = {}, time.monotonic(), []
@@ -142,11 +144,10 @@ class Measurement:
 
     def say(self, tree, workload, name, repetition):
         """Which cell is measured, and how long the rest will take if its cells take as long as those so far."""
-        names = [(tree_, workload_, name_, number) for tree_ in self.plan.trees for number in range(tree_.repetitions)
-                 for workload_ in (LOAD, *tree_.workloads) if not (tree_.keep and number and workload_ == LOAD) for name_ in tree_.policies]
-        left = sum(not self.journal.get(tree_.name, workload_, name_, number) for tree_, workload_, name_, number in names)
+        cells = self.plan.cells()
+        left = sum(self.journal.get(*cell) is None for cell in cells)
         minutes = sum(self.seconds) / max(len(self.seconds), 1) * left / 60
-        text = (f"{len(names) - left + 1}/{len(names)} {tree.name}{f', {workload}' * bool(tree.workloads)}, repetition {repetition + 1}: {name}"
-                + f"; {minutes:.0f} min to go" * bool(self.seconds))
+        where = f"{tree.name}, {workload}" if tree.workloads else tree.name
+        text = f"{len(cells) - left + 1}/{len(cells)} {where}, repetition {repetition + 1}: {name}" + f"; {minutes:.0f} min to go" * bool(self.seconds)
         sys.stderr.write(f"\r\x1b[K{text[:100]}" if sys.stderr.isatty() else f"{text}\n")
         sys.stderr.flush()

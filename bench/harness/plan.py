@@ -21,7 +21,8 @@ def within(outer, inner):
 
 
 class Plan:
-    """A view: its sizes, its policies by name, and its trees in their order."""
+    """A view: its sizes, its policies by name, and its trees in their order. Options of views.toml say what is in a tree, those of its
+    group and of the view what they have in common."""
 
     def __init__(self, name, scale=1.0, replaced=None, policies=None, repetitions=None, most=None, again=False, only=None, given_input=None):
         self.data = tomllib.loads((ROOT / "bench/harness/views.toml").read_text())
@@ -40,7 +41,7 @@ class Plan:
         self.workloads = {workload: described | {"run": put_in(described["run"], self.sizes)} for workload, described in view.get("workloads", {}).items()}
         self.input = given_input or view.get("input", "")
         outer = UNSET | {key: value for key, value in view.items() if key in UNSET or key in ("policies", "repetitions", "measures")} | {
-            "workloads": [], "repetitions": self.repetitions}
+            "workloads": [], "repetitions": self.repetitions, "most": self.most}
         self.trees = [tree for group in view["groups"].values() for tree in self.trees_of(group, view["groups"], outer)
                       if any(words in tree.name for words in only or [""])]
         if not self.trees:
@@ -72,6 +73,11 @@ class Plan:
         if self.again:
             tree.policies = [*tree.policies, tree.policies[0] + AGAIN]
         return tree
+
+    def cells(self):
+        """What is measured at least, by tree, workload, policy and repetition."""
+        return [(tree.name, workload, name, repetition) for tree in self.trees for repetition in range(tree.repetitions)
+                for workload in (LOAD, *tree.workloads) if not (tree.keep and repetition and workload == LOAD) for name in tree.policies]
 
     def policy(self, name):
         name = name.removesuffix(AGAIN)

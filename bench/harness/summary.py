@@ -2,7 +2,7 @@
 import random
 import statistics
 
-from plan import AGAIN, LOAD
+from plan import LOAD
 
 SAME, NARROW, SAMPLES = (0.97, 1.03), 0.06, 4000
 
@@ -94,4 +94,4 @@ def rows_of(plan, tree, journal):
 
 def is_decided(rows):
     return not any(found["says"].startswith("not decided")
-                   for row_ in rows for peers in row_.get("over", {}).values() for found in peers.values())
+                   for measured in rows for peers in measured.get("over", {}).values() for found in peers.values())
