@@ -129,24 +129,27 @@ def draw_report(view, output):
     def _(plot):
         plot.axvline(10, color=INK, linestyle=":")
         for policy, by_bits in curves(view).items():
-            (label, color, style), rows = STYLES[policy], [row for row in by_bits.values() if median(row)]
+            (label, color, style), rows = STYLES.get(policy, (policy, PINK, "-")), [row for row in by_bits.values() if median(row)]
             bits, wasted = [median(row, "bits_per_key") for row in rows], [row["measures"]["wasted_reads"] for row in rows]
             bars = [[reads["median"] - reads["low"] for reads in wasted], [reads["high"] - reads["median"] for reads in wasted]]
             plot.plot(bits, list(map(expected, rows)), style, color=color, label=label)
             plot.errorbar(bits, [reads["median"] for reads in wasted], bars, fmt="o", markersize=4, linewidth=1, color=color, label="_")
-            if style == "-":
+            if style == "-" and 10 in by_bits:
                 usual = median(by_bits[10], "bits_per_key"), median(by_bits[10])
                 plot.plot(*usual, "o", markersize=9, color=color)
                 offset, side = ((7, 5), "left") if policy == "bloomfilter" else ((-7, -14), "right")
                 write(plot, usual, rounded(usual[1]), color, offset, weight="bold", ha=side)
 
     growing = by_policy(view, "growth")
+    if not growing:
+        return
+
     @picture(output / "growth.svg", "wasted reads in 1,000 lookups of absent keys while a tree grows", panels=len(growing), xlabel="million keys", yscale="log")
     def _(*plots):
         for plot, ((tree, _), rows) in zip(plots, growing.items()):
             plot.set_title(tree.removeprefix("growing, ").replace(", ", ",\n"))
             for policy, row in rows.items():
-                label, color, style = STYLES[policy]
+                label, color, style = STYLES.get(policy, (policy, PINK, "-"))
                 plot.plot(*zip(*((keys / 1e6, reads) for keys, reads in row["points"])), style, color=color, label=label if plot is plots[-1] else None)
 
 
