@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from support import ROOT, UNUSABLE, fail
 
 LOAD, AGAIN = "load", ", again"
-UNSET = {"options": [], "flags": "", "table": {}, "database": {}, "workload": {"name": LOAD}, "workloads": [], "load": [], "readamp": "", "keep": False,
-         "most": 0, "written": "", "concludes": {}, "bits": None}
+UNSET = {"options": [], "flags": "", "table": {}, "database": {}, "workload": {"name": LOAD}, "workloads": [], "load": [], "readamp": "",
+         "keep": False, "written": "", "concludes": {}, "bits": None}
 
 
 def put_in(text, sizes):
@@ -16,8 +16,9 @@ def put_in(text, sizes):
 
 
 def within(outer, inner):
-    """What is said inside replaces what is said outside, except that options and flags are added."""
-    return outer | inner | {"options": outer["options"] + inner.get("options", []), "flags": f"{outer['flags']} {inner.get('flags', '')}"}
+    """What is said inside replaces what is said outside, except that options and words of command lines are added."""
+    return outer | inner | {"options": outer["options"] + inner.get("options", [])} | {
+        words: f"{outer[words]} {inner.get(words, '')}".strip() for words in ("flags", "readamp")}
 
 
 class Plan:
@@ -38,7 +39,8 @@ class Plan:
         if policies:
             self.policies = {policy: {"setting": policy} for policy in policies} | self.policies
             self.over = {policies[0]: ""} if self.over else {}
-        self.workloads = {workload: described | {"run": put_in(described["run"], self.sizes)} for workload, described in view.get("workloads", {}).items()}
+        self.workloads = {workload: described | {"run": put_in(described["run"], self.sizes)}
+                          for workload, described in view.get("workloads", {}).items()}
         self.input = given_input or view.get("input", "")
         outer = UNSET | {key: value for key, value in view.items() if key in UNSET or key in ("policies", "repetitions", "measures")} | {
             "workloads": [], "repetitions": self.repetitions, "most": self.most}
