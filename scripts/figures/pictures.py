@@ -9,7 +9,7 @@ INK, BLOOM, RIBBON, OURS, GREEN, PURPLE, PINK, OLIVE = "#767d86", "#868c95", "#d
 COLORS = dict(zip(SHORT, (BLOOM, RIBBON, OURS)))
 STYLES = {"bloomfilter": ("RocksDB Bloom", BLOOM, "-"), "ribbonfilter": ("RocksDB Ribbon", RIBBON, "-"), "classic_bloom": ("classic_bloom", PURPLE, ":"),
           "exactbloom, ribbon=false": ("ExactBloom,\nribbon=false", GREEN, "--"), "exactbloom": ("ExactBloom", OURS, "-")}
-# Trees of the first page; to them comes the one in which ExactBloom gains the least over RocksDB's Ribbon filter.
+# Trees of the first page, to which comes that of all trees in which ExactBloom gains the least over RocksDB's Ribbon filter.
 FIRST_PAGE = {"buffer 4 MiB, base 16 MiB": "leveled", "buffer 4 MiB, universal": "universal", "default options": "default options",
               "default options, compacted": "one sorted run"}
 matplotlib.use("svg")
@@ -158,14 +158,14 @@ def draw_first_page(view, output):
     reads = {tree: [median(rows[policy]) for policy in SHORT] for (tree, _), rows in by_policy(view).items() if SHORT.keys() <= rows.keys()}
     worst = min(reads, key=lambda tree: reads[tree][1] / reads[tree][2])
     tree, _, families = worst.partition("; ")
-    shown = FIRST_PAGE | {worst: f"{FIRST_PAGE.get(tree, tree)}, {families.replace('families', 'column families')}: the least gain of all trees"}
+    shown = FIRST_PAGE | {worst: f"{FIRST_PAGE.get(tree, tree)}, {families.replace('families', 'column families')}: the least gain over Ribbon"}
 
-    @picture(output / "first_page.svg", "wasted disk reads in 1,000 lookups of absent keys, filters of equal size", height=4.8, xticks=(), yticks=())
+    @picture(output / "first_page.svg", "wasted disk reads in 1,000 lookups of absent keys, about 10 bits per key", height=4.8, xticks=(), yticks=())
     def _(plot):
         bare(plot, "left", "bottom")
         for i, (bloom, ribbon, ours) in enumerate(reads[tree] for tree in shown):
             plot.text(0, -4.2 * i, list(shown.values())[i], weight="bold", va="center")
-            ratio = f": {bloom / ours:.0f}x below Bloom, {ribbon / ours:.1f}x below Ribbon"
+            ratio = f": {bloom / ours:.0f}x fewer than Bloom, {ribbon / ours:.1f}x than Ribbon"
             for j, (value, name, more) in enumerate(((bloom, " RocksDB Bloom", ""), (ribbon, " RocksDB Ribbon", ""), (ours, " ExactBloom", ratio))):
                 height, color = -4.2 * i - j - 0.9, list(COLORS.values())[j]
                 plot.barh(height, value, 0.85, color=color)
