@@ -8,7 +8,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(os.environ.get("DOCUMENTS") or pathlib.Path(__file__).parents[2]).resolve()
@@ -80,6 +82,16 @@ class DocumentsTest(unittest.TestCase):
 
     def test_tables_are_what_the_results_say(self):
         subprocess.run([ROOT / "scripts/figures/run", "--check"], check=True)
+
+    @unittest.skipIf(subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True, check=False).returncode, "no matplotlib")
+    def test_pictures_are_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = shutil.copy(ROOT / "docs/figures/measured/report.json", folder)
+            subprocess.run([ROOT / "scripts/figures/run", "--report", file], check=True)
+            for name in ("wasted_reads", "growth"):
+                drawn = (pathlib.Path(folder) / f"{name}.svg").read_text()
+                for label in ("RocksDB Bloom", "RocksDB Ribbon", "ExactBloom", "1,000 lookups"):
+                    self.assertIn(label, drawn)
 
     def test_figures_in_the_text_are_those_of_the_results(self):
         """Those outside the tables that scripts/figures writes."""
