@@ -60,9 +60,10 @@ class Measurement:
         setting = self.setting(tree, name, repetition)
         path = self.folder / re.sub("[^a-z0-9]+", "_", f"{tree.name} {name}".lower())
         written = {"keys_written": self.plan.sizes[tree.written], "keys_handled": self.plan.sizes[tree.written]} if tree.written else {}
-        for number, step in enumerate(tree.load):
-            counts = self.db_bench(tree, setting, path, step, "--use_existing_db=1" if number else "",
-                                   None if tree.workloads or tree.written else tree.workload.get("finds", ""))
+        is_asked = not (tree.workloads or tree.written)
+        for number, step in enumerate(tree.load, 1):
+            counts = self.db_bench(tree, setting, path, step, "--use_existing_db=1" if number > 1 else "",
+                                   tree.workload.get("finds", "") if is_asked and number == len(tree.load) else None)
         if self.programs.tool:
             counts |= by_inspect(self.programs.tool, path, self.programs.limit)
         self.add(tree, LOAD, name, repetition, setting, counts | written)
