@@ -219,8 +219,8 @@ class Ways {
 
   void AddTo(std::vector<AdviceStep>* steps) const {
     if (code_.empty()) return;
-    steps->push_back(
-        {"In C++", of_rocksdb_ ? "In C++, for RocksDB's own filters:" : "In C++:", Code()});
+    const std::string title = of_rocksdb_ ? "In C++, for RocksDB's own filters" : "In C++";
+    steps->push_back({title, title + ":", Code()});
     if (!of_rocksdb_) steps->push_back(Preloading());
     const char* condition =
         of_rocksdb_ ? "if the program loads this file"

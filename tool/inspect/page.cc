@@ -111,7 +111,8 @@ std::string FormatSums(const FilterSummary& sums, double families, double all_ke
                        double all_wasted) {
   const double wasted = sums.wasted_reads / families;
   const auto keys = static_cast<double>(sums.keys);
-  return Cell(HasUnfiltered(sums) ? Kinds(sums) + " (not working)" : Kinds(sums)) +
+  const bool has_filters = sums.families.size() > sums.families.count(NameOf(FilterFamily::kNone));
+  return Cell(Kinds(sums) + (HasUnfiltered(sums) && has_filters ? " (not all working)" : "")) +
          NumberCell(sums.tables, support::WithCommas(sums.tables)) +
          NumberCell(sums.keys, support::WithCommas(sums.keys), ShareOf(keys, all_keys)) +
          NumberCell(ShareOf(static_cast<double>(sums.bits), keys), BitsPerKey(sums)) +

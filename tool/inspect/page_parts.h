@@ -22,6 +22,7 @@ th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
 td:not([data-value]) { text-align: left; white-space: normal; min-width: 8.5rem; max-width: 20rem;
   overflow-wrap: anywhere; }
+td:first-child { min-width: min(12rem, 34vw); }
 td[style] { background: linear-gradient(to left, var(--bar) var(--part), transparent 0); }
 thead th { background: var(--band); white-space: normal; vertical-align: bottom; min-width: 5.5rem; }
 th.text { text-align: left; }
