@@ -1,9 +1,8 @@
 // Wrong inputs of exactbloom and readamp, each with one line on stderr that names what is wrong and
 // where.
 //
-// Those of filter_benchmark and scripts/report/run are with their tests in
-// tests/bench. Here are command lines, and files that are not what they should be; errors_test.cc
-// has databases that are damaged or forbidden.
+// Those of filter_benchmark are in tests/bench. Here are command lines, and files that are not what
+// they should be; errors_test.cc has databases that are damaged or forbidden.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -97,17 +96,10 @@ TEST_F(WrongInputs, OfRateAndPlan) {
                   {"plan --keys 10 --bits-per-key 101", "101"},
                   {"plan --keys 10 --memory 10", "--memory 10"},
                   {"plan --keys 10 --memory 5Q", "--memory: '5Q' is not a number of bytes"},
-                  {"plan --keys 10", "one of --bits-per-key, --fpr, --memory, --wasted-reads is"},
+                  {"plan --keys 10", "one of --bits-per-key, --fpr, --memory is"},
                   {"plan --keys 10 --fpr 1% --memory 1K", "only one of --bits-per-key, --fpr"},
                   {"plan --fpr 0.1", "--keys"},
-                  {"plan --keys 5 --levels 5,50 --fpr 1%", "--levels"},
-                  {"plan --levels 50,5 --bits-per-key 4", "--levels: 5 keys come after 50"},
-                  {"plan --levels 5,50 --fpr 1%", "give --wasted-reads"},
-                  {"plan --keys 5 --wasted-reads 1%", "--wasted-reads requires --levels"},
-                  {"plan --levels 0,5 --bits-per-key 4", "0 keys"},
-                  {"plan --levels 5,50 --wasted-reads 2", "wasted reads"},
-                  {"plan --keys 5 --bits-per-key 4 --no-ribbon", "--levels"},
-                  {"plan --levels 5 --bits-per-key 4 --kind exact_ribbon", "--levels plans"},
+                  {"plan --levels 5,50 --bits-per-key 4", "--levels"},
                   {"plan --keys 5 --fpr 0.9 --kind exact_ribbon", "range of 1e-09 to 0.5"},
                   {"plan --keys 5 --memory 3 --kind exact_ribbon", "no filter is that small"},
                   {"plan --keys 1e10 --bits-per-key 4 --kind exact_ribbon", "more tables"},
