@@ -20,10 +20,9 @@ namespace {
 
 using rocksdb::DB;
 
-std::vector<EventFile> ListFiles(const rocksdb::CompactionJobInfo& info,
-                                 const std::vector<std::string>& paths,
-                                 const std::vector<rocksdb::CompactionFileInfo>& infos) {
-  std::vector<EventFile> files;
+EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<std::string>& paths,
+                     const std::vector<rocksdb::CompactionFileInfo>& infos) {
+  EventFiles files;
   for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
     EventFile& file = files.emplace_back();
     file.number = infos[i].file_number;
@@ -34,6 +33,8 @@ std::vector<EventFile> ListFiles(const rocksdb::CompactionJobInfo& info,
       file.facts = ReadFacts(*properties->second);
     }
   }
+  std::sort(files.begin(), files.end(),
+            [](const auto& first, const auto& second) { return first.number < second.number; });
   return files;
 }
 
@@ -47,7 +48,7 @@ std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
   return properties.filter_size == 0 ? "" : "filter policy " + properties.filter_policy_name;
 }
 
-bool AreKnown(const std::vector<EventFile>& files) {
+bool AreKnown(const EventFiles& files) {
   return std::all_of(files.begin(), files.end(),
                      [](const EventFile& file) { return file.facts.has_value(); });
 }
@@ -63,7 +64,7 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
     Guard([&] {
-      Update(*db, info.cf_name, info.cf_id, {}, [&](Tree& tree) {
+      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
         tree.BeginJob({info.job_id, true, 0, info.thread_id}, 0, {});
       });
     });
@@ -71,9 +72,8 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
     Guard([&] {
-      const std::vector<EventFile> outputs = {
-          {info.file_number, 0, ReadFacts(info.table_properties)}};
-      Update(*db, info.cf_name, info.cf_id, outputs,
+      const EventFiles outputs = {{info.file_number, 0, ReadFacts(info.table_properties)}};
+      Update(*db, info.cf_name, info.cf_id,
              [&](Tree& tree) { tree.EndJob(info.job_id, {}, outputs); });
     });
   }
@@ -81,7 +81,7 @@ class TreeListener : public rocksdb::EventListener {
   void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
     Guard([&] {
       const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
-      Update(*db, info.cf_name, info.cf_id, inputs, [&](Tree& tree) {
+      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
         tree.BeginJob({info.job_id, false, info.output_level, info.thread_id},
                       info.base_input_level, inputs);
       });
@@ -92,7 +92,7 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
       const auto outputs = ListFiles(info, info.output_files, info.output_file_infos);
-      Update(*db, info.cf_name, info.cf_id, outputs, [&](Tree& tree) {
+      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
         if (!info.status.ok()) return tree.CancelJob(info.job_id);
         tree.EndJob(info.job_id, inputs, outputs);
       });
@@ -128,7 +128,7 @@ class TreeListener : public rocksdb::EventListener {
       if (family == nullptr) return;
       Change(database, *family, [&](Tree& tree) {
         if (!info.status.ok()) return tree.Drop(number);
-        database.owners[number] = family;
+        database.owners[number] = family->weak_from_this();
         tree.FinishTable(number, table.job, ReadFacts(info.table_properties));
       });
       if (!info.status.ok()) return;
@@ -150,7 +150,9 @@ class TreeListener : public rocksdb::EventListener {
       const auto database = Registry::Get().FindOwner(info.db_name, number);
       if (database == nullptr) return;
       const auto owner = database->owners.find(number);
-      Change(*database, *owner->second, [&](Tree& tree) { tree.Drop(number); });
+      if (const auto family = owner->second.lock()) {
+        Change(*database, *family, [&](Tree& tree) { tree.Drop(number); });
+      }
       database->owners.erase(owner);
     });
   }
@@ -159,15 +161,16 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const std::uint64_t number = ParseNumber(info.internal_file_path);
       // The properties of the table do not name the family.
-      Update(*db, info.cf_name, std::nullopt, {{number, 0, {}}}, [&](Tree& tree) {
+      Update(*db, info.cf_name, std::nullopt, [&](Tree& tree) {
         tree.FinishTable(number, kNoJob, ReadFacts(info.table_properties));
       });
     });
   }
 
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    std::shared_ptr<Database> closed;  // which is destroyed after unlocking
     const auto lock = Registry::Get().Lock();
-    Registry::Get().Close(handle);
+    closed = Registry::Get().Close(handle);
   }
 
   // The job that failed, of a database that is not named, may fire no end event.
@@ -196,10 +199,9 @@ class TreeListener : public rocksdb::EventListener {
     if (family.budget != nullptr) family.budget->Recount(family);
   }
 
-  //   tables   are the family's from now on
   template <typename Function>
   static void Update(DB& db, const std::string& name, std::optional<std::uint32_t> id,
-                     const std::vector<EventFile>& tables, Function change) {
+                     Function change) {
     const std::shared_ptr<Database> database = Follow(db);
     ListIfWanted(db, database);
     ReadOnce(db, *database);
@@ -208,7 +210,6 @@ class TreeListener : public rocksdb::EventListener {
       const auto lock = Registry::Get().Lock();
       Family* const family = id ? database->Find(name, *id) : &database->FindOrAdd(name);
       if (family == nullptr) return;
-      for (const EventFile& table : tables) database->owners[table.number] = family;
       Change(*database, *family, change);
       // It is named once for each family and opening.
       if (family->other_policy) other_policy.swap(*family->other_policy);

@@ -51,7 +51,7 @@ bool Begin(Database& database, bool is_asked) {
   if (!is_due || database.is_being_listed || database.is_closed) return false;
   database.is_being_listed = true;
   database.is_stale = false;
-  for (auto& [name, family] : database.families) family.tree.BeginListing();
+  for (auto& [name, family] : database.families) family->tree.BeginListing();
   return true;
 }
 
@@ -61,7 +61,7 @@ void ApplyFamilies(const std::map<std::string, Listing>& listings, Database& dat
   if (database.is_closed) return;
   std::vector<std::string> dropped;
   for (const auto& [name, family] : database.families) {
-    if (listings.count(name) == 0 && family.tree.IsBeingListed()) dropped.push_back(name);
+    if (listings.count(name) == 0 && family->tree.IsBeingListed()) dropped.push_back(name);
   }
   for (const std::string& name : dropped) database.Forget(name);
   for (const auto& [name, listing] : listings) {
@@ -74,7 +74,7 @@ void ApplyFamilies(const std::map<std::string, Listing>& listings, Database& dat
 template <typename Function>
 void WithListedFamily(Database& database, const std::string& name, Function function) {
   const auto lock = Registry::Get().Lock();
-  Family* const family = database.is_closed ? nullptr : database.Find(name);
+  Family* const family = database.Find(name);
   if (family != nullptr && family->tree.IsBeingListed()) function(*family);
 }
 
@@ -84,7 +84,9 @@ void ApplyFamily(const std::string& name, const Listing& listing, Database& data
   for (std::size_t begin = 0; begin < listing.files.size(); begin += kPiece) {
     WithListedFamily(database, name, [&](Family& family) {
       const std::size_t end = std::min(begin + kPiece, listing.files.size());
-      for (std::size_t i = begin; i < end; ++i) database.owners[listing.files[i].number] = &family;
+      for (std::size_t i = begin; i < end; ++i) {
+        database.owners[listing.files[i].number] = family.weak_from_this();
+      }
     });
   }
   WithListedFamily(database, name, [&](Family& family) {
@@ -182,7 +184,7 @@ void ReadProperties(rocksdb::DB& root, Database& database,
     }
     const auto lock = Registry::Get().Lock();
     Family* const family = database.Find(handle->GetName());
-    if (family == nullptr || database.is_closed) continue;
+    if (family == nullptr) continue;
     family->tree.Learn(listing, family->bits_per_key);
     if (family->budget != nullptr) family->budget->Recount(*family);
   }
