@@ -21,7 +21,10 @@ using rocksdb::ColumnFamilyMetaData;
 // A listing of 12,000 tables takes 19 to 33 ms under the database's mutex: 5 ms in a second. It is
 // the thread's processor time that counts: on a busy machine the mutex is waited for.
 constexpr int kPauseInListings = 200;
-constexpr std::size_t kSample = 64;  // so many tables of a level have their properties read
+
+// So many tables of a level have their properties read, and at least kLeastSample of many families.
+constexpr std::size_t kSample = 64;
+constexpr std::size_t kLeastSample = 8;
 
 Listing ListFamily(const ColumnFamilyMetaData& family) {
   Listing listing;
@@ -110,8 +113,9 @@ std::uint64_t ParseNumber(const std::string& path) {
   return std::strtoull(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), nullptr, 10);
 }
 
-void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, bool is_asked) {
-  if (!Begin(*database, is_asked)) return;
+Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, bool is_asked) {
+  Families listed;
+  if (!Begin(*database, is_asked)) return listed;
   std::chrono::nanoseconds taken{};
   std::exception_ptr error;
   try {
@@ -121,8 +125,9 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
     root.GetAllColumnFamilyMetaData(&families);
     taken = std::chrono::nanoseconds(clock.NowCPUNanos() - begin);
     // A family that was dropped and is still held comes before its namesake.
+    for (ColumnFamilyMetaData& family : families) listed[family.name] = std::move(family);
     std::map<std::string, Listing> listings;
-    for (const ColumnFamilyMetaData& family : families) listings[family.name] = ListFamily(family);
+    for (const auto& [name, family] : listed) listings[name] = ListFamily(family);
     ApplyFamilies(listings, *database);
     for (const auto& [name, listing] : listings) ApplyFamily(name, listing, *database);
   } catch (...) {
@@ -136,16 +141,18 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
     std::rethrow_exception(error);
   }
   database->is_listed = true;
+  return listed;
 }
 
 namespace {
 
 // RocksDB finds tables by key range only. A range of one key finds one table of each level, and
 // each of level 0 that has the key in its range.
-std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree) {
+std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree,
+                                    std::size_t sample) {
   std::vector<std::string> keys;
   for (const rocksdb::LevelMetaData& level : metadata.levels) {
-    const std::size_t step = (level.files.size() + kSample - 1) / kSample;
+    const std::size_t step = (level.files.size() + sample - 1) / sample;
     for (std::size_t i = 0; i < level.files.size(); i += step) {
       if (!tree.IsExact(level.files[i].file_number)) keys.push_back(level.files[i].smallestkey);
     }
@@ -156,15 +163,19 @@ std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const 
 }  // namespace
 
 void ReadProperties(rocksdb::DB& root, Database& database,
-                    const std::vector<ColumnFamilyHandle*>& families) {
+                    const std::vector<ColumnFamilyHandle*>& families, const Families& listed) {
+  const std::size_t sample = std::clamp(
+      kSample * kSample / std::max<std::size_t>(1, families.size()), kLeastSample, kSample);
   for (ColumnFamilyHandle* const handle : families) {
-    ColumnFamilyMetaData metadata;
-    root.GetColumnFamilyMetaData(handle, &metadata);
+    const auto found = listed.find(handle->GetName());
+    ColumnFamilyMetaData own;
+    if (found == listed.end()) root.GetColumnFamilyMetaData(handle, &own);
+    const ColumnFamilyMetaData& metadata = found == listed.end() ? own : found->second;
     std::vector<std::string> keys;
     {
       const auto lock = Registry::Get().Lock();
       const Family* const family = database.Find(handle->GetName());
-      if (family != nullptr) keys = ChooseKeys(metadata, family->tree);
+      if (family != nullptr) keys = ChooseKeys(metadata, family->tree, sample);
     }
     std::vector<rocksdb::Range> ranges;
     ranges.reserve(keys.size());
