@@ -38,19 +38,15 @@ EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<s
   return files;
 }
 
-// Where the filter of a table comes from that no policy of ExactBloom was asked for; empty if it
+// Where the filter of a table comes from that no policy of ExactBloom was asked for; nothing if it
 // may have got none because of the options (optimize_filters_for_hits, another table format).
-std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
+std::optional<std::string> DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
   const bool is_block_based = properties.user_collected_properties.count(
                                   rocksdb::BlockBasedTablePropertyNames::kIndexType) != 0;
-  if (!is_block_based) return "";
+  if (!is_block_based) return std::nullopt;
   if (properties.filter_policy_name.empty()) return "no filter policy";
-  return properties.filter_size == 0 ? "" : "filter policy " + properties.filter_policy_name;
-}
-
-bool AreKnown(const EventFiles& files) {
-  return std::all_of(files.begin(), files.end(),
-                     [](const EventFile& file) { return file.facts.has_value(); });
+  if (properties.filter_size == 0) return std::nullopt;
+  return "filter policy " + properties.filter_policy_name;
 }
 
 // The registry, and not the listener, has what is known of databases: a database may have two
@@ -96,9 +92,11 @@ class TreeListener : public rocksdb::EventListener {
         if (!info.status.ok()) return tree.CancelJob(info.job_id);
         tree.EndJob(info.job_id, inputs, outputs);
       });
+      if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
       // CompactRange may move the outputs to another level after this event.
-      const bool may_move = info.compaction_reason == rocksdb::CompactionReason::kManualCompaction;
-      if (may_move || !AreKnown(outputs)) MarkStale(*db);
+      const std::shared_ptr<Database> database = Follow(*db);
+      const auto lock = Registry::Get().Lock();
+      database->is_stale = true;
     });
   }
 
@@ -134,8 +132,8 @@ class TreeListener : public rocksdb::EventListener {
       if (!info.status.ok()) return;
       const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
                                info.reason == rocksdb::TableFileCreationReason::kCompaction;
-      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours) {
-        NoteOtherPolicy(info.table_properties, *family);
+      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours && !family->other_policy) {
+        family->other_policy = DescribeOtherPolicy(info.table_properties);
       }
       // RocksDB asks no policy for a table that gets no filter.
       const bool is_of_others = !table.is_sized && info.table_properties.filter_size != 0;
@@ -227,12 +225,6 @@ class TreeListener : public rocksdb::EventListener {
     ReadProperties(db, database, {db.DefaultColumnFamily()});
   }
 
-  static void NoteOtherPolicy(const rocksdb::TableProperties& properties, Family& family) {
-    if (family.other_policy) return;
-    std::string policy = DescribeOtherPolicy(properties);
-    if (!policy.empty()) family.other_policy = std::move(policy);
-  }
-
   static void WarnOfOtherPolicy(DB& db, const std::string& family, const std::string& policy) {
     rocksdb::Warn(
         db.GetDBOptions().info_log,
@@ -240,12 +232,6 @@ class TreeListener : public rocksdb::EventListener {
         "opened without one, or its table factory replaced after SetFilterPolicy, as "
         "OptimizeForPointLookup does?",
         family.c_str(), policy.c_str());
-  }
-
-  static void MarkStale(DB& db) {
-    const std::shared_ptr<Database> database = Follow(db);
-    const auto lock = Registry::Get().Lock();
-    database->is_stale = true;
   }
 
   const bool warns_of_other_policies_;

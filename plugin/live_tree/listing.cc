@@ -59,15 +59,15 @@ bool Begin(Database& database, bool is_asked) {
 }
 
 // Forgets families that are listed no longer, and starts the first listing of each.
-void ApplyFamilies(const std::map<std::string, Listing>& listings, Database& database) {
+void ApplyFamilies(const Families& listed, Database& database) {
   const auto lock = Registry::Get().Lock();
   if (database.is_closed) return;
   std::vector<std::string> dropped;
   for (const auto& [name, family] : database.families) {
-    if (listings.count(name) == 0 && family->tree.IsBeingListed()) dropped.push_back(name);
+    if (listed.count(name) == 0 && family->tree.IsBeingListed()) dropped.push_back(name);
   }
   for (const std::string& name : dropped) database.Forget(name);
-  for (const auto& [name, listing] : listings) {
+  for (const auto& [name, metadata] : listed) {
     Family& family = database.FindOrAdd(name);
     if (!database.is_listed) family.tree.BeginListing();
   }
@@ -98,6 +98,20 @@ void ApplyFamily(const std::string& name, const Listing& listing, Database& data
   });
 }
 
+// RocksDB finds tables by key range only. A range of one key finds one table of each level, and
+// each of level 0 that has the key in its range.
+std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree,
+                                    std::size_t sample) {
+  std::vector<std::string> keys;
+  for (const rocksdb::LevelMetaData& level : metadata.levels) {
+    const std::size_t step = (level.files.size() + sample - 1) / sample;
+    for (std::size_t i = 0; i < level.files.size(); i += step) {
+      if (!tree.IsExact(level.files[i].file_number)) keys.push_back(level.files[i].smallestkey);
+    }
+  }
+  return keys;
+}
+
 }  // namespace
 
 // RocksDB before 7.0 did not count the keys of filters, and where there is no filter there are
@@ -126,10 +140,8 @@ Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& databa
     taken = std::chrono::nanoseconds(clock.NowCPUNanos() - begin);
     // A family that was dropped and is still held comes before its namesake.
     for (ColumnFamilyMetaData& family : families) listed[family.name] = std::move(family);
-    std::map<std::string, Listing> listings;
-    for (const auto& [name, family] : listed) listings[name] = ListFamily(family);
-    ApplyFamilies(listings, *database);
-    for (const auto& [name, listing] : listings) ApplyFamily(name, listing, *database);
+    ApplyFamilies(listed, *database);
+    for (const auto& [name, family] : listed) ApplyFamily(name, ListFamily(family), *database);
   } catch (...) {
     error = std::current_exception();
   }
@@ -143,24 +155,6 @@ Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& databa
   database->is_listed = true;
   return listed;
 }
-
-namespace {
-
-// RocksDB finds tables by key range only. A range of one key finds one table of each level, and
-// each of level 0 that has the key in its range.
-std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree,
-                                    std::size_t sample) {
-  std::vector<std::string> keys;
-  for (const rocksdb::LevelMetaData& level : metadata.levels) {
-    const std::size_t step = (level.files.size() + sample - 1) / sample;
-    for (std::size_t i = 0; i < level.files.size(); i += step) {
-      if (!tree.IsExact(level.files[i].file_number)) keys.push_back(level.files[i].smallestkey);
-    }
-  }
-  return keys;
-}
-
-}  // namespace
 
 void ReadProperties(rocksdb::DB& root, Database& database,
                     const std::vector<ColumnFamilyHandle*>& families, const Families& listed) {
@@ -186,7 +180,7 @@ void ReadProperties(rocksdb::DB& root, Database& database,
              .ok()) {
       continue;
     }
-    std::unordered_map<std::uint64_t, TableFacts> facts;
+    std::map<std::uint64_t, TableFacts> facts;
     for (const auto& [path, table] : properties) facts[ParseNumber(path)] = ReadFacts(*table);
     Listing listing = ListFamily(metadata);
     for (Listing::File& file : listing.files) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <tuple>
 
 #include "exactbloom/layout.h"
@@ -21,6 +20,10 @@ constexpr double kMovesDown = 0.5;
 // This is assumed before RocksDB has opened any table.
 constexpr double kEntriesPerByte = 0.01;
 
+constexpr auto kHasLessNumber = [](const auto& table, std::uint64_t number) {
+  return table.number < number;
+};
+
 std::pair<int, int> Place(int level, std::uint64_t keys) {
   return {level, level == 0 ? SizeClass(Real(keys)) : 0};
 }
@@ -35,17 +38,6 @@ void AddAsked(int level, std::uint64_t keys, std::uint64_t filter_bytes, RunSums
 int SizeClass(double keys) {
   constexpr double kClassesPerDoubling = 8.0;
   return static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
-}
-
-std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon) {
-  std::vector<analysis::EqualRuns> runs;
-  runs.reserve(sums.size());
-  for (const auto& [place, sum] : sums) {
-    if (sum.keys == 0) continue;
-    const double count = place.first == 0 ? Real(sum.tables) : 1.0;
-    runs.push_back({Real(sum.keys) / count, count, ribbon});
-  }
-  return runs;
 }
 
 void TableSum::Add(std::uint64_t more_keys, std::uint64_t bytes) {
@@ -68,20 +60,16 @@ const Tree::RunningJob* Tree::FindJob(JobId job) const {
 }
 
 const Tree::Table* Tree::Find(std::uint64_t number) const {
-  const auto found =
-      std::lower_bound(tables_.begin(), tables_.end(), number,
-                       [](const Table& table, std::uint64_t n) { return table.number < n; });
+  const auto found = std::lower_bound(tables_.begin(), tables_.end(), number, kHasLessNumber);
   return found != tables_.end() && found->number == number ? &*found : nullptr;
 }
 
 Tree::Table& Tree::FindOrAdd(std::uint64_t number) {
-  if (Table* const known = Find(number)) return *known;
+  const auto place = std::lower_bound(tables_.begin(), tables_.end(), number, kHasLessNumber);
+  if (place != tables_.end() && place->number == number) return *place;
   Table table;
   table.number = number;
-  return *tables_.insert(
-      std::upper_bound(tables_.begin(), tables_.end(), number,
-                       [](std::uint64_t n, const Table& other) { return n < other.number; }),
-      table);
+  return *tables_.insert(place, table);
 }
 
 bool Tree::IsExact(std::uint64_t number) const {
@@ -191,7 +179,11 @@ void Tree::EndJob(JobId id, const EventFiles& inputs, const EventFiles& outputs)
   std::set_difference(
       inputs.begin(), inputs.end(), outputs.begin(), outputs.end(), std::back_inserter(replaced),
       [](const auto& first, const auto& second) { return first.number < second.number; });
-  LearnMovedPart(inputs, replaced);
+  const std::uint64_t level0_keys = SumLive(inputs, 0).keys;
+  if (level0_keys != 0) {
+    const double replaced_part = Real(SumLive(replaced, 0).keys) / Real(level0_keys);
+    moved_part_ = (moved_part_ + 1.0 - replaced_part) / 2.0;
+  }
   const TableSum read = SumLive(replaced);
   for (const EventFile& output : outputs) InstallOutput(output, read, outputs.size());
   LearnWritten(job != nullptr && job->is_flush, read, outputs);
@@ -215,24 +207,13 @@ void Tree::InstallOutput(const EventFile& output, const TableSum& read, std::uin
   }
 }
 
-TableSum Tree::SumLive(const EventFiles& files) {
+TableSum Tree::SumLive(const EventFiles& files, int deepest) {
   TableSum sum;
   ForEachKnown(files, [&](const Table& table, const EventFile& /*file*/) {
-    if (table.state == State::kLive) sum.Add(table.keys, table.filter_bytes);
+    if (table.state == State::kLive && table.level <= deepest)
+      sum.Add(table.keys, table.filter_bytes);
   });
   return sum;
-}
-
-void Tree::LearnMovedPart(const EventFiles& inputs, const EventFiles& replaced) {
-  const auto count_keys = [&](const EventFiles& files) {
-    double keys = 0.0;
-    ForEachKnown(files, [&](const Table& table, const EventFile& /*file*/) {
-      if (table.state == State::kLive && table.level == 0) keys += Real(table.keys);
-    });
-    return keys;
-  };
-  const double keys = count_keys(inputs);
-  if (keys != 0.0) moved_part_ = (moved_part_ + 1.0 - count_keys(replaced) / keys) / 2.0;
 }
 
 void Tree::LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs) {
@@ -240,6 +221,7 @@ void Tree::LearnWritten(bool is_flush, const TableSum& read, const EventFiles& o
   if (is_flush && keys != 0) flush_keys_ = flush_keys_ == 0 ? keys : (flush_keys_ + keys) / 2;
   const bool are_known = std::all_of(outputs.begin(), outputs.end(),
                                      [](const EventFile& file) { return file.facts.has_value(); });
+  is_stale_ |= !are_known;
   if (!are_known || read.keys == 0 || outputs.empty()) return;
   const double part = std::min(1.0, Real(keys) / Real(read.keys));
   const auto [mean, is_first] = kept_part_.try_emplace(outputs[0].level, part);
@@ -415,15 +397,16 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
   const bool moves_down = is_flush && moved_part_ > kMovesDown;
-  for (auto run = others.begin(); run != others.end();) {
-    const auto& [place, sum] = *run;
+  for (const auto& [place, sum] : others) {
+    const int run_level = place.first;
     view.other_filter_bytes += Real(sum.filter_bytes);
-    const bool is_own =
-        moves_down || (!is_flush && place.first != 0 && place.first == output_level);
-    if (is_own) view.own_keys += Real(sum.keys);
-    run = is_own ? others.erase(run) : std::next(run);
+    if (moves_down || (!is_flush && run_level != 0 && run_level == output_level)) {
+      view.own_keys += Real(sum.keys);
+    } else {
+      const double count = run_level == 0 ? Real(sum.tables) : 1.0;
+      view.other_runs.push_back({Real(sum.keys) / count, count, ribbon});
+    }
   }
-  view.other_runs = ListRuns(others, ribbon);
   return view;
 }
 

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -82,9 +83,6 @@ int SizeClass(double keys);
 // the same size share a class. A deeper level is one run, of class 0.
 using RunSums = std::map<std::pair<int, int>, TableSum>;
 
-// Returns the runs that have keys, those of about the same size together.
-std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon);
-
 class Tree {
  public:
   struct Job {
@@ -108,7 +106,7 @@ class Tree {
   void SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor);
   // A table that no known job writes makes the tree stale.
   void FinishTable(std::uint64_t number, JobId job, const TableFacts& facts);
-  // A job that is not known makes the tree stale.
+  // A job that is not known makes the tree stale, and so do outputs without facts.
   void EndJob(JobId job, const EventFiles& inputs, const EventFiles& outputs);
   void CancelJob(JobId job);
   // The deletion of a live table makes the tree stale, since no job has told of it.
@@ -154,7 +152,7 @@ class Tree {
   std::vector<ListedTables> ListAll() const;
 
  private:
-  enum class State { kMaking, kLive, kGone };
+  enum class State : std::uint8_t { kMaking, kLive, kGone };
   struct Table {
     std::uint64_t number = 0;
     std::uint64_t keys = 0;
@@ -187,8 +185,7 @@ class Tree {
   void Discard(Table& table);
   template <typename Files, typename Function>
   void ForEachKnown(const Files& files, Function function);
-  TableSum SumLive(const EventFiles& files);
-  void LearnMovedPart(const EventFiles& inputs, const EventFiles& replaced);
+  TableSum SumLive(const EventFiles& files, int deepest = std::numeric_limits<int>::max());
   void LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs);
   void ForgetLostJobs(std::uint64_t thread, JobId job);
   void ForgetGone();
