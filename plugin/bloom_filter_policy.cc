@@ -34,14 +34,6 @@ constexpr char kWayBack[] =
 // Families that are remembered as logged, so that a program with ever new ones keeps few.
 constexpr std::size_t kMostLogged = 1000;
 
-// Of a table whose tree is not known.
-double BitsOf(const PolicyOptions& options, const rocksdb::FilterBuildingContext& context) {
-  if (options.level_bits.empty()) return options.bits_per_key;
-  // Tables of unknown level have -1.
-  const auto level = static_cast<std::size_t>(context.level_at_creation);
-  return options.level_bits[std::min(level, options.level_bits.size() - 1)];
-}
-
 // What the info log says of the memory of building: per key, since the number of keys is not known
 // yet, and of the kind of filter that takes most.
 std::string MemoryOfBuilding(const rocksdb::BlockBasedTableOptions& table_options) {
@@ -100,12 +92,14 @@ void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
 BloomFilterPolicy::BloomFilterPolicy(const PolicyOptions& options, const Status& configuration)
     : options_(options),
       configuration_(configuration.ok() ? ValidatePolicyOptions(options) : configuration) {
+  // Where RocksDB does not ask whether a policy is valid, a table gets some filter.
+  if (!configuration_.ok()) options_ = options.kind;
   Prepare();
 }
 
 void BloomFilterPolicy::Prepare() {
   // It is not written, so a policy that was read back would differ.
-  if (ReplacesBits(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
+  if (HasRate(options_)) options_.bits_per_key = PolicyOptions().bits_per_key;
   built_in_.reset(rocksdb::NewBloomFilterPolicy(options_.bits_per_key));
   sizing_ = tree::SizingOptions();
   sizing_.division = {options_.bits_per_key, HasRibbon(options_)};
@@ -200,12 +194,10 @@ Status BloomFilterPolicy::ValidateOptions(const rocksdb::DBOptions& db_options,
 
 rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     const rocksdb::FilterBuildingContext& context) const {
-  // A null builder means a table without a filter. SstFileWriter and DB::SetOptions do not ask
-  // whether the options are valid.
+  // A null builder means a table without a filter.
   return ResultOr<rocksdb::FilterBitsBuilder*>(nullptr, [&]() -> rocksdb::FilterBitsBuilder* {
     LogFilters(context);
     tree::ClaimTableInProgress(context);
-    if (!configuration_.ok()) return nullptr;
     if (options_.kind == PolicyKind::kRocksDBBloom) {
       std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
           built_in_->GetBuilderWithContext(context));
@@ -214,8 +206,7 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     FilterBuilder::Options options;
     options.kind = FilterKindOf(options_);
     options.ribbon = HasRibbon(options_);
-    // The rate alone decides, whatever else is set.
-    if (options_.fpr == 0.0) options.bits_per_key = BitsOf(options_, context);
+    options.bits_per_key = options_.bits_per_key;
     options.false_positive_rate = options_.fpr;
     options.hash_seed = options_.hash_seed;
     options.detect_faults = context.table_options.detect_filter_construct_corruption;
@@ -252,8 +243,9 @@ bool BloomFilterPolicy::IsFirst(LoggedFamilies& logged,
 void BloomFilterPolicy::LogFilters(const rocksdb::FilterBuildingContext& context) const {
   if (context.info_log == nullptr || !IsFirst(logged_, context)) return;
   if (!configuration_.ok()) {
-    rocksdb::Error(context.info_log, "exactbloom: column family [%s]: no filters, because of %s",
-                   context.column_family_name.c_str(), configuration_.ToString().c_str());
+    rocksdb::Error(context.info_log, "exactbloom: column family [%s]: filters of %s, because of %s",
+                   context.column_family_name.c_str(), FormatPolicy(options_).c_str(),
+                   configuration_.ToString().c_str());
     return;
   }
   const std::string filters = options_.kind == PolicyKind::kRocksDBBloom

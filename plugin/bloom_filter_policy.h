@@ -36,7 +36,9 @@ void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,
 class BloomFilterPolicy : public rocksdb::FilterPolicy {
  public:
   // A policy whose configuration failed (an error in `configuration`, or options out of range)
-  // still exists, but a database cannot be opened with it: see ConfigureOptions.
+  // still exists, but a database cannot be opened with it: see ConfigureOptions. SstFileWriter,
+  // CreateColumnFamily and DB::SetOptions do not ask whether it is valid: they get the filters of
+  // its kind with the default options, and the info log says why.
   explicit BloomFilterPolicy(const PolicyOptions& options,
                              const rocksdb::Status& configuration = rocksdb::Status::OK());
 
@@ -87,7 +89,7 @@ class BloomFilterPolicy : public rocksdb::FilterPolicy {
 
   bool IsFirst(LoggedFamilies& logged, const rocksdb::FilterBuildingContext& context) const;
   // Logs what a column family's tables get, before the first of them is built: these filters, or
-  // none because of an error.
+  // others because of an error.
   void LogFilters(const rocksdb::FilterBuildingContext& context) const;
   void WarnOfUnknownTree(const rocksdb::FilterBuildingContext& context) const;
   void Prepare();  // for options that are set

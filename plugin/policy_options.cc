@@ -19,8 +19,7 @@ namespace {
 
 using rocksdb::Status;
 
-constexpr std::size_t kMostLevels = 64;
-constexpr char kLevelSeparator = ':';
+constexpr std::string_view kLevelBits = "level_bits";
 
 // The whole text must be one number, in C's notation whatever the process's locale is.
 template <typename Number>
@@ -49,28 +48,6 @@ std::string FormatNumber(double value) {
 }
 
 bool IsBitsPerKey(double value) { return value >= 0.0 && value <= kMaxBitsPerKey; }
-
-bool ReadLevelBits(const std::string& text, std::vector<double>* values) {
-  values->clear();
-  if (text.empty()) return true;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = text.find(kLevelSeparator, begin);
-    double value = 0.0;
-    if (!ReadNumber(text.substr(begin, end - begin), &value)) return false;
-    values->push_back(value);
-    if (end == std::string::npos) return true;
-    begin = end + 1;
-  }
-}
-
-std::string FormatLevelBits(const std::vector<double>& bits_per_key) {
-  std::string text;
-  for (const double bits : bits_per_key) {
-    if (!text.empty()) text += kLevelSeparator;
-    text += FormatNumber(bits);
-  }
-  return text;
-}
 
 // Units of bytes, all powers of 1024, as RocksDB's own options have them: G, GB and GiB, in
 // capitals or not.
@@ -132,9 +109,8 @@ bool ReadTruth(const std::string& text, bool* value) {
   return *value || text == "false";
 }
 
-// The policies that have an option: all, those with filters of ours, exactbloom, the plain ones, or
-// those of one kind of filter.
-enum class Having : std::uint8_t { kAll, kOwnFilters, kExactBloom, kPlain, kPlainBloom };
+// The policies that have an option: all, those with filters of ours, exactbloom, or the plain ones.
+enum class Having : std::uint8_t { kAll, kOwnFilters, kExactBloom, kPlain };
 
 // One option: how its text is read and written, and its range.
 struct Rule {
@@ -150,14 +126,12 @@ struct Rule {
     const bool is_divided = kind == PolicyKind::kExactBloom;
     return policies == Having::kAll || (policies == Having::kOwnFilters && has_own_filters) ||
            (policies == Having::kExactBloom && is_divided) ||
-           (policies == Having::kPlain && has_own_filters && !is_divided) ||
-           (policies == Having::kPlainBloom && has_own_filters && !is_divided &&
-            kind != PolicyKind::kExactRibbon);
+           (policies == Having::kPlain && has_own_filters && !is_divided);
   }
 };
 
-const std::array<Rule, 7>& Rules() {
-  static const std::array<Rule, 7> rules = {{
+const std::array<Rule, 6>& Rules() {
+  static const std::array<Rule, 6> rules = {{
       {"bits_per_key", Having::kAll, "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
        [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
@@ -193,17 +167,6 @@ const std::array<Rule, 7>& Rules() {
          return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
        },
        [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
-      {"level_bits", Having::kPlainBloom,
-       "up to " + std::to_string(kMostLevels) + " numbers from 0 to " +
-           FormatNumber(kMaxBitsPerKey) + ", separated by colons",
-       [](const std::string& text, PolicyOptions* o) {
-         return ReadLevelBits(text, &o->level_bits);
-       },
-       [](const PolicyOptions& o) {
-         return o.level_bits.size() <= kMostLevels &&
-                std::all_of(o.level_bits.begin(), o.level_bits.end(), IsBitsPerKey);
-       },
-       [](const PolicyOptions& o) { return FormatLevelBits(o.level_bits); }},
       {"hash_seed", Having::kOwnFilters,
        "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()),
        [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->hash_seed); },
@@ -231,6 +194,15 @@ Status RefuseOption(PolicyKind kind, const std::string& option, const std::strin
   return Status::InvalidArgument(message + JoinedOptions(other));
 }
 
+// Nobody who divided the memory by level shall get equal filters in silence, so this option is
+// refused even where unknown ones are ignored.
+Status RefuseLevelBits(const std::string& value) {
+  return Status::InvalidArgument(
+      "exactbloom: level_bits is '" + value +
+      "', but this option has been removed: exactbloom:10 divides the bits among the levels by "
+      "itself, with a tree listener; without one, use exact_ribbon:10");
+}
+
 Status Refuse(const Rule& rule, const std::string& value) {
   return Status::InvalidArgument("exactbloom: " + std::string(rule.name) + " is '" + value +
                                  "', but must be " + rule.range);
@@ -256,7 +228,7 @@ const Rule& RuleOf(std::string_view name) { return *FindRule(name); }
 // Whether the text of a policy has the option: if its value is not the default, and bits_per_key
 // unless others replace it.
 bool IsNamed(const Rule& rule, const PolicyOptions& options) {
-  return &rule == &RuleOf("bits_per_key") ? !ReplacesBits(options)
+  return &rule == &RuleOf("bits_per_key") ? !HasRate(options)
                                           : rule.format(options) != rule.format(PolicyOptions());
 }
 
@@ -264,7 +236,7 @@ bool IsNamed(const Rule& rule, const PolicyOptions& options) {
 bool IsOfBitsAlone(const PolicyOptions& options) {
   return std::count_if(Rules().begin(), Rules().end(),
                        [&](const Rule& rule) { return IsNamed(rule, options); }) == 1 &&
-         !ReplacesBits(options);
+         !HasRate(options);
 }
 
 }  // namespace
@@ -302,11 +274,6 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
   for (const Rule& rule : Rules()) {
     if (!rule.is_valid(options)) return Refuse(rule, rule.format(options));
   }
-  if (options.fpr != 0.0 && !options.level_bits.empty()) {
-    return Status::InvalidArgument("exactbloom: fpr '" + RuleOf("fpr").format(options) +
-                                   "' and level_bits '" + RuleOf("level_bits").format(options) +
-                                   "' exclude each other: both say how large filters are");
-  }
   return Status::OK();
 }
 
@@ -323,6 +290,8 @@ Status ParseBudget(const std::string& name, const std::string& size, PolicyOptio
 
 Status ParsePolicyFields(const std::unordered_map<std::string, std::string>& values,
                          PolicyOptions* options, bool ignores_unknown) {
+  const auto level_bits = values.find(std::string(kLevelBits));
+  if (level_bits != values.end()) return RefuseLevelBits(level_bits->second);
   for (const auto& [name, value] : values) {
     const Rule* rule = FindRule(name);
     const bool is_known = rule != nullptr && rule->IsOf(options->kind);
@@ -332,11 +301,10 @@ Status ParsePolicyFields(const std::unordered_map<std::string, std::string>& val
     if (!status.ok()) return status;
   }
   const auto bits = values.find("bits_per_key");
-  if (bits != values.end() && ReplacesBits(*options)) {
-    const Rule& other = RuleOf(options->fpr != 0.0 ? "fpr" : "level_bits");
-    std::string message = "exactbloom: bits_per_key '";
-    message.append(bits->second).append("' has no effect beside ").append(other.name).append(" '");
-    return Status::InvalidArgument(message.append(other.format(*options)).append("'"));
+  if (bits != values.end() && HasRate(*options)) {
+    return Status::InvalidArgument("exactbloom: bits_per_key '" + bits->second +
+                                   "' has no effect beside fpr '" + RuleOf("fpr").format(*options) +
+                                   "'");
   }
   return ValidatePolicyOptions(*options);
 }
@@ -350,8 +318,8 @@ Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_b
   if (status.ok()) status = ParsePolicyId(id, options);
   if (status.ok()) status = ParsePolicyFields(values, options);
   if (sets_bits != nullptr) {
-    *sets_bits = id.find(':') != std::string::npos || values.count("bits_per_key") != 0 ||
-                 ReplacesBits(*options);
+    *sets_bits =
+        id.find(':') != std::string::npos || values.count("bits_per_key") != 0 || HasRate(*options);
   }
   return status;
 }

@@ -48,8 +48,7 @@ struct PolicyOptions {
       : kind(policy),
         bits_per_key(options.bits_per_key),
         hash_seed(options.hash_seed),
-        fpr(options.fpr),
-        level_bits(options.level_bits) {}
+        fpr(options.fpr) {}
 
   PolicyKind kind;
   double bits_per_key = 10.0;
@@ -61,7 +60,6 @@ struct PolicyOptions {
   bool ribbon = true;
   // Of the plain policies.
   double fpr = 0.0;
-  std::vector<double> level_bits;
 };
 
 // Whether a policy builds filters of ExactBloom.
@@ -117,7 +115,7 @@ const char* PolicyName(PolicyKind kind);
 rocksdb::Status ParsePolicyId(const std::string& id, PolicyOptions* options);
 
 // Sets the options of `values`, of the policy that `options` is. InvalidArgument for an option that
-// it does not have, naming all that exist, for bits_per_key beside what replaces it, and for what
+// it does not have, naming all that exist, for bits_per_key beside fpr, and for what
 // ValidatePolicyOptions refuses. The options that come before an error are changed.
 rocksdb::Status ParsePolicyFields(const std::unordered_map<std::string, std::string>& values,
                                   PolicyOptions* options, bool ignores_unknown = false);
@@ -125,21 +123,19 @@ rocksdb::Status ParsePolicyFields(const std::unordered_map<std::string, std::str
 // Reads what filter_policy= takes: `classic_bloom`, `exactbloom:10` or
 // `{id=classic_bloom;bits_per_key=9;hash_seed=1}`, with or without braces. Errors as above, and for
 // another policy.
-//   sets_bits   null, or becomes whether the text has bits_per_key, or what replaces it
+//   sets_bits   null, or becomes whether the text has bits_per_key or fpr
 rocksdb::Status ParsePolicy(const std::string& text, PolicyOptions* options,
                             bool* sets_bits = nullptr);
 
-// InvalidArgument, naming option, value and range or the options that exclude each other, or OK.
+// InvalidArgument, naming option, value and range, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);
 
-// Whether bits_per_key means nothing beside other options.
-inline bool ReplacesBits(const PolicyOptions& options) {
-  return options.fpr != 0.0 || !options.level_bits.empty();
-}
+// Whether a false-positive rate sizes the filters, beside which bits_per_key means nothing.
+inline bool HasRate(const PolicyOptions& options) { return options.fpr != 0.0; }
 
 // Returns the text that filter_policy= takes for a policy: exactbloom:10 where only bits_per_key
 // matters, and otherwise `{id=classic_bloom;bits_per_key=9;hash_seed=1}`: the name, and the options
-// that have not their defaults. bits_per_key is always among them, unless others replace it.
+// that have not their defaults. bits_per_key is always among them, unless fpr is.
 std::string FormatPolicy(const PolicyOptions& options);
 
 // The same without braces, and with other delimiters between the options.

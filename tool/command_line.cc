@@ -106,35 +106,20 @@ void AddRateOf(CLI::App& app, ExampleHelp& help, RateArguments& arguments) {
 }
 
 void AddPlan(CLI::App& app, ExampleHelp& help, PlanArguments& arguments) {
-  CLI::App* plan = app.add_subcommand(
-      "plan", "The filter for a number of keys, or for each level of a tree, by memory or by rate");
+  CLI::App* plan =
+      app.add_subcommand("plan", "The filter for a number of keys, by memory or by rate");
   AddKind(*plan, arguments.kind);
-  auto* keys = AddValue(*plan, "--keys", arguments.keys, "Keys of one filter");
-  auto* levels = plan->add_option("--levels", arguments.levels,
-                                  "Keys of each level, smallest first, separated by commas")
-                     ->delimiter(',')
-                     ->transform(Count())
-                     ->type_name("N1,N2,...")
-                     ->excludes(keys);
-  auto* wanted = plan->add_option_group("wanted", "What the filters may cost, or must achieve");
-  AddValue(*wanted, "--bits-per-key", arguments.bits_per_key,
-           "Filter bits per key, over all levels", Number());
-  AddValue(*wanted, "--fpr", arguments.rate, "The largest false-positive rate of one filter",
-           Share(), "RATE");
-  AddValue(*wanted, "--memory", arguments.memory_bytes, "Filter bytes in all, such as 64MB",
-           Bytes(), "BYTES");
-  AddValue(*wanted, "--wasted-reads", arguments.wasted_reads,
-           "For levels: the wasted reads per lookup of an absent key", Share(), "READS")
-      ->needs(levels);
+  AddValue(*plan, "--keys", arguments.keys, "Keys of the filter")->required();
+  auto* wanted = plan->add_option_group("wanted", "What the filter may cost, or must achieve");
+  AddValue(*wanted, "--bits-per-key", arguments.bits_per_key, "Filter bits per key", Number());
+  AddValue(*wanted, "--fpr", arguments.rate, "The largest false-positive rate", Share(), "RATE");
+  AddValue(*wanted, "--memory", arguments.memory_bytes, "Filter bytes, such as 64MB", Bytes(),
+           "BYTES");
   wanted->require_option(1);
-  plan->add_flag_callback(
-          "--no-ribbon", [&arguments] { arguments.ribbon = false; },
-          "For levels: Bloom filters, as with ribbon=false, instead of Ribbon filters")
-      ->needs(levels);
   AddJson(*plan, arguments.json);
   help.AddExample("plan",
                   "exactbloom plan --keys 1e6 --fpr 0.01\n"
-                  "exactbloom plan --levels 1e5,1e6,1e7 --bits-per-key 10");
+                  "exactbloom plan --keys 1e6 --memory 64MB --kind exact_ribbon");
   plan->footer("");
   plan->callback([&arguments] { RunPlan(arguments); });
 }

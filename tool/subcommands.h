@@ -26,16 +26,13 @@ struct RateArguments {
 };
 void RunRate(const RateArguments& arguments);
 
-// The filter for a number of keys, or for the levels of a tree. One of the targets is given.
+// The filter for a number of keys. One of the targets is given.
 struct PlanArguments {
   PolicyKind kind = PolicyKind::kClassicBloom;
-  std::optional<std::uint64_t> keys;
-  std::vector<std::uint64_t> levels;  // keys of each, smallest first
+  std::uint64_t keys = 0;
   std::optional<double> bits_per_key;
-  std::optional<double> rate;  // without levels only
+  std::optional<double> rate;
   std::optional<std::uint64_t> memory_bytes;
-  std::optional<double> wasted_reads;  // with levels only
-  bool ribbon = true;                  // with levels only, beside classic filters
   bool json = false;
 };
 void RunPlan(const PlanArguments& arguments);

@@ -28,7 +28,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "exactbloom/rocksdb_namespace.h"
 
@@ -64,14 +63,11 @@ struct ExactRibbonOptions {
 
 // The options of `classic_bloom` and `standard_bloom`, as above.
 struct BloomFilterPolicyOptions {
-  // Of each table, 0 .. kMaxBitsPerKey; fpr and level_bits replace it.
+  // Of each table, 0 .. kMaxBitsPerKey; fpr replaces it.
   double bits_per_key = 10.0;
   // Unless 0: every filter gets the fewest bits whose exact false-positive rate is at most this,
   // kMinTargetRate .. kMaxTargetRate.
   double fpr = 0.0;
-  // Unless empty: bits per key of level 0, 1, 2 and so on, each in the range of bits_per_key; the
-  // last also for all deeper levels.
-  std::vector<double> level_bits;
   std::uint64_t hash_seed = 0;
 };
 

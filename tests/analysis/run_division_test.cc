@@ -1,17 +1,85 @@
-// The division of bits among runs; levels_test.cc compares it with the best one.
+// The division of bits among runs.
 #include "src/analysis/run_division.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <random>
 #include <vector>
 
+#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/ribbon_filter.h"
+#include "tests/filter/sample_filters.h"
 
 namespace exactbloom::analysis {
 namespace {
+
+class RunDivisionOf : public testing::TestWithParam<FilterKind> {
+ protected:
+  double Rate(const EqualRuns& run, double bits_per_key) const {
+    if (run.ribbon) return LargeRibbonRate(bits_per_key);
+    const auto keys = static_cast<std::uint64_t>(run.keys);
+    const auto bits = static_cast<std::uint64_t>(bits_per_key * run.keys);
+    const int probes = OptimalProbes(GetParam(), bits, keys);
+    return probes == 0 ? 1.0 : FalsePositiveRate(GetParam(), bits, keys, probes);
+  }
+
+  double Wasted(const std::vector<EqualRuns>& runs, const std::vector<double>& bits_per_key) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < runs.size(); ++i) sum += Rate(runs[i], bits_per_key[i]);
+    return sum;
+  }
+
+  // The sum of the rates after all moves of bits between two filters that lower it, of ever smaller
+  // amounts down to one bit.
+  double Improved(const std::vector<EqualRuns>& runs, std::vector<double> bits_per_key) const {
+    const auto improves = [&](std::size_t from, std::size_t to, double amount) {
+      const double less = bits_per_key[from] - amount / runs[from].keys;
+      const double more = bits_per_key[to] + amount / runs[to].keys;
+      if (less < 0.0) return false;
+      const double before = Rate(runs[from], bits_per_key[from]) + Rate(runs[to], bits_per_key[to]);
+      if (Rate(runs[from], less) + Rate(runs[to], more) >= before) return false;
+      bits_per_key[from] = less;
+      bits_per_key[to] = more;
+      return true;
+    };
+    for (double amount = 1e9; amount >= 1.0; amount /= 2.0) {
+      for (std::size_t from = 0; from < runs.size(); ++from) {
+        for (std::size_t to = 0; to < runs.size(); ++to) {
+          while (from != to && improves(from, to, amount)) {
+          }
+        }
+      }
+    }
+    return Wasted(runs, bits_per_key);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RunDivisionOf, testing::ValuesIn(AllKinds()),
+                         [](const auto& test) { return NameOf(test.param); });
+
+// Up to twelve runs of a thousand to 1e8 keys, evenly by their logarithm.
+TEST_P(RunDivisionOf, RandomTreesIsWithinAFewPercentOfTheBest) {
+  std::mt19937_64 random(16);
+  std::uniform_real_distribution<double> exponent(3.0, 8.0);
+  std::uniform_real_distribution<double> average(2.0, 20.0);
+  for (const bool ribbon : {false, true}) {
+    for (int i = 0; i < 4; ++i) {
+      SCOPED_TRACE(i);
+      std::vector<EqualRuns> runs(2 + random() % 11);
+      double keys = 0.0;
+      for (EqualRuns& run : runs) {
+        run = {std::floor(std::pow(10.0, exponent(random))), 1.0, ribbon};
+        keys += run.keys;
+      }
+      const std::vector<double> bits = DivideAmongRuns(runs, average(random) * keys);
+      EXPECT_LE(Wasted(runs, bits), 1.02 * Improved(runs, bits));
+    }
+  }
+}
 
 // Four runs of 1e5 keys are given as one element.
 TEST(RunDivision, OfEqualRunsIsThatOfEachByItself) {

@@ -181,7 +181,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
       {"{id=classic_bloom;bits_per_key=14;hash_seed=1}", kOurs.name, kOurs.family, 1, 14.0},
       {"{id=standard_bloom;fpr=0.001;hash_seed=1}", "standard_bloom", kOurs.family, 1, 0.0},
       kBuiltIn,
-      {"{id=classic_bloom;level_bits=17.2:9}", kOurs.name, kOurs.family, 0, 17.2},
+      {"classic_bloom:17.2", kOurs.name, kOurs.family, 0, 17.2},
       {"ribbonfilter:10:-1", "ribbonfilter", FilterFamily::kRibbon, 0, 0.0},
       {"nullptr", "", FilterFamily::kNone, 0, 0.0},
       kOurs,
@@ -338,14 +338,17 @@ TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
 }
 
 // SetOptions, unlike DB::Open, does not ask whether the options are valid.
-TEST_F(LiveSwitch, ABadValueMeansNoFilterAndTheLogSaysSo) {
-  const Step none{"classic_bloom:-3", "classic_bloom", FilterFamily::kNone, 0, 0.0};
-  ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), none.policy).ok());
-  ExpectNewTable(none);
-  const rocksdb::Options now = db_->GetOptions();
-  const rocksdb::Status status = now.table_factory->ValidateOptions(now, now);
-  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
-  EXPECT_NE(ReadLog(path_).find("no filters, because of " + status.ToString()), std::string::npos);
+TEST_F(LiveSwitch, ABadValueMeansTheDefaultsAndTheLogSaysSo) {
+  for (const char* text : {"classic_bloom:-3", "{id=classic_bloom;level_bits=14:9}"}) {
+    const Step refused{text, "classic_bloom", FilterFamily::kExactBloom, 0, 10.0};
+    ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), refused.policy).ok());
+    ExpectNewTable(refused);
+    const rocksdb::Options now = db_->GetOptions();
+    const rocksdb::Status status = now.table_factory->ValidateOptions(now, now);
+    EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+    EXPECT_NE(ReadLog(path_).find("filters of classic_bloom:10, because of " + status.ToString()),
+              std::string::npos);
+  }
 }
 
 }  // namespace

@@ -216,8 +216,7 @@ TEST(ExactRibbonOptionsText, RefusesBadValuesByOptionAndRange) {
                 "hash_seed is '-1', but must be a whole number from 0 to 18446744073709551615");
   ExpectRefusal(Refusal("{id=exact_ribbon;bits_per_key=9;fpr=0.01}"),
                 "bits_per_key '9' has no effect beside fpr '0.01'");
-  for (const std::string option :
-       {"level_bits=14:9", "ribbon=true", "memory_budget=1M", "budget=stores"}) {
+  for (const std::string option : {"ribbon=true", "memory_budget=1M", "budget=stores"}) {
     ExpectRefusal(Refusal("{id=exact_ribbon;" + option + "}"),
                   "exact_ribbon has no option '" + option.substr(0, option.find('=')) + "'");
     ExpectRefusal(Refusal("{id=exact_ribbon;" + option + "}"),

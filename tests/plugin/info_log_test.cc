@@ -72,9 +72,9 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
       "'exactbloom inspect' lists no filter of ExactBloom, set bloomfilter, and ExactBloom can "
       "be removed (docs/operations.md, Switching off)");
   PolicyOptions options;
-  options.level_bits = {14, 9.5};
+  options.fpr = 0.01;
   options.hash_seed = 1;
-  EXPECT_EQ(Announced(options), lines("{id=classic_bloom;level_bits=14:9.5;hash_seed=1}", bloom));
+  EXPECT_EQ(Announced(options), lines("{id=classic_bloom;fpr=0.01;hash_seed=1}", bloom));
 
   rocksdb::BlockBasedTableOptions table_options;
   PartitionFilters(4096, &table_options);
@@ -162,7 +162,7 @@ TEST(InfoLog, WarnsOnceOfAFamilyWhoseTablesComeFromAnotherPolicy) {
 }
 
 // SstFileWriter does not ask whether the options are valid.
-TEST(InfoLog, SaysWhyTablesGetNoFilters) {
+TEST(InfoLog, SaysWhyTablesGetOtherFilters) {
   const TemporaryDirectory directory;
   rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(-1.0)));
   ASSERT_TRUE(
@@ -173,7 +173,8 @@ TEST(InfoLog, SaysWhyTablesGetNoFilters) {
   ASSERT_TRUE(writer.Finish().ok());
   const std::vector<std::string> lines = LinesOfTheLog(directory.path(""));
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_NE(lines[0].find("no filters, because of"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("filters of classic_bloom:10, because of"), std::string::npos)
+      << lines[0];
   EXPECT_NE(lines[0].find("bits_per_key is '-1'"), std::string::npos) << lines[0];
 }
 

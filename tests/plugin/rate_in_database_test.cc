@@ -195,10 +195,9 @@ TEST_P(PartitionSize, PartitionsHaveMetadataBlockSize) {
 // Of a settled tree: sorted runs of one table, each with ten times as many keys as the one above.
 TEST(LevelSizes, AreThoseOfTheOptions) {
   constexpr std::array<std::uint64_t, 4> kKeysOfRun = {50, 500, 5'000, 50'000};
-  std::array<PolicyOptions, 3> cases;
-  cases[0].level_bits = {25, 20, 17, 13, 9};
-  cases[1].fpr = 0.02;
-  cases[2].hash_seed = 99;
+  std::array<PolicyOptions, 2> cases;
+  cases[0].fpr = 0.02;
+  cases[1].hash_seed = 99;
   for (const PolicyOptions& options : cases) {
     SCOPED_TRACE(FormatPolicy(options));
     const TemporaryDirectory directory;
@@ -216,11 +215,9 @@ TEST(LevelSizes, AreThoseOfTheOptions) {
     for (const TableFilter& table : tables) {
       const auto level = static_cast<std::size_t>(table.level);
       ASSERT_EQ(table.keys, kKeysOfRun.at(level - 1));
-      const FilterSize size =
-          options.fpr != 0.0
-              ? *SmallestFilter(FilterKind::kClassic, table.keys, options.fpr)
-              : SizeAtBitsPerKey(FilterKind::kClassic, table.keys,
-                                 options.level_bits.empty() ? 10.0 : options.level_bits[level]);
+      const FilterSize size = options.fpr != 0.0
+                                  ? *SmallestFilter(FilterKind::kClassic, table.keys, options.fpr)
+                                  : SizeAtBitsPerKey(FilterKind::kClassic, table.keys, 10.0);
       EXPECT_EQ(table.bytes, filter::ArrayBytes(size.bits) +
                                  filter::TrailerBytes(table.keys, options.hash_seed));
       EXPECT_EQ(table.max_probes, size.probes);

@@ -11,6 +11,8 @@
 
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
+#include "plugin/c_binding/forwarding_policy.h"
+#include "plugin/filter_bits_interface.h"
 #include "tool/database/tree_filters.h"
 #include "tool_command.h"
 
@@ -131,9 +133,8 @@ TEST(AdvisePresent, IsPredictedAsItIsWritten) {
   for (const char* policy :
        {"bloomfilter:10", "bloomfilter:6.5", "bloomfilter:0.2", "ribbonfilter:10",
         "ribbonfilter:10:-1", "ribbonfilter:12:2", "rocksdb.BuiltinBloomFilter", "classic_bloom:10",
-        "standard_bloom:9", "rocksdb_bloom:10", "{id=classic_bloom;fpr=0.003}",
-        "{id=classic_bloom;level_bits=14:12:7}", "exact_ribbon:10", "{id=exact_ribbon;fpr=0.01}",
-        "nullptr"}) {
+        "standard_bloom:9", "rocksdb_bloom:10", "{id=classic_bloom;fpr=0.003}", "exact_ribbon:10",
+        "{id=exact_ribbon;fpr=0.01}", "nullptr"}) {
     SCOPED_TRACE(policy);
     // Partitions end with a data block, which the prediction leaves out: Ribbon filters are up to
     // 11% larger.
@@ -164,6 +165,20 @@ TEST(AdvisePresent, IsPredictedAsItIsWritten) {
   }
 }
 
+// Gives the tables of each level the filters of a policy.
+class PolicyByLevel : public ForwardingPolicy<rocksdb::FilterPolicy> {
+ public:
+  explicit PolicyByLevel(const std::map<int, PolicyPointer>& policies)
+      : ForwardingPolicy(policies.begin()->second), policies_(policies) {}
+  rocksdb::FilterBitsBuilder* GetBuilderWithContext(
+      const rocksdb::FilterBuildingContext& context) const override {
+    return policies_.at(context.level_at_creation)->GetBuilderWithContext(context);
+  }
+
+ private:
+  std::map<int, PolicyPointer> policies_;
+};
+
 // The tables of a copy get the bits per key that are predicted for a policy without Ribbon filters.
 TEST_P(AdviseFollowing, PredictsWhatRewrittenTablesGet) {
   if (GetParam().style != rocksdb::kCompactionStyleLevel) {
@@ -179,12 +194,11 @@ TEST_P(AdviseFollowing, PredictsWhatRewrittenTablesGet) {
     bits += 8.0 * static_cast<double>(group.then.bytes);
     keys += static_cast<double>(group.keys);
   }
-  BloomFilterPolicyOptions options;
-  for (int level = 0; level <= bits_and_keys.rbegin()->first; ++level) {
-    const auto& [bits, keys] = bits_and_keys[level];
-    options.level_bits.push_back(keys == 0.0 ? 10.0 : bits / keys);
+  std::map<int, PolicyPointer> policies;
+  for (const auto& [level, sums] : bits_and_keys) {
+    policies[level].reset(NewClassicBloomFilterPolicy(sums.first / sums.second));
   }
-  const PolicyPointer policy(NewClassicBloomFilterPolicy(options));
+  const PolicyPointer policy = std::make_shared<PolicyByLevel>(policies);
   ASSERT_TRUE(RewriteTables(*OpenAt(path_, policy, nullptr, /*compacts=*/false)).ok());
   const json now = Family(path_).at("now");
   const auto bytes = static_cast<double>(predicted.filters.bytes);

@@ -64,10 +64,11 @@ const WrongText kWrong[] = {
     {"ribbonfilter:300", "takes it for ribbonfilter:100:0", ""},
     {"rocksdb.BuiltinBloomFilter", "reads filters by this name, but writes none", "bloomfilter:10"},
     {"exact_ribon:10", "there is no filter policy 'exact_ribon'", "exact_ribbon:10"},
-    {"{id=exact_ribbon;level_bits=9}", "exact_ribbon has no option 'level_bits'", ""},
+    {"{id=exact_ribbon;ribbon=true}", "exact_ribbon has no option 'ribbon'", ""},
+    {"{id=classic_bloom;level_bits=14:9}", "level_bits is '14:9', but this option has been removed",
+     ""},
     {"exact_ribbon:0.2", "with less than 0.5 bits per key tables get no filter", ""},
     {"classic_bloom:0.2", "with less than 0.5 bits per key tables get no filter", ""},
-    {"{id=standard_bloom;level_bits=0.4:0.2}", "with less than 0.5 bits per key", ""},
 };
 
 TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
@@ -96,10 +97,9 @@ TEST(PolicyText, LeavesWhatIsUnderstood) {
                            "{id=classic_bloom:10;bits_per_key=10.0}",
                            "{id=classic_bloom;hash_seed=1;hash_seed=1}",
                            "id=classic_bloom;hash_seed=1",
-                           "{ id=classic_bloom ; level_bits=14:9.5 }",
+                           "{ id=classic_bloom ; fpr=0.01 }",
                            "{id=exactbloom;memory_budget=1G;ribbon=false}",
                            "exactbloom:0.2",
-                           "{id=classic_bloom;level_bits=9:0.2}",
                            "bloomfilter:10:false",
                            "bloomfilter:9.8765",
                            "bloomfilter:0",
@@ -278,9 +278,8 @@ TEST_F(OptionsFile, HasFindingsWhereRocksDbDoesNotWhatItSays) {
 
 // Whatever a policy's options are, RocksDB's own files are in order.
 TEST_F(OptionsFile, WrittenByRocksDbHasNoFindings) {
-  for (const char* text :
-       {"classic_bloom:9.5", "{id=standard_bloom;hash_seed=1}", "{id=classic_bloom;fpr=0.001}",
-        "{id=classic_bloom;level_bits=14:9.5}", "{id=exactbloom;memory_budget=1M}"}) {
+  for (const char* text : {"classic_bloom:9.5", "{id=standard_bloom;hash_seed=1}",
+                           "{id=classic_bloom;fpr=0.001}", "{id=exactbloom;memory_budget=1M}"}) {
     rocksdb::Options options = OptionsWith(PolicyOf(text));
     options.listeners.push_back(NewTreeListener());
     EXPECT_EQ(Findings(Write(options), 0), json::array()) << text;

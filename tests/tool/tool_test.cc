@@ -7,7 +7,6 @@
 #include <string>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/levels.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/ribbon_filter.h"
 #include "exactbloom/sizing.h"
@@ -143,50 +142,6 @@ TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
   }
   // Of few keys a Bloom filter.
   EXPECT_EQ(AskJson("plan --keys 50 --bits-per-key 10 --kind exact_ribbon").at("k"), 7);
-}
-
-TEST(Plan, LevelsAreThoseOfTheLibrary) {
-  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
-  for (const bool ribbon : {false, true}) {
-    const json plan = AskJson(question + (ribbon ? "" : " --no-ribbon"));
-    const auto expected =
-        PlanLevels(FilterKind::kClassic, {10'000, 100'000, 1'000'000}, 11'100'000, ribbon);
-    ASSERT_TRUE(expected.has_value());
-    ASSERT_EQ(plan.at("levels").size(), 3U);
-    EXPECT_DOUBLE_EQ(plan.at("wasted_reads"), expected->wasted_reads);
-    for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(plan["levels"][i].at("m"), expected->filters[i].bits);
-      EXPECT_EQ(plan["levels"][i].at("k"), expected->filters[i].probes);
-      EXPECT_DOUBLE_EQ(plan["levels"][i].at("exact"), expected->filters[i].false_positive_rate);
-    }
-    EXPECT_EQ(plan.at("policy"),
-              ribbon ? "exactbloom:10" : "{id=exactbloom;bits_per_key=10;ribbon=false}");
-  }
-}
-
-// The levels of classic_bloom, whose tables get at least the planned bits.
-TEST(Plan, LevelBitsAreALineToPaste) {
-  const std::string question = "plan --levels 1e4,1e5,1e6 --bits-per-key 10 --no-ribbon";
-  const json plan = AskJson(question);
-  for (const auto& [field, first] :
-       {std::pair("policy_by_level", 1U), {"policy_by_last_level", 4U}}) {
-    const std::string line = plan.at(field);
-    EXPECT_TRUE(Mentions(testing::AskTool(question).out, "\nfilter_policy=" + line + "\n"));
-    PolicyOptions options;
-    const rocksdb::Status status = ParsePolicy(line, &options);
-    ASSERT_TRUE(status.ok()) << status.ToString();
-    EXPECT_EQ(options.kind, PolicyKind::kClassicBloom);
-    ASSERT_EQ(options.level_bits.size(), first + 3);
-    for (std::size_t i = 0; i < first + 3; ++i) {
-      const json& planned = plan["levels"][i < first ? 0 : i - first];
-      EXPECT_NEAR(options.level_bits[i], planned.at("bits_per_key"), 0.001);
-      EXPECT_GE(options.level_bits[i], planned.at("bits_per_key"));
-    }
-  }
-  const std::string by_default = "plan --levels 1e4,1e5,1e6 --bits-per-key 10";
-  EXPECT_EQ(AskJson(by_default).at("policy_by_level"), "");
-  const std::string standard = AskJson(by_default + " --kind standard").at("policy_by_level");
-  EXPECT_TRUE(Mentions(standard, "{id=standard_bloom;level_bits="));
 }
 
 }  // namespace

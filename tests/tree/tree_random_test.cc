@@ -150,7 +150,7 @@ class RandomProcess {
     }
     policies.emplace_back("classic_bloom:10", 10.0);
     policies.emplace_back("{id=standard_bloom;fpr=0.01}", 12.0);
-    policies.emplace_back("{id=classic_bloom;level_bits=12:10}", 12.0);
+    policies.emplace_back("classic_bloom:12", 12.0);
     policies.emplace_back("bloomfilter:14:false", 14.0);
   }
 

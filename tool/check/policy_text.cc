@@ -132,9 +132,7 @@ bool BuildsFilters(const rocksdb::FilterPolicy& policy) {
 
 // The most bits per key that the tables of a plain policy, or on average those of exactbloom, get.
 double MostBits(const PolicyOptions& options) {
-  if (options.fpr != 0.0) return kMaxBitsPerKey;
-  const std::vector<double>& levels = options.level_bits;
-  return levels.empty() ? options.bits_per_key : *std::max_element(levels.begin(), levels.end());
+  return HasRate(options) ? kMaxBitsPerKey : options.bits_per_key;
 }
 
 // Whether a policy's id says the same behind the name: RocksDB rounds bits per key to thousandths.

@@ -33,7 +33,8 @@ class Prediction {
   std::vector<PlannedGroup> Run() const {
     std::vector<PlannedGroup> groups;
     for (const auto& [level, tables] : tree_.levels) {
-      for (const TableGroup& group : tables) groups.push_back({group, level, BitsIn(level)});
+      for (const TableGroup& group : tables)
+        groups.push_back({group, level, options_.bits_per_key});
     }
     if (built_in_ != nullptr) {
       for (PlannedGroup& group : groups) AskBuiltIn(&group);
@@ -50,13 +51,6 @@ class Prediction {
   }
 
  private:
-  // Of the plain policies.
-  double BitsIn(int level) const {
-    const std::vector<double>& bits = options_.level_bits;
-    if (bits.empty()) return options_.bits_per_key;
-    return bits[std::min(static_cast<std::size_t>(level), bits.size() - 1)];
-  }
-
   // The bits per key of RocksDB's filters, by those of many keys: its option is not that number.
   void AskBuiltIn(PlannedGroup* group) const {
     constexpr std::uint64_t kKeys = 2048;

@@ -1,14 +1,11 @@
-// exactbloom plan: the filter for a number of keys, or for the levels of a tree.
+// exactbloom plan: the filter for a number of keys.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <numeric>
 
 #include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/levels.h"
 #include "exactbloom/sizing.h"
 #include "plugin/filter_builder.h"
 #include "plugin/policy_options.h"
@@ -67,16 +64,14 @@ std::uint64_t BitsAt(std::uint64_t keys, double bits_per_key) {
   return static_cast<std::uint64_t>(std::max(bytes, 1.0) * 8.0);
 }
 
-// The bits of the arrays of filters of these keys in the given memory.
-std::uint64_t BitsInMemory(const PlanArguments& arguments,
-                           const std::vector<std::uint64_t>& filters) {
-  std::uint64_t trailers = 0;
-  for (const std::uint64_t keys : filters) trailers += filter::TrailerBytes(keys, /*hash_seed=*/0);
-  if (*arguments.memory_bytes <= trailers) {
-    RefusePlan(fmt::format("--memory {} is no more than the trailers of {} take, {} bytes",
-                           *arguments.memory_bytes, Counted(filters.size(), "filter"), trailers));
+// The bits of the array of a filter in the given memory.
+std::uint64_t BitsInMemory(const PlanArguments& arguments) {
+  const std::uint64_t trailer = filter::TrailerBytes(arguments.keys, /*hash_seed=*/0);
+  if (*arguments.memory_bytes <= trailer) {
+    RefusePlan(fmt::format("--memory {} is no more than the trailer takes, {} bytes",
+                           *arguments.memory_bytes, trailer));
   }
-  return (*arguments.memory_bytes - trailers) * 8;
+  return (*arguments.memory_bytes - trailer) * 8;
 }
 
 // The bits per key with which a table of these keys gets at least the planned bits, rounded up to
@@ -109,10 +104,10 @@ Cells CellsOf(const PlannedFilter& plan) {
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   if (arguments.bits_per_key) {
     CheckBitsPerKey(*arguments.bits_per_key);
-    return BitsAt(*arguments.keys, *arguments.bits_per_key);
+    return BitsAt(arguments.keys, *arguments.bits_per_key);
   }
-  if (arguments.memory_bytes) return BitsInMemory(arguments, {*arguments.keys});
-  const auto size = SmallestFilter(KindOf(arguments), *arguments.keys, *arguments.rate);
+  if (arguments.memory_bytes) return BitsInMemory(arguments);
+  const auto size = SmallestFilter(KindOf(arguments), arguments.keys, *arguments.rate);
   if (!size) {
     RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
   }
@@ -121,7 +116,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
 
 // As exact_ribbon builds it: a Bloom filter for few keys.
 PlannedFilter PlanRibbon(const PlanArguments& arguments) {
-  const std::uint64_t keys = *arguments.keys;
+  const std::uint64_t keys = arguments.keys;
   FilterBuilder::Options options;
   options.ribbon = true;
   if (arguments.bits_per_key) CheckBitsPerKey(*arguments.bits_per_key);
@@ -167,12 +162,14 @@ void PrintPlan(FilterKind kind, const PlannedFilter& plan, const std::string& po
   }
 }
 
-void PlanOneFilter(const PlanArguments& arguments) {
-  CheckKeys(*arguments.keys);
+}  // namespace
+
+void RunPlan(const PlanArguments& arguments) {
+  CheckKeys(arguments.keys);
   PolicyOptions options = arguments.kind;
   const PlannedFilter plan =
       HasRibbon(options) ? PlanRibbon(arguments)
-                         : PlanBloom(KindOf(arguments), *arguments.keys, BitsAskedFor(arguments));
+                         : PlanBloom(KindOf(arguments), arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) RefusePlan("no filter is that small");
   options.bits_per_key = ConfiguredBitsPerKey(plan);
   // The block may take fewer.
@@ -182,163 +179,6 @@ void PlanOneFilter(const PlanArguments& arguments) {
   nlohmann::json document = PlanJson(plan);
   document["policy"] = policy;
   PrintJson(document);
-}
-
-// As exactbloom has them: beside classic filters.
-bool WithRibbon(const PlanArguments& arguments) {
-  return arguments.ribbon && arguments.kind == PolicyKind::kClassicBloom;
-}
-
-LevelPlan PlanTree(const PlanArguments& arguments) {
-  const auto& levels = arguments.levels;
-  if (arguments.wasted_reads) {
-    const double wanted = *arguments.wasted_reads;
-    if (const auto plan =
-            PlanLevelsForTarget(KindOf(arguments), levels, wanted, WithRibbon(arguments))) {
-      return *plan;
-    }
-    RefusePlan(
-        fmt::format("{:g} wasted reads per lookup are outside the range of 0 to {} levels, or take "
-                    "more than {} bits per key",
-                    wanted, levels.size(), kMaxBitsPerKey));
-  }
-  std::uint64_t total_bits = 0;
-  if (arguments.memory_bytes) {
-    total_bits = BitsInMemory(arguments, levels);
-  } else {
-    CheckBitsPerKey(*arguments.bits_per_key);
-    const auto keys = std::accumulate(levels.begin(), levels.end(), std::uint64_t{0});
-    total_bits = BitsAt(keys, *arguments.bits_per_key);
-  }
-  if (const auto plan = PlanLevels(KindOf(arguments), levels, total_bits, WithRibbon(arguments))) {
-    return *plan;
-  }
-  RefusePlan("these levels cannot be planned: at most 64, each of 1 to 1e12 keys");
-}
-
-PlannedFilter SumOf(const std::vector<PlannedFilter>& levels) {
-  PlannedFilter sum;
-  for (const PlannedFilter& level : levels) {
-    sum.keys += level.keys;
-    sum.bits += level.bits;
-  }
-  return sum;
-}
-
-// The policy that divides the bits of such a tree in the same way; none where its Bloom filters are
-// of another kind.
-std::string PolicyOfTree(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels) {
-  PolicyOptions options(PolicyKind::kExactBloom);
-  if (arguments.kind != PolicyKind::kClassicBloom) return "";
-  options.bits_per_key = ConfiguredBitsPerKey(SumOf(levels));
-  options.ribbon = arguments.ribbon;
-  return FormatPolicy(options);
-}
-
-// The policy that gives each level of leveled compaction its bits, without a listener. `deepest` is
-// the number of the largest level; levels above the smallest get the bits of that one. None for
-// Ribbon filters, which that policy does not make.
-std::string PolicyByLevel(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels,
-                          std::size_t deepest) {
-  if (WithRibbon(arguments)) return "";
-  PolicyOptions options = arguments.kind;
-  for (const PlannedFilter& level : levels)
-    options.level_bits.push_back(ConfiguredBitsPerKey(level));
-  options.level_bits.insert(options.level_bits.begin(), deepest + 1 - levels.size(),
-                            options.level_bits.front());
-  // Invalid with more levels than the option takes.
-  return ValidatePolicyOptions(options).ok() ? FormatPolicy(options) : "";
-}
-
-struct Policies {
-  std::string by_tree;        // empty: there is none
-  std::string by_level;       // the same, for a tree that begins in level 1
-  std::string by_last_level;  // the same, for a tree that ends in the last of RocksDB's 7 levels
-};
-
-Policies PoliciesOf(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels) {
-  constexpr std::size_t kLastLevel = 6;
-  const std::size_t deepest = levels.size();
-  return {PolicyOfTree(arguments, levels), PolicyByLevel(arguments, levels, deepest),
-          PolicyByLevel(arguments, levels, std::max(deepest, kLastLevel))};
-}
-
-void PrintPolicies(const Policies& policies) {
-  if (!policies.by_tree.empty()) fmt::print("\nfilter_policy={}\n", policies.by_tree);
-  if (policies.by_level.empty()) return;
-  fmt::print("\nwithout a listener, for leveled compaction into levels 1, 2 and so on:\n");
-  fmt::print("filter_policy={}\n", policies.by_level);
-  fmt::print("with level_compaction_dynamic_level_bytes, into the last of 7 levels:\n");
-  fmt::print("filter_policy={}\n", policies.by_last_level);
-}
-
-void PrintTree(const PlanArguments& arguments, const std::vector<PlannedFilter>& levels,
-               double wasted_reads, const Policies& policies) {
-  const PlannedFilter total = SumOf(levels);
-  Cells columns = {"level"};
-  columns.insert(columns.end(), kColumns.begin(), kColumns.end());
-  support::TextTable table(columns);
-  std::uint64_t bytes = 0;
-  double equal = 0.0;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    table.AddRow({i + 1}, CellsOf(levels[i]));
-    bytes += levels[i].MemoryBytes();
-    const std::uint64_t keys = levels[i].keys;
-    equal += PlanBloom(KindOf(arguments), keys, BitsAt(keys, total.BitsPerKey())).rate;
-  }
-  fmt::print("{} filters for {} levels, {} keys\n\n{}\n",
-             WithRibbon(arguments) ? "Ribbon" : Describe(KindOf(arguments)) + " Bloom",
-             levels.size(), total.keys, table.Format());
-  fmt::print("{:.4f} bits per key in all, {} bytes\n", total.BitsPerKey(), bytes);
-  fmt::print("{} wasted reads per 1,000 lookups of absent keys; {} with equal bits per key\n",
-             PerThousand(wasted_reads), PerThousand(equal));
-  PrintPolicies(policies);
-}
-
-void CheckLevels(const PlanArguments& arguments) {
-  if (arguments.kind == PolicyKind::kExactRibbon) {
-    RefusePlan("--levels plans Ribbon filters without --kind exact_ribbon");
-  }
-  for (const std::uint64_t keys : arguments.levels) CheckKeys(keys);
-  const auto larger = std::is_sorted_until(arguments.levels.begin(), arguments.levels.end());
-  if (larger != arguments.levels.end()) {
-    RefusePlan(fmt::format("--levels: {} keys come after {}, but the smallest level is the first",
-                           *larger, *std::prev(larger)));
-  }
-  if (arguments.rate) {
-    RefusePlan(
-        "--fpr is the rate of one filter: give --wasted-reads, the sum of the levels' rates");
-  }
-}
-
-void PlanLevelsOfTree(const PlanArguments& arguments) {
-  CheckLevels(arguments);
-  const LevelPlan tree = PlanTree(arguments);
-  std::vector<PlannedFilter> levels;
-  nlohmann::json rows = nlohmann::json::array();
-  for (std::size_t i = 0; i < arguments.levels.size(); ++i) {
-    const FilterSize& size = tree.filters[i];
-    levels.push_back({arguments.levels[i], size.bits, size.probes, size.false_positive_rate});
-    nlohmann::json& row = rows.emplace_back(PlanJson(levels.back()));
-    row["level"] = i + 1;
-  }
-  const Policies policies = PoliciesOf(arguments, levels);
-  if (arguments.json) {
-    return PrintJson({{"levels", rows},
-                      {"wasted_reads", tree.wasted_reads},
-                      {"policy", policies.by_tree},
-                      {"policy_by_level", policies.by_level},
-                      {"policy_by_last_level", policies.by_last_level}});
-  }
-  PrintTree(arguments, levels, tree.wasted_reads, policies);
-}
-
-}  // namespace
-
-void RunPlan(const PlanArguments& arguments) {
-  if (!arguments.levels.empty()) return PlanLevelsOfTree(arguments);
-  if (!arguments.keys) RefusePlan("plan: --keys or --levels is required");
-  PlanOneFilter(arguments);
 }
 
 }  // namespace exactbloom::tool
