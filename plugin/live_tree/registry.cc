@@ -51,12 +51,14 @@ void Budget::ReplaceRuns(Family& family, Classes runs) {
   family.counted_runs.swap(runs);
 }
 
-// Classes bound the cost of a division: a process may have thousands of runs.
+// Classes, in which sizes differ by less than a fifth, bound the cost of a division: a process may
+// have thousands of runs.
 Budget::Classes Budget::Classify(const Family& family) {
+  constexpr int kWidth = 2;
   Classes classes;
   for (const auto& [place, sum] : family.tree.Runs()) {
     const std::uint64_t count = place.first == 0 ? sum.tables : 1;
-    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)), family.ribbon}];
+    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)) / kWidth, family.ribbon}];
     runs.keys += sum.keys;
     runs.count += count;
   }
