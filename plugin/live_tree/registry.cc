@@ -91,13 +91,13 @@ Family* Database::Find(const std::string& name) {
 }
 
 Family& Database::FindOrAdd(const std::string& name) {
-  std::shared_ptr<Family>& family = families[name];
-  if (family == nullptr) {
-    family = std::make_shared<Family>();
-    family->database = path;
-    family->name = name;
-    is_stale = true;
-  }
+  const auto known = families.find(name);
+  if (known != families.end()) return *known->second;
+  const auto family = std::make_shared<Family>();
+  family->database = path;
+  family->name = name;
+  families.emplace(name, family);
+  is_stale = true;
   return *family;
 }
 
