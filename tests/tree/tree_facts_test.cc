@@ -488,10 +488,13 @@ std::uint64_t KeysOf(const Tree& tree) {
 // listing.
 TEST(TreeFacts, TablesThatNothingIsToldOfCountAsTheirInputs) {
   Tree tree;
-  const std::vector<EventFile> inputs = {{1, 0, TableFacts{100, 125}},
-                                         {2, 0, TableFacts{300, 375}}};
+  tree.BeginListing();
+  tree.Replace({}, kBits);
+  const EventFiles inputs = {{1, 0, TableFacts{100, 125}}, {2, 0, TableFacts{300, 375}}};
   tree.BeginJob({1, false, 1, 5}, 0, inputs);
+  EXPECT_FALSE(tree.IsStale());
   tree.EndJob(1, inputs, {{3, 1, {}}, {4, 1, {}}});
+  EXPECT_TRUE(tree.IsStale());
   EXPECT_EQ(KeysOf(tree), 400U);
   EXPECT_EQ(tree.FilterBytes().all, 500U);
   tree.BeginListing();
