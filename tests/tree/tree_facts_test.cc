@@ -503,6 +503,15 @@ TEST(TreeFacts, TablesThatNothingIsToldOfCountAsTheirInputs) {
   EXPECT_EQ(tree.FilterBytes().all, 1'000U);
 }
 
+// The first listing has tables that the tree has never heard of.
+TEST(TreeFacts, ATableThatIsDeletedWhileItIsListedStaysGone) {
+  Tree tree;
+  tree.BeginListing();
+  tree.Drop(1);
+  tree.Replace({{{1, 0, 100, 1'000, std::nullopt}}}, kBits);
+  EXPECT_EQ(tree.FilterBytes().all, 0U);
+}
+
 // CompactFiles fires no events of a job; of another database of the same path its tables may be.
 TEST(TreeFacts, ALiveTableThatIsDeletedWasReplacedByUnknownOnes) {
   Tree tree;
