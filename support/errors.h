@@ -44,7 +44,7 @@ void WriteMessage(const std::string& text);
 
 // Runs `run` and returns the exit status, unless a signal ends the program (interruption.h). Prints
 // one line on stderr, beginning with `program`, for every failure, and if standard output cannot be
-// written.
+// written; a terminal gets it in lines of kUsualColumns.
 int ExitStatusOf(const std::string& program, const std::function<void()>& run);
 
 }  // namespace exactbloom::support

@@ -46,38 +46,47 @@ std::vector<std::size_t> TextTable::Shown(const std::vector<std::size_t>& widths
                                           std::size_t width) const {
   std::vector<std::size_t> columns(widths.size());
   std::iota(columns.begin(), columns.end(), std::size_t{0});
-  const auto rank_of = [this](std::size_t column) {
-    return column < ranks_.size() ? ranks_[column] : 0;
-  };
   columns.erase(std::remove_if(columns.begin(), columns.end(),
-                               [&](std::size_t i) { return rank_of(i) == kNever; }),
+                               [&](std::size_t i) { return RankOf(i) == kNever; }),
                 columns.end());
   while (LineWidth(widths, columns) > width) {
     // Of equal ranks the one to the right.
     const auto last = std::max_element(
         columns.rbegin(), columns.rend(),
-        [&](std::size_t one, std::size_t other) { return rank_of(one) < rank_of(other); });
-    if (rank_of(*last) == 0) break;
+        [&](std::size_t one, std::size_t other) { return RankOf(one) < RankOf(other); });
+    if (RankOf(*last) == 0) break;
     columns.erase(std::next(last).base());
   }
   return columns;
 }
 
+std::size_t TextTable::CutColumn(const std::vector<std::size_t>& widths) const {
+  std::size_t widest = 0;
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    if (RankOf(i) == 0 && widths[i] > widths[widest]) widest = i;
+  }
+  return widest;
+}
+
 std::string TextTable::Format(std::size_t width) const {
   constexpr std::size_t kFewest = 12;
+  constexpr std::size_t kFewestBesideMore = 24;
   std::vector<std::size_t> widths = Widths();
-  const std::vector<std::size_t> columns = Shown(widths, width);
+  const std::size_t cut = CutColumn(widths);
+  std::vector<std::size_t> least = widths;
+  least[cut] = std::min(widths[cut], kFewestBesideMore);
+  const std::vector<std::size_t> columns = Shown(least, width);
   const std::size_t all = LineWidth(widths, columns);
   if (all > width) {
-    widths.front() = std::max(std::min(kFewest, widths.front()),
-                              widths.front() - std::min(widths.front(), all - width));
+    widths[cut] =
+        std::max(std::min(kFewest, widths[cut]), widths[cut] - std::min(widths[cut], all - width));
   }
   std::string text;
   for (const Row& row : rows_) {
     std::string line;
     for (const std::size_t i : columns) {
-      const std::string& cell = row.cells[i].Text();
-      line += i == 0 ? fmt::format("{:<{}}", Cut(cell, widths[0]), widths[0])
+      const std::string cell = Cut(row.cells[i].Text(), widths[i]);
+      line += i == 0 ? fmt::format("{:<{}}", cell, widths[0])
                      : fmt::format("{:>{}}", cell, widths[i] + kGap);
     }
     const std::size_t end = line.find_last_not_of(' ') + 1;

@@ -56,8 +56,9 @@ class TextTable {
     rows_.push_back({std::move(row), style});
   }
 
-  // One line per row, the header underlined, of at most `width` characters: columns with a rank
-  // are left out, then the first one is cut to no less than 12 characters.
+  // One line per row, the header underlined, of at most `width` characters: the widest of the
+  // columns that are always shown is cut to no less than 24 characters, then columns with a rank
+  // are left out, then it is cut to no less than 12.
   std::string Format(std::size_t width = kAnyWidth) const;
 
  private:
@@ -66,7 +67,10 @@ class TextTable {
     Style style;
   };
 
+  int RankOf(std::size_t column) const { return column < ranks_.size() ? ranks_[column] : 0; }
   std::vector<std::size_t> Widths() const;
+  // The widest of the columns that are always shown.
+  std::size_t CutColumn(const std::vector<std::size_t>& widths) const;
   // The columns that fit, and their widths.
   std::vector<std::size_t> Shown(const std::vector<std::size_t>& widths, std::size_t width) const;
 

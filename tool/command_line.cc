@@ -49,12 +49,15 @@ void AddKind(CLI::App& app, PolicyKind& kind) {
       ->type_name("KIND");
 }
 
-void AddTables(CLI::App& app, std::vector<std::string>& paths) {
-  app.add_option(
-         "PATH", paths,
-         "A database's directory, and behind it those of its db_paths; or table files (.sst)")
+void AddPaths(CLI::App& app, std::vector<std::string>& paths, const std::string& or_else = "") {
+  app.add_option("PATH", paths,
+                 "A database's directory, and behind it those of its db_paths" + or_else)
       ->required()
       ->type_name("");
+}
+
+void AddTables(CLI::App& app, std::vector<std::string>& paths) {
+  AddPaths(app, paths, "; or table files (.sst)");
 }
 
 void AddDatabase(CLI::App& app, std::string& path) {
@@ -172,7 +175,7 @@ show more columns; so does COLUMNS=200 in a pipe.)");
 void AddWatch(CLI::App& app, ExampleHelp& help, WatchArguments& arguments) {
   CLI::App* watch = app.add_subcommand(
       "watch", "The wasted reads and the bits per key of a database over time, a line each");
-  AddTables(*watch, arguments.paths);
+  AddPaths(*watch, arguments.paths);
   constexpr double kShortest = 0.1;
   constexpr double kLongest = 1e8;  // three years
   AddValue(*watch, "--every", arguments.interval, "Time from one look to the next. Default: 10s",
@@ -217,11 +220,11 @@ interval is that of the measured rate.)");
 void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
   CLI::App* overlap = app.add_subcommand(
       "overlap", "How many keys the sorted runs share, and what a compaction would free");
+  AddPaths(*overlap, arguments.paths);
   overlap
-      ->add_option("PATH", arguments.paths,
-                   "A database's directory, and behind it those of its db_paths")
-      ->required()
-      ->type_name("");
+      ->add_option("--column-family", arguments.column_family,
+                   "Only this one, with its own levels. Default: all")
+      ->type_name("NAME");
   overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
   AddValue(*overlap, "--tables", arguments.tables,
            "Tables to read of each sorted run, drawn at random", Count(kFewestTables))

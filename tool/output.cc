@@ -73,13 +73,15 @@ std::string Counted(std::uint64_t count, const std::string& noun) {
 
 std::string FormatRate(double rate) {
   constexpr int kDigits = 3;
-  return rate != 0.0 && rate < kPracticallyNone ? kNone : InDigits(100.0 * rate, kDigits) + "%";
+  constexpr double kLeast = 1e-6;
+  return rate != 0.0 && rate < kLeast ? "<0.0001%" : InDigits(100.0 * rate, kDigits) + "%";
 }
 
 std::string FormatExactRate(double rate) {
   constexpr int kDigits = 5;
-  return rate != 0.0 && rate < kPracticallyNone ? fmt::format("{:.4e}", rate)
-                                                : InDigits(100.0 * rate, kDigits) + "%";
+  constexpr double kLeast = 1e-7;  // "0.00001%"
+  return rate != 0.0 && rate < kLeast ? fmt::format("{:.4e}", rate)
+                                      : InDigits(100.0 * rate, kDigits) + "%";
 }
 
 std::string PerThousand(double reads) {

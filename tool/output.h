@@ -18,15 +18,14 @@ std::string Describe(FilterKind kind);
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);
 
-// A rate as a percentage of three digits, without an exponent; "practically none" below
-// kPracticallyNone.
+// A rate as a percentage of three digits, without an exponent; "<0.0001%" below that.
 std::string FormatRate(double rate);
 
 // The same for questions about the rate itself: of five digits, and a number for every rate.
 std::string FormatExactRate(double rate);
 
-// Less is as good as none: one read in a billion lookups.
-inline constexpr double kPracticallyNone = 1e-9;
+// Less is as good as none: one read in a million lookups.
+inline constexpr double kPracticallyNone = 1e-6;
 
 // Reads per lookup, as reads per 1,000 lookups: of three decimals, for tables.
 std::string PerThousand(double reads);

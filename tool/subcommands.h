@@ -86,6 +86,7 @@ void RunVerify(const VerifyArguments& arguments);
 // The keys that sorted runs share, and what a compaction would free.
 struct OverlapArguments {
   std::vector<std::string> paths;
+  std::string column_family;     // the only one; empty: all
   std::uint64_t tables = 16;     // of each run, whose keys are read
   std::uint64_t keys = 100'000;  // of each run, for which filters are asked
   std::uint64_t seed = 0;        // of the draws of both

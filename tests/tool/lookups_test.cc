@@ -170,13 +170,13 @@ TEST(Rates, AreWrittenWithoutExponents) {
   EXPECT_EQ(tool::FormatRate(1.0), "100%");
   EXPECT_EQ(tool::FormatRate(0.0081959), "0.82%");
   EXPECT_EQ(tool::FormatRate(1.4115e-5), "0.00141%");
-  EXPECT_EQ(tool::FormatRate(1.6e-13), "practically none");
+  EXPECT_EQ(tool::FormatRate(1.6e-13), "<0.0001%");
   EXPECT_EQ(tool::FormatExactRate(1.4115e-5), "0.0014115%");
   EXPECT_EQ(tool::FormatExactRate(1.6e-13), "1.6000e-13");
   EXPECT_EQ(tool::Rounded(1026.4), "1,026");
   EXPECT_EQ(tool::Rounded(0.00012345), "0.000123");
   EXPECT_EQ(tool::Rounded(9.996), "10");
-  EXPECT_EQ(tool::WastedPerThousand(1.6e-16), "practically none");
+  EXPECT_EQ(tool::WastedPerThousand(1.9e-9), "practically none");
   EXPECT_EQ(tool::WastedPerThousand(0.0), "0");
   EXPECT_EQ(tool::PerThousand(1e-9), "<0.001");
   EXPECT_EQ(tool::FormatBytes(1023), "1023 B");

@@ -113,14 +113,13 @@ std::string FormatRefusal(const FamilyAdvice& family) {
          (family.remedy.empty() ? "" : Wrapped(fmt::format("To do: {}.", family.remedy)));
 }
 
+}  // namespace
+
 std::string ShortAdvice(const FamilyAdvice& family) {
   if (family.best) return family.Best()->policy;
   if (family.compacts) return "keep it, compact";
   return family.refusal.empty() ? "keep it" : "none: see below";
 }
-
-// Column families in one line of the table.
-using EqualFamilies = std::vector<const FamilyAdvice*>;
 
 std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families) {
   std::vector<EqualFamilies> groups;
@@ -140,6 +139,8 @@ std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families) {
   }
   return groups;
 }
+
+namespace {
 
 // Keys, sorted runs and bytes are sums, wasted reads means.
 support::Cells CellsOf(const EqualFamilies& group) {
@@ -194,10 +195,10 @@ std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
 
 // The names as comments in C++.
 std::string Commented(const std::vector<std::string>& names) {
-  constexpr std::size_t kMargin = 5;  // "  // "
+  constexpr std::size_t kMargin = 5;  // of "// ", which is indented by two
   std::istringstream lines(Wrapped(fmt::format("{}", fmt::join(names, ", ")), kMargin));
   std::string text;
-  for (std::string line; std::getline(lines, line);) text += "  // " + line.substr(kMargin) + "\n";
+  for (std::string line; std::getline(lines, line);) text += "// " + line.substr(kMargin) + "\n";
   return text;
 }
 
@@ -216,43 +217,44 @@ class Ways {
     }
   }
 
-  std::string Format() const {
-    if (code_.empty()) return "";
-    return FormatCode() + (of_rocksdb_ ? "" : FormatPreloading()) + FormatOptions();
+  void AddTo(std::vector<AdviceStep>* steps) const {
+    if (code_.empty()) return;
+    const std::string title = of_rocksdb_ ? "In C++, for RocksDB's own filters" : "In C++";
+    steps->push_back({title, title + ":", Code()});
+    if (!of_rocksdb_) steps->push_back(Preloading());
+    const char* condition =
+        of_rocksdb_ ? "if the program loads this file"
+                    : "only if the program loads this file and calls RegisterFilterPolicies(): in "
+                      "any other program new tables get no filter";
+    steps->push_back({"In the OPTIONS file",
+                      fmt::format("Or in the OPTIONS file, {}. Replace the lines of these names, "
+                                  "since RocksDB keeps the first of two:",
+                                  condition),
+                      options_});
   }
 
  private:
-  std::string FormatCode() const {
-    std::string text = "\nIn C++:\n";
+  std::string Code() const {
+    std::string text;
     for (const auto& [line, names] : code_) {
       const bool is_for_all = names.size() == families_;
-      if (families_ > 1 && is_for_all) text += "  // each column family\n";
+      if (families_ > 1 && is_for_all) text += "// each column family\n";
       if (!is_for_all) text += Commented(names);
-      text += Indented(line);
+      text += line + "\n";
     }
     return text;
   }
 
-  std::string FormatPreloading() const {
+  AdviceStep Preloading() const {
     if (policies_.size() != 1) {
-      return "\nPreloading gives one setting to all column families, so it cannot set these.\n";
+      return {"By preloading",
+              "Preloading gives one setting to all column families, so it cannot set these.", ""};
     }
-    return fmt::format(
-        "\nOr by preloading, for all column families of a program that has a shared\n"
-        "librocksdb.so:\n"
-        "  EXACTBLOOM_POLICY={} \\\n  LD_PRELOAD={} \\\n  PROGRAM\n",
-        ForShell(*policies_.begin()), EXACTBLOOM_PRELOADED_OBJECT);
-  }
-
-  std::string FormatOptions() const {
-    const char* condition =
-        of_rocksdb_ ? "if the program loads this file"
-                    : "only if the program loads this file and calls\n"
-                      "RegisterFilterPolicies(): in any other program new tables get no filter";
-    return fmt::format(
-        "\nOr in the OPTIONS file, {}.\n"
-        "Replace the lines of these names, since RocksDB keeps the first of two:\n{}",
-        condition, Indented(options_));
+    return {"By preloading",
+            "Or by preloading, for all column families of a program that has a shared "
+            "librocksdb.so:",
+            fmt::format("EXACTBLOOM_POLICY={} \\\nLD_PRELOAD={} \\\nPROGRAM\n",
+                        ForShell(*policies_.begin()), EXACTBLOOM_PRELOADED_OBJECT)};
   }
 
   const bool of_rocksdb_;
@@ -261,45 +263,6 @@ class Ways {
   std::set<std::string> policies_;
   std::string options_;
 };
-
-// How to follow the advice.
-std::string FormatSteps(const std::vector<FamilyAdvice>& families) {
-  bool changes = false;
-  bool compacts = false;
-  bool has_ribbon = false;
-  bool leaves_library = false;
-  for (const FamilyAdvice& family : families) {
-    compacts = compacts || family.compacts;
-    const TreePlan* best = family.Best();
-    if (best == nullptr) continue;
-    changes = true;
-    has_ribbon = has_ribbon || best->ribbonfilter || HasRibbon(best->options);
-    leaves_library = leaves_library || (best->ribbonfilter && family.has_our_filters);
-  }
-  if (!changes && !compacts) return "";
-  std::string text;
-  if (has_ribbon) {
-    text += "\nRibbon filters take longer to build: flushes and compactions are slower.\n";
-  }
-  text += Ways(families, /*ribbonfilter=*/true).Format();
-  text += Ways(families, /*ribbonfilter=*/false).Format();
-  if (changes) {
-    text +=
-        "\nNew tables get these filters; existing tables keep their old filters until they\nare "
-        "rewritten.";
-  }
-  text +=
-      "\nTo rewrite all, in the program (docs/operations.md, Replacing filters):\n"
-      "  rocksdb::CompactRangeOptions all;\n"
-      "  all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;\n"
-      "  rocksdb::Status status = db->CompactRange(all, family, nullptr, nullptr);\n";
-  if (leaves_library) {
-    text += Wrapped(
-        "Until then the program needs the library: without it the present filters of ExactBloom "
-        "let every key pass.");
-  }
-  return text;
-}
 
 // Reads of tables that filters let pass in vain, if all column families are asked alike. Where
 // tables have no filter, reads are wasted that the counters leave out.
@@ -324,18 +287,20 @@ std::optional<double> MissedBlocks(const InfoLog& log) {
 
 // One warning of several families once.
 std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
-  std::map<std::string, std::vector<std::string>> texts;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> texts;
   for (const FamilyAdvice& family : families) {
     for (const Warning& warning : family.warnings) {
-      texts[Wrapped(warning.seen + ".", 2) + Wrapped(fmt::format("To do: {}.", warning.remedy), 2)]
-          .push_back(families.size() == 1
-                         ? warning.name
-                         : fmt::format("{} ({})", warning.name, family.tree.column_family));
+      texts[{warning.name, Wrapped(warning.seen + ".", 2) +
+                               Wrapped(fmt::format("To do: {}.", warning.remedy), 2)}]
+          .push_back(Escaped(family.tree.column_family));
     }
   }
   std::string text;
-  for (const auto& [seen, names] : texts) {
-    text += "\n" + Wrapped(fmt::format("Warning: {}", fmt::join(names, ", "))) + seen;
+  for (const auto& [warning, names] : texts) {
+    const std::string of_families =
+        families.size() == 1 ? "" : fmt::format(" ({})", fmt::join(names, ", "));
+    text +=
+        "\n" + Wrapped(fmt::format("Warning: {}{}", warning.first, of_families)) + warning.second;
   }
   return text;
 }
@@ -398,6 +363,45 @@ json FamilyJson(const FamilyAdvice& family) {
 
 }  // namespace
 
+std::vector<AdviceStep> StepsOf(const std::vector<FamilyAdvice>& families) {
+  bool changes = false;
+  bool compacts = false;
+  bool has_ribbon = false;
+  bool leaves_library = false;
+  for (const FamilyAdvice& family : families) {
+    compacts = compacts || family.compacts;
+    const TreePlan* best = family.Best();
+    if (best == nullptr) continue;
+    changes = true;
+    has_ribbon = has_ribbon || best->ribbonfilter || HasRibbon(best->options);
+    leaves_library = leaves_library || (best->ribbonfilter && family.has_our_filters);
+  }
+  std::vector<AdviceStep> steps;
+  if (!changes && !compacts) return steps;
+  if (has_ribbon) {
+    steps.push_back(
+        {"", "Ribbon filters take longer to build: flushes and compactions are slower.", ""});
+  }
+  Ways(families, /*ribbonfilter=*/true).AddTo(&steps);
+  Ways(families, /*ribbonfilter=*/false).AddTo(&steps);
+  steps.push_back(
+      {"Existing tables",
+       std::string(changes ? "New tables get these filters; existing tables keep their old filters "
+                             "until they are rewritten. "
+                           : "") +
+           "To rewrite all, in the program (docs/operations.md, Replacing filters):",
+       "rocksdb::CompactRangeOptions all;\n"
+       "all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;\n"
+       "rocksdb::Status status = db->CompactRange(all, family, nullptr, nullptr);\n"});
+  if (leaves_library) {
+    steps.push_back({"",
+                     "Until then the program needs the library: without it the present filters of "
+                     "ExactBloom let every key pass.",
+                     ""});
+  }
+  return steps;
+}
+
 std::string FormatAdvice(const Advice& advice) {
   std::string text =
       advice.options_file.empty()
@@ -412,7 +416,10 @@ std::string FormatAdvice(const Advice& advice) {
   } else {
     text += FormatFamilies(advice.families);
   }
-  text += FormatSteps(advice.families) + FormatWarnings(advice.families);
+  for (const AdviceStep& step : StepsOf(advice.families)) {
+    text += "\n" + Wrapped(step.text) + Indented(step.lines);
+  }
+  text += FormatWarnings(advice.families);
   return text + FormatWorth(advice);
 }
 

@@ -120,6 +120,23 @@ struct Advice {
 // keys in tables.
 Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments);
 
+// "exactbloom:10", "keep it".
+std::string ShortAdvice(const FamilyAdvice& family);
+
+// Column families with one setting now, one advice, and nearly the same wasted reads.
+using EqualFamilies = std::vector<const FamilyAdvice*>;
+std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families);
+
+// A part of how the advice is followed.
+struct AdviceStep {
+  std::string title;  // for a page; empty: it belongs to the one before
+  std::string text;
+  std::string lines;  // to copy; may be empty
+};
+
+// None if every setting stays.
+std::vector<AdviceStep> StepsOf(const std::vector<FamilyAdvice>& families);
+
 std::string FormatAdvice(const Advice& advice);
 nlohmann::json ToJson(const Advice& advice);
 

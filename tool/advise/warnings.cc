@@ -81,7 +81,7 @@ class FamilyWarnings {
       const auto& [reason, remedy] = finding;
       Warn("filters_not_used",
            fmt::format("lookups do not use the filter of {}: {}", Counted(tables, "table"), reason),
-           remedy.empty() ? "undo the change of options, or compact the column family" : remedy);
+           remedy);
     }
   }
 

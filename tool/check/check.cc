@@ -289,8 +289,45 @@ CheckedFile Check(const CheckArguments& arguments) {
   return file;
 }
 
-void PrintText(const CheckedFile& file) {
+// The lines that need a program which registers the policies, in one paragraph.
+void PrintNeeds(const CheckedFile& file) {
+  std::string lines;
   for (const Remark& remark : file.remarks) {
+    if (remark.kind != RemarkKind::kNeed) continue;
+    lines += fmt::format("{}{}", lines.empty() ? "" : ", ", remark.line);
+  }
+  fmt::print(
+      "{}: lines with filter_policy\n{}  need a program that registers it; in any other, "
+      "tables get no filter\n",
+      file.path, Wrapped(lines, 2));
+}
+
+void PrintPolicies(const CheckedFile& file) {
+  std::vector<std::pair<std::string, std::vector<const WrittenPolicy*>>> equal;  // by their text
+  for (const WrittenPolicy& policy : file.policies) {
+    const std::string text = policy.IsNone() ? "none" : policy.text;
+    auto known = std::find_if(equal.begin(), equal.end(),
+                              [&](const auto& each) { return each.first == text; });
+    if (known == equal.end()) known = equal.insert(equal.end(), {text, {}});
+    known->second.push_back(&policy);
+  }
+  support::TextTable table({"column family", "line", "filter policy"});
+  for (const auto& [text, policies] : equal) {
+    std::vector<std::string> names;
+    for (const WrittenPolicy* policy : policies) names.push_back(policy->family);
+    const std::size_t line = policies.front()->line;
+    table.AddRow({FirstOf(names),
+                  names.size() == 1 ? fmt::format("{}", line) : fmt::format("{} ...", line),
+                  Escaped(text)});
+  }
+  fmt::print("{}", table.Format(support::Columns()));
+}
+
+void PrintText(const CheckedFile& file) {
+  const bool folds = file.Count(RemarkKind::kNeed) > 1;
+  if (folds) PrintNeeds(file);
+  for (const Remark& remark : file.remarks) {
+    if (folds && remark.kind == RemarkKind::kNeed) continue;
     const std::string place = remark.line == 0 ? "" : fmt::format("{}: ", remark.line);
     fmt::print("{}:{}{}\n", file.path, place.empty() ? " " : place,
                remark.text.empty() ? remark.remark : remark.text);
@@ -300,11 +337,7 @@ void PrintText(const CheckedFile& file) {
     if (!remark.meant.empty()) fmt::print("  meant is perhaps {}\n", remark.meant);
   }
   if (!file.remarks.empty()) fmt::print("\n");
-  support::TextTable table({"column family", "line", "filter policy"});
-  for (const WrittenPolicy& policy : file.policies) {
-    table.AddRow({policy.family, policy.line, policy.IsNone() ? "none" : policy.text});
-  }
-  fmt::print("{}", table.Format());
+  PrintPolicies(file);
   if (file.Count(RemarkKind::kNeed) != 0) fmt::print("\n{}\n", kRegistration);
   if (file.names_ours) fmt::print("\n{}\n", kHowToRemove);
 }

@@ -11,7 +11,9 @@
 namespace exactbloom::tool {
 namespace {
 
-FilterUseFinding Unused(std::string reason, std::string remedy = "") {
+FilterUseFinding Unused(std::string reason, std::string remedy =
+                                                "undo the change of options, or "
+                                                "compact the column family") {
   return {FilterUse::kUnused, std::move(reason), std::move(remedy)};
 }
 
@@ -69,7 +71,8 @@ FilterUseFinding WhyNone(const TableFilter& table, const FamilyOptions* options,
 
 // Whether the policy can read the blocks.
 FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) {
-  if (!options.NamesFilterPolicy()) return Unused("no filter policy is set");
+  if (!options.NamesFilterPolicy())
+    return Unused("no filter policy is set", "set one (exactbloom advise)");
   const rocksdb::FilterPolicy* policy = options.reader.get();
   if (policy == nullptr) {
     return {FilterUse::kUnknown,
@@ -110,14 +113,15 @@ FilterUseFinding AskedFor(const TableFilter& table, const FamilyOptions& options
   FilterUseFinding prefixes = PrefixesAskedFor(table, options);
   if (options.table->whole_key_filtering && table.whole_key_filtering) {
     const bool only_keys = table.prefix_filtering && prefixes.use == FilterUse::kUnused;
-    return {FilterUse::kUsed, only_keys ? "not for prefixes: " + prefixes.reason : "", ""};
+    if (!only_keys) return {FilterUse::kUsed, "", ""};
+    return {FilterUse::kUsed, "not for prefixes: " + prefixes.reason, prefixes.remedy};
   }
   if (prefixes.use == FilterUse::kUsed) return prefixes;
   return {prefixes.use,
           (table.whole_key_filtering ? "whole_key_filtering is off now, and "
                                      : "it holds no whole keys, and ") +
               prefixes.reason,
-          ""};
+          prefixes.remedy};
 }
 
 }  // namespace
@@ -128,12 +132,14 @@ FilterUseFinding UseOf(const TableFilter& table, const FamilyOptions* options, b
     return {FilterUse::kUnknown, "the tables are not block-based now", ""};
   }
   if (table.family == FilterFamily::kBlockBased) {
-    return Unused("one filter per data block, which RocksDB 7.4 and later do not read");
+    return Unused("one filter per data block, which RocksDB 7.4 and later do not read",
+                  "compact the column family");
   }
   FilterUseFinding finding = ReadBy(table, *options);
   if (finding.use != FilterUse::kUsed) return finding;
   if (options->options.optimize_filters_for_hits && deepest) {
-    return Unused("optimize_filters_for_hits asks no filter of the deepest level");
+    return Unused("optimize_filters_for_hits asks no filter of the deepest level",
+                  "unset it, unless nearly all lookups find their key");
   }
   return AskedFor(table, *options);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tool/database/inspection.h"
 #include "tool/database/tree_filters.h"
@@ -24,6 +25,20 @@ bool NamesOurs(const Inspection& inspection);
 
 // The answer in a sentence, for the database, or for single files, which have no lookups.
 std::string AnswerOf(const Inspection& inspection);
+
+// "2 bloom, 1 none".
+std::string Kinds(const FilterSummary& summary);
+
+// Whether there are tables with keys whose filter does not work, or that have none.
+bool HasUnfiltered(const FilterSummary& sums);
+
+// Column families whose filters and wasted reads are alike.
+struct FamilyGroup {
+  std::vector<std::string> names;
+  FilterSummary first;
+  FilterSummary sums;
+};
+std::vector<FamilyGroup> GroupsOf(const Inspection& inspection);
 
 // In lines as wide as the terminal: the database in a sentence, its column families, its levels.
 std::string FormatInspection(const Inspection& inspection, const InspectArguments& arguments);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -87,7 +88,7 @@ std::string NameOfFilter(const TableReport& table) {
   const TableFilter& filter = table.filter;
   std::string name =
       filter.family == FilterFamily::kExactBloom ? Describe(filter.kind) : NameOf(filter.family);
-  if (filter.partitioned) name += fmt::format(", {} partitions", filter.blocks);
+  if (filter.partitioned) name += ", " + Counted(filter.blocks, "partition");
   if (filter.prefix_filtering) {
     name += filter.whole_key_filtering ? ", keys and prefixes" : ", prefixes";
   }
@@ -125,15 +126,18 @@ std::string WorkingFilters(const FilterSummary& sums) {
                                               support::WithCommas(sums.without_keys));
 }
 
-// Of the least and the largest of the column families, if all are asked alike.
+// Of the least and the largest of the column families, if all are asked alike. Empty if both are
+// the same.
 std::string Spread(const Inspection& inspection) {
+  if (inspection.families.empty()) return "";
   const auto [least, most] =
       std::minmax_element(inspection.families.begin(), inspection.families.end(),
                           [](const auto& one, const auto& other) {
                             return one.second.wasted_reads < other.second.wasted_reads;
                           });
-  return fmt::format(", {} to {} by column family", WastedPerThousand(least->second.wasted_reads),
-                     WastedPerThousand(most->second.wasted_reads));
+  const std::string low = WastedPerThousand(least->second.wasted_reads);
+  const std::string high = WastedPerThousand(most->second.wasted_reads);
+  return low == high ? "" : fmt::format(", {} to {} by column family", low, high);
 }
 
 }  // namespace
@@ -145,8 +149,7 @@ std::string AnswerOf(const Inspection& inspection) {
   const std::string reads = wasted != 0.0 && wasted < kPracticallyNone
                                 ? "Practically no wasted reads"
                                 : WastedPerThousand(wasted) + " wasted reads";
-  return fmt::format("{} per 1,000 lookups{}; {}.", reads,
-                     inspection.families.size() > 1 ? Spread(inspection) : "", filters);
+  return fmt::format("{} per 1,000 lookups{}; {}.", reads, Spread(inspection), filters);
 }
 
 namespace {
@@ -177,6 +180,8 @@ std::string FormatTables(const Inspection& inspection, const InspectArguments& a
   return "\n" + FormatLines(std::move(text), std::move(lines), arguments);
 }
 
+}  // namespace
+
 std::string Kinds(const FilterSummary& summary) {
   std::string text;
   for (const auto& [kind, tables] : summary.families) {
@@ -189,12 +194,7 @@ bool HasUnfiltered(const FilterSummary& sums) {
   return sums.filtering + sums.without_keys < sums.tables;
 }
 
-// Column families in one line of a table.
-struct FamilyGroup {
-  std::vector<std::string> names;
-  FilterSummary first;
-  FilterSummary sums;
-};
+namespace {
 
 double BitsOf(const FilterSummary& sums) {
   return sums.keys == 0 ? 0.0 : static_cast<double>(sums.bits) / static_cast<double>(sums.keys);
@@ -212,6 +212,8 @@ bool AreAlike(const FilterSummary& one, const FilterSummary& other) {
          tool::AreAlike(one.wasted_reads, other.wasted_reads);
 }
 
+}  // namespace
+
 std::vector<FamilyGroup> GroupsOf(const Inspection& inspection) {
   std::vector<FamilyGroup> groups;
   for (const auto& [name, sums] : inspection.families) {
@@ -225,6 +227,8 @@ std::vector<FamilyGroup> GroupsOf(const Inspection& inspection) {
   }
   return groups;
 }
+
+namespace {
 
 // A line for those that have the same kinds of filters, and nearly the same bits per key and wasted
 // reads; the other columns have their sums.
@@ -288,10 +292,32 @@ const char* VerdictOf(FilterUse use) {
   return "not known whether the filter is used";
 }
 
+// Tables that share a finding.
+struct NotedTables {
+  std::vector<std::string> names;
+  std::set<std::string> families;
+};
+
+// " of column family a", " of column families a, b, c and 9 more".
+std::string FamiliesOf(const NotedTables& tables) {
+  constexpr std::size_t kMostFamilies = 3;
+  std::vector<std::string> names;
+  for (const std::string& family : tables.families) names.push_back(Escaped(family));
+  const std::size_t all = names.size();
+  names.resize(std::min(all, kMostFamilies));
+  return fmt::format(" of column {} {}{}", all == 1 ? "family" : "families", fmt::join(names, ", "),
+                     all == names.size() ? "" : fmt::format(" and {} more", all - names.size()));
+}
+
 // The findings, one paragraph for those that share a reason.
 std::string FormatNotes(const Inspection& inspection) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>>
-      notes;  // tables by heading and remedy
+  std::map<std::pair<std::string, std::string>, NotedTables> notes;  // by heading and remedy
+  const auto add = [&notes](const std::string& heading, const std::string& remedy,
+                            const TableFilter& table) {
+    NotedTables& tables = notes[{heading, remedy}];
+    tables.names.push_back(FileName(table.path));
+    tables.families.insert(table.column_family);
+  };
   std::string text;
   constexpr std::uint64_t kLineBits = 512;
   constexpr std::uint64_t kMuchBits = 10;  // per key, by which a line may exceed them
@@ -305,12 +331,12 @@ std::string FormatNotes(const Inspection& inspection) {
     const bool has_lines = table.HasFilter() && table.filter.family == FilterFamily::kBloom;
     if (has_lines && table.filter.blocks * kLineBits > kMuchBits * table.keys) ++small;
     if (table.filter.empty_partitions != 0) {
-      notes[{fmt::format("empty filter partitions: {}", kEmptyPartitions), kCureOfEmptyPartitions}]
-          .push_back(name);
+      add(fmt::format("empty filter partitions: {}", kEmptyPartitions), kCureOfEmptyPartitions,
+          table.filter);
     }
     if (!table.use || table.use->reason.empty()) continue;
-    notes[{fmt::format("{}: {}", VerdictOf(table.use->use), table.use->reason), table.use->remedy}]
-        .push_back(name);
+    add(fmt::format("{}: {}", VerdictOf(table.use->use), table.use->reason), table.use->remedy,
+        table.filter);
   }
   if (small != 0) {
     text += "\n" + Wrapped(fmt::format(
@@ -319,9 +345,11 @@ std::string FormatNotes(const Inspection& inspection) {
                        Counted(small, "table")));
   }
   constexpr std::size_t kMostNames = 8;
-  for (auto& [note, names] : notes) {
+  for (auto& [note, tables] : notes) {
     const auto& [heading, remedy] = note;
-    text += "\n" + Wrapped(fmt::format("{}: {}", heading, Counted(names.size(), "table")));
+    std::vector<std::string>& names = tables.names;
+    text += "\n" + Wrapped(fmt::format("{}: {}{}", heading, Counted(names.size(), "table"),
+                                       inspection.families.size() > 1 ? FamiliesOf(tables) : ""));
     const bool all = names.size() <= kMostNames;
     if (!all) names.resize(kMostNames);
     text +=

@@ -22,8 +22,8 @@ CurvePoint PointOf(const std::vector<Tree>& trees, double bits_per_key,
 }  // namespace
 
 std::vector<MemoryCurve> MemoryCurvesOf(const std::vector<Tree>& trees) {
-  std::vector<MemoryCurve> curves = {{"RocksDB's Bloom", "bloomfilter", {}},
-                                     {"RocksDB's Ribbon", "ribbonfilter", {}},
+  std::vector<MemoryCurve> curves = {{"Bloom", "bloomfilter", {}},
+                                     {"Ribbon", "ribbonfilter", {}},
                                      {"ExactBloom", "exactbloom", {}}};
   if (trees.empty()) return curves;
   constexpr double kRibbonBits = 1.44;  // of a Bloom filter of the same rate, which is the option

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "exactbloom/version.h"
 #include "inspect.h"
 #include "memory_curve.h"
 #include "page_parts.h"
 #include "support/text_table.h"
+#include "tool/database/database_files.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -42,12 +45,32 @@ std::string Html(const std::string& text) {
 }
 
 // A cell with the number that the JSON has.
+//   share   of the column's sum, as a bar behind the text; 0: none
 template <typename Number>
-std::string NumberCell(Number number, const std::string& text) {
-  return fmt::format("<td data-value=\"{}\">{}</td>", number, Html(text));
+std::string NumberCell(Number number, const std::string& text, double share = 0.0) {
+  const std::string bar =
+      share < 0.005 ? "" : fmt::format(" style=\"--part:{:.0f}%\"", 100.0 * share);
+  return fmt::format("<td data-value=\"{}\"{}>{}</td>", number, bar, Html(text));
 }
 
 std::string Cell(const std::string& text) { return fmt::format("<td>{}</td>", Html(text)); }
+
+// A table that scrolls where it is wider than the page.
+//   texts   columns that are texts, the first ones; the others are numbers
+std::string Table(const std::string& id, const std::string& name, std::size_t texts,
+                  const std::vector<const char*>& titles, const std::string& rows) {
+  std::string header;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    header +=
+        fmt::format("<th scope=\"col\"{}>{}</th>", i < texts ? " class=\"text\"" : "", titles[i]);
+  }
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table "
+      "id=\"{}\"><thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
+      name, id, header, rows);
+}
+
+double ShareOf(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
 // A sorted run: a table of level 0, or another level.
 struct Run {
@@ -76,30 +99,52 @@ std::vector<Run> RunsOf(const Inspection& inspection, bool folds_level0) {
   return runs;
 }
 
-std::string KindsOf(const FilterSummary& sums) {
-  std::vector<std::string> kinds;
-  for (const auto& [kind, tables] : sums.families) kinds.push_back(kind);
-  return kinds.empty() ? "-" : fmt::format("{}", fmt::join(kinds, ", "));
+std::string BitsPerKey(const FilterSummary& sums) {
+  return sums.keys == 0 ? "-"
+                        : fmt::format("{:.2f}", ShareOf(static_cast<double>(sums.bits),
+                                                        static_cast<double>(sums.keys)));
 }
 
-std::string FormatRun(const Run& run) {
-  const FilterSummary& sums = run.sums;
-  const bool is_bad = sums.filtering + sums.without_keys < sums.tables;
-  const std::string level =
-      run.table.empty() ? LevelName(run.level) : fmt::format("0 {}", run.table);
-  const double bits =
-      sums.keys == 0 ? 0.0 : static_cast<double>(sums.bits) / static_cast<double>(sums.keys);
-  return fmt::format("<tr{}>", is_bad ? " class=\"bad\"" : "") + Cell(Escaped(run.family)) +
-         Cell(level) + NumberCell(sums.tables, support::WithCommas(sums.tables)) +
-         NumberCell(sums.keys, support::WithCommas(sums.keys)) +
-         NumberCell(bits, sums.keys == 0 ? "-" : fmt::format("{:.2f}", bits)) +
-         Cell(is_bad ? KindsOf(sums) + " (not working)" : KindsOf(sums)) +
+// The cells from the filters on, with bars for the parts of all keys and wasted reads.
+//   families   those that the sums are of, of which wasted reads are a mean
+std::string FormatSums(const FilterSummary& sums, double families, double all_keys,
+                       double all_wasted) {
+  const double wasted = sums.wasted_reads / families;
+  const auto keys = static_cast<double>(sums.keys);
+  const bool has_filters = sums.families.size() > sums.families.count(NameOf(FilterFamily::kNone));
+  return Cell(Kinds(sums) + (HasUnfiltered(sums) && has_filters ? " (not all working)" : "")) +
+         NumberCell(sums.tables, support::WithCommas(sums.tables)) +
+         NumberCell(sums.keys, support::WithCommas(sums.keys), ShareOf(keys, all_keys)) +
+         NumberCell(ShareOf(static_cast<double>(sums.bits), keys), BitsPerKey(sums)) +
          NumberCell(sums.filter_bytes, FormatBytes(sums.filter_bytes)) +
-         NumberCell(sums.wasted_reads, PerThousand(sums.wasted_reads)) + "</tr>\n";
+         NumberCell(wasted, PerThousand(wasted), ShareOf(sums.wasted_reads, all_wasted)) +
+         "</tr>\n";
+}
+
+std::string BeginRow(const FilterSummary& sums) {
+  return HasUnfiltered(sums) ? "<tr class=\"bad\">" : "<tr>";
+}
+
+std::string FormatFamilies(const Inspection& inspection) {
+  if (inspection.families.size() < 2) return "";
+  const auto all_keys = static_cast<double>(inspection.totals.keys);
+  std::string rows;
+  for (const FamilyGroup& group : GroupsOf(inspection)) {
+    rows += BeginRow(group.sums) + Cell(FirstOf(group.names)) +
+            FormatSums(group.sums, static_cast<double>(group.names.size()), all_keys,
+                       inspection.totals.wasted_reads);
+  }
+  return "<h2>Column families</h2>\n<p class=\"faint\">Those whose filters and wasted reads are "
+         "alike are one line; its wasted reads are of each of them, and its bar is of all.</p>\n" +
+         Table("families", "Column families", 2,
+               {"column family", "filters", "tables", "keys", "bits per key", "size",
+                "wasted reads per 1,000"},
+               rows);
 }
 
 std::string FormatRuns(const Inspection& inspection) {
-  constexpr std::size_t kMostRuns = 500;
+  constexpr std::size_t kMostRuns = 400;
+  constexpr std::size_t kShownAtOnce = 30;
   std::vector<Run> runs = RunsOf(inspection, /*folds_level0=*/false);
   std::string notes;
   if (runs.size() > kMostRuns) {
@@ -115,26 +160,39 @@ std::string FormatRuns(const Inspection& inspection) {
     });
     runs.resize(kMostRuns);
   }
+  const bool has_families = inspection.families.size() > 1;
+  const FilterSummary& totals = inspection.totals;
   std::string rows;
-  for (const Run& run : runs) rows += FormatRun(run);
-  return "<h2>Sorted runs</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-         "aria-label=\"Sorted runs\">\n<table id=\"runs\"><thead><tr><th scope=\"col\">column "
-         "family</th><th scope=\"col\">level</th><th scope=\"col\">tables</th><th "
-         "scope=\"col\">keys</th><th scope=\"col\">bits per key</th><th "
-         "scope=\"col\">filters</th><th scope=\"col\">size</th><th scope=\"col\">wasted reads per "
-         "1,000 lookups</th></tr></thead>\n<tbody>\n" +
-         rows + "</tbody></table></div>\n" + notes;
+  for (const Run& run : runs) {
+    const std::string level =
+        run.table.empty() ? LevelName(run.level) : fmt::format("0, {}", run.table);
+    rows += BeginRow(run.sums) + (has_families ? Cell(Escaped(run.family)) : "") + Cell(level) +
+            FormatSums(run.sums, 1.0, static_cast<double>(totals.keys), totals.wasted_reads);
+  }
+  std::vector<const char*> titles = {
+      "level", "filters", "tables", "keys", "bits per key", "size", "wasted reads per 1,000"};
+  if (has_families) titles.insert(titles.begin(), "column family");
+  std::string table = Table("runs", "Sorted runs", has_families ? 3 : 2, titles, rows);
+  if (runs.size() > kShownAtOnce) {
+    table = fmt::format("<details><summary>All {} sorted runs</summary>\n{}</details>\n",
+                        support::WithCommas(runs.size()), table);
+  }
+  return "<h2>Sorted runs</h2>\n<p class=\"faint\">A sorted run is a table of level 0, or a deeper "
+         "level. Bars are parts of all keys, and of all wasted reads.</p>\n" +
+         table + notes;
 }
 
 // Memory to the right, the logarithm of wasted reads upwards.
 class CurvePlot {
  public:
-  CurvePlot(const std::vector<MemoryCurve>& curves, const CurvePoint& now)
-      : curves_(curves), now_(now) {
+  CurvePlot(const std::vector<MemoryCurve>& curves, const CurvePoint& now,
+            const std::optional<CurvePoint>& then, std::uint64_t keys)
+      : curves_(curves), now_(now), then_(then), keys_(static_cast<double>(keys)) {
     for (const MemoryCurve& curve : curves) {
       for (const CurvePoint& point : curve.points) Extend(point);
     }
     Extend(now);
+    if (then) Extend(*then);
     lowest_ = std::floor(lowest_);
     highest_ = std::max(std::ceil(highest_), lowest_ + 1.0);
   }
@@ -142,29 +200,32 @@ class CurvePlot {
   std::string Format() const {
     std::string svg = fmt::format(
         "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"plot-title\">\n<title "
-        "id=\"plot-title\">Wasted reads per 1,000 lookups, by the memory of all filters: the table "
-        "below has the numbers</title>\n",
-        kWidth, kHeight);
+        "id=\"plot-title\">Wasted reads per 1,000 lookups, by the memory of all filters. Now: "
+        "{}{}. "
+        "The table below has the numbers of the curves.</title>\n",
+        kWidth, kHeight, Describe(now_), then_ ? "; advised: " + Describe(*then_) : "");
     svg += FormatAxes();
     for (std::size_t i = 0; i < curves_.size(); ++i) svg += FormatCurve(i);
-    svg += fmt::format(
-        "<circle class=\"now\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"7\"/>\n<text x=\"{:.1f}\" "
-        "y=\"{:.1f}\">now</text>\n</svg>\n",
-        X(now_), Y(now_), X(now_) + 10.0, Y(now_) - 8.0);
-    return svg;
+    return svg + FormatNames() + FormatPoints() + "</svg>\n";
   }
 
  private:
   static constexpr double kWidth = 760.0;
-  static constexpr double kHeight = 400.0;
-  static constexpr double kLeft = 90.0;
+  static constexpr double kHeight = 430.0;
+  static constexpr double kLeft = 84.0;
   static constexpr double kRight = 150.0;
-  static constexpr double kTop = 20.0;
-  static constexpr double kBottom = 50.0;
+  static constexpr double kTop = 40.0;
+  static constexpr double kBottom = 84.0;
   static constexpr double kLeast = 1e-6;  // wasted reads per 1,000
+  static constexpr double kLine = 24.0;   // of text, in its size on narrow pages
 
   static double Height(const CurvePoint& point) {
     return std::log10(std::max(kLeast, 1000.0 * point.wasted_reads));
+  }
+
+  static std::string Describe(const CurvePoint& point) {
+    return fmt::format("{} in {}", WastedPerThousand(point.wasted_reads),
+                       FormatBytes(point.filter_bytes));
   }
 
   void Extend(const CurvePoint& point) {
@@ -180,120 +241,233 @@ class CurvePlot {
   }
   double Y(const CurvePoint& point) const { return Y(Height(point)); }
 
+  // Of so many bits per key, at most five of which are shown.
+  double TickStep() const {
+    constexpr double kMostTicks = 5.0;
+    const double most_bits = 8.0 * most_bytes_ / keys_;
+    for (double step = 1.0;; step *= 10.0) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        if (most_bits / (step * factor) <= kMostTicks) return step * factor;
+      }
+    }
+  }
+
   std::string FormatAxes() const {
-    constexpr int kTicks = 4;
-    std::string svg;
+    std::string svg = fmt::format("<text x=\"4\" y=\"18\">wasted reads per 1,000 lookups</text>\n");
     for (double height = lowest_; height <= highest_; height += 1.0) {
       svg += fmt::format(
           "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" "
           "y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-          kLeft, kWidth - kRight, Y(height), Y(height), kLeft - 8.0, Y(height) + 4.0,
+          kLeft, kWidth - kRight, Y(height), Y(height), kLeft - 8.0, Y(height) + 5.0,
           Rounded(std::pow(10.0, height)));
     }
-    for (int i = 0; i <= kTicks; ++i) {
-      const double bytes = most_bytes_ * i / kTicks;
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", X(bytes),
-                         kHeight - kBottom + 20.0, FormatBytes(static_cast<std::uint64_t>(bytes)));
+    const double step = TickStep();
+    for (double bits = 0.0; bits * keys_ <= 8.0 * most_bytes_; bits += step) {
+      const double bytes = bits * keys_ / 8.0;
+      svg += fmt::format(
+          "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text "
+          "x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:g}</text><text x=\"{0:.1f}\" "
+          "y=\"{5}\" text-anchor=\"middle\">{6}</text>\n",
+          X(bytes), kHeight - kBottom, kHeight - kBottom + 6.0, kHeight - kBottom + kLine, bits,
+          kHeight - kBottom + 2.0 * kLine, FormatBytes(static_cast<std::uint64_t>(bytes)));
     }
     return svg + fmt::format(
-                     "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">memory of all "
-                     "filters</text>\n",
+                     "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">bits per key, and the memory "
+                     "of all filters</text>\n",
                      (kLeft + kWidth - kRight) / 2.0, kHeight - 8.0);
   }
 
   std::string FormatCurve(std::size_t place) const {
-    const MemoryCurve& curve = curves_[place];
-    if (curve.points.empty()) return "";
     std::string points;
-    for (const CurvePoint& point : curve.points) {
+    for (const CurvePoint& point : curves_[place].points) {
       points += fmt::format("{:.1f},{:.1f} ", X(point), Y(point));
     }
+    if (points.empty()) return "";
     points.pop_back();
-    const CurvePoint& last = curve.points.back();
+    return fmt::format("<polyline class=\"c{}\" points=\"{}\"/>\n", place, points);
+  }
+
+  // Of the curves, beside their ends, and below each other where these are close.
+  std::string FormatNames() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < curves_.size(); ++i) {
+      if (!curves_[i].points.empty()) order.push_back(i);
+    }
+    const auto end_of = [this](std::size_t i) { return curves_[i].points.back(); };
+    std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+      return Y(end_of(one)) < Y(end_of(other));
+    });
+    std::string svg;
+    double free = 0.0;
+    for (const std::size_t i : order) {
+      const double y = std::max(free, Y(end_of(i)) + 5.0);
+      free = y + kLine;
+      svg += fmt::format("<text class=\"c{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", i,
+                         X(end_of(i)) + 8.0, y, Html(curves_[i].name));
+    }
+    return svg;
+  }
+
+  // The present one, and where the advice leads.
+  std::string FormatPoints() const {
+    std::string svg;
+    if (then_) {
+      svg += fmt::format(
+          "<line class=\"way\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{3:.1f}\"/>\n"
+          "<circle class=\"then\" cx=\"{2:.1f}\" cy=\"{3:.1f}\" r=\"7\"/>\n",
+          X(now_), Y(now_), X(*then_), Y(*then_));
+      svg += FormatName("advised", *then_, /*below=*/true);
+    }
+    svg += fmt::format("<circle class=\"now\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"7\"/>\n", X(now_),
+                       Y(now_));
+    return svg + FormatName("now", now_, /*below=*/false);
+  }
+
+  std::string FormatName(const char* name, const CurvePoint& point, bool below) const {
+    constexpr double kMiddle = (kLeft + kWidth - kRight) / 2.0;
+    constexpr double kAside = 12.0;
+    const bool is_left = below ? X(point) > kLeft + 170.0 : X(point) > kMiddle + 100.0;
     return fmt::format(
-        "<polyline class=\"c{}\" points=\"{}\"/><text class=\"c{}\" x=\"{:.1f}\" "
-        "y=\"{:.1f}\">{}</text>\n",
-        place, points, place, X(last) + 8.0, Y(last) + 4.0, Html(curve.name));
+        "<text class=\"point\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}: "
+        "{}</text>\n",
+        X(point) + (is_left ? -kAside : kAside), Y(point) + (below ? 20.0 : -10.0),
+        is_left ? "end" : "start", name, WastedPerThousand(point.wasted_reads));
   }
 
   const std::vector<MemoryCurve>& curves_;
   const CurvePoint& now_;
+  const std::optional<CurvePoint>& then_;
+  const double keys_;
   double most_bytes_ = 1.0;
   double lowest_ = 3.0;  // logarithms
   double highest_ = -6.0;
 };
 
-std::string FormatCurves(const std::vector<MemoryCurve>& curves, const CurvePoint& now) {
-  std::string rows = fmt::format("<tr><td>now</td><td>-</td>{}{}</tr>\n",
-                                 NumberCell(now.filter_bytes, FormatBytes(now.filter_bytes)),
-                                 NumberCell(now.wasted_reads, PerThousand(now.wasted_reads)));
+std::string FormatPoint(const std::string& name, const std::string& setting,
+                        const CurvePoint& point) {
+  return "<tr>" + Cell(name) + Cell(setting) +
+         NumberCell(point.filter_bytes, FormatBytes(point.filter_bytes)) +
+         NumberCell(point.wasted_reads, PerThousand(point.wasted_reads)) + "</tr>\n";
+}
+
+CurvePoint NowOf(const Inspection& inspection) {
+  CurvePoint now;
+  now.filter_bytes = inspection.totals.filter_bytes;
+  now.wasted_reads = MeanWastedReads(inspection);
+  return now;
+}
+
+// After the advice is followed; nothing if every setting stays as it is.
+std::optional<CurvePoint> ThenOf(const Inspection& inspection, const Advice& advice) {
+  CurvePoint then;
+  bool changes = false;
+  for (const FamilyAdvice& family : advice.families) {
+    changes = changes || family.best || family.compacts;
+    then.filter_bytes += family.Then().bytes;
+    then.wasted_reads +=
+        family.Then().wasted_reads / static_cast<double>(inspection.families.size());
+  }
+  return changes ? std::optional(then) : std::nullopt;
+}
+
+std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
+  constexpr std::size_t kMostTrees = 60;
+  std::vector<Tree> trees;
+  for (const FamilyAdvice& family : advice.families) trees.push_back(family.tree);
+  if (trees.empty()) return "";
+  if (trees.size() > kMostTrees) {
+    return fmt::format(
+        "<p class=\"faint\">Curves of memory against wasted reads are drawn for at "
+        "most {} column families.</p>\n",
+        kMostTrees);
+  }
+  std::uint64_t keys = 0;
+  for (const Tree& tree : trees) keys += tree.Keys();
+  const CurvePoint now = NowOf(inspection);
+  const std::optional<CurvePoint> then = ThenOf(inspection, advice);
+  const std::vector<MemoryCurve> curves = MemoryCurvesOf(trees);
+  std::string rows = FormatPoint("now", "-", now);
+  if (then) rows += FormatPoint("advised", "-", *then);
   for (const MemoryCurve& curve : curves) {
     for (const CurvePoint& point : curve.points) {
-      rows += "<tr>" + Cell(curve.name) +
-              Cell(fmt::format("{}:{:.3g}", curve.policy, point.bits_per_key)) +
-              NumberCell(point.filter_bytes, FormatBytes(point.filter_bytes)) +
-              NumberCell(point.wasted_reads, PerThousand(point.wasted_reads)) + "</tr>\n";
+      rows += FormatPoint(curve.name, fmt::format("{}:{:.3g}", curve.policy, point.bits_per_key),
+                          point);
     }
   }
   return "<h2>Memory and wasted reads</h2>\n<p class=\"faint\">On this tree, as if all its tables "
-         "were rewritten with each setting now. Lower is better; each line to the next is a factor "
-         "of ten.</p>\n" +
-         CurvePlot(curves, now).Format() +
-         "<details><summary>The numbers of the curves</summary>\n<table id=\"curves\"><thead><tr>"
-         "<th scope=\"col\">filters</th><th scope=\"col\">setting</th><th "
-         "scope=\"col\">memory</th><th scope=\"col\">wasted reads per 1,000 "
-         "lookups</th></tr></thead>\n<tbody>\n" +
-         rows + "</tbody></table></details>\n";
+         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's. Lower is "
+         "better; each line to the next is a factor of ten.</p>\n" +
+         CurvePlot(curves, now, then, keys).Format() +
+         "<details><summary>The numbers of the curves</summary>\n" +
+         Table("curves", "The numbers of the curves", 2,
+               {"filters", "setting", "memory", "wasted reads per 1,000"}, rows) +
+         "</details>\n";
 }
 
-std::string ToCopy(const std::string& what, const std::string& lines) {
-  return fmt::format("<p>{}:</p>\n<pre data-what=\"{}\" tabindex=\"0\">{}</pre>\n", Html(what),
-                     Html(what), Html(lines));
+std::string FormatStep(const AdviceStep& step) {
+  std::string text = step.title.empty() ? "" : fmt::format("<h3>{}</h3>\n", Html(step.title));
+  if (step.text != step.title + ":") text += fmt::format("<p>{}</p>\n", Html(step.text));
+  if (step.lines.empty()) return text;
+  return text +
+         fmt::format("<div class=\"copy\"><pre data-what=\"{}\" tabindex=\"0\">{}</pre></div>\n",
+                     Html(step.title), Html(step.lines));
 }
 
 std::string FormatFamilyAdvice(const FamilyAdvice& family) {
-  const std::string name = Escaped(family.tree.column_family);
   const TreePlan* best = family.Best();
-  std::string text =
-      fmt::format("<h3>Column family {}: {}</h3>\n", Html(name), Html(family.policy));
   if (!family.refusal.empty()) {
-    return text + fmt::format("<p>No advice: {}.{}</p>\n", Html(family.refusal),
-                              family.remedy.empty() ? "" : " To do: " + Html(family.remedy) + ".");
+    return fmt::format("<p>No advice for {}: {}.{}</p>\n", Html(Escaped(family.tree.column_family)),
+                       Html(family.refusal),
+                       family.remedy.empty() ? "" : " To do: " + Html(family.remedy) + ".");
   }
   if (best == nullptr) {
-    return text + (family.compacts
-                       ? "<p>Keep this setting, and compact: the tables have other filters.</p>\n"
-                       : fmt::format("<p>Keep this setting: no other wastes {:g} times fewer "
-                                     "reads.</p>\n",
-                                     kLeastGain));
+    return fmt::format("<p>Keep <strong>{}</strong>{}</p>\n", Html(family.policy),
+                       family.compacts
+                           ? ", and compact: the tables have other filters."
+                           : fmt::format(": no other setting wastes {:g} times fewer reads in the "
+                                         "same memory.",
+                                         kLeastGain));
   }
-  text += fmt::format(
-      "<p><strong>{}</strong>: {} instead of {} wasted reads per 1,000 lookups, in {} of memory, "
-      "once all tables are rewritten.</p>\n",
-      Html(best->policy), WastedPerThousand(best->filters.wasted_reads),
-      WastedPerThousand(family.tree.Now().wasted_reads), FormatBytes(best->filters.bytes));
-  text += ToCopy("In C++", family.code_line + "\n");
-  return text +
-         ToCopy("In an OPTIONS file, " +
-                    std::string(best->ribbonfilter ? "if the program loads this file"
-                                                   : "only if the program loads this file and "
-                                                     "calls RegisterFilterPolicies()"),
-                family.listener_lines + family.options_lines);
+  return fmt::format(
+      "<p><strong>{}</strong> instead of {}: {} instead of {} wasted reads per 1,000 lookups, in "
+      "{} "
+      "of memory instead of {}, once all tables are rewritten.</p>\n",
+      Html(best->policy), Html(family.policy), WastedPerThousand(best->filters.wasted_reads),
+      WastedPerThousand(family.tree.Now().wasted_reads), FormatBytes(best->filters.bytes),
+      FormatBytes(family.tree.Now().bytes));
+}
+
+// A line for column families that are alike.
+std::string FormatAdviceTable(const Advice& advice) {
+  std::string rows;
+  std::string refusals;
+  for (const EqualFamilies& group : GroupsOf(advice.families)) {
+    std::vector<std::string> names;
+    double now = 0.0;
+    double then = 0.0;
+    for (const FamilyAdvice* family : group) {
+      names.push_back(family->tree.column_family);
+      now += family->tree.Now().wasted_reads / static_cast<double>(group.size());
+      then += family->Then().wasted_reads / static_cast<double>(group.size());
+      if (!family->refusal.empty()) refusals += FormatFamilyAdvice(*family);
+    }
+    const std::string advised = ShortAdvice(*group.front());
+    rows += "<tr>" + Cell(FirstOf(names)) + Cell(group.front()->policy) + Cell(advised) +
+            NumberCell(now, PerThousand(now)) + NumberCell(then, PerThousand(then)) + "</tr>\n";
+  }
+  return Table("advice", "Advice for each column family", 3,
+               {"column family", "setting now", "advice", "wasted reads per 1,000 now",
+                "once rewritten"},
+               rows) +
+         refusals;
 }
 
 std::string FormatAdvicePart(const Advice& advice) {
-  constexpr std::size_t kMostFamilies = 60;
   std::string text = "<h2>Advice</h2>\n";
-  if (advice.families.empty()) text += "<p>There are no keys in tables to advise on.</p>\n";
-  std::size_t shown = 0;
-  for (const FamilyAdvice& family : advice.families) {
-    if (shown++ == kMostFamilies) break;
-    text += FormatFamilyAdvice(family);
-  }
-  if (advice.families.size() > kMostFamilies) {
-    text += fmt::format("<p>{} more column families: see <code>exactbloom advise</code>.</p>\n",
-                        advice.families.size() - kMostFamilies);
-  }
+  if (advice.families.empty()) return text + "<p>There are no keys in tables to advise on.</p>\n";
+  text += advice.families.size() == 1 ? FormatFamilyAdvice(advice.families.front())
+                                      : FormatAdviceTable(advice);
+  for (const AdviceStep& step : StepsOf(advice.families)) text += FormatStep(step);
   return text;
 }
 
@@ -304,8 +478,8 @@ std::string FormatWarningsPart(const Advice& advice) {
       warnings[{warning.seen, warning.remedy}].push_back(Escaped(family.tree.column_family));
     }
   }
+  if (warnings.empty() && advice.left_out.empty()) return "";
   std::string text = "<h2>Warnings</h2>\n";
-  if (warnings.empty() && advice.left_out.empty()) return text + "<p>There are none.</p>\n";
   for (const std::string& reason : advice.left_out) {
     text += fmt::format("<p class=\"warning\">Left out: {}.</p>\n", Html(Escaped(reason)));
   }
@@ -321,16 +495,17 @@ std::string FormatWarningsPart(const Advice& advice) {
   return text;
 }
 
+std::string Today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min);
+}
+
 }  // namespace
 
 std::string FormatPage(const Inspection& inspection, const Advice& advice) {
-  std::vector<Tree> trees;
-  for (const FamilyAdvice& family : advice.families) trees.push_back(family.tree);
-  constexpr std::size_t kMostTrees = 60;
-  if (trees.size() > kMostTrees) trees.clear();
-  CurvePoint now;
-  now.filter_bytes = inspection.totals.filter_bytes;
-  now.wasted_reads = MeanWastedReads(inspection);
   const std::string name = Html(Escaped(inspection.database));
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
@@ -341,13 +516,19 @@ std::string FormatPage(const Inspection& inspection, const Advice& advice) {
   page += fmt::format(
       "</style>\n</head>\n<body>\n<main>\n<h1>Filters of {}</h1>\n<p "
       "class=\"answer\" id=\"answer\" data-value=\"{}\">{}</p>\n",
-      name, now.wasted_reads, Html(AnswerOf(inspection)));
-  page += FormatRuns(inspection);
-  if (!trees.empty()) page += FormatCurves(MemoryCurvesOf(trees), now);
-  page += FormatAdvicePart(advice) + FormatWarningsPart(advice);
-  page +=
-      "<p class=\"faint\">Wasted reads are reads of tables that lack the key, per 1,000 lookups "
-      "of absent keys, each column family asked as often as the others.</p>\n</main>\n<script>";
+      name, MeanWastedReads(inspection),
+      Html(inspection.tables.empty() ? Capitalized(WhyNoTables(inspection.database)) + "."
+                                     : AnswerOf(inspection)));
+  page += FormatWarningsPart(advice);
+  if (!inspection.tables.empty()) {
+    page += FormatCurves(inspection, advice) + FormatFamilies(inspection) + FormatRuns(inspection);
+  }
+  page += FormatAdvicePart(advice);
+  page += fmt::format(
+      "<p class=\"faint\">Wasted reads are reads of tables that lack the key, per 1,000 lookups of "
+      "absent keys, each column family asked as often as the others. Written by exactbloom {} on "
+      "{}.</p>\n</main>\n<script>",
+      EXACTBLOOM_VERSION, Today());
   page += kPageScript;
   return page + "</script>\n</body>\n</html>\n";
 }

@@ -5,35 +5,49 @@ namespace exactbloom::tool {
 
 inline constexpr char kPageStyle[] = R"(
 :root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --line: #d0d7de;
-  --ground: #ffffff; --band: #f6f8fa; --bad: #b3261e; --link: #0b57d0;
+  --ground: #ffffff; --band: #f6f8fa; --bad: #b3261e; --link: #0b57d0; --bar: #ffe3bf;
   --curve0: #a85b00; --curve1: #6f42c1; --curve2: #0b6e4f; }
 @media (prefers-color-scheme: dark) {
   :root { --text: #e6edf3; --faint: #9da7b1; --line: #3d444d; --ground: #0d1117; --band: #161b22;
-    --bad: #ff8a80; --link: #7cacf8; --curve0: #f0a85b; --curve1: #c3a6ff; --curve2: #5fd3a7; } }
+    --bad: #ff8a80; --link: #7cacf8; --bar: #4a3413; --curve0: #f0a85b; --curve1: #c3a6ff; --curve2: #5fd3a7; } }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground);
-  max-width: 60rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+  max-width: 60rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 0; } h3 + p { margin-top: .2rem; }
 .answer { font-size: 1.15rem; } .faint { color: var(--faint); }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
-th:first-child, td:first-child { text-align: left; }
-thead th { background: var(--band); white-space: normal; vertical-align: bottom; }
+td:not([data-value]) { text-align: left; white-space: normal; min-width: 8.5rem; max-width: 20rem;
+  overflow-wrap: anywhere; }
+td:first-child { min-width: min(12rem, 34vw); }
+td[style] { background: linear-gradient(to left, var(--bar) var(--part), transparent 0); }
+thead th { background: var(--band); white-space: normal; vertical-align: bottom; min-width: 5.5rem; }
+th.text { text-align: left; }
 tr.bad td { color: var(--bad); font-weight: 600; }
-pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow-x: auto; }
+summary { cursor: pointer; padding: .3rem 0; }
+.copy { position: relative; }
+pre { background: var(--band); border: 1px solid var(--line); border-radius: .3rem; padding: .8rem;
+  overflow-x: auto; margin: .4rem 0; }
 button { font: inherit; color: var(--text); background: var(--band); padding: .2rem .8rem;
   border: 1px solid var(--line); border-radius: .3rem; cursor: pointer; }
+.copy button { position: absolute; top: .45rem; right: .45rem; background: var(--ground); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .warning { border-left: 4px solid var(--bad); padding-left: .8rem; }
-svg { width: 100%; height: auto; } svg text { fill: var(--text); font-size: 13px; }
+svg { width: 100%; height: auto; } svg text { fill: var(--text); font-size: 15px; }
 svg .axis { stroke: var(--line); } svg polyline { fill: none; stroke-width: 2.5; }
 svg .c0 { stroke: var(--curve0); stroke-dasharray: 8 4; } svg text.c0 { fill: var(--curve0); }
 svg .c1 { stroke: var(--curve1); stroke-dasharray: 2 4; } svg text.c1 { fill: var(--curve1); }
 svg .c2 { stroke: var(--curve2); } svg text.c2 { fill: var(--curve2); }
-svg text.c0, svg text.c1, svg text.c2 { stroke: none; }
+svg text.c0, svg text.c1, svg text.c2 { stroke: none; font-weight: 600; }
+svg .point { font-weight: 600; stroke: var(--ground); stroke-width: 4px; paint-order: stroke; }
 svg .now { fill: var(--bad); stroke: var(--ground); stroke-width: 2; }
+svg .then { fill: var(--curve2); stroke: var(--ground); stroke-width: 2; }
+svg .way { stroke: var(--text); stroke-width: 1.5; }
+@media (max-width: 40rem) { svg text { font-size: 22px; }
+  .copy button { position: static; margin-bottom: .4rem; } }
 )";
 
 // Buttons that copy the text above them; without a clipboard they select it.

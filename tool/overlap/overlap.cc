@@ -43,6 +43,18 @@ class ObsoleteKeys {
         PartOf(run.obsolete.keys, static_cast<double>(run.keys)) * static_cast<double>(run.bytes);
   }
 
+  void Add(const ObsoleteKeys& other) {
+    runs_ += other.runs_;
+    tables_ += other.tables_;
+    keys_ += other.keys_;
+    bytes_ += other.bytes_;
+    sampled_ += other.sampled_;
+    obsolete_ += other.obsolete_;
+    below_ += other.below_;
+    above_ += other.above_;
+    obsolete_bytes_ += other.obsolete_bytes_;
+  }
+
   std::uint64_t Runs() const { return runs_; }
   std::uint64_t Tables() const { return tables_; }
   std::uint64_t Keys() const { return keys_; }
@@ -114,17 +126,29 @@ std::string RunName(const RunKeys& run) {
                           : fmt::format("{} {}", run.level, FileName(run.file));
 }
 
+support::Cells CellsOf(const ObsoleteKeys& keys) {
+  const KeysEstimate obsolete = keys.Obsolete();
+  return {keys.Runs(),
+          keys.Tables(),
+          keys.Keys(),
+          keys.Sampled(),
+          Whole(obsolete.keys),
+          ShareRange(obsolete.interval, keys.Keys()),
+          InUnits(keys.FreedBytes())};
+}
+
+// A line for each level, or each column family.
+support::TextTable TableOf(const std::string& title) {
+  return support::TextTable(
+      {title, "runs", "tables", "keys", "sampled", "obsolete", "99.9% interval", "freed"},
+      {0, 2, 3, 1, 4, 0, 0, 0});
+}
+
 void PrintLevels(const FamilyOverlap& family) {
-  support::TextTable text(
-      {"level", "runs", "tables", "keys", "sampled", "obsolete", "99.9% interval", "freed"});
-  const auto add = [&text](const std::string& name, const ObsoleteKeys& level) {
-    const KeysEstimate obsolete = level.Obsolete();
-    text.AddRow({name, level.Runs(), level.Tables(), level.Keys(), level.Sampled(),
-                 Whole(obsolete.keys), ShareRange(obsolete.interval, level.Keys()),
-                 InUnits(level.FreedBytes())});
-  };
-  for (const auto& [number, level] : family.levels) add(LevelName(number), level);
-  add("all", family.all);
+  support::TextTable text = TableOf("level");
+  for (const auto& [number, level] : family.levels)
+    text.AddRow({LevelName(number)}, CellsOf(level));
+  text.AddRow({"all"}, CellsOf(family.all));
   fmt::print("{}", text.Format(support::Columns()));
 }
 
@@ -151,32 +175,49 @@ void PrintReasons(const std::string& title, const std::map<std::string, std::uin
   }
 }
 
-void PrintFamily(const SharedKeys& shared, const FamilyOverlap& family, bool pairs) {
-  const KeysEstimate obsolete = family.all.Obsolete();
-  const auto keys = static_cast<double>(family.all.Keys());
-  const double left = static_cast<double>(family.all.Bytes()) - family.all.FreedBytes();
+void PrintAnswer(const ObsoleteKeys& all) {
+  const KeysEstimate obsolete = all.Obsolete();
+  const auto keys = static_cast<double>(all.Keys());
+  const double left = static_cast<double>(all.Bytes()) - all.FreedBytes();
   fmt::print("{}\n",
              Wrapped(fmt::format(
                  "A compaction of everything would drop about {} of {} keys, and free {} of "
                  "{}, {:.1f}%. About {} keys are distinct; the tables take {:.2f} times the bytes "
                  "that would be left.",
-                 Whole(obsolete.keys), support::WithCommas(family.all.Keys()),
-                 InUnits(family.all.FreedBytes()), InUnits(static_cast<double>(family.all.Bytes())),
-                 100.0 * family.all.FreedShare(), Whole(keys - obsolete.keys),
-                 left > 0.0 ? static_cast<double>(family.all.Bytes()) / left : 1.0)));
-  PrintLevels(family);
-  if (pairs && !family.pairs.empty()) PrintPairs(shared, family);
+                 Whole(obsolete.keys), support::WithCommas(all.Keys()), InUnits(all.FreedBytes()),
+                 InUnits(static_cast<double>(all.Bytes())), 100.0 * all.FreedShare(),
+                 Whole(keys - obsolete.keys),
+                 left > 0.0 ? static_cast<double>(all.Bytes()) / left : 1.0)));
+}
+
+void PrintFamilies(const SharedKeys& shared, const std::map<std::string, FamilyOverlap>& families,
+                   bool pairs) {
+  ObsoleteKeys all;
+  support::TextTable text = TableOf("column family");
+  for (const auto& [name, family] : families) {
+    all.Add(family.all);
+    text.AddRow({Escaped(name)}, CellsOf(family.all));
+  }
+  text.AddRow({"all"}, CellsOf(all));
+  PrintAnswer(all);
+  fmt::print("{}\n{}", text.Format(support::Columns()),
+             Wrapped("--column-family NAME shows the levels of one."));
+  for (const auto& [name, family] : families) {
+    if (!pairs || family.pairs.empty()) continue;
+    fmt::print("\n{}:\n", Escaped(name));
+    PrintPairs(shared, family);
+  }
 }
 
 void PrintText(const SharedKeys& shared, const std::string& database, bool pairs) {
   const std::map<std::string, FamilyOverlap> families = FamiliesOf(shared);
   if (families.empty()) fmt::print("{}", Wrapped(WhyNoTables(database) + "."));
-  bool is_first = true;
-  for (const auto& [name, family] : families) {
-    if (!is_first) fmt::print("\n");
-    is_first = false;
-    if (families.size() > 1) fmt::print("Column family {}:\n", Escaped(name));
-    PrintFamily(shared, family, pairs);
+  if (families.size() > 1) PrintFamilies(shared, families, pairs);
+  if (families.size() == 1) {
+    const FamilyOverlap& family = families.begin()->second;
+    PrintAnswer(family.all);
+    PrintLevels(family);
+    if (pairs && !family.pairs.empty()) PrintPairs(shared, family);
   }
   PrintReasons("There may be more: not all filters can be asked for keys.", shared.not_asked);
   PrintReasons("There may be more: not all keys that were drawn can be read.", shared.not_read);
@@ -241,8 +282,8 @@ json OverlapJson(const SharedKeys& shared) {
 }  // namespace
 
 void RunOverlap(const OverlapArguments& arguments) {
-  const SharedKeys shared =
-      FindSharedKeys(arguments.paths, {arguments.tables, arguments.keys, arguments.seed});
+  const SharedKeys shared = FindSharedKeys(arguments.paths, arguments.column_family,
+                                           {arguments.tables, arguments.keys, arguments.seed});
   if (arguments.json) {
     PrintJson(OverlapJson(shared));
   } else {

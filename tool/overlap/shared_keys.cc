@@ -329,7 +329,8 @@ std::map<std::string, std::uint64_t> CountOf(
 }
 
 // Reads the database once. `gone`: whether it removed a table meanwhile.
-SharedKeys ReadOnce(const std::vector<std::string>& paths, const SampleSize& size, bool* gone) {
+SharedKeys ReadOnce(const std::vector<std::string>& paths, const std::string& column_family,
+                    const SampleSize& size, bool* gone) {
   const auto read = ReadTables<TableFilter>(paths, "reading filters", [](const auto& table) {
     TableFilter filter;
     ReadTableFilter(*files::RegularFiles(), table.path, &filter);  // sets its status
@@ -341,8 +342,13 @@ SharedKeys ReadOnce(const std::vector<std::string>& paths, const SampleSize& siz
   SharedKeys shared;
   std::vector<ReadTable> tables;
   for (const auto& [location, filter] : read.tables) {
+    if (!column_family.empty() && location.column_family != column_family) continue;
     tables.push_back({location, filter});
     if (!filter.status.ok()) shared.unreadable.push_back(Describe(filter.status));
+  }
+  if (tables.empty() && !column_family.empty()) {
+    throw support::InputError(
+        fmt::format("{} has no tables of column family {}", read.database, column_family));
   }
   const std::map<std::string, std::vector<Run>> families = RunsOf(tables);
   std::uint64_t drawn = 0;
@@ -363,11 +369,14 @@ SharedKeys ReadOnce(const std::vector<std::string>& paths, const SampleSize& siz
 
 }  // namespace
 
-SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const SampleSize& size) {
+SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const std::string& column_family,
+                          const SampleSize& size) {
   constexpr int kAttempts = 5;
   bool gone = true;
   SharedKeys shared;
-  for (int i = 0; gone && i < kAttempts; ++i) shared = ReadOnce(paths, size, &gone);
+  for (int i = 0; gone && i < kAttempts; ++i) {
+    shared = ReadOnce(paths, column_family, size, &gone);
+  }
   return shared;
 }
 

@@ -51,6 +51,8 @@ struct SharedKeys {
 // Reads a database, which may be in use: if it removes tables meanwhile, the ones that replaced
 // them are read, in at most five attempts; what is missing then is in not_asked and not_read.
 // Throws as ReadTables.
-SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const SampleSize& size);
+//   column_family   the only one that is read; empty: all
+SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const std::string& column_family,
+                          const SampleSize& size);
 
 }  // namespace exactbloom::tool

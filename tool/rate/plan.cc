@@ -93,12 +93,12 @@ nlohmann::json PlanJson(const PlannedFilter& plan) {
 
 using support::Cells;
 
-const Cells kColumns = {"keys", "bits/key", "k", "false-positive rate", "bytes"};
+const Cells kColumns = {"keys", "bits/key", "k", "false-positive rate", "size"};
 
 Cells CellsOf(const PlannedFilter& plan) {
   return {plan.keys, fmt::format("{:.4f}", plan.BitsPerKey()),
           plan.IsRibbon() ? "ribbon" : std::to_string(plan.probes), FormatExactRate(plan.rate),
-          plan.MemoryBytes()};
+          FormatBytes(plan.MemoryBytes())};
 }
 
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
@@ -148,17 +148,17 @@ void PrintPlan(FilterKind kind, const PlannedFilter& plan, const std::string& po
   support::TextTable table(kColumns);
   table.AddRow(CellsOf(plan));
   fmt::print("{} filter of {} bits\n\n{}", plan.IsRibbon() ? "Ribbon" : Describe(kind) + " Bloom",
-             plan.bits, table.Format());
+             support::WithCommas(plan.bits), table.Format());
   if (plan.rate > 0.0 && plan.rate < 1.0) {
-    fmt::print(
-        "\nefficiency {:.4f}: an ideal filter of this rate would need that share of the bits\n",
-        plan.Efficiency());
+    fmt::print("\n{}", Wrapped(fmt::format("efficiency {:.4f}: an ideal filter of this rate would "
+                                           "need that share of the bits",
+                                           plan.Efficiency())));
   }
   fmt::print("\nfilter_policy={}\n", policy);
   if (plan.MemoryBytes() >= kBlockBytesLimit) {
-    fmt::print(
-        "One block cannot be that large (limit {} bytes): spread the keys over more tables.\n",
-        kBlockBytesLimit);
+    fmt::print("{}", Wrapped(fmt::format("One block cannot be that large (limit {}): spread the "
+                                         "keys over more tables.",
+                                         FormatBytes(kBlockBytesLimit))));
   }
 }
 

@@ -23,6 +23,7 @@ namespace exactbloom::tool {
 namespace {
 
 using support::TextTable;
+using support::WithCommas;
 
 [[noreturn]] void RefuseRate(const std::string& why) { throw support::InputError(why); }
 
@@ -33,9 +34,9 @@ std::string RateRefusal(std::uint64_t bits, int probes) {
 }
 
 void PrintEfficiency(double efficiency) {
-  fmt::print(
-      "\nefficiency {:.4f}: an ideal filter of this rate would need that share of the bits\n",
-      efficiency);
+  fmt::print("\n{}", Wrapped(fmt::format("efficiency {:.4f}: an ideal filter of this rate would "
+                                         "need that share of the bits",
+                                         efficiency)));
 }
 
 void PrintRibbonRate(const RateArguments& arguments) {
@@ -47,8 +48,8 @@ void PrintRibbonRate(const RateArguments& arguments) {
   const double rate = plan->FalsePositiveRate();
   const std::uint64_t bytes = plan->BlockBytes();
   if (arguments.json) return PrintJson({{"expected", rate}, {"bytes", bytes}});
-  fmt::print("Ribbon filter of {} bytes, {} keys\n\nexpected false-positive rate {}\n", bytes, keys,
-             FormatExactRate(rate));
+  fmt::print("Ribbon filter of {} bytes, {} keys\n\nexpected false-positive rate {}\n",
+             WithCommas(bytes), WithCommas(keys), FormatExactRate(rate));
   if (rate <= 0.0 || rate >= 1.0) return;
   const double ideal_bits = static_cast<double>(keys) * -std::log2(rate);
   PrintEfficiency(ideal_bits / (8.0 * static_cast<double>(bytes)));
@@ -91,8 +92,8 @@ void PrintRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int prob
                       {"rate_at_optimal_k", best.rate},
                       {"efficiency", efficiency}});
   }
-  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(kind), bits, keys,
-             probes);
+  fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(kind), WithCommas(bits),
+             WithCommas(keys), probes);
   TextTable table({"false-positive rate", "", "of the exact rate"});
   const auto add = [&table, of = exact](const std::string& name, double rate) {
     if (std::isnan(rate)) return;
@@ -141,14 +142,14 @@ void PrintRatesByProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
     return PrintJson(
         {{"rates", rates}, {"optimal_k", best.probes}, {"rate_at_optimal_k", best.rate}});
   }
-  fmt::print("{} Bloom filter of {} bits, {} keys\n\n{}", Describe(kind), bits, keys,
-             table.Format());
+  fmt::print("{} Bloom filter of {} bits, {} keys\n\n{}", Describe(kind), WithCommas(bits),
+             WithCommas(keys), table.Format());
   PrintLimit(kind, bits, keys, best);
 }
 
 // A number of keys, which is infinite for a full filter.
 std::string KeysText(double keys) {
-  return std::isfinite(keys) ? fmt::format("{:.0f}", keys) : "any";
+  return std::isfinite(keys) ? WithCommas(static_cast<std::uint64_t>(std::llround(keys))) : "any";
 }
 
 void PrintFill(FilterKind kind, const RateArguments& arguments) {
@@ -172,15 +173,15 @@ void PrintFill(FilterKind kind, const RateArguments& arguments) {
                       {"rate_given_fill", rate},
                       {"entropy_bits", entropy}});
   }
-  fmt::print("{} Bloom filter of {} bits, {} of them set, {} probes\n\n", Describe(kind), bits,
-             ones, probes);
+  fmt::print("{} Bloom filter of {} bits, {} of them set, {} probes\n\n", Describe(kind),
+             WithCommas(bits), WithCommas(ones), probes);
   TextTable table({"of this filter", "estimate"});
   table.AddRow({"keys, by the mean of the ones", KeysText(keys->keys)});
   table.AddRow({"99.9% interval", fmt::format("{} - {}", KeysText(keys->interval.low),
                                               KeysText(keys->interval.high))});
-  table.AddRow({"most likely keys", most_likely ? std::to_string(*most_likely) : "-"});
+  table.AddRow({"most likely keys", most_likely ? WithCommas(*most_likely) : "-"});
   table.AddRow({"false-positive rate", FormatExactRate(rate)});
-  table.AddRow({"entropy, in bits", fmt::format("{:.0f}", entropy)});
+  table.AddRow({"entropy, in bits", WithCommas(static_cast<std::uint64_t>(std::llround(entropy)))});
   fmt::print("{}", table.Format());
 }
 

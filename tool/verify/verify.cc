@@ -219,6 +219,10 @@ void RunVerify(const VerifyArguments& arguments) {
     fmt::print("{}", Wrapped(WhyNoTables(read.database) + "."));
   } else {
     PrintText(tables, summary);
+    if (!given.empty() && summary.total.absent.asked == 0) {
+      fmt::print("\n{}", Wrapped("No given key is in the key range of a table, so no filter was "
+                                 "asked for one."));
+    }
     if (findings.empty()) fmt::print("\nNo key was denied.\n");
   }
   if (!findings.empty()) throw support::Findings(findings);
