@@ -19,7 +19,8 @@ std::uint64_t exactbloom::MemoryOfProcess() {
     // In a container the groups above its own are not visible, and its own is at the root.
     for (std::string group = line.substr(line.find('/'));; group.resize(group.rfind('/'))) {
       std::uint64_t bytes = 0;
-      if (std::ifstream(root + group + file) >> bytes) least = std::min(least, bytes);
+      std::string path = root;
+      if (std::ifstream(path.append(group).append(file)) >> bytes) least = std::min(least, bytes);
       if (group.empty()) break;
     }
   }
