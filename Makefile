@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments latency figures test install languages check stress crash-test aarch64 fuzz build bench bench-rocksdb matrix in-tree package packages coverage release configure clean
+.PHONY: readamp report experiments latency costs figures test install languages check stress crash-test aarch64 fuzz build bench matrix in-tree package packages coverage configure clean
 
 PRESET ?= release
 
@@ -8,32 +8,19 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json
 
-# Which filter, how many bits? Measured in a quarter of an hour, and reported in build/report/report.md. REPORT_KEYS=50000
-# makes a quick one, with wider intervals.
-REPORT_KEYS ?= 500000
-report: configure
-	@scripts/install_packages figures
-	cmake --build --preset release --target readamp
-	scripts/report/run --measure $(REPORT_KEYS)
-
-# What a user tries first, by Debian's db_bench: random writes, then lookups of absent keys.
-experiments: configure
+# Wasted reads in trees of random keys, latencies, processor time and memory, and wasted reads against memory: views of
+# bench/measure. SCALE=0.1 makes quick ones, with wider intervals. costs VERSION=11.8.1 takes a db_bench of that version, built
+# with ExactBloom in it for this processor, which takes long.
+experiments latency costs report: configure
 	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool readamp
-	bench/first_experiments --directory build --json build/first_experiments.json
+	bench/measure $@ $(if $(SCALE),--scale $(SCALE)) $(if $(VERSION),--in-tree --output build/measured/$(VERSION) --db-bench \
+	  "$$(scripts/install_packages roots >&2 && scripts/in_tree --db-bench $(VERSION))")
 
-# Latencies and blocks read, with data ten times the block cache and direct reads, on the disk of build/.
-latency: configure
-	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool
-	bench/latency
-
-# The figures of docs/, from the library's own numbers and from the committed results of readamp.
+# The pictures and tables of the documents, from the library's own numbers and from the committed results.
 figures: configure
 	@scripts/install_packages figures
 	cmake --build --preset release --target analysis_data
-	scripts/analysis_figures
-	scripts/report/run docs/figures/report.jsonl docs/figures/growth.jsonl
-	scripts/release/document_tables
-	cp build/report/wasted_reads.svg docs/figures/
+	scripts/figures/run
 
 test: build
 	ctest --preset $(PRESET)
@@ -83,21 +70,11 @@ fuzz:
 build: configure
 	cmake --build --preset $(PRESET)
 
-# Times of filters by themselves, and their ratios to those of RocksDB's filters.
+# Times of filters by themselves; make figures compares them with those of RocksDB's filters.
 bench: configure
 	cmake --build --preset $(PRESET) --target filter_benchmark
-	build/bin/filter_benchmark --benchmark_out=build/bench.json >build/bench.txt
-	scripts/release/filter_times.py build/bench.json
-
-# With VERSION=11.8.1 by a db_bench of that version, built with ExactBloom in it for this processor, which takes long.
-ifdef VERSION
-bench-rocksdb: configure
-	@scripts/install_packages roots
-	scripts/bench_rocksdb --in-tree --db-bench "$$(scripts/in_tree --db-bench $(VERSION))" --json build/bench-rocksdb.json
-else
-bench-rocksdb: build
-	scripts/bench_rocksdb --json build/bench-rocksdb.json
-endif
+	mkdir -p build/measured
+	build/bin/filter_benchmark --benchmark_out=build/measured/bench.json
 
 # Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/install.md.
 matrix:
@@ -133,12 +110,6 @@ coverage:
 	ctest --preset coverage
 	gcovr --root . --object-directory build/coverage --filter 'src/(analysis|theory|filter)/' --filter plugin/ --filter include/ \
 	  --gcov-ignore-parse-errors --print-summary --fail-under-line 97
-
-# All figures of a release, measured anew and collected in docs/, which takes hours; goes on where it was stopped.
-# scripts/release/run --list says what it does, scripts/release/run --only STEP does a part.
-release:
-	@scripts/install_packages build
-	scripts/release/run
 
 configure:
 	@scripts/install_packages build

@@ -1,5 +1,5 @@
 // Prints the data of the figures of docs/theory.md, one point per line: the
-// name of the figure and the numbers. scripts/analysis_figures draws them and says what they are.
+// name of the figure and the numbers. scripts/figures/pictures.py draws them.
 #include <fmt/format.h>
 
 #include <algorithm>

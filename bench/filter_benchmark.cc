@@ -5,13 +5,18 @@
 // Benchmarks are named OPERATION/POLICY/KEYS; times are nanoseconds per key. Filters are called by
 // the interface that RocksDB calls, so that one more policy is one more name in kPolicies.
 #include <benchmark/benchmark.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <rocksdb/filter_policy.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -271,9 +276,45 @@ void Register(const std::string& policy) {
   }
 }
 
+// Writes the times of all repetitions, and the rates of filters that were built.
+class ResultFile : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return true; }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.run_type != Run::RT_Iteration) continue;
+      const std::string& name = run.run_name.function_name;
+      const std::size_t policy = name.find('/') + 1;
+      const std::size_t keys = name.rfind('/') + 1;
+      nlohmann::ordered_json& row = rows_[run.family_index];
+      row["operation"] = name.substr(0, policy - 1);
+      row["policy"] = name.substr(policy, keys - 1 - policy);
+      row["keys"] = std::stoull(name.substr(keys));
+      row["ns"].push_back(std::round(100.0 * run.GetAdjustedCPUTime()) / 100.0);
+      for (const auto& [counter, value] : run.counters) row[counter] = value.value;
+    }
+  }
+
+  void Finalize() override {
+    const std::string machine =
+        fmt::format("{}; GCC {}, RocksDB {}", DescribeCpu(), __VERSION__, RocksDBVersion());
+    nlohmann::ordered_json result = {{"view", "bench"}, {"machine", machine}};
+    result["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+    for (const auto& [number, row] : rows_) result["rows"].push_back(row);
+    GetOutputStream() << result.dump() << '\n';
+  }
+
+ private:
+  std::map<std::int64_t, nlohmann::ordered_json> rows_;  // in the order of registration
+};
+
 // Nothing is printed before the last filter was checked.
 void Run(std::vector<std::string> arguments) {
   RegisterFilterPolicies();
+  const bool to_file = std::any_of(arguments.begin(), arguments.end(), [](const std::string& text) {
+    return text.rfind("--benchmark_out=", 0) == 0;
+  });
   std::vector<char*> texts;
   texts.reserve(arguments.size());
   for (std::string& argument : arguments) texts.push_back(argument.data());
@@ -287,7 +328,8 @@ void Run(std::vector<std::string> arguments) {
       benchmark::CreateDefaultDisplayReporter());
   reporter->SetOutputStream(&text);
   reporter->SetErrorStream(&text);
-  benchmark::RunSpecifiedBenchmarks(reporter.get());
+  ResultFile file;
+  benchmark::RunSpecifiedBenchmarks(reporter.get(), to_file ? &file : nullptr);
   fmt::print("{}", text.str());
 }
 

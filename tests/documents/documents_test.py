@@ -8,21 +8,23 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(os.environ.get("DOCUMENTS") or pathlib.Path(__file__).parents[2]).resolve()
 PAGES = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md"))
 OTHER_PAGES = [ROOT / folder / "README.md" for folder in ("bench", "examples", "src/filter/kernels")]
-FIGURES = ROOT / "docs/figures"
 
 
 def read_result(name):
-    return json.loads((FIGURES / name).read_text())
+    return json.loads((ROOT / f"docs/figures/measured/{name}.json").read_text())
 
 
-def read_results(name):
-    return [json.loads(line) for line in (FIGURES / name).read_text().splitlines()]
+def medians(name, measure):
+    """By tree and policy."""
+    return {(row["tree"], row["policy"]): row["measures"][measure]["median"] for row in read_result(name)["rows"] if measure in row["measures"]}
 
 
 def text_without_code(page):
@@ -79,28 +81,39 @@ class DocumentsTest(unittest.TestCase):
         self.assertIn(f"RocksDB (tested: {', '.join(versions)})", (ROOT / "README.md").read_text())
 
     def test_tables_are_what_the_results_say(self):
-        subprocess.run([ROOT / "scripts/release/document_tables", "--check"], check=True)
+        subprocess.run([ROOT / "scripts/figures/run", "--check"], check=True)
+
+    @unittest.skipIf(subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], capture_output=True, check=False).returncode, "no matplotlib")
+    def test_pictures_are_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = shutil.copy(ROOT / "docs/figures/measured/report.json", folder)
+            subprocess.run([ROOT / "scripts/figures/run", "--report", file], check=True)
+            for name in ("wasted_reads", "growth"):
+                drawn = (pathlib.Path(folder) / f"{name}.svg").read_text()
+                for label in ("RocksDB Bloom", "RocksDB Ribbon", "ExactBloom", "1,000 lookups"):
+                    self.assertIn(label, drawn)
 
     def test_figures_in_the_text_are_those_of_the_results(self):
-        """Those outside the tables that scripts/release/document_tables writes."""
-        flat = {policy["policy"]: policy["workloads"]["absent"]["wasted_reads"]
-                for report in read_results("report.jsonl") for policy in report["policies"]}
-        classic = f"{100 * (1 - flat['classic_bloom:10'] / flat['bloomfilter:10']):.0f}%"
-        readamp = [policy["workloads"]["absent"]["wasted_reads"] for policy in read_result("readamp.json")["policies"] if policy["filter_bytes"]]
-        samples = read_result("reliability.json")["samples"]
+        """Those outside the tables that scripts/figures writes."""
+        flat = medians("report", "wasted_reads")
+        classic = f"{100 * (1 - flat['settled, 10 bits', 'classic_bloom'] / flat['settled, 10 bits', 'bloomfilter']):.0f}%"
+        readamp = [policy["workloads"]["absent"]["wasted_reads"] for policy in read_result("readamp")["policies"] if policy["filter_bytes"]]
+        samples = read_result("reliability")["rows"]
         asked, wrong, expected_wrong = (sum(sample[name] for sample in samples) for name in ("present", "false_positives", "expected"))
-        experiments = read_result("first_experiments.json")
-        wasted = {(row["tree"], row["policy"]): round(row["wasted_reads"]["median"], 1) for row in experiments["results"]}
+        wasted = {key: round(reads, 1) for key, reads in medians("experiments", "wasted_reads").items()}
         tell_apart = []  # the lookups, to three digits, and wasted reads in 1,000 of both policies
         for tree, peer in (("default options", "bloomfilter:10"), ("default options, compacted", "bloomfilter:10"),
-                           ("buffer 4 MiB, base 16 MiB", "ribbonfilter"), ("default options", "ribbonfilter")):
+                           ("buffer 4 MiB, base 16 MiB", "ribbonfilter, equal bytes"), ("default options", "ribbonfilter, equal bytes")):
             more, fewer = wasted[tree, peer], wasted[tree, "exactbloom:10"]
             tell_apart.append((f"{float(f'{25000 * (more + fewer) / (more - fewer) ** 2:.3g}'):,.0f}", more, fewer))
-        budgets = {(row["tree"], row["policy"]): row for row in experiments["budgets"]}
-        in_budget = [(row, budgets[tree, "bloomfilter"]) for (tree, policy), row in budgets.items() if policy == "exactbloom"]
-        of_bound = [100 * ours["of_bound"]["high"] for ours, _ in in_budget]
-        fewer = [peer["wasted_of_filters"]["median"] / ours["wasted_of_filters"]["median"] for ours, peer in in_budget]
-        more_bits = [100 * (peer["bits_per_key"]["median"] / ours["bits_per_key"]["median"] - 1) for ours, peer in in_budget]
+        of_bound = [100 * row["measures"]["of_bound"]["high"] for row in read_result("experiments")["rows"]
+                    if row["policy"] == "exactbloom" and row["tree"].startswith("budget")]
+
+        def peer_over_ours(measure):
+            found = medians("experiments", measure)
+            return [found[tree, "bloomfilter, equal bytes"] / ours for (tree, policy), ours in found.items() if policy == "exactbloom"]
+
+        fewer, more_bits = peer_over_ours("wasted_of_asked"), [100 * (ratio - 1) for ratio in peer_over_ours("bits_per_key")]
         expected = {
             "README.md": [f"{asked:,} present keys, none denied; {wrong:,} false positives, {expected_wrong:,.0f} expected"],
             "docs/configuration.md": [

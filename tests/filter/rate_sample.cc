@@ -141,10 +141,13 @@ void SampleVerdict::Expect(bool print) const {
   EXPECT_GT(if_higher, kAndersonDarling9999);
   EXPECT_GT(if_lower, kAndersonDarling9999);
   if (!print) return;
-  std::cout << scored_.size() << " samples; " << found << " keys asked for, none missed; "
-            << queries << " absent keys, " << false_positives << " false positives, " << expected
-            << " expected; Anderson-Darling " << statistic << " of at most " << kAndersonDarling9999
-            << ", were the rates 1% higher or lower " << if_higher << " and " << if_lower << '\n';
+  // A row of docs/figures/measured/reliability.json.
+  std::cout << "{\"name\": \"" << testing::UnitTest::GetInstance()->current_test_info()->name()
+            << "\", \"samples\": " << scored_.size() << ", \"present\": " << found
+            << ", \"absent\": " << queries << ", \"false_positives\": " << false_positives
+            << ", \"expected\": " << expected << ", \"anderson_darling\": " << statistic << "}\n"
+            << "of at most " << kAndersonDarling9999 << "; were the rates 1% higher or lower, "
+            << if_higher << " and " << if_lower << '\n';
 }
 
 }  // namespace exactbloom

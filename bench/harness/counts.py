@@ -1,0 +1,65 @@
+"""What is counted: by db_bench, by RocksDB's LOG, by `exactbloom inspect`, and by readamp. Measures are quotients of these."""
+import json
+import re
+import statistics
+
+from support import UNUSABLE, WRONG_ANSWER, command_output, fail
+
+JOBS = r'Flush lasted \d+ microseconds, and (\d+) cpu|"compaction_time_cpu_micros": (\d+)'
+
+
+def by_db_bench(benchmark, printed, finds):
+    """Of the last benchmark of a run. `finds`: whether it has to find all keys or none."""
+    speed = re.search(rf"^{benchmark} +:.* ([0-9]+) ops/sec [0-9.]+ seconds [0-9]+ operations", printed, re.MULTILINE)
+    found = re.search(rf"^{benchmark} .*\((\d+) of (\d+) found\)", printed, re.MULTILINE)
+    percentiles = re.search(r"P50: ([0-9.]+) .*?P99: ([0-9.]+) P99.9: ([0-9.]+)", printed)
+    ticker = {name: int(count) for name, count in re.findall(r"^rocksdb\.([\w.]+) COUNT : (\d+)", printed, re.MULTILINE)}
+    if not speed or finds and not found:
+        fail(UNUSABLE, f"db_bench printed no figures of {benchmark}: {printed.strip()[-300:]}")
+    if finds and found[1] != {"none": "0", "all": found[2]}[finds]:
+        fail(WRONG_ANSWER, f"no report, because {benchmark} found {found[1]} of {found[2]} keys where {finds} are there")
+    counts = {"ops": int(speed[1])}
+    if found:
+        counts["lookups"] = int(found[2])
+    if percentiles:
+        counts |= zip(("p50", "p99", "p99.9"), map(float, percentiles.groups()))
+    if ticker:
+        passed = ticker["bloom.filter.full.positive"]
+        counts |= {"lookups": ticker["number.keys.read"] + ticker["number.multiget.keys.read"],
+                   "asked": ticker["bloom.filter.useful"] + passed, "wasted": passed - ticker["bloom.filter.full.true.positive"],
+                   "blocks": ticker["block.cache.data.miss"]}
+    return counts
+
+
+def by_log(text):
+    """Processor time of the flushes and compactions of a process."""
+    micros = [int(flush or compaction) for flush, compaction in re.findall(JOBS, text)]
+    return {"job_seconds": sum(micros) / 1e6} if micros else {}
+
+
+def by_inspect(tool, path, limit):
+    """Filter bytes and entries of all databases in a folder and of their column families, and means per lookup."""
+    databases = [path] if (path / "CURRENT").exists() else sorted(entry for entry in path.iterdir() if entry.is_dir())
+    found = [json.loads(command_output([tool, "inspect", "--json", database], limit)) for database in databases]
+    predicted = [reads for answer in found for reads in answer["totals"].get("wasted_reads", {}).values()]
+    asked = sum(level["asked"] for answer in found for level in answer["levels"])
+    counts = {total: sum(answer["totals"][total] for answer in found) for total in ("filter_bytes", "entries")}
+    if not counts["entries"]:
+        fail(UNUSABLE, f"nothing of {path.name} was flushed; measure with more keys")
+    return counts | {"predicted": statistics.mean(predicted), "rate": sum(predicted) / asked}
+
+
+def by_readamp(policy):
+    """Of a policy in readamp's JSON, with one workload."""
+    counts = {"filter_bytes": policy["filter_bytes"], "entries": 8 * policy["filter_bytes"] / policy["bits_per_key"]}
+    (workload, result), = policy["workloads"].items()
+    if workload == "growth":
+        loading = result["loading"]
+        return counts | {"lookups": 1, "wasted": loading["wasted_reads_per_lookup"], "asked": loading["runs_asked"],
+                         "over_optimum": loading["over_present_optimum"], "entries": 8 * policy["filter_bytes"] / loading["bits_per_key"],
+                         "most_bits_per_key": result["most_bits_per_key"],
+                         "points": [[point["keys_written"], 1000 * point["wasted_reads_per_lookup"]] for point in result["points"]]}
+    predicted = result["predicted_wasted_reads"]
+    return counts | {"lookups": result["lookups"], "wasted": result["wasted_reads"], "asked": result["filter_checks"],
+                     "wasted_interval": [end * result["absent_checks"] for end in result["interval"]]} | (
+                         {} if predicted is None else {"predicted": predicted / result["lookups"]})

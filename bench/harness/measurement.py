@@ -1,0 +1,154 @@
+"""Measures the cells of a plan: repetition by repetition, the policies in turns."""
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import time
+
+from counts import by_db_bench, by_inspect, by_log, by_readamp
+from plan import LOAD, put_in
+from support import command_output
+from summary import is_decided, rows_of
+
+TRIAL = ", trial"
+BITS_PER_HALVING = 1.07  # bits per key by which a Ribbon filter halves its rate
+
+
+class Measurement:
+    """Databases are in `folder` as long as something asks them."""
+
+    def __init__(self, plan, journal, folder, programs):
+        self.plan, self.journal, self.folder, self.programs = plan, journal, folder, programs
+        self.loaded, self.last, self.seconds = {}, time.monotonic(), []
+
+    def run(self):
+        for tree in self.plan.trees:
+            for repetition in range(tree.most):
+                self.repeat(tree, repetition)
+                if repetition + 1 >= tree.repetitions and is_decided(rows_of(self.plan, tree, self.journal)):
+                    break
+            self.remove_databases()
+
+    def repeat(self, tree, repetition):
+        turn = repetition % len(tree.policies)
+        for workload in (LOAD, *tree.workloads):
+            for name in tree.policies[turn:] + tree.policies[:turn]:
+                self.cell(tree, workload, name, repetition)
+        if not tree.keep:
+            self.remove_databases()
+
+    def cell(self, tree, workload, name, repetition):
+        """The counts of a cell, measured now if they are not known."""
+        if tree.keep and workload == LOAD:
+            repetition = 0
+        known = self.journal.get(tree.name, workload, name, repetition)
+        if not known:
+            self.say(tree, workload, name, repetition)
+            if tree.readamp:
+                self.run_readamp(tree, repetition)
+            elif workload == LOAD:
+                self.load(tree, name, repetition)
+            else:
+                self.ask(tree, workload, name, repetition)
+            known = self.journal.get(tree.name, workload, name, repetition)
+        return known["counts"]
+
+    def load(self, tree, name, repetition):
+        """Makes the database, and keeps it if workloads ask it. In trees without workloads the last process asks it."""
+        setting = self.setting(tree, name, repetition)
+        path = self.folder / re.sub("[^a-z0-9]+", "_", f"{tree.name} {name}".lower())
+        written = {"keys_written": self.plan.sizes[tree.written], "keys_handled": self.plan.sizes[tree.written]} if tree.written else {}
+        is_asked = not (tree.workloads or tree.written)
+        for number, step in enumerate(tree.load, 1):
+            counts = self.db_bench(tree, setting, path, step, "--use_existing_db=1" if number > 1 else "",
+                                   tree.workload.get("finds", "") if is_asked and number == len(tree.load) else None)
+        if self.programs.tool:
+            counts |= by_inspect(self.programs.tool, path, self.programs.limit)
+        self.add(tree, LOAD, name, repetition, setting, counts | written)
+        if tree.workloads and not name.endswith(TRIAL):
+            self.loaded[tree.name, name] = path
+        else:
+            shutil.rmtree(path)
+
+    def ask(self, tree, workload, name, repetition):
+        """A workload on the database, or on a copy if it writes."""
+        if (tree.name, name) not in self.loaded:
+            self.load(tree, name, 0 if tree.keep else repetition)
+        setting = self.journal.get(tree.name, LOAD, name, 0 if tree.keep else repetition)["setting"]
+        path, described = self.loaded[tree.name, name], self.plan.workloads[workload]
+        if described.get("copy"):
+            path = path.with_name("copy")
+            # Tables are never changed, so links to them do, as in a checkpoint.
+            shutil.copytree(self.loaded[tree.name, name], path,
+                            copy_function=lambda old, new: (os.link if old.endswith(".sst") else shutil.copy2)(old, new))
+        written = described.get("written")
+        counts = self.db_bench(tree, setting, path, described["run"], "--use_existing_db=1", None if written else described.get("finds", ""))
+        counts |= {"keys_written": self.plan.sizes[written]} if written else {"keys_handled": counts.get("lookups")}
+        if described.get("copy"):
+            shutil.rmtree(path)
+        self.add(tree, workload, name, repetition, setting, counts)
+
+    def db_bench(self, tree, setting, path, step, more, finds):
+        """Runs a step, benchmarks and flags. With `finds` the last benchmark makes lookups, and its figures are counted."""
+        benchmarks, *flags = step.split()
+        printed, seconds, memory = self.programs.db_bench.run_policy(setting, path, benchmarks, [*tree.flags, *flags, *more.split()],
+                                                                     tree.options, tree.table, tree.database)
+        log = path / "LOG"
+        counts = {"seconds": seconds, "memory_mib": memory} | (by_log(log.read_text(errors="replace")) if log.exists() else {})
+        return counts if finds is None else counts | by_db_bench(benchmarks.split(",")[-1], printed, finds)
+
+    def run_readamp(self, tree, repetition):
+        """All policies in one process, which reports nothing if an answer was wrong."""
+        settings = [self.readamp_setting(tree, name) for name in tree.policies]
+        output = self.folder / "readamp.json"
+        command_output([self.programs.readamp, f"--directory={self.folder}", f"--json={output}", f"--policies={','.join(settings)}",
+                        *tree.readamp.split()], self.programs.limit)
+        found = json.loads(output.read_text())
+        for name, setting, policy in zip(tree.policies, settings, found["policies"]):
+            tree_settings = {"keys_stored": found["keys_stored"]} | found["settings"]["tree"]
+            self.add(tree, LOAD, name, repetition, policy["policy"], by_readamp(policy) | {"settings": tree_settings})
+
+    def readamp_setting(self, tree, name):
+        policy = self.plan.policy(name)
+        return put_in(policy.get("readamp") or policy["setting"], tree.sizes)
+
+    def setting(self, tree, name, repetition):
+        """The text of a policy, with the bits that give it the bytes or the rate of another."""
+        policy = self.plan.policy(name.removesuffix(TRIAL))
+        text = put_in(policy["setting"], self.plan.sizes)
+        if "like" not in policy:
+            return text
+        if name.endswith(TRIAL):
+            return put_in(text, {"bits": policy["try"]})
+        like = self.cell(tree, LOAD, policy["like"], repetition)
+        bits = 8 * like["filter_bytes"] / like["entries"]
+        if "try" in policy:
+            tried = self.cell(tree, LOAD, name + TRIAL, repetition)
+            if policy["match"] == "rate":
+                bits = policy["try"] - BITS_PER_HALVING * math.log2(like["rate"] / tried["rate"])
+            else:
+                bits *= policy["try"] * tried["entries"] / (8 * tried["filter_bytes"])
+        return put_in(text, {"bits": f"{bits:.3f}"})
+
+    def add(self, tree, workload, name, repetition, setting, counts):
+        self.seconds.append(time.monotonic() - self.last)
+        self.last += self.seconds[-1]
+        self.journal.add({"tree": tree.name, "workload": workload, "policy": name, "repetition": repetition, "setting": setting,
+                          "seconds": round(self.seconds[-1], 2), "counts": counts})
+
+    def remove_databases(self):
+        for path in self.loaded.values():
+            shutil.rmtree(path)
+        self.loaded.clear()
+
+    def say(self, tree, workload, name, repetition):
+        """Which cell is measured, and how long the rest will take if its cells take as long as those so far."""
+        cells = self.plan.cells()
+        left = sum(self.journal.get(*cell) is None for cell in cells)
+        minutes = sum(self.seconds) / max(len(self.seconds), 1) * left / 60
+        where = f"{tree.name}, {workload}" if tree.workloads else tree.name
+        text = f"{len(cells) - left + 1}/{len(cells)} {where}, repetition {repetition + 1}: {name}" + f"; {minutes:.0f} min to go" * bool(self.seconds)
+        sys.stderr.write(f"\r\x1b[K{text[:100]}" if sys.stderr.isatty() else f"{text}\n")
+        sys.stderr.flush()

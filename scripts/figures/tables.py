@@ -1,0 +1,207 @@
+"""The tables of the documents, as Markdown, each from results of docs/figures/measured: bench/README.md describes them."""
+import math
+import statistics
+import textwrap
+
+BLOOM, RIBBON, OURS = "bloomfilter:10", "ribbonfilter, equal bytes", "exactbloom:10"
+SHORT = {BLOOM: "Bloom", RIBBON: "Ribbon", OURS: "ExactBloom"}
+# Of the view costs: what is measured where.
+COSTS = {"flush, us per key": ("flush", "load", "jobs_us"), "compaction, us per key": ("compaction", "compact", "jobs_us"),
+         "load, us per key": ("load", "load", "process_us"), "its flushes and compactions, us per key": ("load", "load", "jobs_us"),
+         "bits per key after it": ("load", "load", "bits_per_key"), "wasted reads in 1,000 lookups after it": ("load", "load", "predicted"),
+         "Get of an absent key in memory, us": ("six runs", "absent", "process_us"), "Get of a present key in memory, us": ("six runs", "present", "process_us"),
+         "MultiGet of 32 present keys, us per key": ("six runs", "batch", "process_us"), "memory, MiB": ("memory", "load", "memory_mib")}
+
+
+def table(columns, rows):
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [columns, ["---"] * len(columns), *rows])
+
+
+def wrapped(text, indent=""):
+    return textwrap.fill(text, 128, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def rounded(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def median(row, measure="wasted_reads"):
+    return row["measures"][measure]["median"]
+
+
+def share_of(row, peer):
+    share = median(row) / median(peer)
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
+
+
+def grouped(rows, key, name):
+    """Rows by the value of `name`, by key, in the order of the results."""
+    found = {}
+    for row in rows:
+        found.setdefault(key(row), {})[row[name]] = row
+    return found
+
+
+def by_policy(view, workload=None):
+    """Rows by policy, by tree and workload."""
+    return grouped((row for row in view["rows"] if workload in (None, row["workload"])), lambda row: (row["tree"], row["workload"]), "policy")
+
+
+def curves(view):
+    """Rows by the bits per key of the setting, by policy."""
+    return grouped((row for row in view["rows"] if "bits" in row), lambda row: row["policy"], "bits")
+
+
+def expected(row):
+    """Wasted reads by the exact rates, or those counted where there is no exact theory."""
+    return median(row, "predicted" if "predicted" in row["measures"] else "wasted_reads")
+
+
+def bench(view):
+    """Times of RocksDB's filters, and ratios to them: median and middle half of the ratios of any two repetitions."""
+    peers, lines = {BLOOM: "Bloom", "ribbonfilter:{equal_bytes}": "Ribbon"}, []
+    pairs = [(row["policy"], peer) for row in view["rows"] if row["policy"] not in peers and row["operation"] == "absent" for peer in peers]
+
+    def ratio(ours, peer):
+        low, middle, high = statistics.quantiles([a / b for a in ours["ns"] for b in peer["ns"]], n=4)
+        return f"{middle:.2f} ({low:.2f}-{high:.2f})"
+
+    for (operation, keys), rows in grouped(view["rows"], lambda row: (row["operation"], row["keys"]), "policy").items():
+        name = operation.replace("_200_filters", ", 200 filters in turns").replace("_batch", ", batches of 32")
+        lines.append([f"{name}, {keys:,} keys", *(f"{statistics.median(rows[peer]['ns']):.1f} ns" for peer in peers),
+                      *(ratio(rows[policy], rows[peer]) for policy, peer in pairs)])
+        if operation == "build":
+            rates = {policy: row["false_positive_rate"] for policy, row in rows.items()}
+            lines.append([f"false-positive rate, {keys:,} keys", *(f"{100 * rates[peer]:.3f}%" for peer in peers),
+                          *(f"{rates[policy] / rates[peer]:.2f}" for policy, peer in pairs)])
+    return wrapped(f"{view['machine']}; {view['date']}:") + "\n\n" + table(
+        ["", *peers.values(), *(f"`{policy}` / {peers[peer]}" for policy, peer in pairs)], lines)
+
+
+def costs(view):
+    """Rows are figures, columns policies and their peers."""
+    found, lines = by_policy(view), []
+    for title, (tree, workload, measure) in COSTS.items():
+        bloom, *others = found[tree, workload].values()
+        columns = {(row["policy"], peer): says[measure]["says"] for row in others for peer, says in row["over"].items()}
+        lines.append([title, f"{median(bloom, measure):.3g}", *columns.values()])
+    return wrapped(f"RocksDB {view['versions']['rocksdb']}; {view['machine']}; {view['date']}; `{view['command']}`:") + "\n\n" + table(
+        ["", f"`{BLOOM}`", *(f"`{policy}`" + f" over `{peer}`" * (peer != BLOOM) for policy, peer in columns)], lines)
+
+
+def costs_in_short(view):
+    lines = []
+    for title in ("flush, us per key", "compaction, us per key", "load, us per key", "Get of an absent key in memory, us", "memory, MiB"):
+        rows, measure = by_policy(view)[COSTS[title][:2]], COSTS[title][2]
+        of_bloom, of_ribbon = (over[measure]["says"] for over in rows[OURS]["over"].values())
+        mib = f" of {median(rows[BLOOM], measure):.0f} MiB" * (measure == "memory_mib")
+        lines.append(f"- {title.partition(', ')[0]}: {of_bloom}{mib}; of Ribbon's: {of_ribbon}")
+    return "\n".join(lines)
+
+
+def latency(view):
+    """By tree and workload: the 99th percentile and the data blocks read, with the conclusion above."""
+    p99 = {policy: " to ".join(f"{end(median(rows[policy], 'p99') for rows in by_policy(view, 'absent').values()):.1f}" for end in (min, max))
+           for policy in SHORT}
+    blocks = [median(rows[OURS], "blocks") / median(rows[BLOOM], "blocks") for (_, workload), rows in by_policy(view).items() if workload != "absent"]
+    return wrapped(
+        f"**The 99th percentile of lookups of absent keys is {p99[OURS]} us; with RocksDB's Bloom filter it is {p99[BLOOM]} us, with its Ribbon "
+        f"filter of equal bytes {p99[RIBBON]} us.** The percentile is a read from the disk where more than one in a hundred lookups reads a block in "
+        f"vain, and a check of filters where fewer do. Where keys are present, nearly all reads are of blocks that hold the key: {min(blocks):.2f} "
+        f"to {max(blocks):.2f} of the Bloom filter's data blocks are read.") + "\n\n" + table(
+        ["tree, lookups", *(f"{name}, {kind}" for name in ("p99, us", "blocks read", "in vain") for kind in SHORT.values()), "operations/s over Bloom"],
+        [[f"{tree}, {workload}", *(rounded(median(rows[policy], measure)) for measure in ("p99", "blocks", "wasted_reads") for policy in SHORT),
+          f"{median(rows[OURS], 'ops') / median(rows[BLOOM], 'ops'):.2f}"] for (tree, workload), rows in by_policy(view).items()])
+
+
+def experiments(view):
+    """Wasted reads by tree, filters asked, and the bits per key that exactbloom took."""
+    def wasted(value):
+        return f"{value['median']:.1f}" + f" ({value['low']:.1f} to {value['high']:.1f})" * (value["low"] != value["high"])
+
+    return table(["tree", "filters asked per lookup", f"`{BLOOM}`", "`ribbonfilter` of equal bytes", f"`{OURS}`", "bits per key of `exactbloom`"],
+                 [[tree, f"{median(rows[OURS], 'asked'):.1f}", *(wasted(rows[policy]["measures"]["wasted_reads"]) for policy in SHORT),
+                   f"{median(rows[OURS], 'bits_per_key'):.2f}"] for (tree, _), rows in by_policy(view).items() if OURS in rows])
+
+
+def first_page(small, large):
+    """Wasted reads in 1,000 lookups at 10 bits per key; all data blocks read, of those with the Bloom filter; 99th percentiles."""
+    lines = []
+    for view, tree in ((small, "default options, compacted"), (small, "default options"), (large, "universal"), (large, "leveled"),
+                       (large, "leveled, ten families")):
+        bloom, _, ours = found = [by_policy(view)[tree, "absent"][policy] for policy in SHORT]
+        lines.append([tree.replace("default options, compacted", "one sorted run").replace("families", "column families"),
+                      *(f"{median(row):.1f}" for row in found), *(["-", "-"] if view is small else [
+                          f"{median(ours, 'blocks') / median(bloom, 'blocks'):.2f}", " / ".join(rounded(median(row, "p99")) for row in found)])])
+    return table(["tree", *SHORT.values(), "data blocks read, ExactBloom / Bloom", "p99 where all keys are absent, us: Bloom / Ribbon / ExactBloom"], lines)
+
+
+def growth(view):
+    """Of each policy in growing trees, relative to the first. readamp knows no optimum with RocksDB's Ribbon filters."""
+    lines = []
+    for (tree, _), (base, *others) in ((key, rows.values()) for key, rows in by_policy(view, "growth").items()):
+        for row in others:
+            of_first = median(row) / median(base)
+            lines.append([tree.removeprefix("growing, "), f"`{row['policy']}`", f"{of_first:.2f}", f"{of_first * median(base, 'asked') / median(row, 'asked'):.2f}",
+                          "-" if row["policy"] == "ribbonfilter" else f"{median(row, 'over_optimum'):.2f}", f"{median(row, 'bits_per_key'):.2f}",
+                          f"{median(row, 'most_bits_per_key'):.2f}"])
+    return table(["tree", "policy", f"of `{BLOOM}`", "per run", "over the best", "bits per key, mean", "largest"], lines)
+
+
+def bits_for(rows, reads):
+    """The bits per key for so many wasted reads, interpolated by logarithms."""
+    [(more, fewer)] = [pair for pair in zip(rows, rows[1:]) if expected(pair[0]) >= reads > expected(pair[1])]
+    share = math.log(expected(more) / reads) / math.log(expected(more) / expected(fewer))
+    return median(more, "bits_per_key") + share * (median(fewer, "bits_per_key") - median(more, "bits_per_key"))
+
+
+def report(view):
+    """The claim, the settings, and what follows from the curves."""
+    found = curves(view)
+    ours, bloom = found["exactbloom"][10], found["bloomfilter"][10]
+    tree, needs = ours["settings"], {policy: bits_for(list(found[policy].values()), expected(bloom)) for policy in ("exactbloom", "ribbonfilter")}
+    shares = ", ".join(f"{share_of(rows['exactbloom'], rows['bloomfilter'])} ({tree.removeprefix('growing, ')})"
+                       for (tree, _), rows in by_policy(view, "growth").items())
+    return "\n".join([
+        wrapped(f"**At 10 bits per key, ExactBloom's recommended setting wastes {math.floor(median(bloom) / median(ours))} times fewer reads than RocksDB's "
+                f"Bloom filter: {rounded(median(ours))} instead of {rounded(median(bloom))} in 1,000 lookups of absent keys.** Recommended: "
+                f"`filter_policy={ours['setting']}` and `listeners=exactbloom_tree`. {tree['keys_stored']:,} keys in {tree['sorted_runs']} sorted runs, "
+                f"each {tree['size_ratio']} times as large as the one before; RocksDB {view['versions']['rocksdb']}."), "",
+        table(["memory", "purpose", "`filter_policy=`", "bits per key", "wasted reads in 1,000 lookups", "of RocksDB's Bloom"],
+              [[f"{memory}: {bits} bits per key", purpose, f"`{row['setting']}`", f"{median(row, 'bits_per_key'):.2f}", rounded(median(row)),
+                share_of(row, found["bloomfilter"][bits])] for bits, memory in ((6, "tight"), (10, "usual"), (16, "plenty")) for policy, purpose in (
+                    ("exactbloom", "data larger than memory"), ("exactbloom, ribbon=false", "cheap filter builds"), ("bloomfilter", "all data in memory"))
+               for row in [found[policy][bits]]]), "",
+        wrapped(f"- Bits per key at which filters waste as few reads as RocksDB's Bloom filter with 10 bits per key: recommended {needs['exactbloom']:.1f}, "
+                f"RocksDB's Ribbon {needs['ribbonfilter']:.1f}.", "  "),
+        wrapped(f"- Wasted reads of the recommended setting while a tree grows, relative to RocksDB's Bloom filter: {shares}.", "  ")])
+
+
+def oxigraph(view):
+    """The program alone, and with the preloaded object."""
+    def cells(alone, preloaded, name, digits):
+        return [f"{alone[name]:,.{digits}f}", f"{preloaded[name]:,.{digits}f}", f"{round(100 * (1 - preloaded[name] / alone[name]))}%"]
+
+    return table(["operation", "read calls, program alone", "preloaded", "saved", "MiB read, program alone", "preloaded", "saved"],
+                 [[program.removeprefix("oxigraph ").removeprefix("query: "), *cells(*rows.values(), "reads", 0), *cells(*rows.values(), "mib", 1)]
+                  for program, rows in grouped(view["rows"], lambda row: row["program"], "policy").items()])
+
+
+def kvrocks(view):
+    """Wasted reads beside all data blocks that were read."""
+    results, counts = view["results"], ("wasted_reads", "data_blocks_read")
+    lines = [[kind, *(f"{1000 * result['counts'][kind][count] / result['counts'][kind]['lookups']:.1f}" for count in counts for result in results)]
+             for kind in results[0]["counts"]]
+    for title, text in (("GET, predicted", lambda result: f"{1000 * result['predicted_wasted_reads']['metadata']:.1f}"),
+                        ("filters asked per GET", lambda result: f"{result['tables_asked']['metadata']:.1f}"),
+                        ("KiB of filters", lambda result: f"{result['filter_bytes'] / 1024:,.0f}")):
+        lines.append([title, *map(text, results), *["-"] * len(results)])
+    return table(["lookups", *(f"{count.replace('_', ' ')}, " + (f"`{result['policy']}`" if result["policy"] else result["name"])
+                               for count in counts for result in results)], lines)
+
+
+def reliability(view):
+    return table(["test", "samples", "present keys", "denied", "absent keys", "false positives", "expected",
+                  f"Anderson-Darling, at most {view['most_anderson_darling']}"],
+                 [[f"`{row['name']}`", f"{row['samples']}", f"{row['present']:,}", "0", f"{row['absent']:,}", f"{row['false_positives']:,}",
+                   f"{row['expected']:,.0f}", f"{row['anderson_darling']:.1f}"] for row in view["rows"]])

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""bench/measure with stand-ins for db_bench and `exactbloom inspect`: what it runs, in which order, and what it reports or refuses."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from types import SimpleNamespace
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.append(str(ROOT / "bench/harness"))
+import db_bench  # noqa: E402
+import summary  # noqa: E402
+from plan import Plan  # noqa: E402
+
+# As db_bench it writes its runs into the file `runs`, and fails if there are `most` lines; `found` has the keys that it finds. A filter
+# of exactbloom takes 10 bits per key, of others the bits of a Bloom filter of the same rate.
+STAND_IN = """#!/usr/bin/env python3
+import json, pathlib, re, sys
+here, given = pathlib.Path(__file__).parent, dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
+if "--version" in sys.argv:
+    sys.exit(print("db_bench version 7.8.3"))
+if sys.argv[1] == "inspect":
+    policy, = (here / sys.argv[3] / "LOG").read_text().splitlines()[-1:]
+    bits = 10 if "exactbloom" in policy else float(policy.split(":")[2]) / (1.44 if "ribbon" in policy else 1)
+    sys.exit(print(json.dumps({"totals": {"filter_bytes": 1000 * bits / 8, "entries": 1000, "wasted_reads": {"default": 0.01}}, "levels": [{"asked": 1}]})))
+policy = re.search("filter_policy=(.*)", pathlib.Path(given["options_file"]).read_text())[1]
+path = pathlib.Path(given["db"])
+path.mkdir(exist_ok=True)
+(path / "CURRENT").touch()
+(path / "LOG").write_text("filter_policy: " + policy)
+runs = (here / "runs").read_text() if (here / "runs").exists() else ""
+if (here / "most").exists() and runs.count("\\n") >= int((here / "most").read_text()):
+    sys.exit(1)
+(here / "runs").write_text(runs + policy + "\\n")
+found = (here / "found").read_text() if (here / "found").exists() else "0"
+"readmissing" in given["benchmarks"] and print(f"readmissing : 1 micros/op 1000 ops/sec 1 seconds 1000 operations; ({found} of 1000 found)")
+for ticker, count in {"number.keys.read": 1000, "bloom.filter.useful": 1990, "bloom.filter.full.positive": 10}.items():
+    print(f"rocksdb.{ticker} COUNT : {count}")
+for ticker in ("number.multiget.keys.read", "bloom.filter.full.true.positive", "block.cache.data.miss"):
+    print(f"rocksdb.{ticker} COUNT : 0")
+"""
+# Waits for ever in waitforcompaction and in `sleep`, and prints its other benchmarks and the options file.
+WAITING = r"""#!/bin/sh
+[ "$1" != --version ] || { echo "db_bench version 7.8.3"; exit; }
+for word; do case $word in --options_file=*) file=${word#*=} ;; --db=*) db=${word#*=} ;; --benchmarks=*) benchmarks=${word#*=} ;; esac; done
+mkdir -p "$db"
+echo "filter_policy: bloomfilter; Compaction nothing to do" > "$db/LOG"
+for benchmark in $(echo "$benchmarks" | tr , ' '); do
+  case $benchmark in
+  waitforcompaction) echo "waitforcompaction($db): active (rocksdb.compaction-pending)"; exec sleep 1000 ;;
+  sleep) exec sleep 1000 ;;
+  *) echo "$benchmark $*"; cat "$file" ;;
+  esac
+done
+"""
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def program(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.chmod(path, 0o755)
+        return str(path)
+
+
+class Harness(Programs):
+    def measure(self, status, *more):
+        program = self.program("bin/exactbloom", STAND_IN)
+        self.program(db_bench.OBJECT, "")
+        done = subprocess.run([ROOT / "bench/measure", "experiments", "--only", "FIFO", "--repetitions", "2", "--db-bench", program,
+                               "--build", self.folder, "--directory", self.folder, "--output", self.folder, *more], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def runs(self):
+        return (self.folder / "bin/runs").read_text().split()
+
+    def test_a_stopped_run_goes_on_in_turns_and_at_equal_bytes(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/most").write_text("6")
+        self.measure(2)
+        self.assertFalse((self.folder / "experiments.json").exists())
+        (self.folder / "bin/most").unlink()
+        with open(self.folder / "experiments.cells.jsonl", "a") as file:
+            file.write('{"tree": "a line that was not fin')
+        printed = self.measure(0).stdout
+        ribbon = ["ribbonfilter:14.4:-1", "ribbonfilter:14.400:-1"]
+        bloom, ours = "bloomfilter:10", "exactbloom:10"
+        self.assertEqual(self.runs()[:8], [bloom, ours, *ribbon, ours, *ribbon, bloom])
+        self.measure(0)
+        self.assertEqual(len(self.runs()), 8)
+        result = json.loads((self.folder / "experiments.json").read_text())
+        self.assertLessEqual({"view", "commit", "date", "machine", "versions", "command", "minutes", "sizes", "rows"}, result.keys())
+        row = result["rows"][2]
+        self.assertEqual((row["tree"], row["workload"], row["policy"], row["setting"], row["repetitions"]),
+                         ("FIFO, buffer 256 KiB", "absent", "ribbonfilter, equal bytes", ribbon[1], 2))
+        self.assertEqual(row["measures"]["wasted_reads"], {"median": 10, "low": 10, "high": 10})
+        self.assertAlmostEqual(row["measures"]["bits_per_key"]["median"], 10)
+        self.assertIn("exactbloom:10 over bloomfilter:10: no difference", " ".join(printed.split()))
+        self.measure(0, "--again", "--scale", "0.5")  # of other sizes
+        self.assertEqual(len(self.runs()), 8 + 10)
+        self.assertEqual(json.loads((self.folder / "experiments.json").read_text())["rows"][3]["policy"], "bloomfilter:10, again")
+
+    def test_the_last_of_several_processes_is_asked(self):
+        self.measure(0, "--only", "level 0 beside", "--repetitions", "1", "--policies", "bloomfilter:10")
+        self.assertEqual(self.runs(), 2 * ["bloomfilter:10"])
+        row, = json.loads((self.folder / "experiments.json").read_text())["rows"]
+        self.assertEqual(row["measures"]["asked"]["median"], 2)
+
+    def test_a_wrong_answer_is_not_reported(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/found").write_text("1")
+        self.assertIn("found 1 of 1000 keys where none are there", self.measure(1).stderr)
+        self.assertFalse((self.folder / "experiments.json").exists())
+        self.assertIn("has no size", self.measure(2, "--set", "kyes=1").stderr)
+
+    def test_committed_results_are_of_its_trees_and_policies_and_fit_on_a_terminal(self):
+        for view in ("experiments", "latency", "costs", "report"):
+            file = ROOT / f"docs/figures/measured/{view}.json"
+            shown = subprocess.run([ROOT / "bench/measure", view, "--show", file], capture_output=True, text=True, check=True).stdout
+            self.assertLessEqual(max(map(len, shown.splitlines())), 80)
+            plan, rows = Plan(view), json.loads(file.read_text())["rows"]
+            trees = {tree.name: tree for tree in plan.trees}
+            self.assertEqual(list(dict.fromkeys(row["tree"] for row in rows)), list(trees))
+            for row in rows:
+                self.assertIn(row["policy"], trees[row["tree"]].policies)
+                self.assertLessEqual(set(row["measures"]), set(plan.measures))
+
+
+class Waiting(Programs):
+    def run_in(self, limit, benchmarks, policy="bloomfilter:10"):
+        db_bench.QUIET_SECONDS = 0.5
+        program = db_bench.DbBench(self.program("db_bench", WAITING), None, limit)
+        return program.run_policy(policy, self.folder / "db", benchmarks, [])
+
+    def test_goes_on_in_another_process_where_waitforcompaction_does_not_end(self):
+        printed, _, memory = self.run_in(60, "fillrandom,waitforcompaction,readmissing")
+        self.assertNotIn("fillrandom ", printed)
+        self.assertRegex(printed, "readmissing .*--use_existing_db=1")
+        self.assertIn("avoid_flush_during_recovery=true", printed)
+        self.assertGreater(memory, 0)
+        self.assertIn("fillrandom ", self.run_in(60, "fillrandom,waitforcompaction")[0])
+
+    def test_ends_at_the_limit_and_without_its_policy(self):
+        with self.assertRaises(SystemExit) as caught:
+            self.run_in(1, "sleep")
+        self.assertEqual(caught.exception.code, 2)
+        with self.assertRaises(SystemExit):
+            self.run_in(60, "fillrandom", "ribbonfilter:10")
+
+
+class Ratios(unittest.TestCase):
+    def says(self, middle, spread):
+        """Of 21 ratios, evenly spread about the middle; the interval of the median has about .4 of their spread."""
+        ratios = [middle + spread * (i - 10) / 20 for i in range(21)]
+        return summary.ratio([3 * ratio for ratio in ratios], [3] * 21)
+
+    def test_says_what_the_interval_allows(self):
+        for middle, spread, words in ((1.0, 0.05, r"no difference \(within 3%\)"), (1.02, 0.02, r"no difference \(within 3%\)"),
+                                      (1.0, 0.4, r"not decided \(0.9\d to 1.\d\d\)"), (1.1, 0.05, r"1.10 \(1.0\d to 1.1\d\)"),
+                                      (0.9, 0.1, r"0.90 \(0.8\d to 0.9\d\)"), (1.04, 0.1, r"1.04 \(1.0\d to 1.0\d\)")):
+            with self.subTest(middle=middle, spread=spread):
+                found = self.says(middle, spread)
+                self.assertRegex(found["says"], f"^{words}$")
+                self.assertTrue(found["low"] <= found["ratio"] <= found["high"])
+                self.assertAlmostEqual(found["ratio"], middle)
+
+    def test_the_interval_of_few_repetitions_is_their_range(self):
+        self.assertEqual(summary.interval([4, 1, 3, 2, 5]), (3, 1, 5))
+        self.assertEqual(summary.interval([7]), (7, 7, 7))
+
+    def test_the_shortest_of_three_times_counts_less_the_time_of_the_base(self):
+        times = [3, 1, 2, 9, 4, 5, 0]
+        plan = SimpleNamespace(workloads={"absent": {"less": "filling"}}, sizes={}, over={"peer": ""}, measures={
+            "us": {"of": "seconds", "per": "keys", "shortest_of": 3}, "rate": {"of": "wasted"}})
+        tree = SimpleNamespace(name="tree", keep=True, workload={"name": "load"}, workloads=["absent"], policies=["peer", "ours"], bits=None, measures=plan.measures)
+        cells = {(workload, number): {"setting": "x", "counts": {"seconds": seconds, "keys": 1, "wasted": seconds}}
+                 for number, time in enumerate(times) for workload, seconds in (("absent", 10 + time), ("filling", 10))}
+        rows = summary.rows_of(plan, tree, SimpleNamespace(get=lambda tree, workload, policy, number: cells.get((workload, number))))
+        self.assertEqual([row["measures"]["us"]["median"] for row in rows], [2.5, 2.5])
+        self.assertEqual([row["measures"]["rate"]["median"] for row in rows], [13, 13])
+        self.assertEqual(rows[1]["over"]["peer"]["us"]["says"], "no difference (within 3%)")
+
+
+if __name__ == "__main__":
+    unittest.main()
