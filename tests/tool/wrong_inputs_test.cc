@@ -1,8 +1,8 @@
 // Wrong inputs of exactbloom and readamp, each with one line on stderr that names what is wrong and
 // where.
 //
-// Those of filter_benchmark are in tests/bench. Here are command lines, files that are not what they
-// should be, and databases that are damaged or forbidden.
+// Those of filter_benchmark are in tests/bench. Here are command lines, files that are not what
+// they should be, and databases that are damaged or forbidden.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
