@@ -205,11 +205,11 @@ TEST(Numbers, AreReadAsUsersWriteThem) {
   }
 }
 
-constexpr std::uint64_t kKeys = 400;
-constexpr std::uint64_t kTables = 3;
-
 class DatabaseErrors : public ::testing::Test {
  protected:
+  static constexpr std::uint64_t kKeys = 400;
+  static constexpr std::uint64_t kTables = 3;
+
   Database Make() const {
     Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path());
     for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <rocksdb/db.h>
 
 #include <algorithm>
 #include <cmath>
@@ -160,7 +161,8 @@ std::string FormatRuns(const Inspection& inspection) {
     });
     runs.resize(kMostRuns);
   }
-  const bool has_families = inspection.families.size() > 1;
+  const bool has_families =
+      inspection.families.count(rocksdb::kDefaultColumnFamilyName) != inspection.families.size();
   const FilterSummary& totals = inspection.totals;
   std::string rows;
   for (const Run& run : runs) {
