@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments latency costs figures test install languages check stress crash-test aarch64 fuzz build bench matrix in-tree package packages coverage configure clean
+.PHONY: readamp report experiments latency costs figures test install languages check stress crash-test aarch64 fuzz build bench matrix in-tree java package packages coverage configure clean
 
 PRESET ?= release
 
@@ -86,6 +86,11 @@ matrix:
 in-tree:
 	@scripts/install_packages build $(if $(VERSION),roots lint)
 	scripts/in_tree $(VERSION)
+
+# RocksDB's Java binding with ExactBloom in it, of the installed version or VERSION=11.8.1, and the program of examples/java.
+java:
+	@scripts/install_packages build java $(if $(VERSION),roots)
+	jar=$$(scripts/in_tree --java $(VERSION)) && tests/examples/java_test.sh "$$jar" && echo "$$jar"
 
 # The Debian packages for this Debian, tested outside the tree.
 package:

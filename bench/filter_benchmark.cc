@@ -32,8 +32,8 @@
 #include "readamp/keys/synthetic_key.h"
 #include "readamp/policy_measurement.h"
 #include "readamp/tree/database.h"
-#include "tool/support/errors.h"
-#include "tool/support/rate_deviation.h"
+#include "support/errors.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom {
 namespace {

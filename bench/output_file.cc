@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tool/support/errors.h"
+#include "support/errors.h"
 
 namespace exactbloom {
 namespace {

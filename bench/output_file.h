@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "tool/support/interruption.h"
+#include "support/interruption.h"
 
 namespace exactbloom {
 

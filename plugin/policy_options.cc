@@ -54,22 +54,6 @@ bool IsBitsPerKey(double value) { return value >= 0.0 && value <= kMaxBitsPerKey
 constexpr std::string_view kUnits = "KMGT";
 constexpr int kUnitShift = 10;
 
-// Returns by how many bits the unit at the end of a number shifts it; nothing if there is none
-// such.
-std::optional<int> ShiftOfUnit(const std::string& text) {
-  if (text.empty()) return 0;
-  std::string capitals;
-  for (const char c : text) {
-    capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  const std::size_t unit = kUnits.find(capitals[0]);
-  const std::string rest = capitals.substr(1);
-  const bool is_unit =
-      unit != std::string_view::npos && (rest.empty() || rest == "B" || rest == "IB");
-  if (!is_unit) return std::nullopt;
-  return (static_cast<int>(unit) + 1) * kUnitShift;
-}
-
 bool ReadBytes(const std::string& text, std::uint64_t* value) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::optional<int> shift = ShiftOfUnit(text.substr(digits));
@@ -240,6 +224,20 @@ bool IsOfBitsAlone(const PolicyOptions& options) {
 }
 
 }  // namespace
+
+std::optional<int> ShiftOfUnit(std::string_view text) {
+  if (text.empty()) return 0;
+  std::string capitals;
+  for (const char c : text) {
+    capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  const std::size_t unit = kUnits.find(capitals[0]);
+  const std::string rest = capitals.substr(1);
+  const bool is_unit =
+      unit != std::string_view::npos && (rest.empty() || rest == "B" || rest == "IB");
+  if (!is_unit) return std::nullopt;
+  return (static_cast<int>(unit) + 1) * kUnitShift;
+}
 
 std::vector<std::string> OptionNames(PolicyKind kind) {
   std::vector<std::string> names;

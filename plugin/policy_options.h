@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -101,6 +103,10 @@ std::uint64_t BytesOfBudget(const PolicyOptions& options);
 // have them, of which the others keep their defaults. InvalidArgument names what is wrong.
 rocksdb::Status ParseBudget(const std::string& name, const std::string& size,
                             PolicyOptions* options);
+
+// Returns by how many bits the unit behind a number of bytes shifts it: K, M, G or T, also with B
+// or iB, in capitals or not, which are powers of 1024, or none; nothing for another text.
+std::optional<int> ShiftOfUnit(std::string_view text);
 
 // Returns the names of the options that policies of a kind have.
 std::vector<std::string> OptionNames(PolicyKind kind);

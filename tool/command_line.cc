@@ -10,11 +10,11 @@
 
 #include "exactbloom/version.h"
 #include "subcommands.h"
+#include "support/argument_types.h"
+#include "support/example_help.h"
+#include "support/key_file.h"
+#include "support/run_program.h"
 #include "tool/overlap/key_share.h"
-#include "tool/support/argument_types.h"
-#include "tool/support/example_help.h"
-#include "tool/support/key_file.h"
-#include "tool/support/run_program.h"
 
 namespace exactbloom::tool {
 namespace {

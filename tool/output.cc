@@ -8,9 +8,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "tool/support/number_text.h"
-#include "tool/support/terminal.h"
-#include "tool/support/text_table.h"
+#include "support/number_text.h"
+#include "support/terminal.h"
+#include "support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

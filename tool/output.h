@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exactbloom/layout.h"
-#include "tool/support/optional_json.h"
+#include "support/optional_json.h"
 
 namespace exactbloom::tool {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plugin/policy_options.h"
-#include "tool/support/key_file.h"
+#include "support/key_file.h"
 
 namespace exactbloom::tool {
 

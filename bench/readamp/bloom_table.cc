@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "policy_measurement.h"
-#include "tool/support/text_table.h"
+#include "support/text_table.h"
 
 namespace exactbloom::readamp {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "readamp_settings.h"
-#include "tool/support/progress.h"
+#include "support/progress.h"
 
 namespace exactbloom::readamp {
 

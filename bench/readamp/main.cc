@@ -22,9 +22,9 @@
 #include "readamp/report/readamp_report.h"
 #include "readamp/tree/database.h"
 #include "readamp_settings.h"
-#include "tool/support/argument_types.h"
-#include "tool/support/progress.h"
-#include "tool/support/run_program.h"
+#include "support/argument_types.h"
+#include "support/progress.h"
+#include "support/run_program.h"
 
 namespace exactbloom::readamp {
 namespace {

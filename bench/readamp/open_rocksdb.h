@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plugin/rocksdb_compat.h"
-#include "tool/support/errors.h"
+#include "support/errors.h"
 
 namespace exactbloom::readamp {
 

@@ -9,7 +9,7 @@
 #include "readamp/lookups/workload.h"
 #include "readamp/report/readamp_report.h"
 #include "readamp_settings.h"
-#include "tool/support/progress.h"
+#include "support/progress.h"
 
 namespace exactbloom::readamp {
 

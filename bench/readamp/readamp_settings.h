@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tool/support/errors.h"
-#include "tool/support/progress.h"
+#include "support/errors.h"
+#include "support/progress.h"
 
 namespace exactbloom::readamp {
 

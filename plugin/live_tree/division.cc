@@ -43,6 +43,13 @@ double Floor(const DivisionOptions& options, const Share& share, const BudgetVie
 
 }  // namespace
 
+std::vector<double> PlanRuns(double bits_per_key, const std::vector<analysis::EqualRuns>& runs,
+                             const std::optional<double>& bound) {
+  double total_bits = bits_per_key * SumKeys(runs);
+  if (bound) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * *bound);
+  return analysis::DivideAmongRuns(runs, total_bits);
+}
+
 Share Divide(const DivisionOptions& options, const TreeView& view,
              const std::optional<BudgetView>& budget) {
   Share share;
@@ -55,9 +62,8 @@ Share Divide(const DivisionOptions& options, const TreeView& view,
     std::vector<analysis::EqualRuns> all;
     if (budget) all = budget->other_runs;
     all.insert(all.end(), share.runs.begin(), share.runs.end());
-    double total_bits = options.bits_per_key * SumKeys(all);
-    if (budget) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * budget->bound);
-    const std::vector<double> divided = analysis::DivideAmongRuns(all, total_bits);
+    const std::vector<double> divided =
+        PlanRuns(options.bits_per_key, all, budget ? std::optional(budget->bound) : std::nullopt);
     share.planned.assign(divided.end() - static_cast<std::ptrdiff_t>(share.runs.size()),
                          divided.end());
 

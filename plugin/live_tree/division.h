@@ -95,6 +95,11 @@ struct Share {
   std::vector<double> planned;
 };
 
+// Returns the bits per key of each run if all were made anew: bits_per_key on average, or what
+// kBudgetPart of a memory budget's bound, in bytes, leaves if that is less.
+std::vector<double> PlanRuns(double bits_per_key, const std::vector<analysis::EqualRuns>& runs,
+                             const std::optional<double>& bound);
+
 // Returns what a table gets; bits_per_key where its run is not known.
 Share Divide(const DivisionOptions& options, const TreeView& view,
              const std::optional<BudgetView>& budget);

@@ -20,10 +20,9 @@ namespace {
 
 using rocksdb::DB;
 
-std::vector<EventFile> ListFiles(const rocksdb::CompactionJobInfo& info,
-                                 const std::vector<std::string>& paths,
-                                 const std::vector<rocksdb::CompactionFileInfo>& infos) {
-  std::vector<EventFile> files;
+EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<std::string>& paths,
+                     const std::vector<rocksdb::CompactionFileInfo>& infos) {
+  EventFiles files;
   for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
     EventFile& file = files.emplace_back();
     file.number = infos[i].file_number;
@@ -34,22 +33,20 @@ std::vector<EventFile> ListFiles(const rocksdb::CompactionJobInfo& info,
       file.facts = ReadFacts(*properties->second);
     }
   }
+  std::sort(files.begin(), files.end(),
+            [](const auto& first, const auto& second) { return first.number < second.number; });
   return files;
 }
 
-// Where the filter of a table comes from that no policy of ExactBloom was asked for; empty if it
+// Where the filter of a table comes from that no policy of ExactBloom was asked for; nothing if it
 // may have got none because of the options (optimize_filters_for_hits, another table format).
-std::string DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
+std::optional<std::string> DescribeOtherPolicy(const rocksdb::TableProperties& properties) {
   const bool is_block_based = properties.user_collected_properties.count(
                                   rocksdb::BlockBasedTablePropertyNames::kIndexType) != 0;
-  if (!is_block_based) return "";
+  if (!is_block_based) return std::nullopt;
   if (properties.filter_policy_name.empty()) return "no filter policy";
-  return properties.filter_size == 0 ? "" : "filter policy " + properties.filter_policy_name;
-}
-
-bool AreKnown(const std::vector<EventFile>& files) {
-  return std::all_of(files.begin(), files.end(),
-                     [](const EventFile& file) { return file.facts.has_value(); });
+  if (properties.filter_size == 0) return std::nullopt;
+  return "filter policy " + properties.filter_policy_name;
 }
 
 // The registry, and not the listener, has what is known of databases: a database may have two
@@ -63,7 +60,7 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
     Guard([&] {
-      Update(*db, info.cf_name, info.cf_id, {}, [&](Tree& tree) {
+      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
         tree.BeginJob({info.job_id, true, 0, info.thread_id}, 0, {});
       });
     });
@@ -71,9 +68,8 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
     Guard([&] {
-      const std::vector<EventFile> outputs = {
-          {info.file_number, 0, ReadFacts(info.table_properties)}};
-      Update(*db, info.cf_name, info.cf_id, outputs,
+      const EventFiles outputs = {{info.file_number, 0, ReadFacts(info.table_properties)}};
+      Update(*db, info.cf_name, info.cf_id,
              [&](Tree& tree) { tree.EndJob(info.job_id, {}, outputs); });
     });
   }
@@ -81,7 +77,7 @@ class TreeListener : public rocksdb::EventListener {
   void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
     Guard([&] {
       const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
-      Update(*db, info.cf_name, info.cf_id, inputs, [&](Tree& tree) {
+      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
         tree.BeginJob({info.job_id, false, info.output_level, info.thread_id},
                       info.base_input_level, inputs);
       });
@@ -92,13 +88,15 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
       const auto outputs = ListFiles(info, info.output_files, info.output_file_infos);
-      Update(*db, info.cf_name, info.cf_id, outputs, [&](Tree& tree) {
+      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
         if (!info.status.ok()) return tree.CancelJob(info.job_id);
         tree.EndJob(info.job_id, inputs, outputs);
       });
+      if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
       // CompactRange may move the outputs to another level after this event.
-      const bool may_move = info.compaction_reason == rocksdb::CompactionReason::kManualCompaction;
-      if (may_move || !AreKnown(outputs)) MarkStale(*db);
+      const std::shared_ptr<Database> database = Follow(*db);
+      const auto lock = Registry::Get().Lock();
+      database->is_stale = true;
     });
   }
 
@@ -128,14 +126,14 @@ class TreeListener : public rocksdb::EventListener {
       if (family == nullptr) return;
       Change(database, *family, [&](Tree& tree) {
         if (!info.status.ok()) return tree.Drop(number);
-        database.owners[number] = family;
+        database.owners[number] = family->weak_from_this();
         tree.FinishTable(number, table.job, ReadFacts(info.table_properties));
       });
       if (!info.status.ok()) return;
       const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
                                info.reason == rocksdb::TableFileCreationReason::kCompaction;
-      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours) {
-        NoteOtherPolicy(info.table_properties, *family);
+      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours && !family->other_policy) {
+        family->other_policy = DescribeOtherPolicy(info.table_properties);
       }
       // RocksDB asks no policy for a table that gets no filter.
       const bool is_of_others = !table.is_sized && info.table_properties.filter_size != 0;
@@ -150,7 +148,9 @@ class TreeListener : public rocksdb::EventListener {
       const auto database = Registry::Get().FindOwner(info.db_name, number);
       if (database == nullptr) return;
       const auto owner = database->owners.find(number);
-      Change(*database, *owner->second, [&](Tree& tree) { tree.Drop(number); });
+      if (const auto family = owner->second.lock()) {
+        Change(*database, *family, [&](Tree& tree) { tree.Drop(number); });
+      }
       database->owners.erase(owner);
     });
   }
@@ -159,15 +159,16 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const std::uint64_t number = ParseNumber(info.internal_file_path);
       // The properties of the table do not name the family.
-      Update(*db, info.cf_name, std::nullopt, {{number, 0, {}}}, [&](Tree& tree) {
+      Update(*db, info.cf_name, std::nullopt, [&](Tree& tree) {
         tree.FinishTable(number, kNoJob, ReadFacts(info.table_properties));
       });
     });
   }
 
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    std::shared_ptr<Database> closed;  // which is destroyed after unlocking
     const auto lock = Registry::Get().Lock();
-    Registry::Get().Close(handle);
+    closed = Registry::Get().Close(handle);
   }
 
   // The job that failed, of a database that is not named, may fire no end event.
@@ -196,10 +197,9 @@ class TreeListener : public rocksdb::EventListener {
     if (family.budget != nullptr) family.budget->Recount(family);
   }
 
-  //   tables   are the family's from now on
   template <typename Function>
   static void Update(DB& db, const std::string& name, std::optional<std::uint32_t> id,
-                     const std::vector<EventFile>& tables, Function change) {
+                     Function change) {
     const std::shared_ptr<Database> database = Follow(db);
     ListIfWanted(db, database);
     ReadOnce(db, *database);
@@ -208,7 +208,6 @@ class TreeListener : public rocksdb::EventListener {
       const auto lock = Registry::Get().Lock();
       Family* const family = id ? database->Find(name, *id) : &database->FindOrAdd(name);
       if (family == nullptr) return;
-      for (const EventFile& table : tables) database->owners[table.number] = family;
       Change(*database, *family, change);
       // It is named once for each family and opening.
       if (family->other_policy) other_policy.swap(*family->other_policy);
@@ -226,12 +225,6 @@ class TreeListener : public rocksdb::EventListener {
     ReadProperties(db, database, {db.DefaultColumnFamily()});
   }
 
-  static void NoteOtherPolicy(const rocksdb::TableProperties& properties, Family& family) {
-    if (family.other_policy) return;
-    std::string policy = DescribeOtherPolicy(properties);
-    if (!policy.empty()) family.other_policy = std::move(policy);
-  }
-
   static void WarnOfOtherPolicy(DB& db, const std::string& family, const std::string& policy) {
     rocksdb::Warn(
         db.GetDBOptions().info_log,
@@ -239,12 +232,6 @@ class TreeListener : public rocksdb::EventListener {
         "opened without one, or its table factory replaced after SetFilterPolicy, as "
         "OptimizeForPointLookup does?",
         family.c_str(), policy.c_str());
-  }
-
-  static void MarkStale(DB& db) {
-    const std::shared_ptr<Database> database = Follow(db);
-    const auto lock = Registry::Get().Lock();
-    database->is_stale = true;
   }
 
   const bool warns_of_other_policies_;

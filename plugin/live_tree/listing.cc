@@ -21,7 +21,10 @@ using rocksdb::ColumnFamilyMetaData;
 // A listing of 12,000 tables takes 19 to 33 ms under the database's mutex: 5 ms in a second. It is
 // the thread's processor time that counts: on a busy machine the mutex is waited for.
 constexpr int kPauseInListings = 200;
-constexpr std::size_t kSample = 64;  // so many tables of a level have their properties read
+
+// So many tables of a level have their properties read, and at least kLeastSample of many families.
+constexpr std::size_t kSample = 64;
+constexpr std::size_t kLeastSample = 8;
 
 Listing ListFamily(const ColumnFamilyMetaData& family) {
   Listing listing;
@@ -51,20 +54,20 @@ bool Begin(Database& database, bool is_asked) {
   if (!is_due || database.is_being_listed || database.is_closed) return false;
   database.is_being_listed = true;
   database.is_stale = false;
-  for (auto& [name, family] : database.families) family.tree.BeginListing();
+  for (auto& [name, family] : database.families) family->tree.BeginListing();
   return true;
 }
 
 // Forgets families that are listed no longer, and starts the first listing of each.
-void ApplyFamilies(const std::map<std::string, Listing>& listings, Database& database) {
+void ApplyFamilies(const Families& listed, Database& database) {
   const auto lock = Registry::Get().Lock();
   if (database.is_closed) return;
   std::vector<std::string> dropped;
   for (const auto& [name, family] : database.families) {
-    if (listings.count(name) == 0 && family.tree.IsBeingListed()) dropped.push_back(name);
+    if (listed.count(name) == 0 && family->tree.IsBeingListed()) dropped.push_back(name);
   }
   for (const std::string& name : dropped) database.Forget(name);
-  for (const auto& [name, listing] : listings) {
+  for (const auto& [name, metadata] : listed) {
     Family& family = database.FindOrAdd(name);
     if (!database.is_listed) family.tree.BeginListing();
   }
@@ -74,7 +77,7 @@ void ApplyFamilies(const std::map<std::string, Listing>& listings, Database& dat
 template <typename Function>
 void WithListedFamily(Database& database, const std::string& name, Function function) {
   const auto lock = Registry::Get().Lock();
-  Family* const family = database.is_closed ? nullptr : database.Find(name);
+  Family* const family = database.Find(name);
   if (family != nullptr && family->tree.IsBeingListed()) function(*family);
 }
 
@@ -84,13 +87,29 @@ void ApplyFamily(const std::string& name, const Listing& listing, Database& data
   for (std::size_t begin = 0; begin < listing.files.size(); begin += kPiece) {
     WithListedFamily(database, name, [&](Family& family) {
       const std::size_t end = std::min(begin + kPiece, listing.files.size());
-      for (std::size_t i = begin; i < end; ++i) database.owners[listing.files[i].number] = &family;
+      for (std::size_t i = begin; i < end; ++i) {
+        database.owners[listing.files[i].number] = family.weak_from_this();
+      }
     });
   }
   WithListedFamily(database, name, [&](Family& family) {
     family.tree.Replace(listing, family.bits_per_key);
     if (family.budget != nullptr) family.budget->Recount(family);
   });
+}
+
+// RocksDB finds tables by key range only. A range of one key finds one table of each level, and
+// each of level 0 that has the key in its range.
+std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree,
+                                    std::size_t sample) {
+  std::vector<std::string> keys;
+  for (const rocksdb::LevelMetaData& level : metadata.levels) {
+    const std::size_t step = (level.files.size() + sample - 1) / sample;
+    for (std::size_t i = 0; i < level.files.size(); i += step) {
+      if (!tree.IsExact(level.files[i].file_number)) keys.push_back(level.files[i].smallestkey);
+    }
+  }
+  return keys;
 }
 
 }  // namespace
@@ -108,8 +127,9 @@ std::uint64_t ParseNumber(const std::string& path) {
   return std::strtoull(path.c_str() + (slash == std::string::npos ? 0 : slash + 1), nullptr, 10);
 }
 
-void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, bool is_asked) {
-  if (!Begin(*database, is_asked)) return;
+Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, bool is_asked) {
+  Families listed;
+  if (!Begin(*database, is_asked)) return listed;
   std::chrono::nanoseconds taken{};
   std::exception_ptr error;
   try {
@@ -119,10 +139,9 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
     root.GetAllColumnFamilyMetaData(&families);
     taken = std::chrono::nanoseconds(clock.NowCPUNanos() - begin);
     // A family that was dropped and is still held comes before its namesake.
-    std::map<std::string, Listing> listings;
-    for (const ColumnFamilyMetaData& family : families) listings[family.name] = ListFamily(family);
-    ApplyFamilies(listings, *database);
-    for (const auto& [name, listing] : listings) ApplyFamily(name, listing, *database);
+    for (ColumnFamilyMetaData& family : families) listed[family.name] = std::move(family);
+    ApplyFamilies(listed, *database);
+    for (const auto& [name, family] : listed) ApplyFamily(name, ListFamily(family), *database);
   } catch (...) {
     error = std::current_exception();
   }
@@ -134,35 +153,23 @@ void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database, 
     std::rethrow_exception(error);
   }
   database->is_listed = true;
+  return listed;
 }
-
-namespace {
-
-// RocksDB finds tables by key range only. A range of one key finds one table of each level, and
-// each of level 0 that has the key in its range.
-std::vector<std::string> ChooseKeys(const ColumnFamilyMetaData& metadata, const Tree& tree) {
-  std::vector<std::string> keys;
-  for (const rocksdb::LevelMetaData& level : metadata.levels) {
-    const std::size_t step = (level.files.size() + kSample - 1) / kSample;
-    for (std::size_t i = 0; i < level.files.size(); i += step) {
-      if (!tree.IsExact(level.files[i].file_number)) keys.push_back(level.files[i].smallestkey);
-    }
-  }
-  return keys;
-}
-
-}  // namespace
 
 void ReadProperties(rocksdb::DB& root, Database& database,
-                    const std::vector<ColumnFamilyHandle*>& families) {
+                    const std::vector<ColumnFamilyHandle*>& families, const Families& listed) {
+  const std::size_t sample = std::clamp(
+      kSample * kSample / std::max<std::size_t>(1, families.size()), kLeastSample, kSample);
   for (ColumnFamilyHandle* const handle : families) {
-    ColumnFamilyMetaData metadata;
-    root.GetColumnFamilyMetaData(handle, &metadata);
+    const auto found = listed.find(handle->GetName());
+    ColumnFamilyMetaData own;
+    if (found == listed.end()) root.GetColumnFamilyMetaData(handle, &own);
+    const ColumnFamilyMetaData& metadata = found == listed.end() ? own : found->second;
     std::vector<std::string> keys;
     {
       const auto lock = Registry::Get().Lock();
       const Family* const family = database.Find(handle->GetName());
-      if (family != nullptr) keys = ChooseKeys(metadata, family->tree);
+      if (family != nullptr) keys = ChooseKeys(metadata, family->tree, sample);
     }
     std::vector<rocksdb::Range> ranges;
     ranges.reserve(keys.size());
@@ -173,7 +180,7 @@ void ReadProperties(rocksdb::DB& root, Database& database,
              .ok()) {
       continue;
     }
-    std::unordered_map<std::uint64_t, TableFacts> facts;
+    std::map<std::uint64_t, TableFacts> facts;
     for (const auto& [path, table] : properties) facts[ParseNumber(path)] = ReadFacts(*table);
     Listing listing = ListFamily(metadata);
     for (Listing::File& file : listing.files) {
@@ -182,7 +189,7 @@ void ReadProperties(rocksdb::DB& root, Database& database,
     }
     const auto lock = Registry::Get().Lock();
     Family* const family = database.Find(handle->GetName());
-    if (family == nullptr || database.is_closed) continue;
+    if (family == nullptr) continue;
     family->tree.Learn(listing, family->bits_per_key);
     if (family->budget != nullptr) family->budget->Recount(*family);
   }

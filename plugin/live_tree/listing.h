@@ -2,9 +2,12 @@
 #pragma once
 
 #include <rocksdb/db.h>
+#include <rocksdb/metadata.h>
 #include <rocksdb/table_properties.h>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "exactbloom/rocksdb_namespace.h"
@@ -18,17 +21,21 @@ TableFacts ReadFacts(const rocksdb::TableProperties& properties);
 // Returns the number in `.../000123.sst`.
 std::uint64_t ParseNumber(const std::string& path);
 
+using Families = std::map<std::string, rocksdb::ColumnFamilyMetaData>;  // by name
+
 // Lists the database's tables if that is wanted, at most 5 ms of every second; the first time at
-// once.
+// once. Returns what it has listed.
 //   is_asked   whether it is wanted at once
 // It is called neither under Registry::Lock() nor under RocksDB's mutex. Throws std::bad_alloc.
-void ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database,
-                  bool is_asked = false);
+Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database,
+                      bool is_asked = false);
 
-// Reads the properties of tables of these families that are not known yet: at most 64 of each level
-// below level 0, and those of level 0, from which the others follow. A file is opened for each.
-// Throws std::bad_alloc.
+// Reads the properties of tables of these families that are not known yet, from which the others
+// follow: those of level 0, and at most 64 of each level below, fewer if there are more than 64
+// families. A file is opened for each. Throws std::bad_alloc.
+//   listed   that ListIfWanted() has returned; other families are listed anew
 void ReadProperties(rocksdb::DB& root, Database& database,
-                    const std::vector<rocksdb::ColumnFamilyHandle*>& families);
+                    const std::vector<rocksdb::ColumnFamilyHandle*>& families,
+                    const Families& listed = {});
 
 }  // namespace exactbloom::tree

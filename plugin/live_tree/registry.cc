@@ -51,12 +51,14 @@ void Budget::ReplaceRuns(Family& family, Classes runs) {
   family.counted_runs.swap(runs);
 }
 
-// Classes bound the cost of a division: a process may have thousands of runs.
+// Classes, in which sizes differ by less than a fifth, bound the cost of a division: a process may
+// have thousands of runs.
 Budget::Classes Budget::Classify(const Family& family) {
+  constexpr int kWidth = 2;
   Classes classes;
   for (const auto& [place, sum] : family.tree.Runs()) {
     const std::uint64_t count = place.first == 0 ? sum.tables : 1;
-    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)), family.ribbon}];
+    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)) / kWidth, family.ribbon}];
     runs.keys += sum.keys;
     runs.count += count;
   }
@@ -85,17 +87,18 @@ void Family::Use(Budget* of_policy) {
 
 Family* Database::Find(const std::string& name) {
   const auto found = families.find(name);
-  return found == families.end() ? nullptr : &found->second;
+  return is_closed || found == families.end() ? nullptr : found->second.get();
 }
 
 Family& Database::FindOrAdd(const std::string& name) {
-  const auto [place, is_new] = families.try_emplace(name);
-  if (is_new) {
-    place->second.database = path;
-    place->second.name = name;
-    is_stale = true;
-  }
-  return place->second;
+  const auto known = families.find(name);
+  if (known != families.end()) return *known->second;
+  const auto family = std::make_shared<Family>();
+  family->database = path;
+  family->name = name;
+  families.emplace(name, family);
+  is_stale = true;
+  return *family;
 }
 
 Family* Database::Find(const std::string& name, std::uint32_t id) {
@@ -115,18 +118,13 @@ Family* Database::Find(const std::string& name, std::uint32_t id) {
 void Database::Forget(const std::string& name) {
   const auto family = families.find(name);
   if (family == families.end()) return;
-  family->second.Use(nullptr);
-  for (auto owner = owners.begin(); owner != owners.end();) {
-    owner = owner->second == &family->second ? owners.erase(owner) : std::next(owner);
-  }
+  family->second->Use(nullptr);
   families.erase(family);
 }
 
 void Database::Close() {
   is_closed = true;
-  for (auto& [name, family] : families) family.Use(nullptr);
-  owners.clear();
-  families.clear();
+  for (auto& [name, family] : families) family->Use(nullptr);
 }
 
 Registry& Registry::Get() {
@@ -136,13 +134,14 @@ Registry& Registry::Get() {
 }
 
 template <typename Predicate>
-void Registry::CloseWhere(Predicate predicate) {
-  const auto closed =
-      std::stable_partition(databases_.begin(), databases_.end(),
-                            [&](const auto& database) { return !predicate(*database); });
-  // Builders may hold databases for longer.
-  std::for_each(closed, databases_.end(), [](const auto& database) { database->Close(); });
-  databases_.erase(closed, databases_.end());
+std::shared_ptr<Database> Registry::CloseOne(Predicate predicate) {
+  const auto found = std::find_if(databases_.begin(), databases_.end(),
+                                  [&](const auto& database) { return predicate(*database); });
+  if (found == databases_.end()) return nullptr;
+  std::shared_ptr<Database> closed = std::move(*found);
+  databases_.erase(found);
+  closed->Close();
+  return closed;
 }
 
 std::shared_ptr<Database> Registry::FindOrAdd(const rocksdb::DB& root, const std::string& session,
@@ -150,9 +149,10 @@ std::shared_ptr<Database> Registry::FindOrAdd(const rocksdb::DB& root, const std
   std::shared_ptr<Database> known = Find(root);
   if (known != nullptr && known->session == session) return known;
   // One was closed without an event, which a listener that wraps ours may not forward.
-  CloseWhere([&](const Database& database) {
+  while (CloseOne([&](const Database& database) {
     return database.root == &root || database.default_family == default_family;
-  });
+  })) {
+  }
   databases_.push_back(std::make_shared<Database>(root, session, default_family));
   return databases_.back();
 }
@@ -198,8 +198,9 @@ std::shared_ptr<Database> Registry::FindOwner(const std::string& path, std::uint
   return owner;
 }
 
-void Registry::Close(const rocksdb::ColumnFamilyHandle* default_family) {
-  CloseWhere([&](const Database& database) { return database.default_family == default_family; });
+std::shared_ptr<Database> Registry::Close(const rocksdb::ColumnFamilyHandle* default_family) {
+  return CloseOne(
+      [&](const Database& database) { return database.default_family == default_family; });
 }
 
 void Registry::MarkAllStale() {

@@ -1,8 +1,8 @@
 // The open databases of this process that have a tree listener, their column families, and the
 // memory budgets that these share.
 //
-// One lock guards all of it. What is done under it calls neither RocksDB nor a log, and walks the
-// tables of one family at most.
+// One lock guards all of it. What is done under it calls neither RocksDB nor a log; what RocksDB
+// waits for walks the tables of one family at most.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -15,7 +15,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,7 +68,7 @@ class Budget {
   friend struct Family;
 };
 
-struct Family {
+struct Family : std::enable_shared_from_this<Family> {
   std::string database;  // its path
   std::string name;
   std::optional<std::uint32_t> id;  // known from the first job on
@@ -94,7 +93,6 @@ struct Database {
   Database(const rocksdb::DB& of, std::string session_id,
            const rocksdb::ColumnFamilyHandle* own_handle)
       : root(&of), path(of.GetName()), session(std::move(session_id)), default_family(own_handle) {}
-  ~Database() { Close(); }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
@@ -103,8 +101,9 @@ struct Database {
   const std::string session;
   const rocksdb::ColumnFamilyHandle* const default_family;
 
-  std::map<std::string, Family> families;
-  std::unordered_map<std::uint64_t, Family*> owners;  // number of a table -> its family
+  std::map<std::string, std::shared_ptr<Family>> families;
+  // Number of a table -> its family; a tree, since a hash table would be rehashed under the lock.
+  std::map<std::uint64_t, std::weak_ptr<Family>> owners;
   bool is_closed = false;
   bool is_stale = true;    // a listing is wanted
   bool is_listed = false;  // there was one
@@ -117,6 +116,7 @@ struct Database {
   bool are_inputs_logged = false;
   std::uint64_t logged_bound = 0;
 
+  // Returns null if the family is not known, or the database is closed.
   Family* Find(const std::string& name);
   Family& FindOrAdd(const std::string& name);
   // Returns null if the family with this id was dropped: those made again under its name have
@@ -147,8 +147,9 @@ class Registry {
                                  const std::string& table) const;
   // Returns the database of this path that has the table, or null.
   std::shared_ptr<Database> FindOwner(const std::string& path, std::uint64_t number) const;
-  // RocksDB deletes its own handle of the default family when it has closed the database.
-  void Close(const rocksdb::ColumnFamilyHandle* default_family);
+  // RocksDB deletes its own handle of the default family when it has closed the database. Returns
+  // it, to be destroyed after unlocking, or null.
+  std::shared_ptr<Database> Close(const rocksdb::ColumnFamilyHandle* default_family);
   // Something may have happened in any database.
   void MarkAllStale();
 
@@ -161,7 +162,7 @@ class Registry {
 
  private:
   template <typename Predicate>
-  void CloseWhere(Predicate predicate);
+  std::shared_ptr<Database> CloseOne(Predicate predicate);
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<Database>> databases_;

@@ -158,14 +158,12 @@ std::unique_ptr<SizedTable> SizedTable::Begin(const SizingOptions& options,
   Family& family = database.FindOrAdd(table->family_);
   SetPolicy(options, family);
   if (!database.is_listed) return nullptr;
-  database.owners[table->number_] = &family;
+  database.owners[table->number_] = family.weak_from_this();
   family.tree.StartTable(table->number_, table->job_);
   return table;
 }
 
-Family* SizedTable::FindFamily() const {
-  return database_->is_closed ? nullptr : database_->Find(family_);
-}
+Family* SizedTable::FindFamily() const { return database_->Find(family_); }
 
 Share SizedTable::Decide(const Family& family, std::uint64_t keys) const {
   std::uint64_t table_keys = keys;

@@ -11,12 +11,12 @@
 //   Drop          the file is deleted -> gone
 //   Replace       a listing of RocksDB's: those listed -> live, others that were live -> gone
 //
-// A table is in the making, live or gone, and goes on in this order only: file numbers are not used
-// twice. So events may come late or in any order: what is said of a table that has gone on since
-// is passed over, and a listing changes only what has not changed since it began. A compaction's
-// inputs are live whatever was known of them. An event that is lost, or that no memory was left
-// for, makes the tree wrong until the next listing, after which it has the tables that RocksDB
-// lists and the ones in the making.
+// A table is in the making, live or gone, and events take it on in this order only: file numbers
+// are not used twice. So events may come late or in any order: what is said of a table that has
+// gone on since is passed over, and a listing changes only what has not changed since it began. An
+// event that is lost, or that no memory was left for, makes the tree wrong until the next listing,
+// after which it has the tables that RocksDB lists and the ones in the making. Gone tables are kept
+// as long as a job or a listing that began before they went can still tell of them.
 //
 // All sums are computed from the tables when they are asked for, in some ten microseconds for a
 // thousand of them.
@@ -25,11 +25,10 @@
 // changed by then is true.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,6 +53,7 @@ struct EventFile {
   int level = 0;
   std::optional<TableFacts> facts;
 };
+using EventFiles = std::vector<EventFile>;  // sorted by number
 
 // RocksDB lists these tables at one moment.
 struct Listing {
@@ -83,9 +83,6 @@ int SizeClass(double keys);
 // the same size share a class. A deeper level is one run, of class 0.
 using RunSums = std::map<std::pair<int, int>, TableSum>;
 
-// Returns the runs that have keys, those of about the same size together.
-std::vector<analysis::EqualRuns> ListRuns(const RunSums& sums, bool ribbon);
-
 class Tree {
  public:
   struct Job {
@@ -103,15 +100,14 @@ class Tree {
 
   //   first_level   the compaction's first input level; an input that the tree has above it, or
   //                 below the output level, makes the tree stale
-  void BeginJob(const Job& job, int first_level, const std::vector<EventFile>& inputs);
+  void BeginJob(const Job& job, int first_level, const EventFiles& inputs);
   void StartTable(std::uint64_t number, JobId job);
   //   is_floor   whether it was given in spite of a spent budget
   void SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor);
   // A table that no known job writes makes the tree stale.
   void FinishTable(std::uint64_t number, JobId job, const TableFacts& facts);
-  // A job that is not known makes the tree stale.
-  void EndJob(JobId job, const std::vector<EventFile>& inputs,
-              const std::vector<EventFile>& outputs);
+  // A job that is not known makes the tree stale, and so do outputs without facts.
+  void EndJob(JobId job, const EventFiles& inputs, const EventFiles& outputs);
   void CancelJob(JobId job);
   // The deletion of a live table makes the tree stale, since no job has told of it.
   void Drop(std::uint64_t number);
@@ -126,14 +122,13 @@ class Tree {
   // Returns whether a listing is wanted.
   bool IsStale() const { return is_stale_; }
   bool IsBeingListed() const { return listing_began_.has_value(); }
-  bool IsRunning(JobId job) const { return Find(job) != nullptr; }
+  bool IsRunning(JobId job) const { return FindJob(job) != nullptr; }
+  // Returns whether the table is live, and its properties were read.
   bool IsExact(std::uint64_t number) const;
 
   // The number changes with the live tables only.
   std::uint64_t LiveChange() const { return live_change_; }
-  //   without    sorted numbers of tables that are left out
-  //   left_out   gets their sum; needed with `without` only
-  RunSums Runs(const std::vector<std::uint64_t>& without = {}, TableSum* left_out = nullptr) const;
+  RunSums Runs() const;
   Bytes FilterBytes() const;
   // Counts live tables with keys whose filters let every key pass, or that have none.
   std::uint64_t TablesWithoutFilter() const;
@@ -157,13 +152,16 @@ class Tree {
   std::vector<ListedTables> ListAll() const;
 
  private:
+  enum class State : std::uint8_t { kMaking, kLive, kGone };
   struct Table {
     std::uint64_t number = 0;
     std::uint64_t keys = 0;
     std::uint64_t filter_bytes = 0;
-    std::uint64_t changed = 0;
+    std::uint64_t changed = 0;  // by change_
     int level = 0;
     JobId writer = kNoJob;
+    JobId reader = kNoJob;  // the compaction that began last with it as an input
+    State state = State::kMaking;
     bool is_exact = false;    // its keys and bytes come from its properties
     bool is_sampled = false;  // or from those of other tables of its level
     bool is_floor = false;
@@ -172,40 +170,32 @@ class Tree {
     void Learn(const std::optional<TableFacts>& facts);
   };
   struct RunningJob : Job {
-    std::uint64_t began = 0;            // the number of the change
-    std::vector<std::uint64_t> inputs;  // sorted numbers
+    std::uint64_t began = 0;  // by change_
   };
 
-  const RunningJob* Find(JobId job) const;
-  RunningJob* Find(JobId job) { return const_cast<RunningJob*>(std::as_const(*this).Find(job)); }
-  const Table* FindLive(std::uint64_t number) const;
-  Table* FindLive(std::uint64_t number) {
-    return const_cast<Table*>(std::as_const(*this).FindLive(number));
+  const RunningJob* FindJob(JobId job) const;
+  const Table* Find(std::uint64_t number) const;
+  Table* Find(std::uint64_t number) {
+    return const_cast<Table*>(std::as_const(*this).Find(number));
   }
-  Table* FindMaking(std::uint64_t number);
+  Table& FindOrAdd(std::uint64_t number);
+  void NoteChange(Table& table);
   Table* Install(const EventFile& file);
-  void InstallOutput(const EventFile& output, const TableSum& read, std::size_t outputs);
-  TableSum SumLive(const std::vector<std::uint64_t>& numbers) const;
-  void LearnMovedPart(const std::vector<EventFile>& inputs,
-                      const std::vector<std::uint64_t>& written);
-  void LearnFlushKeys(const std::vector<std::uint64_t>& written);
-  void LearnKeptPart(const TableSum& read, const std::vector<std::uint64_t>& written);
-  void DiscardLive(const std::vector<std::uint64_t>& numbers);
+  void InstallOutput(const EventFile& output, const TableSum& read, std::uint64_t outputs);
+  void Discard(Table& table);
+  template <typename Files, typename Function>
+  void ForEachKnown(const Files& files, Function function);
+  TableSum SumLive(const EventFiles& files, int deepest = std::numeric_limits<int>::max());
+  void LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs);
   void ForgetLostJobs(std::uint64_t thread, JobId job);
   void ForgetGone();
-  std::vector<std::uint64_t> InputsDownTo(int level) const;
   void Estimate(const Listing& listing, double bits_per_key);
-  template <typename Function>
-  void ForEachListed(const Listing& listing, Function function);
 
-  std::vector<Table> making_;
-  std::vector<Table> live_;                                // sorted by number
-  std::unordered_map<std::uint64_t, std::uint64_t> gone_;  // number -> change
+  std::vector<Table> tables_;  // sorted by number
   std::vector<RunningJob> jobs_;
-  std::uint64_t change_ = 0;
+  std::uint64_t change_ = 0;  // the number of changes
   std::uint64_t live_change_ = 1;
-  std::optional<std::uint64_t> listing_began_;
-  std::size_t most_gone_ = 0;
+  std::optional<std::uint64_t> listing_began_;  // by change_
   bool is_stale_ = true;
   std::uint64_t flush_keys_ = 0;
   // The part of level 0 that moves down without being rewritten, as ascending keys do. Each

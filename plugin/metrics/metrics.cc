@@ -14,7 +14,7 @@ void AddTablesWithoutFilter(const rocksdb::DB& db, DatabaseMetrics& metrics) {
   const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
   if (database == nullptr) return;
   for (const auto& [name, family] : database->families) {
-    metrics.families[name].tables_without_filter = family.tree.TablesWithoutFilter();
+    metrics.families[name].tables_without_filter = family->tree.TablesWithoutFilter();
   }
 }
 

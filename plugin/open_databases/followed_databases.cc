@@ -69,8 +69,8 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
       }
       database->has_read_files = true;
     }
-    tree::ListIfWanted(root, database, /*is_asked=*/true);
-    tree::ReadProperties(root, *database, read);
+    const tree::Families listed = tree::ListIfWanted(root, database, /*is_asked=*/true);
+    tree::ReadProperties(root, *database, read, listed);
     if (!policies.empty()) {
       rocksdb::Info(options.info_log, "exactbloom: the database is followed; %s", kBeforeRemoval);
     }

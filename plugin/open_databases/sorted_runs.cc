@@ -44,7 +44,7 @@ std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
     if (database == nullptr) return all;
     for (const auto& [name, family] : database->families) {
       std::optional<std::pair<int, int>> last;
-      for (const tree::Tree::ListedTables& tables : family.tree.ListAll()) {
+      for (const tree::Tree::ListedTables& tables : family->tree.ListAll()) {
         const std::pair<int, int> place = {tables.level, tables.size_class};
         if (std::exchange(last, place) != place) {
           all.emplace_back().column_family = name;
@@ -54,7 +54,7 @@ std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
         runs.tables += tables.sum.tables;
         runs.keys += tables.sum.keys;
         runs.filter_bytes += tables.sum.filter_bytes;
-        parts.push_back({all.size() - 1, tables.sum, tables.ribbon.value_or(family.ribbon)});
+        parts.push_back({all.size() - 1, tables.sum, tables.ribbon.value_or(family->ribbon)});
       }
     }
   }

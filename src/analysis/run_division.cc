@@ -123,7 +123,7 @@ std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double t
     }
     return taken;
   };
-  constexpr int kHalvings = 50;
+  constexpr int kHalvings = 28;
   double cheap = -150.0;
   double dear = 20.0;
   for (int i = 0; i < kHalvings; ++i) {

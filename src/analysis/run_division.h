@@ -27,7 +27,7 @@ double LargeRibbonRate(double bits_per_key);
 // used, up to kMaxBitsPerKey for each.
 //   total_bits   0 or more
 // Precision: the sum of the exact rates is within 2% of the least for runs of a thousand keys or
-// more, of either kind. Time: 50 evaluations of the curve per element. The curve is computed at the
+// more, of either kind. Time: 28 evaluations of the curve per element. The curve is computed at the
 // first call, in less than a millisecond, and kept as long as the process runs.
 std::vector<double> DivideAmongRuns(const std::vector<EqualRuns>& runs, double total_bits);
 

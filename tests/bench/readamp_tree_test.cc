@@ -15,7 +15,7 @@
 #include "readamp/lookups/workload.h"
 #include "readamp/report/rate_prediction.h"
 #include "readamp_fixture.h"
-#include "tool/support/rate_deviation.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::readamp {
 namespace {

@@ -65,6 +65,13 @@ class DocumentsTest(unittest.TestCase):
         for name in table:
             self.assertTrue((ROOT / "examples" / name).exists(), name)
 
+    def test_lines_of_java_are_those_of_the_example(self):
+        program = (ROOT / "examples/java/WastedReads.java").read_text()
+        blocks = re.findall(r"^```java\n(.*?)^```$", (ROOT / "docs/install.md").read_text(), flags=re.DOTALL | re.MULTILINE)
+        self.assertEqual(len(blocks), 2)
+        for block in blocks:
+            self.assertIn(block, program)
+
     def test_versions_agree(self):
         """version.h has the version; CMake, the packages and pkg-config take it from there."""
         version = re.search(r'EXACTBLOOM_VERSION "(.*)"', (ROOT / "include/exactbloom/version.h").read_text())[1]

@@ -15,7 +15,7 @@
 #include "src/filter/hash_store.h"
 #include "src/filter/kernels/key_hash.h"
 #include "statistics.h"
-#include "tool/support/rate_deviation.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "src/filter/block_format.h"
-#include "tool/support/rate_deviation.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom {
 namespace {

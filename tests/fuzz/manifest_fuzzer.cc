@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "input.h"
-#include "tool/files/block_checksum.h"
-#include "tool/files/manifest.h"
-#include "tool/files/record_log.h"
+#include "sst/block_checksum.h"
+#include "sst/manifest.h"
+#include "sst/record_log.h"
 
 namespace exactbloom::fuzz {
 namespace {

@@ -18,9 +18,9 @@
 #include "exactbloom/filter_policy.h"
 #include "input.h"
 #include "src/filter/block_format.h"
-#include "tool/files/block_checksum.h"
-#include "tool/files/table_filter_blocks.h"
-#include "tool/files/table_filters.h"
+#include "sst/block_checksum.h"
+#include "sst/table_filter_blocks.h"
+#include "sst/table_filters.h"
 
 namespace exactbloom::fuzz {
 namespace {

@@ -26,10 +26,10 @@ LAYERS = [
     ("live_tree", ["plugin/live_tree"], ["analysis"]),
     ("plugin", ["plugin"], ["analysis", "filter headers", "builder state", "live_tree"]),
     ("preload", ["plugin/preload"], ["plugin", "analysis", "filter headers", "live_tree"]),
-    ("files", ["tool/files"], ["analysis", "filter headers", "xxhash"]),
-    ("support", ["tool/support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
-    ("tool", ["tool"], ["support", "files", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
-    ("bench", ["bench"], ["support", "files", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
+    ("sst", ["sst"], ["analysis", "filter headers", "xxhash"]),
+    ("support", ["support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
+    ("tool", ["tool"], ["support", "sst", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
+    ("bench", ["bench"], ["support", "sst", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
     ("examples", ["examples"], ["public headers"]),
 ]
 FILTER_HEADERS = ("include/exactbloom/bloom_filter.h", "include/exactbloom/ribbon_filter.h")
@@ -46,7 +46,7 @@ SYSTEM = {
     "live_tree": [STANDARD, ROCKSDB],
     "plugin": [STANDARD, ROCKSDB, r"malloc(_np)?\.h", r"unistd\.h"],
     "preload": [STANDARD, ROCKSDB, r"(dlfcn|link|pthread|sys/stat|unistd)\.h"],
-    "files": [STANDARD, ROCKSDB, r"(fcntl|sys/stat|unistd)\.h"],
+    "sst": [STANDARD, ROCKSDB, r"(fcntl|sys/stat|unistd)\.h"],
 }
 NAMES = {
     ROCKSDB: r"rocksdb|ROCKSDB",
@@ -114,7 +114,7 @@ def check_file(file, problems):
 
 def main():
     problems = []
-    product = [file for file in FILES if file.parts[0] in ("include", "src", "plugin", "tool", "bench", "examples", "scripts", "cmake")]
+    product = [file for file in FILES if file.parts[0] in ("include", "src", "plugin", "sst", "support", "tool", "bench", "examples", "scripts", "cmake")]
     sources = [file for file in product if file.suffix in (".cc", ".h") and layer_of(file)]
     for file in sorted(sources):
         check_file(file, problems)

@@ -22,8 +22,8 @@
 #include "exactbloom/ribbon_filter.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
-#include "tool/files/table_file.h"
-#include "tool/files/table_filters.h"
+#include "sst/table_file.h"
+#include "sst/table_filters.h"
 
 namespace exactbloom {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tool/files/table_filters.h"
+#include "sst/table_filters.h"
 
 namespace exactbloom {
 

@@ -23,8 +23,8 @@
 #include "sample_database.h"
 #include "sample_filters.h"
 #include "src/filter/block_format.h"
+#include "sst/table_filters.h"
 #include "statistics.h"
-#include "tool/files/table_filters.h"
 
 namespace exactbloom {
 namespace {

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "sample_database.h"
-#include "tool/support/errors.h"
+#include "support/errors.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -230,8 +230,8 @@ TEST(InspectText, SaysWhetherAFilterOfOursIsLeft) {
     const Database db = Open(options_of("rocksdb_bloom:10"), directory.path());
     const auto is_left = [&] {
       const std::string text = testing::AskTool("inspect " + directory.path()).out;
-      EXPECT_NE(Mentions(text, tool::kBeforeRemoval), Mentions(text, tool::kCanRemove));
-      return bool{Mentions(text, tool::kBeforeRemoval)};
+      EXPECT_NE(Mentions(text, tool::kHowToRemove), Mentions(text, tool::kCanRemove));
+      return bool{Mentions(text, tool::kHowToRemove)};
     };
     EXPECT_TRUE(is_left());
     ASSERT_TRUE(ForceCompaction(*db).ok());

@@ -10,9 +10,9 @@
 
 #include "exactbloom/filter_policy.h"
 #include "sample_database.h"
+#include "support/errors.h"
+#include "support/key_file.h"
 #include "tool/output.h"
-#include "tool/support/errors.h"
-#include "tool/support/key_file.h"
 #include "tool_command.h"
 
 namespace exactbloom {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "sample_database.h"
-#include "tool/support/progress.h"
+#include "support/progress.h"
 #include "tool_command.h"
 
 namespace exactbloom {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "sample_database.h"
-#include "tool/support/errors.h"
-#include "tool/support/key_file.h"
+#include "support/errors.h"
+#include "support/key_file.h"
 #include "tool_command.h"
 
 namespace exactbloom {

@@ -15,7 +15,7 @@
 #include "exactbloom/filter_policy.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
-#include "tool/files/table_filter_blocks.h"
+#include "sst/table_filter_blocks.h"
 #include "tool_command.h"
 #include "wrong_filters.h"
 

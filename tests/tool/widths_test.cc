@@ -89,32 +89,32 @@ class Widths : public ::testing::Test {
 
 TemporaryDirectory* Widths::directory_ = nullptr;
 
-TEST_F(Widths, NoLineIsWiderThanTheTerminal) {
-  for (const int columns : {80, 120, 200}) {
-    for (const std::string& question : Questions()) {
-      std::istringstream text(Ask(question, columns));
-      for (std::string line; std::getline(text, line);) {
-        // But for lines to copy with the path of the library or a name.
-        if (Mentions(line, "LD_PRELOAD=") || Mentions(line, "  [TableOptions/")) continue;
-        EXPECT_LE(line.size(), static_cast<std::size_t>(columns)) << question << ": " << line;
-      }
-    }
+void ExpectNoLineIsWider(const std::string& text, int columns) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    // But for lines to copy with the path of the library or a name.
+    if (Mentions(line, "LD_PRELOAD=") || Mentions(line, "  [TableOptions/")) continue;
+    EXPECT_LE(line.size(), static_cast<std::size_t>(columns)) << line;
   }
 }
 
-TEST_F(Widths, ShowWhatFits) {
-  if (ROCKSDB_MAJOR != 7 || ROCKSDB_MINOR != 8) {
-    GTEST_SKIP() << "the sizes are those of files that RocksDB 7.8 writes, and others differ";
-  }
+// The sizes are those of files that RocksDB 7.8 writes, and others differ.
+TEST_F(Widths, FitTheTerminal) {
+  const bool has_these_sizes = ROCKSDB_MAJOR == 7 && ROCKSDB_MINOR == 8;
   const char* const update = std::getenv("UPDATE_WIDTHS");
   for (const int columns : {80, 120, 200}) {
     std::string text;
     for (const std::string& question : Questions()) {
-      text += fmt::format("$ exactbloom {}\n{}\n", question, Ask(question, columns));
+      SCOPED_TRACE(question);
+      const std::string answer = Ask(question, columns);
+      ExpectNoLineIsWider(answer, columns);
+      text += fmt::format("$ exactbloom {}\n{}\n", question, answer);
     }
     text = std::regex_replace(text, std::regex("LD_PRELOAD=[^ ]*"), "LD_PRELOAD=...");
     const std::string name = fmt::format("{}.txt", columns);
-    EXPECT_EQ(testing::ReadFile(WIDTHS + ("/" + name)), text);
+    if (has_these_sizes) {
+      EXPECT_EQ(testing::ReadFile(WIDTHS + ("/" + name)), text);
+    }
     if (update != nullptr) std::ofstream(update + ("/" + name)) << text;
   }
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sample_database.h"
-#include "tool/support/number_text.h"
+#include "support/number_text.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -200,7 +200,7 @@ TEST(Numbers, AreReadAsUsersWriteThem) {
   for (const char* text : {"", "%", "1%%", "x%", "nan", "inf%", "0,5"}) {
     EXPECT_EQ(ReadShare(text), std::nullopt) << text;
   }
-  for (const char* text : {"", "M", "1Q", "1MM", "1iB", "-1K", "99999999P"}) {
+  for (const char* text : {"", "M", "1Q", "1MM", "1iB", "-1K", "1P", "99999999T"}) {
     EXPECT_EQ(ReadBytes(text), std::nullopt) << text;
   }
 }

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "exactbloom/tree_listener.h"
-#include "tool/files/table_filters.h"
+#include "sst/table_filters.h"
 
 namespace exactbloom {
 namespace {

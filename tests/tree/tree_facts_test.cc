@@ -463,6 +463,21 @@ TEST(TreeFacts, ALostFlushIsForgotten) {
   EXPECT_FALSE(tree.IsRunning(1));
 }
 
+// Another thread may tell of the end of a flush, after its own has begun the next one.
+TEST(TreeFacts, AFlushThatWasTakenForLostMayEnd) {
+  for (const bool is_told : {false, true}) {
+    Tree tree;
+    tree.BeginJob({1, true, 0, 5}, 0, {});
+    tree.StartTable(1, 1);
+    tree.SetFilter(1, 125, true, false);
+    tree.BeginJob({2, true, 0, 5}, 0, {});
+    if (is_told) tree.EndJob(1, {}, FilesOf({1}, 0));
+    tree.BeginListing();
+    tree.Replace({{{1, 0, 100, 1'000, std::nullopt}}}, kBits);
+    EXPECT_EQ(tree.FilterBytes().all, 125U) << is_told;
+  }
+}
+
 std::uint64_t KeysOf(const Tree& tree) {
   std::uint64_t keys = 0;
   for (const auto& run : tree.ListAll()) keys += run.sum.keys;

@@ -9,10 +9,10 @@
 
 #include "advise.h"
 #include "plugin/policy_options.h"
+#include "support/terminal.h"
+#include "support/text_table.h"
 #include "tool/database/database_options.h"
 #include "tool/output.h"
-#include "tool/support/terminal.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

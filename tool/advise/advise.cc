@@ -11,8 +11,8 @@
 #include "exactbloom/tree_listener.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
+#include "support/errors.h"
 #include "tool/output.h"
-#include "tool/support/errors.h"
 
 namespace exactbloom::tool {
 namespace {

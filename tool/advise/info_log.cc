@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "advise.h"
+#include "sst/regular_files.h"
 #include "tool/database/database_files.h"
-#include "tool/files/regular_files.h"
 
 namespace exactbloom::tool {
 

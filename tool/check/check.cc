@@ -24,14 +24,14 @@
 #include "plugin/object_factory.h"
 #include "plugin/policy_options.h"
 #include "policy_text.h"
+#include "sst/regular_files.h"
+#include "support/errors.h"
+#include "support/nearest_name.h"
+#include "support/text_table.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
-#include "tool/files/regular_files.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
-#include "tool/support/errors.h"
-#include "tool/support/nearest_name.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -339,7 +339,7 @@ void PrintText(const CheckedFile& file) {
   if (!file.remarks.empty()) fmt::print("\n");
   PrintPolicies(file);
   if (file.Count(RemarkKind::kNeed) != 0) fmt::print("\n{}\n", kRegistration);
-  if (file.names_ours) fmt::print("\n{}\n", kBeforeRemoval);
+  if (file.names_ours) fmt::print("\n{}\n", kHowToRemove);
 }
 
 nlohmann::json ToJson(const CheckedFile& file, RemarkKind kind) {

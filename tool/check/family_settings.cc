@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tool/support/nearest_name.h"
-#include "tool/support/number_text.h"
+#include "support/nearest_name.h"
+#include "support/number_text.h"
 
 namespace exactbloom::tool {
 namespace {

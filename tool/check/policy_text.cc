@@ -17,11 +17,11 @@
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/policy_options.h"
+#include "support/nearest_name.h"
+#include "support/number_text.h"
+#include "support/policy_name.h"
 #include "tool/database/database_files.h"
 #include "tool/database/database_options.h"
-#include "tool/support/nearest_name.h"
-#include "tool/support/number_text.h"
-#include "tool/support/policy_name.h"
 
 namespace exactbloom::tool {
 namespace {

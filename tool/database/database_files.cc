@@ -9,10 +9,10 @@
 #include <system_error>
 #include <tuple>
 
-#include "tool/files/manifest.h"
-#include "tool/files/regular_files.h"
+#include "sst/manifest.h"
+#include "sst/regular_files.h"
+#include "support/errors.h"
 #include "tool/output.h"
-#include "tool/support/errors.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tool/support/progress.h"
+#include "support/progress.h"
 
 namespace exactbloom::tool {
 
@@ -38,8 +38,8 @@ struct TableListing {
 // Throws support::InputError if there is no database, or its MANIFEST cannot be read.
 TableListing ListTables(const std::vector<std::string>& paths);
 
-// Returns, for a database without tables, where its data are, as a sentence: in its log, if that has
-// any bytes.
+// Returns, for a database without tables, where its data are, as a sentence: in its log, if that
+// has any bytes.
 std::string WhyNoTables(const std::string& database);
 
 // The message of a status on one line, such as "corruption: ...".

@@ -10,7 +10,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "plugin/bloom_filter_policy.h"
-#include "tool/files/regular_files.h"
+#include "sst/regular_files.h"
 
 namespace exactbloom::tool {
 namespace {

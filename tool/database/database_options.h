@@ -22,7 +22,7 @@ bool IsNameAlone(const std::string& filter_policy);
 inline constexpr char kBlockBasedTables[] = "TableOptions/BlockBasedTable";
 
 // What to say of a database whose OPTIONS file names ExactBloom's policies.
-inline constexpr char kBeforeRemoval[] =
+inline constexpr char kHowToRemove[] =
     R"(Before ExactBloom is removed, set rocksdb_bloom:10, replace the filters, and set
 bloomfilter:10: a RocksDB that does not know the policy drops it without an
 error, and neither uses nor writes any filter.

@@ -3,7 +3,7 @@
 #include <rocksdb/slice.h>
 
 #include "exactbloom/filter_policy.h"
-#include "tool/files/regular_files.h"
+#include "sst/regular_files.h"
 
 namespace exactbloom::tool {
 

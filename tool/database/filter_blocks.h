@@ -10,7 +10,7 @@
 #include <string>
 
 #include "plugin/filter_bits_interface.h"
-#include "tool/files/table_filter_blocks.h"
+#include "sst/table_filter_blocks.h"
 
 namespace exactbloom::tool {
 

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "tool/files/block_description.h"
+#include "sst/block_description.h"
 
 namespace exactbloom::tool {
 

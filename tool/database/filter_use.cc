@@ -5,8 +5,8 @@
 #include "exactbloom/layout.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
+#include "sst/block_description.h"
 #include "table_report.h"
-#include "tool/files/block_description.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "database_files.h"
 #include "key_ranges.h"
-#include "tool/support/errors.h"
+#include "support/errors.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "tool/support/few_tables.h"
+#include "support/few_tables.h"
 
 namespace exactbloom::tool {
 namespace {

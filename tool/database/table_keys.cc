@@ -16,8 +16,8 @@
 #include <stdexcept>
 
 #include "plugin/rocksdb_compat.h"
-#include "tool/files/regular_files.h"
-#include "tool/files/table_file.h"
+#include "sst/regular_files.h"
+#include "sst/table_file.h"
 
 namespace exactbloom::tool {
 namespace {

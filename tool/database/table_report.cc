@@ -9,7 +9,7 @@
 #include "exactbloom/ribbon_rate.h"
 #include "filter_fill.h"
 #include "src/filter/array_builder.h"
-#include "tool/files/regular_files.h"
+#include "sst/regular_files.h"
 
 namespace exactbloom::tool {
 namespace {

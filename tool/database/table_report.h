@@ -7,8 +7,8 @@
 
 #include "database_files.h"
 #include "database_options.h"
-#include "tool/files/table_filters.h"
-#include "tool/support/rate_deviation.h"
+#include "sst/table_filters.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::tool {
 

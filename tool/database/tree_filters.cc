@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <rocksdb/slice_transform.h>
 
-#include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -13,10 +13,11 @@
 #include "plugin/filter_bits_interface.h"
 #include "plugin/filter_builder.h"
 #include "plugin/live_tree/division.h"
+#include "plugin/live_tree/tree.h"
 #include "src/analysis/run_division.h"
+#include "support/text_table.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -81,10 +82,9 @@ class Prediction {
       runs.back().keys += static_cast<double>(group.keys) / runs.back().count;
       members.emplace_back(&group, runs.size() - 1);
     }
-    double bits = options_.bits_per_key * static_cast<double>(tree_.Keys());
-    const auto budget = static_cast<double>(BytesOfBudget(options_));
-    if (budget != 0.0) bits = std::min(bits, tree::kBudgetPart * 8.0 * budget);
-    const std::vector<double> shares = analysis::DivideAmongRuns(runs, bits);
+    std::optional<double> bound;
+    if (const std::uint64_t bytes = BytesOfBudget(options_)) bound = static_cast<double>(bytes);
+    const std::vector<double> shares = tree::PlanRuns(options_.bits_per_key, runs, bound);
     for (const auto& [group, run] : members) group->bits_per_key = shares[run];
   }
 
@@ -292,20 +292,19 @@ FilterSums Tree::Now() const {
 std::vector<Tree> TreesOf(const Inspection& inspection) {
   std::map<std::string, Tree> trees;
   // By column family, level, whether they are bottommost or without prefix, and in level 0, where
-  // each table is a sorted run, by size: keys within a fifth.
+  // each table is a sorted run, by size: keys within a tenth.
   std::map<std::tuple<std::string, int, bool, bool, int>, TableGroup> groups;
-  constexpr double kSizesPerDoubling = 4.0;
   std::map<decltype(groups)::key_type, std::map<std::uint64_t, TableGroup>> sizes;
   for (const TableReport& table : inspection.tables) {
     if (!table.status.ok()) continue;
     const TableFilter& filter = table.filter;
     const std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
     if (keys == 0) continue;
-    const double size = filter.level == 0 ? std::log2(static_cast<double>(keys) + 1.0) : 0.0;
+    const int size = filter.level == 0 ? tree::SizeClass(static_cast<double>(keys)) : 0;
     const FamilyOptions* options = inspection.OptionsOf(filter.column_family);
     const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
     const std::tuple place(filter.column_family, filter.level, table.bottommost, without_prefix,
-                           static_cast<int>(kSizesPerDoubling * size));
+                           size);
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
       group->tables += 1;

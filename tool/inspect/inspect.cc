@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "page.h"
+#include "support/errors.h"
 #include "tool/output.h"
-#include "tool/support/errors.h"
 
 namespace exactbloom::tool {
 

@@ -10,9 +10,9 @@
 
 #include "inspect.h"
 #include "plugin/bloom_filter_policy.h"
+#include "support/terminal.h"
+#include "support/text_table.h"
 #include "tool/output.h"
-#include "tool/support/terminal.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -376,7 +376,7 @@ bool CanRemove(const Inspection& inspection) {
 // What comes before the library is removed, if the OPTIONS file names its policies.
 std::string RemovalNote(const Inspection& inspection) {
   if (!NamesOurs(inspection)) return "";
-  return fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kBeforeRemoval);
+  return fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kHowToRemove);
 }
 
 // What the tables of the only column family would get.

@@ -15,9 +15,9 @@
 #include "inspect.h"
 #include "memory_curve.h"
 #include "page_parts.h"
+#include "support/text_table.h"
 #include "tool/database/database_files.h"
 #include "tool/output.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

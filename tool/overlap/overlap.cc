@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "shared_keys.h"
+#include "support/errors.h"
+#include "support/text_table.h"
 #include "tool/database/database_files.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
-#include "tool/support/errors.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

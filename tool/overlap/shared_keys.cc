@@ -12,15 +12,15 @@
 #include <set>
 #include <utility>
 
+#include "sst/regular_files.h"
+#include "sst/table_filters.h"
+#include "support/errors.h"
+#include "support/progress.h"
 #include "tool/database/database_files.h"
 #include "tool/database/filter_blocks.h"
 #include "tool/database/filter_fill.h"
 #include "tool/database/key_ranges.h"
 #include "tool/database/table_keys.h"
-#include "tool/files/regular_files.h"
-#include "tool/files/table_filters.h"
-#include "tool/support/errors.h"
-#include "tool/support/progress.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -10,10 +10,10 @@
 #include "plugin/filter_builder.h"
 #include "plugin/policy_options.h"
 #include "src/filter/block_format.h"
+#include "support/errors.h"
+#include "support/text_table.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
-#include "tool/support/errors.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -13,11 +13,11 @@
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
 #include "exactbloom/theory/key_count_estimate.h"
+#include "support/errors.h"
+#include "support/optional_json.h"
+#include "support/text_table.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
-#include "tool/support/errors.h"
-#include "tool/support/optional_json.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -13,11 +13,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "sst/block_description.h"
+#include "sst/regular_files.h"
 #include "tool/database/filter_blocks.h"
 #include "tool/database/filter_fill.h"
 #include "tool/database/table_keys.h"
-#include "tool/files/block_description.h"
-#include "tool/files/regular_files.h"
 
 namespace exactbloom::tool {
 namespace {

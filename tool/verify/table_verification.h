@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "exactbloom/theory/confidence_interval.h"
+#include "sst/table_filters.h"
+#include "support/rate_deviation.h"
 #include "tool/database/database_files.h"
-#include "tool/files/table_filters.h"
-#include "tool/support/rate_deviation.h"
 
 namespace exactbloom::tool {
 

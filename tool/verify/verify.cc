@@ -6,12 +6,12 @@
 #include <map>
 #include <tuple>
 
+#include "support/errors.h"
+#include "support/text_table.h"
 #include "table_verification.h"
 #include "tool/database/table_report.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
-#include "tool/support/errors.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

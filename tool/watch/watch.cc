@@ -8,11 +8,11 @@
 #include <limits>
 #include <thread>
 
+#include "support/errors.h"
+#include "support/text_table.h"
 #include "tool/database/inspection.h"
 #include "tool/output.h"
 #include "tool/subcommands.h"
-#include "tool/support/errors.h"
-#include "tool/support/text_table.h"
 
 namespace exactbloom::tool {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "src/filter/kernels/key_hash.h"
+#include "support/key_file.h"
 #include "synthetic_key.h"
-#include "tool/support/key_file.h"
 #include "user_database.h"
 
 namespace exactbloom::readamp {

@@ -10,7 +10,7 @@
 
 #include "readamp/open_rocksdb.h"
 #include "readamp/tree/table_list.h"
-#include "tool/files/regular_files.h"
+#include "sst/regular_files.h"
 
 namespace exactbloom::readamp {
 namespace {

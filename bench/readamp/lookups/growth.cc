@@ -18,7 +18,7 @@
 #include "plugin/policy_options.h"
 #include "readamp/tree/counting_file_system.h"
 #include "src/analysis/run_division.h"
-#include "tool/support/few_tables.h"
+#include "support/few_tables.h"
 
 namespace exactbloom::readamp {
 namespace {

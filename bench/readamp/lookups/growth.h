@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "readamp/tree/database.h"
-#include "tool/support/progress.h"
+#include "support/progress.h"
 #include "workload.h"
 
 namespace exactbloom::readamp {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "readamp/tree/database.h"
-#include "tool/support/progress.h"
+#include "support/progress.h"
 #include "workload.h"
 
 namespace exactbloom::readamp {

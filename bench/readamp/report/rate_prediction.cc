@@ -9,7 +9,7 @@
 
 #include "exactbloom/theory/confidence_interval.h"
 #include "plugin/bloom_filter_policy.h"
-#include "tool/support/rate_deviation.h"
+#include "support/rate_deviation.h"
 
 namespace exactbloom::readamp {
 namespace {

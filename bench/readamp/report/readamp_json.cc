@@ -3,7 +3,7 @@
 
 #include "exactbloom/version.h"
 #include "readamp_report.h"
-#include "tool/support/optional_json.h"
+#include "support/optional_json.h"
 
 namespace exactbloom::readamp {
 

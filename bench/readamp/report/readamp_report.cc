@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "exactbloom/version.h"
-#include "tool/support/text_table.h"
+#include "support/text_table.h"
 
 namespace exactbloom::readamp {
 namespace {

@@ -15,7 +15,7 @@
 #include "equal_memory.h"
 #include "exactbloom/tree_listener.h"
 #include "readamp/open_rocksdb.h"
-#include "tool/support/policy_name.h"
+#include "support/policy_name.h"
 
 namespace exactbloom::readamp {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "readamp/keys/key_set.h"
 #include "readamp/readamp_settings.h"
+#include "support/interruption.h"
 #include "table_list.h"
-#include "tool/support/interruption.h"
 
 namespace exactbloom::readamp {
 

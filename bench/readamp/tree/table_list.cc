@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "readamp/open_rocksdb.h"
-#include "tool/files/table_file.h"
-#include "tool/files/table_filter_blocks.h"
-#include "tool/support/few_tables.h"
+#include "sst/table_file.h"
+#include "sst/table_filter_blocks.h"
+#include "support/few_tables.h"
 
 namespace exactbloom::readamp {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "readamp/keys/key_set.h"
-#include "tool/files/block_description.h"
+#include "sst/block_description.h"
 
 namespace exactbloom::readamp {
 

@@ -114,7 +114,7 @@ TEST_F(Page, AsksNoOtherFileAndEscapesNames) {
 }
 
 TEST_F(Page, StaysSmallWithManyFamilies) {
-  constexpr int kFamilies = 200;
+  constexpr int kFamilies = 70;
   rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
   options.max_open_files = 100;
   {
@@ -122,7 +122,7 @@ TEST_F(Page, StaysSmallWithManyFamilies) {
     for (int i = 0; i < kFamilies; ++i) {
       rocksdb::ColumnFamilyHandle* family = nullptr;
       ASSERT_TRUE(db->CreateColumnFamily(options, fmt::format("family{}", i), &family).ok());
-      for (int table = 0; table < 3; ++table) PutAndFlush(*db, 10, "value", 0, family);
+      for (int table = 0; table < 8; ++table) PutAndFlush(*db, 10, "value", 0, family);
       ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
     }
   }

@@ -14,10 +14,10 @@
 #include "sample_database.h"
 #include "src/filter/block_format.h"
 #include "src/filter/ribbon/ribbon_format.h"
-#include "tool/files/block_checksum.h"
-#include "tool/files/block_description.h"
-#include "tool/files/entry_block.h"
-#include "tool/files/table_filters.h"
+#include "sst/block_checksum.h"
+#include "sst/block_description.h"
+#include "sst/entry_block.h"
+#include "sst/table_filters.h"
 #include "varint.h"
 
 namespace exactbloom {

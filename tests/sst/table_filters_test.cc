@@ -1,5 +1,5 @@
 // The filters of tables that RocksDB wrote.
-#include "tool/files/table_filters.h"
+#include "sst/table_filters.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>

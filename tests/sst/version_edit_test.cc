@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "tool/files/manifest.h"
+#include "sst/manifest.h"
 #include "varint.h"
 
 namespace exactbloom::files {

@@ -1,6 +1,6 @@
 // The files that are read, and how much of them. What else may lie in their place is in
 // tests/tool/special_files_test.cc.
-#include "tool/files/regular_files.h"
+#include "sst/regular_files.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 
 #include "sample_database.h"
-#include "tool/files/manifest.h"
-#include "tool/files/record_log.h"
+#include "sst/manifest.h"
+#include "sst/record_log.h"
 
 namespace exactbloom::files {
 namespace {

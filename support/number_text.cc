@@ -2,8 +2,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <map>
-#include <string>
+
+#include "plugin/policy_options.h"
 
 namespace exactbloom::support {
 namespace {
@@ -20,8 +20,6 @@ std::optional<Number> Read(std::string_view text) {
 }
 
 constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-char ToSmall(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
 
@@ -50,22 +48,11 @@ std::optional<std::uint64_t> ReadBytes(std::string_view text) {
   if (const auto value = ReadCount(text)) return value;
   std::size_t begin = text.size();
   while (begin > 0 && IsLetter(text[begin - 1])) --begin;
-  std::string unit;
-  for (const char c : text.substr(begin)) unit += ToSmall(c);
+  const std::optional<int> shift = ShiftOfUnit(text.substr(begin));
   if (begin > 0 && begin < text.size() && text[begin - 1] == ' ') --begin;
-  static const std::map<std::string, double> factors = [] {
-    std::map<std::string, double> all = {{"", 1.0}, {"b", 1.0}};
-    double factor = 1.0;
-    for (const char* prefix : {"k", "m", "g", "t", "p"}) {
-      factor *= 1024.0;
-      for (const char* rest : {"", "b", "ib"}) all[std::string(prefix) + rest] = factor;
-    }
-    return all;
-  }();
-  const auto factor = factors.find(unit);
   const std::optional<double> value = ReadNumber(text.substr(0, begin));
-  if (factor == factors.end() || !value || *value < 0.0) return std::nullopt;
-  const double bytes = *value * factor->second;
+  if (!shift || !value || *value < 0.0) return std::nullopt;
+  const double bytes = std::ldexp(*value, *shift);
   if (bytes > std::ldexp(1.0, 62)) return std::nullopt;
   return static_cast<std::uint64_t>(bytes);
 }

@@ -19,8 +19,8 @@ std::optional<double> ReadShare(std::string_view text);
 // A whole number: 1000000, 1e6. With an exponent or a point at most 2^53.
 std::optional<std::uint64_t> ReadCount(std::string_view text);
 
-// Bytes: 1000000, 1e6, 64M, 1.5GiB, 64 KB. K, M, G, T, P, also with B or iB, are powers of 1024.
-// Fractions of a byte are left out.
+// Bytes: 1000000, 1e6, 64M, 1.5GiB, 64 KB, with the units of the policies' options. Fractions of a
+// byte are left out.
 std::optional<std::uint64_t> ReadBytes(std::string_view text);
 
 // Seconds: 10, 10s, 5m, 1.5h, 7d.

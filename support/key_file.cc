@@ -70,9 +70,10 @@ class KeyFile {
     }
     if (format_ != KeyFormat::kLengths) AddLine();
     if (!line_.empty()) {
-      Refuse(fmt::format("ends within a key: before each is its length, as {} bytes, the lowest "
-                         "first",
-                         kLengthBytes));
+      Refuse(
+          fmt::format("ends within a key: before each is its length, as {} bytes, the lowest "
+                      "first",
+                      kLengthBytes));
     }
     if (keys_.empty()) Refuse("has no keys");
     return std::move(keys_);
@@ -172,9 +173,10 @@ class KeyFile {
       length = length << 8 | static_cast<unsigned char>(line_[i]);
     }
     if (length > kMostLineBytes) {
-      Refuse(fmt::format("has a key of {} bytes, of {} at most: before each key is its length, as "
-                         "{} bytes, the lowest first",
-                         length, kMostLineBytes, kLengthBytes));
+      Refuse(
+          fmt::format("has a key of {} bytes, of {} at most: before each key is its length, as "
+                      "{} bytes, the lowest first",
+                      length, kMostLineBytes, kLengthBytes));
     }
     return length;
   }
