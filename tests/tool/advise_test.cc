@@ -330,7 +330,7 @@ TEST_F(AdviseCommand, BeginsWithTheWaysThatNeedLeastOfAProgram) {
   PutAndFlush(*Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path()), kKeys);
   const std::string built_in = AskTool("advise " + path()).out;
   EXPECT_TRUE(Mentions(built_in, ": RocksDB's own, which needs no library.\n"));
-  EXPECT_TRUE(Mentions(built_in, "\nOr in the OPTIONS file, if the program loads this file.\n"));
+  EXPECT_TRUE(Mentions(built_in, "\nOr in the OPTIONS file, if the program loads this file. "));
   for (const char* part : {"RegisterFilterPolicies", "LD_PRELOAD", "listeners"}) {
     EXPECT_EQ(built_in.find(part), std::string::npos) << built_in;
   }
