@@ -312,7 +312,7 @@ std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
 std::string FormatWorth(const Advice& advice) {
   const InfoLog& log = advice.log;
   if (log.seconds == 0.0 || log.lookups == 0) return "";
-  const std::string text =
+  std::string text =
       "\n" + Wrapped(fmt::format("The LOG counts {} in {:.0f} seconds; filters let {} pass in "
                                  "vain, {} per second.",
                                  Counted(log.lookups, "lookup"), log.seconds,
