@@ -145,7 +145,9 @@ Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& databa
   } catch (...) {
     error = std::current_exception();
   }
+  std::vector<std::shared_ptr<Family>> forgotten;
   const auto lock = Registry::Get().Lock();
+  forgotten.swap(database->forgotten);
   database->is_being_listed = false;
   database->next_listing = Clock::now() + kPauseInListings * taken;
   if (error != nullptr) {

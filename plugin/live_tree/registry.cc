@@ -118,6 +118,7 @@ Family* Database::Find(const std::string& name, std::uint32_t id) {
 void Database::Forget(const std::string& name) {
   const auto family = families.find(name);
   if (family == families.end()) return;
+  forgotten.push_back(family->second);
   family->second->Use(nullptr);
   families.erase(family);
 }

@@ -102,6 +102,7 @@ struct Database {
   const rocksdb::ColumnFamilyHandle* const default_family;
 
   std::map<std::string, std::shared_ptr<Family>> families;
+  std::vector<std::shared_ptr<Family>> forgotten;  // which a listing destroys after unlocking
   // Number of a table -> its family; a tree, since a hash table would be rehashed under the lock.
   std::map<std::uint64_t, std::weak_ptr<Family>> owners;
   bool is_closed = false;

@@ -488,16 +488,28 @@ std::uint64_t KeysOf(const Tree& tree) {
 // listing.
 TEST(TreeFacts, TablesThatNothingIsToldOfCountAsTheirInputs) {
   Tree tree;
-  const std::vector<EventFile> inputs = {{1, 0, TableFacts{100, 125}},
-                                         {2, 0, TableFacts{300, 375}}};
+  tree.BeginListing();
+  tree.Replace({}, kBits);
+  const EventFiles inputs = {{1, 0, TableFacts{100, 125}}, {2, 0, TableFacts{300, 375}}};
   tree.BeginJob({1, false, 1, 5}, 0, inputs);
+  EXPECT_FALSE(tree.IsStale());
   tree.EndJob(1, inputs, {{3, 1, {}}, {4, 1, {}}});
+  EXPECT_TRUE(tree.IsStale());
   EXPECT_EQ(KeysOf(tree), 400U);
   EXPECT_EQ(tree.FilterBytes().all, 500U);
   tree.BeginListing();
   tree.Replace({{{3, 1, 100, 1'000, std::nullopt}, {4, 1, 300, 3'000, std::nullopt}}}, 20.0);
   EXPECT_EQ(KeysOf(tree), 400U);
   EXPECT_EQ(tree.FilterBytes().all, 1'000U);
+}
+
+// The first listing has tables that the tree has never heard of.
+TEST(TreeFacts, ATableThatIsDeletedWhileItIsListedStaysGone) {
+  Tree tree;
+  tree.BeginListing();
+  tree.Drop(1);
+  tree.Replace({{{1, 0, 100, 1'000, std::nullopt}}}, kBits);
+  EXPECT_EQ(tree.FilterBytes().all, 0U);
 }
 
 // CompactFiles fires no events of a job; of another database of the same path its tables may be.
