@@ -42,7 +42,8 @@ TEST_F(AdviseFilters, ComparesBitsPerKeyOfRibbonFilters) {
     db->DestroyColumnFamilyHandle(other);
   }
   EXPECT_TRUE(Mentions(AskTool("advise " + path()).out,
-                       "In C++:\n  // each column family\n  table_options.filter_policy.reset("));
+                       "In C++, for RocksDB's own filters:\n  // each column family\n  "
+                       "table_options.filter_policy.reset("));
 }
 
 TEST_F(AdviseFilters, SaysThatNoKeyIsInAnyFilter) {

@@ -318,8 +318,8 @@ TEST_F(AdviseCommand, BeginsWithTheWaysThatNeedLeastOfAProgram) {
         "librocksdb.so:\n  EXACTBLOOM_POLICY=exactbloom:",
         "/exactbloom/libexactbloom_rocksdb.so \\\n  PROGRAM\n",
         "\nOr in the OPTIONS file, only if the program loads this file and calls\n"
-        "RegisterFilterPolicies(): in any other program new tables get no filter.\n",
-        "  [DBOptions]\n    listeners=exactbloom_tree\n", "\nTo rewrite all, in the program",
+        "RegisterFilterPolicies(): in any other program new tables get no filter. ",
+        "  [DBOptions]\n    listeners=exactbloom_tree\n", "To rewrite all, in the program",
         "db->CompactRange(all, family, nullptr, nullptr);\n"}) {
     const std::size_t found = text.find(part, place);
     ASSERT_NE(found, std::string::npos) << part << " is not behind the part before it in:\n"
@@ -330,7 +330,7 @@ TEST_F(AdviseCommand, BeginsWithTheWaysThatNeedLeastOfAProgram) {
   PutAndFlush(*Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path()), kKeys);
   const std::string built_in = AskTool("advise " + path()).out;
   EXPECT_TRUE(Mentions(built_in, ": RocksDB's own, which needs no library.\n"));
-  EXPECT_TRUE(Mentions(built_in, "\nOr in the OPTIONS file, if the program loads this file.\n"));
+  EXPECT_TRUE(Mentions(built_in, "\nOr in the OPTIONS file, if the program loads this file. "));
   for (const char* part : {"RegisterFilterPolicies", "LD_PRELOAD", "listeners"}) {
     EXPECT_EQ(built_in.find(part), std::string::npos) << built_in;
   }
@@ -444,7 +444,7 @@ TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
     PutAndFlush(*db, kKeys, "value", 0, other);
     db->DestroyColumnFamilyHandle(other);
   }
-  const json families = AskToolForJson("advise --memory 40000b " + path()).at("column_families");
+  const json families = AskToolForJson("advise --memory 40000 " + path()).at("column_families");
   ASSERT_EQ(families.size(), 2U);
   EXPECT_EQ(families[0].at("memory"), 30000);
   EXPECT_EQ(families[1].at("memory"), 10000);
@@ -555,7 +555,7 @@ TEST_F(AdviseCommand, DoesWithoutOptionsAndWithoutOneTable) {
 }
 
 TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
-  ExpectRefusal(AskTool("advise --memory 10b " + path()),
+  ExpectRefusal(AskTool("advise --memory 10 " + path()),
                 "the memory is too small for a filter of the 9,000 keys of column family default, "
                 "whose share is 10 B");
   {
@@ -565,7 +565,7 @@ TEST_F(AdviseCommand, RefusesQuestionsWithoutAnswer) {
     PutAndFlush(*db, 1, "value", 0, small);
     db->DestroyColumnFamilyHandle(small);
   }
-  const std::string text = AskTool("advise --memory 10000b " + path()).out;
+  const std::string text = AskTool("advise --memory 10000 " + path()).out;
   EXPECT_TRUE(Mentions(text, "none: see below\n"));
   EXPECT_TRUE(
       Mentions(text, "No advice for small: the memory is too small for a filter of the 1 "));

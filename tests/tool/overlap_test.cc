@@ -225,9 +225,16 @@ TEST(Overlap, KeepsColumnFamiliesApart) {
   ExpectWithin(overlap["column_families"][1].at("obsolete"), kKeys);
   EXPECT_EQ(overlap.at("pairs").size(), 1U);
   const std::string text = testing::AskTool("overlap --pairs " + directory.path()).out;
-  EXPECT_NE(text.find("Column family other:"), std::string::npos);
+  EXPECT_EQ(text.find("A compaction of everything"), 0U);
+  EXPECT_EQ(text.rfind("A compaction of everything"), 0U) << "one answer for all";
+  EXPECT_NE(text.find("\nother:\n"), std::string::npos) << "its pairs";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  const json other = Overlap(directory.path(), "--column-family other");
+  EXPECT_EQ(other.at("column_families").size(), 1U);
+  EXPECT_EQ(other["column_families"][0], overlap["column_families"][1]);
+  testing::ExpectRefusal(testing::AskTool("overlap --column-family none " + directory.path()),
+                         "has no tables of column family none");
 }
 
 // The filter of the newer run is none, lets all keys pass, has prefixes only, or is of an older

@@ -43,8 +43,11 @@ std::string FormatPresent(const FamilyAdvice& family) {
 }
 
 std::string FormatCandidates(const FamilyAdvice& family) {
+  // Settings are to be copied, so they are not cut for the sake of the last column.
+  constexpr std::size_t kWide = 100;
+  const int build_rank = support::Columns() < kWide ? support::TextTable::kNever : 2;
   support::TextTable table({"setting", "filter size", "wasted per 1,000", "memory to build"},
-                           {0, 1, 0, 2});
+                           {0, 1, 0, build_rank});
   const auto add = [&table](const std::string& setting, const FilterSums& filters) {
     table.AddRow({setting, FormatBytes(filters.bytes), PerThousand(filters.wasted_reads),
                   FormatBytes(filters.build_bytes)});
@@ -309,7 +312,7 @@ std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
 std::string FormatWorth(const Advice& advice) {
   const InfoLog& log = advice.log;
   if (log.seconds == 0.0 || log.lookups == 0) return "";
-  const std::string text =
+  std::string text =
       "\n" + Wrapped(fmt::format("The LOG counts {} in {:.0f} seconds; filters let {} pass in "
                                  "vain, {} per second.",
                                  Counted(log.lookups, "lookup"), log.seconds,

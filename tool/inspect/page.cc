@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <rocksdb/db.h>
 
 #include <algorithm>
 #include <cmath>
@@ -160,7 +161,8 @@ std::string FormatRuns(const Inspection& inspection) {
     });
     runs.resize(kMostRuns);
   }
-  const bool has_families = inspection.families.size() > 1;
+  const bool has_families =
+      inspection.families.count(rocksdb::kDefaultColumnFamilyName) != inspection.families.size();
   const FilterSummary& totals = inspection.totals;
   std::string rows;
   for (const Run& run : runs) {
@@ -254,7 +256,9 @@ class CurvePlot {
 
   std::string FormatAxes() const {
     std::string svg = fmt::format("<text x=\"4\" y=\"18\">wasted reads per 1,000 lookups</text>\n");
-    for (double height = lowest_; height <= highest_; height += 1.0) {
+    const int steps = static_cast<int>(std::lround(highest_ - lowest_));
+    for (int i = 0; i <= steps; ++i) {
+      const double height = lowest_ + i;
       svg += fmt::format(
           "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" "
           "y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
@@ -262,7 +266,9 @@ class CurvePlot {
           Rounded(std::pow(10.0, height)));
     }
     const double step = TickStep();
-    for (double bits = 0.0; bits * keys_ <= 8.0 * most_bytes_; bits += step) {
+    const int ticks = static_cast<int>(8.0 * most_bytes_ / keys_ / step);
+    for (int i = 0; i <= ticks; ++i) {
+      const double bits = step * i;
       const double bytes = bits * keys_ / 8.0;
       svg += fmt::format(
           "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text "

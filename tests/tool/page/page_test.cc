@@ -168,7 +168,7 @@ TEST_F(Page, IsShownByABrowser) {
                   directory_.path("profile"), file()));
   EXPECT_EQ(shown.status, 0);
   EXPECT_EQ(shown.err.find(":CONSOLE"), std::string::npos) << shown.err;
-  EXPECT_TRUE(Mentions(shown.out, "aria-label=\"Copy: In C++\"")) << "the script ran";
+  EXPECT_TRUE(Mentions(shown.out, "aria-label=\"Copy: In C++")) << "the script ran";
   EXPECT_EQ(ValuesOf(shown.out, "runs").size(), 2U);
 }
 
