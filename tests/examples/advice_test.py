@@ -67,15 +67,17 @@ class Advice:
     """The ways that the text names."""
 
     def __init__(self, text):
-        self.text = text
-        self.code = self.block("In C++:")
+        self.text = " ".join(text.split())
+        # Paragraphs that lines to copy follow, which are indented.
+        self.blocks = [(" ".join(heading.split()), re.sub("^  ", "", lines, flags=re.MULTILINE))
+                       for heading, lines in re.findall(r"((?:^\S.*\n)+)((?:^  .*\n)+)", text, re.MULTILINE)]
+        self.code = self.block("In C++")
         self.options = self.block("Replace the lines of these names, since RocksDB keeps the first of two:")
         self.rewrite = self.block("To rewrite all, in the program (docs/operations.md, Replacing filters):")
-        self.preload = self.block("Or by preloading, for all column families of a program that has a shared\nlibrocksdb.so:")
+        self.preload = self.block("Or by preloading, for all column families of a program that has a shared librocksdb.so:")
 
-    def block(self, heading):
-        found = re.search("^" + re.escape(heading) + r"\n((?:  .*\n)+)", self.text, re.MULTILINE)
-        return found and re.sub("^  ", "", found.group(1), flags=re.MULTILINE)
+    def block(self, words):
+        return next((lines for heading, lines in self.blocks if words in heading), None)
 
 
 class AdviceTest(unittest.TestCase):
