@@ -89,16 +89,6 @@ def costs(view):
         ["", f"`{BLOOM}`", *(f"`{policy}`" + f" over `{peer}`" * (peer != BLOOM) for policy, peer in columns)], lines)
 
 
-def costs_in_short(view):
-    lines = []
-    for title in ("flush, us per key", "compaction, us per key", "load, us per key", "Get of an absent key in memory, us", "memory, MiB"):
-        rows, measure = by_policy(view)[COSTS[title][:2]], COSTS[title][2]
-        of_bloom, of_ribbon = (over[measure]["says"] for over in rows[OURS]["over"].values())
-        mib = f" of {median(rows[BLOOM], measure):.0f} MiB" * (measure == "memory_mib")
-        lines.append(f"- {title.partition(', ')[0]}: {of_bloom}{mib}; of Ribbon's: {of_ribbon}")
-    return "\n".join(lines)
-
-
 def latency(view):
     """By tree and workload: the 99th percentile and the data blocks read, with the conclusion above."""
     p99 = {policy: " to ".join(f"{end(median(rows[policy], 'p99') for rows in by_policy(view, 'absent').values()):.1f}" for end in (min, max))
@@ -124,16 +114,36 @@ def experiments(view):
                    f"{median(rows[OURS], 'bits_per_key'):.2f}"] for (tree, _), rows in by_policy(view).items() if OURS in rows])
 
 
-def first_page(small, large):
-    """Wasted reads in 1,000 lookups at 10 bits per key; all data blocks read, of those with the Bloom filter; 99th percentiles."""
-    lines = []
-    for view, tree in ((small, "default options, compacted"), (small, "default options"), (large, "universal"), (large, "leveled"),
-                       (large, "leveled, ten families")):
-        bloom, _, ours = found = [by_policy(view)[tree, "absent"][policy] for policy in SHORT]
-        lines.append([tree.replace("default options, compacted", "one sorted run").replace("families", "column families"),
-                      *(f"{median(row):.1f}" for row in found), *(["-", "-"] if view is small else [
-                          f"{median(ours, 'blocks') / median(bloom, 'blocks'):.2f}", " / ".join(rounded(median(row, "p99")) for row in found)])])
-    return table(["tree", *SHORT.values(), "data blocks read, ExactBloom / Bloom", "p99 where all keys are absent, us: Bloom / Ribbon / ExactBloom"], lines)
+def more_or_less(low, high):
+    """The interval of a ratio, in words."""
+    ends = [f"{abs(100 * (ratio - 1)):.0f}%" for ratio in (low, high)]
+    if low < 1 < high:
+        return f"{ends[0]} less to {ends[1]} more"
+    return f"{ends[0]} to {ends[1]} more" if low >= 1 else f"{ends[1]} to {ends[0]} less"
+
+
+def first_page(small, large, costs_view):
+    """Gain and cost in one table: best and worst tree, a latency, and ratios to the costs with the Bloom filter."""
+    lines, worst = [], least_gain(by_policy(small, "absent"))
+    for title, view, key, measure in (
+            ("wasted reads in 1,000 lookups of absent keys, leveled", small, ("buffer 4 MiB, base 16 MiB", "absent"), "wasted_reads"),
+            (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon", small, (worst, "absent"), "wasted_reads"),
+            ("99th percentile of lookups of absent keys, us", large, ("leveled", "absent"), "p99"),
+            ("data blocks read in 1,000 lookups, half of the keys absent", large, ("leveled, half", "half"), "blocks")):
+        lines.append([title, *(rounded(median(by_policy(view)[key][policy], measure)) for policy in SHORT)])
+    for title, name in (("processor time of flushes", "flush, us per key"), ("... of compactions", "compaction, us per key"),
+                        ("... of a whole load", "load, us per key"), ("... of a lookup in memory", "Get of an absent key in memory, us"),
+                        ("memory while a table of 20 million keys is built", "memory, MiB")):
+        tree, workload, measure = COSTS[name]
+        ribbon, ours = (by_policy(costs_view)[tree, workload][policy]["over"][BLOOM][measure] for policy in ("ribbonfilter, 10 bits", OURS))
+        lines.append([title, "1", f"{ribbon['ratio']:.2f}", f"{ours['ratio']:.2f} ({more_or_less(ours['low'], ours['high'])})"])
+    return table(["", *(f"RocksDB {name}" for name in list(SHORT.values())[:2]), "ExactBloom"], lines)
+
+
+def least_gain(reads):
+    """The tree in which ExactBloom saves the smallest part of the reads that RocksDB's Ribbon filter wastes."""
+    complete = [key for key, rows in reads.items() if SHORT.keys() <= rows.keys()]
+    return min(complete, key=lambda key: median(reads[key][RIBBON]) / median(reads[key][OURS]))[0]
 
 
 def growth(view):
