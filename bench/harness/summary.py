@@ -14,13 +14,17 @@ def interval(values):
     return statistics.median(values), medians[SAMPLES // 40], medians[-1 - SAMPLES // 40]
 
 
+def decides_nothing(low, high):
+    return low <= 1 <= high and high - low >= NARROW
+
+
 def ratio(values, peers):
     """Median of the ratios of pairs, its interval, and what it says."""
     median, low, high = interval([value / peer for value, peer in zip(values, peers)])
     if SAME[0] <= low and high <= SAME[1]:
         says = "no difference (within 3%)"
-    elif low <= 1 <= high and high - low >= NARROW:
-        says = f"not decided ({low:.2f} to {high:.2f})"
+    elif decides_nothing(low, high):
+        says = f"{100 * (1 - low):.0f}% less to {100 * (high - 1):.0f}% more"
     else:
         says = f"{median:.2f} ({low:.2f} to {high:.2f})"
     return {"ratio": median, "low": low, "high": high, "says": says}
@@ -93,5 +97,5 @@ def rows_of(plan, tree, journal):
 
 
 def is_decided(rows):
-    return not any(found["says"].startswith("not decided")
+    return not any(decides_nothing(found["low"], found["high"])
                    for measured in rows for peers in measured.get("over", {}).values() for found in peers.values())

@@ -99,9 +99,11 @@ def latency(view):
         f"filter of equal bytes {p99[RIBBON]} us.** The percentile is a read from the disk where more than one in a hundred lookups reads a block in "
         f"vain, and a check of filters where fewer do. Where keys are present, nearly all reads are of blocks that hold the key: {min(blocks):.2f} "
         f"to {max(blocks):.2f} of the Bloom filter's data blocks are read.") + "\n\n" + table(
-        ["tree, lookups", *(f"{name}, {kind}" for name in ("p99, us", "blocks read", "in vain") for kind in SHORT.values()), "operations/s over Bloom"],
-        [[f"{tree}, {workload}", *(rounded(median(rows[policy], measure)) for measure in ("p99", "blocks", "wasted_reads") for policy in SHORT),
-          f"{median(rows[OURS], 'ops') / median(rows[BLOOM], 'ops'):.2f}"] for (tree, workload), rows in by_policy(view).items()])
+        ["tree, lookups", *(f"p50 / p99 / p99.9, us, {kind}" for kind in SHORT.values()),
+         *(f"{name}, {kind}" for name in ("blocks read", "in vain") for kind in SHORT.values()), "operations/s over Bloom", "over Ribbon"],
+        [[f"{tree}, {workload}", *(" / ".join(rounded(median(rows[policy], part)) for part in ("p50", "p99", "p99.9")) for policy in SHORT),
+          *(rounded(median(rows[policy], measure)) for measure in ("blocks", "wasted_reads") for policy in SHORT),
+          *(f"{median(rows[OURS], 'ops') / median(rows[peer], 'ops'):.2f}" for peer in (BLOOM, RIBBON))] for (tree, workload), rows in by_policy(view).items()])
 
 
 def experiments(view):
