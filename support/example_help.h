@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <sstream>
@@ -13,6 +14,8 @@ namespace exactbloom::support {
 
 class ExampleHelp : public CLI::Formatter {
  public:
+  ExampleHelp() { KeepLinesOfFooter(*this, 0); }
+
   // The command lines of a subcommand that its help begins with.
   void AddExample(const std::string& subcommand, const std::string& lines) {
     examples_[subcommand] = lines;
@@ -20,7 +23,7 @@ class ExampleHelp : public CLI::Formatter {
 
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
-    const std::string help = Formatter::make_help(app, std::move(name), mode);
+    const std::string help = WithoutSpacesAtEnds(Formatter::make_help(app, std::move(name), mode));
     const auto example = examples_.find(app->get_name());
     if (example == examples_.end()) return help;
     std::string text = "Example:\n";
@@ -38,15 +41,36 @@ class ExampleHelp : public CLI::Formatter {
   }
 
   std::string make_subcommand(const CLI::App* subcommand) const override {
-    std::ostringstream text;
-    CLI::detail::format_help(text, subcommand->get_name(),
-                             InLines(subcommand->get_description(), kWidth - get_column_width()),
-                             get_column_width());
-    return text.str();
+    const std::string indent(get_column_width(), ' ');
+    const std::string name = "  " + subcommand->get_name();
+    std::string text = name + indent.substr(std::min(name.size(), indent.size()));
+    for (const char c : InLines(subcommand->get_description(), kWidth - indent.size())) {
+      text += c;
+      if (c == '\n') text += indent;
+    }
+    return text + "\n";
   }
 
  private:
   static constexpr std::size_t kWidth = 80;
+
+  // CLI11 2.5 and later would join the footer's lines, which are laid out already.
+  template <typename Formatter>
+  static auto KeepLinesOfFooter(Formatter& formatter, int /*preferred*/)
+      -> decltype(formatter.enable_footer_formatting(false)) {
+    formatter.enable_footer_formatting(false);
+  }
+  template <typename Formatter>
+  static void KeepLinesOfFooter(Formatter& /*earlier*/, long /*otherwise*/) {}
+
+  static std::string WithoutSpacesAtEnds(const std::string& text) {
+    std::string all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return all;
+  }
 
   // The text with its line breaks, and more of them where a line would exceed the width.
   static std::string InLines(const std::string& text, std::size_t width) {
