@@ -226,6 +226,9 @@ TEST_P(BloomFilter, SuccessiveDuplicatesCountOnce) {
   builder.AddKeyAndAlternate("b", "b");
   builder.AddKeyAndAlternate("ba", "b");
   EXPECT_EQ(builder.KeyCount(), 5U);
+  // In a reverse order, a key comes after those that it is the prefix of.
+  builder.AddKeyAndAlternate("b", "b");
+  EXPECT_EQ(builder.KeyCount(), 5U);
 }
 
 // An alternate that was counted in an earlier filter is counted again in the next one.

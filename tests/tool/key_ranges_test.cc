@@ -121,6 +121,12 @@ TEST(AreBottommost, ByRangesAndInLevel0ByAge) {
   EXPECT_EQ(AreBottommost(more), (std::vector<bool>{false, false, false, true, true, false, true}));
 }
 
+TEST(AreBottommost, NotWithOneKeyInTheRangeOfADeeperTable) {
+  const std::vector<TableLocation> tables = {Table(1, "a", "c"), Table(1, "x", "z"),
+                                             Table(2, "c", "f"), Table(2, "t", "x")};
+  EXPECT_EQ(AreBottommost(tables), (std::vector<bool>{false, false, true, true}));
+}
+
 // The command counts what RocksDB asks.
 TEST(Lookups, OfAFileWeighHotRanges) {
   const TemporaryDirectory directory;
