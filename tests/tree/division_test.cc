@@ -117,6 +117,28 @@ TEST(Division, OfABudgetLeavesRoomForOthers) {
   EXPECT_FALSE(Divide(Options(), view, Budget(1e6, 6e5, 1e6)).is_budget_spent);
 }
 
+// A compaction may be repeated when its outputs, with their equals of next time, fit the bound. Its
+// later tables get what is left of that, and so as many bits as the first.
+TEST(Division, OfABudgetGivesAllTablesOfACompactionTheSame) {
+  constexpr double kKeys = 1e6;
+  const auto most_bits = [](double written_keys, double written_bytes) {
+    TreeView view = WriteBeside({}, kKeys);
+    view.keys_to_write = kKeys - written_keys;
+    view.input_filter_bytes = 1e5;
+    view.written_filter_bytes = written_bytes;
+    BudgetView budget;
+    budget.bound = 1e6;
+    budget.held = view.input_filter_bytes + written_bytes;
+    budget.keys_to_write = view.keys_to_write;
+    return Divide(Options(), view, budget).most_bits_per_key;
+  };
+  const double first = most_bits(0.0, 0.0);
+  EXPECT_NEAR(first, 8.0 * (kFill - kForOthers) / 2.0, 1e-6);
+  for (const double part : {0.25, 0.5, 0.75}) {
+    EXPECT_NEAR(most_bits(part * kKeys, part * kKeys * first / 8.0), first, 1e-6) << part;
+  }
+}
+
 TEST(Division, OfABudgetIsDividedAmongAllThatShareIt) {
   const TreeView view = WriteBeside({{1e4, 3.0}}, 1e6);
   BudgetView budget = Budget(1e6, 0.0, 1e5);
