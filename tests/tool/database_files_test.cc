@@ -50,6 +50,33 @@ std::filesystem::path ManifestIn(const std::string& directory) {
   return "";
 }
 
+// A crash may leave a MANIFEST that ends anywhere in the edits of an atomic flush.
+TEST(ListTables, TakesAnAtomicFlushWholeOrNotAtAll) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  options.atomic_flush = true;
+  const Database db = Open(options, directory.path("db"));
+  rocksdb::ColumnFamilyHandle* more = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
+  const std::filesystem::path manifest = ManifestIn(directory.path("db"));
+  const std::uintmax_t before = std::filesystem::file_size(manifest);
+  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), more}) {
+    ASSERT_TRUE(db->Put({}, family, KeyOf(0), "value").ok());
+  }
+  ASSERT_TRUE(db->Flush({}, {db->DefaultColumnFamily(), more}).ok());
+  const std::uintmax_t after = std::filesystem::file_size(manifest);
+  ASSERT_GT(after, before);
+  std::filesystem::copy_file(manifest, directory.path("copy"));
+  for (std::uintmax_t bytes = before; bytes <= after; ++bytes) {
+    std::filesystem::resize_file(manifest, bytes);
+    const std::size_t tables = ListTables({directory.path("db")}).tables.size();
+    EXPECT_TRUE(tables == 2 || (tables == 0 && bytes != after)) << tables << " " << bytes;
+    std::filesystem::copy_file(directory.path("copy"), manifest,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
 TEST(ListTables, FollowsAnOpenDatabase) {
   const TemporaryDirectory directory;
   const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
