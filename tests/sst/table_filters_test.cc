@@ -5,6 +5,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/env_encryption.h>
+#include <rocksdb/sst_file_writer.h>
 
 #include <cstdint>
 #include <memory>
@@ -82,6 +83,28 @@ TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
       }
     }
     EXPECT_GT(mixed, 0);
+  }
+}
+
+// RocksDB writes a number into the properties of an ingested table, after their checksum.
+TEST_F(TableFilters, OfAnIngestedTableWithItsSequenceNumber) {
+  const TemporaryDirectory directory;
+  const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  const Database db = Open(options, directory.path("db"));
+  PutAndFlush(*db, kKeys);
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+  ASSERT_TRUE(writer.Open(directory.path("ingested")).ok());
+  for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(writer.Put(KeyOf(2 * i), "new").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  rocksdb::IngestExternalFileOptions ingestion;
+  ingestion.write_global_seqno = true;
+  ASSERT_TRUE(db->IngestExternalFile({directory.path("ingested")}, ingestion).ok());
+  ExpectPresent(*db, kKeys, "new");
+  const std::vector<TableFilter> filters = ListTableFilters(*db);
+  ASSERT_EQ(filters.size(), 2U);
+  for (const TableFilter& filter : filters) {
+    EXPECT_TRUE(filter.status.ok()) << filter.status.ToString();
+    EXPECT_EQ(filter.keys, kKeys);
   }
 }
 
