@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -106,11 +107,17 @@ Database Open(const rocksdb::Options& options, const std::string& path) {
   return db;
 }
 
+// In batches, since single writes take four times as long.
 void PutAndFlush(rocksdb::DB& db, std::uint64_t count, const std::string& value,
                  std::uint64_t first, rocksdb::ColumnFamilyHandle* family) {
+  constexpr std::uint64_t kBatch = 100;
   family = FamilyOrDefault(db, family);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    ASSERT_TRUE(db.Put({}, family, KeyOf(2 * (first + i)), value).ok());
+  for (std::uint64_t begin = 0; begin < count; begin += kBatch) {
+    rocksdb::WriteBatch batch;
+    for (std::uint64_t i = begin; i < std::min(begin + kBatch, count); ++i) {
+      ASSERT_TRUE(batch.Put(family, KeyOf(2 * (first + i)), value).ok());
+    }
+    ASSERT_TRUE(db.Write({}, &batch).ok());
   }
   ASSERT_TRUE(db.Flush({}, family).ok());
 }

@@ -112,10 +112,8 @@ TEST(Recursions, GiveTheRatesOfBothKinds) {
 TEST(Recursions, GiveTheRatesOfMoreProbesThanFiltersHave) {
   ExpectRates(1024, 5, 124);
   ExpectRates(1024, 5, 142);
-  for (const std::uint64_t bits : {1024ULL, 10'000ULL, 1'000'000'000ULL, 1'000'000'000'000ULL}) {
-    for (const std::uint64_t keys : {bits / 400, bits / 100}) {
-      ExpectRates(bits, keys, kMaxAnalysisProbes);
-    }
+  for (const std::uint64_t bits : {1024ULL, 10'000ULL, 1'000'000'000'000ULL}) {
+    ExpectRates(bits, bits / 100, kMaxAnalysisProbes);
   }
 }
 

@@ -87,7 +87,7 @@ std::string NameOfShape(const testing::TestParamInfo<Shape>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Partitions,
-                         testing::Combine(testing::Values(512, 1024, 4096),
+                         testing::Combine(testing::Values(512, 4096),
                                           testing::Values(rocksdb::kCompactionStyleLevel,
                                                           rocksdb::kCompactionStyleUniversal),
                                           testing::Values(Flushes::kEqual, Flushes::kDiffering)),
@@ -115,7 +115,7 @@ TEST_P(Partitions, TakeTheBitsOfWholeFilters) {
 
 class PartitionsOfATable : public testing::TestWithParam<std::uint64_t> {};
 
-INSTANTIATE_TEST_SUITE_P(Bytes, PartitionsOfATable, testing::Values(512, 1024, 4096));
+INSTANTIATE_TEST_SUITE_P(Bytes, PartitionsOfATable, testing::Values(512, 4096));
 
 // Beside a large run. The first partitions of a flush are sized by the keys of recent flushes, the
 // next by what the table has so far, and those of a compaction by the keys of its inputs.
