@@ -14,31 +14,17 @@
 #include "listed_filters.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/filter_builder.h"
-#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
 namespace {
 
-using rocksdb::Status;
-
 PolicyPointer PolicyOfText(const std::string& text) {
   RegisterFilterPolicies();
   PolicyPointer policy;
-  const Status status = rocksdb::FilterPolicy::CreateFromString({}, text, &policy);
+  const rocksdb::Status status = rocksdb::FilterPolicy::CreateFromString({}, text, &policy);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return policy;
-}
-
-Status Refusal(const std::string& text) {
-  RegisterFilterPolicies();
-  rocksdb::BlockBasedTableOptions tables;
-  return rocksdb::GetBlockBasedTableOptionsFromString({}, {}, "filter_policy=" + text, &tables);
-}
-
-void ExpectRefusal(const Status& status, const std::string& words) {
-  EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
-  EXPECT_NE(status.ToString().find(words), std::string::npos) << status.ToString();
 }
 
 // Of the only table.
@@ -117,9 +103,7 @@ TEST_P(ExactRibbon, OfTablesForIngestion) {
 }
 
 TEST_P(ExactRibbon, SurvivesAnOptionsFile) {
-  for (const std::string text :
-       {"exact_ribbon:10", "exact_ribbon:2.5", "{id=exact_ribbon;fpr=0.001;hash_seed=7}",
-        "{id=exact_ribbon;bits_per_key=12;hash_seed=7}"}) {
+  for (const std::string text : {"exact_ribbon:2.5", "{id=exact_ribbon;fpr=0.001;hash_seed=7}"}) {
     SCOPED_TRACE(text);
     const std::string path = Path(std::to_string(text.size()));
     {
@@ -185,55 +169,6 @@ TEST_P(ExactRibbon, OfLogRecoveryWithAHundredKeysIsAClassicFilter) {
                     .ok());
     EXPECT_LE(static_cast<double>(passed), 1.4 * plan.FalsePositiveRate() * kAsked);
     EXPECT_GT(passed, 0U);
-  }
-}
-
-TEST(ExactRibbonOptionsText, NamesTheFieldsOfTheStruct) {
-  ExactRibbonOptions options;
-  const auto expect = [&options](const std::string& text) {
-    EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(options))->ToString({}), text);
-    EXPECT_EQ(PolicyOfText(text)->ToString({}), text);
-  };
-  expect("exact_ribbon:10");
-  options.hash_seed = 3;
-  expect("{id=exact_ribbon;bits_per_key=10;hash_seed=3}");
-  options.fpr = 0.01;
-  expect("{id=exact_ribbon;fpr=0.01;hash_seed=3}");
-  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(4.5))->ToString({}), "exact_ribbon:4.5");
-}
-
-TEST(ExactRibbonOptionsText, RefusesBadValuesByOptionAndRange) {
-  for (const std::string bits : {"abc", "-1", "101", "nan", "10x"}) {
-    const std::string words = "bits_per_key is '" + bits + "', but must be a number from 0 to 100";
-    ExpectRefusal(Refusal("exact_ribbon:" + bits), words);
-    ExpectRefusal(Refusal("{id=exact_ribbon;bits_per_key=" + bits + "}"), words);
-  }
-  for (const std::string rate : {"1", "-0.1", "0.51", "nan"}) {
-    ExpectRefusal(Refusal("{id=exact_ribbon;fpr=" + rate + "}"),
-                  "fpr is '" + rate + "', but must be 0 or a number from 1e-09 to 0.5");
-  }
-  ExpectRefusal(Refusal("{id=exact_ribbon;hash_seed=-1}"),
-                "hash_seed is '-1', but must be a whole number from 0 to 18446744073709551615");
-  ExpectRefusal(Refusal("{id=exact_ribbon;bits_per_key=9;fpr=0.01}"),
-                "bits_per_key '9' has no effect beside fpr '0.01'");
-  for (const std::string option : {"ribbon=true", "memory_budget=1M", "budget=stores"}) {
-    ExpectRefusal(Refusal("{id=exact_ribbon;" + option + "}"),
-                  "exact_ribbon has no option '" + option.substr(0, option.find('=')) + "'");
-    ExpectRefusal(Refusal("{id=exact_ribbon;" + option + "}"),
-                  "its options are bits_per_key, fpr, hash_seed;");
-  }
-}
-
-TEST(ExactRibbonOptionsText, BadFactoryArgumentsAreRefusedByOpen) {
-  ExactRibbonOptions bad;
-  bad.fpr = 0.7;
-  for (const auto& [policy, words] :
-       {std::pair(PolicyPointer(NewExactRibbonFilterPolicy(100.5)), "bits_per_key is '100.5'"),
-        std::pair(PolicyPointer(NewExactRibbonFilterPolicy(bad)), "fpr is '0.7'")}) {
-    const TemporaryDirectory directory;
-    Database db;
-    ExpectRefusal(rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), Receive(&db)),
-                  words);
   }
 }
 

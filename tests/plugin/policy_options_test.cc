@@ -1,5 +1,6 @@
-// Every option of the policies: its text forms, its range, factories, OPTIONS files, and the table
-// in docs/configuration.md.
+// The grammar of the policies' options: text forms, ranges, factories, OPTIONS files, and the table
+// in docs/configuration.md. What else takes a policy as text is tested for passing on this text and
+// its errors only.
 #include "plugin/policy_options.h"
 
 #include <gtest/gtest.h>
@@ -48,8 +49,14 @@ std::string PolicyWith(const std::string& option) {
   return std::count(plain.begin(), plain.end(), name) == 0 ? "exactbloom" : "classic_bloom";
 }
 
-Status Refusal(const std::string& options) {
-  return Make("{id=" + PolicyWith(options) + ";" + options + "}").status;
+// Where it is set in a policy.
+std::string WithOption(PolicyKind kind, const std::string& option, const std::string& value) {
+  return std::string("{id=") + PolicyName(kind) + ";" + option + "=" + value + "}";
+}
+
+bool HasOption(PolicyKind kind, const std::string& option) {
+  const std::vector<std::string> names = OptionNames(kind);
+  return std::count(names.begin(), names.end(), option) != 0;
 }
 
 void ExpectWords(const Status& status, const std::vector<std::string>& words) {
@@ -75,6 +82,7 @@ TEST(PolicyOptions, StringsMakePolicies) {
   expect("{id=classic_bloom:7;bits_per_key=8}", "classic_bloom:8");
   expect("classic_bloom:0", "classic_bloom:0");
   expect("rocksdb_bloom", "rocksdb_bloom:10");
+  expect("exact_ribbon", "exact_ribbon:10");
   expect("{id=rocksdb_bloom;bits_per_key=12}", "rocksdb_bloom:12");
   // As RocksDB accepts bloomfilter:10:false.
   expect("exactbloom:10:false", "exactbloom:10");
@@ -98,6 +106,23 @@ TEST(PolicyOptions, StringsMakePolicies) {
     expect("{id=exactbloom;memory_budget=" + bytes + "}",
            formatted.empty() ? "exactbloom:10"
                              : "{id=exactbloom;bits_per_key=10;memory_budget=" + formatted + "}");
+  }
+}
+
+// Which C, preloading and SetFilterPolicy read without RocksDB's registry.
+TEST(PolicyOptions, TextsOfOtherPoliciesAreRefused) {
+  const auto read = [](const std::string& text) {
+    PolicyOptions options;
+    return ParsePolicy(text, &options);
+  };
+  EXPECT_TRUE(read("classic_bloom:9").ok());
+  EXPECT_TRUE(read("id=classic_bloom;bits_per_key=9;hash_seed=1").ok());
+  EXPECT_TRUE(read("{id=exact_ribbon;fpr=0.01}").ok());
+  for (const char* name : {"", "fast_bloom", "bloomfilter", "{bits_per_key=10}",
+                           "{id=classic_bloom;hash_seed=1", "classic_bloom ", "Classic_bloom"}) {
+    ExpectWords(read(name), {std::string("the filter policy is '") + name + "', but must be ",
+                             "exactbloom, exact_ribbon, classic_bloom, standard_bloom or "
+                             "rocksdb_bloom"});
   }
 }
 
@@ -167,6 +192,14 @@ TEST(PolicyOptions, TheTextNamesTheFieldsOfTheStruct) {
   of_tree.ribbon = false;
   EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(of_tree))->ToString({}),
             "{id=exactbloom;bits_per_key=10;memory_budget=3M;ribbon=false}");
+  ExactRibbonOptions ribbon;
+  ribbon.hash_seed = 3;
+  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(ribbon))->ToString({}),
+            "{id=exact_ribbon;bits_per_key=10;hash_seed=3}");
+  ribbon.fpr = 0.01;
+  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(ribbon))->ToString({}),
+            "{id=exact_ribbon;fpr=0.01;hash_seed=3}");
+  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(4.5))->ToString({}), "exact_ribbon:4.5");
 }
 
 TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
@@ -199,13 +232,15 @@ TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
       {"bits_per_key",
        {"abc", "-1", "101", "nan", "inf", "1e400", "10x", "10 10", "0x10", "1,5", "10:2",
         "10/hash_seed:1", "10:False", "10:false:false", ""}}};
-  for (const auto& [option, values] : bad) {
-    for (const std::string& value : values) {
-      const std::vector<std::string> words = {option + " is ", "'" + value + "'", "but must be "};
-      ExpectWords(Refusal(option + "=" + value), words);
-      if (option != "bits_per_key") continue;
-      ExpectWords(Make("classic_bloom:" + value).status, words);
-      ExpectWords(Make("standard_bloom:" + value).status, words);
+  for (const PolicyKind kind : kPolicyKinds) {
+    for (const auto& [option, values] : bad) {
+      if (!HasOption(kind, option)) continue;
+      for (const std::string& value : values) {
+        const std::vector<std::string> words = {option + " is ", "'" + value + "'", "but must be "};
+        ExpectWords(Make(WithOption(kind, option, value)).status, words);
+        if (option != "bits_per_key") continue;
+        ExpectWords(Make(PolicyName(kind) + (":" + value)).status, words);
+      }
     }
   }
 }
@@ -266,6 +301,16 @@ TEST(PolicyOptions, BadFactoryArgumentsAreRefusedByOpen) {
       EXPECT_FALSE(std::filesystem::exists(directory.path("db/CURRENT")));
     }
   }
+  ExactRibbonOptions bad;
+  bad.fpr = 0.7;
+  for (const auto& [policy, words] :
+       {std::pair(PolicyPointer(NewExactRibbonFilterPolicy(100.5)), "bits_per_key is '100.5'"),
+        std::pair(PolicyPointer(NewExactRibbonFilterPolicy(bad)), "fpr is '0.7'")}) {
+    const TemporaryDirectory directory;
+    Database db;
+    ExpectWords(rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), Receive(&db)),
+                {words});
+  }
 }
 
 // What would have no effect is not taken in silence.
@@ -281,8 +326,9 @@ TEST(PolicyOptions, BitsPerKeyBesideWhatReplacesThemAreRefused) {
     Database db;
     return rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), Receive(&db));
   };
-  for (const char* text : {"{id=classic_bloom;bits_per_key=12;fpr=0.01}",
-                           "{id=classic_bloom:9;fpr=0.01;bits_per_key=12}"}) {
+  for (const char* text :
+       {"{id=classic_bloom;bits_per_key=12;fpr=0.01}", "{id=exact_ribbon;bits_per_key=12;fpr=0.01}",
+        "{id=classic_bloom:9;fpr=0.01;bits_per_key=12}"}) {
     ExpectWords(refusal(text), {"bits_per_key '12' has no effect beside fpr '0.01'"});
   }
   EXPECT_TRUE(refusal("{id=classic_bloom;fpr=0;bits_per_key=9}").ok());
@@ -297,6 +343,11 @@ TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {
                            "{id=rocksdb_bloom;ribbon=true}"}) {
     ExpectWords(Make(text).status,
                 {"rocksdb_bloom has no option", "its options are bits_per_key;"});
+  }
+  for (const char* text : {"{id=exact_ribbon;ribbon=true}", "{id=exact_ribbon;memory_budget=1M}",
+                           "{id=exact_ribbon;budget=stores}"}) {
+    ExpectWords(Make(text).status,
+                {"exact_ribbon has no option", "its options are bits_per_key, fpr, hash_seed;"});
   }
   for (const char* text : {"{id=exactbloom;fpr=0.01}", "{id=exactbloom;size_ratio=10}"}) {
     ExpectWords(Make(text).status,
@@ -351,7 +402,7 @@ TEST(ConfigurationDocument, HasTheOptionsDefaultsAndRangesOfTheCode) {
     EXPECT_EQ(Make("{id=" + policy + ";" + name + "=" + value + "}").Text(), Make(policy).Text());
     // No option's value may have a space, not even a name.
     const std::string range = name + " is 'no sense', but must be " + cells[2].str();
-    const std::string refusal = Refusal(name + "=no sense").ToString();
+    const std::string refusal = Make("{id=" + policy + ";" + name + "=no sense}").status.ToString();
     EXPECT_EQ(refusal.substr(std::min(refusal.size(), refusal.find(name))), range);
   }
   std::set<std::string> known;

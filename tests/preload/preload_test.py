@@ -264,9 +264,7 @@ class OpenedDatabases(Preloaded):
 
 class Refusals(Preloaded):
     def test_a_wrong_string_ends_the_program(self):
-        for policy, reason in (("fast_bloom:10", "the filter policy is 'fast_bloom', but must be exactbloom, exact_ribbon, classic_bloom, standard_bloom or rocksdb_bloom"),
-                               ("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100"),
-                               ("{id=classic_bloom;level_bits=14:9}", "level_bits is '14:9', but this option has been removed"),
+        for policy, reason in (("classic_bloom:ten", "bits_per_key is 'ten', but must be a number from 0 to 100"),
                                ("classic_bloom:10 replace", "'10 replace'"),
                                ("replace-only", "the filter policy is 'replace-only'")):
             with self.subTest(policy):

@@ -43,7 +43,6 @@ const WrongText kWrong[] = {
     {"{id=classic_bloom;bits_per_ky=10}", "no option 'bits_per_ky'",
      "{id=classic_bloom;bits_per_key=10}"},
     {"{id=standard_bloom;speed=10}", "standard_bloom has no option 'speed' for the value '10'", ""},
-    {"{id=classic_bloom;bits_per_key=10;fpr=0.01}", "has no effect beside fpr", ""},
     {"classic_bloom:many", "bits_per_key is 'many', but must be", ""},
     {"{id=classic_bloom;bits_per_key=10;bits_per_key=20}", "given twice", "classic_bloom:20"},
     {"{id=classic_bloom:5;bits_per_key=20}", "given twice", "classic_bloom:20"},
@@ -56,19 +55,12 @@ const WrongText kWrong[] = {
     {"ribbonfilter:10:x", "ribbonfilter:BITS, where BITS", ""},
     {"{id=bloomfilter:10;bits_per_key=20}", "reads bloomfilter:BITS", ""},
     {"ribbonfilter:10:99999999999", "ribbonfilter:BITS, where BITS", ""},
-    {"bloomfilter:0.2", "takes it for bloomfilter:0:false, and tables get no filter", ""},
     {"bloomfilter:-1", "takes it for bloomfilter:0:false, and tables get no filter", ""},
-    {"bloomfilter:300", "takes it for bloomfilter:100:false", ""},
     {"bloomfilter:10:true", "takes it for bloomfilter:10:false", ""},
-    {"ribbonfilter:0.2:-1", "takes it for ribbonfilter:0:-1, and tables get no filter", ""},
     {"ribbonfilter:300", "takes it for ribbonfilter:100:0", ""},
     {"rocksdb.BuiltinBloomFilter", "reads filters by this name, but writes none", "bloomfilter:10"},
     {"exact_ribon:10", "there is no filter policy 'exact_ribon'", "exact_ribbon:10"},
-    {"{id=exact_ribbon;ribbon=true}", "exact_ribbon has no option 'ribbon'", ""},
-    {"{id=classic_bloom;level_bits=14:9}", "level_bits is '14:9', but this option has been removed",
-     ""},
     {"exact_ribbon:0.2", "with less than 0.5 bits per key tables get no filter", ""},
-    {"classic_bloom:0.2", "with less than 0.5 bits per key tables get no filter", ""},
 };
 
 TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {
