@@ -20,19 +20,21 @@ using exactbloom::testing::ReadampTest;
 using nlohmann::json;
 
 TEST_F(ReadampTest, ReportsEveryPolicyAndWorkload) {
-  const json report = Measure("--synthetic 60000 --lookups 20000 --details");
-  EXPECT_EQ(report.at("keys"), 60000);
-  EXPECT_EQ(report.at("workload_source"), "synthetic, 60000 keys");
+  const json report = Measure("--synthetic 30000 --lookups 8000 --details");
+  EXPECT_EQ(report.at("keys"), 30000);
+  EXPECT_EQ(report.at("workload_source"), "synthetic, 30000 keys");
   ASSERT_EQ(report.at("policies").size(), 6U);
   for (const auto& policy : report.at("policies")) {
     const std::string name = policy.at("policy");
     EXPECT_EQ(name.find("{equal_bytes}"), std::string::npos) << name;
     EXPECT_TRUE(Mentions(out_, name));
+    EXPECT_GT(policy.at("load_cpu_us_per_key"), 0.0);
     ASSERT_EQ(policy.at("workloads").size(), 2U);
     for (const auto* workload : {"absent", "present"}) {
       SCOPED_TRACE(fmt::format("{}, {}", name, workload));
       const auto& result = policy.at("workloads").at(workload);
-      EXPECT_EQ(result.at("lookups"), 20000);
+      EXPECT_EQ(result.at("lookups"), 8000);
+      EXPECT_GT(result.at("cpu_us"), 0.0);
       EXPECT_EQ(result.at("wasted_reads"), result.at("wasted_searches"));
       if (name == "none") {
         EXPECT_EQ(policy.at("filter_bytes"), 0);
@@ -70,34 +72,6 @@ TEST_F(ReadampTest, ClaimsNoDifferenceThatMayBeChance) {
   EXPECT_TRUE(Mentions(out_, "differ by no more than chance"));
   EXPECT_EQ(out_.find("times fewer"), std::string::npos) << out_;
   EXPECT_EQ(out_.find("99.9% interval"), std::string::npos) << "details, unasked: " << out_;
-}
-
-// By the tree, with Ribbon filters or without, sized by a rate: predictions hold, and the
-// allocation wastes fewer reads in the same memory.
-TEST_F(ReadampTest, TakesEveryOptionOfOurPolicies) {
-  const json report = Measure(
-      "--synthetic 40000 --workloads absent --policies "
-      "'classic_bloom:10,{id=exactbloom;ribbon=false},exactbloom:10,{id=standard_bloom;fpr=0.02},"
-      "{id=exact_ribbon;fpr=0.002;hash_seed=5}'");
-  const json& policies = report.at("policies");
-  ASSERT_EQ(policies.size(), 5U);
-  std::vector<double> false_positives;
-  for (std::size_t i = 0; i < policies.size(); ++i) {
-    SCOPED_TRACE(policies.at(i).at("policy"));
-    const json& absent = Result(report, i, "absent");
-    ExpectExactRateInInterval(absent);
-    EXPECT_GT(policies.at(i).at("load_cpu_us_per_key"), 0.0);
-    EXPECT_GT(absent.at("cpu_us"), 0.0);
-    false_positives.push_back(absent.at("false_positives"));
-  }
-  for (const std::size_t allocated : {1, 2}) {
-    EXPECT_NEAR(policies.at(allocated).at("bits_per_key").get<double>(),
-                policies.at(0).at("bits_per_key").get<double>(), 0.55);
-  }
-  EXPECT_LT(false_positives[1], 0.5 * false_positives[0]);
-  EXPECT_LT(false_positives[2], 0.15 * false_positives[0]);
-  EXPECT_LE(Result(report, 3, "absent").at("exact_rate"), 0.02);
-  EXPECT_LE(Result(report, 4, "absent").at("exact_rate"), 0.002);
 }
 
 TEST_F(ReadampTest, ReadsKeysFromAFile) {

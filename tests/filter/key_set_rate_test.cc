@@ -9,15 +9,12 @@
 #include <fstream>
 #include <random>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
 #include "rate_sample.h"
 #include "sample_filters.h"
-#include "statistics.h"
 
 namespace exactbloom {
 namespace {
@@ -132,33 +129,6 @@ TEST(Rate, PValuesOfRealKeysAreUniform) {
     }
   }
   verdict.Expect(std::getenv("EXACTBLOOM_RATE_QUERIES") != nullptr);
-}
-
-TEST(RibbonRate, PValuesOfRealKeysAreUniform) {
-  std::mt19937_64 random(23);
-  std::vector<double> p_values;
-  for (const auto& [name, keys] : MakeKeySets()) {
-    const Keys present = EveryOther(keys, 0);
-    const Keys absent = EveryOther(keys, 1);
-    for (const double bits_per_key : {3.3, 5.0, 8.0, 10.6}) {
-      const std::uint64_t filters = kQueries / absent.size();
-      std::uint64_t passed = 0;
-      double expected = 0.0;
-      for (std::uint64_t i = 0; i < filters; ++i) {
-        RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({bits_per_key, random()});
-        for (const std::string_view key : present) builder.AddKey(key);
-        const FilterBlock block = builder.Finish();
-        const RibbonFilterView view(block.bytes());
-        for (const std::string_view key : present) ASSERT_TRUE(view.MayContain(key)) << name;
-        for (const std::string_view key : absent) passed += view.MayContain(key) ? 1 : 0;
-        expected += view.FalsePositiveRate() / static_cast<double>(filters);
-      }
-      const double lot = (static_cast<double>(random() >> 12) + 0.5) * 0x1p-52;
-      p_values.push_back(RandomisedPValue(passed, {filters * absent.size(), expected, 1.0}, lot));
-      EXPECT_NEAR(p_values.back(), 0.5, 0.5 - 1e-6) << name << " " << bits_per_key;
-    }
-  }
-  EXPECT_LT(AndersonDarling(p_values), kAndersonDarling9999);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// RocksDB's counters show the exact rate, which is below that of the built-in filter, also where
-// prefixes are keys of filters; and filters of levels and partitions have the announced sizes.
+// RocksDB's counters show the exact rate of a filter of keys and prefixes; and filters of levels
+// and partitions have the announced sizes.
 #include <gtest/gtest.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
@@ -33,27 +33,11 @@ constexpr std::uint64_t kKeys = 30000;
 constexpr std::uint64_t kAsked = kKeys - 1;
 constexpr double kBitsPerKey = 10;
 
-FilterCounts Measure(PolicyPointer policy) {
-  const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(std::move(policy)), directory.path("db"));
-  PutAndFlush(*db, kKeys);
-  return AskAbsent(*db, kAsked);
-}
-
 class RateInDatabase : public testing::TestWithParam<FilterKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
                          testing::Values(FilterKind::kClassic, FilterKind::kStandard),
                          [](const auto& test) { return NameOf(test.param); });
-
-TEST_P(RateInDatabase, IsExactAndBelowThatOfTheBuiltInFilter) {
-  const FilterCounts counts = Measure(NewPolicy(GetParam(), kBitsPerKey));
-  ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
-  ExpectExactRate(counts.FalsePositives(), kAsked, GetParam(),
-                  SizeAtBitsPerKey(GetParam(), kKeys, kBitsPerKey), kKeys);
-  const FilterCounts stock = Measure(PolicyPointer(rocksdb::NewBloomFilterPolicy(kBitsPerKey)));
-  EXPECT_LT(counts.FalsePositives(), stock.FalsePositives());
-}
 
 // Partitions are cut by the number of keys that fit at the rate, and none exceeds it.
 TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
