@@ -12,7 +12,7 @@ import json
 import os
 import pathlib
 import re
-import shlex
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -92,7 +92,19 @@ class AdviceTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout}")
         return result.stdout
 
-    def grow(self, benchmarks, bits=10):
+    grown = None  # a folder with the database of most tests, and its advice
+
+    def grow(self):
+        if AdviceTest.grown is None:
+            advice = self.grow_by("fillrandom")
+            folder = tempfile.TemporaryDirectory()
+            self.addClassCleanup(folder.cleanup)
+            AdviceTest.grown = shutil.copytree(self.folder / "DB", f"{folder.name}/DB"), advice
+            return advice
+        shutil.copytree(AdviceTest.grown[0], self.folder / "DB")
+        return AdviceTest.grown[1]
+
+    def grow_by(self, benchmarks, bits=10):
         self.run_command(f"db_bench --db=DB --num=60000 --value_size=20 --bloom_bits={bits} --write_buffer_size=400000 "
                          f"--target_file_size_base=1000000 --max_bytes_for_level_base=1500000 --benchmarks={benchmarks}")
         self.assertEqual(self.filters("DB"), {"bloom"})
@@ -126,24 +138,24 @@ class AdviceTest(unittest.TestCase):
         return "OPTIONS"
 
     def test_code(self):
-        advice = self.grow("fillrandom")
+        advice = self.grow()
         self.run_program(advice, advice.code + "if (!status.ok()) return 5;")
         self.assertLessEqual(self.filters("DB"), OURS)
 
     def test_preloading(self):
-        advice = self.grow("fillrandom")
+        advice = self.grow()
         line = advice.preload.replace("/usr/local/lib", str(package.parent.parent))
         self.assertIn("\nPROGRAM\n", line)
         self.run_command(line.replace("\nPROGRAM\n", "\ndb_bench --db=DB --use_existing_db --num=60000 --benchmarks=overwrite,compact"))
         self.assertLessEqual(self.filters("DB"), OURS)
 
     def test_options_of_a_program_that_registers_the_names(self):
-        advice = self.grow("fillrandom")
+        advice = self.grow()
         self.run_program(advice, "exactbloom::RegisterFilterPolicies();" + LOADS, self.options_file(advice))
         self.assertLessEqual(self.filters("DB"), OURS)
 
     def test_options_of_stock_programs(self):
-        advice = self.grow("fillrandom")
+        advice = self.grow()
         file = self.options_file(advice)
         self.run_command(f"db_bench --db=NEW --options_file={file} --num=60000 --benchmarks=fillrandom,flush")
         self.assertEqual(self.filters("NEW"), NONE)
@@ -156,7 +168,7 @@ class AdviceTest(unittest.TestCase):
 
     def test_rocksdbs_own_policy(self):
         # It is within 5% of the best at few bits per key, in one sorted run.
-        advice = self.grow("fillseq,compact", bits=2)
+        advice = self.grow_by("fillseq,compact", bits=2)
         self.assertIsNone(advice.preload)
         self.assertNotIn(CONDITION, advice.text)
         file = self.options_file(advice)
