@@ -167,7 +167,7 @@ TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
     }
     const Database db = Open(options, directory.path("db"));
     ExpectPresent(*db, kKeys + kLogged);
-    for (const TableFilter& table : ListTableFilters(*db)) {
+    for (const ListedFilter& table : ListTableFilters(*db)) {
       if (table.filter_keys != kLogged) continue;
       const FilterBlocks blocks = ReadFilterBlocks(*db, table.path).value();
       EXPECT_EQ(ribbon ? blocks.ribbon : blocks.bloom, 1U);
