@@ -125,16 +125,21 @@ def more_or_less(low, high):
 
 
 def first_page(small, large, costs_view):
-    """Gain and cost in one table: best and worst tree, a latency, and ratios to the costs with the Bloom filter."""
+    """Gain and cost in one table: best and worst tree, latencies, and ratios to the speed and the costs with the Bloom filter."""
     lines, worst = [], least_gain(by_policy(small, "absent"))
-    for title, view, key, measure in (
-            ("wasted reads in 1,000 lookups of absent keys, leveled", small, ("buffer 4 MiB, base 16 MiB", "absent"), "wasted_reads"),
-            (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon", small, (worst, "absent"), "wasted_reads"),
-            ("99th percentile of lookups of absent keys, us", large, ("leveled", "absent"), "p99"),
-            ("data blocks read in 1,000 lookups, half of the keys absent", large, ("leveled, half", "half"), "blocks")):
-        lines.append([title, *(rounded(median(by_policy(view)[key][policy], measure)) for policy in SHORT)])
+    speeds = {key: [median(rows[policy], "ops") / median(rows[BLOOM], "ops") for policy in SHORT] for key, rows in by_policy(large).items()
+              if "ops" in rows[BLOOM]["measures"]}
+    for title, tree in (("wasted reads in 1,000 lookups of absent keys, leveled", "buffer 4 MiB, base 16 MiB"),
+                        (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon", worst)):
+        lines.append([title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)])
+    lines.append(["lookups of absent keys, leveled, us: p50 / p99 / p99.9", *(" / ".join(
+        rounded(median(by_policy(large)["leveled", "absent"][policy], measure)) for measure in ("p50", "p99", "p99.9")) for policy in SHORT)])
+    least = [min(ratios) for ratios in zip(*speeds.values())]
+    lines.append([f"their number per second (the worst of {len(speeds)} workloads)", "1", *(
+        f"{ratio:.2f} ({worst_ratio:.2f})" for ratio, worst_ratio in list(zip(speeds["leveled", "absent"], least))[1:])])
     for title, name in (("processor time of flushes", "flush, us per key"), ("... of compactions", "compaction, us per key"),
-                        ("... of a whole load", "load, us per key"), ("... of a lookup in memory", "Get of an absent key in memory, us"),
+                        ("... of a whole load", "load, us per key"), ("... of Get in memory, absent keys", "Get of an absent key in memory, us"),
+                        ("... of MultiGet in memory, present keys", "MultiGet of 32 present keys, us per key"),
                         ("memory while a table of 20 million keys is built", "memory, MiB")):
         tree, workload, measure = COSTS[name]
         ribbon, ours = (by_policy(costs_view)[tree, workload][policy]["over"][BLOOM][measure] for policy in ("ribbonfilter, 10 bits", OURS))
