@@ -130,12 +130,12 @@ def first_page(small, large, costs_view):
     speeds = {key: [median(rows[policy], "ops") / median(rows[BLOOM], "ops") for policy in SHORT] for key, rows in by_policy(large).items()
               if "ops" in rows[BLOOM]["measures"]}
     for title, tree in (("wasted reads in 1,000 lookups of absent keys, leveled", "buffer 4 MiB, base 16 MiB"),
-                        (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon", worst)):
+                        (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon of all trees", worst)):
         lines.append([title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)])
-    lines.append(["lookups of absent keys, leveled, us: p50 / p99 / p99.9", *(" / ".join(
+    lines.append(["lookups of absent keys in a larger tree, us: p50 / p99 / p99.9", *(" / ".join(
         rounded(median(by_policy(large)["leveled", "absent"][policy], measure)) for measure in ("p50", "p99", "p99.9")) for policy in SHORT)])
     least = [min(ratios) for ratios in zip(*speeds.values())]
-    lines.append([f"their number per second (the worst of {len(speeds)} workloads)", "1", *(
+    lines.append([f"... per second (the worst of {len(speeds)} workloads of any kind)", "1", *(
         f"{ratio:.2f} ({worst_ratio:.2f})" for ratio, worst_ratio in list(zip(speeds["leveled", "absent"], least))[1:])])
     for title, name in (("processor time of flushes", "flush, us per key"), ("... of compactions", "compaction, us per key"),
                         ("... of a whole load", "load, us per key"), ("... of Get in memory, absent keys", "Get of an absent key in memory, us"),

@@ -84,7 +84,7 @@ class StockPrograms(Preloaded):
         self.assertGreater(self.run_db_bench("standard_bloom", "--bloom_bits=16"), 0.995 * LOOKUPS)
         self.assertEqual(self.policies(), ["standard_bloom:16"])
         self.assertRegex(self.log(), r"replaced until now: NewBloomFilterPolicy \d+\n"
-                                     r"column family \[default\] keeps its filter policy standard_bloom:16\n")
+                                     r"column family \[default\] has the filter policy standard_bloom:16\n")
         for policy, flags, wanted in (("standard_bloom:7", ["--bloom_bits=16"], "standard_bloom:7"),
                                       ("{id=standard_bloom;fpr=0.01}", ["--bloom_bits=16"], "{id=standard_bloom;fpr=0.01}"),
                                       ("exact_ribbon", ["--bloom_bits=16"], "exact_ribbon:16"),
@@ -247,7 +247,7 @@ class OpenedDatabases(Preloaded):
                          {"created compared", "written file", "compared file"})
         self.db = f"{self.directory}/created"
         for line in ("column family [one] had no filter policy, and gets exactbloom:10",
-                     "column family [own] keeps its filter policy OwnPolicy",
+                     "column family [own] has the filter policy OwnPolicy",
                      "column family [compared] gets no filter policy: to its comparator IgnoringCase different bytes may be",
                      "column family [two, three] had no filter policy, and gets",
                      "column family [plain] has no block-based tables, and gets no filter policy"):

@@ -317,8 +317,9 @@ TEST_F(AdviseCommand, BeginsWithTheWaysThatNeedLeastOfAProgram) {
         "\nOr by preloading, for all column families of a program that has a shared\n"
         "librocksdb.so:\n  EXACTBLOOM_POLICY=exactbloom:",
         "/exactbloom/libexactbloom_rocksdb.so \\\n  PROGRAM\n",
-        "\nOr in the OPTIONS file, only if the program loads this file and calls\n"
-        "RegisterFilterPolicies(): in any other program new tables get no filter. ",
+        "\nOr in the OPTIONS file, only if the program loads this file, and is preloaded\n"
+        "with ExactBloom or calls RegisterFilterPolicies(): in any other program new\n"
+        "tables get no filter. ",
         "  [DBOptions]\n    listeners=exactbloom_tree\n", "To rewrite all, in the program",
         "db->CompactRange(all, family, nullptr, nullptr);\n"}) {
     const std::size_t found = text.find(part, place);
