@@ -103,6 +103,7 @@ class DocumentsTest(unittest.TestCase):
 
     def test_figures_in_the_text_are_those_of_the_results(self):
         """Those outside the tables that scripts/figures writes."""
+        sys.dont_write_bytecode = True
         sys.path.append(str(ROOT / "scripts/figures"))
         from tables import more_or_less  # not above, since installed pages are without it
         flat = medians("report", "wasted_reads")
