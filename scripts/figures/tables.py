@@ -187,7 +187,8 @@ def report(view):
         table(["memory", "purpose", "`filter_policy=`", "bits per key", "wasted reads in 1,000 lookups", "of RocksDB's Bloom"],
               [[f"{memory}: {bits} bits per key", purpose, f"`{row['setting']}`", f"{median(row, 'bits_per_key'):.2f}", rounded(median(row)),
                 share_of(row, found["bloomfilter"][bits])] for bits, memory in ((6, "tight"), (10, "usual"), (16, "plenty")) for policy, purpose in (
-                    ("exactbloom", "data larger than memory"), ("exactbloom, ribbon=false", "cheap filter builds"), ("bloomfilter", "all data in memory"))
+                    ("exactbloom", "data larger than memory"), ("exactbloom, ribbon=false", "cheap filter builds"), ("ribbonfilter", "no library"),
+                    ("bloomfilter", "all data in memory"))
                for row in [found[policy][bits]]]), "",
         wrapped(f"- Bits per key at which filters waste as few reads as RocksDB's Bloom filter with 10 bits per key: recommended {needs['exactbloom']:.1f}, "
                 f"RocksDB's Ribbon {needs['ribbonfilter']:.1f}.", "  "),
