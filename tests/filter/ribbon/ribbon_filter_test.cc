@@ -238,6 +238,18 @@ TEST(RibbonFilter, AContradictionCountsThoughADuplicateFollows) {
   }
 }
 
+// The keys of a shard are binomially distributed, here by the normal approximation.
+TEST(RibbonFilter, HashesGiveNoShardMoreKeysThanAreSolved) {
+  for (const std::uint64_t keys : {20'000, 249'999, 250'000, 1'000'000, 100'000'000}) {
+    const auto shards = static_cast<double>(filter::ShapeOfKeys(keys).shards);
+    const double mean = static_cast<double>(keys) / shards;
+    const double deviation = std::sqrt(mean * (1.0 - 1.0 / shards));
+    const double most = static_cast<double>(filter::MostShardKeys(keys));
+    const double above = std::erfc((most + 0.5 - mean) / deviation / std::sqrt(2.0)) / 2.0;
+    EXPECT_LT(shards * above, 1e-9) << keys;
+  }
+}
+
 // So many that their shard cannot be solved.
 TEST(RibbonFilter, HashesOfOneShardPassAndTheExactRateSaysSo) {
   std::vector<std::uint64_t> hashes = RandomHashes(600000, 2);
