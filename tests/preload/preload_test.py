@@ -192,6 +192,11 @@ class PlainProgram(Preloaded):
                 self.run_plain("{id=classic_bloom;hash_seed=1} replace-only", "options", text)
                 self.assertEqual(self.policies(), ["{id=classic_bloom;bits_per_key=7.5;hash_seed=1}"])
                 self.assertIn("replaced until now: option strings 1", self.log())
+        # So many bits as RocksDB makes of them.
+        for bits, taken in (("0.4", "0"), ("0.5", "1"), ("101", "100")):
+            with self.subTest(bits):
+                self.run_plain("standard_bloom replace-only", "options", f"block_based_table_factory={{filter_policy=bloomfilter:{bits}}}")
+                self.assertEqual(self.policies(), [f"standard_bloom:{taken}"])
         # In a locale with a decimal comma, as a C library of any language has it.
         os.mkdir(f"{self.directory}/comma")
         pathlib.Path(self.directory, "comma", "LC_NUMERIC").write_bytes(COMMA_LOCALE)
