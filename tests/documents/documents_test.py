@@ -109,7 +109,7 @@ class DocumentsTest(unittest.TestCase):
         flat = medians("report", "wasted_reads")
         classic = f"{100 * (1 - flat['settled, 10 bits', 'classic_bloom'] / flat['settled, 10 bits', 'bloomfilter']):.0f}%"
         readamp = [policy["workloads"]["absent"]["wasted_reads"] for policy in read_result("readamp")["policies"] if policy["filter_bytes"]]
-        samples = [row for row in read_result("reliability")["rows"] if row["name"].startswith("Rate.")]  # of Bloom filters
+        samples = read_result("reliability")["rows"]
         asked, wrong, expected_wrong = (sum(sample[name] for sample in samples) for name in ("present", "false_positives", "expected"))
         wasted = {key: round(reads, 1) for key, reads in medians("experiments", "wasted_reads").items()}
         tell_apart = []  # the lookups, to three digits, and wasted reads in 1,000 of both policies
