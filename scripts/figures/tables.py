@@ -9,6 +9,8 @@ SHORT = {BLOOM: "Bloom", RIBBON: "Ribbon", OURS: "ExactBloom"}
 COSTS = {"flush, us per key": ("flush", "load", "jobs_us"), "compaction, us per key": ("compaction", "compact", "jobs_us"),
          "load, us per key": ("load", "load", "process_us"), "its flushes and compactions, us per key": ("load", "load", "jobs_us"),
          "bits per key after it": ("load", "load", "bits_per_key"), "wasted reads in 1,000 lookups after it": ("load", "load", "predicted"),
+         "load while 40 MB/s may be flushed and compacted, elapsed, us per key": ("load, 40 MB/s", "load", "write_us"),
+         "of it stalled, us per key": ("load, 40 MB/s", "load", "stall_us"),
          "Get of an absent key in memory, us": ("six runs", "absent", "process_us"), "Get of a present key in memory, us": ("six runs", "present", "process_us"),
          "MultiGet of 32 present keys, us per key": ("six runs", "batch", "process_us"), "memory, MiB": ("memory", "load", "memory_mib")}
 
