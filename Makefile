@@ -28,8 +28,9 @@ test: build
 # The libraries and the tool to /usr/local, or PREFIX; nothing else is built.
 PREFIX ?= /usr/local
 install: configure
+	cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))"
 	cmake --build --preset release --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
-	cmake --install build --prefix $(PREFIX)
+	cmake --install build
 
 # The programs of docs/getting-started.md in every language that this Debian has.
 languages: configure

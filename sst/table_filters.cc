@@ -132,7 +132,6 @@ const char* NameOf(FilterFamily family) {
 Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,
                        TableFilter* filter, const std::function<void(Slice)>& visit) {
   *filter = TableFilter();
-  filter->path = path;
   std::unique_ptr<TableFile> file;
   filter->status = TableFile::Open(file_system, path, &file);
   if (filter->status.ok()) filter->status = ReadFilter(*file, visit, filter);

@@ -41,13 +41,9 @@ inline bool IsOurs(FilterFamily family) {
 // Returns "exactbloom", "exact_ribbon", "bloom", "ribbon" and so on, for reports.
 const char* NameOf(FilterFamily family);
 
-// The filter of one table.
+// What a table file says of itself and its filter.
 struct TableFilter {
-  // The table. Its reader does not set level and number, which the file does not store.
-  std::string path;
   std::string column_family;
-  int level = -1;
-  std::uint64_t number = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;  // all versions of all keys, and range deletions
 

@@ -31,6 +31,13 @@ def by_db_bench(benchmark, printed, finds):
     return counts
 
 
+def by_load(printed):
+    """Seconds that writing took, and those of them in which RocksDB let writes wait; known with --statistics."""
+    written = re.search(r"^fill\w+ +:.* ([0-9.]+) seconds", printed, re.MULTILINE)
+    stalled = re.search(r"^rocksdb\.stall\.micros COUNT : (\d+)", printed, re.MULTILINE)
+    return {"write_seconds": float(written[1]), "stall_seconds": int(stalled[1]) / 1e6} if written and stalled else {}
+
+
 def by_log(text):
     """Processor time of the flushes and compactions of a process."""
     micros = [int(flush or compaction) for flush, compaction in re.findall(JOBS, text)]

@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 
-from counts import by_db_bench, by_inspect, by_log, by_readamp
+from counts import by_db_bench, by_inspect, by_load, by_log, by_readamp
 from plan import LOAD, put_in
 from support import command_output
 from summary import is_decided, rows_of
@@ -96,7 +96,7 @@ class Measurement:
         printed, seconds, memory = self.programs.db_bench.run_policy(setting, path, benchmarks, [*tree.flags, *flags, *more.split()],
                                                                      tree.options, tree.table, tree.database)
         log = path / "LOG"
-        counts = {"seconds": seconds, "memory_mib": memory} | (by_log(log.read_text(errors="replace")) if log.exists() else {})
+        counts = {"seconds": seconds, "memory_mib": memory} | by_load(printed) | (by_log(log.read_text(errors="replace")) if log.exists() else {})
         return counts if finds is None else counts | by_db_bench(benchmarks.split(",")[-1], printed, finds)
 
     def run_readamp(self, tree, repetition):

@@ -47,8 +47,8 @@ struct ExactBloomOptions {
   // Without memory_budget: the size is what another policy or SetMemoryBudget() says.
   std::string budget;
   // Whether tables get Ribbon filters (ribbon_filter.h), and Bloom filters only where they have so
-  // few keys that these have the lower rate. Else all get Bloom filters, which take a third less
-  // time to build, and seven times the wasted reads at 10 bits per key.
+  // few keys that these have the lower rate. Else all get Bloom filters, which take half the time
+  // to build, and seven times the wasted reads at 10 bits per key.
   bool ribbon = true;
   // Salt of the key hash. Each filter stores its own, so it may be changed at any time.
   std::uint64_t hash_seed = 0;

@@ -70,9 +70,13 @@ void AddBudget(const Budget& budget, const Share& share, Database& database, Log
 // "8,994".
 std::string WithCommas(double whole) {
   constexpr std::size_t kGroup = 3;
-  std::string digits = Log::Format("%.0f", whole);
-  for (std::size_t i = digits.size(); i > kGroup; i -= kGroup) digits.insert(i - kGroup, ",");
-  return digits;
+  const std::string digits = Log::Format("%.0f", whole);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % kGroup == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 // "6 runs of 8,994 keys: 12.2 bits, Ribbon".

@@ -32,7 +32,7 @@ void FillFamily(const std::string& name, rocksdb::ColumnFamilyOptions* options, 
   const bool is_read_only =
       present != nullptr && std::strcmp(present->Name(), kReadOnlyPolicy) == 0;
   if (present != nullptr && !is_read_only) {
-    return note("keeps its filter policy " + present->ToString({}));
+    return note("has the filter policy " + present->ToString({}));
   }
   if (!Config().adds && !is_read_only) return note("has no filter policy, and gets none");
   if (options->comparator->CanKeysWithDifferentByteContentsBeEqual()) {

@@ -10,8 +10,8 @@ COLORS = dict(zip(SHORT, (BLOOM, RIBBON, OURS)))
 STYLES = {"bloomfilter": ("RocksDB Bloom", BLOOM, "-"), "ribbonfilter": ("RocksDB Ribbon", RIBBON, "-"), "classic_bloom": ("classic_bloom", PURPLE, ":"),
           "exactbloom, ribbon=false": ("ExactBloom,\nribbon=false", GREEN, "--"), "exactbloom": ("ExactBloom", OURS, "-")}
 # Trees of the first page, to which comes that of all trees in which ExactBloom gains the least over RocksDB's Ribbon filter.
-FIRST_PAGE = {"buffer 4 MiB, base 16 MiB": "leveled", "buffer 4 MiB, universal": "universal", "default options": "default options",
-              "default options, compacted": "one sorted run"}
+FIRST_PAGE = {"buffer 4 MiB, base 16 MiB": "leveled, write buffers of 4 MiB", "buffer 4 MiB, universal": "universal",
+              "default options": "leveled, default options", "default options, compacted": "one sorted run"}
 matplotlib.use("svg")
 # The same data give the same file, and text stays text.
 matplotlib.rcParams.update({
@@ -158,7 +158,7 @@ def draw_first_page(view, output):
     reads = {tree: [median(rows[policy]) for policy in SHORT] for (tree, _), rows in by_policy(view).items() if SHORT.keys() <= rows.keys()}
     worst = least_gain(by_policy(view, "absent"))
     tree, _, families = worst.partition("; ")
-    shown = FIRST_PAGE | {worst: f"{FIRST_PAGE.get(tree, tree)}, {families.replace('families', 'column families')}: the least gain over Ribbon"}
+    shown = FIRST_PAGE | {worst: f"{FIRST_PAGE.get(tree, tree)}, {families.replace('families', 'column families')}: the least gain"}
 
     @picture(output / "first_page.svg", "wasted disk reads in 1,000 lookups of absent keys, about 10 bits per key", height=4.8, xticks=(), yticks=())
     def _(plot):

@@ -9,6 +9,8 @@ SHORT = {BLOOM: "Bloom", RIBBON: "Ribbon", OURS: "ExactBloom"}
 COSTS = {"flush, us per key": ("flush", "load", "jobs_us"), "compaction, us per key": ("compaction", "compact", "jobs_us"),
          "load, us per key": ("load", "load", "process_us"), "its flushes and compactions, us per key": ("load", "load", "jobs_us"),
          "bits per key after it": ("load", "load", "bits_per_key"), "wasted reads in 1,000 lookups after it": ("load", "load", "predicted"),
+         "load while 40 MB/s may be flushed and compacted, elapsed, us per key": ("load, 40 MB/s", "load", "write_us"),
+         "of it stalled, us per key": ("load, 40 MB/s", "load", "stall_us"),
          "Get of an absent key in memory, us": ("six runs", "absent", "process_us"), "Get of a present key in memory, us": ("six runs", "present", "process_us"),
          "MultiGet of 32 present keys, us per key": ("six runs", "batch", "process_us"), "memory, MiB": ("memory", "load", "memory_mib")}
 
@@ -125,16 +127,21 @@ def more_or_less(low, high):
 
 
 def first_page(small, large, costs_view):
-    """Gain and cost in one table: best and worst tree, a latency, and ratios to the costs with the Bloom filter."""
+    """Gain and cost in one table: best and worst tree, latencies, and ratios to the speed and the costs with the Bloom filter."""
     lines, worst = [], least_gain(by_policy(small, "absent"))
-    for title, view, key, measure in (
-            ("wasted reads in 1,000 lookups of absent keys, leveled", small, ("buffer 4 MiB, base 16 MiB", "absent"), "wasted_reads"),
-            (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon", small, (worst, "absent"), "wasted_reads"),
-            ("99th percentile of lookups of absent keys, us", large, ("leveled", "absent"), "p99"),
-            ("data blocks read in 1,000 lookups, half of the keys absent", large, ("leveled, half", "half"), "blocks")):
-        lines.append([title, *(rounded(median(by_policy(view)[key][policy], measure)) for policy in SHORT)])
+    speeds = {key: [median(rows[policy], "ops") / median(rows[BLOOM], "ops") for policy in SHORT] for key, rows in by_policy(large).items()
+              if "ops" in rows[BLOOM]["measures"]}
+    for title, tree in (("wasted reads in 1,000 lookups of absent keys, leveled", "buffer 4 MiB, base 16 MiB"),
+                        (f"the same, {worst.partition('; ')[2].replace('families', 'column families')}: the least gain over Ribbon of all trees", worst)):
+        lines.append([title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)])
+    lines.append(["lookups of absent keys in a larger tree, us: p50 / p99 / p99.9", *(" / ".join(
+        rounded(median(by_policy(large)["leveled", "absent"][policy], measure)) for measure in ("p50", "p99", "p99.9")) for policy in SHORT)])
+    least = [min(ratios) for ratios in zip(*speeds.values())]
+    lines.append([f"... per second (the worst of {len(speeds)} workloads of any kind)", "1", *(
+        f"{ratio:.2f} ({worst_ratio:.2f})" for ratio, worst_ratio in list(zip(speeds["leveled", "absent"], least))[1:])])
     for title, name in (("processor time of flushes", "flush, us per key"), ("... of compactions", "compaction, us per key"),
-                        ("... of a whole load", "load, us per key"), ("... of a lookup in memory", "Get of an absent key in memory, us"),
+                        ("... of a whole load", "load, us per key"), ("... of Get in memory, absent keys", "Get of an absent key in memory, us"),
+                        ("... of MultiGet in memory, present keys", "MultiGet of 32 present keys, us per key"),
                         ("memory while a table of 20 million keys is built", "memory, MiB")):
         tree, workload, measure = COSTS[name]
         ribbon, ours = (by_policy(costs_view)[tree, workload][policy]["over"][BLOOM][measure] for policy in ("ribbonfilter, 10 bits", OURS))
@@ -182,7 +189,8 @@ def report(view):
         table(["memory", "purpose", "`filter_policy=`", "bits per key", "wasted reads in 1,000 lookups", "of RocksDB's Bloom"],
               [[f"{memory}: {bits} bits per key", purpose, f"`{row['setting']}`", f"{median(row, 'bits_per_key'):.2f}", rounded(median(row)),
                 share_of(row, found["bloomfilter"][bits])] for bits, memory in ((6, "tight"), (10, "usual"), (16, "plenty")) for policy, purpose in (
-                    ("exactbloom", "data larger than memory"), ("exactbloom, ribbon=false", "cheap filter builds"), ("bloomfilter", "all data in memory"))
+                    ("exactbloom", "data larger than memory"), ("exactbloom, ribbon=false", "cheap filter builds"), ("ribbonfilter", "no library"),
+                    ("bloomfilter", "all data in memory"))
                for row in [found[policy][bits]]]), "",
         wrapped(f"- Bits per key at which filters waste as few reads as RocksDB's Bloom filter with 10 bits per key: recommended {needs['exactbloom']:.1f}, "
                 f"RocksDB's Ribbon {needs['ribbonfilter']:.1f}.", "  "),

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -102,6 +103,9 @@ class DocumentsTest(unittest.TestCase):
 
     def test_figures_in_the_text_are_those_of_the_results(self):
         """Those outside the tables that scripts/figures writes."""
+        sys.dont_write_bytecode = True
+        sys.path.append(str(ROOT / "scripts/figures"))
+        from tables import more_or_less  # not above, since installed pages are without it
         flat = medians("report", "wasted_reads")
         classic = f"{100 * (1 - flat['settled, 10 bits', 'classic_bloom'] / flat['settled, 10 bits', 'bloomfilter']):.0f}%"
         readamp = [policy["workloads"]["absent"]["wasted_reads"] for policy in read_result("readamp")["policies"] if policy["filter_bytes"]]
@@ -121,6 +125,19 @@ class DocumentsTest(unittest.TestCase):
             return [found[tree, "bloomfilter, equal bytes"] / ours for (tree, policy), ours in found.items() if policy == "exactbloom"]
 
         fewer, more_bits = peer_over_ours("wasted_of_asked"), [100 * (ratio - 1) for ratio in peer_over_ours("bits_per_key")]
+        filters, reads = medians("experiments", "filter_bytes"), medians("experiments", "wasted_reads")
+        of_bloom = [filters[tree, "bloomfilter:10"] / ours for (tree, policy), ours in filters.items() if policy == "exactbloom:10"]
+        ribbon_over_ours = [reads[tree, "ribbonfilter, equal bytes"] / ours for (tree, policy), ours in reads.items()
+                            if policy == "exactbloom:10" and "half" not in tree]
+
+        def cost(tree, workload, policy, measure):
+            """The ratio to the cost with RocksDB's Bloom filter, and the ends of its interval."""
+            [row] = [row for row in read_result("costs")["rows"] if (row["tree"], row["workload"], row["policy"]) == (tree, workload, policy)]
+            return [row["over"]["bloomfilter:10"][measure][name] for name in ("ratio", "low", "high")]
+
+        work = (("flush", "load", "jobs_us"), ("compaction", "compact", "jobs_us"), ("load", "load", "process_us"), ("six runs", "absent", "process_us"))
+        flush, compaction, load, get = (cost(tree, workload, "exactbloom:10", measure) for tree, workload, measure in work)
+        ribbon = [cost(tree, workload, "ribbonfilter, 10 bits", measure)[0] for tree, workload, measure in work]
         expected = {
             "README.md": [f"{asked:,} present keys, none denied; {wrong:,} false positives, {expected_wrong:,.0f} expected"],
             "docs/configuration.md": [
@@ -132,6 +149,16 @@ class DocumentsTest(unittest.TestCase):
                 "compacted {} ({} and {})".format(*tell_apart[1]),
                 "{} tell `ribbonfilter` of equal bytes ({}) from `exactbloom:10` ({}) with write buffers of 4 MiB".format(*tell_apart[2]),
                 "and {} with default options ({} and {})".format(*tell_apart[3])],
+            "docs/benchmarks.md": [
+                f"a flush takes {flush[0]:.2f} times its processor time ({flush[1]:.2f} to {flush[2]:.2f}), a compaction {compaction[1]:.2f} to "
+                f"{compaction[2]:.2f}, a load {load[1]:.2f} to {load[2]:.2f}, a Get of an absent key in memory {get[0]:.2f} (RocksDB's Ribbon "
+                "filter: {:.2f}, {:.2f}, {:.2f} and {:.2f})".format(*ribbon),
+                f"`bloomfilter:10` takes {min(of_bloom):.2f} to {max(of_bloom):.2f} times these"],
+            "docs/questions.md": [
+                f"wastes [{min(ribbon_over_ours):.1f} to {max(ribbon_over_ours):.1f} times fewer reads]",
+                f"instead of [{100 * (ribbon[0] - 1):.0f}% and {100 * (ribbon[1] - 1):.0f}% more]",
+                f"Loads took [{more_or_less(*load[1:])}]",
+                f"took [{more_or_less(*cost('memory', 'load', 'exactbloom:10', 'memory_mib')[1:])}]"],
             "CHANGELOG.md": [f"**{classic} fewer** than RocksDB's Bloom filter",
                              f"**{readamp[0] / min(readamp):.0f} times fewer wasted reads** than RocksDB's Bloom filter, and "
                              f"{readamp[1] / min(readamp):.1f} times fewer than its Ribbon filter"]}

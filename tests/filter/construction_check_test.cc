@@ -100,11 +100,13 @@ TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
 
   ConstructionCheck check;
   HashStore hashes(Consumed::kKept);
-  for (const std::uint64_t key : {std::uint64_t{3}, absent, std::uint64_t{5}}) {
-    const std::uint64_t hash = HashKey(NumberKey(key).text(), 0);
+  // The missing one lies in the first of two chunks.
+  for (std::uint64_t key = 0; key < HashStore::kFewestChunkHashes + 5; ++key) {
+    const std::uint64_t hash = HashKey(NumberKey(key == 3 ? absent : key).text(), 0);
     hashes.Append(hash);
     check.Note(hash);
   }
+  ASSERT_EQ(hashes.ChunkCount(), 2U);
   check.Keep(hashes, block.bytes());
   EXPECT_TRUE(hashes.empty());
   EXPECT_EQ(check.CheckBlock(block.bytes()), ConstructionFault::kMissingKey);

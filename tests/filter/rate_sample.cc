@@ -142,7 +142,8 @@ void SampleVerdict::Expect(bool print) const {
   EXPECT_GT(if_lower, kAndersonDarling9999);
   if (!print) return;
   // A row of docs/figures/measured/reliability.json.
-  std::cout << "{\"name\": \"" << testing::UnitTest::GetInstance()->current_test_info()->name()
+  const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
+  std::cout << "{\"name\": \"" << test.test_suite_name() << '.' << test.name()
             << "\", \"samples\": " << scored_.size() << ", \"present\": " << found
             << ", \"absent\": " << queries << ", \"false_positives\": " << false_positives
             << ", \"expected\": " << expected << ", \"anderson_darling\": " << statistic << "}\n"

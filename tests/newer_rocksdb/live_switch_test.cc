@@ -43,10 +43,10 @@ rocksdb::Status SetPolicy(rocksdb::DB& db, ColumnFamilyHandle* family, const std
   return db.SetOptions(family, {{"block_based_table_factory", "{filter_policy=" + policy + ";}"}});
 }
 
-TableFilter NewestTable(rocksdb::DB& db) {
-  const std::vector<TableFilter> tables = ListTableFilters(db);
-  TableFilter newest;
-  for (const TableFilter& table : tables) {
+ListedFilter NewestTable(rocksdb::DB& db) {
+  const std::vector<ListedFilter> tables = ListTableFilters(db);
+  ListedFilter newest;
+  for (const ListedFilter& table : tables) {
     const bool is_default = table.column_family == rocksdb::kDefaultColumnFamilyName;
     if (is_default && table.number > newest.number) newest = table;
   }
@@ -84,7 +84,7 @@ class LiveSwitch : public testing::Test {
     const std::uint64_t first = written_;
     PutAndFlush(*db_, kKeysOfTable, "value", first);
     written_ += kKeysOfTable;
-    const TableFilter table = NewestTable(*db_);
+    const ListedFilter table = NewestTable(*db_);
     EXPECT_EQ(table.family, step.family) << table.reason;
     EXPECT_EQ(table.policy, step.name);
     EXPECT_EQ(table.hash_seed, step.hash_seed);
@@ -214,7 +214,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
       for (ColumnFamilyHandle* family : families) EXPECT_TRUE(ForceCompaction(*db_, family).ok());
       traffic.AwaitMore();
       // This family gets no new tables meanwhile.
-      for (const TableFilter& table : ListTableFilters(*db_)) {
+      for (const ListedFilter& table : ListTableFilters(*db_)) {
         if (table.column_family == rocksdb::kDefaultColumnFamilyName) {
           EXPECT_EQ(table.family, step.family) << table.reason;
         }
@@ -230,7 +230,7 @@ TEST_F(LiveSwitch, UnderReadsAndWritesLosesNoKey) {
 
   // A flush that began before the last switch may have written a table after the compaction.
   for (ColumnFamilyHandle* family : families) EXPECT_TRUE(ForceCompaction(*db_, family).ok());
-  for (const TableFilter& table : ListTableFilters(*db_)) {
+  for (const ListedFilter& table : ListTableFilters(*db_)) {
     EXPECT_EQ(table.family, steps.back().family) << table.reason;
   }
   ExpectNothingLost();

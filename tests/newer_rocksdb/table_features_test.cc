@@ -110,15 +110,15 @@ INSTANTIATE_TEST_SUITE_P(Features, TableFeature, testing::ValuesIn(Cases()), [](
 });
 
 // As a reader of files, not of the database.
-tool::TableVerification Verify(const TableFilter& table) {
+tool::TableVerification Verify(const ListedFilter& table) {
   return tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, {kKeys, 1});
 }
 
 // Expects one table with a filter of all keys, in which a reader of files finds every key.
 void ExpectReadable(rocksdb::DB& db, std::uint64_t filter_keys, bool partitioned) {
-  const std::vector<TableFilter> tables = ListTableFilters(db);
+  const std::vector<ListedFilter> tables = ListTableFilters(db);
   ASSERT_EQ(tables.size(), 1U);
-  const TableFilter& table = tables[0];
+  const ListedFilter& table = tables[0];
   EXPECT_TRUE(table.status.ok()) << table.status.ToString();
   EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.reason;
   EXPECT_EQ(table.partitioned, partitioned);
@@ -230,7 +230,7 @@ TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
     if (kept) ExpectAtTime(*db, time);
   }
   if (kept || (Version{9, 0}).IsHere()) return ExpectReadable(*db, kKeys, partitioned);
-  const TableFilter table = ListTableFilters(*db).at(0);
+  const ListedFilter table = ListTableFilters(*db).at(0);
   EXPECT_EQ(table.keys, table.filter_keys);
   const tool::TableVerification verified = Verify(table);
   EXPECT_EQ(verified.false_negatives, 0U);
@@ -287,7 +287,7 @@ TEST(CustomCompressionManager, FiltersHoldAndTheToolSaysWhatItLacks) {
   PutAndFlush(*db, kKeys);
   ExpectPresent(*db, kKeys);
   ExpectFiltering(AskAbsent(*db, kKeys - 1), kKeys - 1);
-  const TableFilter table = ListTableFilters(*db).at(0);
+  const ListedFilter table = ListTableFilters(*db).at(0);
   EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.status.ToString();
   EXPECT_EQ(table.keys, kKeys);
   const tool::TableVerification verified = Verify(table);

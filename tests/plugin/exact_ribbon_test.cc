@@ -29,7 +29,7 @@ PolicyPointer PolicyOfText(const std::string& text) {
 
 // Of the only table.
 FilterBlocks BlocksOf(rocksdb::DB& db) {
-  const std::vector<TableFilter> tables = ListTableFilters(db);
+  const std::vector<ListedFilter> tables = ListTableFilters(db);
   EXPECT_EQ(tables.size(), 1U);
   return tables.empty() ? FilterBlocks() : ReadFilterBlocks(db, tables[0].path).value();
 }
@@ -122,7 +122,7 @@ TEST_P(ExactRibbon, SurvivesAnOptionsFile) {
     EXPECT_EQ(PolicyOf(loaded)->ToString(semicolons), text);
     const Database again = Open(loaded, path);
     ExpectPresent(*again, kKeys);
-    const TableFilter table = ListTableFilters(*again).at(0);
+    const ListedFilter table = ListTableFilters(*again).at(0);
     EXPECT_EQ(table.policy, "exact_ribbon");
     const FilterBlocks blocks = ReadFilterBlocks(*again, table.path).value();
     EXPECT_GT(blocks.ribbon, 0U);
@@ -156,7 +156,7 @@ TEST_P(ExactRibbon, OfLogRecoveryWithAHundredKeysIsAClassicFilter) {
     // A filter of so few keys has a rate of its own, with a deviation of a tenth.
     constexpr std::uint64_t kAsked = 100'000;
     std::uint64_t passed = 0;
-    TableFilter table = ListTableFilters(*db).at(0);
+    ListedFilter table = ListTableFilters(*db).at(0);
     const PolicyPointer reads = PolicyOfText(policy);
     ASSERT_TRUE(ReadTableFilter(*db->GetFileSystem(), std::string(table.path), &table,
                                 [&](rocksdb::Slice block) {

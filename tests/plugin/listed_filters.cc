@@ -11,14 +11,14 @@
 
 namespace exactbloom {
 
-std::vector<TableFilter> ListTableFilters(rocksdb::DB& db) {
-  std::vector<TableFilter> filters;
+std::vector<ListedFilter> ListTableFilters(rocksdb::DB& db) {
+  std::vector<ListedFilter> filters;
   std::vector<rocksdb::LiveFileMetaData> tables;
   db.GetLiveFilesMetaData(&tables);
   for (const rocksdb::LiveFileMetaData& table : tables) {
-    TableFilter filter;
-    const rocksdb::Status status = ReadTableFilter(
-        *db.GetFileSystem(), table.directory + "/" + table.relative_filename, &filter);
+    ListedFilter filter;
+    filter.path = table.directory + "/" + table.relative_filename;
+    const rocksdb::Status status = ReadTableFilter(*db.GetFileSystem(), filter.path, &filter);
     if (status.IsPathNotFound()) continue;
     filter.column_family = table.column_family_name;
     filter.level = table.level;

@@ -12,10 +12,16 @@
 
 namespace exactbloom {
 
+struct ListedFilter : TableFilter {
+  std::string path;
+  int level = 0;
+  std::uint64_t number = 0;
+};
+
 // Reads the filters of all tables of the open column families, in the order of
-// GetLiveFilesMetaData, with their levels and numbers. Leaves out tables that a compaction deletes
-// before they are read; the `status` of a table that cannot be read has the reason.
-std::vector<TableFilter> ListTableFilters(rocksdb::DB& db);
+// GetLiveFilesMetaData. Leaves out tables that a compaction deletes before they are read; the
+// `status` of a table that cannot be read has the reason.
+std::vector<ListedFilter> ListTableFilters(rocksdb::DB& db);
 
 // What ExactBloom's blocks of a table's filter say.
 struct FilterBlocks {

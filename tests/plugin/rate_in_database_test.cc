@@ -194,9 +194,9 @@ TEST(LevelSizes, AreThoseOfTheOptions) {
       MoveDown(*db, static_cast<int>(run) + 1);
     }
     ExpectPresent(*db, first);
-    const std::vector<TableFilter> tables = ListTableFilters(*db);
+    const std::vector<ListedFilter> tables = ListTableFilters(*db);
     ASSERT_EQ(tables.size(), kKeysOfRun.size());
-    for (const TableFilter& table : tables) {
+    for (const ListedFilter& table : tables) {
       const auto level = static_cast<std::size_t>(table.level);
       ASSERT_EQ(table.keys, kKeysOfRun.at(level - 1));
       const FilterSize size = options.fpr != 0.0

@@ -172,7 +172,7 @@ class Transitions : public testing::TestWithParam<Transition> {
   void ExpectAllTablesOf(const Setting& setting) {
     double bytes = 0.0;
     double keys = 0.0;
-    for (const TableFilter& table : ListTableFilters(*db_)) {
+    for (const ListedFilter& table : ListTableFilters(*db_)) {
       EXPECT_TRUE(table.status.ok()) << table.status.ToString();
       EXPECT_EQ(table.policy, setting.Name()) << table.path;
       EXPECT_EQ(setting.families.count(table.family), 1U)
@@ -186,7 +186,7 @@ class Transitions : public testing::TestWithParam<Transition> {
   // The tables of each level below level 0, by column family, with their entries.
   std::map<std::pair<std::string, int>, std::uint64_t> LowerLevels() {
     std::map<std::pair<std::string, int>, std::uint64_t> entries;
-    for (const TableFilter& table : ListTableFilters(*db_)) {
+    for (const ListedFilter& table : ListTableFilters(*db_)) {
       if (table.level > 0) entries[{table.column_family, table.level}] += table.entries;
     }
     return entries;
@@ -217,7 +217,7 @@ class Transitions : public testing::TestWithParam<Transition> {
     constexpr auto kLongestWait = std::chrono::minutes(2);
     const char* const option = "periodic_compaction_seconds";
     std::uint64_t newest_before = 0;
-    for (const TableFilter& table : ListTableFilters(*db_))
+    for (const ListedFilter& table : ListTableFilters(*db_))
       newest_before = std::max(newest_before, table.number);
     env_.SetForward(kDay);
     std::vector<std::string> before;
@@ -228,9 +228,9 @@ class Transitions : public testing::TestWithParam<Transition> {
     }
     const auto begin = std::chrono::steady_clock::now();
     const auto some_are_old = [&] {
-      const std::vector<TableFilter> tables = ListTableFilters(*db_);
+      const std::vector<ListedFilter> tables = ListTableFilters(*db_);
       return std::any_of(tables.begin(), tables.end(),
-                         [&](const TableFilter& table) { return table.number <= newest_before; });
+                         [&](const ListedFilter& table) { return table.number <= newest_before; });
     };
     while (some_are_old()) {
       ASSERT_LT(std::chrono::steady_clock::now(), begin + kLongestWait);
@@ -315,7 +315,7 @@ TEST(HashSeed, ChangingItLosesNoKeyAndAllTablesFilter) {
     ExpectFiltering(AskAbsent(*db, first - 1), first - 2 * seeds.size());
     std::set<std::uint64_t> bloom_seeds;
     std::set<std::uint64_t> ribbon_seeds;
-    for (const TableFilter& table : ListTableFilters(*db)) {
+    for (const ListedFilter& table : ListTableFilters(*db)) {
       const std::optional<FilterBlocks> blocks = ReadFilterBlocks(*db, table.path);
       ASSERT_TRUE(blocks.has_value());
       (blocks->ribbon == 0 ? bloom_seeds : ribbon_seeds).insert(blocks->hash_seed);

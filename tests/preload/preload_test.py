@@ -84,7 +84,7 @@ class StockPrograms(Preloaded):
         self.assertGreater(self.run_db_bench("standard_bloom", "--bloom_bits=16"), 0.995 * LOOKUPS)
         self.assertEqual(self.policies(), ["standard_bloom:16"])
         self.assertRegex(self.log(), r"replaced until now: NewBloomFilterPolicy \d+\n"
-                                     r"column family \[default\] keeps its filter policy standard_bloom:16\n")
+                                     r"column family \[default\] has the filter policy standard_bloom:16\n")
         for policy, flags, wanted in (("standard_bloom:7", ["--bloom_bits=16"], "standard_bloom:7"),
                                       ("{id=standard_bloom;fpr=0.01}", ["--bloom_bits=16"], "{id=standard_bloom;fpr=0.01}"),
                                       ("exact_ribbon", ["--bloom_bits=16"], "exact_ribbon:16"),
@@ -192,6 +192,11 @@ class PlainProgram(Preloaded):
                 self.run_plain("{id=classic_bloom;hash_seed=1} replace-only", "options", text)
                 self.assertEqual(self.policies(), ["{id=classic_bloom;bits_per_key=7.5;hash_seed=1}"])
                 self.assertIn("replaced until now: option strings 1", self.log())
+        # So many bits as RocksDB makes of them.
+        for bits, taken in (("0.4", "0"), ("0.5", "1"), ("101", "100")):
+            with self.subTest(bits):
+                self.run_plain("standard_bloom replace-only", "options", f"block_based_table_factory={{filter_policy=bloomfilter:{bits}}}")
+                self.assertEqual(self.policies(), [f"standard_bloom:{taken}"])
         # In a locale with a decimal comma, as a C library of any language has it.
         os.mkdir(f"{self.directory}/comma")
         pathlib.Path(self.directory, "comma", "LC_NUMERIC").write_bytes(COMMA_LOCALE)
@@ -247,7 +252,7 @@ class OpenedDatabases(Preloaded):
                          {"created compared", "written file", "compared file"})
         self.db = f"{self.directory}/created"
         for line in ("column family [one] had no filter policy, and gets exactbloom:10",
-                     "column family [own] keeps its filter policy OwnPolicy",
+                     "column family [own] has the filter policy OwnPolicy",
                      "column family [compared] gets no filter policy: to its comparator IgnoringCase different bytes may be",
                      "column family [two, three] had no filter policy, and gets",
                      "column family [plain] has no block-based tables, and gets no filter policy"):

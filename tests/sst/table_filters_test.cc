@@ -35,7 +35,7 @@ class TableFilters : public testing::Test {
                        std::uint64_t keys = kKeys) {
     const Database db = Open(OptionsOf(table_options), "/db" + std::to_string(databases_++));
     PutAndFlush(*db, keys);
-    const std::vector<TableFilter> filters = ListTableFilters(*db);
+    const std::vector<ListedFilter> filters = ListTableFilters(*db);
     EXPECT_EQ(filters.size(), 1U);
     EXPECT_TRUE(filters.at(0).status.ok()) << filters.at(0).status.ToString();
     return filters.at(0);
@@ -100,7 +100,7 @@ TEST_F(TableFilters, OfAnIngestedTableWithItsSequenceNumber) {
   ingestion.write_global_seqno = true;
   ASSERT_TRUE(db->IngestExternalFile({directory.path("ingested")}, ingestion).ok());
   ExpectPresent(*db, kKeys, "new");
-  const std::vector<TableFilter> filters = ListTableFilters(*db);
+  const std::vector<ListedFilter> filters = ListTableFilters(*db);
   ASSERT_EQ(filters.size(), 2U);
   for (const TableFilter& filter : filters) {
     EXPECT_TRUE(filter.status.ok()) << filter.status.ToString();
@@ -118,7 +118,7 @@ TEST_F(TableFilters, OfAnEncryptedDatabase) {
   options.env = encrypted.get();
   const Database db = Open(options, "/encrypted");
   PutAndFlush(*db, kKeys);
-  const std::vector<TableFilter> filters = ListTableFilters(*db);
+  const std::vector<ListedFilter> filters = ListTableFilters(*db);
   ASSERT_EQ(filters.size(), 1U);
   EXPECT_EQ(filters[0].keys, kKeys) << filters[0].status.ToString();
   TableFilter unreadable;

@@ -317,8 +317,9 @@ TEST_F(AdviseCommand, BeginsWithTheWaysThatNeedLeastOfAProgram) {
         "\nOr by preloading, for all column families of a program that has a shared\n"
         "librocksdb.so:\n  EXACTBLOOM_POLICY=exactbloom:",
         "/exactbloom/libexactbloom_rocksdb.so \\\n  PROGRAM\n",
-        "\nOr in the OPTIONS file, only if the program loads this file and calls\n"
-        "RegisterFilterPolicies(): in any other program new tables get no filter. ",
+        "\nOr in the OPTIONS file, only if the program loads this file, and is preloaded\n"
+        "with ExactBloom or calls RegisterFilterPolicies(): in any other program new\n"
+        "tables get no filter. ",
         "  [DBOptions]\n    listeners=exactbloom_tree\n", "To rewrite all, in the program",
         "db->CompactRange(all, family, nullptr, nullptr);\n"}) {
     const std::size_t found = text.find(part, place);
@@ -406,6 +407,32 @@ TEST_F(AdviseCommand, KnowsTheCacheAndTheCountersOfTheLog) {
   text = AskTool("advise " + path()).out;
   EXPECT_TRUE(Mentions(text, "reads of tables per second, which the block"));
   EXPECT_EQ(text.find("reads of files"), std::string::npos);
+}
+
+TEST_F(AdviseCommand, AddsUpTheFiltersOfColumnFamiliesThatShareACache) {
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table_options.cache_index_and_filter_blocks = true;
+  table_options.block_cache = rocksdb::NewLRUCache(14'000, /*num_shard_bits=*/0);
+  {
+    const Database db = Open(OptionsWith(table_options), path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "other", &other).ok());
+    PutAndFlush(*db, kKeys, "value", 0, other);
+    EXPECT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+  }
+  const json families = AskToolForJson("advise " + path()).at("column_families");
+  ASSERT_EQ(families.size(), 2U);
+  std::uint64_t bytes = 0;
+  for (const json& family : families) {
+    const auto own = family.at("now").at("filter_bytes").get<std::uint64_t>();
+    EXPECT_LT(own, 14'000U);
+    bytes += own;
+  }
+  for (const json& family : families) {
+    EXPECT_TRUE(Mentions(family.at("warnings").dump(),
+                         "13.7 KiB holds the filters, which take " + tool::FormatBytes(bytes)));
+  }
 }
 
 // Then the OPTIONS file has no bits per key, and the tables have.

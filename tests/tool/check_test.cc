@@ -12,6 +12,7 @@
 #include "exactbloom/tree_listener.h"
 #include "sample_database.h"
 #include "tool/check/policy_text.h"
+#include "tool/database/database_options.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -314,6 +315,14 @@ TEST_F(OptionsFile, OfADirectoryIsTheNewest) {
   const json report = AskToolForJson("check --registers " + directory_.path("db"));
   EXPECT_EQ(report.at("file"), newest);
   EXPECT_EQ(report.at("policies")[0].at("filter_policy"), "standard_bloom:10");
+}
+
+TEST_F(OptionsFile, HasTheSettingsOfTheLastOfEqualSections) {
+  const std::string file = Write(OptionsWith(NewPolicy(FilterKind::kClassic)));
+  std::ofstream(file, std::ios::app) << kAgain << "filter_policy=bloomfilter\n";
+  tool::DatabaseOptions options;
+  ASSERT_TRUE(tool::LoadDatabaseOptions(directory_.path("db"), &options).ok());
+  EXPECT_EQ(options.families.at("default").filter_policy, "bloomfilter");
 }
 
 // RocksDB escapes colons in the names of sections.

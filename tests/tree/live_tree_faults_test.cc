@@ -4,6 +4,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/stackable_db.h>
 
 #include <atomic>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "followed_database.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
+#include "plugin/live_tree/listing.h"
 #include "plugin/live_tree/registry.h"
 
 namespace exactbloom {
@@ -322,6 +325,25 @@ TEST_F(LiveTreeFaults, TheFirstFlushWaitsForNobodysFileReads) {
   files->End();
   flush.wait();
   follower.join();
+}
+
+class WithoutMemory : public rocksdb::StackableDB {
+ public:
+  using StackableDB::StackableDB;
+  void GetAllColumnFamilyMetaData(
+      std::vector<rocksdb::ColumnFamilyMetaData>* /*families*/) override {
+    throw std::bad_alloc();
+  }
+};
+
+TEST_F(LiveTreeFaults, AListingThatFailsIsTakenAgain) {
+  const Database db = Open(Options(AutoOptions()), path_);
+  PutAndFlush(*db, 100);
+  const std::shared_ptr<tree::Database> database = tree::Follow(*db);
+  WithoutMemory failing(std::shared_ptr<rocksdb::DB>(db.get(), [](rocksdb::DB*) {}));
+  EXPECT_THROW(tree::ListIfWanted(failing, database, /*is_asked=*/true), std::bad_alloc);
+  EXPECT_EQ(tree::ListIfWanted(*db, database).count("default"), 1U);
+  EXPECT_EQ(tree::ListIfWanted(*db, database).size(), 0U) << "it was not wanted again";
 }
 
 // A listing of many tables is taken over in pieces. DeleteFilesInRange fires no event but that of

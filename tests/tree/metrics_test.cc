@@ -119,6 +119,11 @@ TEST(Metrics, SumWhatExceedsTheirNumber) {
               summed != 0.0);
     EXPECT_TRUE(summed == 0.0 || series.size() > 950U) << series.size();
   }
+  DatabaseMetrics with_budgets = MetricsOf(5000, 7);
+  for (int i = 0; i < 20; ++i) {
+    with_budgets.budgets.emplace_back(std::to_string(i), MemoryBudgetUse());
+  }
+  EXPECT_LE(Read(FormatMetrics(with_budgets)).size(), static_cast<std::size_t>(kMostSeries));
 }
 
 TEST(Metrics, NamesAreEscaped) {

@@ -59,8 +59,8 @@ class Store {
 
   // Of the table that was written last.
   double BitsPerKeyOfNewest() const {
-    TableFilter newest;
-    for (const TableFilter& table : ListTableFilters(*db_)) {
+    ListedFilter newest;
+    for (const ListedFilter& table : ListTableFilters(*db_)) {
       if (table.number > newest.number) newest = table;
     }
     return 8.0 * static_cast<double>(newest.bytes) / static_cast<double>(newest.filter_keys);

@@ -34,7 +34,7 @@ double RateOfClassicBloom(std::uint64_t keys) {
                            OptimalProbes(FilterKind::kClassic, bits, keys));
 }
 
-double RateOfRibbon(const TableFilter& table, double bits_per_key) {
+double RateOfRibbon(const ListedFilter& table, double bits_per_key) {
   // RocksDB has no filter in less than a cache line.
   constexpr std::uint64_t kLeastBits = 8 * 64;
   const std::uint64_t keys = table.filter_keys;
@@ -74,9 +74,9 @@ double CoveredPart(const rocksdb::LiveFileMetaData& file, std::uint64_t last_key
 }
 
 Moment MomentOf(rocksdb::DB& db) {
-  std::map<std::uint64_t, std::pair<TableFilter, double>> filters;  // with their rates
+  std::map<std::uint64_t, std::pair<ListedFilter, double>> filters;  // with their rates
   Moment moment;
-  for (TableFilter& table : ListTableFilters(db)) {
+  for (ListedFilter& table : ListTableFilters(db)) {
     const auto blocks = ReadFilterBlocks(db, table.path);
     if (!blocks || table.filter_keys == 0) continue;
     moment.keys += static_cast<double>(table.filter_keys);

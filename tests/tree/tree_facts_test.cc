@@ -292,6 +292,15 @@ TEST(TreeFacts, ATableThatMovesIsTheSame) {
   EXPECT_GT(TryAll({move, Lister()}, WorldWith({{1, 0}, {2, 1}})), 5U);
 }
 
+// A flush may be told of after the move of its table.
+TEST(TreeFacts, ALateEventMovesNoTableUp) {
+  const auto is_there = [](const World& world) { return world.version.count(1) != 0; };
+  Actor move = {
+      {"install", [](World& world) { world.version[1] = 3; }, is_there},
+      {"end", [](World& world) { world.tree.EndJob(9, FilesOf({1}, 0), FilesOf({1}, 3)); }}};
+  EXPECT_GT(TryAll({ActorOf(FlushOf(1, 1)), move}), 2U);
+}
+
 // A database at random: jobs begin by what is there, some fail, some are not told, some events are
 // lost, and an allocation fails in some.
 class RandomHistory {

@@ -17,6 +17,7 @@
 
 #include "followed_database.h"
 #include "listed_filters.h"
+#include "plugin/live_tree/listing.h"
 #include "plugin/live_tree/sized_table.h"
 #include "plugin/rocksdb_compat.h"
 
@@ -149,6 +150,27 @@ TEST_F(TreeListener, ACompactionMayReportTablesWithoutProperties) {
 }
 
 // RocksDB makes them before there is a database to ask.
+TEST_F(TreeListener, ACompactionThatFailsLeavesItsInputs) {
+  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+  options.listeners.push_back(listener_);
+  const Database db = Open(options, path_);
+  PutAndFlush(*db, kKeys);
+  rocksdb::CompactionJobInfo info;
+  info.cf_id = 0;
+  info.cf_name = rocksdb::kDefaultColumnFamilyName;
+  info.job_id = 1000;
+  info.compaction_reason = rocksdb::CompactionReason::kLevelL0FilesNum;
+  info.output_level = 1;
+  info.input_files = {TableFilesIn(path_)[0].string()};
+  info.input_file_infos.push_back({0, tree::ParseNumber(info.input_files[0]), 0});
+  listener_->OnCompactionBegin(db.get(), info);
+  info.status = Status::IOError();
+  listener_->OnCompactionCompleted(db.get(), info);
+  const std::vector<SortedRuns> runs = GetSortedRuns(*db);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].keys, kKeys);
+}
+
 TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
   constexpr std::uint64_t kLogged = 10 * kKeys;
   for (const bool ribbon : {false, true}) {
@@ -167,7 +189,7 @@ TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
     }
     const Database db = Open(options, directory.path("db"));
     ExpectPresent(*db, kKeys + kLogged);
-    for (const TableFilter& table : ListTableFilters(*db)) {
+    for (const ListedFilter& table : ListTableFilters(*db)) {
       if (table.filter_keys != kLogged) continue;
       const FilterBlocks blocks = ReadFilterBlocks(*db, table.path).value();
       EXPECT_EQ(ribbon ? blocks.ribbon : blocks.bloom, 1U);

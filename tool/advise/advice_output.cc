@@ -226,9 +226,10 @@ class Ways {
     steps->push_back({title, title + ":", Code()});
     if (!of_rocksdb_) steps->push_back(Preloading());
     const char* condition =
-        of_rocksdb_ ? "if the program loads this file"
-                    : "only if the program loads this file and calls RegisterFilterPolicies(): in "
-                      "any other program new tables get no filter";
+        of_rocksdb_
+            ? "if the program loads this file"
+            : "only if the program loads this file, and is preloaded with ExactBloom or "
+              "calls RegisterFilterPolicies(): in any other program new tables get no filter";
     steps->push_back({"In the OPTIONS file",
                       fmt::format("Or in the OPTIONS file, {}. Replace the lines of these names, "
                                   "since RocksDB keeps the first of two:",
@@ -376,14 +377,15 @@ std::vector<AdviceStep> StepsOf(const std::vector<FamilyAdvice>& families) {
     const TreePlan* best = family.Best();
     if (best == nullptr) continue;
     changes = true;
-    has_ribbon = has_ribbon || best->ribbonfilter || HasRibbon(best->options);
+    has_ribbon = has_ribbon || best->ribbonfilter;
     leaves_library = leaves_library || (best->ribbonfilter && family.has_our_filters);
   }
   std::vector<AdviceStep> steps;
   if (!changes && !compacts) return steps;
   if (has_ribbon) {
     steps.push_back(
-        {"", "Ribbon filters take longer to build: flushes and compactions are slower.", ""});
+        {"", "RocksDB's Ribbon filters take longer to build: flushes and compactions are slower.",
+         ""});
   }
   Ways(families, /*ribbonfilter=*/true).AddTo(&steps);
   Ways(families, /*ribbonfilter=*/false).AddTo(&steps);

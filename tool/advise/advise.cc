@@ -62,7 +62,7 @@ bool HasOtherFilters(const FamilyAdvice& advice, const FamilyOptions& options,
   return std::any_of(
       inspection.tables.begin(), inspection.tables.end(), [&](const TableReport& table) {
         const bool counts =
-            table.filter.column_family == advice.tree.column_family && table.NeedsFilter();
+            table.location.column_family == advice.tree.column_family && table.NeedsFilter();
         return counts && !IsWithoutPrefix(table, options) &&
                (!table.Filters() || options.reader == nullptr ||
                 table.filter.policy != options.reader->Name());
@@ -71,7 +71,7 @@ bool HasOtherFilters(const FamilyAdvice& advice, const FamilyOptions& options,
 
 bool HasOurFilters(const std::string& column_family, const Inspection& inspection) {
   const auto is_ours = [&](const TableReport& table) {
-    return table.filter.column_family == column_family && table.HasFilter() &&
+    return table.location.column_family == column_family && table.HasFilter() &&
            IsOurs(table.filter.family);
   };
   return std::any_of(inspection.tables.begin(), inspection.tables.end(), is_ours);

@@ -19,9 +19,9 @@ class FamilyWarnings {
   FamilyWarnings(const std::string& name, const Inspection& inspection, const InfoLog& log)
       : inspection_(inspection), options_(inspection.OptionsOf(name)), name_(name), log_(log) {
     for (const TableReport& table : inspection.tables) {
-      if (!table.status.ok() || table.filter.column_family != name) continue;
+      if (!table.status.ok() || table.location.column_family != name) continue;
       tables_.push_back(&table);
-      deepest_ = std::max(deepest_, table.filter.level);
+      deepest_ = std::max(deepest_, table.location.level);
     }
   }
 
@@ -51,7 +51,7 @@ class FamilyWarnings {
   }
 
   bool MayGoWithoutFilter(const TableReport& table) const {
-    return OptimizesForHits() && table.filter.level == deepest_;
+    return OptimizesForHits() && table.location.level == deepest_;
   }
 
   void FindTablesWithoutFilter() {
@@ -153,14 +153,14 @@ class FamilyWarnings {
     std::uint64_t in_level0 = 0;
     for (const TableReport* report : tables_) {
       if (!report->filter.partitioned) largest = std::max(largest, report->filter.bytes);
-      if (report->filter.level == 0) in_level0 += report->filter.bytes;
+      if (report->location.level == 0) in_level0 += report->filter.bytes;
     }
     std::uint64_t held = 0;  // of all column families that share the cache
     for (const TableReport& report : inspection_.tables) {
-      const FamilyOptions* options = inspection_.OptionsOf(report.filter.column_family);
+      const FamilyOptions* options = inspection_.OptionsOf(report.location.column_family);
       const bool is_cached = options != nullptr && options->table != nullptr &&
                              options->table->cache_index_and_filter_blocks;
-      const auto other = log_.caches.find(report.filter.column_family);
+      const auto other = log_.caches.find(report.location.column_family);
       const bool shares = other != log_.caches.end() && other->second.address == cache.address;
       if (is_cached && shares) held += report.filter.bytes;
     }

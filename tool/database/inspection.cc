@@ -21,8 +21,7 @@ void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::st
   }
   const std::vector<TablePlace> places = PlacesOf(counted, lookups);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    inspection.tables[i].bottommost = places[i].bottommost;
-    inspection.tables[i].asked = places[i].asked;
+    inspection.tables[i].place = places[i];
   }
 }
 
@@ -30,9 +29,9 @@ void Summarize(Inspection& inspection) {
   std::map<std::pair<std::string, int>, FilterSummary> levels;
   for (const TableReport& table : inspection.tables) {
     inspection.totals.Add(table);
-    if (table.filter.level >= 0) {
-      levels[{table.filter.column_family, table.filter.level}].Add(table);
-      inspection.families[table.filter.column_family].Add(table);
+    if (table.location.level >= 0) {
+      levels[{table.location.column_family, table.location.level}].Add(table);
+      inspection.families[table.location.column_family].Add(table);
     }
   }
   for (auto& [place, level] : levels) {
@@ -55,25 +54,26 @@ void LoadOptions(Inspection& inspection) {
 void JudgeUse(Inspection& inspection) {
   std::map<std::string, int> deepest;
   for (const TableReport& table : inspection.tables) {
-    int& level = deepest[table.filter.column_family];
-    level = std::max(level, table.filter.level);
+    int& level = deepest[table.location.column_family];
+    level = std::max(level, table.location.level);
   }
   for (TableReport& table : inspection.tables) {
-    const FamilyOptions* family = inspection.OptionsOf(table.filter.column_family);
+    const FamilyOptions* family = inspection.OptionsOf(table.location.column_family);
     const bool is_unknown = table.HasFilter() && family == nullptr;
     if (!table.status.ok() || is_unknown) continue;
     // In level 0 only the last table would count as deepest.
     const bool at_bottom =
-        table.filter.level > 0 && table.filter.level == deepest[table.filter.column_family];
+        table.location.level > 0 && table.location.level == deepest[table.location.column_family];
     table.use = UseOf(table.filter, family, at_bottom);
   }
 }
 
 void KeepOnly(const std::string& family, Inspection& inspection) {
   std::vector<TableReport>& tables = inspection.tables;
-  tables.erase(std::remove_if(
-                   tables.begin(), tables.end(),
-                   [&](const TableReport& table) { return table.filter.column_family != family; }),
+  tables.erase(std::remove_if(tables.begin(), tables.end(),
+                              [&](const TableReport& table) {
+                                return table.location.column_family != family;
+                              }),
                tables.end());
   if (tables.empty()) {
     throw support::InputError(
@@ -103,8 +103,8 @@ void FilterSummary::Add(const TableReport& table) {
   fill.Add(static_cast<double>(table.bits), table.fill);
   exact_rate.Add(static_cast<double>(table.keys), table.exact_rate);
   fill_rate.Add(static_cast<double>(table.keys), table.fill_rate);
-  asked += table.asked;
-  wasted_reads += table.asked * table.PassRate();
+  asked += table.place.asked;
+  wasted_reads += table.place.asked * table.PassRate();
 }
 
 void FilterSummary::Add(const FilterSummary& other) {
@@ -136,7 +136,6 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
   inspection.database = read.database;
   for (const auto& [location, report] : read.tables) {
     inspection.tables.push_back(report);
-    inspection.tables.back().filter.level = location.level;
   }
   if (!inspection.database.empty()) {
     FindPlaces(read, lookups, inspection);

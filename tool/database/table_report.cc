@@ -77,9 +77,8 @@ TableReport TableReader::Read(const TableLocation& table) {
   report.status = ReadTableFilter(
       *files::RegularFiles(), table.path, &report.filter,
       [&blocks](const rocksdb::Slice& block) { blocks.push_back(MeasureBlock(block)); });
-  report.filter.level = table.level;
-  report.filter.number = table.number;
-  if (!table.column_family.empty()) report.filter.column_family = table.column_family;
+  report.location = table;
+  if (table.column_family.empty()) report.location.column_family = report.filter.column_family;
   if (!report.HasFilter()) return report;
 
   const bool ours = IsOurs(report.filter.family);

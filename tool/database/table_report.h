@@ -7,6 +7,7 @@
 
 #include "database_files.h"
 #include "database_options.h"
+#include "key_ranges.h"
 #include "sst/table_filters.h"
 #include "support/rate_deviation.h"
 
@@ -36,10 +37,10 @@ inline constexpr char kCureOfEmptyPartitions[] =
     "partitions again";
 
 struct TableReport {
+  TableLocation location;  // its column family is also known for a single file
+  TablePlace place;        // of a database's table
   TableFilter filter;
-  rocksdb::Status status;   // the filter's
-  bool bottommost = false;  // these two as in TablePlace
-  double asked = 1.0;
+  rocksdb::Status status;  // the filter's
 
   // The filter. If it has partitions, rates are means weighted by their keys.
   std::uint64_t keys = 0;            // the table's own count

@@ -273,7 +273,7 @@ bool Tree::FiltersNoKey() const {
 bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
   const TableFilter& filter = table.filter;
   const bool got_none = filter.family == FilterFamily::kNone && !filter.policy.empty();
-  const bool is_left_out = options.options.optimize_filters_for_hits && table.bottommost;
+  const bool is_left_out = options.options.optimize_filters_for_hits && table.place.bottommost;
   if (!got_none || is_left_out || filter.whole_key_filtering) return false;
   if (options.table == nullptr || options.table->whole_key_filtering) return false;
   const rocksdb::SliceTransform* extractor = options.options.prefix_extractor.get();
@@ -300,20 +300,20 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     const TableFilter& filter = table.filter;
     const std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
     if (keys == 0) continue;
-    const int size = filter.level == 0 ? tree::SizeClass(static_cast<double>(keys)) : 0;
-    const FamilyOptions* options = inspection.OptionsOf(filter.column_family);
+    const int size = table.location.level == 0 ? tree::SizeClass(static_cast<double>(keys)) : 0;
+    const FamilyOptions* options = inspection.OptionsOf(table.location.column_family);
     const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
-    const std::tuple place(filter.column_family, filter.level, table.bottommost, without_prefix,
-                           size);
+    const std::tuple place(table.location.column_family, table.location.level,
+                           table.place.bottommost, without_prefix, size);
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
       group->tables += 1;
       group->keys += keys;
       group->most_keys = std::max(group->most_keys, keys);
-      group->bottommost = table.bottommost;
+      group->bottommost = table.place.bottommost;
       group->without_prefix = without_prefix;
-      group->asked += table.asked;
-      group->now.Add({filter.bytes, table.asked * table.PassRate(), table.BuildBytes()});
+      group->asked += table.place.asked;
+      group->now.Add({filter.bytes, table.place.asked * table.PassRate(), table.BuildBytes()});
     }
   }
   for (auto& [place, group] : groups) {

@@ -85,8 +85,11 @@ json FilterJson(const TableReport& table) {
 
 json TableJson(const TableReport& table) {
   const TableFilter& filter = table.filter;
-  json document{{"path", filter.path}, {"column_family", filter.column_family}};
-  if (filter.level >= 0) document.update({{"level", filter.level}, {"number", filter.number}});
+  const TableLocation& location = table.location;
+  json document{{"path", location.path}, {"column_family", location.column_family}};
+  if (location.level >= 0) {
+    document.update({{"level", location.level}, {"number", location.number}});
+  }
   if (!table.status.ok()) {
     document["error"] = Describe(table.status);
     return document;

@@ -163,15 +163,15 @@ std::string FormatTables(const Inspection& inspection, const InspectArguments& a
   std::vector<Line> lines;
   for (const TableReport& table : inspection.tables) {
     const TableFilter& filter = table.filter;
-    const double wasted = table.asked * table.PassRate();
+    const double wasted = table.place.asked * table.PassRate();
     lines.push_back(
-        {FileName(filter.path),
+        {FileName(table.location.path),
          wasted,
          table.keys,
          table.bits,
          filter.bytes,
-         {Escaped(filter.column_family), LevelName(filter.level), NameOfFilter(table),
-          table.HasFilter() ? support::WithCommas(table.keys) : kNothing,
+         {Escaped(table.location.column_family), LevelName(table.location.level),
+          NameOfFilter(table), table.HasFilter() ? support::WithCommas(table.keys) : kNothing,
           BitsPerKey(table.bits, table.keys), Probes(filter), Fill(table.fill),
           RateWithKind(table.exact_rate, {{NameOf(filter.family), 1}}), Rate(table.fill_rate),
           FormatBytes(filter.bytes), inspection.database.empty() ? kNothing : PerThousand(wasted)},
@@ -313,17 +313,17 @@ std::string FamiliesOf(const NotedTables& tables) {
 std::string FormatNotes(const Inspection& inspection) {
   std::map<std::pair<std::string, std::string>, NotedTables> notes;  // by heading and remedy
   const auto add = [&notes](const std::string& heading, const std::string& remedy,
-                            const TableFilter& table) {
+                            const TableReport& table) {
     NotedTables& tables = notes[{heading, remedy}];
-    tables.names.push_back(FileName(table.path));
-    tables.families.insert(table.column_family);
+    tables.names.push_back(FileName(table.location.path));
+    tables.families.insert(table.location.column_family);
   };
   std::string text;
   constexpr std::uint64_t kLineBits = 512;
   constexpr std::uint64_t kMuchBits = 10;  // per key, by which a line may exceed them
   std::uint64_t small = 0;
   for (const TableReport& table : inspection.tables) {
-    const std::string name = FileName(table.filter.path);
+    const std::string name = FileName(table.location.path);
     if (!table.status.ok()) {
       text += "\n" + Wrapped(fmt::format("{} cannot be read: {}", name, Describe(table.status)));
       continue;
@@ -332,11 +332,11 @@ std::string FormatNotes(const Inspection& inspection) {
     if (has_lines && table.filter.blocks * kLineBits > kMuchBits * table.keys) ++small;
     if (table.filter.empty_partitions != 0) {
       add(fmt::format("empty filter partitions: {}", kEmptyPartitions), kCureOfEmptyPartitions,
-          table.filter);
+          table);
     }
     if (!table.use || table.use->reason.empty()) continue;
     add(fmt::format("{}: {}", VerdictOf(table.use->use), table.use->reason), table.use->remedy,
-        table.filter);
+        table);
   }
   if (small != 0) {
     text += "\n" + Wrapped(fmt::format(

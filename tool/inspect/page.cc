@@ -85,8 +85,8 @@ std::vector<Run> RunsOf(const Inspection& inspection, bool folds_level0) {
   std::vector<Run> runs;
   if (!folds_level0) {
     for (const TableReport& table : inspection.tables) {
-      if (table.filter.level != 0) continue;
-      runs.push_back({table.filter.column_family, 0, FileName(table.filter.path), {}});
+      if (table.location.level != 0) continue;
+      runs.push_back({table.location.column_family, 0, FileName(table.location.path), {}});
       runs.back().sums.Add(table);
     }
   }

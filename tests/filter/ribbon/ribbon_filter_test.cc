@@ -223,6 +223,33 @@ TEST(RibbonFilter, DuplicatesAndEqualHashesAreSolved) {
   EXPECT_EQ(PassingShards(mass.bytes()), 0U);
 }
 
+// Two hashes of equal coefficients in a filter of one start slot, after which the first comes
+// again.
+TEST(RibbonFilter, AContradictionCountsThoughADuplicateFollows) {
+  constexpr std::uint64_t kInverse = 0xf1de83e19937733dU;
+  static_assert(kInverse * filter::kCoefficientMultiplier == 1);
+  for (std::uint64_t coefficients = 2; coefficients < 20; coefficients += 2) {
+    std::vector<std::uint64_t> hashes = RandomHashes(23, coefficients);
+    hashes[0] = hashes[2] = kInverse * coefficients;
+    hashes[1] = kInverse * (coefficients + 1);
+    const FilterBlock block = BlockOfHashes(WithBits(20), hashes);
+    ASSERT_EQ(filter::DecodeRibbon(block.bytes()).shape.slots, filter::kRowBits);
+    EXPECT_EQ(Denied(block.bytes(), hashes), 0U) << coefficients;
+  }
+}
+
+// The keys of a shard are binomially distributed, here by the normal approximation.
+TEST(RibbonFilter, HashesGiveNoShardMoreKeysThanAreSolved) {
+  for (const std::uint64_t keys : {20'000, 249'999, 250'000, 1'000'000, 100'000'000}) {
+    const auto shards = static_cast<double>(filter::ShapeOfKeys(keys).shards);
+    const double mean = static_cast<double>(keys) / shards;
+    const double deviation = std::sqrt(mean * (1.0 - 1.0 / shards));
+    const double most = static_cast<double>(filter::MostShardKeys(keys));
+    const double above = std::erfc((most + 0.5 - mean) / deviation / std::sqrt(2.0)) / 2.0;
+    EXPECT_LT(shards * above, 1e-9) << keys;
+  }
+}
+
 // So many that their shard cannot be solved.
 TEST(RibbonFilter, HashesOfOneShardPassAndTheExactRateSaysSo) {
   std::vector<std::uint64_t> hashes = RandomHashes(600000, 2);

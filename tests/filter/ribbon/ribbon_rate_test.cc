@@ -1,12 +1,16 @@
 // The statistical proof: Ribbon filters let through exactly the share of absent keys that their
 // blocks say. Each count of false positives becomes a p-value, and all of them together have to be
 // uniform (statistics.h).
+//
+// EXACTBLOOM_RATE_QUERIES sets about how many absent keys are asked for in all, and prints the
+// figures; present keys grow with them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
+#include <cstdlib>
+#include <iostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -23,9 +27,16 @@ namespace {
 // The quantile of 0.001 / 800.
 constexpr double kLeastPValue = 6e-7;
 
-struct Sample {
+struct Geometry {
   std::uint64_t keys = 0;
   double bits_per_key = 0.0;
+  std::uint64_t filters = 0;
+  std::uint64_t asked_each = 0;  // absent keys
+};
+
+struct Sample {
+  Geometry geometry;
+  std::uint64_t present = 0;
   std::uint64_t asked = 0;
   std::uint64_t passed = 0;
   double expected = 0.0;
@@ -53,9 +64,9 @@ std::uint64_t CountPassing(const RibbonFilterView& view, std::uint64_t first, st
 }
 
 // Builds filters of the same geometry, each with its own salt.
-Sample Measure(std::uint64_t keys, double bits_per_key, std::uint64_t filters,
-               std::uint64_t asked_each, std::mt19937_64& salts) {
-  Sample sample{keys, bits_per_key, filters * asked_each};
+Sample Measure(const Geometry& geometry, std::mt19937_64& salts) {
+  const auto [keys, bits_per_key, filters, asked_each] = geometry;
+  Sample sample{geometry, filters * keys, filters * asked_each};
   for (std::uint64_t i = 0; i < filters; ++i) {
     RibbonFilterBuilder::Options options;
     options.bits_per_key = bits_per_key;
@@ -82,34 +93,70 @@ std::vector<double> PValues(const std::vector<Sample>& samples, double factor) {
   return p_values;
 }
 
-TEST(RibbonRate, PValuesOfManyGeometriesAreUniform) {
-  const std::vector<filter::InstructionSet> sets = filter::AvailableInstructionSets();
+// Those of the test: from 60 keys to 200,000, from some 3 to 13 bits per key, and three large ones.
+std::vector<Geometry> DrawGeometries() {
+  constexpr std::uint64_t kManyKeys = 20000;
   std::mt19937_64 random(12);
   const auto share = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  std::vector<Sample> samples;
+  std::vector<Geometry> geometries;
   for (int i = 0; i < 80; ++i) {
-    filter::UseInstructionSet(sets[static_cast<std::size_t>(i) % sets.size()]);
-    // From 60 keys to 200,000, and from some 3 to 13 bits per key.
     const auto keys =
         static_cast<std::uint64_t>(60 * std::pow(3300.0, i < 60 ? share() * 0.75 : share()));
     const double bits = 3 + 10 * share() + 200.0 / static_cast<double>(keys);
-    const std::uint64_t filters = std::clamp<std::uint64_t>(400000 / keys, 40, 400);
-    const double rate = std::exp2(-bits);
-    const double asked = std::clamp(1500 / rate, 100000.0, 1500000.0);
+    const std::uint64_t filters =
+        keys < kManyKeys ? std::clamp<std::uint64_t>(400000 / keys, 40, 400) : 4;
+    const double asked = std::clamp(1500 / std::exp2(-bits), 100000.0, 1500000.0);
     const auto asked_each = static_cast<std::uint64_t>(asked / static_cast<double>(filters)) + 1;
-    samples.push_back(Measure(keys, bits, keys < 20000 ? filters : 4,
-                              keys < 20000 ? asked_each : asked_each * filters / 4, random));
+    geometries.push_back({keys, bits, filters, asked_each});
+  }
+  for (const double bits : {5.0, 8.6, 11.3}) geometries.push_back({2000000, bits, 1, 1000000});
+  return geometries;
+}
+
+void Print(const std::vector<Sample>& samples, double expected, double statistic) {
+  Sample sum;
+  for (const Sample& sample : samples) {
+    sum.present += sample.present;
+    sum.asked += sample.asked;
+    sum.passed += sample.passed;
+  }
+  // A row of docs/figures/measured/reliability.json.
+  std::cout << R"({"name": "RibbonRate.PValuesOfManyGeometriesAreUniform", "samples": )"
+            << samples.size() << R"(, "present": )" << sum.present << R"(, "absent": )" << sum.asked
+            << R"(, "false_positives": )" << sum.passed << R"(, "expected": )"
+            << std::llround(expected) << R"(, "anderson_darling": )" << statistic << "}\n";
+}
+
+TEST(RibbonRate, PValuesOfManyGeometriesAreUniform) {
+  std::vector<Geometry> geometries = DrawGeometries();
+  const char* wanted = std::getenv("EXACTBLOOM_RATE_QUERIES");
+  if (wanted != nullptr) {
+    double usual = 0.0;
+    for (const Geometry& geometry : geometries) {
+      usual += static_cast<double>(geometry.filters * geometry.asked_each);
+    }
+    const double factor = std::strtod(wanted, nullptr) / usual;
+    ASSERT_GT(factor, 0.0) << "EXACTBLOOM_RATE_QUERIES";
+    for (Geometry& geometry : geometries) {
+      const double filters = std::ceil(factor * static_cast<double>(geometry.filters));
+      geometry.filters = static_cast<std::uint64_t>(filters);
+    }
+  }
+  const std::vector<filter::InstructionSet> sets = filter::AvailableInstructionSets();
+  std::mt19937_64 salts(12);
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < geometries.size(); ++i) {
+    filter::UseInstructionSet(sets[i % sets.size()]);
+    samples.push_back(Measure(geometries[i], salts));
   }
   filter::UseInstructionSet(sets.front());
-  for (const double bits : {5.0, 8.6, 11.3})
-    samples.push_back(Measure(2000000, bits, 1, 1000000, random));
   const std::vector<double> p_values = PValues(samples, 1.0);
   double passed = 0.0;
   double expected = 0.0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     EXPECT_NEAR(p_values[i], 0.5, 0.5 - kLeastPValue)
-        << samples[i].keys << " keys, " << samples[i].bits_per_key << " bits: " << samples[i].passed
-        << " of " << samples[i].expected;
+        << samples[i].geometry.keys << " keys, " << samples[i].geometry.bits_per_key
+        << " bits: " << samples[i].passed << " of " << samples[i].expected;
     passed += static_cast<double>(samples[i].passed);
     expected += samples[i].expected;
   }
@@ -117,6 +164,7 @@ TEST(RibbonRate, PValuesOfManyGeometriesAreUniform) {
   EXPECT_LT(AndersonDarling(p_values), kAndersonDarling9999);
   EXPECT_GT(AndersonDarling(PValues(samples, 1.02)), kAndersonDarling9999);
   EXPECT_GT(AndersonDarling(PValues(samples, 0.98)), kAndersonDarling9999);
+  if (wanted != nullptr) Print(samples, expected, AndersonDarling(p_values));
 }
 
 }  // namespace
