@@ -20,7 +20,7 @@ enum class Flushes { kEqual, kDiffering };
 
 // The keys of each flush. They differ by up to 40 times, without any order.
 std::vector<std::uint64_t> KeysOfFlushes(Flushes flushes) {
-  if (flushes == Flushes::kEqual) return std::vector<std::uint64_t>(12, 5'000);
+  if (flushes == Flushes::kEqual) return std::vector<std::uint64_t>(12, 3'000);
   return {4'000, 400, 16'000, 1'000, 8'000, 500, 12'000, 2'000, 700, 10'000, 3'000, 600};
 }
 

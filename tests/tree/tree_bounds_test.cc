@@ -26,7 +26,7 @@ namespace exactbloom {
 namespace {
 
 constexpr double kBits = 10.0;
-constexpr std::uint64_t kKeys = 80'000;
+constexpr std::uint64_t kKeys = 40'000;
 
 double RateOfClassicBloom(std::uint64_t keys) {
   const auto bits = static_cast<std::uint64_t>(kBits) * keys;
