@@ -84,7 +84,7 @@ class RandomProcess {
     if (is_crowd_) ExpectBudgets();
   }
 
-  int Steps(bool is_large) const { return is_crowd_ ? 8 : is_large ? 60 : 25; }
+  int Steps(bool is_large) const { return is_crowd_ ? 8 : is_large ? 60 : 18; }
   std::size_t Databases() const { return databases_.size(); }
 
   void Step(bool is_last) {
