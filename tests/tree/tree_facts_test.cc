@@ -521,6 +521,32 @@ TEST(TreeFacts, ATableThatIsDeletedWhileItIsListedStaysGone) {
   EXPECT_EQ(tree.FilterBytes().all, 0U);
 }
 
+// CompactRange with change_level moves tables without an event.
+TEST(TreeFacts, AnInputOutsideTheLevelsOfItsCompactionAsksForAListing) {
+  const auto is_stale = [](int known_level, int first_level) {
+    Tree tree;
+    tree.BeginListing();
+    tree.Replace({{{1, known_level, 100, 1'000, std::nullopt}}}, kBits);
+    tree.BeginJob({1, false, 3, 5}, first_level, {{1, first_level, {}}});
+    return tree.IsStale();
+  };
+  EXPECT_FALSE(is_stale(2, 2));
+  EXPECT_TRUE(is_stale(1, 2)) << "it was moved down";
+  EXPECT_TRUE(is_stale(4, 2)) << "it was moved up";
+}
+
+// The partitions of a flush are sized for as many keys as recent flushes had, the last one most.
+TEST(TreeFacts, RecentFlushesTellTheKeysOfTheNext) {
+  Tree tree;
+  std::vector<std::uint64_t> keys;
+  for (const std::uint64_t number : {1U, 3U, 6U}) {
+    tree.BeginJob({number, true, 0, 5}, 0, {});
+    tree.EndJob(number, {}, {{number, 0, TableFacts{100 * number, 125 * number}}});
+    keys.push_back(tree.FlushKeys());
+  }
+  EXPECT_EQ(keys, (std::vector<std::uint64_t>{100, 200, 400}));
+}
+
 // CompactFiles fires no events of a job; of another database of the same path its tables may be.
 TEST(TreeFacts, ALiveTableThatIsDeletedWasReplacedByUnknownOnes) {
   Tree tree;
