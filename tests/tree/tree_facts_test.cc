@@ -539,9 +539,10 @@ TEST(TreeFacts, AnInputOutsideTheLevelsOfItsCompactionAsksForAListing) {
 TEST(TreeFacts, RecentFlushesTellTheKeysOfTheNext) {
   Tree tree;
   std::vector<std::uint64_t> keys;
-  for (const std::uint64_t number : {1U, 3U, 6U}) {
-    tree.BeginJob({number, true, 0, 5}, 0, {});
-    tree.EndJob(number, {}, {{number, 0, TableFacts{100 * number, 125 * number}}});
+  for (const std::uint64_t written : {100U, 300U, 600U}) {
+    const auto job = static_cast<JobId>(written);
+    tree.BeginJob({job, true, 0, 5}, 0, {});
+    tree.EndJob(job, {}, {{written, 0, TableFacts{written, written}}});
     keys.push_back(tree.FlushKeys());
   }
   EXPECT_EQ(keys, (std::vector<std::uint64_t>{100, 200, 400}));
