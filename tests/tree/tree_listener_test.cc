@@ -127,6 +127,22 @@ TEST_P(WithoutListener, ReadersReadWithFilters) {
 
 class TreeListener : public testing::Test {
  protected:
+  Database OpenWithATable() const {
+    rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+    options.listeners.push_back(listener_);
+    Database db = Open(options, path_);
+    PutAndFlush(*db, kKeys);
+    return db;
+  }
+  // A job that RocksDB does not run.
+  static rocksdb::CompactionJobInfo Compaction() {
+    rocksdb::CompactionJobInfo info;
+    info.cf_id = 0;
+    info.cf_name = rocksdb::kDefaultColumnFamilyName;
+    info.job_id = 1000;
+    return info;
+  }
+
   TemporaryDirectory directory_;
   std::string path_ = directory_.path("db");
   ListenerPointer listener_ = NewTreeListener();
@@ -134,14 +150,8 @@ class TreeListener : public testing::Test {
 
 // A compaction service returns tables without properties.
 TEST_F(TreeListener, ACompactionMayReportTablesWithoutProperties) {
-  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
-  options.listeners.push_back(listener_);
-  const Database db = Open(options, path_);
-  PutAndFlush(*db, kKeys);
-  rocksdb::CompactionJobInfo info;
-  info.cf_id = 0;
-  info.cf_name = rocksdb::kDefaultColumnFamilyName;
-  info.job_id = 1;
+  const Database db = OpenWithATable();
+  rocksdb::CompactionJobInfo info = Compaction();
   info.output_files = {TableFilesIn(path_)[0].string()};
   info.output_file_infos.emplace_back();
   info.table_properties[info.output_files[0]] = nullptr;
@@ -149,16 +159,9 @@ TEST_F(TreeListener, ACompactionMayReportTablesWithoutProperties) {
   ExpectKnownTrees(*db);
 }
 
-// RocksDB makes them before there is a database to ask.
 TEST_F(TreeListener, ACompactionThatFailsLeavesItsInputs) {
-  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
-  options.listeners.push_back(listener_);
-  const Database db = Open(options, path_);
-  PutAndFlush(*db, kKeys);
-  rocksdb::CompactionJobInfo info;
-  info.cf_id = 0;
-  info.cf_name = rocksdb::kDefaultColumnFamilyName;
-  info.job_id = 1000;
+  const Database db = OpenWithATable();
+  rocksdb::CompactionJobInfo info = Compaction();
   info.compaction_reason = rocksdb::CompactionReason::kLevelL0FilesNum;
   info.output_level = 1;
   info.input_files = {TableFilesIn(path_)[0].string()};
@@ -171,6 +174,7 @@ TEST_F(TreeListener, ACompactionThatFailsLeavesItsInputs) {
   EXPECT_EQ(runs[0].keys, kKeys);
 }
 
+// RocksDB makes them before there is a database to ask.
 TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
   constexpr std::uint64_t kLogged = 10 * kKeys;
   for (const bool ribbon : {false, true}) {
