@@ -27,8 +27,8 @@ test: build
 
 # The libraries and the tool to /usr/local, or PREFIX; nothing else is built.
 PREFIX ?= /usr/local
+install: CONFIGURE_OPTIONS = -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))"
 install: configure
-	cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))"
 	cmake --build --preset release --target exactbloom exactbloom_rocksdb exactbloom_rocksdb_shared exactbloom_tool
 	cmake --install build
 
@@ -119,7 +119,7 @@ coverage:
 
 configure:
 	@scripts/install_packages build
-	cmake --preset $(PRESET)
+	cmake --preset $(PRESET) $(CONFIGURE_OPTIONS)
 
 clean:
 	rm -rf build
