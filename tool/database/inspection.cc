@@ -13,11 +13,10 @@
 namespace exactbloom::tool {
 namespace {
 
-void FindPlaces(const TableResults<TableReport>& read, const std::vector<std::string>& lookups,
-                Inspection& inspection) {
+void FindPlaces(const std::vector<std::string>& lookups, Inspection& inspection) {
   std::vector<CountedTable> counted;
-  for (const auto& [location, report] : read.tables) {
-    counted.emplace_back(&location, report.filter.PointEntries());
+  for (const TableReport& table : inspection.tables) {
+    counted.emplace_back(&table.location, table.filter.PointEntries());
   }
   const std::vector<TablePlace> places = PlacesOf(counted, lookups);
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -134,11 +133,9 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
   const auto read = ReadTables<TableReport>(
       paths, "reading filters", [&](const TableLocation& table) { return reader.Read(table); });
   inspection.database = read.database;
-  for (const auto& [location, report] : read.tables) {
-    inspection.tables.push_back(report);
-  }
+  for (const auto& table : read.tables) inspection.tables.push_back(table.second);
   if (!inspection.database.empty()) {
-    FindPlaces(read, lookups, inspection);
+    FindPlaces(lookups, inspection);
     LoadOptions(inspection);
   }
   JudgeUse(inspection);
