@@ -141,13 +141,8 @@ void SampleVerdict::Expect(bool print) const {
   EXPECT_GT(if_higher, kAndersonDarling9999);
   EXPECT_GT(if_lower, kAndersonDarling9999);
   if (!print) return;
-  // A row of docs/figures/measured/reliability.json.
-  const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
-  std::cout << "{\"name\": \"" << test.test_suite_name() << '.' << test.name()
-            << "\", \"samples\": " << scored_.size() << ", \"present\": " << found
-            << ", \"absent\": " << queries << ", \"false_positives\": " << false_positives
-            << ", \"expected\": " << expected << ", \"anderson_darling\": " << statistic << "}\n"
-            << "of at most " << kAndersonDarling9999 << "; were the rates 1% higher or lower, "
+  Print({scored_.size(), found, queries, false_positives, expected, statistic});
+  std::cout << "of at most " << kAndersonDarling9999 << "; were the rates 1% higher or lower, "
             << if_higher << " and " << if_lower << '\n';
 }
 

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cmath>
 #include <cstddef>
+#include <iostream>
 
 #include "exactbloom/false_positive_rate.h"
 #include "src/filter/block_format.h"
@@ -101,6 +102,15 @@ double AndersonDarling(std::vector<double> p_values) {
     sum += weight * (std::log(p_values[i]) + std::log1p(-p_values[p_values.size() - 1 - i]));
   }
   return -count - sum / count;
+}
+
+void Print(const RateFigures& figures) {
+  const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
+  std::cout << R"({"name": ")" << test.test_suite_name() << '.' << test.name()
+            << R"(", "samples": )" << figures.samples << R"(, "present": )" << figures.present
+            << R"(, "absent": )" << figures.absent << R"(, "false_positives": )"
+            << figures.false_positives << R"(, "expected": )" << std::llround(figures.expected)
+            << R"(, "anderson_darling": )" << figures.anderson_darling << "}\n";
 }
 
 }  // namespace exactbloom

@@ -1,6 +1,7 @@
 // The distributions that the statistical tests compare their counts with.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -49,5 +50,18 @@ double AndersonDarling(std::vector<double> p_values);
 // What the statistic of uniform p-values exceeds once in 10,000 times, for 50 of them and more.
 // Source: the limiting distribution (Marsaglia and Marsaglia 2004).
 inline constexpr double kAndersonDarling9999 = 8.1;
+
+// What the samples of such a test come to.
+struct RateFigures {
+  std::size_t samples = 0;
+  std::uint64_t present = 0;  // keys asked for
+  std::uint64_t absent = 0;
+  std::uint64_t false_positives = 0;
+  double expected = 0.0;
+  double anderson_darling = 0.0;
+};
+
+// Prints them as the running test's row of docs/figures/measured/reliability.json.
+void Print(const RateFigures& figures);
 
 }  // namespace exactbloom

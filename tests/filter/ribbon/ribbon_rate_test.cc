@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <iostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -113,20 +112,6 @@ std::vector<Geometry> DrawGeometries() {
   return geometries;
 }
 
-void Print(const std::vector<Sample>& samples, double expected, double statistic) {
-  Sample sum;
-  for (const Sample& sample : samples) {
-    sum.present += sample.present;
-    sum.asked += sample.asked;
-    sum.passed += sample.passed;
-  }
-  // A row of docs/figures/measured/reliability.json.
-  std::cout << R"({"name": "RibbonRate.PValuesOfManyGeometriesAreUniform", "samples": )"
-            << samples.size() << R"(, "present": )" << sum.present << R"(, "absent": )" << sum.asked
-            << R"(, "false_positives": )" << sum.passed << R"(, "expected": )"
-            << std::llround(expected) << R"(, "anderson_darling": )" << statistic << "}\n";
-}
-
 TEST(RibbonRate, PValuesOfManyGeometriesAreUniform) {
   std::vector<Geometry> geometries = DrawGeometries();
   const char* wanted = std::getenv("EXACTBLOOM_RATE_QUERIES");
@@ -151,20 +136,22 @@ TEST(RibbonRate, PValuesOfManyGeometriesAreUniform) {
   }
   filter::UseInstructionSet(sets.front());
   const std::vector<double> p_values = PValues(samples, 1.0);
-  double passed = 0.0;
-  double expected = 0.0;
+  RateFigures all{samples.size(), 0, 0, 0, 0.0, AndersonDarling(p_values)};
   for (std::size_t i = 0; i < samples.size(); ++i) {
     EXPECT_NEAR(p_values[i], 0.5, 0.5 - kLeastPValue)
         << samples[i].geometry.keys << " keys, " << samples[i].geometry.bits_per_key
         << " bits: " << samples[i].passed << " of " << samples[i].expected;
-    passed += static_cast<double>(samples[i].passed);
-    expected += samples[i].expected;
+    all.present += samples[i].present;
+    all.absent += samples[i].asked;
+    all.false_positives += samples[i].passed;
+    all.expected += samples[i].expected;
   }
-  EXPECT_NEAR(passed, expected, 4.85 * std::sqrt(expected));
-  EXPECT_LT(AndersonDarling(p_values), kAndersonDarling9999);
+  EXPECT_NEAR(static_cast<double>(all.false_positives), all.expected,
+              4.85 * std::sqrt(all.expected));
+  EXPECT_LT(all.anderson_darling, kAndersonDarling9999);
   EXPECT_GT(AndersonDarling(PValues(samples, 1.02)), kAndersonDarling9999);
   EXPECT_GT(AndersonDarling(PValues(samples, 0.98)), kAndersonDarling9999);
-  if (wanted != nullptr) Print(samples, expected, AndersonDarling(p_values));
+  if (wanted != nullptr) Print(all);
 }
 
 }  // namespace
