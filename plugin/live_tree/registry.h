@@ -75,6 +75,7 @@ struct Family : std::enable_shared_from_this<Family> {
   Tree tree;
   bool ribbon = false;           // whether its policy builds Ribbon filters
   double bits_per_key = 10.0;    // that its policy has
+  bool has_policy = false;       // and SetPolicy has told
   std::map<int, double> logged;  // level -> bits per key that were logged last
   // Names the policy of tables that no policy of ExactBloom was asked for; empty once it was
   // logged.

@@ -136,6 +136,8 @@ void SetPolicy(const SizingOptions& options, Family& family) {
   }
   family.ribbon = options.division.ribbon;
   family.bits_per_key = options.division.bits_per_key;
+  // A job of another family may have listed the tables before.
+  if (!std::exchange(family.has_policy, true)) family.tree.Assume(family.bits_per_key);
   family.Use(options.budget);
 }
 

@@ -288,6 +288,14 @@ void Tree::Learn(const Listing& listing, double bits_per_key) {
   Estimate(listing, bits_per_key);
 }
 
+void Tree::Assume(double bits_per_key) {
+  for (Table& table : tables_) {
+    if (table.state != State::kLive || table.is_exact || table.is_sampled) continue;
+    table.filter_bytes = static_cast<std::uint64_t>(bits_per_key / 8.0 * Real(table.keys));
+  }
+  live_change_ = ++change_;
+}
+
 // Keys and filter bytes of tables whose properties nobody has read follow from those of others: of
 // the same level if a sample of it was read, since each run has its own bits per key, or else of
 // all that are known, or else from what RocksDB lists of the table.

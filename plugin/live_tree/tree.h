@@ -118,6 +118,8 @@ class Tree {
   void Replace(const Listing& listing, double bits_per_key);
   // Takes over the properties that were read of listed tables, also after Replace.
   void Learn(const Listing& listing, double bits_per_key);
+  // Assumes it of such filters that were listed before.
+  void Assume(double bits_per_key);
 
   // Returns whether a listing is wanted.
   bool IsStale() const { return is_stale_; }
