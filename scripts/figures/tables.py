@@ -50,8 +50,8 @@ def by_policy(view, workload=None):
 
 
 def curves(view):
-    """Rows by the bits per key of the setting, by policy."""
-    return grouped((row for row in view["rows"] if "bits" in row), lambda row: row["policy"], "bits")
+    """Rows of the settled trees by the bits per key of the setting, by policy."""
+    return grouped((row for row in view["rows"] if row["workload"] == "absent"), lambda row: row["policy"], "bits")
 
 
 def expected(row):
@@ -120,10 +120,12 @@ def experiments(view):
 
 def more_or_less(low, high):
     """The interval of a ratio, in words."""
-    ends = [f"{abs(100 * (ratio - 1)):.0f}%" for ratio in (low, high)]
-    if low < 1 < high:
-        return f"{ends[0]} less to {ends[1]} more"
-    return f"{ends[0]} to {ends[1]} more" if low >= 1 else f"{ends[1]} to {ends[0]} less"
+    ends = [round(100 * (ratio - 1)) for ratio in (low, high)]
+    if ends[0] < 0 < ends[1]:
+        return f"{-ends[0]}% less to {ends[1]}% more"
+    near, far = sorted(map(abs, ends))
+    said = f"{near}% to {far}%" if near else f"up to {far}%"
+    return f"{said} {'more' if ends[1] > 0 else 'less'}" if far else "no difference"
 
 
 def first_page(small, large, costs_view):

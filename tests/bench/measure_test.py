@@ -133,6 +133,7 @@ class Harness(Programs):
             for row in rows:
                 self.assertIn(row["policy"], trees[row["tree"]].policies)
                 self.assertLessEqual(set(row["measures"]), set(plan.measures))
+                self.assertEqual(row.get("bits"), trees[row["tree"]].bits)
 
 
 class Waiting(Programs):
