@@ -56,8 +56,8 @@ def by_inspect(tool, path, limit):
     return counts | {"predicted": statistics.mean(predicted), "rate": sum(predicted) / asked}
 
 
-def by_readamp(policy):
-    """Of a policy in readamp's JSON, with one workload."""
+def by_readamp(policy, has_cache):
+    """Of a policy in readamp's JSON, with one workload. Its interval is of keys that filters let pass; some of these reads a cache answers."""
     counts = {"filter_bytes": policy["filter_bytes"], "entries": 8 * policy["filter_bytes"] / policy["bits_per_key"]}
     (workload, result), = policy["workloads"].items()
     if workload == "growth":
@@ -67,6 +67,6 @@ def by_readamp(policy):
                          "most_bits_per_key": result["most_bits_per_key"],
                          "points": [[point["keys_written"], 1000 * point["wasted_reads_per_lookup"]] for point in result["points"]]}
     predicted = result["predicted_wasted_reads"]
-    return counts | {"lookups": result["lookups"], "wasted": result["wasted_reads"], "asked": result["filter_checks"],
-                     "wasted_interval": [end * result["absent_checks"] for end in result["interval"]]} | (
-                         {} if predicted is None else {"predicted": predicted / result["lookups"]})
+    return counts | {"lookups": result["lookups"], "wasted": result["wasted_reads"], "asked": result["filter_checks"]} | (
+        {} if has_cache else {"wasted_interval": [end * result["absent_checks"] for end in result["interval"]]}) | (
+            {} if predicted is None else {"predicted": predicted / result["lookups"]})

@@ -106,9 +106,10 @@ class Measurement:
         command_output([self.programs.readamp, f"--directory={self.folder}", f"--json={output}", f"--policies={','.join(settings)}",
                         *tree.readamp.split()], self.programs.limit)
         found = json.loads(output.read_text())
+        has_cache = found["settings"]["block_cache_bytes"] > 0
         for name, setting, policy in zip(tree.policies, settings, found["policies"]):
             tree_settings = {"keys_stored": found["keys_stored"]} | found["settings"]["tree"]
-            self.add(tree, LOAD, name, repetition, policy["policy"], by_readamp(policy) | {"settings": tree_settings})
+            self.add(tree, LOAD, name, repetition, policy["policy"], by_readamp(policy, has_cache) | {"settings": tree_settings})
 
     def readamp_setting(self, tree, name):
         policy = self.plan.policy(name)

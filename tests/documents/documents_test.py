@@ -125,7 +125,7 @@ class DocumentsTest(unittest.TestCase):
             return [found[tree, "bloomfilter, equal bytes"] / ours for (tree, policy), ours in found.items() if policy == "exactbloom"]
 
         fewer, more_bits = peer_over_ours("wasted_of_asked"), [100 * (ratio - 1) for ratio in peer_over_ours("bits_per_key")]
-        filters, reads = medians("experiments", "filter_bytes"), medians("experiments", "wasted_reads")
+        filters, reads = medians("experiments", "bits_per_key"), medians("experiments", "wasted_reads")
         of_bloom = [filters[tree, "bloomfilter:10"] / ours for (tree, policy), ours in filters.items() if policy == "exactbloom:10"]
         ribbon_over_ours = [reads[tree, "ribbonfilter, equal bytes"] / ours for (tree, policy), ours in reads.items()
                             if policy == "exactbloom:10" and "half" not in tree]
