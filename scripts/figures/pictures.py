@@ -105,11 +105,11 @@ def draw_analysis(points, output):
 
 def draw_latency(view, output):
     """The 99th percentile of lookups of absent keys by tree and policy, on a line from the median to the 99.9th."""
-    @picture(output / "latency.svg", "lookup of an absent key, us: from p50 to p99.9, p99 marked", height=4.2, xscale="log")
+    @picture(output / "latency.svg", "lookup of an absent key, us: from p50 to p99.9, p99 marked", height=4.4)
     def _(plot):
         ticks, height = {}, 1.0
         for (tree, _), rows in by_policy(view, "absent").items():
-            plot.text(0.52, height, tree, weight="bold", va="center")
+            plot.text(0, height, tree, weight="bold", va="bottom")
             for policy, color in COLORS.items():
                 height -= 1
                 least, p99, most = (median(rows[policy], percentile) for percentile in ("p50", "p99", "p99.9"))
@@ -117,9 +117,9 @@ def draw_latency(view, output):
                 plot.plot(p99, height, "o", color=color, markersize=9)
                 write(plot, (p99, height), f"{p99:.1f}", color, (0, 6), ha="center", fontsize=10)
                 ticks[height] = SHORT[policy]
-            height -= 1.4
+            height -= 1.7
         plot.set_yticks(list(ticks), ticks.values())
-        plot.set_ylim(height + 0.8, 1.4)
+        plot.set_ylim(height + 1.1, 1.6)
         bare(plot, "left")
 
 
