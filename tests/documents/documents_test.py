@@ -125,8 +125,8 @@ class DocumentsTest(unittest.TestCase):
             return [found[tree, "bloomfilter, equal bytes"] / ours for (tree, policy), ours in found.items() if policy == "exactbloom"]
 
         fewer, more_bits = peer_over_ours("wasted_of_asked"), [100 * (ratio - 1) for ratio in peer_over_ours("bits_per_key")]
-        filters, reads = medians("experiments", "bits_per_key"), medians("experiments", "wasted_reads")
-        of_bloom = [filters[tree, "bloomfilter:10"] / ours for (tree, policy), ours in filters.items() if policy == "exactbloom:10"]
+        bits, reads = medians("experiments", "bits_per_key"), medians("experiments", "wasted_reads")
+        of_bloom = [bits[tree, "bloomfilter:10"] / ours for (tree, policy), ours in bits.items() if policy == "exactbloom:10"]
         ribbon_over_ours = [reads[tree, "ribbonfilter, equal bytes"] / ours for (tree, policy), ours in reads.items()
                             if policy == "exactbloom:10" and "half" not in tree]
 
@@ -154,7 +154,7 @@ class DocumentsTest(unittest.TestCase):
             "docs/benchmarks.md": [
                 f"a flush takes {flush[0]:.2f} times its processor time, a compaction {compaction[0]:.2f}, a load {load[0]:.2f}, a Get of an "
                 f"absent key in memory {get[0]:.2f} (RocksDB's Ribbon filter: " + "{:.2f}, {:.2f}, {:.2f} and {:.2f})".format(*ribbon),
-                f"`bloomfilter:10` takes {min(of_bloom):.2f} to {max(of_bloom):.2f} times these"],
+                f"`bloomfilter:10` has {min(of_bloom):.2f} to {max(of_bloom):.2f} times its bits per key"],
             "docs/theory.md": [f"[{min(over_best):.2f} to {max(over_best):.2f} times its reads]"],
             "docs/questions.md": [
                 f"wastes [{min(ribbon_over_ours):.1f} to {max(ribbon_over_ours):.1f} times fewer reads]",
