@@ -100,7 +100,7 @@ enum class Having : std::uint8_t { kAll, kOwnFilters, kExactBloom, kPlain };
 struct Rule {
   const char* name;
   Having policies;
-  std::string range;
+  std::string (*range)();
   bool (*read)(const std::string& text, PolicyOptions* options);  // false: not a value of its type
   bool (*is_valid)(const PolicyOptions& options);
   std::string (*format)(const PolicyOptions& options);
@@ -114,51 +114,59 @@ struct Rule {
   }
 };
 
-const std::array<Rule, 6>& Rules() {
-  static const std::array<Rule, 6> rules = {{
-      {"bits_per_key", Having::kAll, "a number from 0 to " + FormatNumber(kMaxBitsPerKey),
-       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
-       [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
-       [](const PolicyOptions& o) { return FormatNumber(o.bits_per_key); }},
-      {"memory_budget", Having::kExactBloom,
-       "a whole number of bytes, below 2^53, to which K, M, G or T may be added, or a percentage "
-       "of the memory that the process may use, up to 100%",
-       [](const std::string& text, PolicyOptions* o) { return ReadBudget(text, o); },
-       [](const PolicyOptions& o) {
-         return o.memory_budget < std::uint64_t{1} << 53 && o.memory_percent >= 0.0 &&
-                o.memory_percent <= 100.0;
-       },
-       [](const PolicyOptions& o) {
-         return o.memory_percent == 0.0 ? FormatBytes(o.memory_budget)
-                                        : FormatNumber(o.memory_percent) + "%";
-       }},
-      {"budget", Having::kExactBloom,
-       "a name of up to 64 letters, digits, underscores, hyphens and points",
-       [](const std::string& text, PolicyOptions* o) {
-         o->budget = text;
-         return true;
-       },
-       [](const PolicyOptions& o) { return IsBudgetName(o.budget); },
-       [](const PolicyOptions& o) { return o.budget; }},
-      {"ribbon", Having::kExactBloom, "true or false",
-       [](const std::string& text, PolicyOptions* o) { return ReadTruth(text, &o->ribbon); },
-       [](const PolicyOptions&) { return true; },
-       [](const PolicyOptions& o) -> std::string { return o.ribbon ? "true" : "false"; }},
-      {"fpr", Having::kPlain,
-       "0 or a number from " + FormatNumber(kMinTargetRate) + " to " + FormatNumber(kMaxTargetRate),
-       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->fpr); },
-       [](const PolicyOptions& o) {
-         return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
-       },
-       [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
-      {"hash_seed", Having::kOwnFilters,
-       "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()),
-       [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->hash_seed); },
-       [](const PolicyOptions&) { return true; },
-       [](const PolicyOptions& o) { return std::to_string(o.hash_seed); }},
-  }};
-  return rules;
-}
+constexpr std::array<Rule, 6> kRules = {{
+    {"bits_per_key", Having::kAll,
+     [] { return "a number from 0 to " + FormatNumber(kMaxBitsPerKey); },
+     [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
+     [](const PolicyOptions& o) { return IsBitsPerKey(o.bits_per_key); },
+     [](const PolicyOptions& o) { return FormatNumber(o.bits_per_key); }},
+    {"memory_budget", Having::kExactBloom,
+     []() -> std::string {
+       return "a whole number of bytes, below 2^53, to which K, M, G or T may be added, or a "
+              "percentage of the memory that the process may use, up to 100%";
+     },
+     [](const std::string& text, PolicyOptions* o) { return ReadBudget(text, o); },
+     [](const PolicyOptions& o) {
+       return o.memory_budget < std::uint64_t{1} << 53 && o.memory_percent >= 0.0 &&
+              o.memory_percent <= 100.0;
+     },
+     [](const PolicyOptions& o) {
+       return o.memory_percent == 0.0 ? FormatBytes(o.memory_budget)
+                                      : FormatNumber(o.memory_percent) + "%";
+     }},
+    {"budget", Having::kExactBloom,
+     []() -> std::string {
+       return "a name of up to 64 letters, digits, underscores, hyphens and points";
+     },
+     [](const std::string& text, PolicyOptions* o) {
+       o->budget = text;
+       return true;
+     },
+     [](const PolicyOptions& o) { return IsBudgetName(o.budget); },
+     [](const PolicyOptions& o) { return o.budget; }},
+    {"ribbon", Having::kExactBloom, []() -> std::string { return "true or false"; },
+     [](const std::string& text, PolicyOptions* o) { return ReadTruth(text, &o->ribbon); },
+     [](const PolicyOptions&) { return true; },
+     [](const PolicyOptions& o) -> std::string { return o.ribbon ? "true" : "false"; }},
+    {"fpr", Having::kPlain,
+     [] {
+       return "0 or a number from " + FormatNumber(kMinTargetRate) + " to " +
+              FormatNumber(kMaxTargetRate);
+     },
+     [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->fpr); },
+     [](const PolicyOptions& o) {
+       return o.fpr == 0.0 || (o.fpr >= kMinTargetRate && o.fpr <= kMaxTargetRate);
+     },
+     [](const PolicyOptions& o) { return FormatNumber(o.fpr); }},
+    {"hash_seed", Having::kOwnFilters,
+     [] {
+       return "a whole number from 0 to " +
+              std::to_string(std::numeric_limits<std::uint64_t>::max());
+     },
+     [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->hash_seed); },
+     [](const PolicyOptions&) { return true; },
+     [](const PolicyOptions& o) { return std::to_string(o.hash_seed); }},
+}};
 
 std::string JoinedOptions(PolicyKind kind) {
   std::string joined;
@@ -189,7 +197,7 @@ Status RefuseLevelBits(const std::string& value) {
 
 Status Refuse(const Rule& rule, const std::string& value) {
   return Status::InvalidArgument("exactbloom: " + std::string(rule.name) + " is '" + value +
-                                 "', but must be " + rule.range);
+                                 "', but must be " + rule.range());
 }
 
 // Changes the options only if the value is valid.
@@ -202,9 +210,9 @@ Status Parse(const Rule& rule, const std::string& text, PolicyOptions* options) 
 
 // Null if no policy has such an option.
 const Rule* FindRule(std::string_view name) {
-  const auto rule = std::find_if(Rules().begin(), Rules().end(),
+  const auto rule = std::find_if(kRules.begin(), kRules.end(),
                                  [&](const Rule& known) { return known.name == name; });
-  return rule == Rules().end() ? nullptr : &*rule;
+  return rule == kRules.end() ? nullptr : &*rule;
 }
 
 const Rule& RuleOf(std::string_view name) { return *FindRule(name); }
@@ -218,7 +226,7 @@ bool IsNamed(const Rule& rule, const PolicyOptions& options) {
 
 // Whether bits_per_key is the only option that the text has.
 bool IsOfBitsAlone(const PolicyOptions& options) {
-  return std::count_if(Rules().begin(), Rules().end(),
+  return std::count_if(kRules.begin(), kRules.end(),
                        [&](const Rule& rule) { return IsNamed(rule, options); }) == 1 &&
          !HasRate(options);
 }
@@ -241,7 +249,7 @@ std::optional<int> ShiftOfUnit(std::string_view text) {
 
 std::vector<std::string> OptionNames(PolicyKind kind) {
   std::vector<std::string> names;
-  for (const Rule& rule : Rules()) {
+  for (const Rule& rule : kRules) {
     if (rule.IsOf(kind)) names.emplace_back(rule.name);
   }
   return names;
@@ -269,7 +277,7 @@ Status ParsePolicyId(const std::string& id, PolicyOptions* options) {
 }
 
 Status ValidatePolicyOptions(const PolicyOptions& options) {
-  for (const Rule& rule : Rules()) {
+  for (const Rule& rule : kRules) {
     if (!rule.is_valid(options)) return Refuse(rule, rule.format(options));
   }
   return Status::OK();
@@ -348,7 +356,7 @@ std::string FormatPolicyFields(const PolicyOptions& options, const std::string& 
   std::string id = FormatPolicyId(options);
   if (IsOfBitsAlone(options)) return id;
   std::string text = "id=" + id;
-  for (const Rule& rule : Rules()) {
+  for (const Rule& rule : kRules) {
     if (!IsNamed(rule, options)) continue;
     text.append(delimiter).append(rule.name).append("=").append(rule.format(options));
   }

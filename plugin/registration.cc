@@ -1,8 +1,8 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/utilities/object_registry.h>
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "bloom_filter_policy.h"
@@ -49,10 +49,13 @@ int AddAll(ObjectLibrary& library) {
 
 }  // namespace
 
-// After an exception the next call tries again.
+// Two threads at once may both add the factories, of which RocksDB takes the first: no lock is held
+// over its calls. After an exception the next call tries again.
 void RegisterFilterPolicies() {
-  static std::once_flag once;
-  std::call_once(once, [] { AddAll(*ObjectLibrary::Default()); });
+  static std::atomic<bool> is_done{false};
+  if (is_done) return;
+  AddAll(*ObjectLibrary::Default());
+  is_done = true;
 }
 
 }  // namespace exactbloom

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <string>
 
@@ -26,18 +27,24 @@ constexpr char kVersionSymbol[] = "_ZN7rocksdb23GetRocksVersionAsStringB5cxx11Eb
 constexpr char kCoreFile[] = "libexactbloom_rocksdb_core.so";
 constexpr std::size_t kMessageSize = 2 * PATH_MAX;
 
-enum class State { kUnknown, kDeciding, kActive, kRefused };
+// What was found out of the process's RocksDB: the core, or why there is none.
+struct Decision {
+  const Core* core;
+  const void* core_base;
+  const void* rocksdb_base;
+  char refusal[kMessageSize];
+};
 
-// Recursive: the core's initialisation calls hooks, which call LoadedCore.
-pthread_mutex_t deciding = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-std::atomic<State> state{State::kUnknown};
-const Core* core = nullptr;
-const void* core_base = nullptr;
-const void* rocksdb_base = nullptr;
+// This object has no lock: each thread that finds no decision decides by itself, and one result is
+// kept for ever. A thread with a lock could wait for the loader's, which is held by a thread whose
+// dlopen runs a constructor that calls RocksDB, and so waits for the lock.
+std::atomic<const Decision*> decision{nullptr};
+std::atomic<int> deciding_threads{0};
+std::atomic<int> forking_threads{0};
+thread_local bool is_deciding = false;  // the core's initialisation calls hooks
 char own_path[PATH_MAX];
 pid_t started_process = 0;
 struct stat standard_error;  // that the program was started with; all zero if it had none
-char refusal[kMessageSize] = "no RocksDB is loaded";
 
 bool HasStandardError() {
   struct stat now;
@@ -52,16 +59,35 @@ void Report(const char* message) {
   if (!is_started || HasStandardError()) dprintf(STDERR_FILENO, "%s\n", message);
 }
 
-[[gnu::format(printf, 1, 2)]] void Refuse(const char* format, ...) {
+// Returns a decision that the caller owns, or null if out of memory.
+Decision* NewDecision() { return static_cast<Decision*>(calloc(1, sizeof(Decision))); }
+
+[[gnu::format(printf, 1, 2)]] Decision* Refuse(const char* format, ...) {
+  Decision* refused = NewDecision();
+  if (refused == nullptr) return nullptr;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(refusal, sizeof refusal, format, arguments);
+  vsnprintf(refused->refusal, sizeof refused->refusal, format, arguments);
   va_end(arguments);
-  state = State::kRefused;
-  constexpr char kWhole[] = "exactbloom: %s; this object changes nothing";
-  char message[sizeof refusal + sizeof kWhole];
-  snprintf(message, sizeof message, kWhole, refusal);
-  Report(message);
+  return refused;
+}
+
+// Publishes the decision, unless another thread was faster, and returns the one that is kept. A
+// refusal is reported. `made` may be null.
+const Decision* Keep(Decision* made) {
+  const Decision* kept = nullptr;
+  if (made == nullptr) return decision.load();
+  if (!decision.compare_exchange_strong(kept, made)) {
+    free(made);
+    return kept;
+  }
+  if (made->core == nullptr) {
+    constexpr char kWhole[] = "exactbloom: %s; this object changes nothing";
+    char message[sizeof made->refusal + sizeof kWhole];
+    snprintf(message, sizeof message, kWhole, made->refusal);
+    Report(message);
+  }
+  return made;
 }
 
 bool IsPolicy(const char* value) { return value[strspn(value, kBlanks)] != '\0'; }
@@ -76,20 +102,20 @@ const void* BaseOf(const void* address) {
   return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Returns the symbol of the object at this path, or of one that it needs, if the object is loaded.
-// An empty path is the program.
-void* FindFrom(const char* path, const char* symbol) {
-  void* handle = dlopen(*path == '\0' ? nullptr : path, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return nullptr;
-  void* found = dlsym(handle, symbol);
-  dlclose(handle);  // the object stays loaded by its other handles
-  return found;
+// Returns a handle of the object at this path if it is loaded. An empty path is the program. Until
+// dlclose() the object stays loaded, whatever other threads close.
+void* Hold(const char* path) {
+  return dlopen(*path == '\0' ? nullptr : path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-// The same if the object, which has this base, defines the symbol itself.
-void* FindIn(const char* path, const void* base, const char* symbol) {
-  void* found = FindFrom(path, symbol);
-  return BaseOf(found) == base ? found : nullptr;
+// Returns the symbol of the object at this path, or of one that it needs, if the object is loaded.
+// The caller knows that it stays loaded, or only compares the address.
+void* FindFrom(const char* path, const char* symbol) {
+  void* handle = Hold(path);
+  if (handle == nullptr) return nullptr;
+  void* found = dlsym(handle, symbol);
+  dlclose(handle);
+  return found;
 }
 
 // A shared object of the process, or its program.
@@ -142,22 +168,29 @@ void CallVersion(void* function, char* version, std::size_t size) {
   snprintf(version, size, "%s", kept.text.c_str());
 }
 
-// Fills in the first two copies, and returns how many there are.
+// Whether the object is a RocksDB; then `copy` is filled in.
+bool IsCopy(const Object& object, Copy* copy) {
+  void* handle = Hold(object.path);
+  if (handle == nullptr) return false;
+  void* version = dlsym(handle, kVersionSymbol);
+  const bool is_copy = version != nullptr && BaseOf(version) == object.base;
+  if (is_copy) {
+    if (*object.path != '\0') snprintf(copy->path, sizeof copy->path, "%s", object.path);
+    copy->base = object.base;
+    CallVersion(version, copy->version, sizeof copy->version);
+  }
+  dlclose(handle);
+  return is_copy;
+}
+
+// Fills in the first two copies of RocksDB, and returns how many of these there are.
 std::size_t FindCopies(Copy (&copies)[2]) {
   Objects objects;
   dl_iterate_phdr(Collect, &objects);
   std::size_t count = 0;
   for (std::size_t i = 0; i < objects.count; ++i) {
-    const Object& object = objects.list[i];
-    void* version = FindIn(object.path, object.base, kVersionSymbol);
-    if (version != nullptr && count < 2) {
-      Copy& copy = copies[count];
-      if (*object.path != '\0') snprintf(copy.path, sizeof copy.path, "%s", object.path);
-      copy.base = object.base;
-      CallVersion(version, copy.version, sizeof copy.version);
-    }
-    if (version != nullptr) ++count;
-    free(object.path);
+    if (count < 2 && IsCopy(objects.list[i], &copies[count])) ++count;
+    free(objects.list[i].path);
   }
   free(objects.list);
   return count;
@@ -173,7 +206,9 @@ bool IsMinorVersion(const char* version) {
 // The base of the RocksDB that programs link with, if it is loaded.
 const void* BaseOfLibrary() { return BaseOf(FindFrom(EXACTBLOOM_ROCKSDB_SONAME, kVersionSymbol)); }
 
-void LoadCore() {
+// This and Decide() return a decision that the caller owns, or null: no RocksDB is loaded yet, or
+// memory is short.
+Decision* LoadCore() {
   char path[sizeof own_path + sizeof kCoreFile];
   const char* slash = strrchr(own_path, '/');
   const int folder = slash == nullptr ? 0 : static_cast<int>(slash + 1 - own_path);
@@ -182,27 +217,23 @@ void LoadCore() {
   if (handle == nullptr) return Refuse("cannot load the policies: %s", dlerror());
   void* function = dlsym(handle, kCoreFunction);
   if (function == nullptr) return Refuse("%s is not the core of ExactBloom", path);
-  const Core* found = reinterpret_cast<CoreFunction*>(function)();
-  if (strncmp(found->version, EXACTBLOOM_VERSION, sizeof found->version) != 0 ||
-      found->size != sizeof(Core)) {
+  const Core* core = reinterpret_cast<CoreFunction*>(function)();
+  if (strncmp(core->version, EXACTBLOOM_VERSION, sizeof core->version) != 0 ||
+      core->size != sizeof(Core)) {
     return Refuse(
         "%s is of another build, ExactBloom %.*s, than the preloaded %s: restart the program", path,
-        static_cast<int>(sizeof found->version), found->version, EXACTBLOOM_VERSION);
+        static_cast<int>(sizeof core->version), core->version, EXACTBLOOM_VERSION);
   }
-  core = found;
-  core_base = BaseOf(function);
-  rocksdb_base = BaseOfLibrary();
   if (!core->prepare(IsSet(), Report)) return Refuse("out of memory");
-  state = State::kActive;
+  Decision* made = NewDecision();
+  if (made != nullptr) *made = {core, BaseOf(function), BaseOfLibrary(), ""};
+  return made;
 }
 
-void Decide(bool brings_rocksdb) {
+Decision* Decide(bool brings_rocksdb) {
   Copy copies[2];
   const std::size_t count = FindCopies(copies);
-  if (count == 0) {
-    if (brings_rocksdb) LoadCore();
-    return;
-  }
+  if (count == 0) return brings_rocksdb ? LoadCore() : nullptr;
   if (count > 1) {
     return Refuse("the program has two copies of RocksDB, %s (%s) and %s (%s)", copies[0].path,
                   copies[0].version, copies[1].path, copies[1].version);
@@ -216,14 +247,61 @@ void Decide(bool brings_rocksdb) {
     return Refuse("RocksDB %s is linked into %s, where it cannot be reached, and not %s",
                   copy.version, copy.path, EXACTBLOOM_ROCKSDB_SONAME);
   }
-  LoadCore();
+  return LoadCore();
+}
+
+// A child has none of the other threads of its parent, and what one of them had half done in the
+// loader or in RocksDB stays so in the child. Forks and decisions therefore wait for each other,
+// which takes milliseconds, but at most a second: a thread may hold a lock that the other needs. Of
+// two that begin at once the fork comes first.
+constexpr timespec kStep = {0, 1'000'000};
+constexpr int kMostSteps = 1000;
+
+void BeginFork() {
+  if (is_deciding) return;
+  ++forking_threads;
+  for (int i = 0; i < kMostSteps && deciding_threads != 0; ++i) nanosleep(&kStep, nullptr);
+}
+
+void EndFork() {
+  if (!is_deciding) --forking_threads;
+}
+
+void EndForkInChild() {
+  forking_threads = 0;
+  deciding_threads = is_deciding ? 1 : 0;
+}
+
+void BeginDeciding() {
+  ++deciding_threads;
+  for (int i = 0; i < kMostSteps && forking_threads != 0; ++i) {
+    --deciding_threads;
+    nanosleep(&kStep, nullptr);
+    ++deciding_threads;
+  }
+  is_deciding = true;
+}
+
+void EndDeciding() {
+  is_deciding = false;
+  --deciding_threads;
+}
+
+// Returns what is decided, by this thread if need be; null if nothing is.
+const Decision* DecideOnce(bool brings_rocksdb) {
+  const Decision* made = decision;
+  if (made != nullptr || is_deciding) return made;
+  BeginDeciding();
+  made = Keep(Decide(brings_rocksdb));
+  EndDeciding();
+  return made;
 }
 
 // Whether the function belongs to another RocksDB than the core's, one that was loaded later.
-bool IsOtherRocksDB(const void* function) {
+bool IsOtherRocksDB(const void* function, const void* rocksdb_base) {
   Dl_info info;
   if (dladdr(function, &info) == 0 || info.dli_fbase == rocksdb_base) return false;
-  return FindIn(info.dli_fname, info.dli_fbase, kVersionSymbol) != nullptr;
+  return BaseOf(FindFrom(info.dli_fname, kVersionSymbol)) == info.dli_fbase;
 }
 
 [[gnu::constructor]] void Start() {
@@ -235,10 +313,12 @@ bool IsOtherRocksDB(const void* function) {
   const void* first = dlsym(RTLD_DEFAULT, "exactbloom_version");
   Dl_info other;
   if (first != nullptr && dladdr(first, &other) != 0 && other.dli_fbase != info.dli_fbase) {
-    return Refuse("loaded twice, of which only %s is used and %s does nothing", other.dli_fname,
-                  own_path);
+    Keep(Refuse("loaded twice, of which only %s is used and %s does nothing", other.dli_fname,
+                own_path));
+    return;
   }
-  LoadedCore();
+  pthread_atfork(BeginFork, EndFork, EndForkInChild);
+  DecideOnce(/*brings_rocksdb=*/false);
 }
 
 // Whether the parent also has the variable. Then the parent reports, not its helper processes: a
@@ -264,31 +344,24 @@ bool HasParentWithVariable() {
 // A program may load RocksDB at any time, so only at its end is it certain that it has none. A
 // forked child must not call the loader: another thread of its parent may have held the lock.
 [[gnu::destructor]] void End() {
-  if (state != State::kUnknown || !IsSet() || getpid() != started_process) return;
+  if (decision != nullptr || !IsSet() || getpid() != started_process) return;
   Copy copies[2];
   if (FindCopies(copies) != 0 || HasParentWithVariable()) return;
-  Refuse("%s is set, but %s uses no librocksdb.so, or has RocksDB linked statically", kVariable,
-         program_invocation_name);
+  Keep(Refuse("%s is set, but %s uses no librocksdb.so, or has RocksDB linked statically",
+              kVariable, program_invocation_name));
 }
 
 }  // namespace
 
 const Core* LoadedCore(bool brings_rocksdb) {
-  if (state == State::kActive) return core;
-  if (state == State::kRefused) return nullptr;
-  pthread_mutex_lock(&deciding);
-  if (state == State::kUnknown) {
-    state = State::kDeciding;
-    Decide(brings_rocksdb);
-    State undecided = State::kDeciding;
-    state.compare_exchange_strong(undecided, State::kUnknown);
-  }
-  const bool is_active = state == State::kActive;
-  pthread_mutex_unlock(&deciding);
-  return is_active ? core : nullptr;
+  const Decision* made = DecideOnce(brings_rocksdb);
+  return made == nullptr ? nullptr : made->core;
 }
 
-const char* Refusal() { return refusal; }
+const char* Refusal() {
+  const Decision* made = decision;
+  return made == nullptr ? "out of memory" : made->refusal;
+}
 
 void* NextDefinition(void* own, void* caller) {
   Dl_info self;
@@ -308,10 +381,11 @@ void* NextDefinition(void* own, void* caller) {
 
 const Core* CoreForCall(void* next, void* caller) {
   if (!IsSet()) return nullptr;
-  const Core* loaded = LoadedCore();
+  const Decision* made = DecideOnce(/*brings_rocksdb=*/false);
+  if (made == nullptr || made->core == nullptr) return nullptr;
   // The core itself calls RocksDB's functions: its policies read RocksDB's filters, too.
-  if (loaded == nullptr || BaseOf(caller) == core_base || IsOtherRocksDB(next)) return nullptr;
-  return loaded;
+  if (BaseOf(caller) == made->core_base || IsOtherRocksDB(next, made->rocksdb_base)) return nullptr;
+  return made->core;
 }
 
 }  // namespace exactbloom::preload

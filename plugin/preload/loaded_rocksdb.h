@@ -12,7 +12,7 @@ namespace exactbloom::preload {
 //   brings_rocksdb  load the core, and RocksDB with it, if no RocksDB is loaded yet
 const Core* LoadedCore(bool brings_rocksdb = false);
 
-// Returns why LoadedCore returned null.
+// Returns why LoadedCore(true) returned null.
 const char* Refusal();
 
 // Returns the definition of the function `own`, of this object, that a call from the address

@@ -192,11 +192,14 @@ void MakeFileWriter(MakeFileWriterFunction* next, rocksdb::SstFileWriter* writer
        priority, skips_filters);
 }
 
+// What makes RocksDB's static objects is done here, since forks wait for it.
 bool Prepare(bool replaces, ReportFunction* report) {
   ReportTo(report);
   return ResultOr(false, [&] {
     RegisterFilterPolicies();
-    if (replaces) ReplaceNames();
+    if (!replaces) return true;
+    ReadVariable();
+    ReplaceNames();
     return true;
   });
 }

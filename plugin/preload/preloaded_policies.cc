@@ -7,8 +7,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <map>
-#include <mutex>
+#include <memory>
 
 #include "../bloom_filter_policy.h"
 #include "../c_binding/forwarding_policy.h"
@@ -22,7 +21,22 @@ using rocksdb::Status;
 
 constexpr char kReplaceOnly[] = "replace-only";
 
-ReportFunction* report_message = nullptr;
+std::atomic<ReportFunction*> report_message{nullptr};
+
+// No lock is held and no static object is made over a call of RocksDB, which may need the loader's
+// lock: see loaded_rocksdb.cc. What several threads make at once is kept once, and for ever, as
+// databases may be closed after static objects were destroyed.
+struct KeptPolicy {
+  double bits_per_key;
+  std::shared_ptr<const FilterPolicy> policy;
+  const KeptPolicy* next;
+};
+std::atomic<const KeptPolicy*> kept_policies{nullptr};
+struct ReadConfig {
+  PreloadConfig config;
+  std::string error;  // empty if the variable is valid
+};
+std::atomic<const ReadConfig*> kept_config{nullptr};
 
 std::string Trimmed(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
@@ -30,9 +44,10 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-PreloadConfig ReadVariable() {
+ReadConfig ParseVariable() {
   const char* value = secure_getenv(kVariable);
-  PreloadConfig config;
+  ReadConfig read;
+  PreloadConfig& config = read.config;
   config.text = Trimmed(value == nullptr ? "" : value);
   std::string policy = config.text;
   const std::size_t last_word = policy.find_last_of(kBlanks) + 1;
@@ -41,11 +56,17 @@ PreloadConfig ReadVariable() {
     policy = Trimmed(policy.substr(0, last_word));
   }
   const Status status = ParsePolicy(policy, &config.policy, &config.sets_bits);
-  if (status.ok()) return config;
-  const std::string message =
-      std::string(kVariable) + " is '" + config.text + "': " + status.ToString();
-  report_message(message.c_str());
-  _exit(EXIT_FAILURE);  // without destructors: other threads of the program may be running
+  if (!status.ok()) {
+    read.error = std::string(kVariable) + " is '" + config.text + "': " + status.ToString();
+  }
+  return read;
+}
+
+const ReadConfig& ReadOnce() {
+  const ReadConfig* kept = kept_config;
+  if (kept != nullptr) return *kept;
+  auto made = std::make_unique<const ReadConfig>(ParseVariable());
+  return kept_config.compare_exchange_strong(kept, made.get()) ? *made.release() : *kept;
 }
 
 // The bits per key that RocksDB makes of a number in its own policies.
@@ -68,17 +89,23 @@ class PreloadedPolicy : public SharedPolicy<FilterPolicy> {
   }
 };
 
+// The options of two policies differ in the bits only.
 std::shared_ptr<const FilterPolicy> PolicyOf(const PolicyOptions& options) {
-  static std::mutex mutex;
-  // Never destroyed: databases may be closed after the static objects.
-  static auto& policies = *new std::map<double, std::shared_ptr<const FilterPolicy>>();
-  const std::lock_guard<std::mutex> lock(mutex);
-  // The options of two policies differ in the bits only.
-  std::shared_ptr<const FilterPolicy>& policy = policies[options.bits_per_key];
-  if (policy == nullptr) {
-    policy = std::make_shared<PreloadedPolicy>(std::make_shared<BloomFilterPolicy>(options));
+  std::unique_ptr<KeptPolicy> made;
+  const KeptPolicy* first = kept_policies;
+  while (true) {
+    for (const KeptPolicy* kept = first; kept != nullptr; kept = kept->next) {
+      if (kept->bits_per_key == options.bits_per_key) return kept->policy;
+    }
+    if (made == nullptr) {
+      made = std::make_unique<KeptPolicy>();
+      made->bits_per_key = options.bits_per_key;
+      made->policy =
+          std::make_shared<PreloadedPolicy>(std::make_shared<BloomFilterPolicy>(options));
+    }
+    made->next = first;
+    if (kept_policies.compare_exchange_weak(first, made.get())) return made.release()->policy;
   }
-  return policy;
 }
 
 using rocksdb::ObjectLibrary;
@@ -108,19 +135,20 @@ struct Counter {
 };
 
 // In the order of Asked.
-std::array<Counter, 4>& Counters() {
-  static std::array<Counter, 4> counters = {{{"NewBloomFilterPolicy", {0}},
-                                             {"NewRibbonFilterPolicy", {0}},
-                                             {"C interface", {0}},
-                                             {"option strings", {0}}}};
-  return counters;
-}
+std::array<Counter, 4> counters = {{{"NewBloomFilterPolicy", {0}},
+                                    {"NewRibbonFilterPolicy", {0}},
+                                    {"C interface", {0}},
+                                    {"option strings", {0}}}};
 
 }  // namespace
 
+void ReadVariable() { ReadOnce(); }
+
 const PreloadConfig& Config() {
-  static const PreloadConfig& config = *new PreloadConfig(ReadVariable());
-  return config;
+  const ReadConfig& read = ReadOnce();
+  if (read.error.empty()) return read.config;
+  report_message.load()(read.error.c_str());
+  _exit(EXIT_FAILURE);  // without destructors: other threads of the program may be running
 }
 
 void ReportTo(ReportFunction* report) { report_message = report; }
@@ -145,11 +173,11 @@ void ReplaceNames() {
   Replace(library, ribbon().AddNumber(":", /*is_int=*/true));
 }
 
-void Count(Asked asked) { ++Counters()[static_cast<std::size_t>(asked)].calls; }
+void Count(Asked asked) { ++counters[static_cast<std::size_t>(asked)].calls; }
 
 std::string DescribeCounts() {
   std::string text;
-  for (const Counter& counter : Counters()) {
+  for (const Counter& counter : counters) {
     if (counter.calls == 0) continue;
     if (!text.empty()) text += ", ";
     text.append(counter.name).append(" ").append(std::to_string(counter.calls));

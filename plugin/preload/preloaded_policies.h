@@ -23,8 +23,11 @@ struct PreloadConfig {
 // Sets where the message of an invalid EXACTBLOOM_POLICY goes.
 void ReportTo(ReportFunction* report);
 
-// Returns EXACTBLOOM_POLICY, parsed at the first call. An invalid value terminates the process with
-// a message. Throws std::bad_alloc.
+// Parses EXACTBLOOM_POLICY, unless that was done. Throws std::bad_alloc.
+void ReadVariable();
+
+// Returns EXACTBLOOM_POLICY, as it was parsed first. An invalid value terminates the process with a
+// message. Throws std::bad_alloc.
 const PreloadConfig& Config();
 
 // PolicyForBits returns the policy for a call that requested `bits_per_key`, which

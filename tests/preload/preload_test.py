@@ -394,6 +394,45 @@ class LateRocksDB(Preloaded):
         self.assert_one_line("two copies of RocksDB")
 
 
+class LateThreads(Preloaded):
+    """Threads and processes that make their first call of RocksDB at once, one of them in the loader."""
+
+    def run_threads(self, mode, delay=0):
+        self.run_with("classic_bloom:9", f"{BUILD}/bin/late_threads", mode, LIBROCKSDB, f"{BUILD}/lib/liblate_user.so", str(delay),
+                      variables={"CALLS_IN_CONSTRUCTOR": "1"} if mode == "load" else None)
+        self.assertEqual(self.errors, "")
+
+    def run_with_delays(self, mode, runs):
+        for i in range(runs):
+            with self.subTest(f"{mode} {i}"):
+                self.run_threads(mode, i * 37 % 1500)
+
+    def test_a_library_that_calls_rocksdb_is_loaded_during_the_first_call(self):
+        self.run_with_delays("load", 60)
+
+    def test_a_library_that_calls_rocksdb_is_closed_during_the_first_call(self):
+        self.run_with_delays("close", 60)
+
+    def test_children_that_are_forked_during_the_first_call_work_on(self):
+        self.run_with_delays("fork", 60)
+
+    def test_a_library_that_used_rocksdb_is_closed_and_loaded_again(self):
+        self.run_threads("again")
+
+    def test_an_object_that_is_closed_stays_as_long_as_its_core(self):
+        # The core reports a wrong variable by a function of the object.
+        self.run_with("nonsense", sys.executable, "-c", f"""if True:
+            import _ctypes, ctypes
+            rocksdb, ours, error = ctypes.CDLL({LIBROCKSDB!r}), ctypes.CDLL({OBJECT!r}), ctypes.c_char_p()
+            ours.exactbloom_register()
+            _ctypes.dlclose(ours._handle)
+            rocksdb.rocksdb_options_create.restype = ctypes.c_void_p
+            options = ctypes.c_void_p(rocksdb.rocksdb_options_create())
+            rocksdb.rocksdb_get_options_from_string(options, b"block_based_table_factory={{filter_policy=bloomfilter:9}}", options,
+                                                    ctypes.byref(error))""", objects=None, status=1)
+        self.assert_one_line("EXACTBLOOM_POLICY is 'nonsense'")
+
+
 class Exports(unittest.TestCase):
     """The shared objects export what tests/preload/exports.txt lists, functions of C++ without their parameters."""
 
