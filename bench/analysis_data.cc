@@ -14,14 +14,14 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 
-int UsualProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+int UsualProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   const double usual = std::log(2.0) * static_cast<double>(bits) / static_cast<double>(keys);
   return std::clamp(static_cast<int>(std::lround(usual)), 1, MostProbes(kind, bits));
 }
 
-double BestRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+double BestRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   return FalsePositiveRate(kind, bits, keys, OptimalProbes(kind, bits, keys));
 }
 
@@ -33,7 +33,7 @@ void PrintCosts() {
     for (std::uint64_t keys = 2; keys <= kMostKeys; keys += 1 + keys / 10) {
       const std::uint64_t bits = keys * bits_per_key;
       fmt::print("cost {} {}", bits_per_key, bits);
-      for (const FilterKind kind : kKinds) {
+      for (const BloomKind kind : kKinds) {
         const int usual = UsualProbes(kind, bits, keys);
         const double rate = FalsePositiveRate(kind, bits, keys, usual);
         fmt::print(" {:.6g} {:.6g}", 100.0 * (rate / BestRate(kind, bits, keys) - 1.0),
@@ -49,8 +49,8 @@ void PrintEfficiencies() {
   for (const int probes : {1, 2, 4, 8, 16, 32, 64}) {
     for (std::uint64_t keys = 1; keys <= 2 * kBits; keys += 1 + keys / 40) {
       fmt::print("efficiency {} {} {:.6g} {:.6g}\n", probes, keys,
-                 Efficiency(FilterKind::kStandard, kBits, keys, probes),
-                 Efficiency(FilterKind::kClassic, kBits, keys, probes));
+                 Efficiency(BloomKind::kStandard, kBits, keys, probes),
+                 Efficiency(BloomKind::kClassic, kBits, keys, probes));
     }
   }
 }
@@ -66,13 +66,13 @@ void PrintDesigns(const char* figure, std::uint64_t keys) {
     const auto bits = static_cast<std::uint64_t>(bits_per_key * n);
     const double hashes = -std::expm1(n * std::log1p(-std::exp2(-bits_per_key)));
     double partitioned = 1.0;
-    for (int k = 1; k <= MostProbes(FilterKind::kClassic, bits); ++k) {
+    for (int k = 1; k <= MostProbes(BloomKind::kClassic, bits); ++k) {
       partitioned = std::min(partitioned, BloomRate(bits, keys, k));
     }
     fmt::print("{} {} {:.6g} {:.6g} {:.6g} {:.6g} {:.6g}", figure, bits_per_key, hashes,
-               FalsePositiveRate(FilterKind::kClassic, bits, keys, 1), partitioned,
-               BestRate(FilterKind::kStandard, bits, keys),
-               BestRate(FilterKind::kClassic, bits, keys));
+               FalsePositiveRate(BloomKind::kClassic, bits, keys, 1), partitioned,
+               BestRate(BloomKind::kStandard, bits, keys),
+               BestRate(BloomKind::kClassic, bits, keys));
     fmt::print(" {:.6g} {:.6g}\n", std::exp2(-bits_per_key / kRibbonOverhead),
                std::exp2(-bits_per_key));
   }

@@ -17,7 +17,7 @@ std::string Word(int number) { return "word " + std::to_string(number); }
 
 bool WriteFilter(const std::string& path) {
   exactbloom::BloomFilterBuilder::Options options;
-  options.kind = exactbloom::FilterKind::kClassic;
+  options.kind = exactbloom::BloomKind::kClassic;
   options.bits_per_key = 10;
   std::string error;
   auto builder = exactbloom::BloomFilterBuilder::Create(options, &error);

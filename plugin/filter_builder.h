@@ -41,10 +41,10 @@ class FilterPlan {
 class FilterBuilder {
  public:
   struct Options {
-    FilterKind kind = FilterKind::kClassic;  // of Bloom filters
-    bool ribbon = false;                     // whether Ribbon filters are built, too
-    double bits_per_key = 10.0;              // kMinBitsPerKey .. kMaxBitsPerKey
-    double false_positive_rate = 0.0;        // unless zero, instead of bits_per_key
+    BloomKind kind = BloomKind::kClassic;  // of Bloom filters
+    bool ribbon = false;                   // whether Ribbon filters are built, too
+    double bits_per_key = 10.0;            // kMinBitsPerKey .. kMaxBitsPerKey
+    double false_positive_rate = 0.0;      // unless zero, instead of bits_per_key
     std::uint64_t hash_seed = 0;
     std::uint64_t block_bytes_limit = kBlockBytesLimit;
     bool detect_faults = false;

@@ -70,14 +70,14 @@ inline bool HasOwnFilters(const PolicyOptions& options) {
 }
 
 // The Bloom filters of a policy that has its own.
-inline FilterKind FilterKindOf(const PolicyOptions& options) {
+inline BloomKind FilterKindOf(const PolicyOptions& options) {
   const bool standard = options.kind == PolicyKind::kStandardBloom;
-  return standard ? FilterKind::kStandard : FilterKind::kClassic;
+  return standard ? BloomKind::kStandard : BloomKind::kClassic;
 }
 
 // The plain policy with Bloom filters of a kind.
-inline PolicyOptions PlainPolicy(FilterKind kind) {
-  const bool standard = kind == FilterKind::kStandard;
+inline PolicyOptions PlainPolicy(BloomKind kind) {
+  const bool standard = kind == BloomKind::kStandard;
   return {standard ? PolicyKind::kStandardBloom : PolicyKind::kClassicBloom};
 }
 

@@ -78,11 +78,11 @@ struct TableFilter {
   std::uint64_t ribbon_slots = 0;
 
   // kExactBloom, and but for `kind` and `bits` kExactRibbon.
-  FilterKind kind = FilterKind::kClassic;  // of the last block
-  std::uint64_t hash_seed = 0;             // of the last block
-  std::uint64_t bits = 0;                  // of all blocks
-  std::uint64_t keys = 0;                  // of all blocks, as ExactBloom counted them
-  int format_version = 0;                  // of the block, docs/format.md
+  BloomKind kind = BloomKind::kClassic;  // of the last block
+  std::uint64_t hash_seed = 0;           // of the last block
+  std::uint64_t bits = 0;                // of all blocks
+  std::uint64_t keys = 0;                // of all blocks, as ExactBloom counted them
+  int format_version = 0;                // of the block, docs/format.md
 
   // OK, or why the file could not be read: Corruption, NotSupported for tables that are not
   // block-based, errors of the file system. The family is kUnknown then.

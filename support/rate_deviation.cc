@@ -7,7 +7,7 @@
 
 namespace exactbloom::support {
 
-double RelativeRateDeviation(FilterKind kind, const FilterSize& size, std::uint64_t keys) {
+double RelativeRateDeviation(BloomKind kind, const FilterSize& size, std::uint64_t keys) {
   if (keys == 0) return 0.0;
   const auto ones = MomentsOfOnes(kind, size.bits, keys, size.probes);
   return ones ? size.probes * std::sqrt(ones->variance) / ones->mean : 0.0;

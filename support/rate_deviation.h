@@ -19,7 +19,7 @@ namespace exactbloom::support {
 // `keys` keys, as a share of its mean. The rate given X one-bits is nearly proportional to X^k, so
 // it is k times that of X, from the exact first two moments of X. Precision: first order in the
 // deviation, which is enough to widen an interval.
-double RelativeRateDeviation(FilterKind kind, const FilterSize& size, std::uint64_t keys);
+double RelativeRateDeviation(BloomKind kind, const FilterSize& size, std::uint64_t keys);
 
 struct ExactRate {
   double mean = 0.0;                // over hash functions
@@ -33,7 +33,7 @@ class ExactRates {
   ExactRate Of(const FilterDescription& filter);
 
  private:
-  std::map<std::tuple<FilterKind, std::uint64_t, std::uint64_t, int>, ExactRate> known_;
+  std::map<std::tuple<BloomKind, std::uint64_t, std::uint64_t, int>, ExactRate> known_;
 };
 
 // Returns the variance of the number of false positives over its binomial variance, for `queries`

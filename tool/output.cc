@@ -63,8 +63,8 @@ std::string InDigits(double number, int digits) {
 
 }  // namespace
 
-std::string Describe(FilterKind kind) {
-  return kind == FilterKind::kClassic ? "classic" : "standard";
+std::string Describe(BloomKind kind) {
+  return kind == BloomKind::kClassic ? "classic" : "standard";
 }
 
 std::string Counted(std::uint64_t count, const std::string& noun) {

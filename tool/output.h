@@ -13,7 +13,7 @@
 namespace exactbloom::tool {
 
 // "classic" or "standard".
-std::string Describe(FilterKind kind);
+std::string Describe(BloomKind kind);
 
 // "1 table", "2 tables".
 std::string Counted(std::uint64_t count, const std::string& noun);

@@ -38,7 +38,7 @@ inline constexpr double kMaxTargetRate = 0.5;
 
 // The parameters of a filter, which the trailer of its block stores.
 struct FilterDescription {
-  FilterKind kind = FilterKind::kClassic;
+  BloomKind kind = BloomKind::kClassic;
   int probes = 0;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;  // as counted by the builder: see AddKey
@@ -50,7 +50,7 @@ struct FilterDescription {
 // exceed kBlockBytesLimit, and the exact k* for them.
 //   keys           0 .. 2^53; an empty filter gets one byte
 //   bits_per_key   kMinBitsPerKey .. kMaxBitsPerKey
-FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key);
+FilterSize SizeAtBitsPerKey(BloomKind kind, std::uint64_t keys, double bits_per_key);
 
 // The filter that a builder makes for a number of keys: computed once, and then handed to Finish.
 class BlockPlan {
@@ -99,7 +99,7 @@ enum class ConstructionFault {
 class BloomFilterBuilder {
  public:
   struct Options {
-    FilterKind kind = FilterKind::kClassic;
+    BloomKind kind = BloomKind::kClassic;
     double bits_per_key = 10.0;   // kMinBitsPerKey .. kMaxBitsPerKey
     std::uint64_t hash_seed = 0;  // salt of the key hash, stored in the block
     // Unless zero, each filter gets instead the fewest bits whose exact rate is at most this:

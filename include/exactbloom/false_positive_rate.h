@@ -32,12 +32,12 @@ namespace exactbloom {
 // a normal double (at least 2.3e-308). A smaller one is rounded to a subnormal number or zero: see
 // Log2FalsePositiveRate. Time: microseconds; with 255 probes up to a tenth of a second. Errors: NaN
 // for parameters outside their ranges. Source: equations (53) to (63), in the positive form.
-double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+double FalsePositiveRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns log2 of the same rate, which stays finite where the rate itself underflows.
 // Parameters, errors and source as above; -infinity for an empty filter.
 // Precision: absolute error at most 2e-12.
-double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+double Log2FalsePositiveRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns the usual approximation of both rates, (1 - e^(-kn/m))^k, equation (58). It is a limit
 // for large m and n, provided for comparison and not for sizing. Parameters and errors as above.
@@ -49,7 +49,7 @@ double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int p
 //   ones     X, 0 .. bits
 // Precision: relative error at most 1e-13. Other parameters and errors as above.
 // Source: the summands of (53) and (59).
-double FalsePositiveRateGivenFill(FilterKind kind, std::uint64_t bits, std::uint64_t ones,
+double FalsePositiveRateGivenFill(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
                                   int probes);
 
 }  // namespace exactbloom

@@ -34,16 +34,16 @@ inline constexpr double kMinBitsPerKey = 0.5;
 inline constexpr double kMinRibbonBitsPerKey = 1.1;
 inline constexpr double kMaxRibbonBitsPerKey = 30.0;
 
-enum class FilterKind : std::uint8_t { kStandard = 0, kClassic = 1 };
+enum class BloomKind : std::uint8_t { kStandard = 0, kClassic = 1 };
 
 // The largest k of a filter of m bits, at most `most`.
-constexpr int MostProbes(FilterKind kind, std::uint64_t bits, int most = kMaxProbes) {
-  const bool fits = kind == FilterKind::kStandard || bits >= static_cast<std::uint64_t>(most);
+constexpr int MostProbes(BloomKind kind, std::uint64_t bits, int most = kMaxProbes) {
+  const bool fits = kind == BloomKind::kStandard || bits >= static_cast<std::uint64_t>(most);
   return fits ? most : static_cast<int>(bits);
 }
 
 // Whether there are filters of m bits with k probes.
-constexpr bool Admits(FilterKind kind, std::uint64_t bits, int probes) {
+constexpr bool Admits(BloomKind kind, std::uint64_t bits, int probes) {
   return bits > 0 && probes >= 1 && probes <= MostProbes(kind, bits);
 }
 

@@ -24,7 +24,7 @@ struct RateBounds {
 //   standard   (1 - (1 - 1/m)^(nk))^k <= rate <= (1 - (1 - k/m)^n)^k, the lower one as if the k
 //              queried bits were independent (57)
 // Precision: relative error at most 1e-12; zero where the bound underflows. Source: Corollary 23.
-RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+RateBounds FalsePositiveRateBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                    int probes);
 
 // Returns (1 - (1 - k/m)^n)^k, equation (65), which Bloom gave in 1970 for the classic kind. It is

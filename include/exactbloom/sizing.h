@@ -26,7 +26,7 @@ namespace exactbloom {
 // filters of thousands of keys, the exact rate is not needed, and an answer takes a fraction of a
 // microsecond. More than kMaxProbes take milliseconds and memory, and std::bad_alloc is thrown when
 // it is short.
-int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+int OptimalProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                   int most_probes = kMaxProbes);
 
 struct FilterSize {
@@ -40,7 +40,7 @@ struct FilterSize {
 //   target   a rate, strictly between 0 and 1
 // Errors: nothing is returned for parameters outside these ranges, or if more than 2^53 bits would
 // be needed.
-std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, double target);
+std::optional<FilterSize> SmallestFilter(BloomKind kind, std::uint64_t keys, double target);
 
 // Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
 // `target`, with k* for that number; 0 if a single key exceeds the target.
@@ -48,6 +48,6 @@ std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, do
 //   target   a rate, strictly between 0 and 1
 // The answer is at most 2^53, which it reaches only for targets that differ from 1 by rounding
 // errors. Errors: nothing is returned for parameters outside these ranges.
-std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, double target);
+std::optional<std::uint64_t> MostKeys(BloomKind kind, std::uint64_t bits, double target);
 
 }  // namespace exactbloom

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
-ScaledNumber WholeFilterRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
-  const bool classic = kind == FilterKind::kClassic;
+ScaledNumber WholeFilterRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  const bool classic = kind == BloomKind::kClassic;
   const auto k = static_cast<std::uint64_t>(probes);
   const std::uint64_t size = classic ? k : 1;
   const std::uint64_t count = classic ? keys : keys * k;
@@ -28,16 +28,16 @@ ScaledNumber WholeFilterRate(FilterKind kind, std::uint64_t bits, std::uint64_t 
 
 }  // namespace
 
-bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+bool IsGeometry(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
   return bits >= 1 && bits <= kMaxCount && keys <= kMaxCount && probes >= 1 &&
          probes <= MostProbes(kind, bits, kMaxAnalysisProbes);
 }
 
-ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+ScaledNumber ScaledFalsePositiveRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                      int probes) {
   if (keys == 0) return {0.0, 0};
   // All bits of the filter are set by any one key.
-  if (bits == static_cast<std::uint64_t>(probes) && kind == FilterKind::kClassic) {
+  if (bits == static_cast<std::uint64_t>(probes) && kind == BloomKind::kClassic) {
     return {1.0, 0};
   }
   if (bits == 1) return {1.0, 0};
@@ -47,32 +47,32 @@ ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::u
 
 }  // namespace analysis
 
-double FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+double FalsePositiveRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (!analysis::IsGeometry(kind, bits, keys, probes)) return analysis::kNotANumber;
   return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Value();
 }
 
-double Log2FalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+double Log2FalsePositiveRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (!analysis::IsGeometry(kind, bits, keys, probes)) return analysis::kNotANumber;
   return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Log2();
 }
 
 double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int probes) {
-  if (!analysis::IsGeometry(FilterKind::kStandard, bits, keys, probes)) {
+  if (!analysis::IsGeometry(BloomKind::kStandard, bits, keys, probes)) {
     return analysis::kNotANumber;
   }
   const double balls = static_cast<double>(probes) * static_cast<double>(keys);
   return std::pow(-std::expm1(-balls / static_cast<double>(bits)), probes);
 }
 
-double FalsePositiveRateGivenFill(FilterKind kind, std::uint64_t bits, std::uint64_t ones,
+double FalsePositiveRateGivenFill(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
                                   int probes) {
   if (!analysis::IsGeometry(kind, bits, 0, probes) || ones > bits) return analysis::kNotANumber;
   const auto m = static_cast<double>(bits);
   const auto x = static_cast<double>(ones);
   double rate = 1.0;
   for (int i = 0; i < probes; ++i) {
-    const double drawn = kind == FilterKind::kClassic ? i : 0.0;
+    const double drawn = kind == BloomKind::kClassic ? i : 0.0;
     rate *= std::max(0.0, x - drawn) / (m - drawn);
   }
   return rate;

@@ -24,7 +24,7 @@ int UsualProbes(std::uint64_t bits, std::uint64_t keys, int limit) {
 
 class ProbeSearch {
  public:
-  ProbeSearch(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int limit)
+  ProbeSearch(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int limit)
       : kind_(kind), bits_(bits), keys_(keys), limit_(limit) {}
 
   int Best() {
@@ -54,7 +54,7 @@ class ProbeSearch {
     }
   }
 
-  FilterKind kind_;
+  BloomKind kind_;
   std::uint64_t bits_;
   std::uint64_t keys_;
   int limit_;
@@ -67,7 +67,7 @@ class ProbeSearch {
 // another one's upper bound lies below its lower bound. The standard kind's lower bound falls and
 // then rises as a function of k, so that with both neighbours of the two all others are out as
 // well.
-int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int limit) {
+int ProbesByBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int limit) {
   const int k = UsualProbes(bits, keys, limit);
   if (k + 1 > limit) return 0;
   const RateBounds first = FalsePositiveRateBounds(kind, bits, keys, k);
@@ -84,7 +84,7 @@ int ProbesByBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int 
 
 }  // namespace
 
-int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int most_probes) {
+int BestProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int most_probes) {
   const int limit = MostProbes(kind, bits, most_probes);
   const int proved = ProbesByBounds(kind, bits, keys, limit);
   return proved > 0 ? proved : ProbeSearch(kind, bits, keys, limit).Best();

@@ -29,7 +29,7 @@ double Covered(double share, double count) {
 
 }  // namespace
 
-RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+RateBounds FalsePositiveRateBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                    int probes) {
   if (!analysis::IsGeometry(kind, bits, keys, probes)) return kNoBounds;
   const auto m = static_cast<double>(bits);
@@ -37,7 +37,7 @@ RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uin
   const double fill = Covered(probes / m, n);
   const double upper = Power(fill, probes);
   if (keys == 0) return {0.0, 0.0};
-  if (kind == FilterKind::kStandard) {
+  if (kind == BloomKind::kStandard) {
     return {Power(Covered(1.0 / m, n * probes), probes), upper};
   }
   const double mean = m * fill;
@@ -47,7 +47,7 @@ RateBounds FalsePositiveRateBounds(FilterKind kind, std::uint64_t bits, std::uin
 }
 
 double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes) {
-  return FalsePositiveRateBounds(FilterKind::kStandard, bits, keys, probes).upper;
+  return FalsePositiveRateBounds(BloomKind::kStandard, bits, keys, probes).upper;
 }
 
 }  // namespace exactbloom

@@ -84,7 +84,7 @@ class RateCurve {
 const RateCurve& CurveOfBloom() {
   static const auto& curve = *new RateCurve(kBloomStep, [](double bits_per_key) {
     const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(kKeysOfCurve));
-    const int probes = OptimalProbes(FilterKind::kClassic, bits, kKeysOfCurve);
+    const int probes = OptimalProbes(BloomKind::kClassic, bits, kKeysOfCurve);
     return AsymptoticFalsePositiveRate(bits, kKeysOfCurve, probes);
   });
   return curve;

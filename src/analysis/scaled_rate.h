@@ -21,10 +21,10 @@ struct ScaledNumber {
 inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
 
 // Whether the parameters lie in the ranges of FalsePositiveRate.
-bool IsGeometry(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+bool IsGeometry(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Requires IsGeometry.
-ScaledNumber ScaledFalsePositiveRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+ScaledNumber ScaledFalsePositiveRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                      int probes);
 
 }  // namespace exactbloom::analysis

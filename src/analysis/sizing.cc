@@ -9,7 +9,7 @@ namespace exactbloom {
 namespace {
 
 // With the best number of probes.
-double Log2RateOf(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+double Log2RateOf(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   const int probes = analysis::BestProbes(kind, bits, keys);
   return analysis::ScaledFalsePositiveRate(kind, bits, keys, probes).Log2();
 }
@@ -20,14 +20,14 @@ using analysis::IsTarget;
 using analysis::kMaxCount;
 using analysis::kMaxSizedCount;
 
-int OptimalProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int most_probes) {
+int OptimalProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int most_probes) {
   if (!analysis::IsGeometry(kind, bits, 0, 1)) return 0;
   if (most_probes < 1 || most_probes > kMaxAnalysisProbes) return 0;
   if (keys < 1 || keys > kMaxCount) return 1;
   return analysis::BestProbes(kind, bits, keys, most_probes);
 }
 
-std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, double target) {
+std::optional<FilterSize> SmallestFilter(BloomKind kind, std::uint64_t keys, double target) {
   if (keys < 1 || keys > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);
   const double usual = -log2_target / kLn2 * static_cast<double>(keys);
@@ -39,7 +39,7 @@ std::optional<FilterSize> SmallestFilter(FilterKind kind, std::uint64_t keys, do
                     std::exp2(Log2RateOf(kind, *bits, keys))};
 }
 
-std::optional<std::uint64_t> MostKeys(FilterKind kind, std::uint64_t bits, double target) {
+std::optional<std::uint64_t> MostKeys(BloomKind kind, std::uint64_t bits, double target) {
   if (!analysis::IsGeometry(kind, bits, 0, 1)) return std::nullopt;
   if (bits > kMaxSizedCount || !IsTarget(target)) return std::nullopt;
   const double log2_target = std::log2(target);

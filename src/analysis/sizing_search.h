@@ -12,7 +12,7 @@ namespace exactbloom::analysis {
 
 // Returns the best k up to `most_probes`, mostly by the bounds of Corollary 23 alone. Requires
 // IsGeometry of one probe, at least one key, and 1 .. kMaxAnalysisProbes.
-int BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+int BestProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                int most_probes = kMaxProbes);
 
 inline constexpr std::uint64_t kMaxSizedCount = 1'000'000'000'000;

@@ -29,7 +29,7 @@ unsigned KindOf(unsigned layout_byte) {
 }
 
 bool IsKnownKind(unsigned kind) {
-  return kind <= static_cast<unsigned>(FilterKind::kClassic) || kind == kRibbonKind;
+  return kind <= static_cast<unsigned>(BloomKind::kClassic) || kind == kRibbonKind;
 }
 
 bool HasMark(std::string_view block) {
@@ -156,7 +156,7 @@ DecodedBlock DecodeBlock(std::string_view block) {
     return decoded;
   }
   const FilterDescription description{
-      static_cast<FilterKind>(fields.kind), static_cast<int>(fields.probes),
+      static_cast<BloomKind>(fields.kind), static_cast<int>(fields.probes),
       std::uint64_t{8} * (block.size() - trailer.bytes), fields.keys, fields.hash_seed};
   if (!Admits(description.kind, description.bits, description.probes)) {
     decoded.status = BlockStatus::kDamaged;

@@ -38,7 +38,7 @@ inline constexpr unsigned char kVersion = 1;
 
 // The parts of the layout byte.
 inline constexpr unsigned kKeyBytesMask = 0x0F;  // the length of n, 0 .. 8 bytes
-inline constexpr unsigned kKindShift = 4;        // 3 bits: FilterKind or kRibbonKind
+inline constexpr unsigned kKindShift = 4;        // 3 bits: BloomKind or kRibbonKind
 inline constexpr unsigned kHashSeedFlag = 0x80;  // there is a hash seed
 
 // Kinds from 2 on but this one are reserved.

@@ -170,7 +170,7 @@ ConstructionFault BloomFilterBuilder::CheckBlock(std::string_view block) {
   return check == nullptr ? ConstructionFault::kNone : check->CheckBlock(block);
 }
 
-FilterSize SizeAtBitsPerKey(FilterKind kind, std::uint64_t keys, double bits_per_key) {
+FilterSize SizeAtBitsPerKey(BloomKind kind, std::uint64_t keys, double bits_per_key) {
   BloomFilterBuilder::Options options;
   options.kind = kind;
   options.bits_per_key = bits_per_key;

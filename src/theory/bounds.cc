@@ -13,7 +13,7 @@ namespace {
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 bool IsStandardFilter(std::uint64_t bits, std::uint64_t keys, int probes) {
-  return analysis::IsGeometry(FilterKind::kStandard, bits, keys, probes);
+  return analysis::IsGeometry(BloomKind::kStandard, bits, keys, probes);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ double GoelGuptaBound(std::uint64_t bits, std::uint64_t keys, int probes) {
 double SecondOrderRate(std::uint64_t bits, std::uint64_t keys, int probes) {
   if (!IsStandardFilter(bits, keys, probes)) return kNotANumber;
   if (keys == 0) return 0.0;
-  const auto ones = MomentsOfOnes(FilterKind::kStandard, bits, keys, probes);
+  const auto ones = MomentsOfOnes(BloomKind::kStandard, bits, keys, probes);
   const double pairs = 0.5 * probes * (probes - 1);
   return std::pow(ones->mean / static_cast<double>(bits), probes) *
          (1.0 + pairs * (ones->variance / ones->mean / ones->mean));

@@ -17,10 +17,10 @@ struct Hits {
   long double chance;
 };
 
-Hits HitsOf(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+Hits HitsOf(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
   const auto m = static_cast<long double>(bits);
-  return kind == FilterKind::kClassic ? Hits{keys, probes / m}
-                                      : Hits{keys * static_cast<std::uint64_t>(probes), 1.0L / m};
+  return kind == BloomKind::kClassic ? Hits{keys, probes / m}
+                                     : Hits{keys * static_cast<std::uint64_t>(probes), 1.0L / m};
 }
 
 // P(j + 1 hits) / P(j hits).
@@ -69,7 +69,7 @@ double BinomialBound(const Hits& hits, std::uint64_t j) {
   return static_cast<double>(std::exp(log_bound));
 }
 
-bool IsCountingFilter(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes,
+bool IsCountingFilter(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes,
                       int counter_bits) {
   return analysis::IsGeometry(kind, bits, keys, probes) && counter_bits >= 1 &&
          counter_bits <= kMaxCounterBits;
@@ -77,13 +77,13 @@ bool IsCountingFilter(FilterKind kind, std::uint64_t bits, std::uint64_t keys, i
 
 }  // namespace
 
-double CounterOverflowProbability(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+double CounterOverflowProbability(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                   int probes, int counter_bits) {
   if (!IsCountingFilter(kind, bits, keys, probes, counter_bits)) return kNotANumber;
   return Tail(HitsOf(kind, bits, keys, probes), std::uint64_t{1} << counter_bits);
 }
 
-OverflowBounds CounterOverflowBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+OverflowBounds CounterOverflowBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                      int probes, int counter_bits) {
   if (!IsCountingFilter(kind, bits, keys, probes, counter_bits)) {
     return {kNotANumber, kNotANumber, kNotANumber};

@@ -33,7 +33,7 @@ double StirlingRest(double n) { return (1.0 / 12.0 - 1.0 / (360.0 * n * n)) / n;
 
 }  // namespace
 
-double Efficiency(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+double Efficiency(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (keys == 0) return kNotANumber;
   const double log2_rate = Log2FalsePositiveRate(kind, bits, keys, probes);
   return -static_cast<double>(keys) * log2_rate / static_cast<double>(bits);
@@ -49,7 +49,7 @@ double EfficientProbes(std::uint64_t bits, std::uint64_t keys) {
   return -static_cast<double>(bits) * std::expm1(-kLn2 / static_cast<double>(keys));
 }
 
-EfficiencyPeak PeakEfficiency(FilterKind kind, std::uint64_t bits, int probes) {
+EfficiencyPeak PeakEfficiency(BloomKind kind, std::uint64_t bits, int probes) {
   if (!analysis::IsGeometry(kind, bits, 1, probes)) return {0, 0, kNotANumber};
   const auto k = static_cast<std::uint64_t>(probes);
   if (k >= bits) return {0, 0, kNotANumber};
@@ -68,9 +68,9 @@ EfficiencyPeak PeakEfficiency(FilterKind kind, std::uint64_t bits, int probes) {
   return peak;
 }
 
-EfficiencyPeak MaximumEfficiency(FilterKind kind, std::uint64_t bits) {
+EfficiencyPeak MaximumEfficiency(BloomKind kind, std::uint64_t bits) {
   const EfficiencyPeak one_probe = PeakEfficiency(kind, bits, 1);
-  if (kind == FilterKind::kStandard || std::isnan(one_probe.efficiency)) return one_probe;
+  if (kind == BloomKind::kStandard || std::isnan(one_probe.efficiency)) return one_probe;
   const std::uint64_t half = bits / 2;
   const double one_key = LosslessCodeBits(bits, half) / static_cast<double>(bits);
   return one_key >= one_probe.efficiency ? EfficiencyPeak{1, half, one_key} : one_probe;
@@ -92,7 +92,7 @@ double ApproximateValley(std::uint64_t bits, int probes) {
   return high;
 }
 
-std::uint64_t ExactValley(FilterKind kind, std::uint64_t bits, int probes) {
+std::uint64_t ExactValley(BloomKind kind, std::uint64_t bits, int probes) {
   if (!HasValley(bits, probes)) return 0;
   const auto fewer_win = [&](std::uint64_t keys) {
     return Log2FalsePositiveRate(kind, bits, keys, probes) <=

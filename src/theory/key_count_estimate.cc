@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool IsFill(FilterKind kind, std::uint64_t bits, std::uint64_t ones, int probes) {
+bool IsFill(BloomKind kind, std::uint64_t bits, std::uint64_t ones, int probes) {
   return analysis::IsGeometry(kind, bits, 0, probes) && bits >= 2 && ones <= bits &&
          static_cast<std::uint64_t>(probes) < bits;
 }
@@ -23,11 +23,11 @@ bool IsQuantile(double z) { return z >= 0.0 && z < kInfinity; }
 // What keys do to the zeros of a filter.
 class KeyEffect {
  public:
-  KeyEffect(FilterKind kind, std::uint64_t bits, int probes)
+  KeyEffect(BloomKind kind, std::uint64_t bits, int probes)
       : kind_(kind), bits_(bits), probes_(probes), m_(static_cast<double>(bits)) {
     // A classic key is one committee of k bits, a standard one is k committees of one.
-    const double size = kind == FilterKind::kClassic ? probes : 1.0;
-    const double count = kind == FilterKind::kClassic ? 1.0 : probes;
+    const double size = kind == BloomKind::kClassic ? probes : 1.0;
+    const double count = kind == BloomKind::kClassic ? 1.0 : probes;
     log_zero_ = count * std::log1p(-size / m_);
     // V_2 / V_1^2 = (1 - size / ((m-1)(m-size)))^count
     log_pair_ = count * std::log1p(-size / ((m_ - 1.0) * (m_ - size)));
@@ -95,7 +95,7 @@ class KeyEffect {
         MomentsOfOnes(kind_, bits_, static_cast<std::uint64_t>(keys), probes_)->variance);
   }
 
-  FilterKind kind_;
+  BloomKind kind_;
   std::uint64_t bits_;
   int probes_;
   double m_;
@@ -119,7 +119,7 @@ std::uint64_t DensestKeys(const KeyEffect& effect, std::uint64_t ones, int probe
 }
 
 // Adds keys one by one and watches P(X = ones).
-std::uint64_t LikeliestKeys(FilterKind kind, std::uint64_t bits, std::uint64_t ones, int probes,
+std::uint64_t LikeliestKeys(BloomKind kind, std::uint64_t bits, std::uint64_t ones, int probes,
                             double most) {
   const auto m = static_cast<double>(bits);
   analysis::SizeDistribution distribution(0);
@@ -127,7 +127,7 @@ std::uint64_t LikeliestKeys(FilterKind kind, std::uint64_t bits, std::uint64_t o
   double likelihood = 0.0;
   for (std::uint64_t keys = 1; static_cast<double>(keys) <= most; ++keys) {
     for (int drawn = 0; drawn < probes; ++drawn) {
-      distribution.DrawBit(m, kind == FilterKind::kClassic ? drawn : 0.0);
+      distribution.DrawBit(m, kind == BloomKind::kClassic ? drawn : 0.0);
     }
     const double now = distribution.At(ones);
     if (now > likelihood) {
@@ -140,8 +140,8 @@ std::uint64_t LikeliestKeys(FilterKind kind, std::uint64_t bits, std::uint64_t o
 
 }  // namespace
 
-std::optional<KeyCountEstimate> EstimateKeys(FilterKind kind, std::uint64_t bits,
-                                             std::uint64_t ones, int probes, double z) {
+std::optional<KeyCountEstimate> EstimateKeys(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
+                                             int probes, double z) {
   if (!IsFill(kind, bits, ones, probes) || !IsQuantile(z)) return std::nullopt;
   if (ones == 0) return KeyCountEstimate{0.0, {0.0, 0.0}};
   const KeyEffect effect(kind, bits, probes);
@@ -153,28 +153,28 @@ std::optional<KeyCountEstimate> EstimateKeys(FilterKind kind, std::uint64_t bits
 }
 
 double SwamidassBaldiKeys(std::uint64_t bits, std::uint64_t ones, int probes) {
-  if (!IsFill(FilterKind::kStandard, bits, ones, probes)) {
+  if (!IsFill(BloomKind::kStandard, bits, ones, probes)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   const auto m = static_cast<double>(bits);
   return -m / probes * std::log1p(-static_cast<double>(ones) / m);
 }
 
-std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
+std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes) {
   if (!IsFill(kind, bits, ones, probes) || ones == bits) return std::nullopt;
   if (ones == 0) return 0;
   const auto k = static_cast<std::uint64_t>(probes);
-  if (kind == FilterKind::kClassic && ones < k) return std::nullopt;
+  if (kind == BloomKind::kClassic && ones < k) return std::nullopt;
   // One key gives these for certain.
-  if (ones == k && (kind == FilterKind::kClassic || k == 1)) return 1;
+  if (ones == k && (kind == BloomKind::kClassic || k == 1)) return 1;
   const KeyEffect effect(kind, bits, probes);
   if (bits > kMaxExactLikelihoodBits) return DensestKeys(effect, ones, probes);
   const double most = effect.KeysReaching(static_cast<double>(ones), -4.0) + 2.0;
   return LikeliestKeys(kind, bits, ones, probes, most);
 }
 
-std::optional<KeyCountEstimate> EstimateSharedKeys(FilterKind kind, std::uint64_t bits,
+std::optional<KeyCountEstimate> EstimateSharedKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones_first,
                                                    std::uint64_t ones_second,
                                                    std::uint64_t ones_union, int probes, double z) {

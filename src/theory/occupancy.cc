@@ -19,9 +19,9 @@ using analysis::RateChain;
 using analysis::SizeDistribution;
 
 // What the keys of a filter draw.
-Committees CommitteesOf(FilterKind kind, std::uint64_t keys, int probes) {
+Committees CommitteesOf(BloomKind kind, std::uint64_t keys, int probes) {
   const auto k = static_cast<std::uint64_t>(probes);
-  return kind == FilterKind::kClassic ? Committees{k, keys} : Committees{1, keys * k};
+  return kind == BloomKind::kClassic ? Committees{k, keys} : Committees{1, keys * k};
 }
 
 // The logarithm of the probability that all committees miss a bit, given that they missed `missed`
@@ -133,8 +133,8 @@ bool IsDepartment(const Department& department, std::uint64_t bits) {
 
 }  // namespace
 
-std::optional<Occupancy> Occupancy::OfFilter(FilterKind kind, std::uint64_t bits,
-                                             std::uint64_t keys, int probes) {
+std::optional<Occupancy> Occupancy::OfFilter(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
+                                             int probes) {
   return OfIntersection(kind, bits, {keys}, probes);
 }
 
@@ -142,7 +142,7 @@ std::optional<Occupancy> Occupancy::OfUnion(std::uint64_t bits, Department commi
   return OfIntersection(bits, {std::move(committees)});
 }
 
-std::optional<Occupancy> Occupancy::OfIntersection(FilterKind kind, std::uint64_t bits,
+std::optional<Occupancy> Occupancy::OfIntersection(BloomKind kind, std::uint64_t bits,
                                                    const std::vector<std::uint64_t>& keys,
                                                    int probes) {
   std::vector<Department> departments;
@@ -237,7 +237,7 @@ MassFunction Occupancy::Pmf() const {
   return counted.Result();
 }
 
-std::optional<OccupancyMoments> MomentsOfOnes(FilterKind kind, std::uint64_t bits,
+std::optional<OccupancyMoments> MomentsOfOnes(BloomKind kind, std::uint64_t bits,
                                               std::uint64_t keys, int probes) {
   if (!analysis::IsGeometry(kind, bits, keys, probes)) return std::nullopt;
   const auto m = static_cast<double>(bits);

@@ -68,13 +68,13 @@ class FilterContents {
 
   // The mean over all contents of the share of queries, of distinct bits if classic, that hit ones
   // only.
-  mpq_class Rate(FilterKind kind, int probes) const {
+  mpq_class Rate(BloomKind kind, int probes) const {
     const std::vector<mpq_class> ones = OnesDistribution();
     mpq_class rate = 0;
     for (int x = 0; x <= bits_; ++x) {
       mpq_class hit = ones[static_cast<std::size_t>(x)];
       for (int i = 0; i < probes; ++i) {
-        const int drawn = kind == FilterKind::kClassic ? i : 0;
+        const int drawn = kind == BloomKind::kClassic ? i : 0;
         hit *= mpq_class(std::max(0, x - drawn)) / mpq_class(bits_ - drawn);
       }
       rate += hit;

@@ -14,11 +14,11 @@ namespace exactbloom {
 namespace {
 
 constexpr double kPromisedError = 1e-12;
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 
-oracle::Real OracleRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
-  return kind == FilterKind::kClassic ? oracle::ClassicRate(bits, keys, probes)
-                                      : oracle::StandardRate(bits, keys, probes);
+oracle::Real OracleRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  return kind == BloomKind::kClassic ? oracle::ClassicRate(bits, keys, probes)
+                                     : oracle::StandardRate(bits, keys, probes);
 }
 
 TEST(FalsePositiveRate, EqualsEnumerationOfAllSmallFilters) {
@@ -28,15 +28,15 @@ TEST(FalsePositiveRate, EqualsEnumerationOfAllSmallFilters) {
       oracle::FilterContents standard(m);
       for (std::uint64_t n = 1; n <= 4; ++n) {
         standard.AddBalls(k);
-        const auto expect = [&](FilterKind kind, const oracle::FilterContents& contents) {
+        const auto expect = [&](BloomKind kind, const oracle::FilterContents& contents) {
           const double rate = FalsePositiveRate(kind, static_cast<std::uint64_t>(m), n, k);
           EXPECT_LE(oracle::RelativeError(rate, oracle::Real(contents.Rate(kind, k))), 1e-14)
               << static_cast<int>(kind) << " m=" << m << " n=" << n << " k=" << k;
         };
-        expect(FilterKind::kStandard, standard);
+        expect(BloomKind::kStandard, standard);
         if (k > m) continue;
         classic.AddCommittee(k);
-        expect(FilterKind::kClassic, classic);
+        expect(BloomKind::kClassic, classic);
       }
     }
   }
@@ -50,7 +50,7 @@ struct Geometry {
 
 // The rate, 0 below the range of double, and its logarithm.
 void ExpectOracleRates(const Geometry& g) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(kind) << " m=" << g.bits
                                     << " n=" << g.keys << " k=" << g.probes);
     const oracle::Real truth = OracleRate(kind, g.bits, g.keys, g.probes);
@@ -105,13 +105,13 @@ TEST(FalsePositiveRateExhaustive, OfTheMostProbesEqualsTheOracle) {
 }
 
 TEST(FalsePositiveRate, LiesBetweenTheLimitsOfAnEmptyAndOfAFullFilter) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     EXPECT_EQ(FalsePositiveRate(kind, 1000, 0, 7), 0.0);
     EXPECT_EQ(Log2FalsePositiveRate(kind, 1000, 0, 7), -std::numeric_limits<double>::infinity());
     EXPECT_EQ(FalsePositiveRate(kind, 1, 1, 1), 1.0);
     EXPECT_NEAR(FalsePositiveRate(kind, 1000, 1'000'000'000'000, 7), 1.0, kPromisedError);
   }
-  EXPECT_EQ(FalsePositiveRate(FilterKind::kClassic, 7, 1, 7), 1.0);
+  EXPECT_EQ(FalsePositiveRate(BloomKind::kClassic, 7, 1, 7), 1.0);
 }
 
 TEST(FalsePositiveRate, AnswersNonsenseWithNaN) {
@@ -119,7 +119,7 @@ TEST(FalsePositiveRate, AnswersNonsenseWithNaN) {
   const std::vector<Geometry> nonsense = {{0, 1, 1},         {too_many, 1, 1},
                                           {10, too_many, 1}, {10, 1, 0},
                                           {10, 1, -3},       {1000, 1, kMaxAnalysisProbes + 1}};
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const Geometry& g : nonsense) {
       EXPECT_TRUE(std::isnan(FalsePositiveRate(kind, g.bits, g.keys, g.probes)));
       EXPECT_TRUE(std::isnan(Log2FalsePositiveRate(kind, g.bits, g.keys, g.probes)));
@@ -129,19 +129,19 @@ TEST(FalsePositiveRate, AnswersNonsenseWithNaN) {
     EXPECT_TRUE(std::isnan(FalsePositiveRateGivenFill(kind, 0, 0, 3)));
     EXPECT_TRUE(std::isnan(FalsePositiveRateGivenFill(kind, 10, 5, 0)));
   }
-  EXPECT_TRUE(std::isnan(FalsePositiveRate(FilterKind::kClassic, 6, 1, 7)));
-  EXPECT_TRUE(std::isnan(FalsePositiveRateGivenFill(FilterKind::kClassic, 6, 3, 7)));
-  EXPECT_FALSE(std::isnan(FalsePositiveRate(FilterKind::kStandard, 6, 1, 7)));
+  EXPECT_TRUE(std::isnan(FalsePositiveRate(BloomKind::kClassic, 6, 1, 7)));
+  EXPECT_TRUE(std::isnan(FalsePositiveRateGivenFill(BloomKind::kClassic, 6, 3, 7)));
+  EXPECT_FALSE(std::isnan(FalsePositiveRate(BloomKind::kStandard, 6, 1, 7)));
 }
 
 TEST(FalsePositiveRateGivenFill, IsTheShareOfQueriesThatHit) {
   const auto expect = [](std::uint64_t bits, std::uint64_t ones, std::uint64_t k) {
-    const auto expect_rate = [&](FilterKind kind, const oracle::Real& truth) {
+    const auto expect_rate = [&](BloomKind kind, const oracle::Real& truth) {
       const double rate = FalsePositiveRateGivenFill(kind, bits, ones, static_cast<int>(k));
       EXPECT_LE(oracle::RelativeError(rate, truth), bits <= 8 ? 1e-15 : 1e-13);
     };
-    expect_rate(FilterKind::kClassic, oracle::Binomial(ones, k) / oracle::Binomial(bits, k));
-    expect_rate(FilterKind::kStandard, oracle::Power(oracle::Real(ones) / oracle::Real(bits), k));
+    expect_rate(BloomKind::kClassic, oracle::Binomial(ones, k) / oracle::Binomial(bits, k));
+    expect_rate(BloomKind::kStandard, oracle::Power(oracle::Real(ones) / oracle::Real(bits), k));
   };
   for (std::uint64_t m = 1; m <= 8; ++m) {
     for (std::uint64_t k = 1; k <= m; ++k) {

@@ -12,9 +12,9 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kStandard = FilterKind::kStandard;
-constexpr FilterKind kClassic = FilterKind::kClassic;
-constexpr FilterKind kKinds[] = {kStandard, kClassic};
+constexpr BloomKind kStandard = BloomKind::kStandard;
+constexpr BloomKind kClassic = BloomKind::kClassic;
+constexpr BloomKind kKinds[] = {kStandard, kClassic};
 
 // A filter of so many keys has the rates of the limit to seven digits.
 constexpr std::uint64_t kManyKeys = 50'000'000;
@@ -33,7 +33,7 @@ TEST(Burns, UsualProbesOfTheExampleDoubleTheRate) {
   constexpr std::uint64_t kKeys = 5;
   constexpr int kUsual = 142;
   EXPECT_EQ(std::lround(kLn2 * kBits / kKeys), kUsual);
-  const auto expect = [](FilterKind kind, int best, double rate_loss, double efficiency_loss) {
+  const auto expect = [](BloomKind kind, int best, double rate_loss, double efficiency_loss) {
     EXPECT_EQ(OptimalProbes(kind, kBits, kKeys, kMaxAnalysisProbes), best);
     const double usual = Log2FalsePositiveRate(kind, kBits, kKeys, kUsual);
     const double least = Log2FalsePositiveRate(kind, kBits, kKeys, best);
@@ -59,7 +59,7 @@ TEST(Burns, Conjecture24HasACounterexample) {
   EXPECT_EQ(OptimalProbes(kClassic, 26, 12), 2);
   EXPECT_EQ(OptimalProbes(kStandard, 26, 12), 1);
   EXPECT_NEAR(FalsePositiveRate(kClassic, 26, 12, 2), 0.375311, 5e-7);
-  for (const FilterKind kind : kKinds) {  // they are the same
+  for (const BloomKind kind : kKinds) {  // they are the same
     EXPECT_NEAR(FalsePositiveRate(kind, 26, 12, 1), 0.375403, 5e-7);
   }
   EXPECT_NEAR(FalsePositiveRate(kStandard, 26, 12, 2), 0.375586, 5e-7);
@@ -112,7 +112,7 @@ TEST(SummaryCache, OptimumOfTenBitsIsSevenProbes) {
   EXPECT_NEAR(LimitRate(10, 4), 0.011813, 5e-7);
   EXPECT_NEAR(LimitRate(10, 5), 0.00943, 5e-6);
   EXPECT_NEAR(LimitRate(10, 7), 0.008194, 5e-7);
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     EXPECT_EQ(OptimalProbes(kind, 10 * kManyKeys, kManyKeys), 7);
   }
 }

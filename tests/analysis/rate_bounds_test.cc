@@ -10,14 +10,14 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 constexpr double kRounding = 1e-12;
 
 TEST(RateBounds, EncloseTheExactRate) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t bits : {1, 2, 3, 5, 8, 13, 64, 200, 512, 4096, 1'000'000}) {
       for (int probes = 1; probes <= 40; probes += 1 + probes / 8) {
-        if (kind == FilterKind::kClassic && static_cast<std::uint64_t>(probes) > bits) continue;
+        if (kind == BloomKind::kClassic && static_cast<std::uint64_t>(probes) > bits) continue;
         for (std::uint64_t keys = 1; keys <= 4 * bits; keys += 1 + keys / 2) {
           const double rate = FalsePositiveRate(kind, bits, keys, probes);
           const RateBounds bounds = FalsePositiveRateBounds(kind, bits, keys, probes);
@@ -41,22 +41,22 @@ TEST(RateBounds, EqualTheirFormulasInManyDigits) {
   const oracle::Real fill = one - oracle::Power(one - oracle::Real(k) / oracle::Real(m), n);
   oracle::Real classic = 1;
   for (std::uint64_t i = 0; i < k; ++i) classic *= (fill * m - i) / oracle::Real(m - i);
-  EXPECT_LE(oracle::RelativeError(FalsePositiveRateBounds(FilterKind::kStandard, m, n, 7).lower,
+  EXPECT_LE(oracle::RelativeError(FalsePositiveRateBounds(BloomKind::kStandard, m, n, 7).lower,
                                   independent),
             kRounding);
   EXPECT_LE(oracle::RelativeError(BloomRate(m, n, 7), oracle::Power(fill, k)), kRounding);
-  const RateBounds bounds = FalsePositiveRateBounds(FilterKind::kClassic, m, n, 7);
+  const RateBounds bounds = FalsePositiveRateBounds(BloomKind::kClassic, m, n, 7);
   EXPECT_LE(oracle::RelativeError(bounds.lower, classic), kRounding);
   EXPECT_EQ(bounds.upper, BloomRate(m, n, 7));
 }
 
 TEST(RateBounds, HaveLimitsAndAnswerNonsenseWithNaN) {
-  EXPECT_EQ(FalsePositiveRateBounds(FilterKind::kClassic, 100, 0, 5).upper, 0.0);
+  EXPECT_EQ(FalsePositiveRateBounds(BloomKind::kClassic, 100, 0, 5).upper, 0.0);
   EXPECT_EQ(BloomRate(4, 1, 9), 1.0);
   EXPECT_TRUE(std::isnan(BloomRate(0, 1, 1)));
   EXPECT_TRUE(std::isnan(BloomRate(10, 1, 0)));
   EXPECT_TRUE(std::isnan(BloomRate(10, 1, kMaxAnalysisProbes + 1)));
-  EXPECT_TRUE(std::isnan(FalsePositiveRateBounds(FilterKind::kClassic, 6, 1, 7).lower));
+  EXPECT_TRUE(std::isnan(FalsePositiveRateBounds(BloomKind::kClassic, 6, 1, 7).lower));
 }
 
 }  // namespace

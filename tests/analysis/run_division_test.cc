@@ -17,7 +17,7 @@
 namespace exactbloom::analysis {
 namespace {
 
-class RunDivisionOf : public testing::TestWithParam<FilterKind> {
+class RunDivisionOf : public testing::TestWithParam<BloomKind> {
  protected:
   double Rate(const EqualRuns& run, double bits_per_key) const {
     if (run.ribbon) return LargeRibbonRate(bits_per_key);

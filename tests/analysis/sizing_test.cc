@@ -13,9 +13,9 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 
-int BestOfAllProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+int BestOfAllProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   int best = 1;
   double best_rate = Log2FalsePositiveRate(kind, bits, keys, 1);
   for (int k = 2; k <= MostProbes(kind, bits); ++k) {
@@ -29,13 +29,13 @@ int BestOfAllProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
 }
 
 // Without bits every key passes.
-double BestLog2Rate(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+double BestLog2Rate(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   const int probes = OptimalProbes(kind, bits, keys);
   return probes == 0 ? 0.0 : Log2FalsePositiveRate(kind, bits, keys, probes);
 }
 
 TEST(OptimalProbes, EqualsASearchOverAllProbes) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t keys : {1, 2, 3, 4, 5, 7, 10, 50, 1000, 100'000}) {
       std::vector<std::uint64_t> sizes;
       for (std::uint64_t bits = 1; keys <= 5 && bits <= 8; ++bits) sizes.push_back(bits);
@@ -52,7 +52,7 @@ TEST(OptimalProbes, EqualsASearchOverAllProbes) {
 
 TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
   const std::uint64_t too_many = (std::uint64_t{1} << 53) + 1;
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     EXPECT_EQ(OptimalProbes(kind, 0, 10), 0);
     EXPECT_EQ(OptimalProbes(kind, too_many, 10), 0);
     EXPECT_EQ(OptimalProbes(kind, 100, 0), 1);
@@ -76,21 +76,21 @@ TEST(OptimalProbes, RefutesTheFirstPartOfConjecture24) {
       if (usual > kMaxProbes) continue;
       SCOPED_TRACE(testing::Message() << "m=" << bits << " n=" << keys);
       ++geometries;
-      const int classic = OptimalProbes(FilterKind::kClassic, bits, keys);
-      const int standard = OptimalProbes(FilterKind::kStandard, bits, keys);
+      const int classic = OptimalProbes(BloomKind::kClassic, bits, keys);
+      const int standard = OptimalProbes(BloomKind::kStandard, bits, keys);
       if (classic > standard) ++counterexamples;
       EXPECT_LE(standard, std::ceil(usual));
-      EXPECT_LE(FalsePositiveRate(FilterKind::kClassic, bits, keys, classic),
-                FalsePositiveRate(FilterKind::kStandard, bits, keys, standard) * (1.0 + 1e-12));
+      EXPECT_LE(FalsePositiveRate(BloomKind::kClassic, bits, keys, classic),
+                FalsePositiveRate(BloomKind::kStandard, bits, keys, standard) * (1.0 + 1e-12));
     }
   }
   EXPECT_EQ(geometries, 44'860);
   EXPECT_EQ(counterexamples, 7);
-  EXPECT_EQ(OptimalProbes(FilterKind::kClassic, 26, 12), 2);
-  EXPECT_EQ(OptimalProbes(FilterKind::kStandard, 26, 12), 1);
+  EXPECT_EQ(OptimalProbes(BloomKind::kClassic, 26, 12), 2);
+  EXPECT_EQ(OptimalProbes(BloomKind::kStandard, 26, 12), 1);
 }
 
-void ExpectSmallest(FilterKind kind, std::uint64_t keys, double target) {
+void ExpectSmallest(BloomKind kind, std::uint64_t keys, double target) {
   SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(kind) << " n=" << keys
                                   << " target=" << target);
   const auto size = SmallestFilter(kind, keys, target);
@@ -107,7 +107,7 @@ void ExpectSmallest(FilterKind kind, std::uint64_t keys, double target) {
 }
 
 TEST(SmallestFilter, ReachesTheTargetAndOneBitLessDoesNot) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t keys : {1ULL, 2ULL, 5ULL, 100ULL, 12'345ULL, 1'000'000ULL}) {
       for (const double target : {0.999, 0.5, 0.1, 0.01, 1e-3, 1e-6, 1e-9}) {
         ExpectSmallest(kind, keys, target);
@@ -117,7 +117,7 @@ TEST(SmallestFilter, ReachesTheTargetAndOneBitLessDoesNot) {
   }
 }
 
-void ExpectMost(FilterKind kind, std::uint64_t bits, double target) {
+void ExpectMost(BloomKind kind, std::uint64_t bits, double target) {
   SCOPED_TRACE(testing::Message() << "kind=" << static_cast<int>(kind) << " m=" << bits
                                   << " target=" << target);
   const auto keys = MostKeys(kind, bits, target);
@@ -129,7 +129,7 @@ void ExpectMost(FilterKind kind, std::uint64_t bits, double target) {
 }
 
 TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t bits : {1ULL, 2ULL, 7ULL, 64ULL, 512ULL, 32'768ULL, 1'000'001ULL}) {
       for (const double target : {0.999, 0.5, 0.1, 0.01, 1e-3, 1e-6, 1e-9}) {
         ExpectMost(kind, bits, target);
@@ -140,7 +140,7 @@ TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
 }
 
 TEST(MostKeys, EndsWhereTheTargetIsOneButForRounding) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t bits : {2ULL, 1000ULL, 1'000'000'000'000ULL}) {
       const auto keys = MostKeys(kind, bits, std::nextafter(1.0, 0.0));
       ASSERT_TRUE(keys.has_value());
@@ -152,7 +152,7 @@ TEST(MostKeys, EndsWhereTheTargetIsOneButForRounding) {
 
 TEST(Sizing, AnswersNonsenseWithNothing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const double target : {0.0, 1.0, -0.1, 1.5, nan}) {
       EXPECT_FALSE(SmallestFilter(kind, 100, target).has_value());
       EXPECT_FALSE(MostKeys(kind, 100, target).has_value());

@@ -192,7 +192,7 @@ TEST_F(ReadampDatabase, WhatCannotBeTakenIsNamed) {
   options.optimize_filters_for_hits = true;
   // RocksDB writes the name of a program's own policy alone.
   table_options.filter_policy = std::make_shared<FaultyPolicy>(
-      NewPolicy(FilterKind::kClassic), [](char*, std::size_t, const FaultyPolicy::Keys&) {});
+      NewPolicy(BloomKind::kClassic), [](char*, std::size_t, const FaultyPolicy::Keys&) {});
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   MakeTree(options);
   rocksdb::ColumnFamilyHandle* other = nullptr;

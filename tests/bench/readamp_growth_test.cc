@@ -97,7 +97,7 @@ double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ri
     const double per_key = static_cast<double>(of_run) / static_cast<double>(run.keys);
     return run.asked *
            (ribbon ? analysis::LargeRibbonRate(per_key)
-                   : SizeAtBitsPerKey(FilterKind::kClassic, run.keys, per_key).false_positive_rate);
+                   : SizeAtBitsPerKey(BloomKind::kClassic, run.keys, per_key).false_positive_rate);
   };
   constexpr std::uint64_t kSteps = 500;
   double best = runs[0].asked + runs[1].asked;

@@ -170,7 +170,7 @@ TEST(Zipf, KeysHaveTheirProbabilities) {
 // Filters that differ only in their kind.
 TEST(ExactRates, KeepKindsApart) {
   support::ExactRates rates;
-  for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+  for (const BloomKind kind : {BloomKind::kStandard, BloomKind::kClassic}) {
     const FilterDescription filter{kind, 6, 8192, 800, 0};
     const double exact = FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
     EXPECT_EQ(rates.Of(filter).mean, exact);

@@ -34,8 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr FilterKind kClassic = FilterKind::kClassic;
-constexpr FilterKind kStandard = FilterKind::kStandard;
+constexpr BloomKind kClassic = BloomKind::kClassic;
+constexpr BloomKind kStandard = BloomKind::kStandard;
 
 struct Row {
   std::string claim;
@@ -50,11 +50,11 @@ struct Row {
 
 double Percent(double rate, double of) { return 100.0 * (rate / of - 1.0); }
 
-double RateAtBest(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+double RateAtBest(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   return FalsePositiveRate(kind, bits, keys, OptimalProbes(kind, bits, keys, kMaxAnalysisProbes));
 }
 
-double EfficiencyAtBest(FilterKind kind, std::uint64_t bits, std::uint64_t keys) {
+double EfficiencyAtBest(BloomKind kind, std::uint64_t bits, std::uint64_t keys) {
   return Efficiency(kind, bits, keys, OptimalProbes(kind, bits, keys, kMaxAnalysisProbes));
 }
 
@@ -199,7 +199,7 @@ std::vector<Row> RateRows() {
 
 std::vector<Row> EfficiencyRows() {
   const EfficiencyPeak million = MaximumEfficiency(kStandard, 1'000'000);
-  const auto best = [](FilterKind kind, std::uint64_t bits) {
+  const auto best = [](BloomKind kind, std::uint64_t bits) {
     return MaximumEfficiency(kind, bits).efficiency;
   };
   return {
@@ -274,7 +274,7 @@ std::vector<Row> EncyclopediaRows() {
     return static_cast<double>(SmallestFilter(kClassic, kKeys, rate)->bits) / 1e6;
   };
   const OccupancyMoments million = *MomentsOfOnes(kClassic, 1'000'000, 100'000, 7);
-  const auto overflow = [](FilterKind kind, int counter_bits) {
+  const auto overflow = [](BloomKind kind, int counter_bits) {
     return CounterOverflowProbability(kind, 10'000'000, kKeys, 7, counter_bits);
   };
   return {

@@ -42,10 +42,10 @@ rocksdb::Options Configuration::Options() const {
 }
 
 std::vector<Configuration> AllConfigurations() {
-  std::vector<Configuration> all = {{FilterKind::kStandard, false, false, true},
-                                    {FilterKind::kClassic, true, false, true}};
+  std::vector<Configuration> all = {{BloomKind::kStandard, false, false, true},
+                                    {BloomKind::kClassic, true, false, true}};
   for (const bool partitioned : {false, true}) {
-    for (const FilterKind kind : AllKinds()) all.push_back({kind, partitioned, !partitioned});
+    for (const BloomKind kind : AllKinds()) all.push_back({kind, partitioned, !partitioned});
     all.push_back({std::nullopt, partitioned, !partitioned});
   }
   return all;

@@ -12,7 +12,7 @@
 namespace exactbloom::faults {
 
 struct Configuration {
-  std::optional<FilterKind> kind;  // nothing: RocksDB's own Bloom filter
+  std::optional<BloomKind> kind;  // nothing: RocksDB's own Bloom filter
   bool partitioned = false;
   bool detects_faults = false;  // detect_filter_construct_corruption
   bool follows_tree = false;    // exactbloom with a budget and a listener, whatever the kind is

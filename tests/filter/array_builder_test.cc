@@ -36,7 +36,7 @@ std::string Built(Build build, const FilterDescription& filter,
   return array;
 }
 
-class ArrayBuilder : public testing::TestWithParam<FilterKind> {
+class ArrayBuilder : public testing::TestWithParam<BloomKind> {
  protected:
   static FilterDescription FilterOf(std::uint64_t bytes, int probes) {
     FilterDescription filter;

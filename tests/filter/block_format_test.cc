@@ -43,11 +43,11 @@ bool MatchesEverything(std::string_view bytes) {
 constexpr std::uint64_t kKeys = 20;
 
 // A typical geometry of the kind.
-Geometry SampleGeometry(FilterKind kind) { return {kind, 200, kKeys, 7}; }
+Geometry SampleGeometry(BloomKind kind) { return {kind, 200, kKeys, 7}; }
 
 constexpr std::uint64_t kSalt = 5;
 
-std::string SampleBlock(FilterKind kind, std::uint64_t hash_seed = kSalt) {
+std::string SampleBlock(BloomKind kind, std::uint64_t hash_seed = kSalt) {
   const FilterBlock block = MakeBlock(SampleGeometry(kind), hash_seed, 0);
   return std::string(block.bytes());
 }
@@ -67,7 +67,7 @@ unsigned ByteOf(const std::string& block, std::size_t from_end) {
   return static_cast<unsigned char>(block[block.size() - from_end]);
 }
 
-class BlockFormat : public testing::TestWithParam<FilterKind> {
+class BlockFormat : public testing::TestWithParam<BloomKind> {
  protected:
   static std::size_t BytesOfSampleArray() {
     return static_cast<std::size_t>(ArrayBytes(SampleGeometry(GetParam()).bits));
@@ -236,7 +236,7 @@ TEST_P(BlockFormat, ImpossibleGeometriesAreDamage) {
   expect(0, false);
   expect(1, true);  // as many bits as probes
   const std::string more = WithByte(std::string(1, '\0') + trailer, kProbesFromEnd, 9);
-  const bool classic = GetParam() == FilterKind::kClassic;
+  const bool classic = GetParam() == BloomKind::kClassic;
   EXPECT_EQ(StatusOf(more), classic ? BlockStatus::kDamaged : BlockStatus::kUsable);
 }
 

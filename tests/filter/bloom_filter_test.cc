@@ -61,7 +61,7 @@ void ExpectNumbers(const BloomFilterView& view, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
 }
 
-class BloomFilter : public testing::TestWithParam<FilterKind> {
+class BloomFilter : public testing::TestWithParam<BloomKind> {
  protected:
   static BloomFilterBuilder Builder(double bits_per_key = 10.0, double rate = 0.0,
                                     std::uint64_t hash_seed = 0) {
@@ -187,7 +187,7 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
 
 // Beyond the block limit the bits per key shrink, and k follows.
 TEST(BlockLimit, IsThatOfStockReaders) {
-  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+  for (const BloomKind kind : {BloomKind::kClassic, BloomKind::kStandard}) {
     EXPECT_EQ(SizeAtBitsPerKey(kind, 3'400'000'000, 10).bits, 34'000'000'000U);
     for (const auto& [keys, probes] : std::vector<std::pair<std::uint64_t, int>>{
              {3'500'000'000, 7}, {10'000'000'000, 2}, {1'000'000'000'000, 1}}) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kKeys = 1000;
 
-class ConstructionCheckTest : public testing::TestWithParam<FilterKind> {
+class ConstructionCheckTest : public testing::TestWithParam<BloomKind> {
  protected:
   ConstructionCheckTest() { AddKeys(kKeys); }
 

@@ -22,9 +22,9 @@ constexpr std::uint64_t kKeys = 4000;
 constexpr std::uint64_t kQueries = 200000;
 constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;
 
-class CraftedKeys : public testing::TestWithParam<FilterKind> {
+class CraftedKeys : public testing::TestWithParam<BloomKind> {
  protected:
-  const FilterKind kind_ = GetParam();
+  const BloomKind kind_ = GetParam();
   const FilterSize size_ = SizeAtBitsPerKey(kind_, kKeys, 10);
 
   filter::CodeWord WordOf(std::uint64_t number) const {

@@ -44,13 +44,13 @@ std::vector<GoldenBlock> GoldenBlocks() {
   const std::vector<std::string> fruit = Fruit();
   const std::vector<std::string> numbers = Numbers(1000);
   return {
-      {"classic_empty.block", {FilterKind::kClassic, 10, 0}, {}},
-      {"classic_fruit.block", {FilterKind::kClassic, 10, 0}, fruit},
-      {"standard_fruit.block", {FilterKind::kStandard, 10, 0}, fruit},
-      {"classic_numbers.block", {FilterKind::kClassic, 9.9, kSalt}, numbers},
-      {"standard_numbers.block", {FilterKind::kStandard, 9.9, kSalt}, numbers},
+      {"classic_empty.block", {BloomKind::kClassic, 10, 0}, {}},
+      {"classic_fruit.block", {BloomKind::kClassic, 10, 0}, fruit},
+      {"standard_fruit.block", {BloomKind::kStandard, 10, 0}, fruit},
+      {"classic_numbers.block", {BloomKind::kClassic, 9.9, kSalt}, numbers},
+      {"standard_numbers.block", {BloomKind::kStandard, 9.9, kSalt}, numbers},
       // Enough probes that Floyd's sampling has to replace draws.
-      {"classic_replaced.block", {FilterKind::kClassic, 100, 0}, fruit},
+      {"classic_replaced.block", {BloomKind::kClassic, 100, 0}, fruit},
   };
 }
 

@@ -71,10 +71,10 @@ InstructionSet TestedSet(const std::string& name) {
   return *std::find_if(sets.begin(), sets.end(), [&](const auto& set) { return set.name == name; });
 }
 
-class KernelTest : public testing::TestWithParam<std::tuple<std::string, FilterKind>> {
+class KernelTest : public testing::TestWithParam<std::tuple<std::string, BloomKind>> {
  protected:
   const InstructionSet set_ = TestedSet(std::get<0>(GetParam()));
-  const FilterKind kind_ = std::get<1>(GetParam());
+  const BloomKind kind_ = std::get<1>(GetParam());
 
   // Every possible geometry with every number of probes that has code of its own, and some of those
   // that share the code for many probes.
@@ -226,7 +226,7 @@ TEST(CodeWord, ExtremeHashesStayInRange) {
   for (const std::uint64_t hash : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
     for (const std::uint64_t bits :
          {std::uint64_t{72}, std::uint64_t{1} << 35, ~std::uint64_t{0}}) {
-      for (const FilterKind kind : {FilterKind::kStandard, FilterKind::kClassic}) {
+      for (const BloomKind kind : {BloomKind::kStandard, BloomKind::kClassic}) {
         const CodeWord word = MakeCodeWord(kind, hash, bits, kMaxProbes);
         ASSERT_EQ(word.size, kMaxProbes);
         for (const std::uint64_t position : word.positions) ASSERT_LT(position, bits);

@@ -48,7 +48,7 @@ TEST(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
   constexpr double kFixedBytes = 1 << 17;
   const std::size_t before = live_bytes;
   peak_bytes = before;
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({FilterKind::kClassic, kBitsPerKey, 0});
+  BloomFilterBuilder builder = *BloomFilterBuilder::Create({BloomKind::kClassic, kBitsPerKey, 0});
   for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
   EXPECT_LE(static_cast<double>(live_bytes - before), kKeptBytesPerKey * kKeys + kFixedBytes);
   const FilterBlock block = builder.Finish();
@@ -74,8 +74,8 @@ TEST(ViewMemory, NoneIsNeeded) {
 
 TEST(RateMemory, NoneIsNeededUpToTheMostProbesOfAFilter) {
   no_memory_left = true;
-  const double rate = FalsePositiveRate(FilterKind::kClassic, 8000, 80, kMaxProbes);
-  const int probes = OptimalProbes(FilterKind::kClassic, 8000, 80);
+  const double rate = FalsePositiveRate(BloomKind::kClassic, 8000, 80, kMaxProbes);
+  const int probes = OptimalProbes(BloomKind::kClassic, 8000, 80);
   no_memory_left = false;
   EXPECT_GT(rate, 0.0);
   EXPECT_GT(probes, 60);

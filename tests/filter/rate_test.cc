@@ -50,7 +50,7 @@ class GeometryDraw {
 
   // A size between a handful of bytes and 128 KiB, 2 to 16 bits per key, and mostly about the best
   // k; with a rate that is neither too small to measure nor almost one.
-  Geometry operator()(FilterKind kind) {
+  Geometry operator()(BloomKind kind) {
     constexpr double kLeastRate = 2e-4;
     constexpr double kMostRate = 0.9;
     for (;;) {
@@ -61,7 +61,7 @@ class GeometryDraw {
   }
 
  private:
-  Geometry Any(FilterKind kind) {
+  Geometry Any(BloomKind kind) {
     constexpr double kLeastBits = 64;
     constexpr double kMostBits = 1 << 20;
     const double wanted = kLeastBits * std::pow(kMostBits / kLeastBits, Share());
@@ -82,7 +82,7 @@ class GeometryDraw {
 std::vector<Geometry> OddGeometries() {
   constexpr double kLowestMeasurableRate = 5e-6;
   std::vector<Geometry> odd;
-  for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+  for (const BloomKind kind : {BloomKind::kClassic, BloomKind::kStandard}) {
     for (const auto& [bits, keys, probes] :
          std::vector<std::tuple<std::uint64_t, std::uint64_t, int>>{{64, 1, 1},
                                                                     {64, 1, 2},
@@ -127,7 +127,7 @@ TEST(Rate, PValuesOfManyGeometriesAreUniform) {
   std::vector<Geometry> geometries = OddGeometries();
   GeometryDraw draw(11);
   for (int i = 0; i < kGeometriesPerKind; ++i) {
-    for (const FilterKind kind : AllKinds()) geometries.push_back(draw(kind));
+    for (const BloomKind kind : AllKinds()) geometries.push_back(draw(kind));
   }
   double usual_queries = 0.0;
   for (const Geometry& geometry : geometries) usual_queries += QueriesOf(geometry);

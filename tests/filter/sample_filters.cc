@@ -5,11 +5,9 @@
 
 namespace exactbloom {
 
-std::vector<FilterKind> AllKinds() { return {FilterKind::kClassic, FilterKind::kStandard}; }
+std::vector<BloomKind> AllKinds() { return {BloomKind::kClassic, BloomKind::kStandard}; }
 
-std::string NameOf(FilterKind kind) {
-  return kind == FilterKind::kClassic ? "Classic" : "Standard";
-}
+std::string NameOf(BloomKind kind) { return kind == BloomKind::kClassic ? "Classic" : "Standard"; }
 
 void AddWord(unsigned char* array, const filter::CodeWord& word) {
   for (int i = 0; i < word.size; ++i) {

@@ -16,11 +16,11 @@
 namespace exactbloom {
 
 // Both kinds, and their names as parts of a test's name.
-std::vector<FilterKind> AllKinds();
-std::string NameOf(FilterKind kind);
+std::vector<BloomKind> AllKinds();
+std::string NameOf(BloomKind kind);
 
 struct Geometry {
-  FilterKind kind = FilterKind::kClassic;
+  BloomKind kind = BloomKind::kClassic;
   std::uint64_t bits = 0;
   std::uint64_t keys = 0;
   int probes = 0;

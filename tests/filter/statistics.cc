@@ -57,7 +57,7 @@ class CountDistribution {
 
 }  // namespace
 
-void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, FilterKind kind,
+void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, BloomKind kind,
                      const FilterSize& size, std::uint64_t keys) {
   const double rate = size.false_positive_rate;
   const double dispersion =

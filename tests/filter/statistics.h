@@ -13,7 +13,7 @@ namespace exactbloom {
 
 // Expects that a filter of `keys` distinct keys gave `false_positives` in `asked` questions: within
 // the interval of 99.9% around its exact rate, the deviations of one filter's fill included.
-void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, FilterKind kind,
+void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, BloomKind kind,
                      const FilterSize& size, std::uint64_t keys);
 
 // The exact rate of one usable filter block given its array, over the keys' hashes alone.

@@ -40,11 +40,11 @@ rocksdb::Env& Memory() {
   return memory;
 }
 
-BlockBasedTableOptions TableOptions(FilterKind kind, rocksdb::ChecksumType checksum,
+BlockBasedTableOptions TableOptions(BloomKind kind, rocksdb::ChecksumType checksum,
                                     bool partitioned, std::uint32_t format_version = 5) {
   BloomFilterPolicyOptions options;
   BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(kind == FilterKind::kClassic
+  table_options.filter_policy.reset(kind == BloomKind::kClassic
                                         ? NewClassicBloomFilterPolicy(options)
                                         : NewStandardBloomFilterPolicy(options));
   table_options.checksum = checksum;
@@ -116,12 +116,12 @@ struct Table {
 
 const Table& TableOf(std::size_t number) {
   static const std::vector<Table> tables = {
-      Table(TableOptions(FilterKind::kClassic, rocksdb::kXXH3, false)),
-      Table(TableOptions(FilterKind::kStandard, rocksdb::kCRC32c, true)),
-      Table(TableOptions(FilterKind::kClassic, rocksdb::kxxHash64, false)),
+      Table(TableOptions(BloomKind::kClassic, rocksdb::kXXH3, false)),
+      Table(TableOptions(BloomKind::kStandard, rocksdb::kCRC32c, true)),
+      Table(TableOptions(BloomKind::kClassic, rocksdb::kxxHash64, false)),
       // The index of partitions has internal keys, and no delta encoding.
-      Table(TableOptions(FilterKind::kStandard, rocksdb::kxxHash, true, 2)),
-      Table(TableOptions(FilterKind::kClassic, rocksdb::kNoChecksum, true))};
+      Table(TableOptions(BloomKind::kStandard, rocksdb::kxxHash, true, 2)),
+      Table(TableOptions(BloomKind::kClassic, rocksdb::kNoChecksum, true))};
   return tables[number % tables.size()];
 }
 

@@ -248,7 +248,7 @@ TEST_F(LiveSwitch, OpenTablesKeepTheReaderThatTheyWereOpenedWith) {
       ExpectAbsent(filtered, 0);
     }
   }
-  Reopen(NewPolicy(FilterKind::kClassic));
+  Reopen(NewPolicy(BloomKind::kClassic));
   ExpectAbsent(true, 0);
 }
 
@@ -278,7 +278,7 @@ TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
                      FilterFamily::kExactBloom, 0, 10.0};
   for (const bool listens : {true, false}) {
     db_.reset();
-    rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+    rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
     if (listens) options.listeners.push_back(NewTreeListener());
     db_ = Open(options, path_);
     ASSERT_TRUE(SetPolicy(*db_, db_->DefaultColumnFamily(), follows.policy).ok());
@@ -292,7 +292,7 @@ TEST_F(LiveSwitch, ToAPolicyThatFollowsTheTree) {
 // FollowDatabase uses the policy that a family had when it asked, though SetOptions frees it.
 TEST_F(LiveSwitch, WhileTheDatabaseIsFollowed) {
   db_.reset();
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.listeners.push_back(NewTreeListener());
   db_ = Open(options, path_);
   std::atomic<bool> stopped{false};
@@ -321,7 +321,7 @@ TEST_F(LiveSwitch, WhileTheDatabaseIsFollowed) {
 // The size rules from the next table on, since SetOptions does not ask whether it is valid.
 TEST_F(LiveSwitch, ToAnotherMemoryBudget) {
   db_.reset();
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.listeners.push_back(NewTreeListener());
   db_ = Open(options, path_);
   for (const char* size : {"1M", "2M"}) {

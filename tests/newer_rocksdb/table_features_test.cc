@@ -84,7 +84,7 @@ class TableFeature : public testing::TestWithParam<Case> {
   rocksdb::Options Options() const {
     const Feature& feature = GetParam().feature;
     BlockBasedTableOptions tables;
-    tables.filter_policy = NewPolicy(FilterKind::kClassic);
+    tables.filter_policy = NewPolicy(BloomKind::kClassic);
     tables.block_size = 1024;
     tables.detect_filter_construct_corruption = true;
     tables.optimize_filters_for_memory = false;
@@ -204,7 +204,7 @@ TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
   const auto [kept, partitioned] = GetParam();
   if (!kept) EXACTBLOOM_SKIP_BEFORE((Version{8, 4}), "persist_user_defined_timestamps=false");
   BlockBasedTableOptions tables;
-  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  tables.filter_policy = NewPolicy(BloomKind::kClassic);
   if (partitioned) PartitionFilters(kMetadataBlockSize, &tables);
   rocksdb::Options options = OptionsWith(tables);
   const std::string order = "leveldb.BytewiseComparator.u64ts";
@@ -242,7 +242,7 @@ TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
 TEST(CacheRole, OfAFilterThatIsBuiltIsFilterConstruction) {
   using Keys = rocksdb::BlockCacheEntryStatsMapKeys;
   BlockBasedTableOptions tables;
-  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  tables.filter_policy = NewPolicy(BloomKind::kClassic);
   tables.block_cache = rocksdb::NewLRUCache(std::size_t{64} << 20);
   tables.cache_usage_options.options_overrides[rocksdb::CacheEntryRole::kFilterConstruction]
       .charged = rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
@@ -277,7 +277,7 @@ class OwnCompression : public rocksdb::CompressionManagerWrapper {
 // Filters are not compressed, so they can be read without that manager; keys cannot.
 TEST(CustomCompressionManager, FiltersHoldAndTheToolSaysWhatItLacks) {
   BlockBasedTableOptions tables;
-  tables.filter_policy = NewPolicy(FilterKind::kClassic);
+  tables.filter_policy = NewPolicy(BloomKind::kClassic);
   tables.format_version = 7;
   rocksdb::Options options = OptionsWith(tables);
   options.compression_manager =

@@ -35,7 +35,7 @@ using rocksdb::FilterBitsReader;
 using rocksdb::Slice;
 using rocksdb::Status;
 
-class FilterBits : public testing::TestWithParam<FilterKind> {
+class FilterBits : public testing::TestWithParam<BloomKind> {
  protected:
   std::unique_ptr<FilterBitsBuilder> NewBuilder() const { return exactbloom::NewBuilder(*policy_); }
 
@@ -48,7 +48,7 @@ class FilterBits : public testing::TestWithParam<FilterKind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FilterBits,
-                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+                         testing::Values(BloomKind::kClassic, BloomKind::kStandard),
                          [](const auto& test) { return NameOf(test.param); });
 
 // Never a block of no bytes, which RocksDB's MultiGet takes for one that is out of range.
@@ -94,7 +94,7 @@ TEST(RibbonBlocks, LetAllKeysPassStockReaders) {
       for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_TRUE(reader->MayMatch(KeyOf(i))) << keys;
     }
     const std::unique_ptr<FilterBitsReader> ours(
-        NewPolicy(FilterKind::kClassic)->GetFilterBitsReader(contents));
+        NewPolicy(BloomKind::kClassic)->GetFilterBitsReader(contents));
     std::uint64_t passed = 0;
     for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(ours->MayMatch(KeyOf(i))) << keys;
     for (std::uint64_t i = keys; i < keys + 1000; ++i) passed += ours->MayMatch(KeyOf(i)) ? 1 : 0;

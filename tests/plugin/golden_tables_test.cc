@@ -107,7 +107,7 @@ TEST_P(GoldenTableTest, IsReadByUsByStockRocksDbAndByUsAgain) {
     EXPECT_EQ(counts.FalsePositives(), kAsked) << "our filter was not found, or did not match";
   }
   // One policy reads the blocks of both kinds.
-  ExpectOursFilters(*OpenWith(NewPolicy(FilterKind::kStandard)));
+  ExpectOursFilters(*OpenWith(NewPolicy(BloomKind::kStandard)));
 }
 
 // Which blocks are Ribbon filters, `r`, and which Bloom filters of ours, `b`.
@@ -135,7 +135,7 @@ TEST_P(GoldenTableTest, SaysWhatItsFilterIs) {
   }
   EXPECT_EQ(kinds, std::string(filter.blocks, 'b'));
   const bool is_classic = golden_.setting == "classic_bloom:10";
-  const FilterKind kind = is_classic ? FilterKind::kClassic : FilterKind::kStandard;
+  const BloomKind kind = is_classic ? BloomKind::kClassic : BloomKind::kStandard;
   EXPECT_EQ(filter.family, FilterFamily::kExactBloom);
   EXPECT_EQ(filter.kind, kind);
   EXPECT_EQ(filter.keys, kGoldenKeys);

@@ -291,7 +291,7 @@ TEST(PolicyOptions, ARemovedOptionIsRefusedWithWhatReplacesIt) {
 TEST(PolicyOptions, BadFactoryArgumentsAreRefusedByOpen) {
   for (const auto& [text, bits_per_key] :
        {std::pair("100.5", 100.5), std::pair("nan", std::nan(""))}) {
-    for (const FilterKind kind : {FilterKind::kClassic, FilterKind::kStandard}) {
+    for (const BloomKind kind : {BloomKind::kClassic, BloomKind::kStandard}) {
       const TemporaryDirectory directory;
       Database db;
       ExpectWords(

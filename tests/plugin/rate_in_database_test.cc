@@ -33,10 +33,10 @@ constexpr std::uint64_t kKeys = 30000;
 constexpr std::uint64_t kAsked = kKeys - 1;
 constexpr double kBitsPerKey = 10;
 
-class RateInDatabase : public testing::TestWithParam<FilterKind> {};
+class RateInDatabase : public testing::TestWithParam<BloomKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
-                         testing::Values(FilterKind::kClassic, FilterKind::kStandard),
+                         testing::Values(BloomKind::kClassic, BloomKind::kStandard),
                          [](const auto& test) { return NameOf(test.param); });
 
 // Partitions are cut by the number of keys that fit at the rate, and none exceeds it.
@@ -46,7 +46,7 @@ TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
   BloomFilterPolicyOptions policy_options;
   policy_options.fpr = kRate;
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy.reset(GetParam() == FilterKind::kClassic
+  table_options.filter_policy.reset(GetParam() == BloomKind::kClassic
                                         ? NewClassicBloomFilterPolicy(policy_options)
                                         : NewStandardBloomFilterPolicy(policy_options));
   PartitionFilters(kPartitionBytes, &table_options);
@@ -74,7 +74,7 @@ constexpr std::uint64_t kPrefixes = kKeys / 5;
 std::uint64_t PresentNumber(std::uint64_t i) { return i / 5 * 20 + i % 5 * 2; }
 
 TEST(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
-  constexpr FilterKind kKind = FilterKind::kStandard;
+  constexpr BloomKind kKind = BloomKind::kStandard;
   rocksdb::Options options = OptionsWith(NewPolicy(kKind));
   options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kTensPrefix));
   const TemporaryDirectory directory;
@@ -114,7 +114,7 @@ TEST(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
                   kKeys + kPrefixes);
 }
 
-class PartitionSize : public testing::TestWithParam<FilterKind> {
+class PartitionSize : public testing::TestWithParam<BloomKind> {
  protected:
   // The sizes of the partitions of a table with these options, without the last one.
   static std::vector<std::size_t> SizesOfPartitions(std::uint64_t metadata_block_size,
@@ -200,8 +200,8 @@ TEST(LevelSizes, AreThoseOfTheOptions) {
       const auto level = static_cast<std::size_t>(table.level);
       ASSERT_EQ(table.keys, kKeysOfRun.at(level - 1));
       const FilterSize size = options.fpr != 0.0
-                                  ? *SmallestFilter(FilterKind::kClassic, table.keys, options.fpr)
-                                  : SizeAtBitsPerKey(FilterKind::kClassic, table.keys, 10.0);
+                                  ? *SmallestFilter(BloomKind::kClassic, table.keys, options.fpr)
+                                  : SizeAtBitsPerKey(BloomKind::kClassic, table.keys, 10.0);
       EXPECT_EQ(table.bytes, filter::ArrayBytes(size.bits) +
                                  filter::TrailerBytes(table.keys, options.hash_seed));
       EXPECT_EQ(table.max_probes, size.probes);

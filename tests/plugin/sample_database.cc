@@ -45,11 +45,11 @@ TemporaryDirectory::~TemporaryDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-PolicyPointer NewPolicy(FilterKind kind, double bits_per_key) {
+PolicyPointer NewPolicy(BloomKind kind, double bits_per_key) {
   BloomFilterPolicyOptions options;
   options.bits_per_key = bits_per_key;
-  return PolicyPointer(kind == FilterKind::kClassic ? NewClassicBloomFilterPolicy(options)
-                                                    : NewStandardBloomFilterPolicy(options));
+  return PolicyPointer(kind == BloomKind::kClassic ? NewClassicBloomFilterPolicy(options)
+                                                   : NewStandardBloomFilterPolicy(options));
 }
 
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {

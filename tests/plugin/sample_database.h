@@ -33,7 +33,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-PolicyPointer NewPolicy(FilterKind kind, double bits_per_key = 10);
+PolicyPointer NewPolicy(BloomKind kind, double bits_per_key = 10);
 
 // Table options under which filters have the sizes that their policies plan. From 9.2 on, RocksDB's
 // defaults fit them to the allocator.

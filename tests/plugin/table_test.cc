@@ -29,7 +29,7 @@ class TableTest : public testing::TestWithParam<Shape> {
     rocksdb::BlockBasedTableOptions table_options;
     // The kinds take turns.
     table_options.filter_policy =
-        NewPolicy(format_version % 2 == 0 ? FilterKind::kClassic : FilterKind::kStandard);
+        NewPolicy(format_version % 2 == 0 ? BloomKind::kClassic : BloomKind::kStandard);
     table_options.format_version = format_version;
     table_options.whole_key_filtering = content != Content::kPrefixes;
     if (partitioned) PartitionFilters(512, &table_options);

@@ -30,7 +30,7 @@ bool Write(const std::filesystem::path& path, const rocksdb::Options& options, s
 
 rocksdb::Options OptionsOf(const NewerTable& table) {
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+  table_options.filter_policy = NewPolicy(BloomKind::kClassic);
   table_options.block_size = 1024;
   const rocksdb::Status status = rocksdb::GetBlockBasedTableOptionsFromString(
       rocksdb::ConfigOptions(), table_options, table.of_tables, &table_options);

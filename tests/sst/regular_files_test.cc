@@ -78,7 +78,7 @@ TEST(RegularFiles, OfWhichBothEndsAreRead) {
 TEST(Records, AreBounded) {
   const TemporaryDirectory directory;
   const std::string db = directory.path("db");
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), db), 10);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), db), 10);
   std::string path;
   for (const auto& file : fs::directory_iterator(db)) {
     if (Slice(file.path().filename().string()).starts_with("MANIFEST")) path = file.path();

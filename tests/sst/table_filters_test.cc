@@ -51,7 +51,7 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
     for (const std::uint32_t version : {3U, 5U}) {  // without and with delta-encoded handles
       for (const int interval : {1, 100}) {
         rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-        table_options.filter_policy = NewPolicy(FilterKind::kClassic);
+        table_options.filter_policy = NewPolicy(BloomKind::kClassic);
         table_options.checksum = checksum;
         table_options.format_version = version;
         table_options.index_block_restart_interval = interval;
@@ -89,7 +89,7 @@ TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
 // RocksDB writes a number into the properties of an ingested table, after their checksum.
 TEST_F(TableFilters, OfAnIngestedTableWithItsSequenceNumber) {
   const TemporaryDirectory directory;
-  const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  const rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   const Database db = Open(options, directory.path("db"));
   PutAndFlush(*db, kKeys);
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
@@ -114,7 +114,7 @@ TEST_F(TableFilters, OfAnEncryptedDatabase) {
                   rocksdb::ConfigOptions(), "{id=CTR;cipher={id=ROT13;block_size=32}}", &provider)
                   .ok());
   const std::unique_ptr<rocksdb::Env> encrypted(rocksdb::NewEncryptedEnv(env_.get(), provider));
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.env = encrypted.get();
   const Database db = Open(options, "/encrypted");
   PutAndFlush(*db, kKeys);

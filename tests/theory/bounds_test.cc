@@ -12,7 +12,7 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kStandard = FilterKind::kStandard;
+constexpr BloomKind kStandard = BloomKind::kStandard;
 
 TEST(GoelGuptaBound, IsAboveTheExactRate) {
   for (const std::uint64_t bits : {2, 3, 5, 8, 13, 64, 200, 512, 4096, 1'000'000}) {

@@ -9,7 +9,7 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 
 // P(at least `least` of `trials`), from the other side of the distribution.
 oracle::Real OracleTail(std::uint64_t trials, const oracle::Real& p, std::uint64_t least) {
@@ -27,7 +27,7 @@ TEST(CounterOverflow, EqualsTheOracle) {
       for (const int counter_bits : {1, 2, 3, 4, 6}) {
         const std::uint64_t least = std::uint64_t{1} << counter_bits;
         SCOPED_TRACE(testing::Message() << bits << " " << keys << " " << counter_bits);
-        const auto expect = [&](FilterKind kind, std::uint64_t trials, int hits) {
+        const auto expect = [&](BloomKind kind, std::uint64_t trials, int hits) {
           const double overflow = CounterOverflowProbability(kind, bits, keys, 3, counter_bits);
           const auto bounds = CounterOverflowBounds(kind, bits, keys, 3, counter_bits);
           if (trials < least) {
@@ -45,8 +45,8 @@ TEST(CounterOverflow, EqualsTheOracle) {
           EXPECT_LE(bounds.expected, bounds.binomial * (1.0 + 1e-11));
           EXPECT_LE(bounds.binomial, bounds.exponential);
         };
-        expect(FilterKind::kStandard, keys * 3, 1);
-        expect(FilterKind::kClassic, keys, 3);
+        expect(BloomKind::kStandard, keys * 3, 1);
+        expect(BloomKind::kClassic, keys, 3);
       }
     }
   }
@@ -54,19 +54,19 @@ TEST(CounterOverflow, EqualsTheOracle) {
 
 // Ten bits a key and seven probes; nearly full with few hits, so that the kinds hardly differ.
 TEST(CounterOverflow, OfAMillionKeysIsRareWithFourBits) {
-  const auto overflow = [](FilterKind kind, int counter_bits) {
+  const auto overflow = [](BloomKind kind, int counter_bits) {
     return CounterOverflowProbability(kind, 10'000'000, 1'000'000, 7, counter_bits);
   };
-  EXPECT_NEAR(overflow(FilterKind::kStandard, 4) / 8.22533e-17, 1.0, 1e-6);
-  EXPECT_NEAR(overflow(FilterKind::kClassic, 4) / 8.22456e-17, 1.0, 1e-6);
-  for (const FilterKind kind : kKinds) EXPECT_NEAR(overflow(kind, 3) / 7.69345e-7, 1.0, 1e-4);
+  EXPECT_NEAR(overflow(BloomKind::kStandard, 4) / 8.22533e-17, 1.0, 1e-6);
+  EXPECT_NEAR(overflow(BloomKind::kClassic, 4) / 8.22456e-17, 1.0, 1e-6);
+  for (const BloomKind kind : kKinds) EXPECT_NEAR(overflow(kind, 3) / 7.69345e-7, 1.0, 1e-4);
 }
 
 // Fan et al. print 1.37e-15 m for four bits at n k = m ln 2.
 TEST(CounterOverflow, StaysBelowTheSummaryCacheBound) {
   const std::uint64_t bits = 100'000'000;
   const auto keys = static_cast<std::uint64_t>(std::log(2.0) * 1e8 / 7.0);
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const OverflowBounds bounds = CounterOverflowBounds(kind, bits, keys, 7, 4);
     EXPECT_GT(bounds.expected, 0.0);
     EXPECT_LT(bounds.expected, bounds.binomial);
@@ -77,15 +77,15 @@ TEST(CounterOverflow, StaysBelowTheSummaryCacheBound) {
 }
 
 TEST(CounterOverflow, HasLimitsAndAnswersNonsenseWithNaN) {
-  EXPECT_EQ(CounterOverflowProbability(FilterKind::kStandard, 100, 0, 3, 4), 0.0);
-  EXPECT_EQ(CounterOverflowProbability(FilterKind::kStandard, 1, 10, 3, 4), 1.0);
-  EXPECT_EQ(CounterOverflowProbability(FilterKind::kStandard, 2, 1'000'000'000'000, 3, 16), 1.0);
-  EXPECT_EQ(CounterOverflowBounds(FilterKind::kStandard, 100, 0, 3, 4).exponential, 0.0);
-  EXPECT_TRUE(std::isnan(CounterOverflowProbability(FilterKind::kStandard, 0, 1, 3, 4)));
-  EXPECT_TRUE(std::isnan(CounterOverflowProbability(FilterKind::kStandard, 10, 1, 3, 0)));
-  EXPECT_TRUE(std::isnan(CounterOverflowProbability(FilterKind::kClassic, 2, 1, 3, 4)));
+  EXPECT_EQ(CounterOverflowProbability(BloomKind::kStandard, 100, 0, 3, 4), 0.0);
+  EXPECT_EQ(CounterOverflowProbability(BloomKind::kStandard, 1, 10, 3, 4), 1.0);
+  EXPECT_EQ(CounterOverflowProbability(BloomKind::kStandard, 2, 1'000'000'000'000, 3, 16), 1.0);
+  EXPECT_EQ(CounterOverflowBounds(BloomKind::kStandard, 100, 0, 3, 4).exponential, 0.0);
+  EXPECT_TRUE(std::isnan(CounterOverflowProbability(BloomKind::kStandard, 0, 1, 3, 4)));
+  EXPECT_TRUE(std::isnan(CounterOverflowProbability(BloomKind::kStandard, 10, 1, 3, 0)));
+  EXPECT_TRUE(std::isnan(CounterOverflowProbability(BloomKind::kClassic, 2, 1, 3, 4)));
   EXPECT_TRUE(std::isnan(
-      CounterOverflowBounds(FilterKind::kStandard, 10, 1, 3, kMaxCounterBits + 1).expected));
+      CounterOverflowBounds(BloomKind::kStandard, 10, 1, 3, kMaxCounterBits + 1).expected));
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kStandard = FilterKind::kStandard;
-constexpr FilterKind kClassic = FilterKind::kClassic;
-constexpr FilterKind kKinds[] = {kStandard, kClassic};
+constexpr BloomKind kStandard = BloomKind::kStandard;
+constexpr BloomKind kClassic = BloomKind::kClassic;
+constexpr BloomKind kKinds[] = {kStandard, kClassic};
 
 TEST(Efficiency, IsTheShareOfTheInformationBound) {
   EXPECT_NEAR(Efficiency(kClassic, 64, 4, 9), -4.0 * std::log2(4.550e-4) / 64.0, 1e-4);
@@ -29,7 +29,7 @@ TEST(Efficiency, IsTheShareOfTheInformationBound) {
 // Theorem 26 and Corollary 27; Conjecture 28 with (75), which m = 3 refutes, and Corollary 30.
 TEST(MaximumEfficiency, IsTheBestOfAllSmallFilters) {
   for (std::uint64_t bits = 2; bits <= 20; ++bits) {
-    for (const FilterKind kind : kKinds) {
+    for (const BloomKind kind : kKinds) {
       double best = 0.0;
       for (std::uint64_t n = 1; n <= 3 * bits; ++n) {
         for (int k = 1; k <= static_cast<int>(bits); ++k) {
@@ -49,7 +49,7 @@ TEST(MaximumEfficiency, IsTheBestOfAllSmallFilters) {
 }
 
 TEST(MaximumEfficiency, HasTheNumbersOfThePaper) {
-  const auto expect = [](FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+  const auto expect = [](BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                          std::uint64_t probes, double efficiency) {
     const EfficiencyPeak peak = MaximumEfficiency(kind, bits);
     EXPECT_EQ(peak.keys, keys);
@@ -95,7 +95,7 @@ TEST(PeakEfficiency, FallsOrRisesWithTheProbes) {
   EXPECT_NEAR(classic(10), 0.693724, 5e-7);
   EXPECT_EQ(PeakEfficiency(kClassic, 64, 32).keys, 1U);
   EXPECT_NEAR(classic(32), MaximumEfficiency(kClassic, 64).efficiency, 1e-12);
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const int k : {1, 3, 8}) {
       double best = 0.0;
       for (std::uint64_t n = 1; n <= 200; ++n) best = std::max(best, Efficiency(kind, 64, n, k));
@@ -118,7 +118,7 @@ TEST(EfficientKeysAndProbes, FillHalfOfTheBits) {
 TEST(Valleys, AreWhereTheOptimalProbesChange) {
   EXPECT_EQ(ExactValley(kStandard, 256, 1), 123U);
   EXPECT_EQ(ExactValley(kStandard, 256, 2), 72U);
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t bits : {64, 512, 10'000}) {
       for (const int k : {1, 2, 5, 9}) {
         const std::uint64_t keys = ExactValley(kind, bits, k);
@@ -133,7 +133,7 @@ TEST(Valleys, AreNearTheApproximation) {
   // Between one and two probes e^(-n/m) is the golden ratio's inverse.
   const double golden = std::log((1.0 + std::sqrt(5.0)) / 2.0);
   EXPECT_NEAR(ApproximateValley(1'000'000'000, 1) / 1e9, golden, 1e-8);
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const int k : {1, 4, 8}) {
       EXPECT_NEAR(
           static_cast<double>(ExactValley(kind, 1'000'000, k)) / ApproximateValley(1'000'000, k),

@@ -15,18 +15,17 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 constexpr std::uint64_t kBits = 80'000;
 constexpr int kProbes = 7;
 
 // The filter of keys first .. first + keys - 1.
-FilterBlock Block(FilterKind kind, std::uint64_t first, std::uint64_t keys,
-                  std::uint64_t seed = 3) {
+FilterBlock Block(BloomKind kind, std::uint64_t first, std::uint64_t keys, std::uint64_t seed = 3) {
   return MakeBlock({kind, kBits, keys, kProbes}, seed, first);
 }
 
 TEST(UnionOf, IsTheBlockOfAllKeys) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const FilterBlock first = Block(kind, 0, 3000);
     const FilterBlock second = Block(kind, 2000, 6000);
     const FilterBlock all = Block(kind, 0, 8000);
@@ -37,7 +36,7 @@ TEST(UnionOf, IsTheBlockOfAllKeys) {
 }
 
 TEST(UnionOf, StoresTheEstimatedNumberOfKeysWhereItIsNotGiven) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const FilterBlock first = Block(kind, 0, 3000);
     const FilterBlock second = Block(kind, 2000, 6000);
     const auto both = UnionOf(first.bytes(), second.bytes());
@@ -60,7 +59,7 @@ TEST(UnionOf, StoresTheEstimatedNumberOfKeysWhereItIsNotGiven) {
 }
 
 TEST(IntersectionOf, PassesEverySharedKeyAtARateBetweenAFreshFilterAndItsInputs) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const FilterBlock first = Block(kind, 0, 6000);
     const FilterBlock second = Block(kind, 4000, 6000);
     const auto shared = IntersectionOf(first.bytes(), second.bytes());
@@ -84,7 +83,7 @@ TEST(IntersectionOf, PassesEverySharedKeyAtARateBetweenAFreshFilterAndItsInputs)
 
 // The ones that filters without a common key share are those of the theory.
 TEST(IntersectionOf, OfOtherKeysHasTheOnesThatChanceGives) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const auto occupancy = Occupancy::OfIntersection(kind, kBits, {6000, 5000}, kProbes);
     const FilterBlock first = Block(kind, 0, 6000);
     const FilterBlock second = Block(kind, 6000, 5000);
@@ -95,18 +94,18 @@ TEST(IntersectionOf, OfOtherKeysHasTheOnesThatChanceGives) {
 }
 
 TEST(FilterSets, OfFiltersThatDifferAreNothing) {
-  const FilterBlock block = Block(FilterKind::kClassic, 0, 1000);
+  const FilterBlock block = Block(BloomKind::kClassic, 0, 1000);
   const std::vector<FilterBlock> others = [] {
     std::vector<FilterBlock> blocks;
-    blocks.push_back(Block(FilterKind::kStandard, 0, 1000));
-    blocks.push_back(Block(FilterKind::kClassic, 0, 1000, 4));
-    blocks.push_back(MakeBlock({FilterKind::kClassic, kBits + 8, 1000, kProbes}, 3, 0));
-    blocks.push_back(MakeBlock({FilterKind::kClassic, kBits, 1000, kProbes + 1}, 3, 0));
+    blocks.push_back(Block(BloomKind::kStandard, 0, 1000));
+    blocks.push_back(Block(BloomKind::kClassic, 0, 1000, 4));
+    blocks.push_back(MakeBlock({BloomKind::kClassic, kBits + 8, 1000, kProbes}, 3, 0));
+    blocks.push_back(MakeBlock({BloomKind::kClassic, kBits, 1000, kProbes + 1}, 3, 0));
     RibbonFilterBuilder ribbon = *RibbonFilterBuilder::Create({});
     for (std::uint64_t key = 0; key < 1000; ++key) ribbon.AddKey(NumberKey(key).text());
     blocks.push_back(ribbon.Finish());
     blocks.push_back(FilterBlock{});
-    FilterBlock damaged = Block(FilterKind::kClassic, 0, 1000);
+    FilterBlock damaged = Block(BloomKind::kClassic, 0, 1000);
     damaged.data[damaged.size - 11] ^= 1;  // the number of probes, against the checksum
     blocks.push_back(std::move(damaged));
     return blocks;
@@ -127,7 +126,7 @@ TEST(FilterSets, OfFiltersThatDifferAreNothing) {
 TEST(FilterSets, OfSeveralThreadsAreTheFilterOfOneBuilder) {
   constexpr std::uint64_t kThreads = 4;
   constexpr std::uint64_t kKeysOfThread = 5000;
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     BloomFilterBuilder::Options options;
     options.kind = kind;
     options.hash_seed = 53;

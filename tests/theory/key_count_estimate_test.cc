@@ -12,30 +12,30 @@
 namespace exactbloom {
 namespace {
 
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 
 TEST(EstimateKeys, HasTheNumbersOfTheWorkedExample) {
-  const auto keys = [](FilterKind kind) { return EstimateKeys(kind, 10, 5, 3, kZ999)->keys; };
-  EXPECT_NEAR(keys(FilterKind::kClassic), 1.943358, 5e-7);
-  EXPECT_NEAR(keys(FilterKind::kStandard), 2.192938, 5e-7);
+  const auto keys = [](BloomKind kind) { return EstimateKeys(kind, 10, 5, 3, kZ999)->keys; };
+  EXPECT_NEAR(keys(BloomKind::kClassic), 1.943358, 5e-7);
+  EXPECT_NEAR(keys(BloomKind::kStandard), 2.192938, 5e-7);
   EXPECT_NEAR(SwamidassBaldiKeys(10, 5, 3), 2.3105, 5e-5);
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     EXPECT_EQ(MaximumLikelihoodKeys(kind, 10, 5, 3), 2U);
     EXPECT_NEAR(Occupancy::OfFilter(kind, 10, 2, 3)->Pmf().At(5),
-                kind == FilterKind::kClassic ? 0.525 : 0.4536, 1e-14);
+                kind == BloomKind::kClassic ? 0.525 : 0.4536, 1e-14);
   }
 }
 
 TEST(EstimateKeys, OfAMillionKeysIsWithinATenthOfAPercent) {
-  const auto large = EstimateKeys(FilterKind::kClassic, 10'000'000, 5'034'145, 7, kZ999);
+  const auto large = EstimateKeys(BloomKind::kClassic, 10'000'000, 5'034'145, 7, kZ999);
   EXPECT_NEAR(large->keys, 999'999.0, 1.0);
   EXPECT_NEAR((large->interval.high - large->interval.low) / 2.0 / large->keys, 0.00083, 5e-6);
-  const auto small = EstimateKeys(FilterKind::kClassic, 100'000, 50'341, 7, kZ999);
+  const auto small = EstimateKeys(BloomKind::kClassic, 100'000, 50'341, 7, kZ999);
   EXPECT_NEAR((small->interval.high - small->interval.low) / 2.0 / small->keys, 0.0083, 5e-5);
 }
 
 TEST(EstimateKeys, InvertsTheExpectedNumberOfOnes) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t bits : {1000ULL, 1'000'000ULL, 10'000'000'000ULL}) {
       const std::uint64_t keys = bits / 12;
       const auto occupancy = Occupancy::OfFilter(kind, bits, keys, 7);
@@ -55,7 +55,7 @@ TEST(EstimateKeys, InvertsTheExpectedNumberOfOnes) {
 
 // The coverage is exact: the probabilities of all numbers of ones whose interval holds the truth.
 TEST(EstimateKeys, CoversTheTruthAsOftenAsItPromises) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t keys : {30, 100, 200}) {
       const MassFunction pmf = Occupancy::OfFilter(kind, 1000, keys, 7)->Pmf();
       double coverage = 0.0;
@@ -74,7 +74,7 @@ TEST(EstimateKeys, CoversTheTruthAsOftenAsItPromises) {
 // digits left.
 TEST(EstimateKeys, KeepsItsDigitsAtBothEnds) {
   const std::uint64_t bits = std::uint64_t{1} << 40;
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const auto few = EstimateKeys(kind, bits, 70, 7, 1.0);
     EXPECT_NEAR(few->keys, 10.0, 1e-8);
     EXPECT_NEAR(few->interval.low, 10.0, 1e-4);
@@ -87,7 +87,7 @@ TEST(EstimateKeys, KeepsItsDigitsAtBothEnds) {
 }
 
 TEST(MaximumLikelihoodKeys, MaximisesTheExactProbability) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t ones : {7, 8, 20, 77, 140, 199}) {
       const auto best = MaximumLikelihoodKeys(kind, 200, ones, 4);
       ASSERT_TRUE(best);
@@ -103,7 +103,7 @@ TEST(MaximumLikelihoodKeys, MaximisesTheExactProbability) {
 
 TEST(MaximumLikelihoodKeys, OfALargeFilterIsFarInsideTheInterval) {
   // The same shares of ones on both sides of the limit, scaled.
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const double fill : {0.1, 0.5, 0.9}) {
       const std::uint64_t small = kMaxExactLikelihoodBits;
       const auto ones = static_cast<std::uint64_t>(fill * static_cast<double>(small));
@@ -122,7 +122,7 @@ TEST(MaximumLikelihoodKeys, OfALargeFilterIsFarInsideTheInterval) {
 
 TEST(MaximumLikelihoodKeys, OfALargeFilterHasRoomForAllOnes) {
   const std::uint64_t bits = 1'000'000'000;
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 7, 7), 1U);
     EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 700, 7), 100U);
     EXPECT_EQ(MaximumLikelihoodKeys(kind, bits, 701, 7), 101U);  // 100 keys cannot
@@ -163,7 +163,7 @@ TEST(SharedKeys, AreCoveredAsOftenAsPromised) {
     }
     return count;
   };
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (const std::uint64_t shared : {40, 150, 200}) {
       Estimates estimates;
       for (std::uint64_t seed = 1; seed <= kTrials; ++seed) {
@@ -184,9 +184,9 @@ TEST(SharedKeys, AreCoveredAsOftenAsPromised) {
 }
 
 TEST(SharedKeys, OfEqualFiltersAreAllKeys) {
-  const auto estimate = EstimateSharedKeys(FilterKind::kClassic, 1000, 400, 400, 400, 7, kZ999);
+  const auto estimate = EstimateSharedKeys(BloomKind::kClassic, 1000, 400, 400, 400, 7, kZ999);
   ASSERT_TRUE(estimate);
-  EXPECT_NEAR(estimate->keys, EstimateKeys(FilterKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
+  EXPECT_NEAR(estimate->keys, EstimateKeys(BloomKind::kClassic, 1000, 400, 7, 0.0)->keys, 1e-9);
 }
 
 // Where nothing is shared the variance is h(n1 + n2) - h(n1) - h(n2), with h(n) the variance of the
@@ -201,10 +201,10 @@ TEST(SharedKeys, HaveTheVarianceOfTheZeros) {
            (1.0 - 1.0 / kBits) * (1.0 - std::pow(both / zero / zero, keys));
   };
   const auto keys = [](std::uint64_t ones) {
-    return EstimateKeys(FilterKind::kClassic, 16, ones, 3, 0.0)->keys;
+    return EstimateKeys(BloomKind::kClassic, 16, ones, 3, 0.0)->keys;
   };
   const double z = 5.0;
-  const auto estimate = EstimateSharedKeys(FilterKind::kClassic, 16, 5, 6, 10, 3, z);
+  const auto estimate = EstimateSharedKeys(BloomKind::kClassic, 16, 5, 6, 10, 3, z);
   ASSERT_EQ(estimate->keys, 0.0);
   const double deviation = (estimate->interval.high - (keys(5) + keys(6) - keys(10))) / z;
   EXPECT_NEAR(deviation * deviation * std::log(zero) * std::log(zero),
@@ -212,7 +212,7 @@ TEST(SharedKeys, HaveTheVarianceOfTheZeros) {
 }
 
 TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
-  constexpr FilterKind kClassic = FilterKind::kClassic;
+  constexpr BloomKind kClassic = BloomKind::kClassic;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(EstimateKeys(kClassic, 100, 0, 7, kZ999)->keys, 0.0);
   const auto full = EstimateKeys(kClassic, 100, 100, 7, kZ999);

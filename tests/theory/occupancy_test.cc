@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMomentError = 1e-12;
 constexpr double kMassError = 1e-10;
-constexpr FilterKind kKinds[] = {FilterKind::kStandard, FilterKind::kClassic};
+constexpr BloomKind kKinds[] = {BloomKind::kStandard, BloomKind::kClassic};
 
 // What the oracle keeps of zero is below 1e-1000.
 void ExpectNear(double value, const oracle::Real& truth, double error) {
@@ -106,14 +106,14 @@ TEST(Occupancy, OfAnyDepartmentsEqualsEnumeration) {
 }
 
 TEST(Occupancy, OfFiltersEqualsEnumeration) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     for (int bits = 1; bits <= 7; ++bits) {
       for (int probes = 1; probes <= bits; ++probes) {
         for (std::uint64_t keys = 0; keys <= 3; ++keys) {
           const auto k = static_cast<std::uint64_t>(probes);
           const auto m = static_cast<std::uint64_t>(bits);
           const auto department = [&](std::uint64_t n) -> Department {
-            return kind == FilterKind::kClassic ? Department{{k, n}} : Department{{1, n * k}};
+            return kind == BloomKind::kClassic ? Department{{k, n}} : Department{{1, n * k}};
           };
           ExpectDistribution(*Occupancy::OfFilter(kind, m, keys, probes),
                              Enumerated(bits, {department(keys)}));
@@ -139,21 +139,21 @@ TEST(Occupancy, OfTheWorkedExamplesHasTheirNumbers) {
       EXPECT_NEAR(pmf.values[i] * whole, parts[i], 1e-13 * parts[i]);
     }
   };
-  const auto classic = Occupancy::OfFilter(FilterKind::kClassic, 10, 2, 3);
+  const auto classic = Occupancy::OfFilter(BloomKind::kClassic, 10, 2, 3);
   expect(*classic, 3, 120.0, {1, 21, 63, 35});
   EXPECT_NEAR(classic->Mean(), 5.1, 1e-14);
   EXPECT_NEAR(classic->Variance(), 0.49, 1e-14);
   EXPECT_NEAR(classic->RawMoment(2), 26.5, 1e-13);
-  const auto standard = Occupancy::OfFilter(FilterKind::kStandard, 10, 2, 3);
+  const auto standard = Occupancy::OfFilter(BloomKind::kStandard, 10, 2, 3);
   expect(*standard, 1, 100'000.0, {1, 279, 6480, 32760, 45360, 15120});
 
-  const auto shared = Occupancy::OfIntersection(FilterKind::kClassic, 10, {2, 2}, 3);
+  const auto shared = Occupancy::OfIntersection(BloomKind::kClassic, 10, {2, 2}, 3);
   EXPECT_NEAR(shared->Mean(), 2.601, 1e-14);
   EXPECT_NEAR(shared->Variance(), 0.92424344, 5e-9);
   EXPECT_NEAR(shared->Pmf().At(0), 1099.0 / 115'200.0, 1e-15);
-  EXPECT_NEAR(Occupancy::OfIntersection(FilterKind::kStandard, 10, {2, 2}, 3)->Mean(), 2.1954754,
+  EXPECT_NEAR(Occupancy::OfIntersection(BloomKind::kStandard, 10, {2, 2}, 3)->Mean(), 2.1954754,
               5e-8);
-  expect(*Occupancy::OfIntersection(FilterKind::kClassic, 10, {1, 1}, 3), 0, 120.0,
+  expect(*Occupancy::OfIntersection(BloomKind::kClassic, 10, {1, 1}, 3), 0, 120.0,
          {35, 63, 21, 1});  // hypergeometric
 }
 
@@ -276,7 +276,7 @@ TEST(Occupancy, MassFunctionKeepsItsTails) {
 
 // The whole distribution of a filter of ten bits a key: its sum and its moments.
 TEST(Occupancy, MassFunctionHasTheMomentsOfTheChain) {
-  for (const FilterKind kind : kKinds) {
+  for (const BloomKind kind : kKinds) {
     const auto occupancy = Occupancy::OfFilter(kind, 50'000, 5000, 7);
     const MassFunction pmf = occupancy->Pmf();
     const double mean = occupancy->Mean();
@@ -303,18 +303,18 @@ TEST(Occupancy, HasDefinedAnswersAtItsLimits) {
   EXPECT_FALSE(Occupancy::OfUnion(10, {{11, 1}}));
   EXPECT_FALSE(Occupancy::OfUnion(10, {{1, too_many}}));
   EXPECT_FALSE(Occupancy::OfIntersection(10, {}));
-  EXPECT_FALSE(Occupancy::OfIntersection(FilterKind::kClassic, 10, {}, 3));
-  EXPECT_FALSE(Occupancy::OfIntersection(FilterKind::kClassic, 10, {1, too_many}, 3));
-  EXPECT_FALSE(Occupancy::OfFilter(FilterKind::kClassic, 5, 1, 6));
-  EXPECT_FALSE(MomentsOfOnes(FilterKind::kStandard, 0, 1, 1));
-  EXPECT_FALSE(MomentsOfOnes(FilterKind::kClassic, 5, 1, 6));
+  EXPECT_FALSE(Occupancy::OfIntersection(BloomKind::kClassic, 10, {}, 3));
+  EXPECT_FALSE(Occupancy::OfIntersection(BloomKind::kClassic, 10, {1, too_many}, 3));
+  EXPECT_FALSE(Occupancy::OfFilter(BloomKind::kClassic, 5, 1, 6));
+  EXPECT_FALSE(MomentsOfOnes(BloomKind::kStandard, 0, 1, 1));
+  EXPECT_FALSE(MomentsOfOnes(BloomKind::kClassic, 5, 1, 6));
   const auto occupancy = Occupancy::OfUnion(1'000'000'000'000, {{1, 1'000'000'000'000}});
   ASSERT_TRUE(occupancy);
   EXPECT_TRUE(std::isinf(occupancy->FactorialMoment(40)));
   EXPECT_TRUE(std::isnan(occupancy->RawMoment(-1)));
   EXPECT_TRUE(std::isnan(occupancy->BinomialMoment(Occupancy::kMaxMoment + 1)));
   for (const auto& empty :
-       {Occupancy::OfFilter(FilterKind::kStandard, 100, 0, 6), Occupancy::OfUnion(100, {})}) {
+       {Occupancy::OfFilter(BloomKind::kStandard, 100, 0, 6), Occupancy::OfUnion(100, {})}) {
     ASSERT_TRUE(empty);
     EXPECT_EQ(empty->Mean(), 0.0);
     EXPECT_EQ(empty->Variance(), 0.0);

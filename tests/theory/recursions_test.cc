@@ -91,10 +91,10 @@ Real ClassicRecursion(std::uint64_t bits, std::uint64_t keys, int probes) {
 
 void ExpectRates(std::uint64_t bits, std::uint64_t keys, int probes) {
   SCOPED_TRACE(testing::Message() << "m=" << bits << " n=" << keys << " k=" << probes);
-  EXPECT_LE(oracle::RelativeError(FalsePositiveRate(FilterKind::kStandard, bits, keys, probes),
+  EXPECT_LE(oracle::RelativeError(FalsePositiveRate(BloomKind::kStandard, bits, keys, probes),
                                   StandardRecursion(bits, keys, probes)),
             1e-12);
-  EXPECT_LE(oracle::RelativeError(FalsePositiveRate(FilterKind::kClassic, bits, keys, probes),
+  EXPECT_LE(oracle::RelativeError(FalsePositiveRate(BloomKind::kClassic, bits, keys, probes),
                                   ClassicRecursion(bits, keys, probes)),
             1e-12);
 }

@@ -67,7 +67,7 @@ class AdviseFollowing : public ::testing::TestWithParam<GrownTree> {
   // between stored ones; each is asked for once.
   static void ExpectWastedReads(const std::string& path, double predicted) {
     constexpr std::uint64_t kRounds = 3;
-    const Database db = OpenAt(path, NewPolicy(FilterKind::kClassic), nullptr, /*compacts=*/false);
+    const Database db = OpenAt(path, NewPolicy(BloomKind::kClassic), nullptr, /*compacts=*/false);
     TakeCounts(*db);
     for (std::uint64_t round = 0; round < kRounds; ++round) {
       for (std::uint64_t i = 0; i < kKeys; ++i) {

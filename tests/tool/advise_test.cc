@@ -465,7 +465,7 @@ TEST_F(AdviseCommand, LeavesAGoodSettingAlone) {
 
 TEST_F(AdviseCommand, SharesMemoryAmongColumnFamilies) {
   {
-    Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+    Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
     rocksdb::ColumnFamilyHandle* other = nullptr;
     ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "other", &other).ok());
     PutAndFlush(*db, kKeys, "value", 0, other);

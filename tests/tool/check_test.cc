@@ -283,7 +283,7 @@ TEST_F(OptionsFile, WrittenByRocksDbHasNoFindings) {
 }
 
 TEST_F(OptionsFile, IsNamedWithTheLine) {
-  const std::string file = Change(Write(OptionsWith(NewPolicy(FilterKind::kClassic))),
+  const std::string file = Change(Write(OptionsWith(NewPolicy(BloomKind::kClassic))),
                                   "filter_policy", "{id=clasic_bloom}");
   const json finding = Findings(file).at(0);
   EXPECT_EQ(finding.at("meant"), "filter_policy=classic_bloom");
@@ -310,15 +310,15 @@ TEST_F(OptionsFile, ThatRocksDbDoesNotReadIsAFinding) {
 }
 
 TEST_F(OptionsFile, OfADirectoryIsTheNewest) {
-  Write(OptionsWith(NewPolicy(FilterKind::kClassic)));
-  const std::string newest = Write(OptionsWith(NewPolicy(FilterKind::kStandard)));
+  Write(OptionsWith(NewPolicy(BloomKind::kClassic)));
+  const std::string newest = Write(OptionsWith(NewPolicy(BloomKind::kStandard)));
   const json report = AskToolForJson("check --registers " + directory_.path("db"));
   EXPECT_EQ(report.at("file"), newest);
   EXPECT_EQ(report.at("policies")[0].at("filter_policy"), "standard_bloom:10");
 }
 
 TEST_F(OptionsFile, HasTheSettingsOfTheLastOfEqualSections) {
-  const std::string file = Write(OptionsWith(NewPolicy(FilterKind::kClassic)));
+  const std::string file = Write(OptionsWith(NewPolicy(BloomKind::kClassic)));
   std::ofstream(file, std::ios::app) << kAgain << "filter_policy=bloomfilter\n";
   tool::DatabaseOptions options;
   ASSERT_TRUE(tool::LoadDatabaseOptions(directory_.path("db"), &options).ok());
@@ -328,7 +328,7 @@ TEST_F(OptionsFile, HasTheSettingsOfTheLastOfEqualSections) {
 // RocksDB escapes colons in the names of sections.
 TEST_F(OptionsFile, HasColumnFamiliesWithColons) {
   const std::string path = directory_.path("db");
-  const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  const rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   {
     const Database db = Open(options, path);
     rocksdb::ColumnFamilyHandle* family = nullptr;
@@ -354,7 +354,7 @@ TEST_F(OptionsFile, NamesTheNearestSectionAndListener) {
 // Without the library RocksDB drops its policies silently, so both say what comes before.
 TEST_F(OptionsFile, ThatNamesOurPoliciesSaysWhatComesBeforeRemoval) {
   for (const bool ours : {true, false}) {
-    Write(OptionsWith(ours ? NewPolicy(FilterKind::kClassic)
+    Write(OptionsWith(ours ? NewPolicy(BloomKind::kClassic)
                            : PolicyPointer(rocksdb::NewBloomFilterPolicy(10))));
     for (const std::string subcommand : {"check --registers ", "inspect "}) {
       const std::string question = subcommand + directory_.path("db");

@@ -53,7 +53,7 @@ std::filesystem::path ManifestIn(const std::string& directory) {
 // A crash may leave a MANIFEST that ends anywhere in the edits of an atomic flush.
 TEST(ListTables, TakesAnAtomicFlushWholeOrNotAtAll) {
   const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.atomic_flush = true;
   const Database db = Open(options, directory.path("db"));
   rocksdb::ColumnFamilyHandle* more = nullptr;
@@ -79,7 +79,7 @@ TEST(ListTables, TakesAnAtomicFlushWholeOrNotAtAll) {
 
 TEST(ListTables, FollowsAnOpenDatabase) {
   const TemporaryDirectory directory;
-  const rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  const rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   Database db = Open(options, directory.path());
   EXPECT_EQ(PlacesIn(directory.path()), Places());
   rocksdb::ColumnFamilyHandle* more = nullptr;
@@ -111,7 +111,7 @@ TEST(ListTables, FollowsAnOpenDatabase) {
 
 TEST(ListTables, SurvivesManyRecordsAndAPartOfOne) {
   const TemporaryDirectory directory;
-  Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
   // Keys that lengthen the MANIFEST past the end of its first block.
   const std::string long_key(5000, 'k');
   for (char table = '0'; table < '9'; ++table) {
@@ -130,7 +130,7 @@ TEST(ListTables, SurvivesManyRecordsAndAPartOfOne) {
 
 TEST(ListTables, RefusesADamagedManifest) {
   const TemporaryDirectory directory;
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path()), 10);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path()), 10);
   std::fstream(ManifestIn(directory.path())).seekp(20).put('\x55');
   EXPECT_THROW(ListTables({directory.path()}), support::InputError);
 }
@@ -139,7 +139,7 @@ TEST(ListTables, FindsTablesInTheDirectoriesOfDbPaths) {
   const TemporaryDirectory directory;
   const TemporaryDirectory fast;
   const TemporaryDirectory slow;
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.level_compaction_dynamic_level_bytes = false;
   options.db_paths = {{fast.path(), 1 << 30}, {slow.path(), 1 << 30}};
   {

@@ -146,7 +146,7 @@ void MakeDocumentDatabase(const std::string& directory) {
     PutAndFlushEach(*db, 2000, [](std::uint64_t i) { return 4 * i + 1; });
     MoveDown(*db, 1);
   }
-  Database db = OpenWith(NewPolicy(FilterKind::kClassic), directory);
+  Database db = OpenWith(NewPolicy(BloomKind::kClassic), directory);
   PutAndFlushEach(*db, 1000, [](std::uint64_t i) { return 8 * i; });
   PutAndFlushEach(*db, 1000, [](std::uint64_t i) { return i % 10 < 3 ? 8 * i : 8 * i + 4; });
 }

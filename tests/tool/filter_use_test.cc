@@ -97,8 +97,8 @@ TEST(FilterUse, FollowsTheOptions) {
   const auto made = [](const rocksdb::FilterPolicy* policy) {
     return OptionsWith(PolicyPointer(policy));
   };
-  const rocksdb::Options ours = OptionsWith(NewPolicy(FilterKind::kClassic));
-  const rocksdb::Options standard = OptionsWith(NewPolicy(FilterKind::kStandard));
+  const rocksdb::Options ours = OptionsWith(NewPolicy(BloomKind::kClassic));
+  const rocksdb::Options standard = OptionsWith(NewPolicy(BloomKind::kStandard));
   const rocksdb::Options none = OptionsWith(nullptr);
   const rocksdb::Options bloom = made(rocksdb::NewBloomFilterPolicy(10));
   const rocksdb::Options ribbon = made(rocksdb::NewRibbonFilterPolicy(10));
@@ -179,7 +179,7 @@ TEST(FilterUse, FollowsTheOptions) {
 // RocksDB does not check the options of a new family.
 TEST(FilterUse, OfAPolicyThatFollowsTheTreeNeedsAListener) {
   const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
   rocksdb::ColumnFamilyHandle* family = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(Following({}), "more", &family).ok());
   PutAndFlush(*db, 500, "value", 0, family);

@@ -59,8 +59,8 @@ class InspectFilters : public ::testing::TestWithParam<Sample> {
   }
 
   static void ExpectExactNumbers(const json& filter) {
-    const FilterKind kind =
-        filter.at("kind") == "classic" ? FilterKind::kClassic : FilterKind::kStandard;
+    const BloomKind kind =
+        filter.at("kind") == "classic" ? BloomKind::kClassic : BloomKind::kStandard;
     const std::uint64_t bits = filter.at("m");
     const int probes = filter.at("k");
     EXPECT_DOUBLE_EQ(filter.at("rate"), FalsePositiveRate(kind, bits, kKeys, probes));
@@ -203,7 +203,7 @@ TEST(InspectText, BeginsWithTheAnswer) {
   {
     const PolicyPointer policy(rocksdb::NewBloomFilterPolicy(10));
     PutAndFlush(*Open(OptionsWith(policy), directory.path()), 1);
-    Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+    Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
   }
   const std::string text = testing::AskTool("inspect " + directory.path()).out;
   EXPECT_EQ(
@@ -242,7 +242,7 @@ TEST(InspectText, SaysWhetherAFilterOfOursIsLeft) {
 // Two range deletions make a table that spans all keys.
 TEST(InspectRangeDeletions, WasteNothing) {
   const TemporaryDirectory directory;
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
   PutAndFlush(*db, kKeys);
   for (int table = 0; table < 4; ++table) {
     for (const std::uint64_t key : {std::uint64_t{0}, 2 * kKeys}) {
@@ -270,7 +270,7 @@ TEST(InspectRangeDeletions, WasteNothing) {
 TEST(InspectText, SaysWhyTablesHaveNoFilterAndWhatToDo) {
   const TemporaryDirectory directory;
   PutAndFlush(*Open(OptionsWith(nullptr), directory.path()), 10);
-  Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+  Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
   const std::string text = testing::AskTool("inspect " + directory.path()).out;
   EXPECT_TRUE(
       Mentions(text,
@@ -291,7 +291,7 @@ TEST(InspectPartitions, SomeOfWhichLetAllKeysPass) {
     table_options.filter_policy = PolicyThatGivesUp(KeyOf(key));
     PartitionFilters(512, &table_options);
     PutAndFlush(*Open(OptionsWith(table_options), directory.path()), kKeys);
-    Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path());
+    Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
     const json report = testing::AskToolForJson("inspect " + directory.path());
     const json& filter = report.at("files").at(0).at("filter");
     EXPECT_GT(filter.at("blocks"), 1);

@@ -131,7 +131,7 @@ TEST(AreBottommost, NotWithOneKeyInTheRangeOfADeeperTable) {
 TEST(Lookups, OfAFileWeighHotRanges) {
   const TemporaryDirectory directory;
   {
-    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path("db"));
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path("db"));
     PutAndFlush(*db, 1000);
     MoveDown(*db, 2);
     PutAndFlush(*db, 100, "value", 500);

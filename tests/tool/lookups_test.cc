@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, VerifyLookups, ::testing::Bool());
 TEST_P(VerifyLookups, AskForTheGivenKeysInTheirPartitions) {
   constexpr std::uint64_t kKeys = 3000;
   rocksdb::BlockBasedTableOptions tables;
-  tables.filter_policy = NewPolicy(FilterKind::kClassic, 4);
+  tables.filter_policy = NewPolicy(BloomKind::kClassic, 4);
   PartitionFilters(512, &tables);
   rocksdb::Options options = OptionsWith(tables);
   if (GetParam()) options.comparator = rocksdb::ReverseBytewiseComparator();
@@ -157,7 +157,7 @@ TEST_F(KeyFormats, ADatabaseWithoutTablesHasItsDataInTheLog) {
     }
     ExpectRefusal(AskTool("advise " + db), words);
   };
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.avoid_flush_during_recovery = true;
   Open(options, db);
   expect("has no tables, and no data in a log of its directory");
@@ -188,7 +188,7 @@ TEST(Rates, AreWrittenWithoutExponents) {
 // One table of a few keys has a filter of hundreds of bits per key.
 TEST_F(KeyFormats, AFewKeysWastePracticallyNoReads) {
   const std::string db = directory_.path("db");
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic, 100)), db), 3);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic, 100)), db), 3);
   const testing::Outcome outcome = AskTool("inspect " + db);
   EXPECT_EQ(outcome.out.find("e-"), std::string::npos) << outcome.out;
   EXPECT_TRUE(Mentions(outcome.out, "Practically no wasted reads per 1,000 lookups; "));

@@ -24,7 +24,7 @@ using testing::AskToolForJson;
 class Output : public ::testing::Test {
  protected:
   Output() {
-    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path("db")), 100);
+    PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path("db")), 100);
     std::ofstream(directory_.path("OPTIONS"))
         << "[CFOptions \"default\"]\n[TableOptions/BlockBasedTable \"default\"]\n"
            "  filter_policy=unheard:10\n";
@@ -82,7 +82,7 @@ TEST(Json, NamesThatAreNotUtf8AreEscaped) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("p\xff");
   {
-    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path);
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path);
     for (const std::string name : {"a\xff\"", "a\xfe\"", "\xc3\xa4"}) {
       rocksdb::ColumnFamilyHandle* family = nullptr;
       ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), name, &family).ok());

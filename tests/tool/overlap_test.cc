@@ -64,13 +64,13 @@ PolicyPointer PolicyOfText(const std::string& text) {
 std::vector<FilterSetting> FilterSettings() {
   const PolicyPointer bloom(rocksdb::NewBloomFilterPolicy(10));
   const PolicyPointer ribbon(rocksdb::NewRibbonFilterPolicy(10, -1));
-  return {{"classic", NewPolicy(FilterKind::kClassic)},
-          {"classic of 2 bits per key", NewPolicy(FilterKind::kClassic, 2)},
-          {"standard", NewPolicy(FilterKind::kStandard)},
+  return {{"classic", NewPolicy(BloomKind::kClassic)},
+          {"classic of 2 bits per key", NewPolicy(BloomKind::kClassic, 2)},
+          {"standard", NewPolicy(BloomKind::kStandard)},
           {"exact_ribbon", PolicyOfText("exact_ribbon:10")},
           {"Bloom", bloom},
           {"Ribbon", ribbon},
-          {"classic in partitions", NewPolicy(FilterKind::kClassic), true},
+          {"classic in partitions", NewPolicy(BloomKind::kClassic), true},
           {"Bloom in partitions", bloom, true},
           {"exact_ribbon in partitions", PolicyOfText("exact_ribbon:10"), true}};
 }
@@ -244,7 +244,7 @@ TEST(Overlap, LeavesFiltersOutThatTellNothing) {
   older.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   older.format_version = 4;
   rocksdb::BlockBasedTableOptions prefixes;
-  prefixes.filter_policy = NewPolicy(FilterKind::kClassic);
+  prefixes.filter_policy = NewPolicy(BloomKind::kClassic);
   prefixes.whole_key_filtering = false;
   rocksdb::Options with_prefixes = OptionsWith(prefixes);
   with_prefixes.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));

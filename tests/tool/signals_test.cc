@@ -84,7 +84,7 @@ class Signals : public ::testing::Test {
  protected:
   Signals() {
     const std::string db = directory_.path("db");
-    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), db), 1000);
+    PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), db), 1000);
     EXPECT_EQ(mkfifo(directory_.path("fifo").c_str(), 0600), 0);
     // Open for writing, too, so that it does not end.
     fifo_ = open(directory_.path("fifo").c_str(), O_RDWR | O_CLOEXEC);

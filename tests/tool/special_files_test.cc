@@ -83,7 +83,7 @@ constexpr char kTimeLimit[] = "timeout --kill-after=1 60";
 class SpecialFile : public ::testing::Test {
  protected:
   SpecialFile() {
-    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path("db"));
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path("db"));
     for (const std::uint64_t first : {0, 100, 200, 300}) PutAndFlush(*db, 100, "value", first);
   }
 
@@ -251,7 +251,7 @@ TEST_F(SpecialFile, IsABlockThatClaimsMoreThanTheTable) {
   rocksdb::BlockBasedTableOptions table;
   table.checksum = rocksdb::kNoChecksum;
   table.block_size = std::size_t{8} << 20;
-  table.filter_policy = NewPolicy(FilterKind::kClassic);
+  table.filter_policy = NewPolicy(BloomKind::kClassic);
   rocksdb::Options options = OptionsWith(table);
   options.compression = rocksdb::kSnappyCompression;
   const std::string path = directory_.path("large");

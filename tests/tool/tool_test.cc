@@ -24,15 +24,15 @@ json AskJson(const std::string& arguments) { return testing::AskToolForJson(argu
 
 TEST(Rate, AnswersWithTheLibrarysNumbers) {
   const json answer = AskJson("rate --kind standard --m 64 --n 4 --k 10");
-  EXPECT_DOUBLE_EQ(answer.at("exact"), FalsePositiveRate(FilterKind::kStandard, 64, 4, 10));
+  EXPECT_DOUBLE_EQ(answer.at("exact"), FalsePositiveRate(BloomKind::kStandard, 64, 4, 10));
   EXPECT_NEAR(answer.at("exact"), 6.154e-4, 5e-8);  // theory's reference number
   EXPECT_DOUBLE_EQ(answer.at("asymptotic"), AsymptoticFalsePositiveRate(64, 4, 10));
-  const RateBounds bounds = FalsePositiveRateBounds(FilterKind::kStandard, 64, 4, 10);
+  const RateBounds bounds = FalsePositiveRateBounds(BloomKind::kStandard, 64, 4, 10);
   EXPECT_DOUBLE_EQ(answer.at("lower"), bounds.lower);
   EXPECT_DOUBLE_EQ(answer.at("upper"), bounds.upper);
   EXPECT_EQ(answer.at("optimal_k"), 10);
   EXPECT_DOUBLE_EQ(answer.at("rate_at_optimal_k"), answer.at("exact"));
-  EXPECT_DOUBLE_EQ(answer.at("efficiency"), Efficiency(FilterKind::kStandard, 64, 4, 10));
+  EXPECT_DOUBLE_EQ(answer.at("efficiency"), Efficiency(BloomKind::kStandard, 64, 4, 10));
 }
 
 TEST(Rate, KnowsEmptyFilters) {
@@ -59,9 +59,9 @@ TEST(Rate, HasALineForEachNumberOfProbes) {
   for (int k = 1; k <= 18; ++k) {
     const json& row = answer["rates"][static_cast<std::size_t>(k) - 1];
     EXPECT_EQ(row.at("k"), k);
-    EXPECT_DOUBLE_EQ(row.at("exact"), FalsePositiveRate(FilterKind::kClassic, 64, 4, k));
+    EXPECT_DOUBLE_EQ(row.at("exact"), FalsePositiveRate(BloomKind::kClassic, 64, 4, k));
     EXPECT_GE(row["exact"], answer.at("rate_at_optimal_k"));
-    EXPECT_DOUBLE_EQ(row.at("efficiency"), Efficiency(FilterKind::kClassic, 64, 4, k));
+    EXPECT_DOUBLE_EQ(row.at("efficiency"), Efficiency(BloomKind::kClassic, 64, 4, k));
   }
   const json large = AskJson("rate --m 1024 --n 5").at("rates");
   EXPECT_LE(large.size(), 25U);
@@ -78,7 +78,7 @@ TEST(Rate, OfAFillTellsTheKeys) {
   EXPECT_NEAR(answer.at("high").get<double>() / answer["keys"].get<double>(), 1.00083, 1e-5);
   EXPECT_NEAR(answer.at("most_likely"), 999'999.0, 2.0);
   EXPECT_DOUBLE_EQ(answer.at("rate_given_fill"),
-                   FalsePositiveRateGivenFill(FilterKind::kStandard, 10'000'000, 5'034'145, 7));
+                   FalsePositiveRateGivenFill(BloomKind::kStandard, 10'000'000, 5'034'145, 7));
   const json full = AskJson("rate --m 10 --k 3 --ones 10");
   EXPECT_TRUE(full.at("keys").is_null());
   EXPECT_EQ(full.at("rate_given_fill"), 1.0);
@@ -99,7 +99,7 @@ TEST(Rate, ItsHelpDoesNotTakeProbesForBitsPerKey) {
 
 TEST(Plan, TheSmallestFilterForARate) {
   const json plan = AskJson("plan --keys 1e6 --fpr 0.01");
-  const auto size = SmallestFilter(FilterKind::kClassic, 1'000'000, 0.01);
+  const auto size = SmallestFilter(BloomKind::kClassic, 1'000'000, 0.01);
   ASSERT_TRUE(size.has_value());
   EXPECT_EQ(plan.at("m"), size->bits);
   EXPECT_EQ(plan.at("k"), size->probes);

@@ -131,7 +131,7 @@ TEST_F(Verify, SaysWhichPrefixesItCannotMake) {
     }
     bool InDomain(const rocksdb::Slice& /*key*/) const override { return true; }
   };
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.prefix_extractor = std::make_shared<Half>();
   PutAndFlush(*Open(options, directory_.path()), kKeys);
   const json report = Ask(1);
@@ -216,7 +216,7 @@ TEST_F(Verify, NamesEmptyFilterPartitions) {
 }
 
 TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()), kKeys);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path()), kKeys);
   EXPECT_TRUE(Ask().at("within_interval"));
   const PolicyPointer none;
   PutAndFlush(*Open(OptionsWith(none), directory_.path()), kKeys, "value", kKeys);
@@ -236,7 +236,7 @@ TEST_F(Verify, GivesAMixtureOfFamiliesNoInterval) {
 
 // RocksDB would ask no filter for any key of such a table.
 TEST_F(Verify, RefusesAnIndexOfPartitionsWithoutEntries) {
-  BlockBasedTableOptions options = Tables(NewPolicy(FilterKind::kClassic), true);
+  BlockBasedTableOptions options = Tables(NewPolicy(BloomKind::kClassic), true);
   options.checksum = rocksdb::kNoChecksum;
   for (std::uint64_t size = 1, keys = kKeys; size % 4 != 0; keys += 400) {
     fs::remove_all(directory_.path());
@@ -258,7 +258,7 @@ TEST_F(Verify, RefusesAnIndexOfPartitionsWithoutEntries) {
 }
 
 TEST_F(Verify, SaysTheSameWithSeveralThreadsAndForFilesAlone) {
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kStandard)), directory_.path());
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kStandard)), directory_.path());
   for (std::uint64_t i = 0; i < 5; ++i) PutAndFlush(*db, 500, "value", 500 * i);
   const json report = Ask();
   EXPECT_EQ(Ask(0, "--threads 4"), report);
@@ -291,7 +291,7 @@ TEST_F(Verify, TakesNoLongerForBlocksOfAbsurdlyManyKeys) {
 }
 
 TEST_F(Verify, StopsWithinATable) {
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()), kKeys);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path()), kKeys);
   const testing::Outcome outcome =
       testing::AskTool("verify --absent 9e15 " + directory_.path(),
                        "timeout --preserve-status --signal=INT --kill-after=10 1");
@@ -300,7 +300,7 @@ TEST_F(Verify, StopsWithinATable) {
 }
 
 TEST_F(Verify, NamesATableWithoutProperties) {
-  BlockBasedTableOptions options = Tables(NewPolicy(FilterKind::kClassic));
+  BlockBasedTableOptions options = Tables(NewPolicy(BloomKind::kClassic));
   options.checksum = rocksdb::kNoChecksum;
   PutAndFlush(*Open(OptionsWith(options), directory_.path()), kKeys);
   const fs::path table = TableFilesIn(directory_.path()).front();
@@ -316,7 +316,7 @@ TEST_F(Verify, NamesATableWithoutProperties) {
 }
 
 TEST_F(Verify, EndsWithItsAnswer) {
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path()), kKeys);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path()), kKeys);
   const std::string answer = "\nNo key was denied.\n";
   const auto ends_so = [&] {
     const std::string text = testing::AskTool("verify " + directory_.path()).out;

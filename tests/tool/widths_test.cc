@@ -26,7 +26,7 @@ namespace {
 // Column families with the names cf0, cf1 and so on, and a long one: most of them alike, every
 // seventh without filters, and every seventh with two tables.
 void MakeDatabase(const std::string& path, int families) {
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.compression = rocksdb::kNoCompression;
   options.db_host_id = "host";
   rocksdb::Options without = OptionsWith(nullptr);

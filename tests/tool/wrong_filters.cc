@@ -35,7 +35,7 @@ void Forget(const std::string& forgotten, char* block, std::size_t size, const K
 }
 
 PolicyPointer WithFault(FaultyPolicy::Fault fault) {
-  return std::make_shared<FaultyPolicy>(NewPolicy(FilterKind::kClassic), std::move(fault));
+  return std::make_shared<FaultyPolicy>(NewPolicy(BloomKind::kClassic), std::move(fault));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ struct WrongInput {
 class WrongInputs : public ::testing::Test {
  protected:
   WrongInputs() {
-    PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path("db")), 100);
+    PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path("db")), 100);
     std::filesystem::create_directory(directory_.path("empty"));
     std::ofstream(directory_.path("text")) << "some words\nin two lines\n";
     std::ofstream(directory_.path("binary")) << std::string("\xff\xfe\0\x01{\n", 6);
@@ -212,7 +212,7 @@ class DatabaseErrors : public ::testing::Test {
   static constexpr std::uint64_t kTables = 3;
 
   Database Make() const {
-    Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path());
+    Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path());
     for (std::uint64_t i = 0; i < kTables; ++i) PutAndFlush(*db, kKeys, "value", i * kKeys);
     return db;
   }

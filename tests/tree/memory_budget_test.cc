@@ -135,7 +135,7 @@ TEST_F(FollowedDatabase, ValidationOfOptionsLeavesTheBoundAsItIs) {
   PutAndFlush(*db, 1000);
   EXPECT_EQ(GetMemoryBudgetUse().bound, 50'000U);
   const Database plain =
-      Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory_.path("other"));
+      Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path("other"));
   EXPECT_EQ(GetMemoryBudgetUse().families.size(), 1U);
 }
 

@@ -78,7 +78,7 @@ TEST(Metrics, AreThoseOfTheOpenDatabase) {
 
 TEST(Metrics, AreOfADatabaseThatIsNotFollowed) {
   const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.statistics = nullptr;
   const Series series = Read(GetMetrics(*Open(options, directory.path("db")), {}));
   EXPECT_EQ(series.size(), 1U);

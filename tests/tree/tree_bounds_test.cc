@@ -30,8 +30,8 @@ constexpr std::uint64_t kKeys = 40'000;
 
 double RateOfClassicBloom(std::uint64_t keys) {
   const auto bits = static_cast<std::uint64_t>(kBits) * keys;
-  return FalsePositiveRate(FilterKind::kClassic, bits, keys,
-                           OptimalProbes(FilterKind::kClassic, bits, keys));
+  return FalsePositiveRate(BloomKind::kClassic, bits, keys,
+                           OptimalProbes(BloomKind::kClassic, bits, keys));
 }
 
 double RateOfRibbon(const ListedFilter& table, double bits_per_key) {

@@ -66,7 +66,7 @@ TEST_P(WithoutListener, ADatabaseIsNotOpened) {
 
 // RocksDB does not ask whether the options of a new family are valid.
 TEST_P(WithoutListener, AFamilyThatIsCreatedDividesFlatAndTheLogSaysSo) {
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path_);
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path_);
   rocksdb::ColumnFamilyHandle* family = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(Options(), "more", &family).ok());
   PutAndFlush(*db, kKeys, "value", 0, family);
@@ -244,7 +244,7 @@ TEST_F(TreeListener, FollowDatabaseNeedsAListenerAndAWriter) {
     const Database db = Open(options, path_);
     PutAndFlush(*db, kKeys);
   }
-  rocksdb::Options silent = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options silent = OptionsWith(NewPolicy(BloomKind::kClassic));
   {
     const Database db = Open(silent, path_);
     ExpectNoListener(FollowDatabase(db.get()));
@@ -276,7 +276,7 @@ TEST_F(TreeListener, FollowDatabaseNeedsAListenerAndAWriter) {
 // A family of another policy does not count in a budget; tables without a filter change nothing.
 TEST_F(TreeListener, ABudgetKnowsWhoseAFamilyIs) {
   rocksdb::Options options = FollowingOptions(PolicyOf(BudgetOptions(10'000)), listener_);
-  rocksdb::Options others = FollowingOptions(NewPolicy(FilterKind::kClassic), listener_);
+  rocksdb::Options others = FollowingOptions(NewPolicy(BloomKind::kClassic), listener_);
   const Database db = Open(options, path_);
   rocksdb::ColumnFamilyHandle* more = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(others, "others", &more).ok());
@@ -315,7 +315,7 @@ TEST_F(TreeListener, ABudgetCountsFamiliesWhoseLastLevelHasNoFilters) {
 
 // The info log of a database that is opened again may have the address of its former one.
 TEST_F(TreeListener, EachOpenedDatabaseLogsItsFilters) {
-  const PolicyPointer policies[] = {PolicyOf(AutoOptions()), NewPolicy(FilterKind::kClassic)};
+  const PolicyPointer policies[] = {PolicyOf(AutoOptions()), NewPolicy(BloomKind::kClassic)};
   for (const PolicyPointer& policy : policies) {
     const TemporaryDirectory directory;
     for (std::uint64_t i = 0; i < 10; ++i) {

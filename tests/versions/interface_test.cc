@@ -40,7 +40,7 @@ FinishedFilter Finish(FilterBitsBuilder& builder) {
 
 // The kind of Bloom filters, and whether Ribbon filters are built, too.
 struct Kinds {
-  FilterKind kind;
+  BloomKind kind;
   bool ribbon;
 };
 
@@ -70,9 +70,9 @@ class BuilderOfKind : public testing::TestWithParam<Kinds> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BuilderOfKind,
-                         testing::Values(Kinds{FilterKind::kStandard, false},
-                                         Kinds{FilterKind::kClassic, false},
-                                         Kinds{FilterKind::kClassic, true}));
+                         testing::Values(Kinds{BloomKind::kStandard, false},
+                                         Kinds{BloomKind::kClassic, false},
+                                         Kinds{BloomKind::kClassic, true}));
 
 TEST_P(BuilderOfKind, BuildsAFilterThatTheReaderReads) {
   const auto builder = NewBuilder();

@@ -35,7 +35,7 @@ void MeasureBuiltInBloom(const Slice& array, BlockFill* fill) {
   const int probes = fill->filter.probes;
   std::array<double, kLineBits + 1> rates{};  // of a line, by its ones
   for (std::uint64_t ones = 0; ones <= kLineBits; ++ones) {
-    rates[ones] = FalsePositiveRateGivenFill(FilterKind::kStandard, kLineBits, ones, probes);
+    rates[ones] = FalsePositiveRateGivenFill(BloomKind::kStandard, kLineBits, ones, probes);
   }
   const auto* begin = reinterpret_cast<const unsigned char*>(array.data());
   double sum = 0.0;

@@ -49,9 +49,9 @@ void CheckKeys(std::uint64_t keys) {
   RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
 }
 
-FilterKind KindOf(const PlanArguments& arguments) { return FilterKindOf(arguments.kind); }
+BloomKind KindOf(const PlanArguments& arguments) { return FilterKindOf(arguments.kind); }
 
-PlannedFilter PlanBloom(FilterKind kind, std::uint64_t keys, std::uint64_t bits) {
+PlannedFilter PlanBloom(BloomKind kind, std::uint64_t keys, std::uint64_t bits) {
   const int probes = bits == 0 ? 0 : OptimalProbes(kind, bits, keys);
   if (probes == 0) return {keys, 0, 0, 1.0};
   return {keys, bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
@@ -140,11 +140,11 @@ PlannedFilter PlanRibbon(const PlanArguments& arguments) {
                     kBlockBytesLimit, keys));
   }
   if (plan->IsRibbon()) return {keys, 8 * plan->BlockBytes(), 0, plan->FalsePositiveRate()};
-  return PlanBloom(FilterKind::kClassic, keys,
+  return PlanBloom(BloomKind::kClassic, keys,
                    8 * (plan->BlockBytes() - filter::TrailerBytes(keys, /*hash_seed=*/0)));
 }
 
-void PrintPlan(FilterKind kind, const PlannedFilter& plan, const std::string& policy) {
+void PrintPlan(BloomKind kind, const PlannedFilter& plan, const std::string& policy) {
   support::TextTable table(kColumns);
   table.AddRow(CellsOf(plan));
   fmt::print("{} filter of {} bits\n\n{}", plan.IsRibbon() ? "Ribbon" : Describe(kind) + " Bloom",

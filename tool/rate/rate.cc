@@ -60,7 +60,7 @@ struct BestProbes {
   int probes = 0;
   double rate = 0.0;
 
-  BestProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys)
+  BestProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys)
       : probes(OptimalProbes(kind, bits, keys, kMaxAnalysisProbes)),
         rate(FalsePositiveRate(kind, bits, keys, probes)) {}
 
@@ -70,13 +70,13 @@ struct BestProbes {
 };
 
 // What a filter of the format can do, if that is less.
-void PrintLimit(FilterKind kind, std::uint64_t bits, std::uint64_t keys, const BestProbes& best) {
+void PrintLimit(BloomKind kind, std::uint64_t bits, std::uint64_t keys, const BestProbes& best) {
   if (best.probes <= kMaxProbes) return;
   fmt::print("\nfilters of ExactBloom have at most {} probes, which give {}\n", kMaxProbes,
              FormatExactRate(FalsePositiveRate(kind, bits, keys, kMaxProbes)));
 }
 
-void PrintRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes, bool as_json) {
+void PrintRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes, bool as_json) {
   const double exact = FalsePositiveRate(kind, bits, keys, probes);
   if (std::isnan(exact)) RefuseRate(RateRefusal(bits, probes));
   const double asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
@@ -112,7 +112,7 @@ void PrintRate(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int prob
 }
 
 // The rates up to twice the best k, in at most some kMostRows lines, of which one is the best.
-std::vector<int> ProbesToShow(FilterKind kind, std::uint64_t bits, int best) {
+std::vector<int> ProbesToShow(BloomKind kind, std::uint64_t bits, int best) {
   constexpr int kFewest = 8;
   constexpr int kMostRows = 24;
   const int last =
@@ -123,7 +123,7 @@ std::vector<int> ProbesToShow(FilterKind kind, std::uint64_t bits, int best) {
   return probes;
 }
 
-void PrintRatesByProbes(FilterKind kind, std::uint64_t bits, std::uint64_t keys, bool as_json) {
+void PrintRatesByProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys, bool as_json) {
   if (bits < 1) RefuseRate(RateRefusal(bits, 1));
   const BestProbes best(kind, bits, keys);
   TextTable table({"  k", "exact", "usual formula", "efficiency"});
@@ -152,7 +152,7 @@ std::string KeysText(double keys) {
   return std::isfinite(keys) ? WithCommas(static_cast<std::uint64_t>(std::llround(keys))) : "any";
 }
 
-void PrintFill(FilterKind kind, const RateArguments& arguments) {
+void PrintFill(BloomKind kind, const RateArguments& arguments) {
   if (!arguments.probes) RefuseRate("rate: --ones needs --k");
   const std::uint64_t bits = arguments.bits;
   const std::uint64_t ones = *arguments.ones;
@@ -191,7 +191,7 @@ void RunRate(const RateArguments& arguments) {
   const bool is_ribbon = arguments.kind == PolicyKind::kExactRibbon;
   if (!arguments.keys && (is_ribbon || !arguments.ones)) RefuseRate("rate: --n is required");
   if (is_ribbon) return PrintRibbonRate(arguments);
-  const FilterKind kind = FilterKindOf(arguments.kind);
+  const BloomKind kind = FilterKindOf(arguments.kind);
   if (arguments.ones) return PrintFill(kind, arguments);
   if (!arguments.probes) {
     return PrintRatesByProbes(kind, arguments.bits, *arguments.keys, arguments.json);

@@ -34,7 +34,7 @@ bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
                      [&](const rocksdb::SstFileMetaData& table) { return table.largestkey < key; });
 }
 
-double RateOf(FilterKind kind, bool ribbon, std::uint64_t keys, double bits_per_key) {
+double RateOf(BloomKind kind, bool ribbon, std::uint64_t keys, double bits_per_key) {
   const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
   if (ribbon) return analysis::LargeRibbonRate(bits_per_key);
   const int probes = OptimalProbes(kind, bits, keys);
@@ -88,7 +88,7 @@ class FilterSizes : public rocksdb::EventListener {
 
 double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
   const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy);
-  const FilterKind kind = ours == nullptr ? FilterKind::kClassic : FilterKindOf(ours->Options());
+  const BloomKind kind = ours == nullptr ? BloomKind::kClassic : FilterKindOf(ours->Options());
   const bool ribbon = ours != nullptr && HasRibbon(ours->Options());
   std::vector<const GrowthRun*> asked;
   std::vector<analysis::EqualRuns> divided;

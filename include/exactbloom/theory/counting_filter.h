@@ -21,7 +21,7 @@ inline constexpr int kMaxCounterBits = 16;
 //   counter_bits   b, 1 .. kMaxCounterBits
 // Precision: relative error at most 1e-11; zero where it underflows. Errors: NaN outside the
 // ranges.
-double CounterOverflowProbability(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+double CounterOverflowProbability(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                   int probes, int counter_bits);
 
 // Bounds of the probability that any counter overflows, each above the one before. A value above
@@ -33,7 +33,7 @@ struct OverflowBounds {
 };
 
 // Parameters, precision and errors as above.
-OverflowBounds CounterOverflowBounds(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+OverflowBounds CounterOverflowBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                      int probes, int counter_bits);
 
 }  // namespace exactbloom

@@ -24,7 +24,7 @@ namespace exactbloom {
 // Returns -n log2(rate) / m with the exact rate. Parameters as for FalsePositiveRate.
 // Precision: absolute error at most 1e-11. Errors: NaN for parameters outside the
 // ranges, and for an empty filter. Source: (69), (70).
-double Efficiency(FilterKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
+double Efficiency(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes);
 
 // Returns about how many keys, as a real number, give a classic filter its highest efficiency for
 // these probes: the n that fills half of the bits, ln(1/2) / ln(1 - k/m).
@@ -50,7 +50,7 @@ struct EfficiencyPeak {
 //   probes   as for FalsePositiveRate, and less than `bits`
 // The search starts from (76) and goes on while the efficiency rises. Precision: as Efficiency.
 // Errors: an efficiency of NaN outside the ranges.
-EfficiencyPeak PeakEfficiency(FilterKind kind, std::uint64_t bits, int probes);
+EfficiencyPeak PeakEfficiency(BloomKind kind, std::uint64_t bits, int probes);
 
 // Returns the highest efficiency of a filter of `bits` bits over all whole n and k.
 //   standard   k = 1, and n a whole number next to -ln 2 / ln(1 - 1/m)
@@ -58,7 +58,7 @@ EfficiencyPeak PeakEfficiency(FilterKind kind, std::uint64_t bits, int probes);
 //   bits       m, 2 .. 2^53 (for one bit every rate is one and the efficiency zero)
 // Precision: absolute error at most 1e-11. Errors: an efficiency of NaN outside the range.
 // Source: Theorem 26 and Corollary 27 with (74); Conjecture 28 with (75), and Corollary 30.
-EfficiencyPeak MaximumEfficiency(FilterKind kind, std::uint64_t bits);
+EfficiencyPeak MaximumEfficiency(BloomKind kind, std::uint64_t bits);
 
 // Returns the number of keys, as a real number, at which Bloom's formula (1 - (1 - k/m)^n)^k gives
 // k and k + 1 probes the same rate: the valley between two peaks of the curve that takes the best k
@@ -71,7 +71,7 @@ double ApproximateValley(std::uint64_t bits, int probes);
 
 // Returns the fewest keys for which k probes are, by the exact rate, at least as efficient as k
 // + 1. Parameters as above; 0 outside their ranges. Source: Theorem 31, exactly.
-std::uint64_t ExactValley(FilterKind kind, std::uint64_t bits, int probes);
+std::uint64_t ExactValley(BloomKind kind, std::uint64_t bits, int probes);
 
 // Returns m H(ones / m), the fewest bits to which a filter with that many ones compresses when
 // nothing else is known about it: its entropy, which is m at half fill.

@@ -36,8 +36,8 @@ struct KeyCountEstimate {
 // as z says if the filter has hundreds of bits and the deviation of X is above one bit.
 // Precision: relative error of `keys` at most 1e-12, of the ends 1e-9. Errors: nothing is returned
 // for parameters outside these ranges. Source: Corollary 18, (46).
-std::optional<KeyCountEstimate> EstimateKeys(FilterKind kind, std::uint64_t bits,
-                                             std::uint64_t ones, int probes, double z);
+std::optional<KeyCountEstimate> EstimateKeys(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
+                                             int probes, double z);
 
 // Returns -(m/k) ln(1 - X/m), the limit of both estimators for large filters, for comparison.
 // Parameters as above; infinite for a full filter. Errors: NaN outside the ranges.
@@ -52,7 +52,7 @@ inline constexpr std::uint64_t kMaxExactLikelihoodBits = std::uint64_t{1} << 15;
 // with the exact mean and variance, which may differ by a key or two, far inside the interval.
 // Parameters and errors as above; nothing is returned, either, for a full filter, whose likelihood
 // has no maximum, or if no number of keys gives `ones`. Source: Corollary 18.
-std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_t bits,
+std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes);
 
 // Estimates how many keys two filters of equal geometry and hash seed have in common.
@@ -67,7 +67,7 @@ std::optional<std::uint64_t> MaximumLikelihoodKeys(FilterKind kind, std::uint64_
 // Precision: absolute error at most 1e-12 times the keys of both. Errors: nothing is returned for
 // parameters outside the ranges, for numbers of ones that contradict each other, or for a full
 // union. Source: Swamidass and Baldi 2007, with (46) in place of their limit.
-std::optional<KeyCountEstimate> EstimateSharedKeys(FilterKind kind, std::uint64_t bits,
+std::optional<KeyCountEstimate> EstimateSharedKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones_first,
                                                    std::uint64_t ones_second,
                                                    std::uint64_t ones_union, int probes, double z);

@@ -54,7 +54,7 @@ class Occupancy {
 
   // The ones of a filter of `bits` bits after `keys` keys of `probes` bits each.
   // Parameters as for FalsePositiveRate; nothing is returned outside their ranges.
-  static std::optional<Occupancy> OfFilter(FilterKind kind, std::uint64_t bits, std::uint64_t keys,
+  static std::optional<Occupancy> OfFilter(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                            int probes);
 
   // The ones of a union: of classic filters of equal size whose numbers of probes may differ.
@@ -66,7 +66,7 @@ class Occupancy {
   // The bits that are one in every one of several filters, which share no key.
   //   keys   n of each filter; at least one filter
   // Other parameters and errors as for OfFilter. Source: (29) to (41).
-  static std::optional<Occupancy> OfIntersection(FilterKind kind, std::uint64_t bits,
+  static std::optional<Occupancy> OfIntersection(BloomKind kind, std::uint64_t bits,
                                                  const std::vector<std::uint64_t>& keys,
                                                  int probes);
 
@@ -113,7 +113,7 @@ struct OccupancyMoments {
 
 // Returns the mean and the variance of Occupancy::OfFilter. Parameters, precision and errors as
 // there; neither allocates nor throws.
-std::optional<OccupancyMoments> MomentsOfOnes(FilterKind kind, std::uint64_t bits,
+std::optional<OccupancyMoments> MomentsOfOnes(BloomKind kind, std::uint64_t bits,
                                               std::uint64_t keys, int probes);
 
 }  // namespace exactbloom

@@ -68,10 +68,10 @@ struct CodeWord {
 
 // Requires probes in 1 .. kMaxProbes and bits >= 1, for the classic kind at least `probes`. The
 // standard code word may name a position twice.
-inline CodeWord MakeCodeWord(FilterKind kind, std::uint64_t hash, std::uint64_t bits, int probes) {
+inline CodeWord MakeCodeWord(BloomKind kind, std::uint64_t hash, std::uint64_t bits, int probes) {
   CodeWord word;
   for (int i = 0; i < probes; ++i) {
-    if (kind == FilterKind::kStandard) {
+    if (kind == BloomKind::kStandard) {
       word.Append(Draw(hash, i, bits));
     } else {
       const std::uint64_t last = bits - static_cast<std::uint64_t>(probes - i);

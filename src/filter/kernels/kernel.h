@@ -98,10 +98,9 @@ void AddKeys(const Kernel& kernel, unsigned char* array, const FilterDescription
              const std::uint64_t* hashes, std::size_t count);
 
 // Of kernels: the number of positions that a key's first draw chooses from (code_word.h).
-inline std::uint64_t FirstDrawRange(FilterKind kind, const FilterDescription& filter) {
-  return kind == FilterKind::kStandard
-             ? filter.bits
-             : filter.bits - static_cast<std::uint64_t>(filter.probes) + 1;
+inline std::uint64_t FirstDrawRange(BloomKind kind, const FilterDescription& filter) {
+  return kind == BloomKind::kStandard ? filter.bits
+                                      : filter.bits - static_cast<std::uint64_t>(filter.probes) + 1;
 }
 
 // Of kernels: whether all bits of a key are set, by the definition.

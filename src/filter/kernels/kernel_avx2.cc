@@ -37,9 +37,9 @@ inline void WriteResults(std::uint32_t hits, std::size_t count, bool* results) {
 
 // A query of one key makes its first kAtOnce draws one by one, without a branch between them: that
 // takes fewer instructions than a register of draws, and four refuse 15 absent keys of 16.
-template <FilterKind kKind, std::size_t kAtOnce, int kVectors>
+template <BloomKind kKind, std::size_t kAtOnce, int kVectors>
 struct DrawKernel {
-  static constexpr bool kClassic = kKind == FilterKind::kClassic;
+  static constexpr bool kClassic = kKind == BloomKind::kClassic;
 
   // Draw i of each of eight keys.
   EXACTBLOOM_INLINE static __m256i DrawOf(Keys keys, std::size_t i, std::uint64_t first_range) {
@@ -219,7 +219,7 @@ struct DrawKernel {
   static constexpr Kernel kKernel = {MayContain, MayContainBatch, Locate};
 };
 
-template <FilterKind kKind>
+template <BloomKind kKind>
 const Kernel& KernelOf(std::size_t probes) {
   constexpr std::size_t kAtOnce = kLanes / 2;
   if (probes < kAtOnce) return DrawKernel<kKind, kFirstDraws, 1>::kKernel;
@@ -236,8 +236,8 @@ const Kernel& Avx2Kernel(const FilterDescription& filter) {
   const bool fits =
       filter.bits >> 32 == 0 && probes >= avx2::kFirstDraws && probes <= avx2::kMostProbes;
   if (!fits) return ScalarKernel(filter);
-  return filter.kind == FilterKind::kClassic ? avx2::KernelOf<FilterKind::kClassic>(probes)
-                                             : avx2::KernelOf<FilterKind::kStandard>(probes);
+  return filter.kind == BloomKind::kClassic ? avx2::KernelOf<BloomKind::kClassic>(probes)
+                                            : avx2::KernelOf<BloomKind::kStandard>(probes);
 }
 
 }  // namespace exactbloom::filter

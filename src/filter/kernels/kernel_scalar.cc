@@ -48,9 +48,9 @@ bool MayHaveEqual(int count, DrawOf draw_of) {
 }
 
 // `kAtOnce` draws are tested without a branch between them; the filter has at least as many probes.
-template <FilterKind kKind, int kAtOnce>
+template <BloomKind kKind, int kAtOnce>
 struct DrawKernel {
-  static constexpr bool kClassic = kKind == FilterKind::kClassic;
+  static constexpr bool kClassic = kKind == BloomKind::kClassic;
 
   static std::uint64_t DrawOf(std::uint64_t hash, int i, std::uint64_t first_range) {
     return Draw(hash, i, kClassic ? first_range + static_cast<std::uint64_t>(i) : first_range);
@@ -145,7 +145,7 @@ struct DrawKernel {
   static constexpr Kernel kKernel = {MayContain, MayContainBatch, LocateAll};
 };
 
-template <FilterKind kKind>
+template <BloomKind kKind>
 const Kernel& KernelOf(int probes) {
   if (probes >= kDrawsAtOnce) return DrawKernel<kKind, kDrawsAtOnce>::kKernel;
   return DrawKernel<kKind, 1>::kKernel;
@@ -161,8 +161,8 @@ __attribute__((flatten)) void HashKeyRange(const KeyBatch& keys, std::size_t beg
 }
 
 const Kernel& ScalarKernel(const FilterDescription& filter) {
-  return filter.kind == FilterKind::kClassic ? KernelOf<FilterKind::kClassic>(filter.probes)
-                                             : KernelOf<FilterKind::kStandard>(filter.probes);
+  return filter.kind == BloomKind::kClassic ? KernelOf<BloomKind::kClassic>(filter.probes)
+                                            : KernelOf<BloomKind::kStandard>(filter.probes);
 }
 
 }  // namespace exactbloom::filter

@@ -65,7 +65,7 @@ TEST(RibbonFormat, OneKindsViewTakesNoOthersBlock) {
   const std::string ribbon = SampleBlock(1000);
   EXPECT_EQ(BloomFilterView(ribbon).Status(), BlockStatus::kOtherKind);
   EXPECT_TRUE(BloomFilterView(ribbon).MayContain("absent"));
-  const FilterBlock bloom = MakeBlock({FilterKind::kClassic, 10000, 1000, 7}, 0, 0);
+  const FilterBlock bloom = MakeBlock({BloomKind::kClassic, 10000, 1000, 7}, 0, 0);
   ExpectPassing(bloom.bytes(), BlockStatus::kOtherKind);
 }
 

@@ -56,7 +56,7 @@ class Page : public ::testing::Test {
 };
 
 TEST_F(Page, HasTheNumbersOfTheJson) {
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
   PutAndFlush(*db, 5000);
   MoveDown(*db, 2);
   PutAndFlush(*db, 1000);
@@ -96,7 +96,7 @@ TEST_F(Page, HasTheNumbersOfTheJson) {
 }
 
 TEST_F(Page, AsksNoOtherFileAndEscapesNames) {
-  const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
   rocksdb::ColumnFamilyHandle* family = nullptr;
   ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), "<b>&\"", &family).ok());
   PutAndFlush(*db, 1000, "value", 0, family);
@@ -115,7 +115,7 @@ TEST_F(Page, AsksNoOtherFileAndEscapesNames) {
 
 TEST_F(Page, StaysSmallWithManyFamilies) {
   constexpr int kFamilies = 70;
-  rocksdb::Options options = OptionsWith(NewPolicy(FilterKind::kClassic));
+  rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
   options.max_open_files = 100;
   {
     const Database db = Open(options, path());
@@ -133,7 +133,7 @@ TEST_F(Page, StaysSmallWithManyFamilies) {
 }
 
 TEST_F(Page, IsNotWrittenIntoTheDatabase) {
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path()), 100);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path()), 100);
   fs::create_directory_symlink(path(), directory_.path("link"));
   const auto files = [&] {
     std::set<std::string> names;
@@ -156,7 +156,7 @@ TEST_F(Page, IsNotWrittenIntoTheDatabase) {
 TEST_F(Page, IsShownByABrowser) {
   if (testing::RunCommand("chromium --version").status != 0) GTEST_SKIP() << "there is no Chromium";
   {
-    const Database db = Open(OptionsWith(NewPolicy(FilterKind::kClassic)), path());
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path());
     PutAndFlush(*db, 5000);
     MoveDown(*db, 2);
     PutAndFlush(*db, 1000);

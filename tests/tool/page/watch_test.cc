@@ -17,7 +17,7 @@ using testing::AskTool;
 
 TEST(Watch, SaysWhatWasSeenAndItsRange) {
   const TemporaryDirectory directory;
-  PutAndFlush(*Open(OptionsWith(NewPolicy(FilterKind::kClassic)), directory.path()), 3000);
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path()), 3000);
   const json now = testing::AskToolForJson("inspect " + directory.path()).at("totals");
   const testing::Outcome outcome =
       AskTool("watch --json --every 0.1s --for 0.2s " + directory.path());
