@@ -23,9 +23,8 @@
 #include <vector>
 
 #include "equal_memory.h"
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "machine.h"
 #include "plugin/filter_bits_interface.h"
@@ -130,12 +129,11 @@ std::uint64_t CountMatches(const std::string& name, FilterBitsReader& reader, Ke
 // Throws WrongAnswer if the block's exact rate lies outside the 99.9% interval of the measured one,
 // which is widened by the deviation of a single filter. RocksDB's blocks have no exact rate.
 void CheckRate(const std::string& name, const std::string& block, std::uint64_t false_positives) {
-  const BloomFilterView view(block);
-  const RibbonFilterView ribbon(block);
-  const bool is_ribbon = ribbon.Status() == BlockStatus::kUsable;
-  if (view.Status() != BlockStatus::kUsable && !is_ribbon) return;
-  const support::ExactRate exact = is_ribbon ? support::ExactRate{ribbon.FalsePositiveRate()}
-                                             : support::ExactRates().Of(view.Description());
+  const FilterView view(block);
+  if (view.Status() != BlockStatus::kUsable) return;
+  const support::ExactRate exact = view.Kind() == FilterKind::kRibbon
+                                       ? support::ExactRate{view.FalsePositiveRate()}
+                                       : support::ExactRates().Of(view.Description());
   const double dispersion =
       support::Dispersion(exact.mean, exact.relative_deviation, kAbsentKeysOfRate);
   const Interval measured = WilsonInterval(false_positives, kAbsentKeysOfRate, kZ999, dispersion);

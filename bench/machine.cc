@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom {
 

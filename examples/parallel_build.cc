@@ -1,7 +1,7 @@
 // One filter that several threads build: each a part of the keys, with the plan of all of them.
 //
 //   example_parallel_build THREADS      1 to 64
-#include <exactbloom/bloom_filter.h>
+#include <exactbloom/filter.h>
 #include <exactbloom/filter_sets.h>
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace {
 
-using exactbloom::BloomFilterBuilder;
 using exactbloom::FilterBlock;
+using exactbloom::FilterBuilder;
 
 constexpr std::uint64_t kWords = 200000;
 
@@ -23,7 +23,7 @@ std::string Word(std::uint64_t number) { return "word " + std::to_string(number)
 
 // The filter of the words first .. end - 1, with the bits and probes of a filter of all words.
 FilterBlock BuildPart(std::uint64_t first, std::uint64_t end) {
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({});  // equal options in each thread
+  FilterBuilder builder = *FilterBuilder::Create({});  // equal options in each thread
   for (std::uint64_t i = first; i < end; ++i) builder.AddKey(Word(i));
   return builder.Finish(builder.Plan(kWords));
 }

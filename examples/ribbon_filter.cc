@@ -1,7 +1,7 @@
 // A Ribbon filter without a database: sized by a rate, built, written to a file, read and asked.
 //
 //   example_ribbon_filter FILE      the file is written
-#include <exactbloom/ribbon_filter.h>
+#include <exactbloom/filter.h>
 
 #include <fstream>
 #include <iostream>
@@ -16,10 +16,10 @@ constexpr double kRate = 0.01;
 std::string Word(int number) { return "word " + std::to_string(number); }
 
 bool WriteFilter(const std::string& path) {
-  exactbloom::RibbonFilterBuilder::Options options;
+  exactbloom::FilterOptions options;
   options.false_positive_rate = kRate;  // or options.bits_per_key
   std::string error;
-  auto builder = exactbloom::RibbonFilterBuilder::Create(options, &error);
+  auto builder = exactbloom::FilterBuilder::Create(options, &error);
   if (!builder) {  // an option out of its range
     std::cerr << error << '\n';
     return false;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
 
   std::ifstream file(argv[1], std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const exactbloom::RibbonFilterView view(bytes);  // refers to bytes, which must outlive it
+  const exactbloom::FilterView view(bytes);  // refers to bytes, which must outlive it
   if (view.Status() != exactbloom::BlockStatus::kUsable) {
     // No key would be lost: such a view answers that it may contain every key.
     std::cerr << "ribbon_filter: " << argv[1] << " is not a Ribbon filter\n";

@@ -1,8 +1,8 @@
 // A filter without a database: build it, write it to a file, read it back, query it.
 //
 //   example_standalone_filter FILE      the file is written
-#include <exactbloom/bloom_filter.h>
 #include <exactbloom/false_positive_rate.h>
+#include <exactbloom/filter.h>
 
 #include <fstream>
 #include <iostream>
@@ -16,11 +16,11 @@ constexpr int kWords = 100000;
 std::string Word(int number) { return "word " + std::to_string(number); }
 
 bool WriteFilter(const std::string& path) {
-  exactbloom::BloomFilterBuilder::Options options;
+  exactbloom::FilterOptions options;
   options.kind = exactbloom::BloomKind::kClassic;
   options.bits_per_key = 10;
   std::string error;
-  auto builder = exactbloom::BloomFilterBuilder::Create(options, &error);
+  auto builder = exactbloom::FilterBuilder::Create(options, &error);
   if (!builder) {  // an option out of its range
     std::cerr << error << '\n';
     return false;
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
 
   std::ifstream file(argv[1], std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const exactbloom::BloomFilterView view(bytes);  // refers to bytes, which must outlive it
+  const exactbloom::FilterView view(bytes);  // refers to bytes, which must outlive it
   if (view.Status() != exactbloom::BlockStatus::kUsable) {
     // No key would be lost: such a view answers that it may contain every key.
     std::cerr << "standalone_filter: " << argv[1] << " is not a filter\n";

@@ -64,7 +64,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   // Inlines the common case. After memory ran short the store has no room, so that AddKeySlowly
   // gets every key, and ignores it.
   __attribute__((flatten)) void AddKey(const Slice& key) override {
-    if (!builder_.state().AddShortKey(View(key))) AddKeySlowly(key);
+    if (!filter::BuilderAccess::StateOf(builder_).AddShortKey(View(key))) AddKeySlowly(key);
   }
 
   void AddKeyAndAlt(const Slice& key, const Slice& alt) override {
@@ -104,7 +104,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
 
   // From 10.9 on, RocksDB calls this for every data block.
   size_t CalculateSpace(size_t num_entries) override {
-    const bool is_sized_by_rate = num_entries != 0 && builder_.IsSizedByRate();
+    const bool is_sized_by_rate = num_entries != 0 && builder_.options().false_positive_rate > 0.0;
     return static_cast<size_t>(is_sized_by_rate ? SpaceBetweenPowers(num_entries)
                                                 : builder_.BlockBytes(num_entries));
   }
@@ -170,7 +170,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
   }
 
   bool IsWithinBudget(const FilterPlan& plan) {
-    return table_ == nullptr || table_->Take(plan.BlockBytes(), plan.IsRibbon());
+    return table_ == nullptr || table_->Take(plan.BlockBytes(), plan.Kind() == FilterKind::kRibbon);
   }
 
   Slice FinishBlock(const FilterPlan& plan, std::unique_ptr<const char[]>* buffer) {
@@ -179,7 +179,7 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     FilterBlock block = builder_.Finish(plan);
     charged_keys_ = 0;
     finished_bytes_ += block.size;
-    const std::uint64_t kept = builder_.DetectsFaults() ? keys : 0;
+    const std::uint64_t kept = builder_.options().detect_faults ? keys : 0;
     charge_.Set(finished_bytes_ + kept * FilterBuilder::kBytesPerKey);
     *buffer = std::move(block.data);
     return Slice(buffer->get(), block.size);

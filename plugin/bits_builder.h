@@ -5,9 +5,9 @@
 
 #include <memory>
 
+#include "exactbloom/filter.h"
 #include "exactbloom/rocksdb_namespace.h"
 #include "filter_bits_interface.h"
-#include "filter_builder.h"
 #include "live_tree/sized_table.h"
 #include "memory_fit.h"
 

@@ -7,8 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom {
 namespace {
@@ -17,10 +16,9 @@ using rocksdb::Slice;
 
 std::string_view KeyView(const Slice& slice) { return {slice.data(), slice.size()}; }
 
-template <typename View>
 class BitsReader : public rocksdb::FilterBitsReader {
  public:
-  explicit BitsReader(const View& view) : view_(view) {}
+  explicit BitsReader(const FilterView& view) : view_(view) {}
 
   bool MayMatch(const Slice& key) override { return view_.MayContain(KeyView(key)); }
 
@@ -38,21 +36,15 @@ class BitsReader : public rocksdb::FilterBitsReader {
   // As many as a MultiGet asks for at once, and as the view answers at once.
   static constexpr std::size_t kKeysAtOnce = 32;
 
-  View view_;
+  FilterView view_;
 };
 
 }  // namespace
 
 std::unique_ptr<rocksdb::FilterBitsReader> NewBitsReader(std::string_view block) {
-  const BloomFilterView bloom(block);
-  switch (bloom.Status()) {
-    case BlockStatus::kForeign:
-      return nullptr;
-    case BlockStatus::kOtherKind:
-      return std::make_unique<BitsReader<RibbonFilterView>>(RibbonFilterView(block));
-    default:
-      return std::make_unique<BitsReader<BloomFilterView>>(bloom);
-  }
+  const FilterView view(block);
+  if (view.Status() == BlockStatus::kForeign) return nullptr;
+  return std::make_unique<BitsReader>(view);
 }
 
 }  // namespace exactbloom

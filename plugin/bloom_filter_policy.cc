@@ -11,7 +11,7 @@
 #include "bits_builder.h"
 #include "bits_reader.h"
 #include "cache_charge.h"
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "exception_barrier.h"
@@ -37,8 +37,7 @@ constexpr std::size_t kMostLogged = 1000;
 // What the info log says of the memory of building: per key, since the number of keys is not known
 // yet, and of the kind of filter that takes most.
 std::string MemoryOfBuilding(const rocksdb::BlockBasedTableOptions& table_options) {
-  constexpr std::uint64_t kBytes =
-      BloomFilterBuilder::kBytesPerKey + BloomFilterBuilder::kFinishBytesPerKey;
+  constexpr std::uint64_t kBytes = FilterBuilder::kBytesPerKey + FilterBuilder::kFinishBytesPerKey;
   return "building a filter takes up to " + std::to_string(kBytes) + " bytes per key of a " +
          (table_options.partition_filters ? "partition" : "table") + " besides the filter, " +
          (CacheToCharge(table_options) == nullptr ? "not " : "") + "charged to the block cache; ";
@@ -203,14 +202,10 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
           built_in_->GetBuilderWithContext(context));
       return WithoutEmptyBlocks(std::move(builder), context.table_options).release();
     }
-    FilterBuilder::Options options;
-    options.kind = FilterKindOf(options_);
-    options.ribbon = HasRibbon(options_);
-    options.bits_per_key = options_.bits_per_key;
-    options.false_positive_rate = options_.fpr;
-    options.hash_seed = options_.hash_seed;
+    if (MakesNoFilters(options_)) return nullptr;
+    FilterOptions options = ToFilterOptions(options_);
     options.detect_faults = context.table_options.detect_filter_construct_corruption;
-    std::optional<FilterBuilder> builder = FilterBuilder::Create(options);
+    Result<FilterBuilder> builder = FilterBuilder::Create(options);
     if (!builder) return nullptr;
     std::unique_ptr<tree::SizedTable> table;
     if (FollowsTree(options_)) {

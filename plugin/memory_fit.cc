@@ -11,6 +11,8 @@
 #include <memory>
 #include <new>
 
+#include "exactbloom/false_positive_rate.h"
+
 namespace exactbloom {
 namespace {
 
@@ -26,6 +28,15 @@ constexpr std::size_t kLeastBlockBytes = 1024;
 
 // How finely classes are distinguished: a fraction of the block.
 constexpr std::size_t kClassesPerBlock = 1024;
+
+// The rate in a microsecond: of Bloom filters by equation (58), whose error hardly depends on the
+// size.
+double RoughRate(const FilterPlan& plan) {
+  const FilterDescription& filter = plan.Description();
+  return plan.Kind() == FilterKind::kRibbon
+             ? plan.FalsePositiveRate()
+             : AsymptoticFalsePositiveRate(filter.bits, filter.keys, filter.probes);
+}
 
 }  // namespace
 
@@ -46,9 +57,9 @@ FilterPlan MemoryFit::Fit(const FilterBuilder& builder, const FilterPlan& meant)
                                                      kMostFactor * static_cast<double>(requested);
   if (!is_plausible) return meant;
 
-  const std::uint64_t keys = meant.Keys();
-  const auto excess_of = [target = meant.RoughRate()](const FilterPlan& plan) {
-    return plan.RoughRate() / target - 1.0;
+  const std::uint64_t keys = meant.Description().keys;
+  const auto excess_of = [target = RoughRate(meant)](const FilterPlan& plan) {
+    return RoughRate(plan) / target - 1.0;
   };
   const std::size_t below = ClassBelow(requested);
   if (below != 0) {

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "filter_builder.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom {
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "process_memory.h"
 
 namespace exactbloom {
@@ -281,6 +281,24 @@ Status ValidatePolicyOptions(const PolicyOptions& options) {
     if (!rule.is_valid(options)) return Refuse(rule, rule.format(options));
   }
   return Status::OK();
+}
+
+bool MakesNoFilters(const PolicyOptions& options) {
+  // RocksDB makes none of fewer bits.
+  const double fewest = HasOwnFilters(options) ? 0.0 : kMinBitsPerKey;
+  return !HasRate(options) && (options.bits_per_key == 0.0 || options.bits_per_key < fewest);
+}
+
+FilterOptions ToFilterOptions(const PolicyOptions& options) {
+  FilterOptions filter;
+  if (!HasRibbon(options)) {
+    filter.kind = options.kind == PolicyKind::kStandardBloom ? FilterKind::kStandardBloom
+                                                             : FilterKind::kClassicBloom;
+  }
+  filter.bits_per_key = options.bits_per_key;
+  filter.false_positive_rate = options.fpr;
+  filter.hash_seed = options.hash_seed;
+  return filter;
 }
 
 std::uint64_t BytesOfBudget(const PolicyOptions& options) {

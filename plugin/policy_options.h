@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/rocksdb_namespace.h"
@@ -70,7 +71,7 @@ inline bool HasOwnFilters(const PolicyOptions& options) {
 }
 
 // The Bloom filters of a policy that has its own.
-inline BloomKind FilterKindOf(const PolicyOptions& options) {
+inline BloomKind BloomKindOf(const PolicyOptions& options) {
   const bool standard = options.kind == PolicyKind::kStandardBloom;
   return standard ? BloomKind::kStandard : BloomKind::kClassic;
 }
@@ -86,6 +87,12 @@ inline bool HasRibbon(const PolicyOptions& options) {
   return options.kind == PolicyKind::kExactRibbon ||
          (options.kind == PolicyKind::kExactBloom && options.ribbon);
 }
+
+// Whether no table gets a filter by these options.
+bool MakesNoFilters(const PolicyOptions& options);
+
+// What a policy with its own filters asks of a builder.
+FilterOptions ToFilterOptions(const PolicyOptions& options);
 
 // Whether the live tree decides how many bits per key a table gets, which needs a tree listener.
 inline bool FollowsTree(const PolicyOptions& options) {

@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "coding.h"
-#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/ribbon_rate.h"
 
 namespace exactbloom {
@@ -87,23 +86,25 @@ FilterBlockDescription DescribeBuiltIn(const Slice& block) {
   return DescribeLegacyBloom(block, trailer);
 }
 
-FilterBlockDescription DescribeOurRibbon(const Slice& block) {
-  const RibbonFilterView view({block.data(), block.size()});
-  if (view.Status() != BlockStatus::kUsable) return Unknown(kDamaged);
+FilterBlockDescription DescribeOurs(const FilterView& view, const Slice& block) {
   FilterBlockDescription description;
-  description.family = FilterFamily::kExactRibbon;
-  description.ribbon_slots = view.Description().slots;
-  description.ribbon_rate = view.FalsePositiveRate();
   description.format_version = ByteAt(block, block.size() - 1);
-  description.ours.keys = view.Description().keys;
-  description.ours.hash_seed = view.Description().hash_seed;
+  description.ours = view.Description();
+  if (view.Kind() == FilterKind::kRibbon) {
+    description.family = FilterFamily::kExactRibbon;
+    description.ribbon_slots = view.Description().slots;
+    description.ribbon_rate = view.FalsePositiveRate();
+  } else {
+    description.family = FilterFamily::kExactBloom;
+    description.probes = view.Description().probes;
+  }
   return description;
 }
 
 }  // namespace
 
 FilterBlockDescription DescribeFilterBlock(const Slice& block) {
-  const BloomFilterView view({block.data(), block.size()});
+  const FilterView view({block.data(), block.size()});
   switch (view.Status()) {
     case BlockStatus::kForeign:
       return DescribeBuiltIn(block);
@@ -111,17 +112,10 @@ FilterBlockDescription DescribeFilterBlock(const Slice& block) {
       return Unknown("an ExactBloom block of another version");
     case BlockStatus::kDamaged:
       return Unknown(kDamaged);
-    case BlockStatus::kOtherKind:
-      return DescribeOurRibbon(block);
     case BlockStatus::kUsable:
       break;
   }
-  FilterBlockDescription description;
-  description.family = FilterFamily::kExactBloom;
-  description.probes = view.Description().probes;
-  description.format_version = ByteAt(block, block.size() - 1);
-  description.ours = view.Description();
-  return description;
+  return DescribeOurs(view, block);
 }
 
 }  // namespace exactbloom

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "table_filters.h"
 
 namespace exactbloom {

@@ -84,7 +84,7 @@ void AddBlock(const Slice& block, TableFilter* filter) {
   filter->min_probes = std::min(filter->min_probes, description.probes);
   filter->max_probes = std::max(filter->max_probes, description.probes);
   filter->ribbon_slots += description.ribbon_slots;
-  filter->kind = description.ours.kind;
+  filter->kind = ToBloomKind(description.ours.kind);
   filter->hash_seed = description.ours.hash_seed;
   filter->bits += description.ours.bits;
   filter->keys += description.ours.keys;

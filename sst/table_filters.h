@@ -1,7 +1,7 @@
 // Which filter an SSTable carries.
 //
 // An SSTable stores its filter in one block, or in one block per partition. An ExactBloom block
-// describes itself in full (bloom_filter.h); RocksDB's own Bloom and Ribbon blocks store their kind
+// describes itself in full (filter.h); RocksDB's own Bloom and Ribbon blocks store their kind
 // and little more. ReadTableFilter reads the blocks from the file, through its file system
 // (encrypted and in-memory ones work), and verifies their checksums. It holds one block in memory
 // at a time, and the index of partitions, accepts any bytes, and may run during reads, writes and
@@ -91,7 +91,7 @@ struct TableFilter {
 
 // Reads one table file.
 //   file_system  that of the file, such as rocksdb::FileSystem::Default()
-//   visit        called for the bytes of each filter block, in key order, for BloomFilterView or a
+//   visit        called for the bytes of each filter block, in key order, for FilterView or a
 //                policy's GetFilterBitsReader; they are valid during the call
 // Returns `filter->status`. The other fields hold what could be read.
 rocksdb::Status ReadTableFilter(rocksdb::FileSystem& file_system, const std::string& path,

@@ -14,11 +14,12 @@ double RelativeRateDeviation(BloomKind kind, const FilterSize& size, std::uint64
 }
 
 ExactRate ExactRates::Of(const FilterDescription& filter) {
-  const auto& [kind, probes, bits, keys, seed] = filter;
-  const auto [place, is_new] = known_.try_emplace({kind, bits, keys, probes});
+  const BloomKind kind = ToBloomKind(filter.kind);
+  const auto [place, is_new] = known_.try_emplace({kind, filter.bits, filter.keys, filter.probes});
   if (is_new) {
-    const FilterSize size{bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
-    place->second = {size.false_positive_rate, RelativeRateDeviation(kind, size, keys)};
+    const FilterSize size{filter.bits, filter.probes,
+                          FalsePositiveRate(kind, filter.bits, filter.keys, filter.probes)};
+    place->second = {size.false_positive_rate, RelativeRateDeviation(kind, size, filter.keys)};
   }
   return place->second;
 }

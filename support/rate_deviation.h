@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/layout.h"
 #include "exactbloom/sizing.h"
 
@@ -30,6 +30,7 @@ struct ExactRate {
 // whose rates take up to two milliseconds each.
 class ExactRates {
  public:
+  // Of a Bloom filter.
   ExactRate Of(const FilterDescription& filter);
 
  private:

@@ -18,7 +18,7 @@
 #include <optional>
 #include <string_view>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "../filter_builder.h"
 #include "../live_tree/registry.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/tree_listener.h"
 
 namespace exactbloom {
@@ -21,9 +21,9 @@ double PredictRate(const tree::TableSum& tables, const FilterBuilder& builder) {
 }
 
 FilterBuilder NewPlanner(bool ribbon) {
-  FilterBuilder::Options options;
-  options.ribbon = ribbon;
-  return std::move(*FilterBuilder::Create(options));
+  FilterOptions options;
+  if (!ribbon) options.kind = FilterKind::kClassicBloom;
+  return *FilterBuilder::Create(options);
 }
 
 // Adds up tables of a listed run whose filters are alike.

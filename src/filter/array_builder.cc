@@ -135,7 +135,7 @@ int RangeBitsLog2(std::uint64_t bits, std::uint64_t keys) {
 class RangeBuilder {
  public:
   // Throws std::bad_alloc.
-  RangeBuilder(unsigned char* array, const FilterDescription& filter, std::uint64_t keys)
+  RangeBuilder(unsigned char* array, const BloomDescription& filter, std::uint64_t keys)
       : array_(array),
         filter_(filter),
         kernel_(KernelFor(filter)),
@@ -216,7 +216,7 @@ class RangeBuilder {
   }
 
   unsigned char* array_;
-  const FilterDescription& filter_;
+  const BloomDescription& filter_;
   const Kernel& kernel_;
   int range_bits_log2_;
   std::size_t range_count_;
@@ -227,7 +227,7 @@ class RangeBuilder {
 
 }  // namespace
 
-void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
+void BuildArrayDirectly(unsigned char* array, const BloomDescription& filter, HashStore& hashes) {
   std::memset(array, 0, static_cast<std::size_t>(ArrayBytes(filter.bits)));
   const Kernel& kernel = KernelFor(filter);
   hashes.Consume([&](const std::uint64_t* chunk, std::size_t count) {
@@ -235,7 +235,7 @@ void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, H
   });
 }
 
-void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
+void BuildArrayByRange(unsigned char* array, const BloomDescription& filter, HashStore& hashes) {
   std::optional<RangeBuilder> ranges;
   try {
     ranges.emplace(array, filter, hashes.size());
@@ -248,7 +248,7 @@ void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, Ha
   ranges->Fill();
 }
 
-void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes) {
+void BuildArray(unsigned char* array, const BloomDescription& filter, HashStore& hashes) {
   if (ArrayBytes(filter.bits) <= kDirectArrayBytes) {
     BuildArrayDirectly(array, filter, hashes);
   } else {

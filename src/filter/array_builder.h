@@ -13,7 +13,6 @@
 
 #include <cstddef>
 
-#include "exactbloom/bloom_filter.h"
 #include "hash_store.h"
 #include "kernels/kernel.h"
 
@@ -31,10 +30,10 @@ inline constexpr std::size_t kScratchBytesPerKey = 2;
 
 // Sets the whole array, whatever it held: the bits of all code words to 1, all others to 0.
 // Consumes the hashes. Needs no memory but the scratch, and works without it if there is none.
-void BuildArray(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
+void BuildArray(unsigned char* array, const BloomDescription& filter, HashStore& hashes);
 
 // The same, always key by key or, if memory allows, always range by range. For tests.
-void BuildArrayDirectly(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
-void BuildArrayByRange(unsigned char* array, const FilterDescription& filter, HashStore& hashes);
+void BuildArrayDirectly(unsigned char* array, const BloomDescription& filter, HashStore& hashes);
+void BuildArrayByRange(unsigned char* array, const BloomDescription& filter, HashStore& hashes);
 
 }  // namespace exactbloom::filter

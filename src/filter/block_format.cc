@@ -139,26 +139,21 @@ DecodedTrailer DecodeTrailer(std::string_view block) {
   return trailer;
 }
 
-void EncodeTrailer(const FilterDescription& description, unsigned char* block) {
+void EncodeTrailer(const BloomDescription& description, unsigned char* block) {
   const TrailerFields fields{static_cast<unsigned>(description.kind), 0, description.hash_seed,
                              description.keys, static_cast<unsigned>(description.probes)};
   WriteTrailer(fields, block, static_cast<std::size_t>(BlockBytes(description)));
 }
 
-DecodedBlock DecodeBlock(std::string_view block) {
-  const DecodedTrailer trailer = DecodeTrailer(block);
-  DecodedBlock decoded;
+DecodedBloom DecodeBloom(const DecodedTrailer& trailer, std::string_view block) {
+  DecodedBloom decoded;
   decoded.status = trailer.status;
   if (trailer.status != BlockStatus::kUsable) return decoded;
   const TrailerFields& fields = trailer.fields;
-  if (fields.kind == kRibbonKind) {
-    decoded.status = BlockStatus::kOtherKind;
-    return decoded;
-  }
-  const FilterDescription description{
+  const BloomDescription description{
       static_cast<BloomKind>(fields.kind), static_cast<int>(fields.probes),
       std::uint64_t{8} * (block.size() - trailer.bytes), fields.keys, fields.hash_seed};
-  if (!Admits(description.kind, description.bits, description.probes)) {
+  if (trailer.IsRibbon() || !Admits(description.kind, description.bits, description.probes)) {
     decoded.status = BlockStatus::kDamaged;
     return decoded;
   }

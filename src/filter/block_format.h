@@ -21,7 +21,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
+#include "kernels/kernel.h"
 
 namespace exactbloom::filter {
 
@@ -63,13 +64,17 @@ constexpr std::size_t KeyBytes(std::uint64_t keys) {
   return bytes;
 }
 
-// Bytes of the trailer of a filter of `keys` keys.
+// Bytes of the trailer of a Bloom and of a Ribbon filter of `keys` keys.
 constexpr std::size_t TrailerBytes(std::uint64_t keys, std::uint64_t hash_seed) {
   return kLeastTrailerBytes + KeyBytes(keys) + (hash_seed != 0 ? kHashSeedBytes : 0);
 }
 
+constexpr std::size_t RibbonTrailerBytes(std::uint64_t keys, std::uint64_t hash_seed) {
+  return TrailerBytes(keys, hash_seed) + kShapeBytes;
+}
+
 // Bytes of the block of a filter.
-constexpr std::uint64_t BlockBytes(const FilterDescription& description) {
+constexpr std::uint64_t BlockBytes(const BloomDescription& description) {
   return ArrayBytes(description.bits) + TrailerBytes(description.keys, description.hash_seed);
 }
 
@@ -93,6 +98,8 @@ struct DecodedTrailer {
   BlockStatus status = BlockStatus::kForeign;
   TrailerFields fields;
   std::size_t bytes = 0;
+
+  bool IsRibbon() const { return status == BlockStatus::kUsable && fields.kind == kRibbonKind; }
 };
 
 // Accepts any bytes and reads nothing outside them.
@@ -100,7 +107,7 @@ DecodedTrailer DecodeTrailer(std::string_view block);
 
 // Writes the trailer behind the array in a block of BlockBytes(description).
 //   description   m is a whole number of bytes
-void EncodeTrailer(const FilterDescription& description, unsigned char* block);
+void EncodeTrailer(const BloomDescription& description, unsigned char* block);
 
 // Returns the length of the trailer by the block's layout byte; 0 if the block is too short for it
 // and a byte of array.
@@ -109,14 +116,17 @@ std::size_t TrailerBytesOf(std::string_view block);
 // Returns the checksum that the trailer of `trailer_bytes` should have.
 std::uint32_t ChecksumOf(std::string_view block, std::size_t trailer_bytes);
 
-// A decoded block. `array` points into it when the status is kUsable.
-struct DecodedBlock {
+// A decoded block of a Bloom filter. `array` points into it when the status is kUsable.
+struct DecodedBloom {
   BlockStatus status = BlockStatus::kForeign;
-  FilterDescription description;
+  BloomDescription description;
   const unsigned char* array = nullptr;
 };
 
-// Accepts any bytes and reads nothing outside them.
-DecodedBlock DecodeBlock(std::string_view block);
+// Returns what the block of this trailer holds: kDamaged if it is no Bloom filter's.
+DecodedBloom DecodeBloom(const DecodedTrailer& trailer, std::string_view block);
+inline DecodedBloom DecodeBloom(std::string_view block) {
+  return DecodeBloom(DecodeTrailer(block), block);
+}
 
 }  // namespace exactbloom::filter

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "construction_check.h"
+#include "exactbloom/filter.h"
 #include "hash_store.h"
 #include "kernels/key_hash.h"
 
@@ -21,7 +22,7 @@ class BuilderState {
     check_ = std::make_unique<ConstructionCheck>();
   }
 
-  // BloomFilterBuilder::AddKey.
+  // FilterBuilder::AddKey.
   __attribute__((flatten)) void AddKey(std::string_view key) {
     Add(HashMostlyShortKey(key, hash_seed_));
   }
@@ -31,7 +32,7 @@ class BuilderState {
     return key.size() <= kShortKeyBytes && AddInPlace(HashKey(key, hash_seed_));
   }
 
-  // BloomFilterBuilder::AddKeyAndAlternate.
+  // FilterBuilder::AddKeyAndAlternate.
   __attribute__((flatten)) void AddKeyAndAlternate(std::string_view key,
                                                    std::string_view alternate) {
     const std::optional<std::uint64_t> previous = last_alternate_hash_;
@@ -41,7 +42,7 @@ class BuilderState {
     if (hash != previous) Add(hash);
   }
 
-  // The hashes of the keys added. Moving the builder does not move them.
+  // The hashes of the keys added.
   HashStore& Hashes() { return hashes_; }
 
   // Null unless faults are detected.
@@ -76,6 +77,11 @@ class BuilderState {
   std::uint64_t hash_seed_;
   std::uint64_t last_hash_ = 0;  // of the entries, where there are any
   std::optional<std::uint64_t> last_alternate_hash_;
+};
+
+// Hands out the state of a builder. Moving the builder does not move it.
+struct BuilderAccess {
+  static BuilderState& StateOf(FilterBuilder& builder) { return *builder.state_; }
 };
 
 }  // namespace exactbloom::filter

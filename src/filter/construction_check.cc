@@ -30,7 +30,7 @@ bool ContainsAll(const std::uint64_t* hashes, std::size_t count, Answer answer) 
   return true;
 }
 
-bool BloomContainsAll(const DecodedBlock& block, HashStore& hashes) {
+bool BloomContainsAll(const DecodedBloom& block, HashStore& hashes) {
   bool contains_all = block.status == BlockStatus::kUsable;
   hashes.ForEach([&](const std::uint64_t* chunk, std::size_t count) {
     contains_all =
@@ -42,8 +42,7 @@ bool BloomContainsAll(const DecodedBlock& block, HashStore& hashes) {
   return contains_all;
 }
 
-bool RibbonContainsAll(std::string_view block, HashStore& hashes) {
-  const DecodedRibbon decoded = DecodeRibbon(block);
+bool RibbonContainsAll(const DecodedRibbon& decoded, std::string_view block, HashStore& hashes) {
   if (decoded.status != BlockStatus::kUsable) return false;
   if (decoded.shape.shards == 0) {
     return hashes.empty() || decoded.shape.columns == kAllPassColumns;
@@ -83,10 +82,10 @@ ConstructionFault ConstructionCheck::CheckBlock(std::string_view block) {
   // The hashes may have changed before the array was filled with them.
   if (ChecksumOf(hashes) != finished_checksum_) return ConstructionFault::kHashes;
 
-  const DecodedBlock decoded = DecodeBlock(block);
-  const bool contains_all = decoded.status == BlockStatus::kOtherKind
-                                ? RibbonContainsAll(block, hashes)
-                                : BloomContainsAll(decoded, hashes);
+  const DecodedTrailer trailer = DecodeTrailer(block);
+  const bool contains_all = trailer.IsRibbon()
+                                ? RibbonContainsAll(DecodeRibbon(trailer, block), block, hashes)
+                                : BloomContainsAll(DecodeBloom(trailer, block), hashes);
   return contains_all ? ConstructionFault::kNone : ConstructionFault::kMissingKey;
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "hash_store.h"
 
 namespace exactbloom::filter {

@@ -13,21 +13,21 @@
 namespace exactbloom {
 namespace {
 
-using filter::DecodedBlock;
+using filter::DecodedBloom;
 
 // Two filters that give a key the same bits.
 struct Pair {
-  DecodedBlock first;
-  DecodedBlock second;
+  DecodedBloom first;
+  DecodedBloom second;
 };
 
 std::optional<Pair> PairOf(std::string_view first_block, std::string_view second_block) {
-  const Pair pair{filter::DecodeBlock(first_block), filter::DecodeBlock(second_block)};
+  const Pair pair{filter::DecodeBloom(first_block), filter::DecodeBloom(second_block)};
   if (pair.first.status != BlockStatus::kUsable || pair.second.status != BlockStatus::kUsable) {
     return std::nullopt;
   }
-  const FilterDescription& first = pair.first.description;
-  const FilterDescription& second = pair.second.description;
+  const filter::BloomDescription& first = pair.first.description;
+  const filter::BloomDescription& second = pair.second.description;
   const bool equal = first.kind == second.kind && first.bits == second.bits &&
                      first.probes == second.probes && first.hash_seed == second.hash_seed;
   return equal ? std::optional(pair) : std::nullopt;
@@ -47,8 +47,8 @@ std::uint64_t OnesOfUnion(const Pair& pair) {
 
 // The keys of the union as far as ones tell them.
 std::uint64_t EstimatedKeys(const Pair& pair) {
-  const FilterDescription& first = pair.first.description;
-  const FilterDescription& second = pair.second.description;
+  const filter::BloomDescription& first = pair.first.description;
+  const filter::BloomDescription& second = pair.second.description;
   const std::uint64_t fewest = std::max(first.keys, second.keys);
   const std::uint64_t most = first.keys + std::min(second.keys, ~first.keys);
   const auto estimate = EstimateKeys(first.kind, first.bits, OnesOfUnion(pair), first.probes, 0.0);
@@ -58,7 +58,7 @@ std::uint64_t EstimatedKeys(const Pair& pair) {
 
 template <typename Operation>
 FilterBlock Combine(const Pair& pair, std::uint64_t keys, Operation operation) {
-  FilterDescription description = pair.first.description;
+  filter::BloomDescription description = pair.first.description;
   description.keys = keys;
   FilterBlock block;
   block.size = static_cast<std::size_t>(filter::BlockBytes(description));

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/layout.h"
-#include "exactbloom/ribbon_filter.h"
 #include "tests/filter/sample_filters.h"
 
 namespace exactbloom::analysis {
@@ -122,9 +122,9 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
 TEST(LargeRibbonRate, IsThatOfAMillionKeys) {
   for (double bits_per_key = kMinRibbonBitsPerKey; bits_per_key <= kMaxRibbonBitsPerKey;
        bits_per_key += 0.1) {
-    RibbonFilterBuilder::Options options;
+    FilterOptions options;
     options.bits_per_key = bits_per_key;
-    const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    const FilterBuilder builder = *FilterBuilder::Create(options);
     for (const std::uint64_t keys : {1'000'000U, 100'000'000U}) {
       const double rate = builder.Plan(keys).FalsePositiveRate();
       EXPECT_NEAR(LargeRibbonRate(bits_per_key), rate, 0.002 * rate) << bits_per_key;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "readamp/lookups/growth.h"
 #include "readamp/tree/database.h"

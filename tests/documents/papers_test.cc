@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/bounds.h"

@@ -18,10 +18,9 @@
 
 #include "allocation_failure.h"
 #include "bits_builder_fixture.h"
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/c.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/ribbon_filter.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "sample_database.h"
@@ -108,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(All, OutOfMemory,
 
 // Of a filter of either kind; nothing for other blocks.
 std::optional<std::uint64_t> KeysIn(const Slice& contents) {
-  const BloomFilterView bloom({contents.data(), contents.size()});
-  const RibbonFilterView ribbon({contents.data(), contents.size()});
+  const FilterView bloom({contents.data(), contents.size()});
+  const FilterView ribbon({contents.data(), contents.size()});
   if (bloom.Status() == BlockStatus::kUsable) return bloom.Description().keys;
   if (ribbon.Status() == BlockStatus::kUsable) return ribbon.Description().keys;
   return std::nullopt;
@@ -180,7 +179,7 @@ TEST_P(OutOfMemory, LargeFiltersAreFilledWhole) {
   if (HasRibbon(GetParam())) GTEST_SKIP() << "an array of bits is that of a Bloom filter";
   constexpr std::uint64_t kLargeKeys = 150'000;
   FilterDescription filter;
-  filter.kind = FilterKindOf(GetParam());
+  filter.kind = BloomKindOf(GetParam());
   filter.bits = std::uint64_t{3} << 23;  // several ranges
   filter.keys = kLargeKeys;
   filter.probes = 6;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 #include "src/filter/block_format.h"
 #include "src/filter/hash_store.h"

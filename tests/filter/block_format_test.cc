@@ -21,13 +21,13 @@ namespace {
 
 BlockStatus StatusOf(std::string_view bytes) {
   const std::vector<char> copy(bytes.begin(), bytes.end());
-  return BloomFilterView({copy.data(), copy.size()}).Status();
+  return FilterView({copy.data(), copy.size()}).Status();
 }
 
 // Whether the view declares no key absent, asked one by one or in a batch.
 bool MatchesEverything(std::string_view bytes) {
   const std::vector<char> copy(bytes.begin(), bytes.end());
-  const BloomFilterView view({copy.data(), copy.size()});
+  const FilterView view({copy.data(), copy.size()});
   constexpr std::size_t kAsked = 64;
   std::vector<NumberKey> numbers;
   std::vector<std::string_view> keys;
@@ -105,7 +105,7 @@ TEST_P(BlockFormat, EveryDescriptionIsReadAsItWasWritten) {
       const FilterDescription written{geometry.kind, geometry.probes, geometry.bits, keys, seed};
       std::string block(static_cast<std::size_t>(BlockBytes(written)), '\xaa');
       EncodeTrailer(written, reinterpret_cast<unsigned char*>(block.data()));
-      const DecodedBlock decoded = DecodeBlock(block);
+      const DecodedBlock decoded = DecodeBloom(block);
       ASSERT_EQ(decoded.status, BlockStatus::kUsable) << keys;
       EXPECT_EQ(decoded.description.kind, geometry.kind);
       EXPECT_EQ(decoded.description.probes, geometry.probes);
@@ -175,7 +175,7 @@ TEST_P(BlockFormat, AnotherLengthMatchesEverything) {
     expect(std::string(more, 'x') + block_, BlockStatus::kDamaged);
   }
   expect(block_ + '\0', BlockStatus::kForeign);
-  EXPECT_TRUE(BloomFilterView(std::string_view()).MayContain("key"));
+  EXPECT_TRUE(FilterView(std::string_view()).MayContain("key"));
 }
 
 // Fields that a careless, hostile or later writer might have written with a correct checksum.
@@ -217,11 +217,11 @@ TEST_P(BlockFormat, LongerNumbersAreRead) {
     longer += fixed;
     longer = WithByte(longer, kLayoutFromEnd,
                       (layout_byte & ~kKeyBytesMask) | key_bytes | kHashSeedFlag);
-    const BloomFilterView view(longer);
+    const FilterView view(longer);
     ASSERT_EQ(view.Status(), BlockStatus::kUsable) << key_bytes;
     EXPECT_EQ(view.Description().keys, kKeys);
     EXPECT_EQ(view.Description().hash_seed, 0U);
-    EXPECT_EQ(view.CountOnes(), BloomFilterView(block).CountOnes());
+    EXPECT_EQ(view.CountOnes(), FilterView(block).CountOnes());
   }
 }
 

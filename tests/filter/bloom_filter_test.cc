@@ -1,6 +1,4 @@
 // The public behaviour of the builder and the view.
-#include "exactbloom/bloom_filter.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/sizing.h"
 #include "sample_filters.h"
 #include "src/filter/block_format.h"
@@ -23,16 +22,16 @@
 namespace exactbloom {
 namespace {
 
-using Options = BloomFilterBuilder::Options;
+using Options = FilterOptions;
 
 TEST(BloomFilterOptions, AreTakenWithinTheirRangesAndRefusalsNameThem) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bits : {kMinBitsPerKey, kMaxBitsPerKey}) {
-    EXPECT_TRUE(BloomFilterBuilder::Create({{}, bits})) << bits;
+    EXPECT_TRUE(FilterBuilder::Create({{}, bits})) << bits;
   }
   for (const double rate : {0.0, kMinTargetRate, kMaxTargetRate}) {
-    EXPECT_TRUE(BloomFilterBuilder::Create({{}, 10, 0, rate})) << rate;
+    EXPECT_TRUE(FilterBuilder::Create({{}, 10, 0, rate})) << rate;
   }
   std::vector<std::pair<Options, std::string>> refusals = {
       {{{}, 101}, "bits_per_key is 101, but must be from 0.5 to 100"},
@@ -48,33 +47,33 @@ TEST(BloomFilterOptions, AreTakenWithinTheirRangesAndRefusalsNameThem) {
   }
   for (const auto& [options, message] : refusals) {
     std::string error;
-    EXPECT_FALSE(BloomFilterBuilder::Create(options, &error)) << message;
+    EXPECT_FALSE(FilterBuilder::Create(options, &error)) << message;
     EXPECT_EQ(error.substr(0, message.size()), message);
   }
 }
 
-void AddNumbers(BloomFilterBuilder& builder, std::uint64_t first, std::uint64_t count) {
+void AddNumbers(FilterBuilder& builder, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) builder.AddKey(NumberKey(first + i).text());
 }
 
-void ExpectNumbers(const BloomFilterView& view, std::uint64_t count) {
+void ExpectNumbers(const FilterView& view, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
 }
 
 class BloomFilter : public testing::TestWithParam<BloomKind> {
  protected:
-  static BloomFilterBuilder Builder(double bits_per_key = 10.0, double rate = 0.0,
-                                    std::uint64_t hash_seed = 0) {
-    return *BloomFilterBuilder::Create({GetParam(), bits_per_key, hash_seed, rate});
+  static FilterBuilder Builder(double bits_per_key = 10.0, double rate = 0.0,
+                               std::uint64_t hash_seed = 0) {
+    return *FilterBuilder::Create({GetParam(), bits_per_key, hash_seed, rate});
   }
 
   // Makes a filter of the numbers below `keys`, for a block of that size if one is given. Expects
   // what the plan says, with the best k and every key, and returns it.
-  static FilterDescription Build(BloomFilterBuilder& builder, std::uint64_t keys,
+  static FilterDescription Build(FilterBuilder& builder, std::uint64_t keys,
                                  std::optional<std::size_t> block_bytes = std::nullopt) {
     SCOPED_TRACE(testing::Message() << keys << " keys");
     AddNumbers(builder, 0, keys);
-    const BlockPlan plan = block_bytes ? *builder.PlanWithin(keys, *block_bytes) : builder.Plan();
+    const FilterPlan plan = block_bytes ? *builder.PlanWithin(keys, *block_bytes) : builder.Plan();
     const FilterDescription planned = plan.Description();
     EXPECT_EQ(planned.probes, OptimalProbes(GetParam(), planned.bits, keys));
     EXPECT_EQ(plan.FalsePositiveRate(),
@@ -86,7 +85,7 @@ class BloomFilter : public testing::TestWithParam<BloomKind> {
 
     const FilterBlock block = builder.Finish(plan);
     EXPECT_EQ(block.size, plan.BlockBytes());
-    const BloomFilterView view(block.bytes());
+    const FilterView view(block.bytes());
     EXPECT_EQ(view.Status(), BlockStatus::kUsable);
     const FilterDescription& found = view.Description();
     EXPECT_EQ(found.kind, GetParam());
@@ -109,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BloomFilter, testing::ValuesIn(AllKinds()),
 TEST_P(BloomFilter, HasTheSizeOfItsBitsPerKey) {
   for (const double bits_per_key : {0.5, 0.7, 1.0, 1.5, 3.0, 9.9, 12.5, 33.3, 64.0, 100.0}) {
     SCOPED_TRACE(bits_per_key);
-    BloomFilterBuilder builder = Builder(bits_per_key, 0.0, 77);
+    FilterBuilder builder = Builder(bits_per_key, 0.0, 77);
     for (const std::uint64_t keys : {0, 1, 2, 3, 7, 100, 777, 3000}) {
       const FilterSize size = SizeAtBitsPerKey(GetParam(), keys, bits_per_key);
       const FilterDescription filter = Build(builder, keys);
@@ -125,7 +124,7 @@ TEST_P(BloomFilter, HasTheSizeOfItsBitsPerKey) {
 TEST_P(BloomFilter, IsTheSmallestForItsRate) {
   for (const double rate : {0.3, 0.01, 1e-6}) {
     SCOPED_TRACE(rate);
-    BloomFilterBuilder builder = Builder(10.0, rate);
+    FilterBuilder builder = Builder(10.0, rate);
     EXPECT_EQ(Build(builder, 0).bits, 8U);
     for (const std::uint64_t keys : {1, 2, 7, 100, 1001}) {
       const FilterDescription filter = Build(builder, keys);
@@ -138,7 +137,7 @@ TEST_P(BloomFilter, IsTheSmallestForItsRate) {
 }
 
 TEST_P(BloomFilter, FillsABlockOfTheSizeAskedFor) {
-  BloomFilterBuilder builder = Builder();
+  FilterBuilder builder = Builder();
   constexpr std::uint64_t kKeys = 1000;
   for (const std::size_t bytes : {600, 1000, 1297, 1500, 4000}) {
     const std::uint64_t size = filter::BlockBytes(Build(builder, kKeys, bytes));
@@ -149,19 +148,19 @@ TEST_P(BloomFilter, FillsABlockOfTheSizeAskedFor) {
 
 // A plan that was made for other keys loses none, and their number finds its place.
 TEST_P(BloomFilter, FinishTakesAnyPlan) {
-  BloomFilterBuilder builder = Builder();
-  const BlockPlan plan = builder.Plan(10);
+  FilterBuilder builder = Builder();
+  const FilterPlan plan = builder.Plan(10);
   AddNumbers(builder, 0, 1000);
   const FilterBlock block = builder.Finish(plan);
   EXPECT_EQ(block.size, plan.BlockBytes() + 1);
-  const BloomFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   EXPECT_EQ(view.Description().keys, 1000U);
   EXPECT_EQ(view.Description().bits, plan.Description().bits);
   ExpectNumbers(view, 1000);
 }
 
 TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
-  const auto expect = [](const BloomFilterBuilder& builder, std::uint64_t bytes) {
+  const auto expect = [](const FilterBuilder& builder, std::uint64_t bytes) {
     const std::uint64_t keys = builder.KeysThatFit(bytes);
     if (keys > 0) {
       ASSERT_LE(builder.BlockBytes(keys), bytes);
@@ -170,7 +169,7 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
   };
   for (const double bits_per_key : {0.5, 0.7, 1.0 / 3.0 + 1.0, 3.3, 8.0, 9.9, 10.0, 12.7, 99.9}) {
     SCOPED_TRACE(bits_per_key);
-    const BloomFilterBuilder builder = Builder(bits_per_key);
+    const FilterBuilder builder = Builder(bits_per_key);
     for (std::uint64_t bytes = 0; bytes < 3000; ++bytes) expect(builder, bytes);
     for (const std::uint64_t bytes :
          {std::uint64_t{1} << 20, (std::uint64_t{1} << 31) + 12345, kBlockBytesLimit - 1}) {
@@ -178,7 +177,7 @@ TEST_P(BloomFilter, KeysThatFitIsTheMostThatFit) {
     }
     EXPECT_EQ(builder.KeysThatFit(~std::uint64_t{0}), builder.KeysThatFit(kBlockBytesLimit - 1));
   }
-  const BloomFilterBuilder by_rate = Builder(10.0, 0.01);
+  const FilterBuilder by_rate = Builder(10.0, 0.01);
   for (const std::uint64_t bytes : {200, 1000, 4096}) {
     EXPECT_GT(by_rate.KeysThatFit(bytes), 0U);
     expect(by_rate, bytes);
@@ -197,14 +196,14 @@ TEST(BlockLimit, IsThatOfStockReaders) {
     }
     constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 53;
     EXPECT_EQ(
-        BloomFilterBuilder::Create({kind})->Plan(kMostKeys).BlockBytes(),
+        FilterBuilder::Create({kind})->Plan(kMostKeys).BlockBytes(),
         kBlockBytesLimit - 1 - filter::kMostTrailerBytes + filter::TrailerBytes(kMostKeys, 0));
   }
 }
 
 TEST_P(BloomFilter, AnyBlockLimitCutsBitsAndKeepsKeys) {
   for (const double rate : {0.0, 0.01}) {
-    BloomFilterBuilder builder = *BloomFilterBuilder::Create({GetParam(), 10, 0, rate, 1000});
+    FilterBuilder builder = *FilterBuilder::Create({GetParam(), 10, 0, rate, 1000});
     const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
     EXPECT_FALSE(builder.Plan(fitting).IsCut());
     EXPECT_TRUE(builder.Plan(fitting + 1).IsCut());
@@ -214,7 +213,7 @@ TEST_P(BloomFilter, AnyBlockLimitCutsBitsAndKeepsKeys) {
 }
 
 TEST_P(BloomFilter, SuccessiveDuplicatesCountOnce) {
-  BloomFilterBuilder builder = Builder();
+  FilterBuilder builder = Builder();
   for (const char* key : {"a", "a", "b", "b", "b", "a"}) builder.AddKey(key);
   EXPECT_EQ(builder.KeyCount(), 3U);
   // Duplicates are counted again in the next filter.
@@ -233,17 +232,17 @@ TEST_P(BloomFilter, SuccessiveDuplicatesCountOnce) {
 
 // An alternate that was counted in an earlier filter is counted again in the next one.
 TEST_P(BloomFilter, FinishAndClearForgetAllKeys) {
-  const auto add = [](BloomFilterBuilder& builder) {
+  const auto add = [](FilterBuilder& builder) {
     builder.AddKey("x");
     builder.AddKeyAndAlternate("ac", "a");
     EXPECT_EQ(builder.KeyCount(), 3U);
     AddNumbers(builder, 1000, 300);
   };
-  BloomFilterBuilder fresh = Builder();
+  FilterBuilder fresh = Builder();
   add(fresh);
   const FilterBlock expected = fresh.Finish();
   for (const bool finished : {false, true}) {
-    BloomFilterBuilder used = Builder();
+    FilterBuilder used = Builder();
     AddNumbers(used, 0, 500);
     used.AddKeyAndAlternate("ab", "a");
     if (finished) {
@@ -259,7 +258,7 @@ TEST_P(BloomFilter, FinishAndClearForgetAllKeys) {
 
 // Their bytes are gone after the call.
 TEST_P(BloomFilter, TakesKeysOfAnyLength) {
-  BloomFilterBuilder builder = Builder();
+  FilterBuilder builder = Builder();
   std::vector<std::string> keys;
   for (std::size_t length = 0; length < 300; ++length) keys.emplace_back(length, 'k');
   keys.emplace_back(std::size_t{10'000'000}, 'x');
@@ -272,7 +271,7 @@ TEST_P(BloomFilter, TakesKeysOfAnyLength) {
   }
   EXPECT_EQ(builder.KeyCount(), keys.size());
   const FilterBlock block = builder.Finish();
-  const BloomFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   for (const std::string& key : keys) EXPECT_TRUE(view.MayContain(key));
   EXPECT_FALSE(view.MayContain(std::string(10'000'001, 'x')));
 }
@@ -282,14 +281,14 @@ TEST_P(BloomFilter, TakesKeysOfAnyLength) {
 TEST_P(BloomFilter, BatchesAnswerAsSingleCallsDo) {
   constexpr std::size_t kMostKeys = 3 * filter::kBatchKeys + 5;
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{77}, ~std::uint64_t{0}}) {
-    BloomFilterBuilder builder = Builder(3.0, 0.0, seed);
+    FilterBuilder builder = Builder(3.0, 0.0, seed);
     std::vector<std::string> keys;
     for (std::uint64_t i = 0; i < kMostKeys; ++i) {
       keys.emplace_back(NumberKey(i).text());
       if (i % 3 == 0) builder.AddKey(keys.back());
     }
     const FilterBlock block = builder.Finish();
-    const BloomFilterView view(block.bytes());
+    const FilterView view(block.bytes());
     const std::vector<std::string_view> texts(keys.begin(), keys.end());
     std::size_t denied = 0;
     for (std::size_t count = 0; count <= kMostKeys; ++count) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "builder_fault.h"
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 #include "src/filter/kernels/key_hash.h"
 
@@ -24,14 +24,14 @@ class ConstructionCheckTest : public testing::TestWithParam<BloomKind> {
     for (std::uint64_t i = 0; i < count; ++i) builder_.AddKey(NumberKey(i).text());
   }
 
-  static BloomFilterBuilder::Options Detecting() {
-    BloomFilterBuilder::Options options;
+  static FilterOptions Detecting() {
+    FilterOptions options;
     options.kind = GetParam();
     options.detect_faults = true;
     return options;
   }
 
-  BloomFilterBuilder builder_ = *BloomFilterBuilder::Create(Detecting());
+  FilterBuilder builder_ = *FilterBuilder::Create(Detecting());
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConstructionCheckTest, testing::ValuesIn(AllKinds()),
@@ -94,7 +94,7 @@ TEST_P(ConstructionCheckTest, EveryFlippedBitOfTheBlockIsFound) {
 
 TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
   const FilterBlock block = builder_.Finish();
-  const BloomFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   std::uint64_t absent = kKeys;
   while (view.MayContain(NumberKey(absent).text())) ++absent;
 
@@ -113,7 +113,7 @@ TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
 }
 
 TEST_P(ConstructionCheckTest, IsOffByDefaultAndMakesTheSameBlock) {
-  BloomFilterBuilder plain = *BloomFilterBuilder::Create({GetParam(), 10, 0});
+  FilterBuilder plain = *FilterBuilder::Create({GetParam(), 10, 0});
   for (std::uint64_t i = 0; i < kKeys; ++i) plain.AddKey(NumberKey(i).text());
   Flip(HashIn(plain.state().Hashes(), 7), 33);
   EXPECT_EQ(plain.CheckHashes(), ConstructionFault::kNone);

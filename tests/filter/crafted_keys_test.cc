@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 #include "src/filter/kernels/code_word.h"
 #include "src/filter/kernels/key_hash.h"
@@ -57,10 +57,10 @@ class CraftedKeys : public testing::TestWithParam<BloomKind> {
   }
 
   FilterBlock BlockOf(const std::vector<std::uint64_t>& numbers, std::uint64_t seed) const {
-    BloomFilterBuilder::Options options;
+    FilterOptions options;
     options.kind = kind_;
     options.hash_seed = seed;
-    BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+    FilterBuilder builder = *FilterBuilder::Create(options);
     for (const std::uint64_t number : numbers) builder.AddKey(NumberKey(number).text());
     return builder.Finish();
   }
@@ -68,7 +68,7 @@ class CraftedKeys : public testing::TestWithParam<BloomKind> {
   std::uint64_t FalsePositives(const std::vector<std::uint64_t>& numbers,
                                std::uint64_t seed) const {
     const FilterBlock block = BlockOf(numbers, seed);
-    const BloomFilterView view(block.bytes());
+    const FilterView view(block.bytes());
     std::uint64_t count = 0;
     for (const std::uint64_t number : numbers)
       EXPECT_TRUE(view.MayContain(NumberKey(number).text()));
@@ -105,7 +105,7 @@ TEST_P(CraftedKeys, FalsePositivesOfOneSeedAreNoneOfAnother) {
   std::vector<std::uint64_t> keys(kKeys);
   std::iota(keys.begin(), keys.end(), 0);
   const FilterBlock first = BlockOf(keys, 1);
-  const BloomFilterView one(first.bytes());
+  const FilterView one(first.bytes());
   std::vector<std::uint64_t> collected;
   for (std::uint64_t i = kFirstAbsent; collected.size() < kCollected; ++i) {
     if (one.MayContain(NumberKey(i).text())) collected.push_back(i);
@@ -113,7 +113,7 @@ TEST_P(CraftedKeys, FalsePositivesOfOneSeedAreNoneOfAnother) {
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{2}, ~std::uint64_t{0}}) {
     SCOPED_TRACE(seed);
     const FilterBlock second = BlockOf(keys, seed);
-    const BloomFilterView other(second.bytes());
+    const FilterView other(second.bytes());
     std::uint64_t passing = 0;
     for (const std::uint64_t i : collected) passing += other.MayContain(NumberKey(i).text());
     ExpectExactRate(passing, kCollected, kind_, size_, kKeys);

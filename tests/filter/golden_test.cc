@@ -14,15 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom {
 namespace {
 
 struct GoldenBlock {
   std::string file;
-  BloomFilterBuilder::Options options;
+  FilterOptions options;
   std::vector<std::string> keys;
 };
 
@@ -93,13 +92,13 @@ INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(GoldenBlocks()), [](co
 
 TEST_P(Golden, IsWrittenAndRead) {
   const auto& [file, options, keys] = GetParam();
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+  FilterBuilder builder = *FilterBuilder::Create(options);
   for (const std::string& key : keys) builder.AddKey(key);
   const FilterBlock block = builder.Finish();
   const std::string golden = ReadGolden(file, block);
   EXPECT_EQ(block.bytes(), golden);
 
-  const BloomFilterView view(golden);
+  const FilterView view(golden);
   ASSERT_EQ(view.Status(), BlockStatus::kUsable);
   EXPECT_EQ(view.Description().kind, options.kind);
   EXPECT_EQ(view.Description().keys, keys.size());
@@ -116,13 +115,13 @@ INSTANTIATE_TEST_SUITE_P(Files, RibbonGolden, testing::ValuesIn(GoldenRibbons())
 
 TEST_P(RibbonGolden, IsWrittenAndRead) {
   const auto& [file, bits_per_key, hash_seed, keys] = GetParam();
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({bits_per_key, hash_seed});
+  FilterBuilder builder = *FilterBuilder::Create({bits_per_key, hash_seed});
   for (const std::string& key : keys) builder.AddKey(key);
   const FilterBlock block = builder.Finish();
   const std::string golden = ReadGolden(file, block);
   EXPECT_EQ(block.bytes(), golden);
 
-  const RibbonFilterView view(golden);
+  const FilterView view(golden);
   ASSERT_EQ(view.Status(), BlockStatus::kUsable);
   EXPECT_EQ(view.Description().keys, keys.size());
   EXPECT_EQ(view.Description().hash_seed, hash_seed);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "rate_sample.h"
 #include "sample_filters.h"
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/sizing.h"
 #include "replaced_allocation.h"
 #include "sample_filters.h"
@@ -48,7 +48,7 @@ TEST(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
   constexpr double kFixedBytes = 1 << 17;
   const std::size_t before = live_bytes;
   peak_bytes = before;
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({BloomKind::kClassic, kBitsPerKey, 0});
+  FilterBuilder builder = *FilterBuilder::Create({BloomKind::kClassic, kBitsPerKey, 0});
   for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
   EXPECT_LE(static_cast<double>(live_bytes - before), kKeptBytesPerKey * kKeys + kFixedBytes);
   const FilterBlock block = builder.Finish();
@@ -59,11 +59,11 @@ TEST(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
 }
 
 TEST(ViewMemory, NoneIsNeeded) {
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({});
+  FilterBuilder builder = *FilterBuilder::Create({});
   builder.AddKey("apple");
   const FilterBlock block = builder.Finish();
   no_memory_left = true;
-  const BloomFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   const bool contained = view.MayContain("apple");
   // What the first view of a process asks.
   const std::string_view kernel = filter::ChooseInstructionSet("none of this name").name;

@@ -1,6 +1,6 @@
 // Prints the name of the kernels that this processor gets.
 #include <iostream>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 
 int main() { std::cout << exactbloom::KernelName() << '\n'; }

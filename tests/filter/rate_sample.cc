@@ -8,8 +8,8 @@
 #include <iostream>
 #include <memory>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "src/filter/array_builder.h"
 #include "src/filter/block_format.h"
 #include "src/filter/hash_store.h"
@@ -35,7 +35,7 @@ FilterBlock BuildBlock(const FilterDescription& filter, const Keys& keys) {
   return block;
 }
 
-std::uint64_t CountPositives(const BloomFilterView& view, const Keys& keys, std::size_t count,
+std::uint64_t CountPositives(const FilterView& view, const Keys& keys, std::size_t count,
                              bool batched) {
   if (!batched) {
     const auto end = keys.begin() + static_cast<std::ptrdiff_t>(count);
@@ -74,7 +74,7 @@ RateSample TakeSample(const Geometry& geometry, const Keys& present, const Keys&
   for (std::uint64_t i = 0; i < filters; ++i) {
     const FilterBlock block = BuildBlock(
         {geometry.kind, geometry.probes, geometry.bits, geometry.keys, salts()}, present);
-    const BloomFilterView view(block.bytes());
+    const FilterView view(block.bytes());
     EXPECT_EQ(view.Status(), BlockStatus::kUsable);
     const bool batched = i % 2 == 0;
     sample.found += CountPositives(view, present, static_cast<std::size_t>(geometry.keys), batched);

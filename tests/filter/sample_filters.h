@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/layout.h"
 #include "src/filter/kernels/code_word.h"
 

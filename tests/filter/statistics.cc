@@ -68,7 +68,7 @@ void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, BloomKi
 }
 
 double RateGivenArray(std::string_view block) {
-  const filter::DecodedBlock decoded = filter::DecodeBlock(block);
+  const filter::DecodedBlock decoded = filter::DecodeBloom(block);
   const FilterDescription& filter = decoded.description;
   return FalsePositiveRateGivenFill(filter.kind, filter.bits, CountOnes(decoded.array, filter.bits),
                                     filter.probes);

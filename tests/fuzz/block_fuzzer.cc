@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "input.h"
 #include "placed_bytes.h"
 #include "sample_filters.h"
@@ -134,7 +134,7 @@ void CheckAnswers(const Kernel& kernel, const filter::DecodedBlock& decoded,
   }
 }
 
-void CheckView(const BloomFilterView& view, const Keys& keys, const std::vector<bool>& expected) {
+void CheckView(const FilterView& view, const Keys& keys, const std::vector<bool>& expected) {
   std::array<bool, Header::kMaxKeys + 1> answers{};
   view.MayContain(keys.data(), keys.size(), answers.data());
   Require(!answers[keys.size()], "a result behind the last key was written");
@@ -144,7 +144,7 @@ void CheckView(const BloomFilterView& view, const Keys& keys, const std::vector<
   }
 }
 
-void CheckOnes(const BloomFilterView& view, const filter::DecodedBlock& decoded) {
+void CheckOnes(const FilterView& view, const filter::DecodedBlock& decoded) {
   constexpr std::uint64_t kMaxBits = 1U << 13;  // more bits take time and find nothing new
   const std::uint64_t bits = decoded.description.bits;
   if (bits > kMaxBits) return;
@@ -159,7 +159,7 @@ InstructionSet SetOf(std::size_t number) {
 }
 
 void CheckUsable(const PlacedBytes& block, const Header& header, const Keys& keys) {
-  const filter::DecodedBlock decoded = filter::DecodeBlock(block.bytes());
+  const filter::DecodedBlock decoded = filter::DecodeBloom(block.bytes());
   const std::vector<std::uint64_t> hashes = MakeHashes(decoded.description, keys);
   std::vector<bool> expected;
   for (const std::uint64_t hash : hashes) {
@@ -167,7 +167,7 @@ void CheckUsable(const PlacedBytes& block, const Header& header, const Keys& key
   }
   const InstructionSet set = SetOf(header.set);
   filter::UseInstructionSet(set);
-  const BloomFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   CheckOnes(view, decoded);
   CheckView(view, keys,
             {expected.end() - static_cast<std::ptrdiff_t>(keys.size()), expected.end()});
@@ -184,7 +184,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string bytes = fuzz::MakeBlock(header, input.TakeRest());
   const fuzz::PlacedBytes block(bytes, header.place, header.shift);
   const fuzz::Keys keys = fuzz::KeysOf(header);
-  const BloomFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   if (view.Status() == BlockStatus::kUsable) {
     fuzz::CheckUsable(block, header, keys);
   } else {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "input.h"
 #include "placed_bytes.h"
 #include "sample_filters.h"
@@ -126,7 +126,7 @@ class Definition {
 };
 
 void CheckBlock(std::string_view block, const std::vector<std::string_view>& keys) {
-  const RibbonFilterView view(block);
+  const FilterView view(block);
   const bool usable = view.Status() == BlockStatus::kUsable;
   std::array<bool, Header::kMaxKeys + 1> answers{};
   view.MayContain(keys.data(), keys.size(), answers.data());

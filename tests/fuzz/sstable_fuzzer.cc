@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "input.h"
 #include "src/filter/block_format.h"
@@ -69,7 +69,7 @@ Reading Read(const std::string& bytes) {
   Reading reading;
   const auto visit = [&reading](rocksdb::Slice block) {
     reading.blocks.push_back(block.ToString());
-    const BloomFilterView view({block.data(), block.size()});
+    const FilterView view({block.data(), block.size()});
     for (int number = 0; number < kKeys; ++number) {
       const bool answer = view.MayContain(KeyOf(number));
       Require(answer || view.Status() == BlockStatus::kUsable,

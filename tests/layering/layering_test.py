@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_FILES_OF_A_FOLDER = 25
 
 # The public headers, by the layer that they belong to; the rest of include/exactbloom/ is of analysis.
-PUBLIC = {"bloom_filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "filter_sets.h": "sets",
-          "measured_reads.h": "plugin", "memory_budget.h": "plugin", "metrics.h": "plugin", "ribbon_filter.h": "filter", "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
+PUBLIC = {"filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "filter_sets.h": "sets",
+          "measured_reads.h": "plugin", "memory_budget.h": "plugin", "metrics.h": "plugin", "rocksdb_namespace.h": "live_tree", "tree_listener.h": "live_tree"}
 # Layer, folders, the layers below that it may include.
 LAYERS = [
     ("analysis", ["src/analysis"], []),
@@ -32,7 +32,7 @@ LAYERS = [
     ("bench", ["bench"], ["support", "sst", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
     ("examples", ["examples"], ["public headers"]),
 ]
-FILTER_HEADERS = ("include/exactbloom/bloom_filter.h", "include/exactbloom/ribbon_filter.h")
+FILTER_HEADERS = ("include/exactbloom/filter.h",)
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
 INTRINSICS = r"(immintrin|x86intrin|cpuid|[a-z]+mmintrin)\.h"

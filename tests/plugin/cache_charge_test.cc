@@ -9,8 +9,8 @@
 #include <string>
 
 #include "bits_builder_fixture.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
-#include "plugin/filter_builder.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
@@ -151,7 +151,7 @@ TEST_P(ChargedBuilder, ChargesWhatFinishTakes) {
     AddNumbers(*builder, kKeys);
     FinishAndVerify(*builder);
   }
-  FilterBuilder::Options options;
+  FilterOptions options;
   options.ribbon = GetParam().ribbon;
   options.detect_faults = GetParam().detects_faults;
   const FilterBuilder builder = *FilterBuilder::Create(options);

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "listed_filters.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/filter_builder.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -35,7 +35,7 @@ FilterBlocks BlocksOf(rocksdb::DB& db) {
 }
 
 FilterPlan PlanOf(std::uint64_t keys, double rate = 0.0) {
-  FilterBuilder::Options options;
+  FilterOptions options;
   options.ribbon = true;
   options.false_positive_rate = rate;
   return FilterBuilder::Create(options)->Plan(keys);

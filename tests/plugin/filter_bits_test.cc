@@ -16,8 +16,7 @@
 
 #include "bits_builder_fixture.h"
 #include "builder_fault.h"
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "faulty_policy.h"
 #include "plugin/bits_builder.h"
 #include "plugin/bits_reader.h"
@@ -85,7 +84,7 @@ TEST(RibbonBlocks, LetAllKeysPassStockReaders) {
   const PolicyPointer stock[] = {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)),
                                  PolicyPointer(rocksdb::NewRibbonFilterPolicy(10))};
   for (const std::uint64_t keys : {0U, 3U, 1000U, 40000U}) {
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    FilterBuilder builder = *FilterBuilder::Create({});
     for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(KeyOf(i));
     const FilterBlock block = builder.Finish();
     const Slice contents(block.data.get(), block.size);
@@ -164,8 +163,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, FaultDetection,
                          });
 
 TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
-  FilterBuilder::Options options;
-  options.kind = FilterKindOf(GetParam());
+  FilterOptions options;
+  options.kind = BloomKindOf(GetParam());
   options.ribbon = HasRibbon(GetParam());
   options.detect_faults = true;
   FilterBuilder filter_builder = *FilterBuilder::Create(options);
@@ -221,7 +220,7 @@ class Lines : public rocksdb::Logger {
 
 // Returns the size of a filter of so many keys, and adds what the info log gets.
 std::size_t BuildLimited(std::uint64_t keys, double rate, bool ribbon, Lines* log) {
-  FilterBuilder::Options options;
+  FilterOptions options;
   options.ribbon = ribbon;
   options.false_positive_rate = rate;
   options.block_bytes_limit = kLimit;

@@ -1,6 +1,4 @@
 // The builder that chooses the kind of a filter when its keys are known.
-#include "plugin/filter_builder.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +9,7 @@
 #include <vector>
 
 #include "builder_fault.h"
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 #include "src/filter/block_format.h"
 #include "src/filter/construction_check.h"
@@ -21,8 +18,8 @@
 namespace exactbloom {
 namespace {
 
-FilterBuilder::Options WithRibbon(double bits_per_key, double false_positive_rate = 0.0) {
-  FilterBuilder::Options options;
+FilterOptions WithRibbon(double bits_per_key, double false_positive_rate = 0.0) {
+  FilterOptions options;
   options.ribbon = true;
   options.bits_per_key = bits_per_key;
   options.false_positive_rate = false_positive_rate;
@@ -32,18 +29,18 @@ FilterBuilder::Options WithRibbon(double bits_per_key, double false_positive_rat
 // The builders of one kind alone, which the other is compared with.
 struct OneKind {
   explicit OneKind(double bits_per_key, double false_positive_rate = 0.0) {
-    BloomFilterBuilder::Options of_bloom;
+    FilterOptions of_bloom;
     of_bloom.bits_per_key = bits_per_key;
     of_bloom.false_positive_rate = false_positive_rate;
-    bloom.emplace(*BloomFilterBuilder::Create(of_bloom));
-    RibbonFilterBuilder::Options of_ribbon;
+    bloom.emplace(*FilterBuilder::Create(of_bloom));
+    FilterOptions of_ribbon;
     of_ribbon.bits_per_key = bits_per_key;
     of_ribbon.false_positive_rate = false_positive_rate;
-    ribbon.emplace(*RibbonFilterBuilder::Create(of_ribbon));
+    ribbon.emplace(*FilterBuilder::Create(of_ribbon));
   }
 
-  std::optional<BloomFilterBuilder> bloom;
-  std::optional<RibbonFilterBuilder> ribbon;
+  std::optional<FilterBuilder> bloom;
+  std::optional<FilterBuilder> ribbon;
 };
 
 std::vector<std::uint64_t> KeysUpTo5000() {
@@ -64,7 +61,7 @@ TEST(FilterBuilderKind, HasTheLowerExactRateAtEqualBytes) {
     const OneKind alone(bits_per_key);
     for (const std::uint64_t keys : KeysUpTo5000()) {
       SCOPED_TRACE(std::to_string(keys) + " keys, bits " + std::to_string(bits_per_key));
-      const RibbonPlan ribbon = alone.ribbon->Plan(keys);
+      const FilterPlan ribbon = alone.ribbon->Plan(keys);
       const auto bloom = alone.bloom->PlanWithin(keys, ribbon.BlockBytes());
       const double rate_of_bloom = bloom ? bloom->FalsePositiveRate() : 1.0;
       const FilterPlan plan = builder.Plan(keys);
@@ -121,7 +118,7 @@ TEST(FilterBuilderKind, BelowTheBitsOfRibbonIsBloom) {
   changed.SetBitsPerKey(kMaxBitsPerKey);
   EXPECT_EQ(changed.BlockBytes(1000),
             FilterBuilder::Create(WithRibbon(kMaxRibbonBitsPerKey))->BlockBytes(1000));
-  FilterBuilder::Options bloom = WithRibbon(10.0);
+  FilterOptions bloom = WithRibbon(10.0);
   bloom.ribbon = false;
   EXPECT_FALSE(FilterBuilder::Create(bloom)->Plan(100'000).IsRibbon());
 }
@@ -129,7 +126,7 @@ TEST(FilterBuilderKind, BelowTheBitsOfRibbonIsBloom) {
 TEST(FilterBuilderOptions, OutsideTheirRangesMakeNoBuilder) {
   EXPECT_FALSE(FilterBuilder::Create(WithRibbon(101.0)));
   EXPECT_FALSE(FilterBuilder::Create(WithRibbon(10.0, 0.6)));
-  FilterBuilder::Options small = WithRibbon(10.0);
+  FilterOptions small = WithRibbon(10.0);
   small.block_bytes_limit = 10;
   EXPECT_FALSE(FilterBuilder::Create(small));
 }
@@ -140,8 +137,8 @@ void AddKeys(FilterBuilder& builder, std::uint64_t count) {
 
 // Returns how many of 10,000 absent keys pass.
 std::uint64_t ExpectFilterOf(std::string_view block, std::uint64_t keys, bool is_ribbon) {
-  const BloomFilterView bloom(block);
-  const RibbonFilterView ribbon(block);
+  const FilterView bloom(block);
+  const FilterView ribbon(block);
   EXPECT_EQ(bloom.Status(), is_ribbon ? BlockStatus::kOtherKind : BlockStatus::kUsable);
   EXPECT_EQ(ribbon.Status(), is_ribbon ? BlockStatus::kUsable : BlockStatus::kOtherKind);
   const auto passes = [&](std::uint64_t key) {
@@ -172,7 +169,7 @@ TEST(FilterBuilderOfARate, TakesTheSmallerBlockAndKeepsTheRate) {
       ExpectFilterOf(block.bytes(), keys, plan.IsRibbon());
       if (!plan.IsRibbon()) continue;
       ++ribbons;
-      EXPECT_LE(RibbonFilterView(block.bytes()).FalsePositiveRate(), rate);
+      EXPECT_LE(FilterView(block.bytes()).FalsePositiveRate(), rate);
       EXPECT_LE(static_cast<double>(block.size), 1.1 * static_cast<double>(plan.BlockBytes()));
     }
     EXPECT_GT(ribbons, 5U) << rate;
@@ -180,7 +177,7 @@ TEST(FilterBuilderOfARate, TakesTheSmallerBlockAndKeepsTheRate) {
 }
 
 TEST(FilterBuilderSize, KeysThatFitHaveABlockThatIsNoLarger) {
-  for (const FilterBuilder::Options& options :
+  for (const FilterOptions& options :
        {WithRibbon(1.5), WithRibbon(4.0), WithRibbon(10.0), WithRibbon(30.0),
         WithRibbon(10.0, 0.01), WithRibbon(10.0, 0.5)}) {
     const FilterBuilder builder = *FilterBuilder::Create(options);
@@ -230,8 +227,8 @@ TEST(FilterBuilderStore, IsCleared) {
 // The parameter is the number of keys: 50 make a Bloom filter, 5,000 a Ribbon filter.
 class FilterBuilderFaults : public testing::TestWithParam<std::uint64_t> {
  protected:
-  static FilterBuilder::Options Detecting() {
-    FilterBuilder::Options options = WithRibbon(10.0);
+  static FilterOptions Detecting() {
+    FilterOptions options = WithRibbon(10.0);
     options.detect_faults = true;
     return options;
   }
@@ -276,8 +273,8 @@ TEST_P(FilterBuilderFaults, AChangedBlockIsFound) {
 
 TEST_P(FilterBuilderFaults, AMissingKeyIsFound) {
   const FilterBlock block = Build();
-  const BloomFilterView bloom(block.bytes());
-  const RibbonFilterView ribbon(block.bytes());
+  const FilterView bloom(block.bytes());
+  const FilterView ribbon(block.bytes());
   const auto passes = [&](std::uint64_t key) {
     return bloom.Status() == BlockStatus::kUsable ? bloom.MayContain(NumberKey(key).text())
                                                   : ribbon.MayContain(NumberKey(key).text());

@@ -18,8 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "sst/table_file.h"
@@ -115,8 +114,8 @@ std::string KindsOf(const std::string& path, TableFilter* filter) {
   std::string kinds;
   const auto add = [&](rocksdb::Slice block) {
     const std::string_view bytes(block.data(), block.size());
-    const bool is_ribbon = RibbonFilterView(bytes).Status() == BlockStatus::kUsable;
-    kinds += is_ribbon ? 'r' : BloomFilterView(bytes).Status() == BlockStatus::kUsable ? 'b' : '?';
+    const bool is_ribbon = FilterView(bytes).Status() == BlockStatus::kUsable;
+    kinds += is_ribbon ? 'r' : FilterView(bytes).Status() == BlockStatus::kUsable ? 'b' : '?';
   };
   EXPECT_TRUE(ReadTableFilter(*rocksdb::FileSystem::Default(), path, filter, add).ok());
   return kinds;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "plugin/bloom_filter_policy.h"

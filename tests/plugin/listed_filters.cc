@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom {
 
@@ -41,8 +40,8 @@ std::optional<FilterBlocks> ReadFilterBlocks(rocksdb::DB& db, const std::string&
   };
   TableFilter filter;
   const auto visit = [&](rocksdb::Slice block) {
-    const BloomFilterView bloom({block.data(), block.size()});
-    const RibbonFilterView ribbon({block.data(), block.size()});
+    const FilterView bloom({block.data(), block.size()});
+    const FilterView ribbon({block.data(), block.size()});
     if (bloom.Status() == BlockStatus::kUsable) {
       ++blocks.bloom;
       const FilterDescription& is = bloom.Description();

@@ -15,7 +15,7 @@
 
 #include "bits_builder_fixture.h"
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "sample_filters.h"
@@ -57,8 +57,8 @@ struct Tables {
 };
 
 FilterBuilder FiltersOf(const PolicyOptions& policy, double bits_per_key) {
-  FilterBuilder::Options options;
-  options.kind = FilterKindOf(policy);
+  FilterOptions options;
+  options.kind = BloomKindOf(policy);
   options.ribbon = HasRibbon(policy);
   options.bits_per_key = bits_per_key;
   return *FilterBuilder::Create(options);
@@ -136,7 +136,7 @@ TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
 
 // What filters of one kind save, those of the other may take.
 TEST(MemoryFitOfBothKinds, KeepsOneBalance) {
-  FilterBuilder::Options options;
+  FilterOptions options;
   const FilterBuilder bloom = *FilterBuilder::Create(options);
   options.ribbon = true;
   const FilterBuilder ribbon = *FilterBuilder::Create(options);
@@ -185,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, OptimizedFilters,
                          NameOfPolicy);
 
 double RateOf(std::string_view block) {
-  const BloomFilterView bloom(block);
-  if (bloom.Status() == BlockStatus::kOtherKind) return RibbonFilterView(block).FalsePositiveRate();
+  const FilterView bloom(block);
+  if (bloom.Status() == BlockStatus::kOtherKind) return FilterView(block).FalsePositiveRate();
   const FilterDescription& filter = bloom.Description();
   return FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
 }

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "listed_filters.h"

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_database.h"
 #include "src/filter/block_format.h"
 #include "src/filter/ribbon/ribbon_format.h"
@@ -99,13 +98,13 @@ class TableFileTest : public testing::Test {
 };
 
 std::string OurBlock() {
-  BloomFilterBuilder builder = *BloomFilterBuilder::Create({});
+  FilterBuilder builder = *FilterBuilder::Create({});
   builder.AddKey("apple");
   return std::string(builder.Finish().bytes());
 }
 
 std::string OurRibbonBlock() {
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+  FilterBuilder builder = *FilterBuilder::Create({});
   for (int i = 0; i < 1000; ++i) builder.AddKey(std::to_string(i));
   return std::string(builder.Finish().bytes());
 }
@@ -197,7 +196,7 @@ TEST_F(TableFileTest, OfOurRibbonFilter) {
   HandmadeTable table;
   table.filter = OurRibbonBlock();
   const TableFilter filter = Read(table.Bytes());
-  const RibbonFilterView view(table.filter);
+  const FilterView view(table.filter);
   EXPECT_EQ(filter.keys, 1000U);
   EXPECT_EQ(filter.ribbon_slots, view.Description().slots);
   EXPECT_EQ(filter.bytes, table.filter.size());

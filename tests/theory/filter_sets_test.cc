@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/theory/occupancy.h"
 #include "tests/filter/sample_filters.h"
 
@@ -41,7 +41,7 @@ TEST(UnionOf, StoresTheEstimatedNumberOfKeysWhereItIsNotGiven) {
     const FilterBlock second = Block(kind, 2000, 6000);
     const auto both = UnionOf(first.bytes(), second.bytes());
     ASSERT_TRUE(both);
-    const BloomFilterView view(both->bytes());
+    const FilterView view(both->bytes());
     ASSERT_EQ(view.Status(), BlockStatus::kUsable);
     EXPECT_NEAR(static_cast<double>(view.Description().keys), 8000.0, 120.0);  // four deviations
     const FilterBlock all = Block(kind, 0, 8000);
@@ -49,12 +49,12 @@ TEST(UnionOf, StoresTheEstimatedNumberOfKeysWhereItIsNotGiven) {
 
     // No more than the keys of both, no fewer than those of one.
     const auto same = UnionOf(first.bytes(), first.bytes());
-    EXPECT_GE(BloomFilterView(same->bytes()).Description().keys, 3000U);
+    EXPECT_GE(FilterView(same->bytes()).Description().keys, 3000U);
     const FilterBlock none = Block(kind, 0, 0);
     EXPECT_EQ(UnionOf(none.bytes(), first.bytes())->bytes(), first.bytes());
     const FilterBlock crowded = MakeBlock({kind, 8, 20, 3}, 3, 0);
     const auto full = UnionOf(crowded.bytes(), crowded.bytes());
-    EXPECT_EQ(BloomFilterView(full->bytes()).Description().keys, 40U);
+    EXPECT_EQ(FilterView(full->bytes()).Description().keys, 40U);
   }
 }
 
@@ -64,7 +64,7 @@ TEST(IntersectionOf, PassesEverySharedKeyAtARateBetweenAFreshFilterAndItsInputs)
     const FilterBlock second = Block(kind, 4000, 6000);
     const auto shared = IntersectionOf(first.bytes(), second.bytes());
     ASSERT_TRUE(shared);
-    const BloomFilterView view(shared->bytes());
+    const FilterView view(shared->bytes());
     ASSERT_EQ(view.Status(), BlockStatus::kUsable);
     for (std::uint64_t key = 4000; key < 6000; ++key) {
       EXPECT_TRUE(view.MayContain(NumberKey(key).text()));
@@ -72,7 +72,7 @@ TEST(IntersectionOf, PassesEverySharedKeyAtARateBetweenAFreshFilterAndItsInputs)
     EXPECT_NEAR(static_cast<double>(view.Description().keys), 2000.0, 150.0);
 
     const auto rate = [&](const FilterBlock& block) {
-      const std::uint64_t ones = BloomFilterView(block.bytes()).CountOnes();
+      const std::uint64_t ones = FilterView(block.bytes()).CountOnes();
       return FalsePositiveRateGivenFill(kind, kBits, ones, kProbes);
     };
     const double fresh = rate(Block(kind, 4000, 2000));
@@ -88,7 +88,7 @@ TEST(IntersectionOf, OfOtherKeysHasTheOnesThatChanceGives) {
     const FilterBlock first = Block(kind, 0, 6000);
     const FilterBlock second = Block(kind, 6000, 5000);
     const auto shared = IntersectionOf(first.bytes(), second.bytes());
-    const auto ones = static_cast<double>(BloomFilterView(shared->bytes()).CountOnes());
+    const auto ones = static_cast<double>(FilterView(shared->bytes()).CountOnes());
     EXPECT_NEAR(ones, occupancy->Mean(), 4.0 * std::sqrt(occupancy->Variance()));
   }
 }
@@ -101,7 +101,7 @@ TEST(FilterSets, OfFiltersThatDifferAreNothing) {
     blocks.push_back(Block(BloomKind::kClassic, 0, 1000, 4));
     blocks.push_back(MakeBlock({BloomKind::kClassic, kBits + 8, 1000, kProbes}, 3, 0));
     blocks.push_back(MakeBlock({BloomKind::kClassic, kBits, 1000, kProbes + 1}, 3, 0));
-    RibbonFilterBuilder ribbon = *RibbonFilterBuilder::Create({});
+    FilterBuilder ribbon = *FilterBuilder::Create({});
     for (std::uint64_t key = 0; key < 1000; ++key) ribbon.AddKey(NumberKey(key).text());
     blocks.push_back(ribbon.Finish());
     blocks.push_back(FilterBlock{});
@@ -127,11 +127,11 @@ TEST(FilterSets, OfSeveralThreadsAreTheFilterOfOneBuilder) {
   constexpr std::uint64_t kThreads = 4;
   constexpr std::uint64_t kKeysOfThread = 5000;
   for (const BloomKind kind : kKinds) {
-    BloomFilterBuilder::Options options;
+    FilterOptions options;
     options.kind = kind;
     options.hash_seed = 53;
     const auto build = [&](std::uint64_t first, std::uint64_t keys) {
-      BloomFilterBuilder builder = *BloomFilterBuilder::Create(options);
+      FilterBuilder builder = *FilterBuilder::Create(options);
       for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(first + i).text());
       return builder.Finish(builder.Plan(kThreads * kKeysOfThread));
     };

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
-#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/theory/confidence_interval.h"
 #include "exactbloom/tree_listener.h"
 #include "sample_database.h"
@@ -99,7 +99,7 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
   built /= filter["blocks"].get<double>();
   if (is_exact_ribbon) {
     const auto of_block = static_cast<std::uint64_t>(kKeys / filter["blocks"].get<double>());
-    built += static_cast<double>(RibbonFilterBuilder::Create({})->FinishBytes(of_block));
+    built += static_cast<double>(FilterBuilder::Create({})->FinishBytes(of_block));
   }
   if (!is_ribbon || sample.partitioned) built += filter.at("bytes").get<double>();
   // Slots are rounded up, by much in small partitions.

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/rate_bounds.h"
-#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
 #include "plugin/policy_options.h"
@@ -86,7 +86,7 @@ TEST(Rate, OfAFillTellsTheKeys) {
 }
 
 TEST(Rate, OfARibbonFilterIsThatOfItsPlan) {
-  const auto plan = RibbonFilterBuilder::Create({})->PlanWithin(20'000, 25'000);
+  const auto plan = FilterBuilder::Create({})->PlanWithin(20'000, 25'000);
   ASSERT_TRUE(plan.has_value());
   const std::string question = "rate --kind exact_ribbon --m 2e5 --n 2e4";
   EXPECT_DOUBLE_EQ(AskJson(question).at("expected"), plan->FalsePositiveRate());
@@ -122,9 +122,9 @@ TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
   const json plan = AskJson("plan --keys 3000 --bits-per-key 9 --kind exact_ribbon");
   EXPECT_EQ(plan.at("policy"), "exact_ribbon:9");
   EXPECT_EQ(plan.at("k"), 0);
-  RibbonFilterBuilder::Options options;
+  FilterOptions options;
   options.bits_per_key = 9.0;
-  const RibbonPlan expected = RibbonFilterBuilder::Create(options)->Plan(3000);
+  const FilterPlan expected = FilterBuilder::Create(options)->Plan(3000);
   EXPECT_EQ(plan.at("memory_bytes"), expected.BlockBytes());
   EXPECT_DOUBLE_EQ(plan.at("exact"), expected.FalsePositiveRate());
   const json by_memory = AskJson(

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/filter_policy.h"
 #include "faulty_policy.h"
 #include "src/filter/block_format.h"
@@ -18,7 +18,7 @@ using Keys = FaultyPolicy::Keys;
 
 void Forget(const std::string& forgotten, char* block, std::size_t size, const Keys& keys) {
   if (std::find(keys.begin(), keys.end(), forgotten) == keys.end()) return;
-  const BloomFilterView view({block, size});
+  const FilterView view({block, size});
   const std::size_t array_bytes = size - filter::TrailerBytesOf({block, size});
   for (std::size_t bit = 0; bit < array_bytes * 8; ++bit) {
     char& byte = block[bit / 8];
@@ -68,7 +68,7 @@ PolicyPointer PolicyThatDamagesRibbon(bool in_trailer) {
 
 PolicyPointer PolicyThatClaims(std::uint64_t keys) {
   return WithFault([keys](char* block, std::size_t size, const Keys& /*keys*/) {
-    FilterDescription claimed = BloomFilterView({block, size}).Description();
+    FilterDescription claimed = FilterView({block, size}).Description();
     claimed.keys = keys;
     claimed.bits = 8 * (size - filter::TrailerBytes(keys, claimed.hash_seed));
     std::fill_n(block, size, '\xff');

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/filter.h"
 #include "plugin/bits_builder.h"
 #include "plugin/bits_reader.h"
 #include "plugin/filter_bits_interface.h"
@@ -47,7 +47,7 @@ struct Kinds {
 class BuilderOfKind : public testing::TestWithParam<Kinds> {
  protected:
   static FilterBuilder FiltersOf(double false_positive_rate = 0.0) {
-    FilterBuilder::Options options;
+    FilterOptions options;
     options.kind = GetParam().kind;
     options.ribbon = GetParam().ribbon;
     options.false_positive_rate = false_positive_rate;

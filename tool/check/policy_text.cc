@@ -130,11 +130,6 @@ bool BuildsFilters(const rocksdb::FilterPolicy& policy) {
   return builder != nullptr;
 }
 
-// The most bits per key that the tables of a plain policy, or on average those of exactbloom, get.
-double MostBits(const PolicyOptions& options) {
-  return HasRate(options) ? kMaxBitsPerKey : options.bits_per_key;
-}
-
 // Whether a policy's id says the same behind the name: RocksDB rounds bits per key to thousandths.
 bool SaysTheSame(const std::string& written, const std::string& kept) {
   std::istringstream written_parts(written.substr(written.find(':') + 1));
@@ -183,8 +178,7 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   if (kept_text != FormatPolicy(written)) {
     return {{"RocksDB would keep other options", kept_text}};
   }
-  const double bits = MostBits(written);
-  if (!FollowsTree(written) && bits != 0.0 && bits < kMinBitsPerKey) {
+  if (written.bits_per_key != 0.0 && MakesNoFilters(written)) {
     return {
         {fmt::format("with less than {} bits per key tables get no filter", kMinBitsPerKey), ""}};
   }
@@ -201,7 +195,7 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
 bool MakesNoFilters(const std::string& text) {
   const PolicyPointer policy = PolicyOf(text);
   const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy.get());
-  return ours != nullptr ? MostBits(ours->Options()) == 0.0
+  return ours != nullptr ? MakesNoFilters(ours->Options())
                          : policy != nullptr && !BuildsFilters(*policy);
 }
 

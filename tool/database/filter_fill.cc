@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/ribbon_rate.h"
 
 namespace exactbloom::tool {
@@ -58,8 +58,9 @@ BlockFill MeasureBlock(const Slice& block) {
   switch (fill.filter.family) {
     case FilterFamily::kExactBloom:
       fill.bits = ours.bits;
-      fill.ones = BloomFilterView({block.data(), block.size()}).CountOnes();
-      fill.rate = FalsePositiveRateGivenFill(ours.kind, ours.bits, fill.ones, ours.probes);
+      fill.ones = FilterView({block.data(), block.size()}).CountOnes();
+      fill.rate =
+          FalsePositiveRateGivenFill(ToBloomKind(ours.kind), ours.bits, fill.ones, ours.probes);
       break;
     case FilterFamily::kBloom:
     case FilterFamily::kLegacyBloom:

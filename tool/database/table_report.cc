@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/ribbon_rate.h"
 #include "filter_fill.h"
 #include "src/filter/array_builder.h"
@@ -61,13 +60,15 @@ std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t ke
     return keys * kRibbonBuildBytesPerKey + (partitioned ? bytes : 0);
   }
   if (family == FilterFamily::kExactRibbon) {
-    const auto builder = RibbonFilterBuilder::Create({});
-    return keys * RibbonFilterBuilder::kBytesPerKey + builder->FinishBytes(keys) + bytes;
+    FilterOptions options;
+    options.kind = FilterKind::kRibbon;
+    const auto builder = FilterBuilder::Create(options);
+    return keys * FilterBuilder::kBytesPerKey + builder->FinishBytes(builder->Plan(keys)) + bytes;
   }
   const bool has_scratch =
       family == FilterFamily::kExactBloom && !partitioned && bytes > filter::kDirectArrayBytes;
-  return keys * (BloomFilterBuilder::kBytesPerKey +
-                 (has_scratch ? BloomFilterBuilder::kFinishBytesPerKey : 0)) +
+  return keys *
+             (FilterBuilder::kBytesPerKey + (has_scratch ? FilterBuilder::kFinishBytesPerKey : 0)) +
          bytes;
 }
 

@@ -11,7 +11,6 @@
 
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/filter_builder.h"
 #include "plugin/live_tree/division.h"
 #include "plugin/live_tree/tree.h"
 #include "src/analysis/run_division.h"
@@ -133,11 +132,11 @@ class Prediction {
       constexpr std::uint64_t kKeys = 2048;
       family = BuildBlock(*BuiltInBuilderOf(*group), std::min(keys_of_filter, kKeys)).filter.family;
       group->bits_per_key = 8.0 * bytes / static_cast<double>(group->keys);
-    } else if (BuilderOf(*group).Plan(keys_of_filter).IsRibbon()) {
+    } else if (BuilderOf(*group).Plan(keys_of_filter).Kind() == FilterKind::kRibbon) {
       family = FilterFamily::kExactRibbon;
     }
     group->filter = family == FilterFamily::kExactBloom
-                        ? PolicyName(PlainPolicy(FilterKindOf(options_)).kind)
+                        ? PolicyName(PlainPolicy(BloomKindOf(options_)).kind)
                         : NameOf(family);
     const double share = static_cast<double>(group->most_keys) / static_cast<double>(group->keys);
     group->then.build_bytes =
@@ -190,13 +189,9 @@ class Prediction {
 
   // Of filters of ExactBloom with the group's bits per key.
   FilterBuilder BuilderOf(const PlannedGroup& group) const {
-    FilterBuilder::Options options;
-    options.kind = FilterKindOf(options_);
-    options.ribbon = HasRibbon(options_);
-    options.false_positive_rate = options_.fpr;
-    options.hash_seed = options_.hash_seed;
+    FilterOptions options = ToFilterOptions(options_);
     options.bits_per_key = group.bits_per_key;
-    return FilterBuilder::Create(options).value();
+    return *FilterBuilder::Create(options);
   }
 
   std::unique_ptr<rocksdb::FilterBitsBuilder> BuiltInBuilderOf(const PlannedGroup& group) const {

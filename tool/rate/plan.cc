@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exactbloom/bloom_filter.h"
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/sizing.h"
-#include "plugin/filter_builder.h"
 #include "plugin/policy_options.h"
 #include "src/filter/block_format.h"
 #include "support/errors.h"
@@ -22,7 +21,7 @@ constexpr double kMostKeys = 1e12;
 
 struct PlannedFilter {
   std::uint64_t keys = 0;
-  std::uint64_t bits = 0;  // of the array, or of a Ribbon filter's block; 0: no filter
+  std::uint64_t bits = 0;  // of the array; 0: no filter
   int probes = 0;          // 0: a Ribbon filter
   double rate = 1.0;
 
@@ -31,17 +30,19 @@ struct PlannedFilter {
   double Efficiency() const { return -std::log2(rate) / BitsPerKey(); }
   bool IsRibbon() const { return bits > 0 && probes == 0; }
   std::uint64_t MemoryBytes() const {
-    if (bits == 0 || IsRibbon()) return bits / 8;
-    return filter::ArrayBytes(bits) + filter::TrailerBytes(keys, /*hash_seed=*/0);
+    if (bits == 0) return 0;
+    return filter::ArrayBytes(bits) + (IsRibbon()
+                                           ? filter::RibbonTrailerBytes(keys, /*hash_seed=*/0)
+                                           : filter::TrailerBytes(keys, /*hash_seed=*/0));
   }
 };
 
 [[noreturn]] void RefusePlan(const std::string& what) { throw support::InputError(what); }
 
 void CheckBitsPerKey(double bits_per_key) {
-  if (bits_per_key >= kMinBitsPerKey && bits_per_key <= kMaxBitsPerKey) return;
-  RefusePlan(fmt::format("{:g} bits per key are outside the range of {:g} to {:g}", bits_per_key,
-                         kMinBitsPerKey, kMaxBitsPerKey));
+  if (bits_per_key >= 0.0 && bits_per_key <= kMaxBitsPerKey) return;
+  RefusePlan(fmt::format("{:g} bits per key are outside the range of 0 to {:g}", bits_per_key,
+                         kMaxBitsPerKey));
 }
 
 void CheckKeys(std::uint64_t keys) {
@@ -49,7 +50,7 @@ void CheckKeys(std::uint64_t keys) {
   RefusePlan(fmt::format("{} keys are outside the range of 1 to {:g}", keys, kMostKeys));
 }
 
-BloomKind KindOf(const PlanArguments& arguments) { return FilterKindOf(arguments.kind); }
+BloomKind KindOf(const PlanArguments& arguments) { return BloomKindOf(arguments.kind); }
 
 PlannedFilter PlanBloom(BloomKind kind, std::uint64_t keys, std::uint64_t bits) {
   const int probes = bits == 0 ? 0 : OptimalProbes(kind, bits, keys);
@@ -57,11 +58,12 @@ PlannedFilter PlanBloom(BloomKind kind, std::uint64_t keys, std::uint64_t bits) 
   return {keys, bits, probes, FalsePositiveRate(kind, bits, keys, probes)};
 }
 
-// Whole bytes, as a builder makes them, but without the limit of one block: a plan
-// may be for the keys of many tables.
+// Whole lines, as a builder makes them, but without the limit of one block: a plan may be for the
+// keys of many tables.
 std::uint64_t BitsAt(std::uint64_t keys, double bits_per_key) {
-  const double bytes = std::ceil(static_cast<double>(keys) * bits_per_key / 8.0);
-  return static_cast<std::uint64_t>(std::max(bytes, 1.0) * 8.0);
+  constexpr double kLineBits = 8.0 * kLineBytes;
+  const double lines = std::ceil(static_cast<double>(keys) * bits_per_key / kLineBits);
+  return static_cast<std::uint64_t>(std::max(lines, 1.0) * kLineBits);
 }
 
 // The bits of the array of a filter in the given memory.
@@ -117,8 +119,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
 // As exact_ribbon builds it: a Bloom filter for few keys.
 PlannedFilter PlanRibbon(const PlanArguments& arguments) {
   const std::uint64_t keys = arguments.keys;
-  FilterBuilder::Options options;
-  options.ribbon = true;
+  FilterOptions options;
   if (arguments.bits_per_key) CheckBitsPerKey(*arguments.bits_per_key);
   options.bits_per_key = arguments.bits_per_key.value_or(options.bits_per_key);
   options.false_positive_rate = arguments.rate.value_or(0.0);
@@ -139,9 +140,12 @@ PlannedFilter PlanRibbon(const PlanArguments& arguments) {
                     "them over more tables",
                     kBlockBytesLimit, keys));
   }
-  if (plan->IsRibbon()) return {keys, 8 * plan->BlockBytes(), 0, plan->FalsePositiveRate()};
-  return PlanBloom(BloomKind::kClassic, keys,
-                   8 * (plan->BlockBytes() - filter::TrailerBytes(keys, /*hash_seed=*/0)));
+  if (plan->Kind() != FilterKind::kRibbon) {
+    return PlanBloom(BloomKind::kClassic, keys, plan->Description().bits);
+  }
+  const std::uint64_t array_bytes =
+      plan->BlockBytes() - filter::RibbonTrailerBytes(keys, /*hash_seed=*/0);
+  return {keys, 8 * array_bytes, 0, plan->FalsePositiveRate()};
 }
 
 void PrintPlan(BloomKind kind, const PlannedFilter& plan, const std::string& policy) {

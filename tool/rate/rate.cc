@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
+#include "exactbloom/filter.h"
 #include "exactbloom/rate_bounds.h"
-#include "exactbloom/ribbon_filter.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
 #include "exactbloom/theory/key_count_estimate.h"
@@ -43,7 +43,9 @@ void PrintRibbonRate(const RateArguments& arguments) {
   if (arguments.probes) RefuseRate("--k: a Ribbon filter has none");
   if (arguments.ones) RefuseRate("--ones: a Ribbon filter is always about half full");
   const std::uint64_t keys = arguments.keys.value();
-  const auto plan = RibbonFilterBuilder::Create({})->PlanWithin(keys, arguments.bits / 8);
+  FilterOptions options;
+  options.kind = FilterKind::kRibbon;
+  const auto plan = FilterBuilder::Create(options)->PlanWithin(keys, arguments.bits / 8);
   if (!plan) RefuseRate("no Ribbon filter is that small");
   const double rate = plan->FalsePositiveRate();
   const std::uint64_t bytes = plan->BlockBytes();
@@ -191,7 +193,7 @@ void RunRate(const RateArguments& arguments) {
   const bool is_ribbon = arguments.kind == PolicyKind::kExactRibbon;
   if (!arguments.keys && (is_ribbon || !arguments.ones)) RefuseRate("rate: --n is required");
   if (is_ribbon) return PrintRibbonRate(arguments);
-  const BloomKind kind = FilterKindOf(arguments.kind);
+  const BloomKind kind = BloomKindOf(arguments.kind);
   if (arguments.ones) return PrintFill(kind, arguments);
   if (!arguments.probes) {
     return PrintRatesByProbes(kind, arguments.bits, *arguments.keys, arguments.json);

@@ -88,7 +88,7 @@ class FilterSizes : public rocksdb::EventListener {
 
 double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
   const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy);
-  const BloomKind kind = ours == nullptr ? BloomKind::kClassic : FilterKindOf(ours->Options());
+  const BloomKind kind = ours == nullptr ? BloomKind::kClassic : BloomKindOf(ours->Options());
   const bool ribbon = ours != nullptr && HasRibbon(ours->Options());
   std::vector<const GrowthRun*> asked;
   std::vector<analysis::EqualRuns> divided;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "code_word.h"
+#include "exactbloom/filter.h"
 #include "key_hash.h"
 #include "ribbon_kernel.h"
 
@@ -45,7 +46,7 @@ InstructionSet& ActiveInstructionSet() {
 
 }  // namespace
 
-PreparedFilter Prepare(const unsigned char* array, const FilterDescription& description) {
+PreparedFilter Prepare(const unsigned char* array, const BloomDescription& description) {
   PreparedFilter filter;
   filter.array = array;
   filter.range = FirstDrawRange(description.kind, description);
@@ -53,7 +54,6 @@ PreparedFilter Prepare(const unsigned char* array, const FilterDescription& desc
   filter.high_flip = kHighFlip - description.hash_seed;
   filter.description = description;
   filter.kernel = &KernelFor(description);
-  filter.hash_keys = ActiveInstructionSet().hash_keys;
   return filter;
 }
 
@@ -77,7 +77,7 @@ InstructionSet ChooseInstructionSet(std::string_view name) {
 
 void UseInstructionSet(const InstructionSet& set) { ActiveInstructionSet() = set; }
 
-const Kernel& KernelFor(const FilterDescription& filter) {
+const Kernel& KernelFor(const BloomDescription& filter) {
   return ActiveInstructionSet().kernel_for(filter);
 }
 
@@ -86,13 +86,13 @@ const RibbonKernel& RibbonKernelInUse() { return ActiveInstructionSet().ribbon_k
 HashKeysFunction HashKeysInUse() { return ActiveInstructionSet().hash_keys; }
 
 // Out of line, since it is rarely called and would take registers from the fast code.
-bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash) {
+bool CodeWordSet(const unsigned char* array, const BloomDescription& filter, std::uint64_t hash) {
   const CodeWord word = MakeCodeWord(filter.kind, hash, filter.bits, filter.probes);
   return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
                      [array](std::uint64_t position) { return TestBit(array, position); });
 }
 
-void AddKeys(const Kernel& kernel, unsigned char* array, const FilterDescription& filter,
+void AddKeys(const Kernel& kernel, unsigned char* array, const BloomDescription& filter,
              const std::uint64_t* hashes, std::size_t count) {
   const auto probes = static_cast<std::size_t>(filter.probes);
   const bool fetch = filter.bits / 8 > kSecondLevelCacheBytes;

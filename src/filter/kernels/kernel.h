@@ -9,9 +9,18 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/bloom_filter.h"
+#include "exactbloom/layout.h"
 
 namespace exactbloom::filter {
+
+// The parameters of a Bloom filter.
+struct BloomDescription {
+  BloomKind kind = BloomKind::kClassic;
+  int probes = 0;
+  std::uint64_t bits = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t hash_seed = 0;
+};
 
 // The keys of a batch: the memory of all is prefetched before the first is tested.
 inline constexpr std::size_t kBatchKeys = 32;
@@ -41,11 +50,11 @@ struct Kernel {
   bool (*may_contain)(const void* prepared, std::string_view key);
 
   // Answers for up to kBatchKeys hashes.
-  void (*may_contain_batch)(const unsigned char* array, const FilterDescription& filter,
+  void (*may_contain_batch)(const unsigned char* array, const BloomDescription& filter,
                             const std::uint64_t* hashes, std::size_t count, bool* results);
 
   // Finds the positions of up to kLocateKeys keys, count * filter.probes of them, in any order.
-  void (*locate)(const FilterDescription& filter, const std::uint64_t* hashes, std::size_t count,
+  void (*locate)(const BloomDescription& filter, const std::uint64_t* hashes, std::size_t count,
                  std::uint64_t* positions);
 };
 
@@ -55,7 +64,7 @@ struct RibbonKernel;
 struct InstructionSet {
   std::string_view name;
   bool (*is_available)();
-  const Kernel& (*kernel_for)(const FilterDescription& filter);
+  const Kernel& (*kernel_for)(const BloomDescription& filter);
   HashKeysFunction hash_keys;
   const RibbonKernel& (*ribbon_kernel)();  // ribbon_kernel.h
 };
@@ -77,7 +86,7 @@ InstructionSet ChooseInstructionSet(std::string_view name);
 void UseInstructionSet(const InstructionSet& set);
 
 // The kernel of the instruction set in use.
-const Kernel& KernelFor(const FilterDescription& filter);
+const Kernel& KernelFor(const BloomDescription& filter);
 
 // What a query of one key needs of a filter, computed once instead of in every query.
 struct PreparedFilter {
@@ -85,34 +94,33 @@ struct PreparedFilter {
   std::uint64_t range = 0;     // positions of the first draw
   std::uint64_t low_flip = 0;  // what the halves of a key of 9 to 16 bytes are exclusive-ored with
   std::uint64_t high_flip = 0;
-  FilterDescription description;
+  BloomDescription description;
   const Kernel* kernel = nullptr;  // of the instruction set in use
-  HashKeysFunction hash_keys = nullptr;
 };
 
-PreparedFilter Prepare(const unsigned char* array, const FilterDescription& description);
+PreparedFilter Prepare(const unsigned char* array, const BloomDescription& description);
 
 // Sets all bits of the keys. Each key is located a few keys ahead; if the array is larger than the
 // second-level cache, its memory is prefetched then.
-void AddKeys(const Kernel& kernel, unsigned char* array, const FilterDescription& filter,
+void AddKeys(const Kernel& kernel, unsigned char* array, const BloomDescription& filter,
              const std::uint64_t* hashes, std::size_t count);
 
 // Of kernels: the number of positions that a key's first draw chooses from (code_word.h).
-inline std::uint64_t FirstDrawRange(BloomKind kind, const FilterDescription& filter) {
+inline std::uint64_t FirstDrawRange(BloomKind kind, const BloomDescription& filter) {
   return kind == BloomKind::kStandard ? filter.bits
                                       : filter.bits - static_cast<std::uint64_t>(filter.probes) + 1;
 }
 
 // Of kernels: whether all bits of a key are set, by the definition.
-bool CodeWordSet(const unsigned char* array, const FilterDescription& filter, std::uint64_t hash);
+bool CodeWordSet(const unsigned char* array, const BloomDescription& filter, std::uint64_t hash);
 
 // Hashes the keys from `begin` to `end`, in portable code.
 void HashKeyRange(const KeyBatch& keys, std::size_t begin, std::size_t end, std::uint64_t seed,
                   std::uint64_t* hashes);
 
-const Kernel& ScalarKernel(const FilterDescription& filter);
+const Kernel& ScalarKernel(const BloomDescription& filter);
 #if defined(__x86_64__)
-const Kernel& Avx2Kernel(const FilterDescription& filter);
+const Kernel& Avx2Kernel(const BloomDescription& filter);
 void Avx2HashKeys(const KeyBatch& keys, std::size_t count, std::uint64_t seed,
                   std::uint64_t* hashes);
 #endif

@@ -48,7 +48,7 @@ struct DrawKernel {
 
   // Which of up to eight keys, whose first draws hit, have all bits set.
   EXACTBLOOM_TARGET static unsigned RestSet(const unsigned char* array,
-                                            const FilterDescription& filter,
+                                            const BloomDescription& filter,
                                             const std::uint64_t* hashes, std::size_t count) {
     const auto probes = static_cast<std::size_t>(filter.probes);
     const std::uint64_t first_range = FirstDrawRange(kKind, filter);
@@ -80,7 +80,7 @@ struct DrawKernel {
   }
 
   EXACTBLOOM_TARGET static void MayContainBatch(const unsigned char* array,
-                                                const FilterDescription& filter,
+                                                const BloomDescription& filter,
                                                 const std::uint64_t* hashes, std::size_t count,
                                                 bool* results) {
     const std::uint64_t first_range = FirstDrawRange(kKind, filter);
@@ -121,7 +121,7 @@ struct DrawKernel {
   }
 
   // By the definition: for keys with equal draws, and for groups that do not fill a register.
-  __attribute__((noinline)) static void LocateByDefinition(const FilterDescription& filter,
+  __attribute__((noinline)) static void LocateByDefinition(const BloomDescription& filter,
                                                            std::uint64_t hash,
                                                            std::uint64_t* positions,
                                                            std::size_t stride) {
@@ -131,7 +131,7 @@ struct DrawKernel {
     }
   }
 
-  EXACTBLOOM_TARGET static void Locate(const FilterDescription& filter, const std::uint64_t* hashes,
+  EXACTBLOOM_TARGET static void Locate(const BloomDescription& filter, const std::uint64_t* hashes,
                                        std::size_t count, std::uint64_t* positions) {
     const auto probes = static_cast<std::size_t>(filter.probes);
     if (count < kLocateKeys) {
@@ -231,7 +231,7 @@ const Kernel& KernelOf(std::size_t probes) {
 }  // namespace avx2
 
 // The scalar kernel where these do not fit.
-const Kernel& Avx2Kernel(const FilterDescription& filter) {
+const Kernel& Avx2Kernel(const BloomDescription& filter) {
   const auto probes = static_cast<std::size_t>(filter.probes);
   const bool fits =
       filter.bits >> 32 == 0 && probes >= avx2::kFirstDraws && probes <= avx2::kMostProbes;

@@ -65,14 +65,14 @@ struct DrawKernel {
     return hit != 0;
   }
 
-  static bool HasEqualDraws(const FilterDescription& filter, std::uint64_t first_range,
+  static bool HasEqualDraws(const BloomDescription& filter, std::uint64_t first_range,
                             std::uint64_t hash) {
     return MayHaveEqual(filter.probes, [=](int i) { return DrawOf(hash, i, first_range); });
   }
 
   // After the first draws: the others, and the positions that replace equal ones.
   __attribute__((noinline)) static bool RestSet(const unsigned char* array,
-                                                const FilterDescription& filter,
+                                                const BloomDescription& filter,
                                                 std::uint64_t first_range, std::uint64_t hash) {
     for (int i = kAtOnce; i < filter.probes; ++i) {
       if (!TestBit(array, DrawOf(hash, i, first_range))) return false;
@@ -100,7 +100,7 @@ struct DrawKernel {
   // The memory of all keys' first draws is fetched before one of them is tested. The keys that
   // survive these are collected, and all of their memory is fetched, before one of them is looked
   // at again.
-  static void MayContainBatch(const unsigned char* array, const FilterDescription& filter,
+  static void MayContainBatch(const unsigned char* array, const BloomDescription& filter,
                               const std::uint64_t* hashes, std::size_t count, bool* results) {
     const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     std::array<std::size_t, kBatchKeys> survivors;
@@ -126,8 +126,7 @@ struct DrawKernel {
     }
   }
 
-  static void Locate(const FilterDescription& filter, std::uint64_t hash,
-                     std::uint64_t* positions) {
+  static void Locate(const BloomDescription& filter, std::uint64_t hash, std::uint64_t* positions) {
     const std::uint64_t first_range = FirstDrawRange(kKind, filter);
     for (int i = 0; i < filter.probes; ++i) positions[i] = DrawOf(hash, i, first_range);
     if (!kClassic || !HasEqualDraws(filter, first_range, hash)) return;
@@ -135,7 +134,7 @@ struct DrawKernel {
     std::copy_n(word.positions.begin(), word.size, positions);
   }
 
-  static void LocateAll(const FilterDescription& filter, const std::uint64_t* hashes,
+  static void LocateAll(const BloomDescription& filter, const std::uint64_t* hashes,
                         std::size_t count, std::uint64_t* positions) {
     for (std::size_t h = 0; h < count; ++h, positions += filter.probes) {
       Locate(filter, hashes[h], positions);
@@ -160,7 +159,7 @@ __attribute__((flatten)) void HashKeyRange(const KeyBatch& keys, std::size_t beg
   }
 }
 
-const Kernel& ScalarKernel(const FilterDescription& filter) {
+const Kernel& ScalarKernel(const BloomDescription& filter) {
   return filter.kind == BloomKind::kClassic ? KernelOf<BloomKind::kClassic>(filter.probes)
                                             : KernelOf<BloomKind::kStandard>(filter.probes);
 }

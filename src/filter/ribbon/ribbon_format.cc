@@ -58,16 +58,29 @@ std::uint64_t RibbonBlockBytes(const RibbonShape& shape, std::uint64_t keys,
   return shape.ColumnBytes() + shape.shards * record_bytes + RibbonTrailerBytes(keys, hash_seed);
 }
 
-RibbonDescription Describe(const RibbonShape& shape, std::uint64_t keys, std::uint64_t hash_seed) {
-  RibbonDescription description;
+FilterDescription Describe(const RibbonShape& shape, std::uint64_t keys, std::uint64_t hash_seed) {
+  FilterDescription description;
+  description.kind = FilterKind::kRibbon;
   description.columns = static_cast<int>(shape.columns);
   description.slots = shape.slots;
   description.wide_slots =
       shape.slots - std::min<std::uint64_t>(shape.slots, shape.FirstWideSlot());
   description.shards = shape.shards;
+  description.buckets = shape.buckets;
   description.keys = keys;
   description.hash_seed = hash_seed;
   return description;
+}
+
+RibbonShape ToShape(const FilterDescription& description) {
+  RibbonShape shape;
+  shape.slots = static_cast<std::uint32_t>(description.slots);
+  shape.shards = description.shards;
+  shape.buckets = description.buckets;
+  shape.columns = static_cast<std::uint32_t>(description.columns);
+  shape.wide_blocks =
+      static_cast<std::uint32_t>((description.wide_slots + (kRowBits - 1)) / kRowBits);
+  return shape;
 }
 
 void EncodeRibbonTrailer(const RibbonShape& shape, std::uint64_t keys, std::uint64_t hash_seed,
@@ -78,16 +91,15 @@ void EncodeRibbonTrailer(const RibbonShape& shape, std::uint64_t keys, std::uint
                static_cast<std::size_t>(RibbonBlockBytes(shape, keys, hash_seed)));
 }
 
-DecodedRibbon DecodeRibbon(std::string_view block) {
-  const DecodedTrailer trailer = DecodeTrailer(block);
+DecodedRibbon DecodeRibbon(const DecodedTrailer& trailer, std::string_view block) {
   DecodedRibbon decoded;
   decoded.status = trailer.status;
   if (trailer.status != BlockStatus::kUsable) return decoded;
-  const TrailerFields& fields = trailer.fields;
-  if (fields.kind != kRibbonKind) {
-    decoded.status = BlockStatus::kOtherKind;
+  if (!trailer.IsRibbon()) {
+    decoded.status = BlockStatus::kDamaged;
     return decoded;
   }
+  const TrailerFields& fields = trailer.fields;
   RibbonShape& shape = decoded.shape;
   shape.slots = static_cast<std::uint32_t>(fields.shape);
   shape.shards = static_cast<std::uint32_t>(fields.shape >> kShardsShift & kMostShards);

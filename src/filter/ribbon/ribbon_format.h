@@ -11,7 +11,7 @@
 
 #include "../block_format.h"
 #include "../kernels/ribbon_kernel.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 
 namespace exactbloom::filter {
 
@@ -47,15 +47,13 @@ struct RibbonShape {
 // Sets the columns to the most that `bytes` hold, at most kMostColumns.
 void FillColumns(RibbonShape& shape, std::uint64_t bytes);
 
-constexpr std::size_t RibbonTrailerBytes(std::uint64_t keys, std::uint64_t hash_seed) {
-  return TrailerBytes(keys, hash_seed) + kShapeBytes;
-}
-
 // Bytes of the block of a filter of `keys` keys.
 std::uint64_t RibbonBlockBytes(const RibbonShape& shape, std::uint64_t keys,
                                std::uint64_t hash_seed);
 
-RibbonDescription Describe(const RibbonShape& shape, std::uint64_t keys, std::uint64_t hash_seed);
+FilterDescription Describe(const RibbonShape& shape, std::uint64_t keys, std::uint64_t hash_seed);
+// Returns the shape that was described.
+RibbonShape ToShape(const FilterDescription& description);
 
 // Writes the trailer to the end of a block of RibbonBlockBytes.
 void EncodeRibbonTrailer(const RibbonShape& shape, std::uint64_t keys, std::uint64_t hash_seed,
@@ -69,8 +67,11 @@ struct DecodedRibbon {
   std::uint64_t hash_seed = 0;
 };
 
-// Accepts any bytes and reads nothing outside them.
-DecodedRibbon DecodeRibbon(std::string_view block);
+// Returns what the block of this trailer holds: kDamaged if it is no Ribbon filter's.
+DecodedRibbon DecodeRibbon(const DecodedTrailer& trailer, std::string_view block);
+inline DecodedRibbon DecodeRibbon(std::string_view block) {
+  return DecodeRibbon(DecodeTrailer(block), block);
+}
 
 // What queries need of a usable block that has shards.
 PreparedRibbon PrepareRibbon(const DecodedRibbon& decoded, std::string_view block);

@@ -35,6 +35,8 @@ std::uint64_t FirstSlotAfter(std::uint64_t keys_before, std::uint32_t shard) {
   return keys_before + keys_before / kKeysPerFreeSlot + std::uint64_t{shard} * kSpareSlots;
 }
 
+bool FitsRibbon(std::uint64_t keys) { return ShapeOfKeys(keys).slots != 0; }
+
 RibbonShape ShapeOfKeys(std::uint64_t keys) {
   RibbonShape shape;
   if (keys == 0 || keys > kMostSlots) return shape;

@@ -13,6 +13,9 @@ namespace exactbloom::filter {
 // take more memory.
 inline constexpr std::uint64_t kMostMeanShardKeys = 15600;
 
+// Whether a filter holds so many keys, at least one.
+bool FitsRibbon(std::uint64_t keys);
+
 // Slots, shards and buckets for `keys` keys, without columns. Without a slot if the filter has no
 // keys, or more than there can be slots.
 RibbonShape ShapeOfKeys(std::uint64_t keys);

@@ -8,17 +8,16 @@
 #include <iterator>
 #include <string>
 
-#include "exactbloom/bloom_filter.h"
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 
 namespace exactbloom {
 namespace {
 
-RibbonFilterBuilder BuilderOf(double bits_per_key) {
-  RibbonFilterBuilder::Options options;
+FilterBuilder BuilderOf(double bits_per_key) {
+  FilterOptions options;
   options.bits_per_key = bits_per_key;
-  return *RibbonFilterBuilder::Create(options);
+  return *FilterBuilder::Create(options);
 }
 
 template <typename... Values>
@@ -38,18 +37,18 @@ struct Size {
 TEST(RibbonFigures, BitsBeyondTheBound) {
   for (const auto& [keys, text] : {Size{1000, "1,000"}, Size{5000, "5,000"}, Size{20000, "20,000"},
                                    Size{500000, "500,000"}, Size{5000000, "5,000,000"}}) {
-    RibbonFilterBuilder builder = BuilderOf(10.0);
-    const RibbonPlan plan = builder.Plan(keys);
+    FilterBuilder builder = BuilderOf(10.0);
+    const FilterPlan plan = builder.Plan(keys);
     const std::uint64_t blocks = keys < 500000 ? 500000 / keys : 1;
     double rates = 0.0;
     for (std::uint64_t i = 0; i < blocks * keys; ++i) {
       builder.AddKey(NumberKey(i).text());
       if ((i + 1) % keys != 0) continue;
       const FilterBlock block = builder.Finish();
-      rates += RibbonFilterView(block.bytes()).FalsePositiveRate();
+      rates += FilterView(block.bytes()).FalsePositiveRate();
     }
     const double rate = rates / static_cast<double>(blocks);
-    const RibbonDescription& filter = plan.Description();
+    const FilterDescription& filter = plan.Description();
     const auto slots = static_cast<double>(filter.slots);
     const double columns = filter.columns + static_cast<double>(filter.wide_slots) / slots;
     const double bits = 8.0 * static_cast<double>(plan.BlockBytes());
@@ -63,15 +62,15 @@ TEST(RibbonFigures, BitsBeyondTheBound) {
 }
 
 TEST(RibbonFigures, WhereAClassicFilterIsBetter) {
-  const BloomFilterBuilder classic = *BloomFilterBuilder::Create({});
+  const FilterBuilder classic = *FilterBuilder::Create({});
   for (const double bits_per_key : {6.0, 10.0, 16.0}) {
-    const RibbonFilterBuilder builder = BuilderOf(bits_per_key);
+    const FilterBuilder builder = BuilderOf(bits_per_key);
     int last_passing = 0;
     int first_better = 0;
     int last_worse = 0;
     for (int keys = 1; keys <= 1000; ++keys) {
       const auto count = static_cast<std::uint64_t>(keys);
-      const RibbonPlan plan = builder.Plan(count);
+      const FilterPlan plan = builder.Plan(count);
       const double rate = classic.PlanWithin(count, plan.BlockBytes())->FalsePositiveRate();
       if (plan.FalsePositiveRate() == 1.0) last_passing = keys;
       if (plan.FalsePositiveRate() >= rate)

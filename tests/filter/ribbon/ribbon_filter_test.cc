@@ -1,6 +1,4 @@
 // The public behaviour of the builder and the view of Ribbon filters.
-#include "exactbloom/ribbon_filter.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 #include "src/filter/builder_state.h"
 #include "src/filter/kernels/kernel.h"
@@ -24,7 +23,7 @@
 namespace exactbloom {
 namespace {
 
-using Options = RibbonFilterBuilder::Options;
+using Options = FilterOptions;
 
 Options WithBits(double bits_per_key) {
   Options options;
@@ -39,13 +38,13 @@ Options WithRate(double rate) {
 }
 
 FilterBlock BlockOfNumbers(const Options& options, std::uint64_t first, std::uint64_t count) {
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+  FilterBuilder builder = *FilterBuilder::Create(options);
   for (std::uint64_t i = 0; i < count; ++i) builder.AddKey(NumberKey(first + i).text());
   return builder.Finish();
 }
 
 FilterBlock BlockOfHashes(const Options& options, const std::vector<std::uint64_t>& hashes) {
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+  FilterBuilder builder = *FilterBuilder::Create(options);
   for (const std::uint64_t hash : hashes) builder.state().Hashes().Append(hash);
   return builder.Finish();
 }
@@ -79,7 +78,7 @@ std::uint32_t PassingShards(std::string_view block) {
 }
 
 void ExpectNumbers(std::string_view block, std::uint64_t count) {
-  const RibbonFilterView view(block);
+  const FilterView view(block);
   ASSERT_EQ(view.Status(), BlockStatus::kUsable);
   EXPECT_EQ(view.Description().keys, count);
   std::vector<NumberKey> numbers;
@@ -103,10 +102,10 @@ std::vector<std::uint64_t> RandomHashes(std::size_t count, std::uint64_t seed) {
 TEST(RibbonOptions, AreTakenWithinTheirRangesAndRefusalsNameThem) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bits : {kMinRibbonBitsPerKey, kMaxRibbonBitsPerKey}) {
-    EXPECT_TRUE(RibbonFilterBuilder::Create(WithBits(bits))) << bits;
+    EXPECT_TRUE(FilterBuilder::Create(WithBits(bits))) << bits;
   }
   for (const double rate : {0.0, kMinTargetRate, kMaxTargetRate}) {
-    EXPECT_TRUE(RibbonFilterBuilder::Create(WithRate(rate))) << rate;
+    EXPECT_TRUE(FilterBuilder::Create(WithRate(rate))) << rate;
   }
   Options small;
   small.block_bytes_limit = 99;
@@ -120,7 +119,7 @@ TEST(RibbonOptions, AreTakenWithinTheirRangesAndRefusalsNameThem) {
   }
   for (const auto& [options, message] : refusals) {
     std::string error;
-    EXPECT_FALSE(RibbonFilterBuilder::Create(options, &error)) << message;
+    EXPECT_FALSE(FilterBuilder::Create(options, &error)) << message;
     EXPECT_EQ(error.substr(0, message.size()), message);
   }
 }
@@ -159,7 +158,7 @@ TEST(RibbonFilter, DeniesNoKeyAroundEachChangeOfShards) {
 TEST(RibbonFilter, WithoutKeysContainsNothing) {
   for (const Options& options : {WithBits(10), WithRate(0.01)}) {
     const FilterBlock block = BlockOfNumbers(options, 0, 0);
-    const RibbonFilterView view(block.bytes());
+    const FilterView view(block.bytes());
     ASSERT_EQ(view.Status(), BlockStatus::kUsable);
     EXPECT_GT(block.size, 5U) << "stock readers would deny every key";
     EXPECT_FALSE(view.MayContain("key"));
@@ -195,7 +194,7 @@ TEST(RibbonFilter, TakesFewBitsMoreThanTheBound) {
     double most = 0.0;
     for (int i = 0; i < filters; ++i) {
       const FilterBlock block = BlockOfHashes(WithBits(10), RandomHashes(keys, keys + i));
-      const double bits = -std::log2(RibbonFilterView(block.bytes()).FalsePositiveRate());
+      const double bits = -std::log2(FilterView(block.bytes()).FalsePositiveRate());
       most = std::max(most,
                       8.0 * static_cast<double>(block.size) / static_cast<double>(keys) / bits - 1);
     }
@@ -214,7 +213,7 @@ TEST(RibbonFilter, DuplicatesAndEqualHashesAreSolved) {
   hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + 10000);
   const FilterBlock some = BlockOfHashes(WithBits(10), hashes);
   EXPECT_EQ(Denied(some.bytes(), hashes), 0U);
-  EXPECT_LT(RibbonFilterView(some.bytes()).FalsePositiveRate(), 0.0012);
+  EXPECT_LT(FilterView(some.bytes()).FalsePositiveRate(), 0.0012);
 
   hashes.resize(30000);
   hashes.insert(hashes.end(), 200000, hashes[7]);
@@ -256,7 +255,7 @@ TEST(RibbonFilter, HashesOfOneShardPassAndTheExactRateSaysSo) {
   for (std::uint64_t& hash : hashes) hash >>= 6;
   const FilterBlock block = BlockOfHashes(WithBits(10), hashes);
   EXPECT_EQ(Denied(block.bytes(), hashes), 0U);
-  const RibbonFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   const double rate = view.FalsePositiveRate();
   EXPECT_EQ(PassingShards(block.bytes()), 1U);
   // The other shards are empty, and begin with the first slots.
@@ -293,31 +292,31 @@ TEST(RibbonFilter, ASeedChangesTheHashOfKeys) {
   options.hash_seed = 0x5eed;
   const FilterBlock salted = BlockOfNumbers(options, 0, 1000);
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(salted.bytes(), 1000));
-  EXPECT_EQ(RibbonFilterView(salted.bytes()).Description().hash_seed, 0x5eedU);
+  EXPECT_EQ(FilterView(salted.bytes()).Description().hash_seed, 0x5eedU);
   EXPECT_NE(plain.bytes().substr(0, 500), salted.bytes().substr(0, 500));
 }
 
 TEST(RibbonFilter, KeysOfAllLengthsAreHeld) {
   Options options;
   options.hash_seed = 0x5eed;  // which short, middle and long keys take in different ways
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+  FilterBuilder builder = *FilterBuilder::Create(options);
   std::vector<std::string> keys;
   for (std::size_t size = 0; size < 300; ++size) keys.emplace_back(size, 'k');
   for (const std::string& key : keys) builder.AddKey(key);
   builder.AddKeyAndAlternate("prefix and key", "prefix");
   const FilterBlock block = builder.Finish();
   EXPECT_EQ(builder.KeyCount(), 0U);
-  const RibbonFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   EXPECT_EQ(view.Description().keys, keys.size() + 2);
   for (const std::string& key : keys) EXPECT_TRUE(view.MayContain(key)) << key.size();
   EXPECT_TRUE(view.MayContain("prefix") && view.MayContain("prefix and key"));
 }
 
-TEST(RibbonPlan, TellsTheBlockAndItsExpectedRate) {
+TEST(FilterPlan, TellsTheBlockAndItsExpectedRate) {
   for (const std::uint64_t keys : {700U, 1000U, 3000U, 20000U, 60000U}) {
     for (const double bits : {4.7, 10.0, 13.4}) {
-      const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithBits(bits));
-      const RibbonPlan plan = builder.Plan(keys);
+      const FilterBuilder builder = *FilterBuilder::Create(WithBits(bits));
+      const FilterPlan plan = builder.Plan(keys);
       EXPECT_EQ(plan.BlockBytes(), builder.BlockBytes(keys));
       EXPECT_FALSE(plan.IsCut());
       const int filters = keys < 5000 ? 100 : 20;
@@ -325,7 +324,7 @@ TEST(RibbonPlan, TellsTheBlockAndItsExpectedRate) {
       for (int i = 0; i < filters; ++i) {
         const FilterBlock block = BlockOfHashes(WithBits(bits), RandomHashes(keys, keys + i));
         EXPECT_EQ(block.size, plan.BlockBytes());
-        const RibbonFilterView view(block.bytes());
+        const FilterView view(block.bytes());
         mean += view.FalsePositiveRate() / filters;
         EXPECT_EQ(view.Description().wide_slots, plan.Description().wide_slots);
         EXPECT_EQ(view.Description().columns, plan.Description().columns);
@@ -335,12 +334,12 @@ TEST(RibbonPlan, TellsTheBlockAndItsExpectedRate) {
   }
 }
 
-TEST(RibbonPlan, OfOtherBytesIsTheMostThatTheyHold) {
-  const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+TEST(FilterPlan, OfOtherBytesIsTheMostThatTheyHold) {
+  const FilterBuilder builder = *FilterBuilder::Create({});
   EXPECT_FALSE(builder.PlanWithin(1000, 20));
   double last_rate = 1.0;
   for (std::uint64_t bytes = 21; bytes < 4000; ++bytes) {
-    const RibbonPlan plan = *builder.PlanWithin(1000, bytes);
+    const FilterPlan plan = *builder.PlanWithin(1000, bytes);
     EXPECT_LE(plan.BlockBytes(), bytes);
     EXPECT_LE(plan.FalsePositiveRate(), last_rate);
     last_rate = plan.FalsePositiveRate();
@@ -348,9 +347,9 @@ TEST(RibbonPlan, OfOtherBytesIsTheMostThatTheyHold) {
   EXPECT_LT(last_rate, 1e-8);
 }
 
-TEST(RibbonPlan, FinishedWithOtherKeysHasThemAllAndNoMoreBytes) {
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
-  const RibbonPlan plan = builder.Plan(2000);
+TEST(FilterPlan, FinishedWithOtherKeysHasThemAllAndNoMoreBytes) {
+  FilterBuilder builder = *FilterBuilder::Create({});
+  const FilterPlan plan = builder.Plan(2000);
   for (const std::uint64_t keys : {0U, 10U, 1999U, 2001U, 5000U, 40000U}) {
     for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
     const FilterBlock block = builder.Finish(plan);
@@ -359,9 +358,9 @@ TEST(RibbonPlan, FinishedWithOtherKeysHasThemAllAndNoMoreBytes) {
   }
 }
 
-TEST(RibbonPlan, KeysThatFitIsTheMostThatFit) {
+TEST(FilterPlan, KeysThatFitIsTheMostThatFit) {
   for (const Options& options : {WithBits(10), WithBits(1.1), WithBits(30), WithRate(0.01)}) {
-    const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    const FilterBuilder builder = *FilterBuilder::Create(options);
     EXPECT_EQ(builder.KeysThatFit(10), 0U);
     for (const std::uint64_t bytes : {19U, 20U, 64U, 500U, 4096U, 17700U, 200000U}) {
       const std::uint64_t most = builder.KeysThatFit(bytes);
@@ -375,8 +374,8 @@ TEST(RibbonPlan, KeysThatFitIsTheMostThatFit) {
   }
 }
 
-TEST(RibbonPlan, KeysThatFitIsTheMostAroundEachChangeOfShards) {
-  const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithRate(0.01));
+TEST(FilterPlan, KeysThatFitIsTheMostAroundEachChangeOfShards) {
+  const FilterBuilder builder = *FilterBuilder::Create(WithRate(0.01));
   for (const std::uint64_t shards : {97U, 98U, 500U, 1000U, 100000U}) {
     const std::uint64_t change = shards * filter::kMostMeanShardKeys;
     EXPECT_LE(builder.BlockBytes(change - 1), builder.BlockBytes(change) + 8);
@@ -384,26 +383,26 @@ TEST(RibbonPlan, KeysThatFitIsTheMostAroundEachChangeOfShards) {
   }
 }
 
-TEST(RibbonPlan, MoreKeysThanAnyFilterHoldsDoNotFit) {
+TEST(FilterPlan, MoreKeysThanAnyFilterHoldsDoNotFit) {
   for (const double bits : {1.1, 5.0}) {
-    const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithBits(bits));
+    const FilterBuilder builder = *FilterBuilder::Create(WithBits(bits));
     EXPECT_TRUE(builder.Plan(4'280'000'000).IsCut());
     EXPECT_LT(builder.KeysThatFit(kBlockBytesLimit), 4'280'000'000U);
   }
 }
 
-TEST(RibbonPlan, ALimitOfBlocksCutsTheBitsOfManyKeys) {
+TEST(FilterPlan, ALimitOfBlocksCutsTheBitsOfManyKeys) {
   Options options;
   options.block_bytes_limit = 4096;
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+  FilterBuilder builder = *FilterBuilder::Create(options);
   EXPECT_FALSE(builder.Plan(3000).IsCut());
   EXPECT_TRUE(builder.Plan(4000).IsCut());
   for (const std::uint64_t keys : {4000ULL, 30000ULL, 1ULL << 33, 1ULL << 53}) {
-    const RibbonPlan plan = builder.Plan(keys);
+    const FilterPlan plan = builder.Plan(keys);
     EXPECT_LT(plan.BlockBytes(), 4096U);
     EXPECT_EQ(plan.FalsePositiveRate() < 1.0, keys < 30001);
   }
-  const RibbonFilterBuilder unlimited = *RibbonFilterBuilder::Create({});
+  const FilterBuilder unlimited = *FilterBuilder::Create({});
   EXPECT_LT(unlimited.BlockBytes(std::uint64_t{1} << 53), kBlockBytesLimit);
   EXPECT_LT(unlimited.Plan(4'000'000'000).FalsePositiveRate(), 0.01);
 }
@@ -411,9 +410,9 @@ TEST(RibbonPlan, ALimitOfBlocksCutsTheBitsOfManyKeys) {
 // The fewest bytes of the plan, and blocks that keep the rate whatever their keys.
 TEST(RibbonRate, OfATargetIsKeptByEachBlock) {
   for (const double target : {0.3, 0.01, 0.0007, 1e-6}) {
-    const RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithRate(target));
+    const FilterBuilder builder = *FilterBuilder::Create(WithRate(target));
     for (const std::uint64_t keys : {1U, 30U, 100U, 1000U, 3000U, 20000U, 50000U}) {
-      const RibbonPlan plan = builder.Plan(keys);
+      const FilterPlan plan = builder.Plan(keys);
       EXPECT_LE(plan.FalsePositiveRate(), target);
       const auto smaller = builder.PlanWithin(keys, plan.BlockBytes() - 1);
       if (smaller) {
@@ -422,7 +421,7 @@ TEST(RibbonRate, OfATargetIsKeptByEachBlock) {
       for (int i = 0; i < 10; ++i) {
         const std::vector<std::uint64_t> hashes = RandomHashes(keys, keys + i);
         const FilterBlock block = BlockOfHashes(WithRate(target), hashes);
-        EXPECT_LE(RibbonFilterView(block.bytes()).FalsePositiveRate(), target);
+        EXPECT_LE(FilterView(block.bytes()).FalsePositiveRate(), target);
         EXPECT_EQ(Denied(block.bytes(), hashes), 0U);
         if (keys >= 1000) {
           EXPECT_LE(block.size, 1.01 * static_cast<double>(plan.BlockBytes()) + 8);
@@ -435,10 +434,9 @@ TEST(RibbonRate, OfATargetIsKeptByEachBlock) {
 // Only a block of the builder's own plan is made larger to keep the rate.
 TEST(RibbonRate, OfATargetDoesNotMakeABlockLargerThanAskedFor) {
   constexpr std::uint64_t kKeys = 3000;
-  const std::uint64_t wanted =
-      RibbonFilterBuilder::Create(WithRate(0.01))->Plan(kKeys).BlockBytes();
+  const std::uint64_t wanted = FilterBuilder::Create(WithRate(0.01))->Plan(kKeys).BlockBytes();
   for (const std::uint64_t most : {wanted - 500, wanted, wanted + 8}) {
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(WithRate(0.01));
+    FilterBuilder builder = *FilterBuilder::Create(WithRate(0.01));
     for (std::uint64_t salt = 0; salt < 20; ++salt) {
       for (const std::uint64_t hash : RandomHashes(kKeys, salt)) {
         builder.state().Hashes().Append(hash);
@@ -456,12 +454,11 @@ TEST(RibbonRate, OfATargetIsKeptWithinTheLimitOfBlocks) {
   constexpr std::uint64_t kKeys = 3000;
   Options options = WithRate(0.01);
   // Room for half of one more column.
-  options.block_bytes_limit =
-      RibbonFilterBuilder::Create(options)->Plan(kKeys).BlockBytes() + kKeys / 16;
+  options.block_bytes_limit = FilterBuilder::Create(options)->Plan(kKeys).BlockBytes() + kKeys / 16;
   for (std::uint64_t salt = 0; salt < 20; ++salt) {
     const FilterBlock block = BlockOfHashes(options, RandomHashes(kKeys, salt));
     EXPECT_LT(block.size, options.block_bytes_limit);
-    EXPECT_LE(RibbonFilterView(block.bytes()).FalsePositiveRate(), 0.01);
+    EXPECT_LE(FilterView(block.bytes()).FalsePositiveRate(), 0.01);
   }
 }
 
@@ -469,7 +466,7 @@ TEST(RibbonFaults, AreFound) {
   for (const std::uint64_t keys : {0U, 5U, 3000U, 40000U}) {
     Options options;
     options.detect_faults = true;
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    FilterBuilder builder = *FilterBuilder::Create(options);
     const auto add = [&] {
       for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
     };
@@ -495,14 +492,14 @@ TEST(RibbonFaults, AreFound) {
 // Keys that are added to one are in both, and the one that finishes them takes them from both.
 TEST(RibbonBesideBloom, SharesTheKeys) {
   constexpr std::uint64_t kKeys = 3000;
-  BloomFilterBuilder::Options of_bloom;
+  FilterOptions of_bloom;
   of_bloom.hash_seed = 7;
   Options of_ribbon;
   of_ribbon.hash_seed = 8;  // which does not count
   for (const bool detects : {false, true}) {
     of_bloom.detect_faults = detects;
-    std::optional<BloomFilterBuilder> bloom = BloomFilterBuilder::Create(of_bloom);
-    RibbonFilterBuilder ribbon = *RibbonFilterBuilder::CreateBeside(*bloom, of_ribbon);
+    std::optional<FilterBuilder> bloom = FilterBuilder::Create(of_bloom);
+    FilterBuilder ribbon = *FilterBuilder::CreateBeside(*bloom, of_ribbon);
     EXPECT_EQ(ribbon.options().hash_seed, 7U);
     EXPECT_EQ(ribbon.options().detect_faults, detects);
     Options alone;
@@ -522,7 +519,7 @@ TEST(RibbonBesideBloom, SharesTheKeys) {
     EXPECT_EQ(bloom->CheckBlock(detects ? block.bytes() : "another"), ConstructionFault::kNone);
     add();
     const FilterBlock of_both = bloom->Finish();
-    EXPECT_EQ(BloomFilterView(of_both.bytes()).Description().keys, kKeys);
+    EXPECT_EQ(FilterView(of_both.bytes()).Description().keys, kKeys);
     EXPECT_EQ(ribbon.KeyCount(), 0U);
     add();
     ribbon.Clear();
@@ -535,13 +532,13 @@ TEST(RibbonBesideBloom, SharesTheKeys) {
 }
 
 TEST(RibbonBesideBloom, RefusesWhatCreateRefuses) {
-  const BloomFilterBuilder bloom = *BloomFilterBuilder::Create({});
+  const FilterBuilder bloom = *FilterBuilder::Create({});
   std::string error;
   std::string expected;
-  EXPECT_FALSE(RibbonFilterBuilder::CreateBeside(bloom, WithBits(31.0), &error));
-  EXPECT_FALSE(RibbonFilterBuilder::Create(WithBits(31.0), &expected));
+  EXPECT_FALSE(FilterBuilder::CreateBeside(bloom, WithBits(31.0), &error));
+  EXPECT_FALSE(FilterBuilder::Create(WithBits(31.0), &expected));
   EXPECT_EQ(error, expected);
-  EXPECT_FALSE(RibbonFilterBuilder::CreateBeside(bloom, WithRate(0.6)));
+  EXPECT_FALSE(FilterBuilder::CreateBeside(bloom, WithRate(0.6)));
 }
 
 }  // namespace

@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 
 namespace exactbloom::filter {
 namespace {
 
 std::string SampleBlock(std::uint64_t keys, double bits_per_key = 9.4, std::uint64_t seed = 5) {
-  RibbonFilterBuilder::Options options;
+  FilterOptions options;
   options.bits_per_key = bits_per_key;
   options.hash_seed = seed;
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+  FilterBuilder builder = *FilterBuilder::Create(options);
   for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
   return std::string(builder.Finish().bytes());
 }
@@ -42,7 +42,7 @@ constexpr std::size_t kAsked = 300;
 
 Answers AnswersOf(std::string_view bytes) {
   const std::vector<char> copy(bytes.begin(), bytes.end());
-  const RibbonFilterView view({copy.data(), copy.size()});
+  const FilterView view({copy.data(), copy.size()});
   std::vector<NumberKey> numbers;
   std::vector<std::string_view> keys;
   for (std::uint64_t number = 0; number < kAsked; ++number) numbers.emplace_back(number);
@@ -63,8 +63,8 @@ void ExpectPassing(std::string_view bytes, BlockStatus status) {
 
 TEST(RibbonFormat, OneKindsViewTakesNoOthersBlock) {
   const std::string ribbon = SampleBlock(1000);
-  EXPECT_EQ(BloomFilterView(ribbon).Status(), BlockStatus::kOtherKind);
-  EXPECT_TRUE(BloomFilterView(ribbon).MayContain("absent"));
+  EXPECT_EQ(FilterView(ribbon).Status(), BlockStatus::kOtherKind);
+  EXPECT_TRUE(FilterView(ribbon).MayContain("absent"));
   const FilterBlock bloom = MakeBlock({BloomKind::kClassic, 10000, 1000, 7}, 0, 0);
   ExpectPassing(bloom.bytes(), BlockStatus::kOtherKind);
 }

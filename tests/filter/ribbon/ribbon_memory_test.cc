@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "replaced_allocation.h"
 #include "sample_filters.h"
 #include "src/filter/builder_state.h"
@@ -52,14 +52,14 @@ constexpr double kKiB = 1024.0;
 // Large allocations are whole pages.
 constexpr double kRounding = 3 * 4 * kKiB;
 
-void Add(RibbonFilterBuilder& builder, std::uint64_t keys) {
+void Add(FilterBuilder& builder, std::uint64_t keys) {
   for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
 }
 
 TEST(RibbonMemory, OfAFewKeysIsSmall) {
   for (std::uint64_t keys = 0; keys <= 2000; keys += 25) {
     const std::size_t before = live_bytes;
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    FilterBuilder builder = *FilterBuilder::Create({});
     Add(builder, keys);
     EXPECT_LE(static_cast<double>(live_bytes - before), 8.0 * static_cast<double>(keys) + 16 * kKiB)
         << keys;
@@ -71,7 +71,7 @@ TEST(RibbonMemory, OfFinishIsKnownBeforeAndFreed) {
        {100U, 1000U, 14142U, 14143U, 16385U, 28000U, 120000U, 226000U, 250000U, 452000U, 453000U,
         960000U, 960001U, 1600000U, 3000000U}) {
     SCOPED_TRACE(keys);
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    FilterBuilder builder = *FilterBuilder::Create({});
     const std::size_t before = live_bytes;
     Add(builder, keys);
     const double hashes = 8.0 * static_cast<double>(keys);
@@ -91,11 +91,11 @@ TEST(RibbonMemory, OfFinishIsKnownBeforeAndFreed) {
 }
 
 TEST(RibbonMemory, OfFinishIsKnownWhereHashesAreKept) {
-  RibbonFilterBuilder::Options options;
+  FilterOptions options;
   options.detect_faults = true;
   for (const std::uint64_t keys : {1000U, 15600U, 15601U, 120000U, 1000000U}) {
     SCOPED_TRACE(keys);
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    FilterBuilder builder = *FilterBuilder::Create(options);
     Add(builder, keys);
     const std::size_t kept = live_bytes;
     peak_bytes = kept;
@@ -107,7 +107,7 @@ TEST(RibbonMemory, OfFinishIsKnownWhereHashesAreKept) {
 
 TEST(RibbonMemory, OfAMassOfEqualHashesIsBounded) {
   for (const std::uint64_t keys : {100000U, 600000U}) {
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    FilterBuilder builder = *FilterBuilder::Create({});
     Add(builder, keys / 2);
     for (std::uint64_t i = 0; i < keys / 2; ++i) builder.state().Hashes().Append(42);
     const std::size_t kept = live_bytes;
@@ -119,11 +119,11 @@ TEST(RibbonMemory, OfAMassOfEqualHashesIsBounded) {
 }
 
 TEST(RibbonMemory, ForViewsIsNotNeeded) {
-  RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+  FilterBuilder builder = *FilterBuilder::Create({});
   Add(builder, 1000);
   const FilterBlock block = builder.Finish();
   allocations_left = 0;
-  const RibbonFilterView view(block.bytes());
+  const FilterView view(block.bytes());
   const bool contained = view.MayContain(NumberKey(7).text());
   const double rate = view.FalsePositiveRate();
   EXPECT_EQ(allocations_left, 0) << "an allocation";
@@ -139,10 +139,10 @@ TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
       for (const std::uint64_t keys : {500U, 40000U}) {
         bool has_failed = true;
         for (int allocation = 0; has_failed; ++allocation) {
-          RibbonFilterBuilder::Options options;
+          FilterOptions options;
           options.false_positive_rate = rate;
           options.detect_faults = detects_faults;
-          RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+          FilterBuilder builder = *FilterBuilder::Create(options);
           Add(builder, keys);
           FilterBlock block;
           allocations_left = allocation;
@@ -154,7 +154,7 @@ TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
           }
           allocations_left = kNever;
           if (block.data == nullptr) block = builder.Finish();
-          const RibbonFilterView view(block.bytes());
+          const FilterView view(block.bytes());
           ASSERT_EQ(view.Description().keys, keys);
           for (std::uint64_t i = 0; i < keys; ++i) {
             ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
@@ -167,7 +167,7 @@ TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
 
 TEST(RibbonMemory, WithoutItForAMassOfHashesTheirShardPasses) {
   const auto finish = [](int allocations) {
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create({});
+    FilterBuilder builder = *FilterBuilder::Create({});
     Add(builder, 100000);
     for (int i = 0; i < 100000; ++i) builder.state().Hashes().Append(42);
     allocations_left = allocations;
@@ -176,12 +176,12 @@ TEST(RibbonMemory, WithoutItForAMassOfHashesTheirShardPasses) {
     return block;
   };
   const FilterBlock solved = finish(kNever);
-  EXPECT_LT(RibbonFilterView(solved.bytes()).FalsePositiveRate(), 0.0012);
+  EXPECT_LT(FilterView(solved.bytes()).FalsePositiveRate(), 0.0012);
   std::optional<double> passing_rate;
   for (int allocations = 0; allocations < 20 && !passing_rate; ++allocations) {
     try {
       const FilterBlock block = finish(allocations);
-      const RibbonFilterView view(block.bytes());
+      const FilterView view(block.bytes());
       if (view.FalsePositiveRate() > 0.0012) passing_rate = view.FalsePositiveRate();
       for (std::uint64_t i = 0; i < 100000; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
     } catch (const std::bad_alloc&) {
@@ -189,7 +189,7 @@ TEST(RibbonMemory, WithoutItForAMassOfHashesTheirShardPasses) {
     }
   }
   ASSERT_TRUE(passing_rate);
-  const auto shards = static_cast<double>(RibbonFilterView(solved.bytes()).Description().shards);
+  const auto shards = static_cast<double>(FilterView(solved.bytes()).Description().shards);
   EXPECT_NEAR(*passing_rate, 1.0 / shards, 0.002);
 }
 

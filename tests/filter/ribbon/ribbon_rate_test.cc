@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exactbloom/ribbon_filter.h"
+#include "exactbloom/filter.h"
 #include "sample_filters.h"
 #include "src/filter/kernels/kernel.h"
 #include "statistics.h"
@@ -41,7 +41,7 @@ struct Sample {
   double expected = 0.0;
 };
 
-std::uint64_t CountPassing(const RibbonFilterView& view, std::uint64_t first, std::uint64_t count,
+std::uint64_t CountPassing(const FilterView& view, std::uint64_t first, std::uint64_t count,
                            bool batched) {
   constexpr std::uint64_t kBatch = 64;
   std::uint64_t passed = 0;
@@ -67,13 +67,13 @@ Sample Measure(const Geometry& geometry, std::mt19937_64& salts) {
   const auto [keys, bits_per_key, filters, asked_each] = geometry;
   Sample sample{geometry, filters * keys, filters * asked_each};
   for (std::uint64_t i = 0; i < filters; ++i) {
-    RibbonFilterBuilder::Options options;
+    FilterOptions options;
     options.bits_per_key = bits_per_key;
     options.hash_seed = salts();
-    RibbonFilterBuilder builder = *RibbonFilterBuilder::Create(options);
+    FilterBuilder builder = *FilterBuilder::Create(options);
     for (std::uint64_t k = 0; k < keys; ++k) builder.AddKey(NumberKey(k).text());
     const FilterBlock block = builder.Finish();
-    const RibbonFilterView view(block.bytes());
+    const FilterView view(block.bytes());
     EXPECT_EQ(CountPassing(view, 0, keys, i % 2 == 0), keys);
     sample.passed += CountPassing(view, keys, asked_each, i % 2 == 0);
     sample.expected += view.FalsePositiveRate() * static_cast<double>(asked_each);

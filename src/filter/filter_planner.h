@@ -1,0 +1,56 @@
+// Which kind of filter a number of keys gets by a builder's options, and of which size.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "exactbloom/filter.h"
+#include "ribbon/ribbon_shape.h"
+
+namespace exactbloom::filter {
+
+// Where the kind is chosen and the Bloom filter has at most so many lines, a Ribbon filter competes
+// in the block that the Bloom filter would take, and beyond in its own bits. At 4, 10 and 16 bits
+// per key no filter of 1 to 1,000 keys then has a higher rate than RocksDB's Bloom filter, whose
+// array is whole lines, too; with four lines one of 205 keys at 10 bits has 1.08 times its rate.
+inline constexpr std::uint64_t kLinesOfEitherKind = 6;
+
+// The functions are FilterBuilder's.
+struct Planner {
+  const FilterOptions& options;
+
+  FilterPlan Plan(std::uint64_t keys) const;
+  std::optional<FilterPlan> PlanWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
+  std::uint64_t BlockBytes(std::uint64_t keys) const;
+  std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
+
+ private:
+  bool IsSizedByRate() const { return options.false_positive_rate > 0.0; }
+  bool MayBeRibbon(std::uint64_t keys) const;
+  bool MayBeBloom() const { return options.kind != FilterKind::kRibbon; }
+
+  // The kind of its Bloom filters.
+  FilterKind Bloom() const;
+  // The bits of the largest array in a block of at most `block_bytes`; 0 if there is none.
+  std::uint64_t BloomBitsWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
+  // The bits that the options ask for; a real number, since it may exceed all limits.
+  double WantedBloomBits(std::uint64_t keys) const;
+  FilterPlan DescribeBloom(std::uint64_t keys, std::uint64_t bits) const;
+  FilterPlan PlanBloom(std::uint64_t keys) const;
+  std::uint64_t BloomBlockBytes(std::uint64_t keys) const;
+  std::optional<FilterPlan> PlanBloomWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
+
+  FilterPlan DescribeRibbon(std::uint64_t keys, const RibbonShape& shape) const;
+  FilterPlan PlanRibbon(std::uint64_t keys) const;
+  FilterPlan PlanRibbonOfRate(std::uint64_t keys) const;
+  std::optional<FilterPlan> PlanRibbonWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
+
+  // The plan of a Ribbon filter where the kind is chosen, if that is the better one.
+  std::optional<FilterPlan> ChooseRibbon(std::uint64_t keys) const;
+  bool IsBetter(const FilterPlan& ribbon, std::uint64_t bloom_block_bytes) const;
+
+  std::uint64_t BloomKeysOfRate(std::uint64_t block_bytes) const;
+  std::uint64_t KeysOfRate(std::uint64_t block_bytes) const;
+};
+
+}  // namespace exactbloom::filter
