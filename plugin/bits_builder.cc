@@ -166,7 +166,16 @@ class BitsBuilder : public NewestFilterBitsBuilder {
     const FilterPlan plan = memory_fit_ == nullptr ? meant : memory_fit_->Fit(builder_, meant);
     if (IsWithinBudget(plan)) return FinishBlock(plan, buffer);
     if (IsWithinBudget(meant)) return FinishBlock(meant, buffer);
+    const auto unrounded = builder_.PlanWithin(keys, UnroundedBytes(keys));
+    if (unrounded && IsWithinBudget(*unrounded)) return FinishBlock(*unrounded, buffer);
     return std::nullopt;
+  }
+
+  // Of a block whose array is not rounded up to whole lines.
+  std::uint64_t UnroundedBytes(std::uint64_t keys) const {
+    constexpr std::uint64_t kTrailerBytes = 14;  // of a Bloom filter of up to 16 million keys
+    const double bits = builder_.options().bits_per_key * static_cast<double>(keys);
+    return kTrailerBytes + static_cast<std::uint64_t>(bits / 8.0);
   }
 
   bool IsWithinBudget(const FilterPlan& plan) {

@@ -43,6 +43,17 @@ double Floor(const DivisionOptions& options, const Share& share, const BudgetVie
 
 }  // namespace
 
+double DividedBytes(const DivisionOptions& options, std::uint64_t keys,
+                    std::uint64_t filter_bytes) {
+  constexpr double kTrailerBytes = 20.0;
+  constexpr double kSmallBytes = 5.0 * 64.0 + kTrailerBytes;
+  constexpr double kMeanRounding = 32.0;  // of the arrays of larger Bloom filters
+  const auto bytes = static_cast<double>(filter_bytes);
+  const double beside = kTrailerBytes + (options.ribbon ? 0.0 : kMeanRounding);
+  const double average = options.bits_per_key * static_cast<double>(keys) / kBitsPerByte;
+  return bytes <= kSmallBytes ? std::min(bytes, average) : bytes - beside;
+}
+
 std::vector<double> PlanRuns(double bits_per_key, const std::vector<analysis::EqualRuns>& runs,
                              const std::optional<double>& bound) {
   double total_bits = bits_per_key * SumKeys(runs);

@@ -35,6 +35,7 @@
 // Pure functions of numbers. They throw std::bad_alloc when memory is short.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -63,13 +64,18 @@ struct DivisionOptions {
   bool ribbon = false;         // whether its filters are Ribbon filters
 };
 
+// Returns what the division counts of a filter, in bytes: neither the trailer nor what an array is
+// rounded up to, which is a large part of a small filter. One of at most five lines counts as with
+// bits_per_key, whatever it has.
+double DividedBytes(const DivisionOptions& options, std::uint64_t keys, std::uint64_t filter_bytes);
+
 // The view shows a family as it is when a job has ended.
 struct TreeView {
   std::vector<analysis::EqualRuns> other_runs;  // beside the table's; those of equal size together
   double own_keys = 0.0;                        // of the table's run; 0 if not known
   // The job's tables have so many, this one's among them, less those that are written.
   double keys_to_write = 0.0;
-  double other_filter_bytes = 0.0;  // of all tables but those to write
+  double other_filter_bytes = 0.0;  // of all tables but those to write, as DividedBytes counts
   double input_filter_bytes = 0.0;  // of the job's inputs
   double written_filter_bytes = 0.0;
 };

@@ -174,7 +174,7 @@ Family* SizedTable::FindFamily() const { return database_->Find(family_); }
 Share SizedTable::Decide(const Family& family, std::uint64_t keys) const {
   std::uint64_t table_keys = keys;
   if (is_partitioned_) table_keys = std::max(taken_keys_ + keys, family.tree.FlushKeys());
-  const TreeView view = family.tree.For(job_, level_, table_keys, options_.division.ribbon);
+  const TreeView view = family.tree.For(job_, level_, table_keys, options_.division);
   std::optional<BudgetView> budget;
   if (options_.budget != nullptr && options_.budget->bound() != 0) {
     const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;

@@ -370,7 +370,7 @@ std::uint64_t Tree::TablesWithoutFilter() const {
       }));
 }
 
-TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
+TreeView Tree::For(JobId id, int level, std::uint64_t keys, const DivisionOptions& options) const {
   TreeView view;
   const RunningJob* const job = FindJob(id);
   const bool is_flush = job == nullptr ? level == 0 : job->is_flush;
@@ -381,6 +381,7 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   for (const Table& table : tables_) {
     if (table.state == State::kMaking && table.writer == id && table.is_exact) {
       written.Add(table.keys, table.filter_bytes);
+      view.other_filter_bytes += DividedBytes(options, table.keys, table.filter_bytes);
     }
     if (table.state != State::kLive) continue;
     // CompactFiles() reports neither its begin nor its end. It may read all down to its level.
@@ -389,6 +390,7 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
       read.Add(table.keys, table.filter_bytes);
     } else {
       AddAsked(table.level, table.keys, table.filter_bytes, others);
+      view.other_filter_bytes += DividedBytes(options, table.keys, table.filter_bytes);
     }
   }
   if (!is_flush) {
@@ -401,18 +403,16 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, bool ribbon) const {
   view.input_filter_bytes = Real(read.filter_bytes);
   view.written_filter_bytes = Real(written.filter_bytes);
   view.own_keys = Real(keys + (is_flush ? 0 : written.keys));
-  view.other_filter_bytes = view.written_filter_bytes;
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
   const bool moves_down = is_flush && moved_part_ > kMovesDown;
   for (const auto& [place, sum] : others) {
     const int run_level = place.first;
-    view.other_filter_bytes += Real(sum.filter_bytes);
     if (moves_down || (!is_flush && run_level != 0 && run_level == output_level)) {
       view.own_keys += Real(sum.keys);
     } else {
       const double count = run_level == 0 ? Real(sum.tables) : 1.0;
-      view.other_runs.push_back({Real(sum.keys) / count, count, ribbon});
+      view.other_runs.push_back({Real(sum.keys) / count, count, options.ribbon});
     }
   }
   return view;

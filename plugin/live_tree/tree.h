@@ -138,7 +138,7 @@ class Tree {
   // Returns the family as it will be when the job has ended.
   //   level  of the table that asks, which stands for a job that is not known
   //   keys   that this table has, or is expected to have; 0 if nobody knows
-  TreeView For(JobId job, int level, std::uint64_t keys, bool ribbon) const;
+  TreeView For(JobId job, int level, std::uint64_t keys, const DivisionOptions& options) const;
   // Returns the mean keys of recent flushes, or else of the tables of level 0; 0 if there are none.
   std::uint64_t FlushKeys() const;
 
