@@ -11,7 +11,7 @@
 //
 // There are three kinds of filters. layout.h defines both kinds of Bloom filters, classic and
 // standard ones. A Ribbon filter of 10 bits per key has 7 times fewer false positives than the best
-// Bloom filter of the same bytes (5 times at 1,000 keys), for about twice the time to build; with
+// Bloom filter of the same bytes (6 times at 1,000 keys), for about twice the time to build; with
 // few keys a Bloom filter is better. A builder that was not told a kind builds the one with the
 // lowest exact rate.
 //
@@ -28,7 +28,7 @@
 // Building solves a system of linear equations over two values, one equation per key (a standard
 // Ribbon filter; Dillinger and Walzer 2021). An absent key passes each of its columns with
 // probability 1/2, so the rate is 2^-r, and r bits per key are the least that can be; what a filter
-// takes beyond is 1.5 to 8% from 1,000 keys on, where a Bloom filter takes 44%.
+// takes beyond is 1.4 to 7% from 1,000 keys on, where a Bloom filter takes 44%.
 //
 // A row of 64 does not reach far, and keys fall on slots at random, so that plain rows of 64 need 5
 // to 7% more slots than keys. Here start slots are fitted. The keys fall into shards of some

@@ -37,7 +37,8 @@ namespace exactbloom {
 // ranges and says which table gets what.
 struct ExactBloomOptions {
   // Filter bits per key on average over the sorted runs, 0 .. kMaxBitsPerKey, fractions allowed;
-  // runs whose share is below kMinBitsPerKey get no filter.
+  // runs whose share is below kMinBitsPerKey get no filter. It may be lower itself: small runs
+  // still get what the division gives them.
   double bits_per_key = 10.0;
   // Unless 0: the most bytes that filters may take, in all column families and databases of this
   // process whose policies name the same `budget` (memory_budget.h). bits_per_key is then the most
@@ -46,7 +47,7 @@ struct ExactBloomOptions {
   std::uint64_t memory_budget = 0;
   // Without memory_budget: the size is what another policy or SetMemoryBudget() says.
   std::string budget;
-  // Whether tables get Ribbon filters (ribbon_filter.h), and Bloom filters only where they have so
+  // Whether tables get Ribbon filters (filter.h), and Bloom filters only where they have so
   // few keys that these have the lower rate. Else all get Bloom filters, which take half the time
   // to build, and seven times the wasted reads at 10 bits per key.
   bool ribbon = true;
@@ -56,7 +57,7 @@ struct ExactBloomOptions {
 
 // The options of `exact_ribbon`, as those of exactbloom and of the Bloom filter policies.
 struct ExactRibbonOptions {
-  double bits_per_key = 10.0;  // of each table; Ribbon filters take 1.1 to 30
+  double bits_per_key = 10.0;  // of each table, 0 .. kMaxBitsPerKey
   double fpr = 0.0;
   std::uint64_t hash_seed = 0;
 };

@@ -27,11 +27,11 @@ inline constexpr int kMaxAnalysisProbes = 255;
 // The largest bits per key that can be configured, as in RocksDB's own filters.
 inline constexpr double kMaxBitsPerKey = 100.0;
 
-// Below this many bits per key a filter is not worth its checks, as in RocksDB's own policies.
+// With fewer bits per key a table of a division among runs, or of RocksDB's own policies, gets no
+// filter: it would stop less than a quarter of the absent keys.
 inline constexpr double kMinBitsPerKey = 0.5;
 
-// The range of a Ribbon filter. With fewer, half of the absent keys and more would pass.
-inline constexpr double kMinRibbonBitsPerKey = 1.1;
+// A Ribbon filter takes no more: its rate is 1e-9 then, kMinTargetRate.
 inline constexpr double kMaxRibbonBitsPerKey = 30.0;
 
 enum class BloomKind : std::uint8_t { kStandard = 0, kClassic = 1 };

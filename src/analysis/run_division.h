@@ -18,7 +18,7 @@ struct EqualRuns {
   bool ribbon = false;  // the kind of their filters: Ribbon, or Bloom
 };
 
-// Returns the rate of a Ribbon filter of ExactBloom: from kMinRibbonBitsPerKey on within 0.2% that
+// Returns the rate of a Ribbon filter of ExactBloom: from 1 bit per key on within 0.2% that
 // of one of a million keys or more. One of 20,000 keys has a rate up to 6% higher, of 1,000 keys
 // 50%.
 double LargeRibbonRate(double bits_per_key);

@@ -40,8 +40,8 @@ struct PlannedFilter {
 [[noreturn]] void RefusePlan(const std::string& what) { throw support::InputError(what); }
 
 void CheckBitsPerKey(double bits_per_key) {
-  if (bits_per_key >= 0.0 && bits_per_key <= kMaxBitsPerKey) return;
-  RefusePlan(fmt::format("{:g} bits per key are outside the range of 0 to {:g}", bits_per_key,
+  if (bits_per_key > 0.0 && bits_per_key <= kMaxBitsPerKey) return;
+  RefusePlan(fmt::format("{:g} bits per key: they must be above 0 and at most {:g}", bits_per_key,
                          kMaxBitsPerKey));
 }
 

@@ -14,8 +14,9 @@
 namespace exactbloom {
 namespace {
 
-FilterBuilder BuilderOf(double bits_per_key) {
+FilterBuilder NewBuilder(FilterKind kind, double bits_per_key) {
   FilterOptions options;
+  options.kind = kind;
   options.bits_per_key = bits_per_key;
   return *FilterBuilder::Create(options);
 }
@@ -37,7 +38,7 @@ struct Size {
 TEST(RibbonFigures, BitsBeyondTheBound) {
   for (const auto& [keys, text] : {Size{1000, "1,000"}, Size{5000, "5,000"}, Size{20000, "20,000"},
                                    Size{500000, "500,000"}, Size{5000000, "5,000,000"}}) {
-    FilterBuilder builder = BuilderOf(10.0);
+    FilterBuilder builder = NewBuilder(FilterKind::kRibbon, 10.0);
     const FilterPlan plan = builder.Plan(keys);
     const std::uint64_t blocks = keys < 500000 ? 500000 / keys : 1;
     double rates = 0.0;
@@ -62,9 +63,9 @@ TEST(RibbonFigures, BitsBeyondTheBound) {
 }
 
 TEST(RibbonFigures, WhereAClassicFilterIsBetter) {
-  const FilterBuilder classic = *FilterBuilder::Create({});
+  const FilterBuilder classic = NewBuilder(FilterKind::kClassicBloom, 10.0);
   for (const double bits_per_key : {6.0, 10.0, 16.0}) {
-    const FilterBuilder builder = BuilderOf(bits_per_key);
+    const FilterBuilder builder = NewBuilder(FilterKind::kRibbon, bits_per_key);
     int last_passing = 0;
     int first_better = 0;
     int last_worse = 0;
