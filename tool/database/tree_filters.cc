@@ -144,9 +144,15 @@ class Prediction {
                    static_cast<std::uint64_t>(bytes * share));
   }
 
+  // A division, and RocksDB, leave tables of very few bits without a filter.
+  bool HasBits(const PlannedGroup& group) const {
+    const bool has_least = FollowsTree(options_) || built_in_ != nullptr;
+    return has_least ? group.bits_per_key >= kMinBitsPerKey : group.bits_per_key > 0.0;
+  }
+
   bool HasFilter(const PlannedGroup& group) const {
-    return group.bits_per_key >= kMinBitsPerKey && !tree_.filters_nothing &&
-           !group.without_prefix && !(group.bottommost && tree_.optimizes_for_hits);
+    return HasBits(group) && !tree_.filters_nothing && !group.without_prefix &&
+           !(group.bottommost && tree_.optimizes_for_hits);
   }
 
   static std::vector<PlannedGroup> SizesOf(const PlannedGroup& group) {
@@ -166,7 +172,7 @@ class Prediction {
   // partitions and one with the rest of its keys; each is taken for a table here.
   std::vector<PlannedGroup> PartitionsOf(const PlannedGroup& group) const {
     const rocksdb::BlockBasedTableOptions& options = tree_.table_options;
-    if (!options.partition_filters || group.bits_per_key < kMinBitsPerKey) return {group};
+    if (!options.partition_filters || !HasBits(group)) return {group};
     const std::uint64_t size = options.metadata_block_size *
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
