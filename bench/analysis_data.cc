@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/theory/efficiency.h"
+#include "peer_filters.h"
 
 namespace exactbloom {
 namespace {
@@ -78,6 +80,25 @@ void PrintDesigns(const char* figure, std::uint64_t keys) {
   }
 }
 
+// The rates of small filters over those of RocksDB's Ribbon filters in blocks of equal bytes, at 4,
+// 10 and 16 bits per key.
+void PrintSmallFilters() {
+  constexpr std::uint64_t kFewestKeys = 17;  // of less RocksDB's filter is a line, as ours
+  constexpr std::uint64_t kMostKeys = 1000;
+  const FilterBuilder builder = *FilterBuilder::Create({});
+  for (std::uint64_t keys = kFewestKeys; keys <= kMostKeys; ++keys) {
+    fmt::print("small {}", keys);
+    for (const double bits_per_key : {4.0, 10.0, 16.0}) {
+      const std::unique_ptr<const rocksdb::FilterPolicy> ribbon(
+          rocksdb::NewRibbonFilterPolicy(bits_per_key, -1));
+      const std::string peer = BuildPeer(*ribbon, keys);
+      const double rate = builder.PlanWithin(keys, peer.size())->FalsePositiveRate();
+      fmt::print(" {:.4g}", rate / RateOfPeer(peer, keys));
+    }
+    fmt::print("\n");
+  }
+}
+
 }  // namespace
 }  // namespace exactbloom
 
@@ -86,5 +107,6 @@ int main() {
   exactbloom::PrintEfficiencies();
   exactbloom::PrintDesigns("designs", 1'000'000);
   exactbloom::PrintDesigns("designs_small", 24);
+  exactbloom::PrintSmallFilters();
   return 0;
 }

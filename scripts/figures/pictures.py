@@ -94,6 +94,14 @@ def draw_analysis(points, output):
                 plot.plot(*zip(*curve), color=color)
                 write(plot, max(curve, key=lambda point: point[1]), k, color, (0, 4), ha="center")
 
+    @picture(output / "small_filters.svg", "rate over that of RocksDB's Ribbon filter in blocks of equal bytes", xlabel="keys", yscale="log", xlim=(17, 1000),
+             ylim=(0.1, 4), yticks=(0.1, 0.25, 0.5, 1, 2, 4))
+    def _(plot):
+        plot.axhline(1, color=INK, linestyle=":")
+        keys, *ratios = zip(*points["small"])
+        for ratio, (bits, color) in zip(ratios, {4: GREEN, 10: OURS, 16: PURPLE}.items()):
+            plot.plot(keys, ratio, color=color, linewidth=1, label=f"{bits} bits per key")
+
     for name, title in (("designs", "a million keys"), ("designs_small", "24 keys")):
         @picture(output / f"{name}.svg", f"false-positive rate of a filter of {title}", xlabel="bits per key", yscale="log", ylim=(3e-8, 1))
         def _(plot, name=name):

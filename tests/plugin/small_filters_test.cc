@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "bench/peer_filters.h"
 #include "exactbloom/filter.h"
-#include "peer_filters.h"
 #include "plugin/policy_options.h"
 #include "sample_filters.h"
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "bench/peer_filters.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 #include "listed_filters.h"
-#include "peer_filters.h"
 
 namespace exactbloom {
 namespace {

@@ -13,7 +13,6 @@
 #include "exactbloom/filter.h"
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
-#include "sample_filters.h"
 #include "sst/block_description.h"
 
 namespace exactbloom {
@@ -25,8 +24,7 @@ inline std::string BuildPeer(const rocksdb::FilterPolicy& policy, std::uint64_t 
   context.level_at_creation = 1;
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));
   for (std::uint64_t i = 0; i < keys; ++i) {
-    const NumberKey key(i);
-    builder->AddKey({key.text().data(), key.text().size()});
+    builder->AddKey({reinterpret_cast<const char*>(&i), sizeof i});
   }
   std::unique_ptr<const char[]> buffer;
   return builder->Finish(&buffer).ToString();
