@@ -231,6 +231,39 @@ bool IsOfBitsAlone(const PolicyOptions& options) {
          !HasRate(options);
 }
 
+Status Take(const std::string& text, PolicyOptions* options) { return ParsePolicy(text, options); }
+
+Status Take(const ExactBloomOptions& settings, PolicyOptions* options) {
+  *options = PolicyKind::kExactBloom;
+  options->bits_per_key = settings.bits_per_key;
+  options->budget = settings.budget;
+  options->ribbon = settings.ribbon;
+  options->hash_seed = settings.hash_seed;
+  Status status = Parse(RuleOf("memory_budget"), settings.memory_budget.text(), options);
+  return status.ok() ? ValidatePolicyOptions(*options) : status;
+}
+
+template <typename Settings>
+Status TakePlain(PolicyKind kind, const Settings& settings, PolicyOptions* options) {
+  *options = kind;
+  options->bits_per_key = settings.bits_per_key;
+  options->fpr = settings.fpr;
+  options->hash_seed = settings.hash_seed;
+  return ValidatePolicyOptions(*options);
+}
+
+Status Take(const ExactRibbonOptions& settings, PolicyOptions* options) {
+  return TakePlain(PolicyKind::kExactRibbon, settings, options);
+}
+
+Status Take(const ClassicBloomOptions& settings, PolicyOptions* options) {
+  return TakePlain(PolicyKind::kClassicBloom, settings, options);
+}
+
+Status Take(const StandardBloomOptions& settings, PolicyOptions* options) {
+  return TakePlain(PolicyKind::kStandardBloom, settings, options);
+}
+
 }  // namespace
 
 std::optional<int> ShiftOfUnit(std::string_view text) {
@@ -328,6 +361,10 @@ Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_b
         id.find(':') != std::string::npos || values.count("bits_per_key") != 0 || HasRate(*options);
   }
   return status;
+}
+
+Status TakeSetting(const PolicySetting& setting, PolicyOptions* options) {
+  return std::visit([&](const auto& settings) { return Take(settings, options); }, setting);
 }
 
 const char* PolicyName(PolicyKind kind) {

@@ -191,7 +191,7 @@ TEST_F(MeasuredDatabase, PresentKeysAreFoundAndNotFalsePositives) {
 TEST_F(MeasuredDatabase, PrefixesHaveTheirOwnCounts) {
   OpenWith("classic_bloom:6");
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy.reset(NewClassicBloomFilterPolicy(6.0));
+  table_options.filter_policy = NewFilterPolicy("classic_bloom:6");
   table_options.whole_key_filtering = false;
   options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(KeyOf(0).size() - 1));
