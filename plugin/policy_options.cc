@@ -32,21 +32,6 @@ bool ReadNumber(const std::string& text, Number* value) {
   return !in.fail() && in.peek() == std::istringstream::traits_type::eof();
 }
 
-// The shortest text that reads back as the same number.
-std::string FormatNumber(double value) {
-  constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
-  for (int digits = kUsualDigits;; ++digits) {
-    std::ostringstream out;
-    out.exceptions(std::ios_base::badbit);  // else the text lacks what there was no memory for
-    out.imbue(std::locale::classic());
-    out.precision(digits);
-    out << value;
-    double read_back = 0.0;
-    const bool same = ReadNumber(out.str(), &read_back) && read_back == value;
-    if (same || digits == std::numeric_limits<double>::max_digits10) return out.str();
-  }
-}
-
 bool IsBitsPerKey(double value) { return value >= 0.0 && value <= kMaxBitsPerKey; }
 
 // Units of bytes, all powers of 1024, as RocksDB's own options have them: G, GB and GiB, in
@@ -265,6 +250,20 @@ Status Take(const StandardBloomOptions& settings, PolicyOptions* options) {
 }
 
 }  // namespace
+
+std::string FormatNumber(double value) {
+  constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
+  for (int digits = kUsualDigits;; ++digits) {
+    std::ostringstream out;
+    out.exceptions(std::ios_base::badbit);  // else the text lacks what there was no memory for
+    out.imbue(std::locale::classic());
+    out.precision(digits);
+    out << value;
+    double read_back = 0.0;
+    const bool same = ReadNumber(out.str(), &read_back) && read_back == value;
+    if (same || digits == std::numeric_limits<double>::max_digits10) return out.str();
+  }
+}
 
 std::optional<int> ShiftOfUnit(std::string_view text) {
   if (text.empty()) return 0;

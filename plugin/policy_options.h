@@ -87,6 +87,10 @@ std::uint64_t BytesOfBudget(const PolicyOptions& options);
 rocksdb::Status ParseBudget(const std::string& name, const std::string& size,
                             PolicyOptions* options);
 
+// Returns the shortest text that reads back as the same number, in C's notation whatever the
+// process's locale is.
+std::string FormatNumber(double value);
+
 // Returns by how many bits the unit behind a number of bytes shifts it: K, M, G or T, also with B
 // or iB, in capitals or not, which are powers of 1024, or none; nothing for another text.
 std::optional<int> ShiftOfUnit(std::string_view text);
