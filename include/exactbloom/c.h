@@ -50,58 +50,64 @@ void exactbloom_options_set_filter_policy(rocksdb_options_t* options, const char
    is short. */
 rocksdb_filterpolicy_t* exactbloom_filterpolicy_create(const char* policy, char** errptr);
 
-/* Appends a tree listener to the listeners of `options`, which the policy exactbloom
-   needs. Call it before opening a database with these options. Fails only for NULL options and when
-   memory is short. */
+/* Appends a tree listener, which the policy exactbloom needs, to the listeners of `options`. Call
+   it before opening a database with these options. An error: NULL options, and when memory is
+   short. */
 void exactbloom_options_add_tree_listener(rocksdb_options_t* options, char** errptr);
 
-/* Makes the filters of a database that has just been opened, and has a tree listener, count in
-   memory budgets (FollowDatabase in exactbloom/tree_listener.h). `families` are `count` handles of
-   its column families; NULL and 0 for the default one alone. An error: a NULL database, a database
-   without a tree listener, and when memory is short. */
+/* Follows a database that has just been opened and has a tree listener: from now on its filters
+   count in memory budgets, and exactbloom_sorted_runs() lists them (FollowDatabase in
+   exactbloom/tree_listener.h). Without this call that begins with its first flush or compaction.
+   `families` are `count` handles of its column families; NULL and 0 for the default one alone. An
+   error: a NULL database, a database without a tree listener, and when memory is short. */
 void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* const* families,
                                 size_t count, char** errptr);
 
-/* Returns the sorted runs of a followed database as JSON (SortedRuns in exactbloom/tree_listener.h):
+/* Returns the sorted runs of a followed database as JSON (SortedRuns in
+   exactbloom/tree_listener.h):
 
      {"sorted_runs":[{"column_family":"default","column_family_hex":"64656661756c74","level":0,
-       "runs":1,"tables":1,"keys":10000,"filter_bytes":12818,"filter":"ribbon",
-       "wasted_per_1000":1.06}]}
+       "runs":1,"tables":1,"keys":10000,"filter_bytes":12495,"filter":"ribbon",
+       "wasted_per_1000":1.1143596625766872}]}
 
    "runs" is above 1 only in level 0, for runs with about as many keys. "filter" is what most keys
    are in, "ribbon" or "bloom"; null without filters. "wasted_per_1000" is the number of table reads
-   that these runs are predicted to waste in 1,000 lookups of absent keys. An error: a NULL database,
-   and when memory is short. */
+   that these runs are predicted to waste in 1,000 lookups of absent keys. A database that is not
+   followed has no runs. An error: a NULL database, and when memory is short. */
 char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr);
 
 /* Returns the metrics of a followed database in the text format of Prometheus
    (exactbloom/metrics.h), with those of its statistics, if it has any, and of the memory budget
-   `budget`: "" for the one without a name, NULL for none. An error: a NULL database, and when memory
-   is short. */
+   `budget`: "" for the one without a name, NULL for none. An error: a NULL database, and when
+   memory is short. */
 char* exactbloom_metrics(rocksdb_t* db, const char* budget, char** errptr);
 
 /* Returns what RocksDB counted in the statistics of the database, from
    rocksdb_options_enable_statistics() on, as JSON (MeasuredReads in exactbloom/measured_reads.h):
 
-     {"keys":{"denied":9989,"passed":10011,"found":10000,"false_positive_rate":0.0011},
+     {"keys":{"denied":9990,"passed":10010,"found":10000,"false_positive_rate":0.001},
        "prefixes":{"denied":0,"passed":0,"found":0,"false_positive_rate":null},
        "seeks":{"denied":0,"passed":0,"found":0,"false_positive_rate":null},
-       "lookups":20000,"absent":10000,"wasted_per_1000":1.1}
+       "lookups":20000,"absent":10000,"wasted_per_1000":1}
 
-   "wasted_per_1000" is what exactbloom_sorted_runs() predicts, of all column families; null without
-   lookups of absent keys. An error: a NULL database, one without statistics, and when memory is
+   "denied" are the table reads that filters saved, "passed" the tables that they let pass, and
+   "found" those of them that held what was sought; "false_positive_rate" is the share of wrong
+   answers in those for what a table lacked, and null without any. "wasted_per_1000" are the table
+   reads that were wasted in 1,000 lookups of absent keys, which exactbloom_sorted_runs() predicts;
+   null without such lookups. An error: a NULL database, one without statistics, and when memory is
    short. */
 char* exactbloom_measured_reads(rocksdb_t* db, char** errptr);
 
 /* Lets RocksDB's perf context count, for lookups of the calling thread, what the filters of each
    level answer; 0 ends it. It counts only at the perf level rocksdb_enable_count or higher:
-   rocksdb_set_perf_level(rocksdb_enable_count). */
+   rocksdb_set_perf_level(rocksdb_enable_count). An error: when memory is short. */
 void exactbloom_measure_levels(unsigned char on, char** errptr);
 
-/* Returns what was counted in the calling thread since rocksdb_perfcontext_reset(), as JSON:
+/* Returns what was counted in the calling thread since rocksdb_perfcontext_reset(), as JSON, with
+   the numbers of exactbloom_measured_reads():
 
-     {"levels":[{"level":0,"denied":9989,"passed":10011,"found":10000,
-       "false_positive_rate":0.0011}]}
+     {"levels":[{"level":0,"denied":9990,"passed":10010,"found":10000,
+       "false_positive_rate":0.001}]}
 
    An error: when memory is short. */
 char* exactbloom_measured_levels(char** errptr);
@@ -112,11 +118,12 @@ char* exactbloom_measured_levels(char** errptr);
    size, and when memory is short. */
 void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr);
 
-/* Returns what a memory budget is used for, as JSON (MemoryBudgetUse in exactbloom/memory_budget.h):
+/* Returns what a memory budget is used for, as JSON (MemoryBudgetUse in
+   exactbloom/memory_budget.h):
 
-     {"bound_bytes":2147483648,"used_bytes":12818,"column_families":[{"database":"db",
+     {"bound_bytes":2147483648,"used_bytes":12495,"column_families":[{"database":"db",
        "database_hex":"6462","column_family":"default","column_family_hex":"64656661756c74",
-       "filter_bytes":12818,"tables_without_filter":0}]}
+       "filter_bytes":12495,"tables_without_filter":0}]}
 
    "bound_bytes" is null for no bound; a name that is not in use has none, and uses 0 bytes.
    "tables_without_filter" are those with no filter, or with one that lets all keys pass. An error:

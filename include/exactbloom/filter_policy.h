@@ -1,10 +1,10 @@
 // ExactBloom as RocksDB's filter policy.
 //
 // Each SSTable gets one filter (or one per partition) that is sized exactly for its keys: by bits
-// per key or by a false-positive rate, with the k of the lowest exact rate. The policies belong to
-// the family of RocksDB's built-in filters: they read existing Bloom and Ribbon filters, and a
-// RocksDB without ExactBloom reads every table that they wrote, but without filtering. So they can
-// be switched on and off over an existing database.
+// per key or by a false-positive rate, with the number of probes that has the lowest exact rate.
+// The policies belong to the family of RocksDB's built-in filters: they read existing Bloom and
+// Ribbon filters, and a RocksDB without ExactBloom reads every table that they wrote, but without
+// filtering. So they can be switched on and off over an existing database (docs/operations.md).
 //
 //   rocksdb::Options options;
 //   rocksdb::Status status = exactbloom::SetFilterPolicy(&options, "exactbloom:10");
@@ -39,8 +39,8 @@ namespace exactbloom {
 // The options of `exactbloom`. Option strings use the same names. docs/configuration.md lists the
 // ranges and says which table gets what.
 struct ExactBloomOptions {
-  // Filter bits per key on average over the sorted runs, 0 .. kMaxBitsPerKey, fractions allowed;
-  // runs whose share is below kMinBitsPerKey get no filter.
+  // Filter bits per key on average over the sorted runs, 0 .. kMaxBitsPerKey (layout.h), fractions
+  // allowed; runs whose share is below kMinBitsPerKey get no filter.
   double bits_per_key = 10.0;
   // Unless 0: the most bytes that filters may take, in all column families and databases of this
   // process whose policies name the same `budget` (memory_budget.h). bits_per_key is then the most
@@ -61,7 +61,7 @@ struct ExactRibbonOptions {
   // Of each table, 0 .. kMaxBitsPerKey; Ribbon filters take 1.1 to 30.
   double bits_per_key = 10.0;
   // Unless 0, in place of bits_per_key: every filter gets the fewest bits whose exact
-  // false-positive rate is at most this, kMinTargetRate .. kMaxTargetRate.
+  // false-positive rate is at most this, 1e-9 .. 0.5.
   double fpr = 0.0;
   std::uint64_t hash_seed = 0;  // as above
 };
@@ -81,7 +81,7 @@ struct StandardBloomOptions {
 };
 
 // A policy: the text that filter_policy= takes, such as `exactbloom:10` or
-// `{id=exactbloom;memory_budget=2GiB}`, or the options of one.
+// `{id=exactbloom;memory_budget=2GiB}`, or the options of one; `rocksdb_bloom` is a text only.
 using PolicySetting = std::variant<std::string, ExactBloomOptions, ExactRibbonOptions,
                                    ClassicBloomOptions, StandardBloomOptions>;
 
@@ -105,8 +105,9 @@ rocksdb::Status SetFilterPolicy(rocksdb::DBOptions* db_options,
 // Returns a new policy, for BlockBasedTableOptions::filter_policy, in the shared pointer that this
 // and DBOptions::listeners are made of: so neither a policy nor a listener (tree_listener.h) is
 // ever deleted by hand. It may serve several databases. Beside `exactbloom` a tree listener is
-// needed. Errors: a policy that DB::Open refuses with InvalidArgument, as SetFilterPolicy would.
-// Throws std::bad_alloc.
+// needed. Errors: a policy that DB::Open refuses with InvalidArgument, as SetFilterPolicy would;
+// SstFileWriter and CreateColumnFamily do not ask for errors, and get filters with default options,
+// which the info log says. Throws std::bad_alloc.
 std::shared_ptr<const rocksdb::FilterPolicy> NewFilterPolicy(
     const PolicySetting& policy = "exactbloom:10");
 
@@ -114,7 +115,8 @@ std::shared_ptr<const rocksdb::FilterPolicy> NewFilterPolicy(
 // process, for option strings and OPTIONS files. It must be called before any of these is
 // read; calling it again does nothing. The shared object libexactbloom_rocksdb.so calls it when it
 // is loaded. Bad numbers and unknown options are refused when the options are read, or at the
-// latest by DB::Open; RocksDB drops an unknown policy name before ExactBloom can see it.
+// latest by DB::Open; RocksDB drops an unknown policy name before ExactBloom can see it. Throws
+// std::bad_alloc.
 void RegisterFilterPolicies();
 
 }  // namespace exactbloom

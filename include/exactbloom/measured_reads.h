@@ -42,6 +42,7 @@ struct FilterAnswers {
   double FalsePositiveRate() const;
 };
 
+// What RocksDB counted in a Statistics object.
 struct MeasuredReads {
   // Of Get and MultiGet. Before RocksDB 8.3 also of Get with whole_key_filtering=false.
   FilterAnswers keys;
@@ -70,6 +71,7 @@ struct MeasuredReads {
 // Since(). Without tickers (StatsLevel::kExceptTickers) all is 0. Throws std::bad_alloc.
 MeasuredReads MeasureReads(const rocksdb::Statistics& statistics);
 
+// What RocksDB's perf context counted of the tables of a level.
 struct MeasuredLevel {
   int level = 0;
   FilterAnswers answers;  // to Get and MultiGet; of prefixes by MultiGet from RocksDB 8.3 on

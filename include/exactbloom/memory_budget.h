@@ -36,14 +36,12 @@ namespace exactbloom {
 class BudgetSize {
  public:
   BudgetSize() = default;
+  // NOLINTBEGIN(google-explicit-constructor): settings.memory_budget = "10%"
   template <typename Bytes, std::enable_if_t<std::is_integral_v<Bytes>, int> = 0>
-  BudgetSize(Bytes bytes)  // NOLINT(google-explicit-constructor): settings.memory_budget = 1 << 30
-      : text_(std::to_string(bytes)) {}
-  BudgetSize(
-      const char* text)  // NOLINT(google-explicit-constructor): settings.memory_budget = "1G"
-      : text_(text) {}
-  BudgetSize(std::string text)  // NOLINT(google-explicit-constructor): as above
-      : text_(std::move(text)) {}
+  BudgetSize(Bytes bytes) : text_(std::to_string(bytes)) {}
+  BudgetSize(const char* text) : text_(text) {}
+  BudgetSize(std::string text) : text_(std::move(text)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   const std::string& text() const { return text_; }
 
@@ -56,10 +54,11 @@ class BudgetSize {
 // MemoryLimit.
 rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size);
 
+// What a budget is used for.
 struct MemoryBudgetUse {
   struct Family {
-    std::string database;  // its path
-    std::string column_family;
+    std::string database;                     // its path
+    std::string column_family;                // its name
     std::uint64_t filter_bytes = 0;           // of live tables, and of tables in the making
     std::uint64_t tables_without_filter = 0;  // live ones, whose filters let all keys pass
   };

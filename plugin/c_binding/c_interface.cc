@@ -124,6 +124,7 @@ JsonObject Json(const exactbloom::MemoryBudgetUse::Family& family) {
 template <typename Items>
 std::vector<JsonObject> JsonOfEach(const Items& items) {
   std::vector<JsonObject> objects;
+  objects.reserve(items.size());
   for (const auto& item : items) objects.push_back(Json(item));
   return objects;
 }
