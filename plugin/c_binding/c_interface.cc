@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -23,8 +22,6 @@ namespace {
 
 using exactbloom::JsonObject;
 using ROCKSDB_NAMESPACE::Status;
-
-constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();  // null in JSON
 
 // Replaces *errptr, as RocksDB's C interface does. When memory is too short for the text, *errptr
 // becomes null; callers also check the result.
@@ -84,8 +81,7 @@ void AddAnswers(const exactbloom::FilterAnswers& answers, JsonObject* object) {
   object->AddNumber("denied", answers.denied);
   object->AddNumber("passed", answers.passed);
   object->AddNumber("found", answers.found);
-  const bool has_rate = answers.denied + answers.FalsePositives() != 0;
-  object->AddNumber("false_positive_rate", has_rate ? answers.FalsePositiveRate() : kNoNumber);
+  object->AddNumber("false_positive_rate", answers.FalsePositiveRate());
 }
 
 JsonObject Json(const exactbloom::FilterAnswers& answers) {
@@ -101,7 +97,7 @@ JsonObject Json(const exactbloom::MeasuredReads& reads) {
   object.AddObject("seeks", Json(reads.seeks));
   object.AddNumber("lookups", reads.lookups);
   object.AddNumber("absent", reads.absent);
-  object.AddNumber("wasted_per_1000", reads.absent != 0 ? reads.WastedReads() : kNoNumber);
+  object.AddNumber("wasted_per_1000", reads.WastedReads());
   return object;
 }
 

@@ -230,6 +230,9 @@ static void test_budget(const char* directory) {
   EXPECT(error == NULL, error);
   rocksdb_t* db = rocksdb_open(options, path_of(directory, "budget"), &error);
   EXPECT(db != NULL, error);
+  char* reads = exactbloom_measured_reads(db, &error);
+  EXPECT(has(reads, ",\"lookups\":0,\"absent\":0,\"wasted_per_1000\":null}"), reads);
+  rocksdb_free(reads);
   stopped_lookups(db, options, &sum);
   char* use = exactbloom_memory_budget_use("of_c", &error);
   EXPECT(error == NULL && has(use, "{\"bound_bytes\":1048576,\"used_bytes\":1"), use);
