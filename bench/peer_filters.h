@@ -11,7 +11,7 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter.h"
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
 #include "sst/block_description.h"
 
@@ -55,7 +55,7 @@ inline double RateOfPeer(const std::string& block, std::uint64_t keys) {
   const FilterBlockDescription peer = DescribeFilterBlock(block);
   const std::uint64_t bytes = block.size() - kTrailerBytes;
   if (peer.family == FilterFamily::kRibbon) {
-    return RibbonFalsePositiveRateOfSlots(peer.ribbon_slots, 8 * bytes);
+    return RocksDBRibbonFalsePositiveRateOfSlots(peer.ribbon_slots, 8 * bytes);
   }
   return RateOfLines(keys, bytes / kLineBytes, peer.probes);
 }

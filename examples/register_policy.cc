@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
 
   // These two lines are all that is needed. The second one is the same for every filter policy.
   rocksdb::BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(exactbloom::NewClassicBloomFilterPolicy(10));
+  table_options.filter_policy = exactbloom::NewFilterPolicy("classic_bloom:10");
 
   rocksdb::Options options;
   options.create_if_missing = true;

@@ -43,18 +43,11 @@ std::string MemoryOfBuilding(const rocksdb::BlockBasedTableOptions& table_option
          (CacheToCharge(table_options) == nullptr ? "not " : "") + "charged to the block cache; ";
 }
 
-template <typename Options>
-Options OptionsOfBits(double bits_per_key) {
-  Options options;
-  options.bits_per_key = bits_per_key;
-  return options;
-}
-
 // The options with the policy in their table factory, and the listener where it is needed.
-Status AddPolicy(const std::string& policy, rocksdb::ColumnFamilyOptions* family_options,
+Status AddPolicy(const PolicySetting& policy, rocksdb::ColumnFamilyOptions* family_options,
                  rocksdb::DBOptions* db_options) {
   PolicyOptions options;
-  Status status = ParsePolicy(policy, &options);
+  Status status = TakeSetting(policy, &options);
   if (!status.ok()) return status;
   rocksdb::BlockBasedTableOptions table_options;
   if (family_options->table_factory != nullptr) {
@@ -262,45 +255,19 @@ void BloomFilterPolicy::WarnOfUnknownTree(const rocksdb::FilterBuildingContext& 
                 context.column_family_name.c_str(), options_.bits_per_key);
 }
 
-const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(const ExactBloomOptions& options) {
-  return new BloomFilterPolicy(PolicyOptions(options));
-}
-
-const rocksdb::FilterPolicy* NewExactBloomFilterPolicy(double bits_per_key) {
-  return NewExactBloomFilterPolicy(OptionsOfBits<ExactBloomOptions>(bits_per_key));
-}
-
-const rocksdb::FilterPolicy* NewExactRibbonFilterPolicy(const ExactRibbonOptions& options) {
-  return new BloomFilterPolicy(PolicyOptions(options));
-}
-
-const rocksdb::FilterPolicy* NewExactRibbonFilterPolicy(double bits_per_key) {
-  return NewExactRibbonFilterPolicy(OptionsOfBits<ExactRibbonOptions>(bits_per_key));
-}
-
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(const BloomFilterPolicyOptions& options) {
-  return new BloomFilterPolicy({PolicyKind::kClassicBloom, options});
-}
-
-const rocksdb::FilterPolicy* NewClassicBloomFilterPolicy(double bits_per_key) {
-  return NewClassicBloomFilterPolicy(OptionsOfBits<BloomFilterPolicyOptions>(bits_per_key));
-}
-
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(const BloomFilterPolicyOptions& options) {
-  return new BloomFilterPolicy({PolicyKind::kStandardBloom, options});
-}
-
-const rocksdb::FilterPolicy* NewStandardBloomFilterPolicy(double bits_per_key) {
-  return NewStandardBloomFilterPolicy(OptionsOfBits<BloomFilterPolicyOptions>(bits_per_key));
-}
-
 Status SetFilterPolicy(rocksdb::DBOptions* db_options, rocksdb::ColumnFamilyOptions* family_options,
-                       const std::string& policy) {
+                       const PolicySetting& policy) {
   return StatusOf([&] { return AddPolicy(policy, family_options, db_options); });
 }
 
-Status SetFilterPolicy(rocksdb::Options* options, const std::string& policy) {
+Status SetFilterPolicy(rocksdb::Options* options, const PolicySetting& policy) {
   return SetFilterPolicy(options, options, policy);
+}
+
+std::shared_ptr<const rocksdb::FilterPolicy> NewFilterPolicy(const PolicySetting& policy) {
+  PolicyOptions options;
+  const Status status = TakeSetting(policy, &options);
+  return std::make_shared<BloomFilterPolicy>(options, status);
 }
 
 }  // namespace exactbloom

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "../src/analysis/requirements.h"
 #include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {

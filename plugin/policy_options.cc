@@ -32,21 +32,6 @@ bool ReadNumber(const std::string& text, Number* value) {
   return !in.fail() && in.peek() == std::istringstream::traits_type::eof();
 }
 
-// The shortest text that reads back as the same number.
-std::string FormatNumber(double value) {
-  constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
-  for (int digits = kUsualDigits;; ++digits) {
-    std::ostringstream out;
-    out.exceptions(std::ios_base::badbit);  // else the text lacks what there was no memory for
-    out.imbue(std::locale::classic());
-    out.precision(digits);
-    out << value;
-    double read_back = 0.0;
-    const bool same = ReadNumber(out.str(), &read_back) && read_back == value;
-    if (same || digits == std::numeric_limits<double>::max_digits10) return out.str();
-  }
-}
-
 bool IsBitsPerKey(double value) { return value >= 0.0 && value <= kMaxBitsPerKey; }
 
 // Units of bytes, all powers of 1024, as RocksDB's own options have them: G, GB and GiB, in
@@ -231,7 +216,54 @@ bool IsOfBitsAlone(const PolicyOptions& options) {
          !HasRate(options);
 }
 
+Status Take(const std::string& text, PolicyOptions* options) { return ParsePolicy(text, options); }
+
+Status Take(const ExactBloomOptions& settings, PolicyOptions* options) {
+  *options = PolicyKind::kExactBloom;
+  options->bits_per_key = settings.bits_per_key;
+  options->budget = settings.budget;
+  options->ribbon = settings.ribbon;
+  options->hash_seed = settings.hash_seed;
+  Status status = Parse(RuleOf("memory_budget"), settings.memory_budget.text(), options);
+  return status.ok() ? ValidatePolicyOptions(*options) : status;
+}
+
+template <typename Settings>
+Status TakePlain(PolicyKind kind, const Settings& settings, PolicyOptions* options) {
+  *options = kind;
+  options->bits_per_key = settings.bits_per_key;
+  options->fpr = settings.fpr;
+  options->hash_seed = settings.hash_seed;
+  return ValidatePolicyOptions(*options);
+}
+
+Status Take(const ExactRibbonOptions& settings, PolicyOptions* options) {
+  return TakePlain(PolicyKind::kExactRibbon, settings, options);
+}
+
+Status Take(const ClassicBloomOptions& settings, PolicyOptions* options) {
+  return TakePlain(PolicyKind::kClassicBloom, settings, options);
+}
+
+Status Take(const StandardBloomOptions& settings, PolicyOptions* options) {
+  return TakePlain(PolicyKind::kStandardBloom, settings, options);
+}
+
 }  // namespace
+
+std::string FormatNumber(double value) {
+  constexpr int kUsualDigits = 6;  // fewer would write 10 as 1e+01
+  for (int digits = kUsualDigits;; ++digits) {
+    std::ostringstream out;
+    out.exceptions(std::ios_base::badbit);  // else the text lacks what there was no memory for
+    out.imbue(std::locale::classic());
+    out.precision(digits);
+    out << value;
+    double read_back = 0.0;
+    const bool same = ReadNumber(out.str(), &read_back) && read_back == value;
+    if (same || digits == std::numeric_limits<double>::max_digits10) return out.str();
+  }
+}
 
 std::optional<int> ShiftOfUnit(std::string_view text) {
   if (text.empty()) return 0;
@@ -346,6 +378,10 @@ Status ParsePolicy(const std::string& text, PolicyOptions* options, bool* sets_b
         id.find(':') != std::string::npos || values.count("bits_per_key") != 0 || HasRate(*options);
   }
   return status;
+}
+
+Status TakeSetting(const PolicySetting& setting, PolicyOptions* options) {
+  return std::visit([&](const auto& settings) { return Take(settings, options); }, setting);
 }
 
 const char* PolicyName(PolicyKind kind) {

@@ -35,23 +35,6 @@ inline constexpr std::array<PolicyKind, 5> kPolicyKinds = {
 struct PolicyOptions {
   // NOLINTNEXTLINE(google-explicit-constructor): a kind is the policy with its defaults
   PolicyOptions(PolicyKind policy = PolicyKind::kClassicBloom) : kind(policy) {}
-  explicit PolicyOptions(const ExactBloomOptions& options)
-      : kind(PolicyKind::kExactBloom),
-        bits_per_key(options.bits_per_key),
-        hash_seed(options.hash_seed),
-        memory_budget(options.memory_budget),
-        budget(options.budget),
-        ribbon(options.ribbon) {}
-  explicit PolicyOptions(const ExactRibbonOptions& options)
-      : kind(PolicyKind::kExactRibbon),
-        bits_per_key(options.bits_per_key),
-        hash_seed(options.hash_seed),
-        fpr(options.fpr) {}
-  PolicyOptions(PolicyKind policy, const BloomFilterPolicyOptions& options)
-      : kind(policy),
-        bits_per_key(options.bits_per_key),
-        hash_seed(options.hash_seed),
-        fpr(options.fpr) {}
 
   PolicyKind kind;
   double bits_per_key = 10.0;
@@ -111,6 +94,10 @@ std::uint64_t BytesOfBudget(const PolicyOptions& options);
 rocksdb::Status ParseBudget(const std::string& name, const std::string& size,
                             PolicyOptions* options);
 
+// Returns the shortest text that reads back as the same number, in C's notation whatever the
+// process's locale is.
+std::string FormatNumber(double value);
+
 // Returns by how many bits the unit behind a number of bytes shifts it: K, M, G or T, also with B
 // or iB, in capitals or not, which are powers of 1024, or none; nothing for another text.
 std::optional<int> ShiftOfUnit(std::string_view text);
@@ -139,6 +126,9 @@ rocksdb::Status ParsePolicyFields(const std::unordered_map<std::string, std::str
 //   sets_bits   null, or becomes whether the text has bits_per_key or fpr
 rocksdb::Status ParsePolicy(const std::string& text, PolicyOptions* options,
                             bool* sets_bits = nullptr);
+
+// Takes over what a program set, by a text or by the options of a policy. Errors as above.
+rocksdb::Status TakeSetting(const PolicySetting& setting, PolicyOptions* options);
 
 // InvalidArgument, naming option, value and range, or OK.
 rocksdb::Status ValidatePolicyOptions(const PolicyOptions& options);

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "coding.h"
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 
 namespace exactbloom {
 namespace {
@@ -56,7 +56,7 @@ FilterBlockDescription DescribeRibbon(const Slice& trailer) {
       files::DecodeFixed32(trailer.data() + 1) >> kBitsOfByte;  // without the seed
   if (blocks < 2) return Unknown("a Ribbon filter of a later RocksDB");
   description.family = FilterFamily::kRibbon;
-  description.ribbon_slots = blocks * kRibbonBlockSlots;
+  description.ribbon_slots = blocks * kRocksDBRibbonBlockSlots;
   return description;
 }
 

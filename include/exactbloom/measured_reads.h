@@ -37,11 +37,12 @@ struct FilterAnswers {
 
   std::uint64_t FalsePositives() const { return passed > found ? passed - found : 0; }
 
-  // Returns the share of false positives in the answers for what a table did not hold; 0 if there
-  // are none. SortedRuns::FalsePositiveRate() predicts it.
+  // Returns the share of false positives in the answers for what a table did not hold; NaN if there
+  // are no such answers. SortedRuns::FalsePositiveRate() predicts it.
   double FalsePositiveRate() const;
 };
 
+// What RocksDB counted in a Statistics object.
 struct MeasuredReads {
   // Of Get and MultiGet. Before RocksDB 8.3 also of Get with whole_key_filtering=false.
   FilterAnswers keys;
@@ -56,7 +57,7 @@ struct MeasuredReads {
   std::uint64_t absent = 0;   // of these: not found
 
   // Returns how many table reads false positives have wasted in 1,000 lookups of absent keys, by
-  // Get and MultiGet; 0 without such lookups. Those that lookups of present keys wasted are among
+  // Get and MultiGet; NaN without such lookups. Those that lookups of present keys wasted are among
   // them. The wasted_reads of the family's runs predict it: it is lower if lookups ask not all
   // runs.
   double WastedReads() const;
@@ -67,9 +68,10 @@ struct MeasuredReads {
 
 // Returns what was counted since the object was made, or reset. An object that is older than the
 // database, or has been given to several, takes one more call when the database is opened, and
-// Since(). Without tickers (StatsLevel::kExceptTickers) all is 0. Throws std::bad_alloc.
+// Since(). Without tickers (StatsLevel::kExceptTickers) all counts are 0. Throws std::bad_alloc.
 MeasuredReads MeasureReads(const rocksdb::Statistics& statistics);
 
+// What RocksDB's perf context counted of the tables of a level.
 struct MeasuredLevel {
   int level = 0;
   FilterAnswers answers;  // to Get and MultiGet; of prefixes by MultiGet from RocksDB 8.3 on

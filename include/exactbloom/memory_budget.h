@@ -21,23 +21,44 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/rocksdb_namespace.h"
 
 namespace exactbloom {
 
-// Sets the bound of a budget. It holds for all filters that are made from now on; those that are
-// there change as their tables are rewritten.
-//   size   as the option: `2GiB`, `1000000`, or `10%` of the memory that the process may use (the
-//          limit of its control group, or the machine's memory); `0` for no bound
-// Errors: InvalidArgument for a bad name or size; MemoryLimit.
-rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size);
+// The size of a budget, as a number of bytes below 2^53 or as text: `2GiB`, with K, M, G or T, with
+// or without B or iB, which are powers of 1024; or `10%` of the memory that the process may use,
+// which is the limit of its control group, or the machine's memory. 0 is no bound. What takes a
+// size refuses a bad one.
+class BudgetSize {
+ public:
+  BudgetSize() = default;
+  // NOLINTBEGIN(google-explicit-constructor): settings.memory_budget = "10%"
+  template <typename Bytes, std::enable_if_t<std::is_integral_v<Bytes>, int> = 0>
+  BudgetSize(Bytes bytes) : text_(std::to_string(bytes)) {}
+  BudgetSize(const char* text) : text_(text) {}
+  BudgetSize(std::string text) : text_(std::move(text)) {}
+  // NOLINTEND(google-explicit-constructor)
 
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "0";
+};
+
+// Sets the bound of a budget. It holds for all filters that are made from now on; those that are
+// there change as their tables are rewritten. Errors: InvalidArgument for a bad name or size;
+// MemoryLimit.
+rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size);
+
+// What a budget is used for.
 struct MemoryBudgetUse {
   struct Family {
-    std::string database;  // its path
-    std::string column_family;
+    std::string database;                     // its path
+    std::string column_family;                // its name
     std::uint64_t filter_bytes = 0;           // of live tables, and of tables in the making
     std::uint64_t tables_without_filter = 0;  // live ones, whose filters let all keys pass
   };

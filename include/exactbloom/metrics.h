@@ -16,12 +16,14 @@
 
 namespace exactbloom {
 
+// The most series that GetMetrics returns.
+inline constexpr int kMostSeries = 1000;
+
 // Returns the metrics of a followed database (tree_listener.h) in version 0.0.4 of the text format,
 // without asking RocksDB for its tables. At most kMostSeries of them: column families beyond that,
 // by their names, are summed under the name `(others)`, and a comment says how many they are.
 //   budgets   the names of memory budgets (memory_budget.h)
 // Throws std::bad_alloc.
-inline constexpr int kMostSeries = 1000;
 std::string GetMetrics(const rocksdb::DB& db, const std::vector<std::string>& budgets = {""});
 
 }  // namespace exactbloom

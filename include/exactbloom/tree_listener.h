@@ -25,6 +25,7 @@
 
 namespace exactbloom {
 
+// The name of the listener in option strings and OPTIONS files.
 inline constexpr char kTreeListenerName[] = "exactbloom_tree";
 
 // Returns a new listener. Several databases may share one, a database may have several, and it may
@@ -35,12 +36,13 @@ inline constexpr char kTreeListenerName[] = "exactbloom_tree";
 std::shared_ptr<rocksdb::EventListener> NewTreeListener();
 
 // Lists the tables of a database that has just been opened, or of column families that were
-// imported, so that their filters count in memory budgets from now on (memory_budget.h), and reads
-// how many keys and bytes they have: of those of level 0 and of at most 64 tables of each level
-// below it, from which the others follow; of more than 64 column families of 4096 divided by their
-// number, but of 8 at least. Without this call a column family counts from its first flush or
-// compaction on. Of the default one the filters are read then; those of others are taken to have
-// bits_per_key, and as many keys per entry as their tables that are known.
+// imported, so that GetSortedRuns lists them and their filters count in memory budgets from now on
+// (memory_budget.h). It reads how many keys and filter bytes the tables have: all of level 0, and
+// of each level below it at most 64, from which the others follow. With more than 64 column
+// families it is 4,096 divided by their number, but at least 8. Without this call a column family
+// counts from its first flush or compaction on: of the default one the filters are read then; those
+// of others are taken to have bits_per_key, and as many keys per entry as their tables that are
+// known.
 //   db         as DB::Open or the like returned it, with a tree listener; a StackableDB is followed
 //              by the database that it is on. One that only reads is not followed
 //   families   handles of the column families; that of the default one may be left out. Others that

@@ -1,10 +1,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <locale>
 #include <memory>
 #include <new>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,9 +16,11 @@
 #include "exactbloom/metrics.h"
 #include "exactbloom/tree_listener.h"
 #include "exactbloom/version.h"
+#include "json_object.h"
 
 namespace {
 
+using exactbloom::JsonObject;
 using ROCKSDB_NAMESPACE::Status;
 
 // Replaces *errptr, as RocksDB's C interface does. When memory is too short for the text, *errptr
@@ -48,23 +48,81 @@ void Report(char** errptr, const Make& make) {
 
 // Returns the text that `write` makes, in memory that the caller frees, or null and an error.
 template <typename Write>
-char* WriteLines(char** errptr, const Write& write) {
-  char* text = nullptr;
+char* ReturnText(char** errptr, const Write& write) {
+  char* returned = nullptr;
   Report(errptr, [&] {
-    std::ostringstream lines;
-    lines.exceptions(std::ios_base::badbit);
-    lines.imbue(std::locale::classic());
-    Status status = write(lines);
+    std::string text;
+    Status status = write(&text);
     if (!status.ok()) return status;
-    text = strdup(lines.str().c_str());
-    return text != nullptr ? status : Status::MemoryLimit();
+    returned = strdup(text.c_str());
+    return returned != nullptr ? status : Status::MemoryLimit();
   });
-  return text;
+  return returned;
 }
 
-std::ostream& operator<<(std::ostream& line, const exactbloom::FilterAnswers& answers) {
-  return line << answers.denied << ' ' << answers.passed << ' ' << answers.found << ' '
-              << answers.FalsePositiveRate() << '\n';
+JsonObject Json(const exactbloom::SortedRuns& runs) {
+  JsonObject object;
+  object.AddBytes("column_family", runs.column_family);
+  object.AddNumber("level", runs.level);
+  object.AddNumber("runs", runs.runs);
+  object.AddNumber("tables", runs.tables);
+  object.AddNumber("keys", runs.keys);
+  object.AddNumber("filter_bytes", runs.filter_bytes);
+  if (runs.filter_bytes == 0) {
+    object.AddNull("filter");
+  } else {
+    object.AddText("filter", runs.ribbon ? "ribbon" : "bloom");
+  }
+  object.AddNumber("wasted_per_1000", runs.wasted_reads);
+  return object;
+}
+
+void AddAnswers(const exactbloom::FilterAnswers& answers, JsonObject* object) {
+  object->AddNumber("denied", answers.denied);
+  object->AddNumber("passed", answers.passed);
+  object->AddNumber("found", answers.found);
+  object->AddNumber("false_positive_rate", answers.FalsePositiveRate());
+}
+
+JsonObject Json(const exactbloom::FilterAnswers& answers) {
+  JsonObject object;
+  AddAnswers(answers, &object);
+  return object;
+}
+
+JsonObject Json(const exactbloom::MeasuredReads& reads) {
+  JsonObject object;
+  object.AddObject("keys", Json(reads.keys));
+  object.AddObject("prefixes", Json(reads.prefixes));
+  object.AddObject("seeks", Json(reads.seeks));
+  object.AddNumber("lookups", reads.lookups);
+  object.AddNumber("absent", reads.absent);
+  object.AddNumber("wasted_per_1000", reads.WastedReads());
+  return object;
+}
+
+JsonObject Json(const exactbloom::MeasuredLevel& level) {
+  JsonObject object;
+  object.AddNumber("level", level.level);
+  AddAnswers(level.answers, &object);
+  return object;
+}
+
+JsonObject Json(const exactbloom::MemoryBudgetUse::Family& family) {
+  JsonObject object;
+  object.AddBytes("database", family.database);
+  object.AddBytes("column_family", family.column_family);
+  object.AddNumber("filter_bytes", family.filter_bytes);
+  object.AddNumber("tables_without_filter", family.tables_without_filter);
+  return object;
+}
+
+template <typename Items>
+std::vector<JsonObject> JsonOfEach(const Items& items) {
+  std::vector<JsonObject> objects;
+  objects.reserve(items.size());
+  for (const auto& item : items) objects.push_back(Json(item));
+  return objects;
 }
 
 }  // namespace
@@ -125,39 +183,34 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
 }
 
 char* exactbloom_metrics(rocksdb_t* db, const char* budget, char** errptr) {
-  return WriteLines(errptr, [&](std::ostream& lines) {
+  return ReturnText(errptr, [&](std::string* text) {
     if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
     std::vector<std::string> budgets;
     if (budget != nullptr) budgets.emplace_back(budget);
-    lines << exactbloom::GetMetrics(*db->rep, budgets);
+    *text = exactbloom::GetMetrics(*db->rep, budgets);
     return Status::OK();
   });
 }
 
 char* exactbloom_sorted_runs(rocksdb_t* db, char** errptr) {
-  return WriteLines(errptr, [&](std::ostream& lines) {
+  return ReturnText(errptr, [&](std::string* text) {
     if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
-    for (const exactbloom::SortedRuns& runs : exactbloom::GetSortedRuns(*db->rep)) {
-      lines << runs.column_family << ' ' << runs.level << ' ' << runs.runs << ' ' << runs.tables
-            << ' ' << runs.keys << ' ' << runs.filter_bytes
-            << (runs.ribbon ? " ribbon " : " bloom ") << runs.wasted_reads << '\n';
-    }
+    JsonObject object;
+    object.AddArray("sorted_runs", JsonOfEach(exactbloom::GetSortedRuns(*db->rep)));
+    *text = object.Text();
     return Status::OK();
   });
 }
 
 char* exactbloom_measured_reads(rocksdb_t* db, char** errptr) {
-  return WriteLines(errptr, [&](std::ostream& lines) {
+  return ReturnText(errptr, [&](std::string* text) {
     if (db == nullptr) return Status::InvalidArgument("exactbloom: the database is NULL");
     const auto statistics = db->rep->GetDBOptions().statistics;
     if (statistics == nullptr) {
       return Status::InvalidArgument(
           "exactbloom: the database has no statistics (rocksdb_options_enable_statistics)");
     }
-    const exactbloom::MeasuredReads reads = exactbloom::MeasureReads(*statistics);
-    lines << "keys " << reads.keys << "prefixes " << reads.prefixes << "seeks " << reads.seeks
-          << "lookups " << reads.lookups << ' ' << reads.absent << ' ' << reads.WastedReads()
-          << '\n';
+    *text = Json(exactbloom::MeasureReads(*statistics)).Text();
     return Status::OK();
   });
 }
@@ -171,10 +224,10 @@ void exactbloom_measure_levels(unsigned char on, char** errptr) {
 }
 
 char* exactbloom_measured_levels(char** errptr) {
-  return WriteLines(errptr, [](std::ostream& lines) {
-    for (const exactbloom::MeasuredLevel& level : exactbloom::MeasureLevels()) {
-      lines << level.level << ' ' << level.answers;
-    }
+  return ReturnText(errptr, [](std::string* text) {
+    JsonObject object;
+    object.AddArray("levels", JsonOfEach(exactbloom::MeasureLevels()));
+    *text = object.Text();
     return Status::OK();
   });
 }
@@ -188,14 +241,18 @@ void exactbloom_set_memory_budget(const char* name, const char* size, char** err
 }
 
 char* exactbloom_memory_budget_use(const char* name, char** errptr) {
-  return WriteLines(errptr, [&](std::ostream& lines) {
+  return ReturnText(errptr, [&](std::string* text) {
     if (name == nullptr) return Status::InvalidArgument("exactbloom: the budget's name is NULL");
     const exactbloom::MemoryBudgetUse use = exactbloom::GetMemoryBudgetUse(name);
-    lines << "bound " << use.bound << "\nused " << use.used << '\n';
-    for (const auto& family : use.families) {
-      lines << family.filter_bytes << ' ' << family.tables_without_filter << ' '
-            << family.column_family << ' ' << family.database << '\n';
+    JsonObject object;
+    if (use.bound == 0) {
+      object.AddNull("bound_bytes");
+    } else {
+      object.AddNumber("bound_bytes", use.bound);
     }
+    object.AddNumber("used_bytes", use.used);
+    object.AddArray("column_families", JsonOfEach(use.families));
+    *text = object.Text();
     return Status::OK();
   });
 }

@@ -1,6 +1,7 @@
 #include "exactbloom/measured_reads.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -48,12 +49,12 @@ FilterAnswers AnswersToSeeks(const Statistics& statistics) {
 
 double FilterAnswers::FalsePositiveRate() const {
   const auto wrong = static_cast<double>(FalsePositives());
-  return wrong == 0.0 ? 0.0 : wrong / (wrong + static_cast<double>(denied));
+  return wrong / (wrong + static_cast<double>(denied));  // NaN if both are 0
 }
 
 double MeasuredReads::WastedReads() const {
   const auto wasted = static_cast<double>(keys.FalsePositives() + prefixes.FalsePositives());
-  return absent == 0 ? 0.0 : 1000.0 * wasted / static_cast<double>(absent);
+  return absent == 0 ? std::nan("") : 1000.0 * wasted / static_cast<double>(absent);
 }
 
 MeasuredReads MeasuredReads::Since(const MeasuredReads& before) const {

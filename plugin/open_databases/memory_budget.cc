@@ -9,10 +9,10 @@
 
 namespace exactbloom {
 
-rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size) {
+rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size) {
   return StatusOf([&] {
     PolicyOptions options;
-    rocksdb::Status status = ParseBudget(name, size, &options);
+    rocksdb::Status status = ParseBudget(name, size.text(), &options);
     if (!status.ok()) return status;
     const std::uint64_t bytes = BytesOfBudget(options);
     tree::Registry& registry = tree::Registry::Get();

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "positive_chain.h"
+#include "requirements.h"
 
 namespace exactbloom::analysis {
 

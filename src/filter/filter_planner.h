@@ -10,9 +10,10 @@
 namespace exactbloom::filter {
 
 // Where the kind is chosen and the Bloom filter has at most so many lines, a Ribbon filter competes
-// in the block that the Bloom filter would take, and beyond in its own bits. No filter of 1 to 1,000
-// keys then has a higher rate than RocksDB's Bloom filter, whose array is whole lines, too: computed
-// for 1 to 28 bits per key. With four lines six sizes are worse, by 1%, and with three up to 38%.
+// in the block that the Bloom filter would take, and beyond in its own bits. No filter of 1 to
+// 1,000 keys then has a higher rate than RocksDB's Bloom filter, whose array is whole lines, too:
+// computed for 1 to 28 bits per key. With four lines six sizes are worse, by 1%, and with three up
+// to 38%.
 inline constexpr std::uint64_t kLinesOfEitherKind = 5;
 
 // The functions are FilterBuilder's.

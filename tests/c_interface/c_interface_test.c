@@ -36,6 +36,14 @@ static void refuses(const char* policy, const char* message) {
   rocksdb_options_destroy(options);
 }
 
+static void test_version(void) {
+  char version[32];
+  sprintf(version, "%d.%d.%d", EXACTBLOOM_VERSION_MAJOR, EXACTBLOOM_VERSION_MINOR,
+          EXACTBLOOM_VERSION_PATCH);
+  EXPECT(strcmp(version, EXACTBLOOM_VERSION) == 0, version);
+  EXPECT(strcmp(exactbloom_version(), EXACTBLOOM_VERSION) == 0, exactbloom_version());
+}
+
 static void test_errors(void) {
   refuses("fast_bloom:10",
           "the filter policy is 'fast_bloom', but must be exactbloom, exact_ribbon, classic_bloom");
@@ -88,19 +96,26 @@ static const char* path_of(const char* directory, const char* name) {
   return path;
 }
 
+#define NO_ANSWERS "{\"denied\":0,\"passed\":0,\"found\":0,\"false_positive_rate\":null}"
+
 /* Expects what RocksDB counted in those lookups: one table of level 0 denied so many keys. */
 static void expect_measured(rocksdb_t* db, long stopped) {
   char* error = NULL;
-  char expected[64];
+  char expected[128];
   rocksdb_perfcontext_t* context = rocksdb_perfcontext_create();
   char* reads = exactbloom_measured_reads(db, &error);
   char* levels = exactbloom_measured_levels(&error);
   EXPECT(error == NULL, error);
-  sprintf(expected, "keys %ld %ld 10000 ", stopped, 20000 - stopped);
+  sprintf(expected,
+          "{\"keys\":{\"denied\":%ld,\"passed\":%ld,\"found\":10000,\"false_positive_rate\":0.",
+          stopped, 20000 - stopped);
   EXPECT(has(reads, expected), reads);
-  EXPECT(has(reads, "\nprefixes 0 0 0 0\nseeks 0 0 0 0\nlookups 20000 10000 "), reads);
-  sprintf(expected, "0 %ld %ld 10000 ", stopped, 20000 - stopped);
-  EXPECT(levels != NULL && strncmp(levels, expected, strlen(expected)) == 0, levels);
+  EXPECT(has(reads, "},\"prefixes\":" NO_ANSWERS ",\"seeks\":" NO_ANSWERS
+                    ",\"lookups\":20000,\"absent\":10000,\"wasted_per_1000\":"),
+         reads);
+  sprintf(expected, "{\"levels\":[{\"level\":0,\"denied\":%ld,\"passed\":%ld,\"found\":10000,",
+          stopped, 20000 - stopped);
+  EXPECT(has(levels, expected), levels);
   rocksdb_free(reads);
   rocksdb_free(levels);
   exactbloom_measure_levels(1, &error);
@@ -135,7 +150,13 @@ static void expect_database(rocksdb_options_t* options, const char* directory, c
   error = NULL;
   char* runs = exactbloom_sorted_runs(db, &error);
   EXPECT(error == NULL, error);
-  EXPECT((strstr(runs, "default 0 1 1 10000 ") != NULL) == follows, runs);
+  EXPECT(has(runs,
+             "{\"sorted_runs\":[{\"column_family\":\"default\","
+             "\"column_family_hex\":\"64656661756c74\",\"level\":0,\"runs\":1,\"tables\":1,"
+             "\"keys\":10000,\"filter_bytes\":") == follows,
+         runs);
+  EXPECT(has(runs, ",\"filter\":\"ribbon\",\"wasted_per_1000\":") == follows, runs);
+  EXPECT(follows || strcmp(runs, "{\"sorted_runs\":[]}") == 0, runs);
   rocksdb_free(runs);
   rocksdb_close(db);
   rocksdb_options_destroy(options);
@@ -200,7 +221,6 @@ static void test_listener(const char* directory) {
   expect_database(options, directory, "listener", 9800);
 }
 
-/* Bytes, tables without a filter, family and path. */
 static void test_budget(const char* directory) {
   char* error = NULL;
   unsigned long sum = 0;
@@ -210,15 +230,21 @@ static void test_budget(const char* directory) {
   EXPECT(error == NULL, error);
   rocksdb_t* db = rocksdb_open(options, path_of(directory, "budget"), &error);
   EXPECT(db != NULL, error);
+  char* reads = exactbloom_measured_reads(db, &error);
+  EXPECT(has(reads, ",\"lookups\":0,\"absent\":0,\"wasted_per_1000\":null}"), reads);
+  rocksdb_free(reads);
   stopped_lookups(db, options, &sum);
   char* use = exactbloom_memory_budget_use("of_c", &error);
-  EXPECT(error == NULL && has(use, "bound 1048576\nused ") && has(use, " 0 default "), use);
+  EXPECT(error == NULL && has(use, "{\"bound_bytes\":1048576,\"used_bytes\":1"), use);
+  EXPECT(has(use, ",\"column_families\":[{\"database\":\""), use);
+  EXPECT(has(use, ",\"tables_without_filter\":0}]}"), use);
   rocksdb_free(use);
   exactbloom_set_memory_budget("of_c", "6", &error);
   EXPECT(error == NULL, error);
   stopped_lookups(db, options, &sum);
   use = exactbloom_memory_budget_use("of_c", &error);
-  EXPECT(has(use, "bound 6\nused ") && has(use, " 1 default "), use);
+  EXPECT(has(use, "{\"bound_bytes\":6,\"used_bytes\":1"), use);
+  EXPECT(has(use, ",\"tables_without_filter\":1}]}"), use);
   rocksdb_free(use);
   char* metrics = exactbloom_metrics(db, "of_c", &error);
   EXPECT(error == NULL, error);
@@ -232,15 +258,54 @@ static void test_budget(const char* directory) {
   rocksdb_options_destroy(options);
 }
 
+/* A name or a path cannot pass for another member: blanks, line ends, quotes, and bytes that are
+   not UTF-8. */
+static void test_forged_names(const char* directory) {
+  char* error = NULL;
+  rocksdb_options_t* options = new_options();
+  exactbloom_options_set_filter_policy(options, "{id=exactbloom;budget=forged}", &error);
+  EXPECT(error == NULL, error);
+  rocksdb_t* db = rocksdb_open(options, path_of(directory, "a 7 b"), &error);
+  EXPECT(db != NULL, error);
+  rocksdb_column_family_handle_t* family =
+      rocksdb_create_column_family(db, options, "x 1\nused 9\",\"\\\xF0\x9F\x8C\xC3\xA9", &error);
+  EXPECT(error == NULL, error);
+  rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
+  rocksdb_put_cf(db, write, family, "key", 3, "value", 5, &error);
+  rocksdb_writeoptions_destroy(write);
+  rocksdb_flushoptions_t* flush = rocksdb_flushoptions_create();
+  rocksdb_flush_cf(db, flush, family, &error);
+  rocksdb_flushoptions_destroy(flush);
+  exactbloom_follow_database(db, &family, 1, &error);
+  EXPECT(error == NULL, error);
+  static const char kMembers[] =
+      "\"column_family\":\"x 1\\u000aused 9\\\",\\\"\\\\\xEF\xBF\xBD\xC3\xA9\","
+      "\"column_family_hex\":\"7820310a757365642039222c225cf09f8cc3a9\",";
+  char* use = exactbloom_memory_budget_use("forged", &error);
+  EXPECT(has(use, "{\"bound_bytes\":null,\"used_bytes\":"), use);
+  EXPECT(
+      has(use, "/a 7 b\",\"database_hex\":\"") && has(use, "2f6120372062\",") && has(use, kMembers),
+      use);
+  EXPECT(strchr(use, '\n') == NULL, use);
+  rocksdb_free(use);
+  char* runs = exactbloom_sorted_runs(db, &error);
+  EXPECT(has(runs, kMembers), runs);
+  rocksdb_free(runs);
+  rocksdb_column_family_handle_destroy(family);
+  rocksdb_close(db);
+  rocksdb_options_destroy(options);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  EXPECT(strcmp(exactbloom_version(), EXACTBLOOM_VERSION) == 0, exactbloom_version());
+  test_version();
   test_errors();
   test_policy(argv[1]);
   test_names(argv[1]);
   test_listener(argv[1]);
   test_without_statistics(argv[1]);
   test_budget(argv[1]);
+  test_forged_names(argv[1]);
   if (failures == 0) puts("c_interface_test: passed");
   return failures == 0 ? 0 : 1;
 }

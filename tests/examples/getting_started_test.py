@@ -4,10 +4,11 @@
   getting_started_test.py PAGE LANGUAGE --prefix PREFIX
 
 LANGUAGE is the word behind the fence of the program. The program must equal its file in examples/, beside the page's folder, and
-print what the page says. Then the page's `grep` must find the page's line in the info log. Exit status 77: the language is not
-installed.
+print what the page says, but for the size of a filter. Then the page's `grep` must find the page's line in the info log. Exit
+status 77: the language is not installed.
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -32,6 +33,14 @@ def missing_of(language):
         if not (any(pathlib.Path("/").glob(needed[1:])) if needed.startswith("/") else shutil.which(needed)):
             return package
     return None
+
+
+def without_sizes(text):
+    """The sorted runs in JSON, without what depends on the size of a filter of one key."""
+    answer = json.loads(text)
+    for run in answer["sorted_runs"]:
+        assert 0 < run.pop("filter_bytes") < 200 and 0 < run.pop("wasted_per_1000") < 1, text
+    return answer
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -66,7 +75,12 @@ with tempfile.TemporaryDirectory() as directory:
         return subprocess.run(["sh", "-ec", command], cwd=folder, env=environment, text=True, check=True, stdout=subprocess.PIPE).stdout
 
     printed = output_of(commands)
-    assert printed == ("OK\n" if arguments.language in ("c", "cpp") else ""), printed
+    if arguments.language == "c":
+        [shown_runs] = re.findall(r'^    (\{"sorted_runs.*)$', page, re.MULTILINE)
+        assert without_sizes(printed) == without_sizes(shown_runs), printed
+    else:
+        assert printed == {"cpp": "OK\n", "rust": ""}.get(arguments.language, "default level 0 keys 1\n"), printed
+        assert arguments.language in ("cpp", "rust") or f"`{printed.strip()}`" in page, printed
     # Time, thread and kernel are others.
     _, _, message = shown_line.split(" ", 2)
     before, _, after = message.partition("avx2")

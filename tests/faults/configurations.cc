@@ -21,7 +21,7 @@ rocksdb::Options Configuration::Options() const {
   if (follows_tree) {
     ExactBloomOptions following;
     following.memory_budget = 4096;  // which the trees of the tests exceed at times
-    table.filter_policy.reset(NewExactBloomFilterPolicy(following));
+    table.filter_policy = NewFilterPolicy(following);
   }
   table.detect_filter_construct_corruption = detects_faults;
   if (partitioned) PartitionFilters(256, &table);

@@ -275,7 +275,7 @@ TEST(Factories, MakeAnObjectOrAnError) {
 // out_of_memory_in_trees_test.cc.
 TEST(ListenerCalls, NoEventThrows) {
   const auto listener = NewTreeListener();
-  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10.0)));
+  rocksdb::Options options = OptionsWith(NewFilterPolicy("exactbloom:10"));
   options.listeners.push_back(listener);
   const TemporaryDirectory directory;
   const std::string path = directory.path("db");

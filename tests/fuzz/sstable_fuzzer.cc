@@ -42,11 +42,9 @@ rocksdb::Env& Memory() {
 
 BlockBasedTableOptions TableOptions(BloomKind kind, rocksdb::ChecksumType checksum,
                                     bool partitioned, std::uint32_t format_version = 5) {
-  BloomFilterPolicyOptions options;
   BlockBasedTableOptions table_options;
-  table_options.filter_policy.reset(kind == BloomKind::kClassic
-                                        ? NewClassicBloomFilterPolicy(options)
-                                        : NewStandardBloomFilterPolicy(options));
+  table_options.filter_policy =
+      NewFilterPolicy(kind == BloomKind::kClassic ? "classic_bloom:10" : "standard_bloom:10");
   table_options.checksum = checksum;
   table_options.format_version = format_version;
   table_options.block_size = 128;

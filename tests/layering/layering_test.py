@@ -49,7 +49,7 @@ SYSTEM = {
     "sst": [STANDARD, ROCKSDB, r"(fcntl|sys/stat|unistd)\.h"],
 }
 NAMES = {
-    ROCKSDB: r"rocksdb|ROCKSDB",
+    ROCKSDB: r"rocksdb(?!_ribbon_rate\.h)|ROCKSDB",
     INTRINSICS: r"_mm\d*_|__m(?:128|256|512)|v(?:ld|st)1q?_|__builtin_ia32|__builtin_cpu",
 }
 # Headers of other projects that are named as our own would be.

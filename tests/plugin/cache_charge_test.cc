@@ -101,8 +101,8 @@ class ChargedBuilder : public testing::TestWithParam<Charged> {
 
   std::shared_ptr<Cache> cache_ = NewCache(std::size_t{64} << 20);
   BlockBasedTableOptions table_options_ = OptionsThatCharge(cache_);
-  PolicyPointer policy_ = GetParam().ribbon ? PolicyPointer(NewExactRibbonFilterPolicy(10))
-                                            : NewPolicy(BloomKind::kClassic);
+  PolicyPointer policy_ =
+      GetParam().ribbon ? NewFilterPolicy("exact_ribbon:10") : NewPolicy(BloomKind::kClassic);
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ChargedBuilder,

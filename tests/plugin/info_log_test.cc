@@ -88,7 +88,7 @@ TEST(InfoLog, SaysOnceForEachColumnFamilyWhatItsTablesGet) {
 
 TEST(InfoLog, SaysWhatEachSortedRunWouldGet) {
   const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  rocksdb::Options options = OptionsWith(NewFilterPolicy("exactbloom:10"));
   options.listeners = {NewTreeListener()};
   const Database db = Open(options, directory.path("db"));
   PutAndFlush(*db, 20'000);
@@ -106,7 +106,7 @@ TEST(InfoLog, NamesTheWayBackWhenADatabaseIsFollowed) {
   const TemporaryDirectory directory;
   for (const bool is_ours : {false, true}) {
     rocksdb::Options options =
-        OptionsWith(is_ours ? PolicyPointer(NewExactBloomFilterPolicy(10)) : PolicyPointer());
+        OptionsWith(is_ours ? NewFilterPolicy("exactbloom:10") : PolicyPointer());
     options.listeners = {NewTreeListener()};
     const Database db = Open(options, directory.path("db"));
     ASSERT_TRUE(FollowDatabase(db.get()).ok());
@@ -124,7 +124,7 @@ TEST(InfoLog, WarnsOnceOfAFamilyWhoseTablesComeFromAnotherPolicy) {
            ", and none of ExactBloom; was it opened without one, or its table factory replaced "
            "after SetFilterPolicy, as OptimizeForPointLookup does?";
   };
-  rocksdb::Options ours = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  rocksdb::Options ours = OptionsWith(NewFilterPolicy("exactbloom:10"));
   ours.listeners = {NewTreeListener()};
   rocksdb::Options lost = ours;
   lost.OptimizeForPointLookup(8);
@@ -164,7 +164,7 @@ TEST(InfoLog, WarnsOnceOfAFamilyWhoseTablesComeFromAnotherPolicy) {
 // SstFileWriter does not ask whether the options are valid.
 TEST(InfoLog, SaysWhyTablesGetOtherFilters) {
   const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(PolicyPointer(NewClassicBloomFilterPolicy(-1.0)));
+  rocksdb::Options options = OptionsWith(NewFilterPolicy(ClassicBloomOptions{-1.0}));
   ASSERT_TRUE(
       rocksdb::CreateLoggerFromOptions(directory.path(""), options, &options.info_log).ok());
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);

@@ -170,14 +170,14 @@ TEST_P(ValidOptions, SurviveTheRoundTrip) {
   rocksdb::ConfigOptions exact;
   exact.sanity_level = rocksdb::ConfigOptions::kSanityLevelExactMatch;
   EXPECT_TRUE(loaded->AreEquivalent(exact, policy.get(), &mismatch)) << mismatch;
-  const PolicyPointer without(NewClassicBloomFilterPolicy(is_size ? 10 : 12));
+  const PolicyPointer without = NewFilterPolicy(is_size ? "classic_bloom:10" : "classic_bloom:12");
   EXPECT_FALSE(without->AreEquivalent(exact, policy.get(), &mismatch));
 }
 
 TEST(PolicyOptions, TheTextNamesTheFieldsOfTheStruct) {
-  BloomFilterPolicyOptions options;
+  StandardBloomOptions options;
   const auto expect = [&options](const std::string& text) {
-    EXPECT_EQ(PolicyPointer(NewStandardBloomFilterPolicy(options))->ToString({}), text);
+    EXPECT_EQ(NewFilterPolicy(options)->ToString({}), text);
     EXPECT_EQ(Make(text).Text(), text);
   };
   expect("standard_bloom:10");
@@ -187,19 +187,17 @@ TEST(PolicyOptions, TheTextNamesTheFieldsOfTheStruct) {
   options.fpr = 0.01;
   expect("{id=standard_bloom;fpr=0.01}");
   ExactBloomOptions of_tree;
-  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(of_tree))->ToString({}), "exactbloom:10");
+  EXPECT_EQ(NewFilterPolicy(of_tree)->ToString({}), "exactbloom:10");
   of_tree.memory_budget = std::uint64_t{3} << 20;
   of_tree.ribbon = false;
-  EXPECT_EQ(PolicyPointer(NewExactBloomFilterPolicy(of_tree))->ToString({}),
+  EXPECT_EQ(NewFilterPolicy(of_tree)->ToString({}),
             "{id=exactbloom;bits_per_key=10;memory_budget=3M;ribbon=false}");
   ExactRibbonOptions ribbon;
   ribbon.hash_seed = 3;
-  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(ribbon))->ToString({}),
-            "{id=exact_ribbon;bits_per_key=10;hash_seed=3}");
+  EXPECT_EQ(NewFilterPolicy(ribbon)->ToString({}), "{id=exact_ribbon;bits_per_key=10;hash_seed=3}");
   ribbon.fpr = 0.01;
-  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(ribbon))->ToString({}),
-            "{id=exact_ribbon;fpr=0.01;hash_seed=3}");
-  EXPECT_EQ(PolicyPointer(NewExactRibbonFilterPolicy(4.5))->ToString({}), "exact_ribbon:4.5");
+  EXPECT_EQ(NewFilterPolicy(ribbon)->ToString({}), "{id=exact_ribbon;fpr=0.01;hash_seed=3}");
+  EXPECT_EQ(NewFilterPolicy("exact_ribbon:4.5")->ToString({}), "exact_ribbon:4.5");
 }
 
 TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
@@ -304,8 +302,8 @@ TEST(PolicyOptions, BadFactoryArgumentsAreRefusedByOpen) {
   ExactRibbonOptions bad;
   bad.fpr = 0.7;
   for (const auto& [policy, words] :
-       {std::pair(PolicyPointer(NewExactRibbonFilterPolicy(100.5)), "bits_per_key is '100.5'"),
-        std::pair(PolicyPointer(NewExactRibbonFilterPolicy(bad)), "fpr is '0.7'")}) {
+       {std::pair(NewFilterPolicy("exact_ribbon:100.5"), "bits_per_key is '100.5'"),
+        std::pair(NewFilterPolicy(bad), "fpr is '0.7'")}) {
     const TemporaryDirectory directory;
     Database db;
     ExpectWords(rocksdb::DB::Open(OptionsWith(policy), directory.path("db"), Receive(&db)),
@@ -385,6 +383,61 @@ TEST(SetFilterPolicy, ChangesTheFilterPolicyOnly) {
   EXPECT_EQ(PolicyOf(options)->GetId(), "exactbloom:10");
   options.table_factory.reset(rocksdb::NewPlainTableFactory());
   ExpectWords(SetFilterPolicy(&options), {"the table factory is PlainTable"});
+}
+
+TEST(SetFilterPolicy, TakesTheOptionsOfEachPolicy) {
+  const auto set = [](const PolicySetting& setting) {
+    rocksdb::Options options;
+    EXPECT_TRUE(SetFilterPolicy(&options, setting).ok());
+    EXPECT_EQ(NewFilterPolicy(setting)->ToString({}), PolicyOf(options)->ToString({}));
+    return PolicyOf(options)->ToString({});
+  };
+  EXPECT_EQ(set(ExactBloomOptions()), "exactbloom:10");
+  EXPECT_EQ(set(ExactRibbonOptions{12}), "exact_ribbon:12");
+  EXPECT_EQ(set(ClassicBloomOptions{9.9, 0.0, 7}),
+            "{id=classic_bloom;bits_per_key=9.9;hash_seed=7}");
+  EXPECT_EQ(set(StandardBloomOptions{10, 0.01}), "{id=standard_bloom;fpr=0.01}");
+  ExactBloomOptions bounded;
+  bounded.budget = "stores";
+  const auto expect_size = [&](const BudgetSize& size, const std::string& text) {
+    bounded.memory_budget = size;
+    EXPECT_EQ(set(bounded), "{id=exactbloom;bits_per_key=10;" + text + "budget=stores}");
+  };
+  expect_size(0, "");
+  expect_size("0", "");
+  expect_size(3 << 20, "memory_budget=3M;");
+  expect_size(std::uint64_t{2} << 30, "memory_budget=2G;");
+  expect_size("2GiB", "memory_budget=2G;");
+  expect_size(std::string("12.5%"), "memory_budget=12.5%;");
+}
+
+// The options that a program has stay as they were.
+TEST(SetFilterPolicy, RefusesBadOptions) {
+  rocksdb::Options options;
+  const auto refuses = [&](const PolicySetting& setting, const std::string& words) {
+    ExpectWords(SetFilterPolicy(&options, setting), {words});
+    const TemporaryDirectory directory;
+    Database db;
+    ExpectWords(
+        rocksdb::DB::Open(OptionsWith(NewFilterPolicy(setting)), directory.path(), Receive(&db)),
+        {words});
+  };
+  for (const auto& [size, text] :
+       {std::pair(BudgetSize(-1), "-1"), std::pair(BudgetSize(""), ""),
+        std::pair(BudgetSize("2X"), "2X"), std::pair(BudgetSize(1ULL << 53), "9007199254740992")}) {
+    ExactBloomOptions bounded;
+    bounded.memory_budget = size;
+    refuses(bounded, "memory_budget is '" + std::string(text) + "', but must be a whole number");
+  }
+  ExactBloomOptions named;
+  named.budget = "two words";
+  refuses(named, "budget is 'two words'");
+  refuses(ExactRibbonOptions{101}, "bits_per_key is '101'");
+  refuses(ClassicBloomOptions{10, 0.7}, "fpr is '0.7'");
+  refuses(StandardBloomOptions{10, 1e-10}, "fpr is '1e-10'");
+  refuses("exactblom:10", "the filter policy is 'exactblom'");
+  EXPECT_EQ(PolicyOf(options), nullptr);
+  EXPECT_TRUE(options.listeners.empty());
 }
 
 TEST(ConfigurationDocument, HasTheOptionsDefaultsAndRangesOfTheCode) {

@@ -43,12 +43,10 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RateInDatabase,
 TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
   constexpr double kRate = 0.01;
   constexpr std::uint64_t kPartitionBytes = 1024;
-  BloomFilterPolicyOptions policy_options;
-  policy_options.fpr = kRate;
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy.reset(GetParam() == BloomKind::kClassic
-                                        ? NewClassicBloomFilterPolicy(policy_options)
-                                        : NewStandardBloomFilterPolicy(policy_options));
+  table_options.filter_policy =
+      NewFilterPolicy(GetParam() == BloomKind::kClassic ? "{id=classic_bloom;fpr=0.01}"
+                                                        : "{id=standard_bloom;fpr=0.01}");
   PartitionFilters(kPartitionBytes, &table_options);
   const TemporaryDirectory directory;
   const Database db = Open(OptionsWith(table_options), directory.path("db"));

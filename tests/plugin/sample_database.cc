@@ -46,10 +46,8 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 PolicyPointer NewPolicy(BloomKind kind, double bits_per_key) {
-  BloomFilterPolicyOptions options;
-  options.bits_per_key = bits_per_key;
-  return PolicyPointer(kind == BloomKind::kClassic ? NewClassicBloomFilterPolicy(options)
-                                                   : NewStandardBloomFilterPolicy(options));
+  return kind == BloomKind::kClassic ? NewFilterPolicy(ClassicBloomOptions{bits_per_key})
+                                     : NewFilterPolicy(StandardBloomOptions{bits_per_key});
 }
 
 rocksdb::Options OptionsWith(const rocksdb::BlockBasedTableOptions& table_options) {

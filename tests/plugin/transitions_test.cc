@@ -287,11 +287,11 @@ PolicyPointer PolicyWithSeed(bool is_ribbon, std::uint64_t hash_seed) {
   if (is_ribbon) {
     ExactRibbonOptions options;
     options.hash_seed = hash_seed;
-    return PolicyPointer(NewExactRibbonFilterPolicy(options));
+    return NewFilterPolicy(options);
   }
-  BloomFilterPolicyOptions options;
+  ClassicBloomOptions options;
   options.hash_seed = hash_seed;
-  return PolicyPointer(NewClassicBloomFilterPolicy(options));
+  return NewFilterPolicy(options);
 }
 
 // Each table keeps the seed that it was written with, and its kind of filter.

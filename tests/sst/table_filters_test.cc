@@ -68,9 +68,9 @@ TEST_F(TableFilters, OfEveryChecksumAndRestartInterval) {
 TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
   for (const FilterFamily family : {FilterFamily::kRibbon, FilterFamily::kExactRibbon}) {
     rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-    table_options.filter_policy.reset(family == FilterFamily::kRibbon
-                                          ? rocksdb::NewRibbonFilterPolicy(10, -1)
-                                          : NewExactRibbonFilterPolicy(10));
+    table_options.filter_policy = family == FilterFamily::kRibbon
+                                      ? PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1))
+                                      : NewFilterPolicy("exact_ribbon:10");
     int mixed = 0;
     for (std::uint64_t bytes = 512; bytes < 4096 && mixed == 0; bytes += 16) {
       PartitionFilters(bytes, &table_options);

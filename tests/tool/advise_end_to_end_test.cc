@@ -195,7 +195,7 @@ TEST_P(AdviseFollowing, PredictsWhatRewrittenTablesGet) {
   }
   std::map<int, PolicyPointer> policies;
   for (const auto& [level, sums] : bits_and_keys) {
-    policies[level].reset(NewClassicBloomFilterPolicy(sums.first / sums.second));
+    policies[level] = NewFilterPolicy(ClassicBloomOptions{sums.first / sums.second});
   }
   const PolicyPointer policy = std::make_shared<PolicyByLevel>(policies);
   ASSERT_TRUE(RewriteTables(*OpenAt(path_, policy, nullptr, /*compacts=*/false)).ok());

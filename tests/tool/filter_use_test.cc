@@ -84,7 +84,7 @@ rocksdb::Options With(const std::string& policy) {
 }
 
 rocksdb::Options Following(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
-  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  rocksdb::Options options = OptionsWith(NewFilterPolicy("exactbloom:10"));
   options.listeners = std::move(listeners);
   return options;
 }

@@ -171,7 +171,7 @@ TEST(InspectPlan, IsWhatTablesGet) {
   constexpr std::uint64_t kLarge = 60'000;
   constexpr std::uint64_t kSmall = 300;
   const TemporaryDirectory directory;
-  rocksdb::Options options = OptionsWith(PolicyPointer(NewExactBloomFilterPolicy(10)));
+  rocksdb::Options options = OptionsWith(NewFilterPolicy("exactbloom:10"));
   options.listeners = {NewTreeListener()};
   {
     const Database db = Open(options, directory.path());

@@ -173,8 +173,8 @@ TEST_F(Verify, AFilterThatPassesAllIsOutsideTheInterval) {
 // MultiGet fails at them. RocksDB's own Ribbon filters have them where no key of a partition has a
 // prefix.
 TEST_F(Verify, NamesEmptyFilterPartitions) {
-  const auto write = [&](const rocksdb::FilterPolicy* policy, bool puts) {
-    BlockBasedTableOptions tables = Tables(PolicyPointer(policy), true);
+  const auto write = [&](const PolicyPointer& policy, bool puts) {
+    BlockBasedTableOptions tables = Tables(policy, true);
     tables.whole_key_filtering = false;
     tables.block_size = 256;
     rocksdb::Options options = OptionsWith(tables);
@@ -186,7 +186,7 @@ TEST_F(Verify, NamesEmptyFilterPartitions) {
     }
     ASSERT_TRUE(puts ? db->Flush({}).ok() : ForceCompaction(*db).ok());
   };
-  write(rocksdb::NewRibbonFilterPolicy(10, -1), true);
+  write(PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1)), true);
   const testing::Outcome text = testing::AskTool("verify " + directory_.path());
   if (EXACTBLOOM_ROCKSDB_SINCE(9, 8) && text.status == 0) {
     GTEST_SKIP() << "this RocksDB writes no empty partitions";
@@ -210,7 +210,7 @@ TEST_F(Verify, NamesEmptyFilterPartitions) {
   const json& family = advised.at("column_families").at(0);
   EXPECT_EQ(family.at("warnings").at(0).at("name"), "empty_partitions");
 
-  write(NewClassicBloomFilterPolicy(10), false);
+  write(NewFilterPolicy("classic_bloom:10"), false);
   EXPECT_TRUE(Ask().at("empty_partitions").empty());
   testing::AskToolForJson("inspect " + directory_.path());
 }

@@ -60,7 +60,7 @@ PolicyPointer PolicyThatGivesUp(const std::string& key) {
 PolicyPointer PolicyThatDamagesRibbon(bool in_trailer) {
   constexpr double kBitsPerKey = 10.0;
   return std::make_shared<FaultyPolicy>(
-      PolicyPointer(NewExactRibbonFilterPolicy(kBitsPerKey)),
+      NewFilterPolicy(ExactRibbonOptions{kBitsPerKey}),
       [in_trailer](char* block, std::size_t size, const Keys& /*keys*/) {
         block[in_trailer ? size - filter::TrailerBytesOf({block, size}) : size / 2] ^= 1;
       });

@@ -85,9 +85,7 @@ ExactBloomOptions BudgetOptions(std::uint64_t bytes, double bits_per_key) {
   return options;
 }
 
-PolicyPointer PolicyOf(const ExactBloomOptions& options) {
-  return PolicyPointer(NewExactBloomFilterPolicy(options));
-}
+PolicyPointer PolicyOf(const ExactBloomOptions& options) { return NewFilterPolicy(options); }
 
 rocksdb::Options FollowingOptions(const PolicyPointer& policy, const ListenerPointer& listener) {
   rocksdb::Options options = OptionsWith(policy);

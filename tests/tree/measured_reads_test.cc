@@ -5,6 +5,7 @@
 #include <rocksdb/perf_level.h>
 #include <rocksdb/slice_transform.h>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -177,11 +178,12 @@ TEST_F(MeasuredDatabase, PresentKeysAreFoundAndNotFalsePositives) {
   const MeasuredReads reads = Measure().Since(before);
   EXPECT_EQ(reads.lookups, kTables * kKeysOfTable);
   EXPECT_EQ(reads.absent, 0U);
-  EXPECT_EQ(reads.WastedReads(), 0.0);
+  EXPECT_TRUE(std::isnan(reads.WastedReads()));
   EXPECT_EQ(reads.keys.found, kTables * kKeysOfTable);
   std::uint64_t found = 0;
   for (const auto& [level, answers] : counted.Answers()) {
-    EXPECT_LT(answers.FalsePositiveRate(), 0.02);
+    const bool is_last = answers.denied == 0;  // every lookup that came so far found its key
+    EXPECT_TRUE(is_last || answers.FalsePositiveRate() < 0.02) << level;
     found += answers.found;
   }
   EXPECT_EQ(found, kTables * kKeysOfTable);
@@ -191,7 +193,7 @@ TEST_F(MeasuredDatabase, PresentKeysAreFoundAndNotFalsePositives) {
 TEST_F(MeasuredDatabase, PrefixesHaveTheirOwnCounts) {
   OpenWith("classic_bloom:6");
   rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
-  table_options.filter_policy.reset(NewClassicBloomFilterPolicy(6.0));
+  table_options.filter_policy = NewFilterPolicy("classic_bloom:6");
   table_options.whole_key_filtering = false;
   options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table_options));
   options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(KeyOf(0).size() - 1));

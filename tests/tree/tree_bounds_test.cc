@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 #include "exactbloom/sizing.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
@@ -39,7 +39,7 @@ double RateOfRibbon(const ListedFilter& table, double bits_per_key) {
   constexpr std::uint64_t kLeastBits = 8 * 64;
   const std::uint64_t keys = table.filter_keys;
   const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
-  return bits < kLeastBits ? 1.0 : RibbonFalsePositiveRate(keys, bits);
+  return bits < kLeastBits ? 1.0 : RocksDBRibbonFalsePositiveRate(keys, bits);
 }
 
 // What RocksDB's Bloom filter takes: whole cache lines and five bytes.

@@ -51,7 +51,7 @@ class WithoutListener : public testing::TestWithParam<ExactBloomOptions> {
 INSTANTIATE_TEST_SUITE_P(Policies, WithoutListener,
                          testing::Values(AutoOptions(), BudgetOptions(1 << 30, 10.0)),
                          [](const auto& test) {
-                           return test.param.memory_budget == 0 ? "Auto" : "Budget";
+                           return test.param.memory_budget.text() == "0" ? "Auto" : "Budget";
                          });
 
 TEST_P(WithoutListener, ADatabaseIsNotOpened) {

@@ -12,8 +12,7 @@ using rocksdb::Status;
 
 Status FilterBlocks::Open(const std::string& path, const rocksdb::Comparator& order,
                           bool has_timestamps) {
-  constexpr double kAnyBitsPerKey = 10.0;  // for a policy that only reads
-  policy_.reset(NewClassicBloomFilterPolicy(kAnyBitsPerKey));
+  policy_ = NewFilterPolicy();  // any of ours reads all filters
   order_ = &order;
   has_timestamps_ = has_timestamps;
   Status status = files::TableFile::Open(*files::RegularFiles(), path, &file_);

@@ -48,7 +48,7 @@ class FilterBlocks {
            0;
   }
 
-  std::unique_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
+  std::shared_ptr<const rocksdb::FilterPolicy> policy_;  // also reads built-in blocks
   const rocksdb::Comparator* order_ = nullptr;
   bool has_timestamps_ = false;
   std::unique_ptr<files::TableFile> file_;

@@ -9,7 +9,7 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter.h"
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -71,7 +71,7 @@ BlockFill MeasureBlock(const Slice& block) {
       fill.rate = fill.filter.ribbon_rate;
       break;
     case FilterFamily::kRibbon:
-      fill.rate = RibbonFalsePositiveRateOfSlots(fill.filter.ribbon_slots, fill.bits);
+      fill.rate = RocksDBRibbonFalsePositiveRateOfSlots(fill.filter.ribbon_slots, fill.bits);
       break;
     case FilterFamily::kEmpty:
       fill.rate = 0.0;

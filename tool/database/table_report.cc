@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exactbloom/filter.h"
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 #include "filter_fill.h"
 #include "src/filter/array_builder.h"
 #include "sst/regular_files.h"
@@ -57,7 +57,7 @@ std::uint64_t TableReport::BuildBytes() const {
 std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t keys,
                          std::uint64_t bytes) {
   if (family == FilterFamily::kRibbon) {
-    return keys * kRibbonBuildBytesPerKey + (partitioned ? bytes : 0);
+    return keys * kRocksDBRibbonBuildBytesPerKey + (partitioned ? bytes : 0);
   }
   if (family == FilterFamily::kExactRibbon) {
     FilterOptions options;

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/live_tree/division.h"
 #include "plugin/live_tree/tree.h"
@@ -102,12 +102,12 @@ class Prediction {
     const std::uint64_t built_keys = std::min(keys, kMostBuilt);
     const auto builder = BuiltInBuilderOf(group);
     const BlockFill built = BuildBlock(*builder, built_keys);
-    std::uint64_t bytes = built.bits / 8 + kRibbonMetadataBytes;
+    std::uint64_t bytes = built.bits / 8 + kRocksDBRibbonMetadataBytes;
     double rate = ModelledRate(built, static_cast<double>(built_keys));
     if (keys > built_keys) {
       bytes = BytesOf(*builder, group);
       if (built.filter.family == FilterFamily::kRibbon) {
-        rate = RibbonFalsePositiveRate(keys, 8 * (bytes - kRibbonMetadataBytes));
+        rate = RocksDBRibbonFalsePositiveRate(keys, 8 * (bytes - kRocksDBRibbonMetadataBytes));
       }
     }
     return {group.tables * bytes, group.asked * rate};

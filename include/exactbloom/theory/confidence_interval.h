@@ -16,8 +16,8 @@ struct Interval {
   bool Contains(double rate) const { return low <= rate && rate <= high; }
 };
 
-// The standard normal quantiles of two-sided intervals.
-inline constexpr double kZ999 = 3.290526731491896;  // 99.9%
+// The standard normal quantile of two-sided intervals with a confidence of 99.9%.
+inline constexpr double kZ999 = 3.290526731491896;
 
 // Returns Wilson's score interval of a rate.
 //   successes   0 .. trials

@@ -15,6 +15,8 @@
 // sum, and its recursions over r (11) to (13) subtract, too. Here D_r comes from the chain behind
 // the exact rate, and the p.m.f. from adding the bits one by one; nothing cancels in either.
 //
+// The functions throw std::bad_alloc when memory is short, and nothing else.
+//
 // Source: Burns 2019, arXiv 1908.04810; numbers are its equations.
 #pragma once
 
@@ -46,7 +48,7 @@ struct MassFunction {
   }
 };
 
-// The functions throw std::bad_alloc when memory is short, and nothing else.
+// The distribution of X for one filter, or for a union or an intersection of filters.
 class Occupancy {
  public:
   // The largest r of a moment.

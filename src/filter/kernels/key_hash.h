@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "../../analysis/requirements.h"
 #include "inlined_xxhash.h"
 
 namespace exactbloom::filter {

@@ -1,4 +1,4 @@
-#include "exactbloom/ribbon_rate.h"
+#include "exactbloom/rocksdb_ribbon_rate.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace exactbloom {
 namespace {
 
 // Slots and keys of RocksDB's util/ribbon_config.cc (one failure in 20, 128 bits, no smash).
-TEST(RibbonOverhead, IsWithinThreeThousandthsOfRocksDBs) {
+TEST(RocksDBRibbonOverhead, IsWithinThreeThousandthsOfRocksDBs) {
   constexpr std::array<std::pair<double, double>, 8> kKnown = {{{1024, 1001.26},
                                                                 {2048, 2003.97},
                                                                 {4096, 4005.59},
@@ -21,21 +21,23 @@ TEST(RibbonOverhead, IsWithinThreeThousandthsOfRocksDBs) {
                                                                 {65536, 63447.3},
                                                                 {131072, 126506}}};
   for (const auto& [slots, keys] : kKnown) {
-    EXPECT_NEAR(RibbonOverhead(static_cast<std::uint64_t>(keys)) / (slots / keys), 1.0, 0.003)
+    EXPECT_NEAR(RocksDBRibbonOverhead(static_cast<std::uint64_t>(keys)) / (slots / keys), 1.0,
+                0.003)
         << keys;
   }
 }
 
-TEST(RibbonFalsePositiveRate, MixesTheRatesOfWholeSlots) {
+TEST(RocksDBRibbonFalsePositiveRate, MixesTheRatesOfWholeSlots) {
   constexpr std::uint64_t kKeys = 100'000;
-  const double slots = kKeys * RibbonOverhead(kKeys);
+  const double slots = kKeys * RocksDBRibbonOverhead(kKeys);
   const auto rate = [&](double width) {
-    return RibbonFalsePositiveRate(kKeys, static_cast<std::uint64_t>(std::ceil(width * slots)));
+    return RocksDBRibbonFalsePositiveRate(kKeys,
+                                          static_cast<std::uint64_t>(std::ceil(width * slots)));
   };
   EXPECT_NEAR(rate(8.0), std::exp2(-8), 1e-7);
   EXPECT_NEAR(rate(8.25), 0.75 * std::exp2(-8) + 0.25 * std::exp2(-9), 1e-7);
   EXPECT_NEAR(rate(0.5), 0.75, 1e-5);
-  EXPECT_EQ(RibbonFalsePositiveRate(kKeys, 0), 1.0);
+  EXPECT_EQ(RocksDBRibbonFalsePositiveRate(kKeys, 0), 1.0);
   EXPECT_EQ(rate(40.0), std::exp2(-32));
 }
 
@@ -43,23 +45,23 @@ TEST(RibbonFalsePositiveRate, MixesTheRatesOfWholeSlots) {
 double MeanRateOfStarts(std::uint64_t blocks, std::uint64_t columns) {
   double sum = 0.0;
   std::uint64_t starts = 0;
-  for (; starts + kRibbonBlockSlots <= blocks * kRibbonBlockSlots; ++starts) {
-    const bool wider = starts / kRibbonBlockSlots >= blocks - columns % blocks;
+  for (; starts + kRocksDBRibbonBlockSlots <= blocks * kRocksDBRibbonBlockSlots; ++starts) {
+    const bool wider = starts / kRocksDBRibbonBlockSlots >= blocks - columns % blocks;
     sum += std::ldexp(1.0, -static_cast<int>(columns / blocks + (wider ? 1 : 0)));
   }
   return sum / static_cast<double>(starts);
 }
 
-TEST(RibbonFalsePositiveRateOfSlots, IsTheMeanOverTheStarts) {
+TEST(RocksDBRibbonFalsePositiveRateOfSlots, IsTheMeanOverTheStarts) {
   for (const std::uint64_t blocks : {2U, 3U, 10U, 57U}) {
-    const std::uint64_t slots = blocks * kRibbonBlockSlots;
+    const std::uint64_t slots = blocks * kRocksDBRibbonBlockSlots;
     for (std::uint64_t columns = 0; columns <= 32 * blocks; columns += 1 + blocks / 7) {
       const double expected = MeanRateOfStarts(blocks, columns);
-      const std::uint64_t bits = columns * kRibbonBlockSlots;
-      ASSERT_NEAR(RibbonFalsePositiveRateOfSlots(slots, bits) / expected, 1.0, 1e-12)
+      const std::uint64_t bits = columns * kRocksDBRibbonBlockSlots;
+      ASSERT_NEAR(RocksDBRibbonFalsePositiveRateOfSlots(slots, bits) / expected, 1.0, 1e-12)
           << columns << " columns of " << blocks << " blocks";
     }
-    EXPECT_EQ(RibbonFalsePositiveRateOfSlots(slots, 33 * slots), std::exp2(-32));
+    EXPECT_EQ(RocksDBRibbonFalsePositiveRateOfSlots(slots, 33 * slots), std::exp2(-32));
   }
 }
 
