@@ -144,7 +144,7 @@ class PartitionSize : public testing::TestWithParam<BloomKind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, PartitionSize, testing::ValuesIn(AllKinds()),
+INSTANTIATE_TEST_SUITE_P(Kinds, PartitionSize, testing::ValuesIn(BloomKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 // Below a cache line nothing fits, as with the built-in filter, and RocksDB looks for the least

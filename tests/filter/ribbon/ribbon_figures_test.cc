@@ -15,9 +15,7 @@ namespace exactbloom {
 namespace {
 
 FilterBuilder BuilderOf(double bits_per_key) {
-  FilterOptions options;
-  options.bits_per_key = bits_per_key;
-  return *FilterBuilder::Create(options);
+  return *FilterBuilder::Create({FilterKind::kRibbon, bits_per_key});
 }
 
 template <typename... Values>
@@ -62,7 +60,7 @@ TEST(RibbonFigures, BitsBeyondTheBound) {
 }
 
 TEST(RibbonFigures, WhereAClassicFilterIsBetter) {
-  const FilterBuilder classic = *FilterBuilder::Create({});
+  const FilterBuilder classic = *FilterBuilder::Create({FilterKind::kClassicBloom});
   for (const double bits_per_key : {6.0, 10.0, 16.0}) {
     const FilterBuilder builder = BuilderOf(bits_per_key);
     int last_passing = 0;
