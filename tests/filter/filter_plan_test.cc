@@ -396,17 +396,25 @@ TEST_P(AnyPlan, AnyNumberOfKeysFitsWithoutBits) {
 }
 
 TEST_P(AnyPlan, ALimitOfBlocksCutsBitsAndKeepsKeys) {
-  for (const double rate : {0.0, 0.01}) {
-    FilterBuilder builder = *FilterBuilder::Create({GetParam(), 10, rate, 0, 1000});
-    const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
-    EXPECT_FALSE(builder.Plan(fitting).IsCut());
-    EXPECT_TRUE(builder.Plan(fitting + fitting / 10).IsCut());
-    const std::uint64_t keys = 2 * fitting;
-    AddNumbers(builder, keys);
-    const FilterBlock block = builder.Finish();
-    EXPECT_LT(block.size, 1000U);
-    EXPECT_GT(block.size, 1000 - filter::kMostTrailerBytes);
-    EXPECT_EQ(CountPassing(FilterView(block.bytes()), keys), keys);
+  for (const std::uint64_t limit : {100, 300, 1000}) {
+    for (const double rate : {0.0, 0.3, 0.01}) {
+      SCOPED_TRACE(testing::Message() << "limit " << limit << ", rate " << rate);
+      FilterBuilder builder = *FilterBuilder::Create({GetParam(), 10, rate, 0, limit});
+      const std::uint64_t fitting = builder.KeysThatFit(kBlockBytesLimit);
+      EXPECT_GT(fitting, limit / 4);
+      for (std::uint64_t keys = 1; keys < 2 * fitting; ++keys) {
+        const FilterPlan plan = builder.Plan(keys);
+        ASSERT_LT(plan.BlockBytes(), limit);
+        ASSERT_EQ(plan.IsCut(), rate == 0.0 ? keys > fitting : plan.FalsePositiveRate() > rate)
+            << keys;
+      }
+      const std::uint64_t keys = 2 * fitting;
+      AddNumbers(builder, keys);
+      const FilterBlock block = builder.Finish();
+      EXPECT_LT(block.size, limit);
+      EXPECT_GT(block.size, limit - filter::kMostTrailerBytes - 1);
+      EXPECT_EQ(CountPassing(FilterView(block.bytes()), keys), keys);
+    }
   }
 }
 

@@ -88,10 +88,8 @@ TEST(KeysAndPrefixes, AreCountedOnceAndTheRateIsThatOfBothTogether) {
   ASSERT_EQ(tables.size(), 1U);
   const rocksdb::TableProperties& table = *tables.begin()->second;
   EXPECT_EQ(table.num_filter_entries, kKeys + kPrefixes);
-  EXPECT_EQ(table.filter_size,
-            (kKeys + kPrefixes) * 10 / 8 + filter::TrailerBytes(kKeys + kPrefixes, 0));
-
   const FilterSize size = SizeAtBitsPerKey(kKind, kKeys + kPrefixes, 10);
+  EXPECT_EQ(table.filter_size, size.bits / 8 + filter::TrailerBytes(kKeys + kPrefixes, 0));
   TakeCounts(*db);
   for (std::uint64_t i = 0; i + 1 < kKeys; ++i) {
     std::string value;
