@@ -23,7 +23,9 @@ std::string Word(std::uint64_t number) { return "word " + std::to_string(number)
 
 // The filter of the words first .. end - 1, with the bits and probes of a filter of all words.
 FilterBlock BuildPart(std::uint64_t first, std::uint64_t end) {
-  FilterBuilder builder = *FilterBuilder::Create({});  // equal options in each thread
+  exactbloom::FilterOptions options;                     // equal ones in each thread
+  options.kind = exactbloom::FilterKind::kClassicBloom;  // Ribbon filters cannot be united
+  FilterBuilder builder = *FilterBuilder::Create(options);
   for (std::uint64_t i = first; i < end; ++i) builder.AddKey(Word(i));
   return builder.Finish(builder.Plan(kWords));
 }

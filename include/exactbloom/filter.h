@@ -229,7 +229,8 @@ class FilterBuilder {
   // Returns Plan(keys).BlockBytes(), of Bloom filters in some nanoseconds.
   std::uint64_t BlockBytes(std::uint64_t keys) const;
 
-  // Returns the most keys whose plan takes at most `block_bytes`; 0 if not even one's does.
+  // Returns the most keys whose plan takes at most `block_bytes` and is not cut; 0 if not even
+  // one's does.
   std::uint64_t KeysThatFit(std::uint64_t block_bytes) const;
 
   // Returns the most memory, in bytes, that Finish takes besides the block; it is freed before
@@ -244,7 +245,7 @@ class FilterBuilder {
   // std::bad_alloc no key is forgotten.
   //   plan   of this builder. A plan for another number of keys gives a filter that has all keys:
   //          a Bloom filter of the planned m and k, whose trailer may be some bytes longer, or a
-  //          Ribbon filter of at most the planned bytes.
+  //          Ribbon filter of at most the planned bytes, or else of a trailer alone.
   FilterBlock Finish() { return Finish(Plan()); }
   FilterBlock Finish(const FilterPlan& plan);
 

@@ -77,6 +77,11 @@ double Planner::WantedBloomBits(std::uint64_t keys) const {
   return static_cast<double>(ArrayBytes(size->bits) * 8);
 }
 
+// Whether the limit of blocks leaves fewer bits than the options ask for.
+bool Planner::IsBloomCut(std::uint64_t keys) const {
+  return WantedBloomBits(keys) > static_cast<double>(BloomBitsWithin(keys, kBlockBytesLimit));
+}
+
 FilterPlan Planner::DescribeBloom(std::uint64_t keys, std::uint64_t bits) const {
   FilterPlan plan;
   plan.description_.kind = Bloom();
@@ -165,10 +170,12 @@ std::optional<FilterPlan> Planner::ChooseRibbon(std::uint64_t keys) const {
   bool is_better = false;
   if (IsSizedByRate()) {
     ribbon = PlanRibbon(keys);
-    is_better = ribbon->BlockBytes() < bloom_bytes;
+    is_better = IsBloomCut(keys) ? IsBetter(*ribbon, bloom_bytes)
+                                 : !ribbon->IsCut() && ribbon->BlockBytes() < bloom_bytes;
   } else if (bloom_bytes <= kLinesOfEitherKind * kLineBytes + kMostTrailerBytes) {
     ribbon = PlanRibbonWithin(keys, bloom_bytes);
     is_better = ribbon && IsBetter(*ribbon, bloom_bytes);
+    if (ribbon) ribbon->is_cut_ = IsBloomCut(keys);
   } else {
     ribbon = PlanRibbon(keys);
     const bool has_all_bits = options.bits_per_key <= kMaxRibbonBitsPerKey;
@@ -234,10 +241,10 @@ std::uint64_t Planner::KeysThatFit(std::uint64_t block_bytes) const {
   constexpr double kMostStep = 4096.0;
   const auto step =
       static_cast<std::uint64_t>(std::min(kMostStep, step_bits / options.bits_per_key));
-  const std::uint64_t within = std::min(block_bytes, options.block_bytes_limit - 1);
   return FindMostKeys(step, [&](std::uint64_t keys) {
-    const double wanted = static_cast<double>(keys) * options.bits_per_key;
-    return wanted <= 8.0 * static_cast<double>(within) && BlockBytes(keys) <= within;
+    const auto ribbon = ChooseRibbon(keys);
+    if (ribbon) return !ribbon->IsCut() && ribbon->BlockBytes() <= block_bytes;
+    return !IsBloomCut(keys) && BloomBlockBytes(keys) <= block_bytes;
   });
 }
 

@@ -36,6 +36,7 @@ struct Planner {
   std::uint64_t BloomBitsWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
   // The bits that the options ask for; a real number, since it may exceed all limits.
   double WantedBloomBits(std::uint64_t keys) const;
+  bool IsBloomCut(std::uint64_t keys) const;
   FilterPlan DescribeBloom(std::uint64_t keys, std::uint64_t bits) const;
   FilterPlan PlanBloom(std::uint64_t keys) const;
   std::uint64_t BloomBlockBytes(std::uint64_t keys) const;

@@ -58,7 +58,7 @@ class RunDivisionOf : public testing::TestWithParam<BloomKind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, RunDivisionOf, testing::ValuesIn(AllKinds()),
+INSTANTIATE_TEST_SUITE_P(Kinds, RunDivisionOf, testing::ValuesIn(BloomKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 // Up to twelve runs of a thousand to 1e8 keys, evenly by their logarithm.

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "exactbloom/filter.h"
+#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter_policy.h"
+#include "exactbloom/sizing.h"
 #include "readamp/lookups/growth.h"
 #include "readamp/tree/database.h"
 #include "readamp_fixture.h"
@@ -94,10 +95,13 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
 // so large that their size does not matter, or with Bloom filters.
 double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ribbon) {
   const auto wasted = [ribbon](const GrowthRun& run, std::uint64_t of_run) {
-    const double per_key = static_cast<double>(of_run) / static_cast<double>(run.keys);
-    return run.asked *
-           (ribbon ? analysis::LargeRibbonRate(per_key)
-                   : SizeAtBitsPerKey(BloomKind::kClassic, run.keys, per_key).false_positive_rate);
+    if (of_run == 0) return run.asked;
+    if (ribbon) {
+      const double per_key = static_cast<double>(of_run) / static_cast<double>(run.keys);
+      return run.asked * analysis::LargeRibbonRate(per_key);
+    }
+    const int probes = OptimalProbes(BloomKind::kClassic, of_run, run.keys);
+    return run.asked * FalsePositiveRate(BloomKind::kClassic, of_run, run.keys, probes);
   };
   constexpr std::uint64_t kSteps = 500;
   double best = runs[0].asked + runs[1].asked;

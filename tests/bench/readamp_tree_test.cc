@@ -170,9 +170,14 @@ TEST(Zipf, KeysHaveTheirProbabilities) {
 // Filters that differ only in their kind.
 TEST(ExactRates, KeepKindsApart) {
   support::ExactRates rates;
-  for (const BloomKind kind : {BloomKind::kStandard, BloomKind::kClassic}) {
-    const FilterDescription filter{kind, 6, 8192, 800, 0};
-    const double exact = FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
+  FilterDescription filter;
+  filter.bits = 8192;
+  filter.keys = 800;
+  filter.probes = 6;
+  for (const FilterKind kind : {FilterKind::kStandardBloom, FilterKind::kClassicBloom}) {
+    filter.kind = kind;
+    const double exact =
+        FalsePositiveRate(ToBloomKind(kind), filter.bits, filter.keys, filter.probes);
     EXPECT_EQ(rates.Of(filter).mean, exact);
     EXPECT_EQ(rates.Of(filter).mean, exact);  // from memory
     EXPECT_GT(rates.Of(filter).relative_deviation, 0.0);

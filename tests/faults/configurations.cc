@@ -45,7 +45,7 @@ std::vector<Configuration> AllConfigurations() {
   std::vector<Configuration> all = {{BloomKind::kStandard, false, false, true},
                                     {BloomKind::kClassic, true, false, true}};
   for (const bool partitioned : {false, true}) {
-    for (const BloomKind kind : AllKinds()) all.push_back({kind, partitioned, !partitioned});
+    for (const BloomKind kind : BloomKinds()) all.push_back({kind, partitioned, !partitioned});
     all.push_back({std::nullopt, partitioned, !partitioned});
   }
   return all;

@@ -24,10 +24,10 @@ HashStore StoreOf(const std::vector<std::uint64_t>& hashes) {
   return store;
 }
 
-using Build = void (*)(unsigned char*, const FilterDescription&, HashStore&);
+using Build = void (*)(unsigned char*, const BloomDescription&, HashStore&);
 
 // Fills an array that held other bytes before.
-std::string Built(Build build, const FilterDescription& filter,
+std::string Built(Build build, const BloomDescription& filter,
                   const std::vector<std::uint64_t>& hashes) {
   HashStore store = StoreOf(hashes);
   std::string array(static_cast<std::size_t>(ArrayBytes(filter.bits)), '\xaa');
@@ -38,15 +38,15 @@ std::string Built(Build build, const FilterDescription& filter,
 
 class ArrayBuilder : public testing::TestWithParam<BloomKind> {
  protected:
-  static FilterDescription FilterOf(std::uint64_t bytes, int probes) {
-    FilterDescription filter;
+  static BloomDescription FilterOf(std::uint64_t bytes, int probes) {
+    BloomDescription filter;
     filter.kind = GetParam();
     filter.bits = bytes * 8;
     filter.probes = probes;
     return filter;
   }
 
-  static void ExpectSameBytes(const FilterDescription& filter,
+  static void ExpectSameBytes(const BloomDescription& filter,
                               const std::vector<std::uint64_t>& hashes) {
     const std::string direct = Built(BuildArrayDirectly, filter, hashes);
     EXPECT_TRUE(direct == Built(BuildArrayByRange, filter, hashes));
@@ -54,7 +54,7 @@ class ArrayBuilder : public testing::TestWithParam<BloomKind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ArrayBuilder, testing::ValuesIn(AllKinds()),
+INSTANTIATE_TEST_SUITE_P(Kinds, ArrayBuilder, testing::ValuesIn(BloomKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 std::vector<std::uint64_t> RandomHashes(std::size_t count) {

@@ -16,46 +16,38 @@ namespace {
 
 constexpr std::uint64_t kKeys = 1000;
 
-class ConstructionCheckTest : public testing::TestWithParam<BloomKind> {
+class ConstructionCheckTest : public testing::TestWithParam<FilterKind> {
  protected:
-  ConstructionCheckTest() { AddKeys(kKeys); }
+  ConstructionCheckTest() { AddNumbers(builder_, kKeys); }
 
-  void AddKeys(std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) builder_.AddKey(NumberKey(i).text());
-  }
+  HashStore& Hashes() { return BuilderAccess::StateOf(builder_).Hashes(); }
 
-  static FilterOptions Detecting() {
-    FilterOptions options;
-    options.kind = GetParam();
-    options.detect_faults = true;
-    return options;
-  }
-
-  FilterBuilder builder_ = *FilterBuilder::Create(Detecting());
+  FilterBuilder builder_ = *FilterBuilder::Create({GetParam(), 10, 0, 0, kBlockBytesLimit, true});
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ConstructionCheckTest, testing::ValuesIn(AllKinds()),
+INSTANTIATE_TEST_SUITE_P(Kinds, ConstructionCheckTest, testing::ValuesIn(FilterKinds()),
                          [](const auto& test) { return NameOf(test.param); });
 
 void Flip(std::uint64_t& word, unsigned bit) { word ^= std::uint64_t{1} << bit; }
 
 TEST_P(ConstructionCheckTest, SoundFiltersPass) {
-  for (const std::uint64_t keys : {kKeys, std::uint64_t{0}, std::uint64_t{1}}) {
-    AddKeys(keys);
+  for (const std::uint64_t keys : {0U, 1U, 5U, 1000U, 40'000U}) {
+    builder_.Clear();
+    AddNumbers(builder_, keys);
     EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
     const FilterBlock block = builder_.Finish();
     EXPECT_EQ(builder_.KeyCount(), 0U);
     EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kNone);
   }
   // A block is checked once.
-  AddKeys(1);
+  AddNumbers(builder_, 1);
   const FilterBlock block = builder_.Finish();
   EXPECT_EQ(builder_.CheckBlock("another"), ConstructionFault::kBlock);
   EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kNone);
 }
 
 TEST_P(ConstructionCheckTest, EveryFlippedBitOfAHashIsFoundBeforeTheBuild) {
-  HashStore& hashes = builder_.state().Hashes();
+  HashStore& hashes = Hashes();
   for (const std::uint64_t number : {std::uint64_t{0}, kKeys / 2, kKeys - 1}) {
     for (unsigned bit = 0; bit < 64; ++bit) {
       Flip(HashIn(hashes, number), bit);
@@ -66,25 +58,25 @@ TEST_P(ConstructionCheckTest, EveryFlippedBitOfAHashIsFoundBeforeTheBuild) {
   EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
   Flip(HashIn(hashes, 7), 33);
   builder_.Clear();  // forgets what was noted
-  AddKeys(10);
+  AddNumbers(builder_, 10);
   EXPECT_EQ(builder_.CheckHashes(), ConstructionFault::kNone);
 }
 
-// The array is then filled with the wrong hash, and contains it.
+// The block is then made of the wrong hash, and contains it.
 TEST_P(ConstructionCheckTest, AHashThatFlipsAfterItsCheckIsFoundAfterTheBuild) {
-  Flip(HashIn(builder_.state().Hashes(), 7), 33);
+  Flip(HashIn(Hashes(), 7), 33);
   const FilterBlock block = builder_.Finish();
   EXPECT_EQ(builder_.CheckBlock(block.bytes()), ConstructionFault::kHashes);
 }
 
 TEST_P(ConstructionCheckTest, EveryFlippedBitOfTheBlockIsFound) {
   builder_.Clear();
-  constexpr std::uint64_t kFew = 20;
-  AddKeys(kFew);
+  constexpr std::uint64_t kFew = 100;
+  AddNumbers(builder_, kFew);
   const std::size_t size = builder_.Plan().BlockBytes();
   for (std::size_t bit = 0; bit < size * 8; ++bit) {
     builder_.Clear();
-    AddKeys(kFew);
+    AddNumbers(builder_, kFew);
     FilterBlock block = builder_.Finish();
     char& byte = block.data[bit / 8];
     byte = static_cast<char>(byte ^ (1 << (bit % 8)));
@@ -92,7 +84,7 @@ TEST_P(ConstructionCheckTest, EveryFlippedBitOfTheBlockIsFound) {
   }
 }
 
-TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
+TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheBlockIsFound) {
   const FilterBlock block = builder_.Finish();
   const FilterView view(block.bytes());
   std::uint64_t absent = kKeys;
@@ -113,11 +105,12 @@ TEST_P(ConstructionCheckTest, AKeyThatWasNotPutIntoTheArrayIsFound) {
 }
 
 TEST_P(ConstructionCheckTest, IsOffByDefaultAndMakesTheSameBlock) {
-  FilterBuilder plain = *FilterBuilder::Create({GetParam(), 10, 0});
-  for (std::uint64_t i = 0; i < kKeys; ++i) plain.AddKey(NumberKey(i).text());
-  Flip(HashIn(plain.state().Hashes(), 7), 33);
+  FilterBuilder plain = *FilterBuilder::Create({GetParam(), 10});
+  AddNumbers(plain, kKeys);
+  std::uint64_t& hash = HashIn(BuilderAccess::StateOf(plain).Hashes(), 7);
+  Flip(hash, 33);
   EXPECT_EQ(plain.CheckHashes(), ConstructionFault::kNone);
-  Flip(HashIn(plain.state().Hashes(), 7), 33);
+  Flip(hash, 33);
   const FilterBlock block = plain.Finish();
   EXPECT_EQ(std::string(block.bytes()), std::string(builder_.Finish().bytes()));
   EXPECT_EQ(plain.CheckBlock("another"), ConstructionFault::kNone);

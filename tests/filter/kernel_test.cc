@@ -39,18 +39,18 @@ class Array {
   std::vector<unsigned char> memory_;
 };
 
-CodeWord WordOf(const FilterDescription& filter, std::uint64_t hash) {
+CodeWord WordOf(const BloomDescription& filter, std::uint64_t hash) {
   return MakeCodeWord(filter.kind, hash, filter.bits, filter.probes);
 }
 
-bool ContainsByDefinition(const unsigned char* array, const FilterDescription& filter,
+bool ContainsByDefinition(const unsigned char* array, const BloomDescription& filter,
                           std::uint64_t hash) {
   const CodeWord word = WordOf(filter, hash);
   return std::all_of(word.positions.begin(), word.positions.begin() + word.size,
                      [&](std::uint64_t position) { return TestBit(array, position); });
 }
 
-bool MayContain(const Kernel& kernel, const unsigned char* array, const FilterDescription& filter,
+bool MayContain(const Kernel& kernel, const unsigned char* array, const BloomDescription& filter,
                 std::uint64_t hash) {
   bool answer = false;
   kernel.may_contain_batch(array, filter, &hash, 1, &answer);
@@ -86,7 +86,7 @@ class KernelTest : public testing::TestWithParam<std::tuple<std::string, BloomKi
         constexpr int kMostOfTheirOwn = 20;
         if (probes > kMostOfTheirOwn && probes % 8 > 1) continue;
         if (!Admits(kind_, bits, probes)) continue;
-        FilterDescription filter;
+        BloomDescription filter;
         filter.kind = kind_;
         filter.probes = probes;
         filter.bits = bits;
@@ -106,13 +106,13 @@ std::vector<std::string> NamesOf(const std::vector<InstructionSet>& sets) {
 
 INSTANTIATE_TEST_SUITE_P(Sets, KernelTest,
                          testing::Combine(testing::ValuesIn(NamesOf(AvailableInstructionSets())),
-                                          testing::ValuesIn(AllKinds())),
+                                          testing::ValuesIn(BloomKinds())),
                          [](const auto& test) {
                            return std::get<0>(test.param) + "_" + NameOf(std::get<1>(test.param));
                          });
 
 TEST_P(KernelTest, SetsTheBitsOfTheDefinition) {
-  ForEachGeometry([&](const FilterDescription& filter) {
+  ForEachGeometry([&](const BloomDescription& filter) {
     const Kernel& kernel = set_.kernel_for(filter);
     const std::size_t shift = filter.bits % 61;
     const std::vector<std::uint64_t> hashes =
@@ -127,7 +127,7 @@ TEST_P(KernelTest, SetsTheBitsOfTheDefinition) {
 
 // Filters so full that most words of k bits hit, and of those that miss, most miss by one bit.
 TEST_P(KernelTest, AnswersAsTheDefinition) {
-  ForEachGeometry([&](const FilterDescription& filter) {
+  ForEachGeometry([&](const BloomDescription& filter) {
     const Kernel& kernel = set_.kernel_for(filter);
     std::mt19937_64 random(filter.bits);
     Array array(filter.bits, filter.bits % 59);
@@ -161,7 +161,7 @@ TEST_P(KernelTest, AnswersAsTheDefinition) {
 // One key at a time, so that a wrong bit is not hidden by other keys' bits. Each of its bits is
 // missed, one that replaces an equal draw as well.
 TEST_P(KernelTest, SetsTheBitsOfEachKeyAndMissesByAnySingleOne) {
-  ForEachGeometry([&](const FilterDescription& filter) {
+  ForEachGeometry([&](const BloomDescription& filter) {
     if (filter.bits > 1000) return;
     const Kernel& kernel = set_.kernel_for(filter);
     for (std::uint64_t number = 0; number < 60; ++number) {
@@ -200,7 +200,7 @@ TEST_P(KernelTest, LargeFiltersHaveTheBitsOfTheDefinition) {
     ASSERT_NE(array, nullptr);
     std::mt19937_64 random(32);
     for (const int probes : {2, 6, 8, 14, 20}) {
-      FilterDescription filter;
+      BloomDescription filter;
       filter.kind = kind_;
       filter.probes = probes;
       filter.bits = bits;

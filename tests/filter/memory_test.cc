@@ -48,8 +48,8 @@ TEST(BuildMemory, IsTwelveBytesAKeyBesideTheFilter) {
   constexpr double kFixedBytes = 1 << 17;
   const std::size_t before = live_bytes;
   peak_bytes = before;
-  FilterBuilder builder = *FilterBuilder::Create({BloomKind::kClassic, kBitsPerKey, 0});
-  for (std::uint64_t i = 0; i < kKeys; ++i) builder.AddKey(NumberKey(i).text());
+  FilterBuilder builder = *FilterBuilder::Create({FilterKind::kClassicBloom, kBitsPerKey});
+  AddNumbers(builder, kKeys);
   EXPECT_LE(static_cast<double>(live_bytes - before), kKeptBytesPerKey * kKeys + kFixedBytes);
   const FilterBlock block = builder.Finish();
   const double beside = static_cast<double>(peak_bytes - before) - static_cast<double>(block.size);

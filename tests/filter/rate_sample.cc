@@ -21,7 +21,7 @@ namespace exactbloom {
 namespace {
 
 // Builds a block as the builder does, for any geometry.
-FilterBlock BuildBlock(const FilterDescription& filter, const Keys& keys) {
+FilterBlock BuildBlock(const filter::BloomDescription& filter, const Keys& keys) {
   filter::HashStore hashes;
   for (std::uint64_t i = 0; i < filter.keys; ++i) {
     hashes.Append(filter::HashKey(keys[static_cast<std::size_t>(i)], filter.hash_seed));

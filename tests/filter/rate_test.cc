@@ -127,7 +127,7 @@ TEST(Rate, PValuesOfManyGeometriesAreUniform) {
   std::vector<Geometry> geometries = OddGeometries();
   GeometryDraw draw(11);
   for (int i = 0; i < kGeometriesPerKind; ++i) {
-    for (const BloomKind kind : AllKinds()) geometries.push_back(draw(kind));
+    for (const BloomKind kind : BloomKinds()) geometries.push_back(draw(kind));
   }
   double usual_queries = 0.0;
   for (const Geometry& geometry : geometries) usual_queries += QueriesOf(geometry);
@@ -140,7 +140,7 @@ TEST(Rate, PValuesOfManyGeometriesAreUniform) {
   SampleVerdict verdict(13);
   // The kinds of the random ones take turns; each round uses one kernel.
   for (std::size_t i = 0; i < geometries.size(); ++i) {
-    filter::UseInstructionSet(sets[i / AllKinds().size() % sets.size()]);
+    filter::UseInstructionSet(sets[i / BloomKinds().size() % sets.size()]);
     const double queries = std::max(kFewestQueries, factor * QueriesOf(geometries[i]));
     verdict.Add(Sample(geometries[i], queries, salts));
   }

@@ -11,13 +11,22 @@
 
 #include "exactbloom/filter.h"
 #include "exactbloom/layout.h"
+#include "exactbloom/sizing.h"
 #include "src/filter/kernels/code_word.h"
 
 namespace exactbloom {
 
-// Both kinds, and their names as parts of a test's name.
-std::vector<BloomKind> AllKinds();
+// All kinds of filters and of Bloom filters, and their names as parts of a test's name.
+std::vector<FilterKind> FilterKinds();
+std::vector<BloomKind> BloomKinds();
+std::string NameOf(FilterKind kind);
 std::string NameOf(BloomKind kind);
+
+// The kind of filters of which `kind` is the Bloom kind.
+FilterKind ToFilterKind(BloomKind kind);
+
+// What a builder gives a Bloom filter of so many keys.
+FilterSize SizeAtBitsPerKey(BloomKind kind, std::uint64_t keys, double bits_per_key);
 
 struct Geometry {
   BloomKind kind = BloomKind::kClassic;
@@ -36,6 +45,16 @@ class NumberKey {
  private:
   std::array<char, sizeof(std::uint64_t)> bytes_;
 };
+
+// Adds the keys of the numbers first, first + 1, ...
+void AddNumbers(FilterBuilder& builder, std::uint64_t count, std::uint64_t first = 0);
+
+// Returns how many of these keys pass. Asks for each of them by itself and in batches, and expects
+// the same answers.
+std::uint64_t CountPassing(const FilterView& view, std::uint64_t count, std::uint64_t first = 0);
+
+// Expects that two filters have equal parameters.
+void ExpectEqual(const FilterDescription& one, const FilterDescription& other);
 
 // Sets the bits of a code word.
 void AddWord(unsigned char* array, const filter::CodeWord& word);

@@ -68,8 +68,8 @@ void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, BloomKi
 }
 
 double RateGivenArray(std::string_view block) {
-  const filter::DecodedBlock decoded = filter::DecodeBloom(block);
-  const FilterDescription& filter = decoded.description;
+  const filter::DecodedBloom decoded = filter::DecodeBloom(block);
+  const filter::BloomDescription& filter = decoded.description;
   return FalsePositiveRateGivenFill(filter.kind, filter.bits, CountOnes(decoded.array, filter.bits),
                                     filter.probes);
 }

@@ -128,6 +128,7 @@ class Definition {
 void CheckBlock(std::string_view block, const std::vector<std::string_view>& keys) {
   const FilterView view(block);
   const bool usable = view.Status() == BlockStatus::kUsable;
+  if (usable && view.Kind() != FilterKind::kRibbon) return;  // block_fuzzer.cc asks it
   std::array<bool, Header::kMaxKeys + 1> answers{};
   view.MayContain(keys.data(), keys.size(), answers.data());
   Require(!answers[keys.size()], "a result behind the last key was written");

@@ -81,12 +81,10 @@ TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
   };
   rocksdb::ColumnFamilyHandle* wide = create("wide", PolicyWith(20.0));
   rocksdb::ColumnFamilyHandle* bare = create("bare", nullptr);
-  // The bits per key are rounded to zero.
-  rocksdb::ColumnFamilyHandle* zero = create("zero", PolicyWith(0.4));
-  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare, zero}) {
+  rocksdb::ColumnFamilyHandle* zero = create("zero", PolicyWith(0.0));
+  rocksdb::ColumnFamilyHandle* few = create("few", PolicyWith(0.4));
+  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare, zero, few}) {
     PutAndFlush(*db, kKeys, family->GetName(), 0, family);
-  }
-  for (rocksdb::ColumnFamilyHandle* family : {db->DefaultColumnFamily(), wide, bare, zero}) {
     ExpectPresent(*db, kKeys, family->GetName(), 0, family);
   }
   ExpectFiltering(AskAbsent(*db, kAbsent), kAbsent);
@@ -97,7 +95,8 @@ TEST_P(DatabaseTest, ColumnFamiliesHaveTheirOwnPolicies) {
     const FilterCounts none = AskAbsent(*db, kAbsent, family);
     EXPECT_EQ(none.useful + none.positive, 0U);
   }
-  for (rocksdb::ColumnFamilyHandle* family : {wide, bare, zero}) {
+  EXPECT_GT(AskAbsent(*db, kAbsent, few).useful, kAbsent / 20);
+  for (rocksdb::ColumnFamilyHandle* family : {wide, bare, zero, few}) {
     ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
   }
 }

@@ -84,7 +84,7 @@ TEST(RibbonBlocks, LetAllKeysPassStockReaders) {
   const PolicyPointer stock[] = {PolicyPointer(rocksdb::NewBloomFilterPolicy(10)),
                                  PolicyPointer(rocksdb::NewRibbonFilterPolicy(10))};
   for (const std::uint64_t keys : {0U, 3U, 1000U, 40000U}) {
-    FilterBuilder builder = *FilterBuilder::Create({});
+    FilterBuilder builder = *FilterBuilder::Create({FilterKind::kRibbon});
     for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(KeyOf(i));
     const FilterBlock block = builder.Finish();
     const Slice contents(block.data.get(), block.size);
@@ -163,12 +163,10 @@ INSTANTIATE_TEST_SUITE_P(Policies, FaultDetection,
                          });
 
 TEST_P(FaultDetection, AFlippedBitOfAHashIsReportedByFinish) {
-  FilterOptions options;
-  options.kind = BloomKindOf(GetParam());
-  options.ribbon = HasRibbon(GetParam());
+  FilterOptions options = ToFilterOptions(GetParam());
   options.detect_faults = true;
   FilterBuilder filter_builder = *FilterBuilder::Create(options);
-  filter::HashStore& hashes = filter_builder.state().Hashes();
+  filter::HashStore& hashes = filter::BuilderAccess::StateOf(filter_builder).Hashes();
   MemoryFit memory_fit;
   const auto builder = NewBitsBuilder(std::move(filter_builder),
                                       rocksdb::FilterBuildingContext(table_options_), memory_fit);
@@ -221,7 +219,7 @@ class Lines : public rocksdb::Logger {
 // Returns the size of a filter of so many keys, and adds what the info log gets.
 std::size_t BuildLimited(std::uint64_t keys, double rate, bool ribbon, Lines* log) {
   FilterOptions options;
-  options.ribbon = ribbon;
+  if (!ribbon) options.kind = FilterKind::kClassicBloom;
   options.false_positive_rate = rate;
   options.block_bytes_limit = kLimit;
   const rocksdb::BlockBasedTableOptions table_options;
@@ -242,21 +240,22 @@ constexpr std::size_t kMostBytes =
 
 TEST(BlockLimit, CutsTheFilterAndSaysSo) {
   Lines log;
-  EXPECT_EQ(BuildLimited(777, 0.0, false, &log), kMostBytes);  // (999 - 27) * 8 / 10
+  // The most whole lines beside the longest trailer.
+  EXPECT_EQ(BuildLimited(768, 0.0, false, &log), 15 * kLineBytes + filter::TrailerBytes(768, 0));
   EXPECT_LT(BuildLimited(100, 0.01, false, &log), kMostBytes);
   EXPECT_TRUE(log.lines.empty());
   EXPECT_EQ(BuildLimited(2000, 0.01, false, &log), kMostBytes);
-  EXPECT_EQ(BuildLimited(778, 0.0, false, &log), kMostBytes);
+  EXPECT_EQ(BuildLimited(769, 0.0, false, &log), kMostBytes);
   ASSERT_EQ(log.lines.size(), 2U);
   EXPECT_NE(log.lines[0].find("a filter of 2000 keys"), std::string::npos) << log.lines[0];
-  EXPECT_NE(log.lines[1].find("a filter of 778 keys"), std::string::npos) << log.lines[1];
-  EXPECT_NE(log.lines[1].find("which 777 keys reach"), std::string::npos) << log.lines[1];
+  EXPECT_NE(log.lines[1].find("a filter of 769 keys"), std::string::npos) << log.lines[1];
+  EXPECT_NE(log.lines[1].find("which 768 keys reach"), std::string::npos) << log.lines[1];
 }
 
-// Its trailer is part of the bits per key.
+// Its trailer comes on top of 978 bytes, which are 10 bits for each of 783 keys, rounded down.
 TEST(BlockLimit, CutsARibbonFilterAndSaysSo) {
   Lines log;
-  EXPECT_LT(BuildLimited(790, 0.0, true, &log), kLimit);
+  EXPECT_LT(BuildLimited(783, 0.0, true, &log), kLimit);
   EXPECT_LT(BuildLimited(500, 0.01, true, &log), kLimit);
   EXPECT_TRUE(log.lines.empty());
   for (const auto& [keys, rate] : {std::pair(2000, 0.01), std::pair(2000, 0.0)}) {
@@ -268,7 +267,7 @@ TEST(BlockLimit, CutsARibbonFilterAndSaysSo) {
   for (const std::string& line : log.lines) {
     EXPECT_NE(line.find("a filter of 2000 keys"), std::string::npos) << line;
   }
-  EXPECT_NE(log.lines[1].find("which 799 keys reach"), std::string::npos) << log.lines[1];
+  EXPECT_NE(log.lines[1].find("which 783 keys reach"), std::string::npos) << log.lines[1];
 }
 
 }  // namespace

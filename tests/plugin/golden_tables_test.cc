@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "exactbloom/filter.h"
+#include "exactbloom/sizing.h"
 #include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 #include "sst/table_file.h"
@@ -114,8 +115,9 @@ std::string KindsOf(const std::string& path, TableFilter* filter) {
   std::string kinds;
   const auto add = [&](rocksdb::Slice block) {
     const std::string_view bytes(block.data(), block.size());
-    const bool is_ribbon = FilterView(bytes).Status() == BlockStatus::kUsable;
-    kinds += is_ribbon ? 'r' : FilterView(bytes).Status() == BlockStatus::kUsable ? 'b' : '?';
+    const FilterView view(bytes);
+    const bool is_usable = view.Status() == BlockStatus::kUsable;
+    kinds += !is_usable ? '?' : view.Kind() == FilterKind::kRibbon ? 'r' : 'b';
   };
   EXPECT_TRUE(ReadTableFilter(*rocksdb::FileSystem::Default(), path, filter, add).ok());
   return kinds;
@@ -141,10 +143,10 @@ TEST_P(GoldenTableTest, SaysWhatItsFilterIs) {
   EXPECT_EQ(filter.format_version, 1);
   EXPECT_EQ(filter.hash_seed, 0U);
   if (golden_.partitioned) return;
-  const FilterSize size = SizeAtBitsPerKey(kind, kGoldenKeys, 10);
-  EXPECT_EQ(filter.bits, size.bits);
-  EXPECT_EQ(filter.min_probes, size.probes);
-  EXPECT_EQ(filter.max_probes, size.probes);
+  const int probes = OptimalProbes(kind, filter.bits, kGoldenKeys);
+  EXPECT_EQ(filter.bits, 10 * kGoldenKeys);
+  EXPECT_EQ(filter.min_probes, probes);
+  EXPECT_EQ(filter.max_probes, probes);
 }
 
 }  // namespace

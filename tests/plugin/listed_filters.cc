@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter.h"
 
 namespace exactbloom {
@@ -34,24 +33,15 @@ double FilterBlocks::Rate(std::uint64_t keys_of_table) const {
 
 std::optional<FilterBlocks> ReadFilterBlocks(rocksdb::DB& db, const std::string& path) {
   FilterBlocks blocks;
-  const auto add = [&blocks](std::uint64_t keys, double rate) {
-    blocks.keys += keys;
-    blocks.passing += static_cast<double>(keys) * rate;
-  };
   TableFilter filter;
   const auto visit = [&](rocksdb::Slice block) {
-    const FilterView bloom({block.data(), block.size()});
-    const FilterView ribbon({block.data(), block.size()});
-    if (bloom.Status() == BlockStatus::kUsable) {
-      ++blocks.bloom;
-      const FilterDescription& is = bloom.Description();
-      blocks.hash_seed = is.hash_seed;
-      add(is.keys, is.keys == 0 ? 0.0 : FalsePositiveRate(is.kind, is.bits, is.keys, is.probes));
-    } else if (ribbon.Status() == BlockStatus::kUsable) {
-      ++blocks.ribbon;
-      blocks.hash_seed = ribbon.Description().hash_seed;
-      add(ribbon.Description().keys, ribbon.FalsePositiveRate());
-    }
+    const FilterView view({block.data(), block.size()});
+    if (view.Status() != BlockStatus::kUsable) return;
+    const std::uint64_t keys = view.Description().keys;
+    ++(view.Kind() == FilterKind::kRibbon ? blocks.ribbon : blocks.bloom);
+    blocks.hash_seed = view.Description().hash_seed;
+    blocks.keys += keys;
+    blocks.passing += static_cast<double>(keys) * view.FalsePositiveRate();
   };
   const rocksdb::Status status = ReadTableFilter(*db.GetFileSystem(), path, &filter, visit);
   if (!status.ok()) return std::nullopt;

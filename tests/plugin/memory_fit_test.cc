@@ -10,11 +10,9 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bits_builder_fixture.h"
-#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter.h"
 #include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
@@ -43,7 +41,7 @@ struct Sums {
   double bytes_in_memory = 0;
 
   void Add(const FilterPlan& plan, MemoryFit::UsableBytes usable_bytes) {
-    false_positives += static_cast<double>(plan.Keys()) * plan.FalsePositiveRate();
+    false_positives += static_cast<double>(plan.Description().keys) * plan.FalsePositiveRate();
     bytes += static_cast<double>(plan.BlockBytes());
     bytes_in_memory += static_cast<double>(usable_bytes(plan.BlockBytes() + kBytesBehindBlock));
   }
@@ -57,9 +55,7 @@ struct Tables {
 };
 
 FilterBuilder FiltersOf(const PolicyOptions& policy, double bits_per_key) {
-  FilterOptions options;
-  options.kind = BloomKindOf(policy);
-  options.ribbon = HasRibbon(policy);
+  FilterOptions options = ToFilterOptions(policy);
   options.bits_per_key = bits_per_key;
   return *FilterBuilder::Create(options);
 }
@@ -136,10 +132,8 @@ TEST_P(MemoryFitTest, StaysNearTheMeantSize) {
 
 // What filters of one kind save, those of the other may take.
 TEST(MemoryFitOfBothKinds, KeepsOneBalance) {
-  FilterOptions options;
-  const FilterBuilder bloom = *FilterBuilder::Create(options);
-  options.ribbon = true;
-  const FilterBuilder ribbon = *FilterBuilder::Create(options);
+  const FilterBuilder bloom = FiltersOf(PolicyKind::kClassicBloom, 10.0);
+  const FilterBuilder ribbon = FiltersOf(PolicyKind::kExactRibbon, 10.0);
   std::mt19937_64 random(3);
   MemoryFit fit(FourClassesPerDoubling);
   double filters = 0.0;
@@ -153,7 +147,7 @@ TEST(MemoryFitOfBothKinds, KeepsOneBalance) {
     const std::uint64_t keys = 1000 + random() % 20'000;
     const FilterPlan meant = (is_ribbon ? ribbon : bloom).Plan(keys);
     const FilterPlan fitted = fit.Fit(is_ribbon ? ribbon : bloom, meant);
-    EXPECT_EQ(fitted.IsRibbon(), is_ribbon);
+    EXPECT_EQ(fitted.Kind() == FilterKind::kRibbon, is_ribbon);
     if (fitted.BlockBytes() < meant.BlockBytes()) ++(is_ribbon ? smaller_ribbons : smaller_blooms);
     const double excess = fitted.FalsePositiveRate() / meant.FalsePositiveRate() - 1.0;
     filters += 1.0;
@@ -184,13 +178,6 @@ INSTANTIATE_TEST_SUITE_P(Policies, OptimizedFilters,
                                          PolicyKind::kExactRibbon),
                          NameOfPolicy);
 
-double RateOf(std::string_view block) {
-  const FilterView bloom(block);
-  if (bloom.Status() == BlockStatus::kOtherKind) return FilterView(block).FalsePositiveRate();
-  const FilterDescription& filter = bloom.Description();
-  return FalsePositiveRate(filter.kind, filter.bits, filter.keys, filter.probes);
-}
-
 TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
   double false_positives = 0;
   double target = 0;
@@ -203,8 +190,8 @@ TEST_P(OptimizedFilters, KeepTheRateOnBalanceInOnePolicy) {
       EXPECT_EQ(builder->EstimateEntriesAdded(), keys);
       const Filter filter = FinishAndVerify(*builder);
       const FilterPlan meant = FiltersOf(GetParam(), 10.0).Plan(keys);
-      false_positives +=
-          static_cast<double>(keys) * RateOf({filter.contents.data(), filter.contents.size()});
+      const FilterView view({filter.contents.data(), filter.contents.size()});
+      false_positives += static_cast<double>(keys) * view.FalsePositiveRate();
       target += static_cast<double>(keys) * meant.FalsePositiveRate();
       other_sizes += filter.contents.size() != meant.BlockBytes() ? 1 : 0;
     }

@@ -101,7 +101,7 @@ TEST(FilterSets, OfFiltersThatDifferAreNothing) {
     blocks.push_back(Block(BloomKind::kClassic, 0, 1000, 4));
     blocks.push_back(MakeBlock({BloomKind::kClassic, kBits + 8, 1000, kProbes}, 3, 0));
     blocks.push_back(MakeBlock({BloomKind::kClassic, kBits, 1000, kProbes + 1}, 3, 0));
-    FilterBuilder ribbon = *FilterBuilder::Create({});
+    FilterBuilder ribbon = *FilterBuilder::Create({FilterKind::kRibbon});
     for (std::uint64_t key = 0; key < 1000; ++key) ribbon.AddKey(NumberKey(key).text());
     blocks.push_back(ribbon.Finish());
     blocks.push_back(FilterBlock{});
@@ -128,7 +128,7 @@ TEST(FilterSets, OfSeveralThreadsAreTheFilterOfOneBuilder) {
   constexpr std::uint64_t kKeysOfThread = 5000;
   for (const BloomKind kind : kKinds) {
     FilterOptions options;
-    options.kind = kind;
+    options.kind = ToFilterKind(kind);
     options.hash_seed = 53;
     const auto build = [&](std::uint64_t first, std::uint64_t keys) {
       FilterBuilder builder = *FilterBuilder::Create(options);

@@ -68,7 +68,7 @@ PolicyPointer PolicyThatDamagesRibbon(bool in_trailer) {
 
 PolicyPointer PolicyThatClaims(std::uint64_t keys) {
   return WithFault([keys](char* block, std::size_t size, const Keys& /*keys*/) {
-    FilterDescription claimed = FilterView({block, size}).Description();
+    filter::BloomDescription claimed = filter::DecodeBloom({block, size}).description;
     claimed.keys = keys;
     claimed.bits = 8 * (size - filter::TrailerBytes(keys, claimed.hash_seed));
     std::fill_n(block, size, '\xff');

@@ -38,20 +38,11 @@ FinishedFilter Finish(FilterBitsBuilder& builder) {
   return filter;
 }
 
-// The kind of Bloom filters, and whether Ribbon filters are built, too.
-struct Kinds {
-  BloomKind kind;
-  bool ribbon;
-};
-
-class BuilderOfKind : public testing::TestWithParam<Kinds> {
+// The parameter is the kind, or nothing where the builder chooses.
+class BuilderOfKind : public testing::TestWithParam<std::optional<FilterKind>> {
  protected:
   static FilterBuilder FiltersOf(double false_positive_rate = 0.0) {
-    FilterOptions options;
-    options.kind = GetParam().kind;
-    options.ribbon = GetParam().ribbon;
-    options.false_positive_rate = false_positive_rate;
-    return *FilterBuilder::Create(options);
+    return *FilterBuilder::Create({GetParam(), 10.0, false_positive_rate});
   }
 
   std::unique_ptr<FilterBitsBuilder> NewBuilder(double false_positive_rate = 0.0) {
@@ -70,9 +61,8 @@ class BuilderOfKind : public testing::TestWithParam<Kinds> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BuilderOfKind,
-                         testing::Values(Kinds{BloomKind::kStandard, false},
-                                         Kinds{BloomKind::kClassic, false},
-                                         Kinds{BloomKind::kClassic, true}));
+                         testing::Values(FilterKind::kStandardBloom, FilterKind::kClassicBloom,
+                                         std::nullopt));
 
 TEST_P(BuilderOfKind, BuildsAFilterThatTheReaderReads) {
   const auto builder = NewBuilder();

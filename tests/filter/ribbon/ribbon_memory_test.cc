@@ -52,15 +52,21 @@ constexpr double kKiB = 1024.0;
 // Large allocations are whole pages.
 constexpr double kRounding = 3 * 4 * kKiB;
 
-void Add(FilterBuilder& builder, std::uint64_t keys) {
-  for (std::uint64_t i = 0; i < keys; ++i) builder.AddKey(NumberKey(i).text());
+FilterBuilder BuilderOf(double rate = 0.0, bool detects_faults = false) {
+  return *FilterBuilder::Create(
+      {FilterKind::kRibbon, 10, rate, 0, kBlockBytesLimit, detects_faults});
+}
+
+void AddEqualHashes(FilterBuilder& builder, std::uint64_t count) {
+  filter::HashStore& hashes = filter::BuilderAccess::StateOf(builder).Hashes();
+  for (std::uint64_t i = 0; i < count; ++i) hashes.Append(42);
 }
 
 TEST(RibbonMemory, OfAFewKeysIsSmall) {
   for (std::uint64_t keys = 0; keys <= 2000; keys += 25) {
     const std::size_t before = live_bytes;
-    FilterBuilder builder = *FilterBuilder::Create({});
-    Add(builder, keys);
+    FilterBuilder builder = BuilderOf();
+    AddNumbers(builder, keys);
     EXPECT_LE(static_cast<double>(live_bytes - before), 8.0 * static_cast<double>(keys) + 16 * kKiB)
         << keys;
   }
@@ -71,9 +77,9 @@ TEST(RibbonMemory, OfFinishIsKnownBeforeAndFreed) {
        {100U, 1000U, 14142U, 14143U, 16385U, 28000U, 120000U, 226000U, 250000U, 452000U, 453000U,
         960000U, 960001U, 1600000U, 3000000U}) {
     SCOPED_TRACE(keys);
-    FilterBuilder builder = *FilterBuilder::Create({});
+    FilterBuilder builder = BuilderOf();
     const std::size_t before = live_bytes;
-    Add(builder, keys);
+    AddNumbers(builder, keys);
     const double hashes = 8.0 * static_cast<double>(keys);
     const double most = keys < 250000 ? 768 * kKiB : 2.0 * static_cast<double>(keys);
     EXPECT_LE(static_cast<double>(live_bytes - before), hashes + 68 * kKiB);
@@ -81,46 +87,45 @@ TEST(RibbonMemory, OfFinishIsKnownBeforeAndFreed) {
     peak_bytes = kept;
     const FilterBlock block = builder.Finish();
     const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
-    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(keys)) + kRounding);
+    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(builder.Plan(keys))) + kRounding);
     EXPECT_LE(static_cast<double>(peak_bytes - before) - static_cast<double>(block.size) - hashes,
               most);
-    EXPECT_LE(static_cast<double>(builder.FinishBytes(keys)), most);
+    EXPECT_LE(static_cast<double>(builder.FinishBytes(builder.Plan(keys))), most);
     EXPECT_LE(static_cast<double>(live_bytes - before),
               static_cast<double>(block.size) + kRounding);
   }
 }
 
 TEST(RibbonMemory, OfFinishIsKnownWhereHashesAreKept) {
-  FilterOptions options;
-  options.detect_faults = true;
   for (const std::uint64_t keys : {1000U, 15600U, 15601U, 120000U, 1000000U}) {
     SCOPED_TRACE(keys);
-    FilterBuilder builder = *FilterBuilder::Create(options);
-    Add(builder, keys);
+    FilterBuilder builder = BuilderOf(0.0, true);
+    AddNumbers(builder, keys);
     const std::size_t kept = live_bytes;
     peak_bytes = kept;
     const FilterBlock block = builder.Finish();
     const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
-    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(keys)) + kRounding);
+    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(builder.Plan(keys))) + kRounding);
   }
 }
 
 TEST(RibbonMemory, OfAMassOfEqualHashesIsBounded) {
   for (const std::uint64_t keys : {100000U, 600000U}) {
-    FilterBuilder builder = *FilterBuilder::Create({});
-    Add(builder, keys / 2);
-    for (std::uint64_t i = 0; i < keys / 2; ++i) builder.state().Hashes().Append(42);
+    FilterBuilder builder = BuilderOf();
+    AddNumbers(builder, keys / 2);
+    AddEqualHashes(builder, keys / 2);
     const std::size_t kept = live_bytes;
     peak_bytes = kept;
     const FilterBlock block = builder.Finish();
     const auto finish = static_cast<double>(peak_bytes - kept) - static_cast<double>(block.size);
-    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(keys)) + 272 * kKiB + kRounding);
+    EXPECT_LE(finish, static_cast<double>(builder.FinishBytes(builder.Plan(keys))) + 272 * kKiB +
+                          kRounding);
   }
 }
 
 TEST(RibbonMemory, ForViewsIsNotNeeded) {
-  FilterBuilder builder = *FilterBuilder::Create({});
-  Add(builder, 1000);
+  FilterBuilder builder = BuilderOf();
+  AddNumbers(builder, 1000);
   const FilterBlock block = builder.Finish();
   allocations_left = 0;
   const FilterView view(block.bytes());
@@ -139,11 +144,8 @@ TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
       for (const std::uint64_t keys : {500U, 40000U}) {
         bool has_failed = true;
         for (int allocation = 0; has_failed; ++allocation) {
-          FilterOptions options;
-          options.false_positive_rate = rate;
-          options.detect_faults = detects_faults;
-          FilterBuilder builder = *FilterBuilder::Create(options);
-          Add(builder, keys);
+          FilterBuilder builder = BuilderOf(rate, detects_faults);
+          AddNumbers(builder, keys);
           FilterBlock block;
           allocations_left = allocation;
           try {
@@ -156,9 +158,7 @@ TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
           if (block.data == nullptr) block = builder.Finish();
           const FilterView view(block.bytes());
           ASSERT_EQ(view.Description().keys, keys);
-          for (std::uint64_t i = 0; i < keys; ++i) {
-            ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
-          }
+          ASSERT_EQ(CountPassing(view, keys), keys);
         }
       }
     }
@@ -167,9 +167,9 @@ TEST(RibbonMemory, EachAllocationOfFinishFailsOnceAndNoKeyIsForgotten) {
 
 TEST(RibbonMemory, WithoutItForAMassOfHashesTheirShardPasses) {
   const auto finish = [](int allocations) {
-    FilterBuilder builder = *FilterBuilder::Create({});
-    Add(builder, 100000);
-    for (int i = 0; i < 100000; ++i) builder.state().Hashes().Append(42);
+    FilterBuilder builder = BuilderOf();
+    AddNumbers(builder, 100000);
+    AddEqualHashes(builder, 100000);
     allocations_left = allocations;
     FilterBlock block = builder.Finish();
     allocations_left = kNever;
@@ -183,7 +183,7 @@ TEST(RibbonMemory, WithoutItForAMassOfHashesTheirShardPasses) {
       const FilterBlock block = finish(allocations);
       const FilterView view(block.bytes());
       if (view.FalsePositiveRate() > 0.0012) passing_rate = view.FalsePositiveRate();
-      for (std::uint64_t i = 0; i < 100000; ++i) ASSERT_TRUE(view.MayContain(NumberKey(i).text()));
+      ASSERT_EQ(CountPassing(view, 100000), 100000U);
     } catch (const std::bad_alloc&) {
       allocations_left = kNever;
     }

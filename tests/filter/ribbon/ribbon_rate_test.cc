@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <random>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +40,8 @@ struct Sample {
   double expected = 0.0;
 };
 
-std::uint64_t CountPassing(const FilterView& view, std::uint64_t first, std::uint64_t count,
-                           bool batched) {
+std::uint64_t CountPositives(const FilterView& view, std::uint64_t first, std::uint64_t count,
+                             bool batched) {
   constexpr std::uint64_t kBatch = 64;
   std::uint64_t passed = 0;
   for (std::uint64_t i = 0; i < count; i += kBatch) {
@@ -67,15 +66,12 @@ Sample Measure(const Geometry& geometry, std::mt19937_64& salts) {
   const auto [keys, bits_per_key, filters, asked_each] = geometry;
   Sample sample{geometry, filters * keys, filters * asked_each};
   for (std::uint64_t i = 0; i < filters; ++i) {
-    FilterOptions options;
-    options.bits_per_key = bits_per_key;
-    options.hash_seed = salts();
-    FilterBuilder builder = *FilterBuilder::Create(options);
-    for (std::uint64_t k = 0; k < keys; ++k) builder.AddKey(NumberKey(k).text());
+    FilterBuilder builder = *FilterBuilder::Create({FilterKind::kRibbon, bits_per_key, 0, salts()});
+    AddNumbers(builder, keys);
     const FilterBlock block = builder.Finish();
     const FilterView view(block.bytes());
-    EXPECT_EQ(CountPassing(view, 0, keys, i % 2 == 0), keys);
-    sample.passed += CountPassing(view, keys, asked_each, i % 2 == 0);
+    EXPECT_EQ(CountPositives(view, 0, keys, i % 2 == 0), keys);
+    sample.passed += CountPositives(view, keys, asked_each, i % 2 == 0);
     sample.expected += view.FalsePositiveRate() * static_cast<double>(asked_each);
   }
   return sample;
