@@ -51,9 +51,12 @@ FilterKind Planner::Bloom() const {
                                                     : FilterKind::kClassicBloom;
 }
 
+bool Planner::IsRibbon(std::uint64_t keys) const {
+  return options.kind == FilterKind::kRibbon && (keys == 0 || FitsRibbon(keys));
+}
+
 bool Planner::MayBeRibbon(std::uint64_t keys) const {
-  if (options.kind) return *options.kind == FilterKind::kRibbon && (keys == 0 || FitsRibbon(keys));
-  return keys != 0 && FitsRibbon(keys);
+  return !options.kind && keys != 0 && FitsRibbon(keys);
 }
 
 // The limit of blocks holds with any trailer: a plan may be finished with another number of keys
@@ -77,9 +80,11 @@ double Planner::WantedBloomBits(std::uint64_t keys) const {
   return static_cast<double>(ArrayBytes(size->bits) * 8);
 }
 
-// Whether the limit of blocks leaves fewer bits than the options ask for.
-bool Planner::IsBloomCut(std::uint64_t keys) const {
-  return WantedBloomBits(keys) > static_cast<double>(BloomBitsWithin(keys, kBlockBytesLimit));
+Planner::BloomSize Planner::SizeBloom(std::uint64_t keys) const {
+  const double wanted = WantedBloomBits(keys);
+  const auto most = static_cast<double>(BloomBitsWithin(keys, kBlockBytesLimit));
+  const auto bits = static_cast<std::uint64_t>(std::min(wanted, most));
+  return {bits, bits / 8 + TrailerBytes(keys, options.hash_seed), wanted > most};
 }
 
 FilterPlan Planner::DescribeBloom(std::uint64_t keys, std::uint64_t bits) const {
@@ -92,20 +97,6 @@ FilterPlan Planner::DescribeBloom(std::uint64_t keys, std::uint64_t bits) const 
   plan.block_bytes_ =
       static_cast<std::size_t>(ArrayBytes(bits) + TrailerBytes(keys, options.hash_seed));
   return plan;
-}
-
-FilterPlan Planner::PlanBloom(std::uint64_t keys) const {
-  const double wanted = WantedBloomBits(keys);
-  const auto most = static_cast<double>(BloomBitsWithin(keys, kBlockBytesLimit));
-  FilterPlan plan = DescribeBloom(keys, static_cast<std::uint64_t>(std::min(wanted, most)));
-  plan.is_cut_ = wanted > most;
-  return plan;
-}
-
-std::uint64_t Planner::BloomBlockBytes(std::uint64_t keys) const {
-  const auto most = static_cast<double>(BloomBitsWithin(keys, kBlockBytesLimit));
-  return static_cast<std::uint64_t>(std::min(WantedBloomBits(keys), most)) / 8 +
-         TrailerBytes(keys, options.hash_seed);
 }
 
 std::optional<FilterPlan> Planner::PlanBloomWithin(std::uint64_t keys,
@@ -162,46 +153,50 @@ bool Planner::IsBetter(const FilterPlan& ribbon, std::uint64_t bloom_block_bytes
   return !bloom || rate < bloom->FalsePositiveRate();
 }
 
-std::optional<FilterPlan> Planner::ChooseRibbon(std::uint64_t keys) const {
+std::optional<FilterPlan> Planner::ChooseRibbon(std::uint64_t keys, const BloomSize& bloom) const {
   if (!MayBeRibbon(keys)) return std::nullopt;
-  if (options.kind) return PlanRibbon(keys);
-  const std::uint64_t bloom_bytes = BloomBlockBytes(keys);
   std::optional<FilterPlan> ribbon;
   bool is_better = false;
   if (IsSizedByRate()) {
     ribbon = PlanRibbon(keys);
-    is_better = IsBloomCut(keys) ? IsBetter(*ribbon, bloom_bytes)
-                                 : !ribbon->IsCut() && ribbon->BlockBytes() < bloom_bytes;
-  } else if (bloom_bytes <= kLinesOfEitherKind * kLineBytes + kMostTrailerBytes) {
-    ribbon = PlanRibbonWithin(keys, bloom_bytes);
-    is_better = ribbon && IsBetter(*ribbon, bloom_bytes);
-    if (ribbon) ribbon->is_cut_ = IsBloomCut(keys);
+    is_better = bloom.is_cut ? IsBetter(*ribbon, bloom.block_bytes)
+                             : !ribbon->IsCut() && ribbon->BlockBytes() < bloom.block_bytes;
+  } else if (bloom.bits <= 8 * kLineBytes * kLinesOfEitherKind) {
+    ribbon = PlanRibbonWithin(keys, bloom.block_bytes);
+    is_better = ribbon && IsBetter(*ribbon, bloom.block_bytes);
+    if (ribbon) ribbon->is_cut_ = bloom.is_cut;
   } else {
     ribbon = PlanRibbon(keys);
     const bool has_all_bits = options.bits_per_key <= kMaxRibbonBitsPerKey;
-    is_better = IsBetter(*ribbon, has_all_bits ? ribbon->BlockBytes() : bloom_bytes);
+    is_better = IsBetter(*ribbon, has_all_bits ? ribbon->BlockBytes() : bloom.block_bytes);
   }
   if (!is_better) return std::nullopt;
   return ribbon;
 }
 
 FilterPlan Planner::Plan(std::uint64_t keys) const {
-  const auto ribbon = ChooseRibbon(keys);
-  return ribbon ? *ribbon : PlanBloom(keys);
+  if (IsRibbon(keys)) return PlanRibbon(keys);
+  const BloomSize bloom = SizeBloom(keys);
+  if (const auto ribbon = ChooseRibbon(keys, bloom)) return *ribbon;
+  FilterPlan plan = DescribeBloom(keys, bloom.bits);
+  plan.is_cut_ = bloom.is_cut;
+  return plan;
 }
 
 std::optional<FilterPlan> Planner::PlanWithin(std::uint64_t keys, std::uint64_t block_bytes) const {
+  if (IsRibbon(keys)) return PlanRibbonWithin(keys, block_bytes);
   if (MayBeRibbon(keys)) {
     const auto ribbon = PlanRibbonWithin(keys, block_bytes);
-    if (options.kind) return ribbon;
     if (ribbon && IsBetter(*ribbon, block_bytes)) return ribbon;
   }
   return PlanBloomWithin(keys, block_bytes);
 }
 
 std::uint64_t Planner::BlockBytes(std::uint64_t keys) const {
-  const auto ribbon = ChooseRibbon(keys);
-  return ribbon ? ribbon->BlockBytes() : BloomBlockBytes(keys);
+  if (IsRibbon(keys)) return PlanRibbon(keys).BlockBytes();
+  const BloomSize bloom = SizeBloom(keys);
+  const auto ribbon = ChooseRibbon(keys, bloom);
+  return ribbon ? ribbon->BlockBytes() : bloom.block_bytes;
 }
 
 // The trailer stores the number of keys, and each byte that it takes leaves room for fewer. The
@@ -227,7 +222,7 @@ std::uint64_t Planner::KeysOfRate(std::uint64_t block_bytes) const {
   // A column grows by steps of at most so many bytes.
   constexpr std::uint64_t kStepBytes = 9;
   const std::uint64_t ribbon = FindMostKeys(8 * kStepBytes, [&](std::uint64_t keys) {
-    if (!MayBeRibbon(keys)) return false;
+    if (!IsRibbon(keys) && !MayBeRibbon(keys)) return false;
     const FilterPlan plan = PlanRibbonOfRate(keys);
     return !plan.IsCut() && plan.BlockBytes() <= block_bytes;
   });
@@ -242,9 +237,8 @@ std::uint64_t Planner::KeysThatFit(std::uint64_t block_bytes) const {
   const auto step =
       static_cast<std::uint64_t>(std::min(kMostStep, step_bits / options.bits_per_key));
   return FindMostKeys(step, [&](std::uint64_t keys) {
-    const auto ribbon = ChooseRibbon(keys);
-    if (ribbon) return !ribbon->IsCut() && ribbon->BlockBytes() <= block_bytes;
-    return !IsBloomCut(keys) && BloomBlockBytes(keys) <= block_bytes;
+    const FilterPlan plan = Plan(keys);
+    return !plan.IsCut() && plan.BlockBytes() <= block_bytes;
   });
 }
 

@@ -27,7 +27,8 @@ struct Planner {
 
  private:
   bool IsSizedByRate() const { return options.false_positive_rate > 0.0; }
-  bool MayBeRibbon(std::uint64_t keys) const;
+  bool IsRibbon(std::uint64_t keys) const;     // as the kind is set, and it holds so many
+  bool MayBeRibbon(std::uint64_t keys) const;  // as no kind is set
   bool MayBeBloom() const { return options.kind != FilterKind::kRibbon; }
 
   // The kind of its Bloom filters.
@@ -36,10 +37,15 @@ struct Planner {
   std::uint64_t BloomBitsWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
   // The bits that the options ask for; a real number, since it may exceed all limits.
   double WantedBloomBits(std::uint64_t keys) const;
-  bool IsBloomCut(std::uint64_t keys) const;
+  // A Bloom filter without its probes. Where filters are sized by their rate, finding it takes most
+  // of a plan's time.
+  struct BloomSize {
+    std::uint64_t bits = 0;
+    std::uint64_t block_bytes = 0;
+    bool is_cut = false;  // the limit of blocks leaves fewer bits than the options ask for
+  };
+  BloomSize SizeBloom(std::uint64_t keys) const;
   FilterPlan DescribeBloom(std::uint64_t keys, std::uint64_t bits) const;
-  FilterPlan PlanBloom(std::uint64_t keys) const;
-  std::uint64_t BloomBlockBytes(std::uint64_t keys) const;
   std::optional<FilterPlan> PlanBloomWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
 
   FilterPlan DescribeRibbon(std::uint64_t keys, const RibbonShape& shape) const;
@@ -47,8 +53,8 @@ struct Planner {
   FilterPlan PlanRibbonOfRate(std::uint64_t keys) const;
   std::optional<FilterPlan> PlanRibbonWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
 
-  // The plan of a Ribbon filter where the kind is chosen, if that is the better one.
-  std::optional<FilterPlan> ChooseRibbon(std::uint64_t keys) const;
+  // The plan of a Ribbon filter if the kind is set, or if it is better than the Bloom filter.
+  std::optional<FilterPlan> ChooseRibbon(std::uint64_t keys, const BloomSize& bloom) const;
   bool IsBetter(const FilterPlan& ribbon, std::uint64_t bloom_block_bytes) const;
 
   std::uint64_t BloomKeysOfRate(std::uint64_t block_bytes) const;

@@ -34,7 +34,7 @@ class SmallFilters : public testing::TestWithParam<PolicyKind> {
 INSTANTIATE_TEST_SUITE_P(Policies, SmallFilters,
                          testing::Values(PolicyKind::kExactRibbon, PolicyKind::kClassicBloom,
                                          PolicyKind::kStandardBloom),
-                         [](const auto& info) { return PolicyName(info.param); });
+                         [](const auto& policy) { return PolicyName(policy.param); });
 
 TEST_P(SmallFilters, HaveAtMostTheRateOfRocksDBsBloomFilter) {
   for (const double bits_per_key : kSettings) {

@@ -236,7 +236,9 @@ void FilterWatch::OnCompactionCompleted(rocksdb::DB* db,
 }
 
 void FilterWatch::Refresh(rocksdb::DB& db) {
-  const TableSum sum = SumOf(TreesOf(db));
+  constexpr std::uint64_t kBytesPerTable = 8;
+  TableSum sum = SumOf(TreesOf(db));
+  sum.filter_bytes -= std::min(sum.filter_bytes, kBytesPerTable * sum.tables);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (sum.keys < least_keys_) return;
   most_bits_per_key_ = std::max(most_bits_per_key_, sum.BitsPerKey());

@@ -83,7 +83,8 @@ std::string FindDifference(rocksdb::DB& db, const KnownOf& known_of);
 // which triggers a listing.
 void ExpectKnownTrees(rocksdb::DB& db, Known known = Known::kPartitions);
 
-// Records the most bits per key of the filters after each flush and compaction.
+// Records the most bits per key of the filters after each flush and compaction, without 8 bytes per
+// table, for trailers.
 class FilterWatch : public rocksdb::EventListener {
  public:
   // Trees with fewer keys are not watched.

@@ -211,12 +211,12 @@ TEST_P(ManyEntriesPerKey, CountByTheBytesOfTheirFilters) {
 // Flushes of ascending keys belong to the largest run, which a restart does not change.
 class AscendingRestarts : public testing::TestWithParam<std::uint64_t> {};
 
-INSTANTIATE_TEST_SUITE_P(Bounds, AscendingRestarts, testing::Values(0, 12'000),
+INSTANTIATE_TEST_SUITE_P(Bounds, AscendingRestarts, testing::Values(0, 60'000),
                          [](const auto& test) { return test.param == 0 ? "None" : "Bound"; });
 
 TEST_P(AscendingRestarts, KeepTheAverageAndTheBound) {
   constexpr std::uint64_t kSessions = 25;
-  constexpr std::uint64_t kKeys = 200;
+  constexpr std::uint64_t kKeys = 1000;
   const std::uint64_t bound = GetParam();
   const TemporaryDirectory directory;
   double most = 0.0;
@@ -233,7 +233,8 @@ TEST_P(AscendingRestarts, KeepTheAverageAndTheBound) {
       EXPECT_LE(sum.filter_bytes, bound);
     }
   }
-  EXPECT_LE(most, 10.6);
+  // 0.35 bits are the trailer, and what arrays are rounded up to.
+  EXPECT_LE(most, 10.95);
   EXPECT_GE(most, 9.8);
 }
 

@@ -31,7 +31,9 @@ TEST(SmallTables, WasteNoMoreReadsThanWithRocksDBsBloomFilter) {
     for (const std::uint64_t keys : {1U, 17U, 40U, 51U, 52U, 86U, 100U, 130U, 200U, 300U, 600U}) {
       for (const std::uint64_t tables : {1U, 6U}) {
         const TemporaryDirectory directory;
-        const PolicyPointer policy(NewExactBloomFilterPolicy(bits_per_key));
+        ExactBloomOptions sizes;
+        sizes.bits_per_key = bits_per_key;
+        const PolicyPointer policy = NewFilterPolicy(sizes);
         rocksdb::Options options = OptionsWith(policy);
         options.listeners.push_back(NewTreeListener());
         const Database db = Open(options, directory.path());
@@ -48,7 +50,7 @@ TEST(SmallTables, WasteNoMoreReadsThanWithRocksDBsBloomFilter) {
 // The rows of an average that no filter can use are left to the small runs.
 TEST(SmallTables, OfALowAverageGetWhatTheDivisionGivesThem) {
   const TemporaryDirectory directory;
-  const PolicyPointer policy(NewExactBloomFilterPolicy(0.4));
+  const PolicyPointer policy = NewFilterPolicy("exactbloom:0.4");
   rocksdb::Options options = OptionsWith(policy);
   options.listeners.push_back(NewTreeListener());
   const Database db = Open(options, directory.path());
@@ -57,9 +59,8 @@ TEST(SmallTables, OfALowAverageGetWhatTheDivisionGivesThem) {
   PutAndFlush(*db, 2'000, "value", 440'000);
   for (const SortedRuns& run : GetSortedRuns(*db)) {
     const double bits = 8.0 * static_cast<double>(run.filter_bytes) / static_cast<double>(run.keys);
-    if (run.keys == 2'000) EXPECT_NEAR(bits, 7.1, 0.2);
-    if (run.keys == 20'000) EXPECT_NEAR(bits, 3.96, 0.2);
-    if (run.keys == 200'000) EXPECT_LT(bits, 0.01);
+    const double expected = run.keys == 2'000 ? 7.1 : run.keys == 20'000 ? 3.96 : 0.0;
+    EXPECT_NEAR(bits, expected, 0.2) << run.keys;
   }
   EXPECT_LE(8.0 * static_cast<double>(SumOf(TreesOf(*db)).filter_bytes), 1.06 * 0.4 * 222'000);
 }

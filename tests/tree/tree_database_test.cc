@@ -107,10 +107,12 @@ INSTANTIATE_TEST_SUITE_P(
              [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions*) {
                options->optimize_filters_for_hits = true;
              }},
+        // Blocks fill the allocator's size classes.
         Kind{"FitMemory",
              [](rocksdb::Options*, rocksdb::BlockBasedTableOptions* table) {
                table->optimize_filters_for_memory = true;
-             }}),
+             },
+             0.07}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(TreeDatabaseKinds, NoKeyIsLostAndTheTreeIsKnown) {
