@@ -275,6 +275,21 @@ TEST(ChosenKind, OfARateHasTheSmallerBlockAndKeepsTheRate) {
   }
 }
 
+TEST(ChosenKind, OfARateIsCutWhereBothKindsAre) {
+  for (const std::uint64_t limit : {100, 300, 1000}) {
+    for (const double rate : {0.5, 0.3, 0.01, 1e-6}) {
+      const auto cut = [&](std::optional<FilterKind> kind, std::uint64_t keys) {
+        return FilterBuilder::Create({kind, 10, rate, 0, limit})->Plan(keys).IsCut();
+      };
+      for (std::uint64_t keys = 1; keys < 8 * limit; keys += 1 + keys / 20) {
+        EXPECT_EQ(cut({}, keys),
+                  cut(FilterKind::kClassicBloom, keys) && cut(FilterKind::kRibbon, keys))
+            << "limit " << limit << ", rate " << rate << ", " << keys << " keys";
+      }
+    }
+  }
+}
+
 // The rate of RocksDB's Bloom filter, in which each key has a line of its own and sets bits as in a
 // standard filter of that line. Its probes are those of its bits per key without the rounding to
 // lines.
