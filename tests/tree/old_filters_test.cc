@@ -233,7 +233,7 @@ TEST_P(AscendingRestarts, KeepTheAverageAndTheBound) {
       EXPECT_LE(sum.filter_bytes, bound);
     }
   }
-  EXPECT_LE(most, 10.6);
+  EXPECT_LE(most, 10.8);  // 10.72 are four lines and a trailer for each table
   EXPECT_GE(most, 9.8);
 }
 
