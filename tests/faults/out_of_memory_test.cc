@@ -178,7 +178,7 @@ TEST_P(OutOfMemory, EstimatesAreOnTheSafeSide) {
 TEST_P(OutOfMemory, LargeFiltersAreFilledWhole) {
   if (HasRibbon(GetParam())) GTEST_SKIP() << "an array of bits is that of a Bloom filter";
   constexpr std::uint64_t kLargeKeys = 150'000;
-  FilterDescription filter;
+  filter::BloomDescription filter;
   filter.kind = BloomKindOf(GetParam());
   filter.bits = std::uint64_t{3} << 23;  // several ranges
   filter.keys = kLargeKeys;

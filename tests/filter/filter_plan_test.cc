@@ -275,53 +275,17 @@ TEST(ChosenKind, OfARateHasTheSmallerBlockAndKeepsTheRate) {
   }
 }
 
-// The rate of RocksDB's Bloom filter, in which each key has a line of its own and sets bits as in a
-// standard filter of that line. Its probes are those of its bits per key without the rounding to
-// lines.
-class RocksDBRate {
- public:
-  RocksDBRate(double bits_per_key, int probes) : bits_per_key_(bits_per_key) {
-    for (std::uint64_t keys = 0; keys <= 512; ++keys) {
-      rates_.push_back(FalsePositiveRate(BloomKind::kStandard, 8 * kLineBytes, keys, probes));
-    }
-  }
-
-  // Keys are binomially distributed among lines.
-  double operator()(std::uint64_t keys) const {
-    const std::uint64_t lines = Lines(keys, bits_per_key_);
-    if (lines == 1) return rates_.at(keys);
-    const auto n = static_cast<double>(keys);
-    const double share = 1.0 / static_cast<double>(lines);
-    double rate = 0.0;
-    for (std::uint64_t in_line = 0; in_line <= std::min<std::uint64_t>(keys, 512); ++in_line) {
-      const auto i = static_cast<double>(in_line);
-      rate += rates_[in_line] *
-              std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) +
-                       i * std::log(share) + (n - i) * std::log1p(-share));
-    }
-    return rate;
-  }
-
- private:
-  double bits_per_key_;
-  std::vector<double> rates_;  // of a line, by its keys
-};
-
-TEST(SmallFilters, OfAnyKindHaveNoHigherRateThanRocksDBsBloomFilter) {
-  for (const auto& [bits_per_key, probes] : {std::pair(4.0, 3), {10.0, 6}, {16.0, 9}}) {
-    const RocksDBRate rocksdb_rate(bits_per_key, probes);
-    for (const std::optional<FilterKind> kind :
-         {std::optional<FilterKind>(), {FilterKind::kClassicBloom}, {FilterKind::kStandardBloom}}) {
-      const FilterBuilder builder = BuilderOf(kind, bits_per_key);
-      double most = 0.0;
-      std::uint64_t at = 0;
-      for (std::uint64_t keys = 1; keys <= 1000; ++keys) {
-        const double rate = builder.Plan(keys).FalsePositiveRate();
-        const double ratio = rate / rocksdb_rate(keys);
-        if (ratio > most) std::tie(most, at) = std::pair(ratio, keys);
+TEST(ChosenKind, OfARateIsCutWhereBothKindsAre) {
+  for (const std::uint64_t limit : {100, 300, 1000}) {
+    for (const double rate : {0.5, 0.3, 0.01, 1e-6}) {
+      const auto cut = [&](std::optional<FilterKind> kind, std::uint64_t keys) {
+        return FilterBuilder::Create({kind, 10, rate, 0, limit})->Plan(keys).IsCut();
+      };
+      for (std::uint64_t keys = 1; keys < 8 * limit; keys += 1 + keys / 20) {
+        EXPECT_EQ(cut({}, keys),
+                  cut(FilterKind::kClassicBloom, keys) && cut(FilterKind::kRibbon, keys))
+            << "limit " << limit << ", rate " << rate << ", " << keys << " keys";
       }
-      EXPECT_LE(most, 1.0 + 1e-9) << at << " keys, " << bits_per_key << " bits, "
-                                  << (kind ? NameOf(*kind) : "chosen");
     }
   }
 }

@@ -55,7 +55,7 @@ const Setting kSettings[] = {
     {"", "filter_policy=rocksdb.BuiltinBloomFilter", {10}, "but writes none"},
     {"", "filter_policy=rocksdb.internal.FastLocalBloomFilter:10", {}, ""},
     {"", "filter_policy=classic_bloom:20", {20}, ""},
-    {"", "filter_policy=classic_bloom:0.2", {0.2}, "with less than 0.5 bits per key"},
+    {"", "filter_policy=rocksdb_bloom:0.2", {0.2}, "with less than 0.5 bits per key"},
     // Settings of tables.
     {"", kBloom + "partition_filters=true", {10, true}, "takes it for false"},
     {"", kBloom + "partition_filters=1\nindex_type=kTwoLevelIndexSearch", {10, true}, ""},

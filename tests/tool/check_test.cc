@@ -61,7 +61,7 @@ const WrongText kWrong[] = {
     {"ribbonfilter:300", "takes it for ribbonfilter:100:0", ""},
     {"rocksdb.BuiltinBloomFilter", "reads filters by this name, but writes none", "bloomfilter:10"},
     {"exact_ribon:10", "there is no filter policy 'exact_ribon'", "exact_ribbon:10"},
-    {"exact_ribbon:0.2", "with less than 0.5 bits per key tables get no filter", ""},
+    {"rocksdb_bloom:0.2", "with less than 0.5 bits per key tables get no filter", ""},
 };
 
 TEST(PolicyText, NamesWhatIsWrongAndWhatWasMeant) {

@@ -133,7 +133,7 @@ TEST(FilterUse, FollowsTheOptions) {
            {"no filters and no policy", none, none, nullptr,
             "had no filter policy, or did not know", without},
            {"a spent budget", budget, budget, false, "memory or a memory budget ran short", unused},
-           {"no bits", With("classic_bloom:0.1"), ours, nullptr, "less than 0.5 bits per key",
+           {"no bits", With("rocksdb_bloom:0.1"), ours, nullptr, "less than 0.5 bits per key",
             without},
            {"neither keys nor prefixes", no_keys, no_keys, nullptr, "no key goes into a filter",
             without, "without a prefix_extractor"},

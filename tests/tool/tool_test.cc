@@ -110,8 +110,8 @@ TEST(Plan, TheSmallestFilterForARate) {
 
 TEST(Plan, BitsPerKeyAndMemoryAgree) {
   const json by_bits = AskJson("plan --keys 1000 --bits-per-key 10 --kind standard");
-  EXPECT_EQ(by_bits.at("m"), 10000);
-  EXPECT_EQ(by_bits.at("policy"), "standard_bloom:10");
+  EXPECT_EQ(by_bits.at("m"), 20 * 512);  // whole lines
+  EXPECT_EQ(by_bits.at("policy"), "standard_bloom:10.24");
   const json by_memory = AskJson(fmt::format("plan --keys 1000 --memory {} --kind standard",
                                              by_bits.at("memory_bytes").get<int>()));
   EXPECT_EQ(by_memory, by_bits);

@@ -19,7 +19,7 @@ namespace exactbloom::tool {
 
 struct BlockFill {
   FilterBlockDescription filter;
-  std::uint64_t bits = 0;  // without the trailer, but of ExactBloom's Ribbon filters the block's
+  std::uint64_t bits = 0;  // without the trailer
   std::uint64_t ones = 0;  // for Bloom filters
   double rate = 1.0;       // the share of absent keys that pass, given these bits
 };

@@ -176,8 +176,8 @@ void RunPlan(const PlanArguments& arguments) {
                          : PlanBloom(KindOf(arguments), arguments.keys, BitsAskedFor(arguments));
   if (plan.bits == 0) RefusePlan("no filter is that small");
   options.bits_per_key = ConfiguredBitsPerKey(plan);
-  // The block may take fewer.
-  if (plan.IsRibbon() && arguments.bits_per_key) options.bits_per_key = *arguments.bits_per_key;
+  // The block may take fewer bits, or whole lines.
+  if (arguments.bits_per_key) options.bits_per_key = *arguments.bits_per_key;
   const std::string policy = FormatPolicy(options);
   if (!arguments.json) return PrintPlan(KindOf(arguments), plan, policy);
   nlohmann::json document = PlanJson(plan);
