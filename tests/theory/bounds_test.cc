@@ -44,7 +44,7 @@ TEST(SecondOrderRate, IsNearTheExactRate) {
   EXPECT_NEAR(second(64, 4, 10), 0.011, 5e-4);
   EXPECT_NEAR(second(240, 24, 7), 0.00013, 5e-6);
   EXPECT_NEAR(second(1000, 100, 7), 0.000008, 5e-7);
-  const double first = FalsePositiveRateBounds(kStandard, 240, 24, 7).lower;
+  const double first = FalsePositiveRateBounds(kStandard, 240, 24, 7)->low;
   EXPECT_NEAR(error(240, 24, 7, first), 0.026, 5e-4);
 }
 
@@ -71,7 +71,7 @@ TEST(AzumaHoeffdingDeviation, IsWiderThanTheExactDeviation) {
   EXPECT_NEAR(AzumaHoeffdingDeviation(1'000'000, 100'000, 7, three_sigma), 1520.76, 0.005);
   // The probability of a deviation is below the bound's, exactly.
   const auto small = Occupancy::OfFilter(kStandard, 1000, 100, 7);
-  const MassFunction pmf = small->Pmf();
+  const MassFunction pmf = *small->Pmf();
   for (const double probability : {0.5, 0.01, 1e-6}) {
     const double deviation = AzumaHoeffdingDeviation(1000, 100, 7, probability);
     double beyond = 0.0;

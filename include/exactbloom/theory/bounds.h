@@ -1,7 +1,8 @@
 // Bounds and approximations of a standard filter in closed form, beside those of rate_bounds.h.
 //
-// m is the number of bits, n of keys, k of probes. Their ranges are those of FalsePositiveRate;
-// outside them the result is NaN. No function throws or allocates.
+// m is the number of bits, n of keys, k of probes. Their ranges are those of FalsePositiveRate.
+//
+// Errors: NaN outside the ranges. No function throws or allocates.
 #pragma once
 
 #include <cstdint>
