@@ -50,6 +50,18 @@ TEST(OptimalProbes, EqualsASearchOverAllProbes) {
   }
 }
 
+// One classic key has the rate 1 / C(m, k), which k and m - k probes share; rounding must not
+// choose.
+TEST(OptimalProbes, AreTheFewestOfATie) {
+  for (std::uint64_t bits = 2; bits <= 200; ++bits) {
+    EXPECT_EQ(OptimalProbes(BloomKind::kClassic, bits, 1, kMaxAnalysisProbes), bits / 2) << bits;
+  }
+  for (const int most : {1, 5, kMaxProbes}) {
+    EXPECT_EQ(OptimalProbes(BloomKind::kStandard, 1, 7, most), 1);
+  }
+  EXPECT_EQ(OptimalProbes(BloomKind::kStandard, 3, 1), 1);  // 1/3 with one probe and with two
+}
+
 TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
   const std::uint64_t too_many = (std::uint64_t{1} << 53) + 1;
   for (const BloomKind kind : kKinds) {
@@ -136,6 +148,22 @@ TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
       }
     }
     ExpectMost(kind, 1'000'000'000'000, 0.01);
+  }
+}
+
+// Burns 2019, Section 5: 124 probes. With 72 the filter is larger.
+TEST(SmallestFilter, TakesAsManyProbesAsItMay) {
+  constexpr double kRate = 9.2e-44;
+  const auto many = SmallestFilter(BloomKind::kClassic, 5, kRate, kMaxAnalysisProbes);
+  ASSERT_TRUE(many);
+  EXPECT_EQ(many->bits, 1024U);
+  EXPECT_EQ(many->probes, 124);
+  EXPECT_EQ(SmallestFilter(BloomKind::kClassic, 5, kRate)->bits, 1166U);
+  EXPECT_EQ(MostKeys(BloomKind::kClassic, 1024, kRate, kMaxAnalysisProbes), 5U);
+  EXPECT_EQ(MostKeys(BloomKind::kClassic, 1024, kRate), 4U);
+  for (const int most : {0, kMaxAnalysisProbes + 1}) {
+    EXPECT_FALSE(SmallestFilter(BloomKind::kClassic, 5, kRate, most));
+    EXPECT_FALSE(MostKeys(BloomKind::kClassic, 1024, kRate, most));
   }
 }
 
