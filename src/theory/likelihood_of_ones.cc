@@ -57,10 +57,10 @@ class Integrand {
     height_ = std::sqrt(m_ * (m_ - 2.0 * center_));
   }
 
-  // The step of the sum, which divides half of the circle. A sum over the whole circle cannot tell
-  // numbers of draws apart that differ by 2 pi / step. So many more or fewer make X unlikely: they
-  // are ten standard deviations of the draws that X tells, and as many as leave no zero.
-  double Step() const {
+  // The values on half of the ellipse. A sum over the whole of it cannot tell numbers of draws
+  // apart that differ by the number of its values. So many more or fewer make X unlikely: they are
+  // ten standard deviations of the draws that X tells, and as many as leave no zero.
+  double Values() const {
     constexpr double kDeviations = 10.0;
     constexpr double kZeroDraws = 40.0;
     constexpr double kLeast = 32.0;
@@ -69,7 +69,7 @@ class Integrand {
     const double deviation = std::sqrt(m_ * std::max(0.0, std::expm1(load) - load));
     const double values =
         kDeviations * deviation + kZeroDraws * m_ / fewest + 2.0 * probes_ + kLeast;
-    return kPi / std::ceil(0.5 * values);
+    return std::ceil(0.5 * values);
   }
 
   // ln F(u).
@@ -107,7 +107,7 @@ class Integrand {
     constexpr double kLargeEnough = 20.0;
     double least = zeros_;
     Complex sum = 0.0;
-    for (; least < kLargeEnough; least += 1.0) sum += Log1p(distance / least);
+    while (least < kLargeEnough) sum += Log1p(distance / least++);
     sum += GammaGrowth(m_, distance) - GammaGrowth(least, distance);
     return sum + distance * std::log(m_ / least);
   }
@@ -129,17 +129,18 @@ double LikelihoodGain(BloomKind kind, std::uint64_t bits, std::uint64_t ones, in
                       std::uint64_t keys) {
   constexpr double kNegligible = 1e-18;
   const Integrand integrand(kind, bits, ones, probes, keys);
-  const double step = integrand.Step();
+  const double step = kPi / integrand.Values();
   double gain = 0.0;
   double magnitude = 0.0;
-  // Half of the circle; the other half has the conjugate values.
-  for (double angle = 0.5 * step; angle < kPi; angle += step) {
+  // The other half has the conjugate values.
+  double angle = 0.5 * step;
+  for (bool more = true; more && angle < kPi; angle += step) {
     const Complex log_one_key = integrand.LogOneKey(angle);
     const Complex value = integrand.At(angle, log_one_key);
     const Complex difference = value * Expm1(log_one_key);
     gain += difference.real();
     magnitude += std::abs(difference);
-    if (std::abs(value) < kNegligible) break;
+    more = std::abs(value) >= kNegligible;
   }
   return gain / magnitude;
 }
