@@ -69,6 +69,8 @@ TEST(AzumaHoeffdingDeviation, IsWiderThanTheExactDeviation) {
   const auto occupancy = Occupancy::OfFilter(kStandard, 1'000'000, 100'000, 7);
   EXPECT_NEAR(3.0 * std::sqrt(occupancy->Variance()), 834.47, 0.005);
   EXPECT_NEAR(AzumaHoeffdingDeviation(1'000'000, 100'000, 7, three_sigma), 1520.76, 0.005);
+  // By the bits, which are fewer than the draws here, as the encyclopedia has it.
+  EXPECT_NEAR(AzumaHoeffdingDeviation(1'000'000, 1'000'000, 7, 0.0027), 1817.643, 0.0005);
   // The probability of a deviation is below the bound's, exactly.
   const auto small = Occupancy::OfFilter(kStandard, 1000, 100, 7);
   const MassFunction pmf = *small->Pmf();

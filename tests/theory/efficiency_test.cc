@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
@@ -106,6 +107,23 @@ TEST(PeakEfficiency, FallsOrRisesWithTheProbes) {
   }
   EXPECT_FALSE(PeakEfficiency(kClassic, 64, 64));
   EXPECT_FALSE(PeakEfficiency(kClassic, 64, 0));
+}
+
+// Theorem 26 is about a real n; and for a fixed k fewer keys cost more than as many more.
+TEST(PeakEfficiency, OfWholeKeysRisesSomewhere) {
+  std::vector<int> rises;
+  const auto peak = [](int k) { return PeakEfficiency(kStandard, 64, k)->efficiency; };
+  for (int k = 2; k <= 34; ++k) {
+    if (peak(k) > peak(k - 1)) rises.push_back(k);
+  }
+  EXPECT_EQ(rises, (std::vector<int>{18, 19, 29, 30, 31, 32, 33, 34}));
+  const auto at = [](std::uint64_t keys) { return Efficiency(kStandard, 10'000, keys, 7); };
+  const std::uint64_t best = PeakEfficiency(kStandard, 10'000, 7)->keys;
+  EXPECT_EQ(best, 990U);
+  for (const std::uint64_t d : {10, 50, 100, 200, 500}) EXPECT_LT(at(best - d), at(best + d));
+  // At m = 64 the peak of 33 probes lies below one key.
+  EXPECT_GT(EfficientKeys(64, 31), 1.0);
+  EXPECT_LT(EfficientKeys(64, 33), 1.0);
 }
 
 TEST(EfficientKeysAndProbes, FillHalfOfTheBits) {

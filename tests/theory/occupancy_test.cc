@@ -260,6 +260,32 @@ TEST(Occupancy, MassFunctionEqualsTheOracle) {
   }
 }
 
+// (3): P(X = x) is the sum over r of (-1)^(r-x) C(r,x) E[C(X,r)]; and (8): D_r is the share of all
+// sets of r bits that the moment counts.
+TEST(Occupancy, MassFunctionFollowsFromTheBinomialMoments) {
+  const int bits = 10;
+  const auto choose = [](int n, int r) {
+    return oracle::Binomial(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(r)).get_d();
+  };
+  for (const BloomKind kind : kKinds) {
+    const auto occupancy = Occupancy::OfFilter(kind, bits, 2, 3);
+    const MassFunction pmf = *occupancy->Pmf();
+    for (int x = 0; x <= bits; ++x) {
+      double sum = 0.0;
+      for (int r = x; r <= bits; ++r) {
+        sum += ((r - x) % 2 == 0 ? 1.0 : -1.0) * choose(r, x) * occupancy->BinomialMoment(r);
+      }
+      EXPECT_NEAR(sum, pmf.At(static_cast<std::uint64_t>(x)), 1e-12);
+    }
+    const auto zero = kind == BloomKind::kClassic ? oracle::CommitteesZero(bits, 2, 3)
+                                                  : oracle::BallsZero(bits, 6);
+    for (int r = 1; r <= 5; ++r) {
+      const double all_ones = oracle::AllOnes(zero, static_cast<std::uint64_t>(r)).get_d();
+      EXPECT_NEAR(occupancy->BinomialMoment(r) / choose(bits, r), all_ones, 1e-14);
+    }
+  }
+}
+
 // Far out in the tail of large filters: all balls into different bits, m^(N) / m^N.
 TEST(Occupancy, MassFunctionKeepsItsTails) {
   for (const auto& [bits, balls] : {std::pair{100'000, 9000}, std::pair{3'000'000, 60'000}}) {
