@@ -136,7 +136,7 @@ void CheckRate(const std::string& name, const std::string& block, std::uint64_t 
                                        : support::ExactRates().Of(view.Description());
   const double dispersion =
       support::Dispersion(exact.mean, exact.relative_deviation, kAbsentKeysOfRate);
-  const Interval measured = WilsonInterval(false_positives, kAbsentKeysOfRate, kZ999, dispersion);
+  const Interval measured = *WilsonInterval(false_positives, kAbsentKeysOfRate, kZ999, dispersion);
   if (measured.Contains(exact.mean)) return;
   throw WrongAnswer(fmt::format("{}: the rate is in {:.4g} .. {:.4g}, the exact one {:.4g}", name,
                                 measured.low, measured.high, exact.mean));

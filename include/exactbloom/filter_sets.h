@@ -30,7 +30,8 @@ namespace exactbloom {
 //                   the ones of the union, but at least the keys of the fuller filter, and at most
 //                   the keys of both.
 // Errors: nothing is returned if a block is not usable, as those of Ribbon filters, or if the two
-// differ in kind, bits, probes or hash seed.
+// differ in kind, bits, probes or hash seed, or if the union cannot have so many keys: fewer than
+// one of the two has, more than both have, or more than 2^53.
 std::optional<FilterBlock> UnionOf(std::string_view first, std::string_view second,
                                    std::optional<std::uint64_t> keys = std::nullopt);
 

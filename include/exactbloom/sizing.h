@@ -4,7 +4,11 @@
 // Here every answer is the best one for the given whole numbers, found by a search on the exact
 // rate.
 //
-// The functions do not allocate, and throw nothing, but for more than kMaxProbes probes.
+// `most_probes` is the largest k to look at, 1 .. kMaxAnalysisProbes; a filter has kMaxProbes.
+//
+// Errors: outside the ranges OptimalProbes returns 0, which is no number of probes, and any other
+// function returns nothing. The functions do not allocate, and throw nothing. More than kMaxProbes
+// take milliseconds and memory, and std::bad_alloc is thrown when it is short.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +19,15 @@
 namespace exactbloom {
 
 // Returns k*, the number of probes with the lowest exact rate for `bits` and `keys`; the smallest
-// one on a tie.
+// one of those that are at most a relative 1e-12 apart, the precision of the rate: k and m - k
+// probes of one classic key are an exact tie.
 //   bits     m, as for FalsePositiveRate
 //   keys     n, 1 .. 2^53; for an empty filter every k is as good, and the smallest is returned
-//   most_probes   the largest k to look at, 1 .. kMaxAnalysisProbes; a filter has kMaxProbes
 // The result lies in 1 .. most_probes, so a filter with more than most_probes / ln 2 bits per key
-// gets the best k of that range. Errors: 0 for parameters outside their ranges. Source: the minimum
-// of (56) and (60) over k; the search starts at the usual k, goes down and up, and stops two steps
-// past a minimum. If the bounds of Corollary 23 tell k* from its neighbours, as they do for most
-// filters of thousands of keys, the exact rate is not needed, and an answer takes a fraction of a
-// microsecond. More than kMaxProbes take milliseconds and memory, and std::bad_alloc is thrown when
-// it is short.
+// gets the best k of that range. Source: the minimum of (56) and (60) over k; the search starts at
+// the usual k, goes down and up, and stops two steps past a minimum. If the bounds of Corollary 23
+// tell k* from its neighbours, as they do for most filters of thousands of keys, the exact rate is
+// not needed, and an answer takes a fraction of a microsecond.
 int OptimalProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                   int most_probes = kMaxProbes);
 
@@ -38,16 +40,17 @@ struct FilterSize {
 // Returns the smallest filter whose exact rate for `keys` keys is at most `target`, at its own k*.
 //   keys     n, 1 .. 1e12
 //   target   a rate, strictly between 0 and 1
-// Errors: nothing is returned for parameters outside these ranges, or if more than 2^53 bits would
-// be needed.
-std::optional<FilterSize> SmallestFilter(BloomKind kind, std::uint64_t keys, double target);
+// Errors: nothing is returned, either, if more than 2^53 bits would be needed.
+std::optional<FilterSize> SmallestFilter(BloomKind kind, std::uint64_t keys, double target,
+                                         int most_probes = kMaxProbes);
 
 // Returns the largest number of keys that a filter of `bits` bits holds at an exact rate of at most
 // `target`, with k* for that number; 0 if a single key exceeds the target.
 //   bits     m, 1 .. 1e12
 //   target   a rate, strictly between 0 and 1
 // The answer is at most 2^53, which it reaches only for targets that differ from 1 by rounding
-// errors. Errors: nothing is returned for parameters outside these ranges.
-std::optional<std::uint64_t> MostKeys(BloomKind kind, std::uint64_t bits, double target);
+// errors.
+std::optional<std::uint64_t> MostKeys(BloomKind kind, std::uint64_t bits, double target,
+                                      int most_probes = kMaxProbes);
 
 }  // namespace exactbloom

@@ -12,9 +12,9 @@ PositiveChain::PositiveChain(int last_state)
   for (int j = 0; j <= last_state_; ++j) SetStay(j, 0.0);
 }
 
-void PositiveChain::SetStay(int state, double leave) {
+void PositiveChain::SetStay(int state, double leave, double stay) {
   leave_[At(state)] = leave;
-  stay_[At(state)] = 1.0 + leave;
+  stay_[At(state)] = stay;
 }
 
 // Downwards, because row i reads the old entries below it.

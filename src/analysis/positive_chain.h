@@ -51,8 +51,10 @@ class PositiveChain {
   // P(from, to), for to < from.
   void SetMove(int from, int to, double value) { MovesFrom(from)[At(to)] = value; }
 
-  // P(state, state) - 1, which is at most zero.
-  void SetStay(int state, double leave);
+  // P(state, state) - 1, which is at most zero, and where it is near -1 P(state, state), whose
+  // digits the difference has not.
+  void SetStay(int state, double leave) { SetStay(state, leave, 1.0 + leave); }
+  void SetStay(int state, double leave, double stay);
 
   // values = P * values.
   void Apply(Row& values) const;

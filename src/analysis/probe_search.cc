@@ -17,6 +17,9 @@ constexpr int kStepsPastMinimum = 2;
 constexpr double kLeastBound = 1e-280;
 constexpr double kRounding = 1e-11;
 
+// Logarithms of rates that are no further apart are a tie: rounding errors decide no more.
+constexpr double kTie = 2e-12;
+
 int UsualProbes(std::uint64_t bits, std::uint64_t keys, int limit) {
   const double usual = kLn2 * static_cast<double>(bits) / static_cast<double>(keys);
   return static_cast<int>(std::clamp<double>(usual, 1.0, limit));
@@ -45,7 +48,7 @@ class ProbeSearch {
     int past = 0;
     for (int k = from + step; k >= 1 && k <= limit_ && past < kStepsPastMinimum; k += step) {
       const double rate = Log2Rate(k);
-      const bool better = rate < best_log2_rate_ || (rate == best_log2_rate_ && k < best_);
+      const bool better = rate < best_log2_rate_ + (k < best_ ? kTie : -kTie);
       if (better) {
         best_ = k;
         best_log2_rate_ = rate;
@@ -70,16 +73,19 @@ class ProbeSearch {
 int ProbesByBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int limit) {
   const int k = UsualProbes(bits, keys, limit);
   if (k + 1 > limit) return 0;
-  const RateBounds first = FalsePositiveRateBounds(kind, bits, keys, k);
-  const RateBounds second = FalsePositiveRateBounds(kind, bits, keys, k + 1);
-  const double best = std::min(first.upper, second.upper) * (1.0 + kRounding);
+  const auto bounds_of = [&](int probes) {
+    return *FalsePositiveRateBounds(kind, bits, keys, probes);
+  };
+  const Interval first = bounds_of(k);
+  const Interval second = bounds_of(k + 1);
+  const double best = std::min(first.high, second.high) * (1.0 + kRounding);
   if (best < kLeastBound) return 0;
-  if (k > 1 && best >= FalsePositiveRateBounds(kind, bits, keys, k - 1).lower) return 0;
-  if (k + 2 <= limit && best >= FalsePositiveRateBounds(kind, bits, keys, k + 2).lower) return 0;
-  if (best < second.lower) return k;
-  if (best < first.lower) return k + 1;
+  if (k > 1 && best >= bounds_of(k - 1).low) return 0;
+  if (k + 2 <= limit && best >= bounds_of(k + 2).low) return 0;
+  if (best < second.low) return k;
+  if (best < first.low) return k + 1;
   const double rate = ScaledFalsePositiveRate(kind, bits, keys, k).Log2();
-  return ScaledFalsePositiveRate(kind, bits, keys, k + 1).Log2() < rate ? k + 1 : k;
+  return ScaledFalsePositiveRate(kind, bits, keys, k + 1).Log2() < rate - kTie ? k + 1 : k;
 }
 
 }  // namespace

@@ -9,9 +9,6 @@
 namespace exactbloom {
 namespace {
 
-constexpr RateBounds kNoBounds = {std::numeric_limits<double>::quiet_NaN(),
-                                  std::numeric_limits<double>::quiet_NaN()};
-
 // base^exponent; faster than std::pow, and sizing calls it often.
 double Power(double base, int exponent) {
   double result = 1.0;
@@ -29,25 +26,26 @@ double Covered(double share, double count) {
 
 }  // namespace
 
-RateBounds FalsePositiveRateBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
-                                   int probes) {
-  if (!analysis::IsGeometry(kind, bits, keys, probes)) return kNoBounds;
+std::optional<Interval> FalsePositiveRateBounds(BloomKind kind, std::uint64_t bits,
+                                                std::uint64_t keys, int probes) {
+  if (!analysis::IsGeometry(kind, bits, keys, probes)) return std::nullopt;
   const auto m = static_cast<double>(bits);
   const auto n = static_cast<double>(keys);
   const double fill = Covered(probes / m, n);
   const double upper = Power(fill, probes);
-  if (keys == 0) return {0.0, 0.0};
+  if (keys == 0) return Interval{0.0, 0.0};
   if (kind == BloomKind::kStandard) {
-    return {Power(Covered(1.0 / m, n * probes), probes), upper};
+    return Interval{Power(Covered(1.0 / m, n * probes), probes), upper};
   }
   const double mean = m * fill;
   double lower = 1.0;
   for (int i = 0; i < probes; ++i) lower *= std::max(0.0, mean - i) / (m - i);
-  return {lower, upper};
+  return Interval{lower, upper};
 }
 
 double BloomRate(std::uint64_t bits, std::uint64_t keys, int probes) {
-  return FalsePositiveRateBounds(BloomKind::kStandard, bits, keys, probes).upper;
+  const auto bounds = FalsePositiveRateBounds(BloomKind::kStandard, bits, keys, probes);
+  return bounds ? bounds->high : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace exactbloom

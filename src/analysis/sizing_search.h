@@ -10,8 +10,9 @@
 
 namespace exactbloom::analysis {
 
-// Returns the best k up to `most_probes`, mostly by the bounds of Corollary 23 alone. Requires
-// IsGeometry of one probe, at least one key, and 1 .. kMaxAnalysisProbes.
+// Returns the best k up to `most_probes`, the smallest one of a tie, mostly by the bounds of
+// Corollary 23 alone. Requires IsGeometry of one probe, at least one key, and 1 ..
+// kMaxAnalysisProbes.
 int BestProbes(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                int most_probes = kMaxProbes);
 

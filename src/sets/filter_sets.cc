@@ -15,6 +15,9 @@ namespace {
 
 using filter::DecodedBloom;
 
+// No function of a number of keys takes more.
+constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 53;
+
 // Two filters that give a key the same bits.
 struct Pair {
   DecodedBloom first;
@@ -45,15 +48,23 @@ std::uint64_t OnesOfUnion(const Pair& pair) {
   return ones;
 }
 
+// The fewest and the most keys that the union may have.
+std::uint64_t FewestKeys(const Pair& pair) {
+  return std::max(pair.first.description.keys, pair.second.description.keys);
+}
+std::uint64_t MostKeys(const Pair& pair) {
+  const std::uint64_t first = pair.first.description.keys;
+  return first + std::min(pair.second.description.keys, ~first);
+}
+
 // The keys of the union as far as ones tell them.
 std::uint64_t EstimatedKeys(const Pair& pair) {
   const filter::BloomDescription& first = pair.first.description;
-  const filter::BloomDescription& second = pair.second.description;
-  const std::uint64_t fewest = std::max(first.keys, second.keys);
-  const std::uint64_t most = first.keys + std::min(second.keys, ~first.keys);
+  const std::uint64_t most = MostKeys(pair);
   const auto estimate = EstimateKeys(first.kind, first.bits, OnesOfUnion(pair), first.probes, 0.0);
   if (!estimate || estimate->keys >= static_cast<double>(most)) return most;
-  return std::clamp(static_cast<std::uint64_t>(std::llround(estimate->keys)), fewest, most);
+  return std::clamp(static_cast<std::uint64_t>(std::llround(estimate->keys)), FewestKeys(pair),
+                    most);
 }
 
 template <typename Operation>
@@ -76,7 +87,11 @@ std::optional<FilterBlock> UnionOf(std::string_view first, std::string_view seco
                                    std::optional<std::uint64_t> keys) {
   const std::optional<Pair> pair = PairOf(first, second);
   if (!pair) return std::nullopt;
-  return Combine(*pair, keys ? *keys : EstimatedKeys(*pair), std::bit_or<unsigned char>());
+  const std::uint64_t all = keys ? *keys : EstimatedKeys(*pair);
+  if (all < FewestKeys(*pair) || all > MostKeys(*pair) || all > kMostKeys) {
+    return std::nullopt;
+  }
+  return Combine(*pair, all, std::bit_or<unsigned char>());
 }
 
 std::optional<FilterBlock> IntersectionOf(std::string_view first, std::string_view second) {

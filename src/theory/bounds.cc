@@ -1,5 +1,6 @@
 #include "exactbloom/theory/bounds.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -41,7 +42,8 @@ double AzumaHoeffdingDeviation(std::uint64_t bits, std::uint64_t keys, int probe
   if (!IsStandardFilter(bits, keys, probes)) return kNotANumber;
   if (!(probability > 0.0 && probability <= 1.0)) return kNotANumber;
   const double draws = static_cast<double>(keys) * probes;
-  return std::sqrt(0.5 * draws * std::log(2.0 / probability));
+  const double steps = std::min(draws, static_cast<double>(bits));
+  return std::sqrt(0.5 * steps * std::log(2.0 / probability));
 }
 
 }  // namespace exactbloom

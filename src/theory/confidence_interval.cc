@@ -5,17 +5,21 @@
 
 namespace exactbloom {
 
-Interval WilsonInterval(std::uint64_t successes, std::uint64_t trials, double z,
-                        double dispersion) {
-  if (trials == 0) return {};
+std::optional<Interval> WilsonInterval(std::uint64_t successes, std::uint64_t trials, double z,
+                                       double dispersion) {
+  const bool in_range = successes <= trials && z >= 0.0 && std::isfinite(z) && dispersion >= 1.0 &&
+                        std::isfinite(dispersion);
+  if (!in_range) return std::nullopt;
+  if (trials == 0) return Interval{0.0, 1.0};
   const double rate = static_cast<double>(successes) / static_cast<double>(trials);
   const double t = static_cast<double>(trials) / dispersion;
   const double z2 = z * z;
   const double center = (rate + z2 / (2.0 * t)) / (1.0 + z2 / t);
   const double half = z / (1.0 + z2 / t) * std::sqrt(rate * (1.0 - rate) / t + z2 / (4.0 * t * t));
-  // At an end of the range the interval ends there, too; rounding must not change that.
-  return {successes == 0 ? 0.0 : std::max(0.0, center - half),
-          successes == trials ? 1.0 : std::min(1.0, center + half)};
+  // At an end of the range the interval ends there, too; rounding must not change that, nor exclude
+  // the rate.
+  return Interval{successes == 0 ? 0.0 : std::clamp(center - half, 0.0, rate),
+                  successes == trials ? 1.0 : std::clamp(center + half, rate, 1.0)};
 }
 
 }  // namespace exactbloom

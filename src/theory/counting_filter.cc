@@ -83,18 +83,17 @@ double CounterOverflowProbability(BloomKind kind, std::uint64_t bits, std::uint6
   return Tail(HitsOf(kind, bits, keys, probes), std::uint64_t{1} << counter_bits);
 }
 
-OverflowBounds CounterOverflowBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
-                                     int probes, int counter_bits) {
-  if (!IsCountingFilter(kind, bits, keys, probes, counter_bits)) {
-    return {kNotANumber, kNotANumber, kNotANumber};
-  }
+std::optional<OverflowBounds> CounterOverflowBounds(BloomKind kind, std::uint64_t bits,
+                                                    std::uint64_t keys, int probes,
+                                                    int counter_bits) {
+  if (!IsCountingFilter(kind, bits, keys, probes, counter_bits)) return std::nullopt;
   const auto m = static_cast<double>(bits);
   const Hits hits = HitsOf(kind, bits, keys, probes);
   const std::uint64_t least = std::uint64_t{1} << counter_bits;
   const auto j = static_cast<long double>(least);
   const long double mean = static_cast<long double>(hits.trials) * hits.chance;
-  return {m * Tail(hits, least), m * BinomialBound(hits, least),
-          m * static_cast<double>(std::pow(std::exp(1.0L) * mean / j, j))};
+  return OverflowBounds{m * Tail(hits, least), m * BinomialBound(hits, least),
+                        m * static_cast<double>(std::pow(std::exp(1.0L) * mean / j, j))};
 }
 
 }  // namespace exactbloom

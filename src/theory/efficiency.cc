@@ -6,6 +6,7 @@
 
 #include "../analysis/sizing_search.h"
 #include "exactbloom/false_positive_rate.h"
+#include "log_of_rest.h"
 
 namespace exactbloom {
 namespace {
@@ -36,12 +37,13 @@ double StirlingRest(double n) { return (1.0 / 12.0 - 1.0 / (360.0 * n * n)) / n;
 double Efficiency(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
   if (keys == 0) return kNotANumber;
   const double log2_rate = Log2FalsePositiveRate(kind, bits, keys, probes);
-  return -static_cast<double>(keys) * log2_rate / static_cast<double>(bits);
+  // At a rate of one 0 and not -0.
+  return 0.0 - static_cast<double>(keys) * log2_rate / static_cast<double>(bits);
 }
 
 double EfficientKeys(std::uint64_t bits, std::uint64_t probes) {
   if (!IsCount(bits) || probes < 1 || probes >= bits) return kNotANumber;
-  return -kLn2 / std::log1p(-static_cast<double>(probes) / static_cast<double>(bits));
+  return -kLn2 / analysis::LogOfRest(static_cast<double>(probes), static_cast<double>(bits));
 }
 
 double EfficientProbes(std::uint64_t bits, std::uint64_t keys) {
@@ -49,10 +51,9 @@ double EfficientProbes(std::uint64_t bits, std::uint64_t keys) {
   return -static_cast<double>(bits) * std::expm1(-kLn2 / static_cast<double>(keys));
 }
 
-EfficiencyPeak PeakEfficiency(BloomKind kind, std::uint64_t bits, int probes) {
-  if (!analysis::IsGeometry(kind, bits, 1, probes)) return {0, 0, kNotANumber};
+std::optional<EfficiencyPeak> PeakEfficiency(BloomKind kind, std::uint64_t bits, int probes) {
   const auto k = static_cast<std::uint64_t>(probes);
-  if (k >= bits) return {0, 0, kNotANumber};
+  if (!analysis::IsGeometry(kind, bits, 1, probes) || k >= bits) return std::nullopt;
   const auto at = [&](std::uint64_t keys) -> EfficiencyPeak {
     return {keys, k, Efficiency(kind, bits, keys, probes)};
   };
@@ -68,12 +69,12 @@ EfficiencyPeak PeakEfficiency(BloomKind kind, std::uint64_t bits, int probes) {
   return peak;
 }
 
-EfficiencyPeak MaximumEfficiency(BloomKind kind, std::uint64_t bits) {
-  const EfficiencyPeak one_probe = PeakEfficiency(kind, bits, 1);
-  if (kind == BloomKind::kStandard || std::isnan(one_probe.efficiency)) return one_probe;
+std::optional<EfficiencyPeak> MaximumEfficiency(BloomKind kind, std::uint64_t bits) {
+  const auto one_probe = PeakEfficiency(kind, bits, 1);
+  if (kind == BloomKind::kStandard || !one_probe) return one_probe;
   const std::uint64_t half = bits / 2;
   const double one_key = LosslessCodeBits(bits, half) / static_cast<double>(bits);
-  return one_key >= one_probe.efficiency ? EfficiencyPeak{1, half, one_key} : one_probe;
+  return one_key >= one_probe->efficiency ? EfficiencyPeak{1, half, one_key} : one_probe;
 }
 
 // The logarithm of the ratio of the rates of k and k + 1 probes falls through zero there.
@@ -92,14 +93,14 @@ double ApproximateValley(std::uint64_t bits, int probes) {
   return high;
 }
 
-std::uint64_t ExactValley(BloomKind kind, std::uint64_t bits, int probes) {
-  if (!HasValley(bits, probes)) return 0;
+std::optional<std::uint64_t> ExactValley(BloomKind kind, std::uint64_t bits, int probes) {
+  if (!HasValley(bits, probes)) return std::nullopt;
   const auto fewer_win = [&](std::uint64_t keys) {
     return Log2FalsePositiveRate(kind, bits, keys, probes) <=
            Log2FalsePositiveRate(kind, bits, keys, probes + 1);
   };
   const auto guess = static_cast<std::uint64_t>(ApproximateValley(bits, probes));
-  return analysis::LeastUpTo(analysis::kMaxCount, guess, fewer_win).value_or(0);
+  return analysis::LeastUpTo(analysis::kMaxCount, guess, fewer_win);
 }
 
 double EntropyBits(std::uint64_t bits, std::uint64_t ones) {

@@ -4,21 +4,30 @@
 #include <cmath>
 #include <limits>
 
-#include "../analysis/scaled_rate.h"
+#include "../analysis/sizing_search.h"
 #include "exactbloom/theory/occupancy.h"
-#include "size_distribution.h"
+#include "likelihood_of_ones.h"
+#include "log_of_rest.h"
 
 namespace exactbloom {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool IsFill(BloomKind kind, std::uint64_t bits, std::uint64_t ones, int probes) {
-  return analysis::IsGeometry(kind, bits, 0, probes) && bits >= 2 && ones <= bits &&
+bool IsGeometry(BloomKind kind, std::uint64_t bits, int probes) {
+  return analysis::IsGeometry(kind, bits, 0, probes) && bits >= 2 &&
          static_cast<std::uint64_t>(probes) < bits;
 }
 
+// Whether some number of keys gives so many ones.
+bool IsFill(BloomKind kind, std::uint64_t bits, std::uint64_t ones, int probes) {
+  if (!IsGeometry(kind, bits, probes) || ones > bits) return false;
+  return kind == BloomKind::kStandard || ones == 0 || ones >= static_cast<std::uint64_t>(probes);
+}
+
 bool IsQuantile(double z) { return z >= 0.0 && z < kInfinity; }
+
+bool IsCount(double keys) { return keys <= static_cast<double>(analysis::kMaxCount); }
 
 // What keys do to the zeros of a filter.
 class KeyEffect {
@@ -28,14 +37,14 @@ class KeyEffect {
     // A classic key is one committee of k bits, a standard one is k committees of one.
     const double size = kind == BloomKind::kClassic ? probes : 1.0;
     const double count = kind == BloomKind::kClassic ? 1.0 : probes;
-    log_zero_ = count * std::log1p(-size / m_);
+    log_zero_ = count * analysis::LogOfRest(size, m_);
     // V_2 / V_1^2 = (1 - size / ((m-1)(m-size)))^count
-    log_pair_ = count * std::log1p(-size / ((m_ - 1.0) * (m_ - size)));
+    log_pair_ = count * analysis::LogOfRest(size, (m_ - 1.0) * (m_ - size));
   }
 
   // The keys after which `ones` ones are expected.
   double Keys(double ones) const {
-    return ones >= m_ ? kInfinity : std::log1p(-ones / m_) / log_zero_;
+    return ones >= m_ ? kInfinity : analysis::LogOfRest(ones, m_) / log_zero_;
   }
 
   // The ones expected less `ones`, from the smaller one of ones and zeros.
@@ -52,30 +61,26 @@ class KeyEffect {
     return part > 0.0 ? (1.0 - part) * deviation + part * WholeDeviation(below + 1.0) : deviation;
   }
 
-  // The keys at which the expected ones, and z deviations more, reach `ones`.
-  double KeysReaching(double ones, double z) const {
+  // The number of keys, above `least`, from which on the expected ones, and z deviations more,
+  // reach `ones`.
+  double KeysReaching(double ones, double z, double least) const {
     const auto reached = [&](double keys) {
       return ExpectedBeyond(ones, keys) + z * Deviation(keys) >= 0.0;
     };
-    double low = 0.0;
-    double high = 1.0;
-    while (!reached(high)) {
+    constexpr double kPrecision = 1e-12;
+    constexpr auto kMost = static_cast<double>(analysis::kMaxCount);
+    double low = least;
+    double high = std::min(std::floor(least * (1.0 + kPrecision)) + 1.0, kMost);
+    for (double distance = 1.0; !reached(high); distance *= 2.0) {
+      if (high == kMost) return kInfinity;
       low = high;
-      high *= 2.0;
-      if (high > static_cast<double>(analysis::kMaxCount)) return kInfinity;
+      high = std::min(high + distance, kMost);
     }
-    while (high - low > 1e-12 * high) {
+    while (high - low > kPrecision * high) {
       const double middle = low + (high - low) / 2.0;
       (reached(middle) ? high : low) = middle;
     }
     return high;
-  }
-
-  // The logarithm of the normal density of the ones.
-  double LogDensity(double ones, double keys) const {
-    const double deviation = Deviation(keys);
-    const double distance = ExpectedBeyond(ones, keys) / deviation;
-    return -0.5 * distance * distance - std::log(deviation);
   }
 
   // The variance of the estimate of the keys that two filters share: see the header.
@@ -103,53 +108,44 @@ class KeyEffect {
   double log_pair_;  // of V_2 / V_1^2
 };
 
-// The whole number of keys with the highest density, which is at most a few keys from the estimate
-// by moments; fewer than `ones` / k cannot set so many bits.
-std::uint64_t DensestKeys(const KeyEffect& effect, std::uint64_t ones, int probes) {
-  const auto k = static_cast<std::uint64_t>(probes);
-  const auto x = static_cast<double>(ones);
-  const std::uint64_t least = (ones + k - 1) / k;
-  const auto density = [&](std::uint64_t n) {
-    return effect.LogDensity(x, static_cast<double>(n));
-  };
-  std::uint64_t keys = std::max(least, static_cast<std::uint64_t>(std::llround(effect.Keys(x))));
-  while (density(keys + 1) > density(keys)) ++keys;
-  while (keys > least && density(keys - 1) >= density(keys)) --keys;
-  return keys;
-}
+// Whether P(X = ones) does not rise from n keys to n + 1. Where X lies far from those expected the
+// mean tells; elsewhere the probabilities do.
+class Likelihood {
+ public:
+  Likelihood(BloomKind kind, std::uint64_t bits, std::uint64_t ones, int probes)
+      : effect_(kind, bits, probes), kind_(kind), bits_(bits), ones_(ones), probes_(probes) {}
 
-// Adds keys one by one and watches P(X = ones).
-std::uint64_t LikeliestKeys(BloomKind kind, std::uint64_t bits, std::uint64_t ones, int probes,
-                            double most) {
-  const auto m = static_cast<double>(bits);
-  analysis::SizeDistribution distribution(0);
-  std::uint64_t best = 0;
-  double likelihood = 0.0;
-  for (std::uint64_t keys = 1; static_cast<double>(keys) <= most; ++keys) {
-    for (int drawn = 0; drawn < probes; ++drawn) {
-      distribution.DrawBit(m, kind == BloomKind::kClassic ? drawn : 0.0);
-    }
-    const double now = distribution.At(ones);
-    if (now > likelihood) {
-      best = keys;
-      likelihood = now;
-    }
+  bool HasPassed(std::uint64_t n) const {
+    constexpr double kFar = 5.0;  // deviations
+    const auto keys = static_cast<double>(n);
+    const auto x = static_cast<double>(ones_);
+    if (effect_.ExpectedBeyond(x, keys) > kFar * effect_.Deviation(keys)) return true;
+    const double most = keys + 1.0;
+    if (effect_.ExpectedBeyond(x, most) < -kFar * effect_.Deviation(most)) return false;
+    return analysis::LikelihoodGain(kind_, bits_, ones_, probes_, n) <= 0.0;
   }
-  return best;
-}
+
+ private:
+  KeyEffect effect_;
+  BloomKind kind_;
+  std::uint64_t bits_;
+  std::uint64_t ones_;
+  int probes_;
+};
 
 }  // namespace
 
 std::optional<KeyCountEstimate> EstimateKeys(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
                                              int probes, double z) {
   if (!IsFill(kind, bits, ones, probes) || !IsQuantile(z)) return std::nullopt;
-  if (ones == 0) return KeyCountEstimate{0.0, {0.0, 0.0}};
   const KeyEffect effect(kind, bits, probes);
   const auto x = static_cast<double>(ones);
   const double keys = effect.Keys(x);
-  if (z == 0.0) return KeyCountEstimate{keys, {keys, keys}};
-  const double high = ones == bits ? kInfinity : effect.KeysReaching(x, -z);
-  return KeyCountEstimate{keys, {effect.KeysReaching(x, z), high}};
+  if (ones < bits && !IsCount(keys)) return std::nullopt;
+  if (ones == 0 || z == 0.0) return KeyCountEstimate{keys, {keys, keys}};
+  const double low = effect.KeysReaching(x, z, 0.0);
+  const double high = ones == bits ? kInfinity : effect.KeysReaching(x, -z, keys);
+  return KeyCountEstimate{keys, {std::min(low, keys), std::max(high, keys)}};
 }
 
 double SwamidassBaldiKeys(std::uint64_t bits, std::uint64_t ones, int probes) {
@@ -157,7 +153,7 @@ double SwamidassBaldiKeys(std::uint64_t bits, std::uint64_t ones, int probes) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   const auto m = static_cast<double>(bits);
-  return -m / probes * std::log1p(-static_cast<double>(ones) / m);
+  return -m / probes * analysis::LogOfRest(static_cast<double>(ones), m);
 }
 
 std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t bits,
@@ -165,33 +161,39 @@ std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t
   if (!IsFill(kind, bits, ones, probes) || ones == bits) return std::nullopt;
   if (ones == 0) return 0;
   const auto k = static_cast<std::uint64_t>(probes);
-  if (kind == BloomKind::kClassic && ones < k) return std::nullopt;
-  // One key gives these for certain.
-  if (ones == k && (kind == BloomKind::kClassic || k == 1)) return 1;
-  const KeyEffect effect(kind, bits, probes);
-  if (bits > kMaxExactLikelihoodBits) return DensestKeys(effect, ones, probes);
-  const double most = effect.KeysReaching(static_cast<double>(ones), -4.0) + 2.0;
-  return LikeliestKeys(kind, bits, ones, probes, most);
+  const std::uint64_t fewer = (ones + k - 1) / k - 1;  // these cannot set so many bits
+  const Likelihood likelihood(kind, bits, ones, probes);
+  const double guess = KeyEffect(kind, bits, probes).Keys(static_cast<double>(ones));
+  if (!IsCount(guess)) return std::nullopt;
+  const auto more = analysis::LeastUpTo(
+      analysis::kMaxCount - fewer,
+      static_cast<std::uint64_t>(std::max(0.0, std::round(guess) - static_cast<double>(fewer))),
+      [&](std::uint64_t n) { return likelihood.HasPassed(fewer + n); });
+  return more ? std::optional(fewer + *more) : std::nullopt;
 }
 
 std::optional<KeyCountEstimate> EstimateSharedKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones_first,
                                                    std::uint64_t ones_second,
                                                    std::uint64_t ones_union, int probes, double z) {
-  if (!IsFill(kind, bits, ones_union, probes) || !IsQuantile(z) || ones_union == bits) {
-    return std::nullopt;
-  }
+  const bool fills = IsFill(kind, bits, ones_first, probes) &&
+                     IsFill(kind, bits, ones_second, probes) &&
+                     IsFill(kind, bits, ones_union, probes);
+  if (!fills || !IsQuantile(z) || ones_union == bits) return std::nullopt;
   const bool possible = ones_first <= ones_union && ones_second <= ones_union &&
                         ones_union <= ones_first + ones_second;
   if (!possible) return std::nullopt;
   const KeyEffect effect(kind, bits, probes);
   const double first = effect.Keys(static_cast<double>(ones_first));
   const double second = effect.Keys(static_cast<double>(ones_second));
-  const double uncut = first + second - effect.Keys(static_cast<double>(ones_union));
+  const double both = effect.Keys(static_cast<double>(ones_union));
+  if (!IsCount(both)) return std::nullopt;
+  const double uncut = first + second - both;
   const double shared = std::clamp(uncut, 0.0, std::min(first, second));
   const double half = z * std::sqrt(effect.SharedVariance(shared, first - shared, second - shared));
   // The filters' own numbers of keys are estimates, too, and bound nothing.
-  return KeyCountEstimate{shared, {std::max(0.0, uncut - half), std::max(0.0, uncut + half)}};
+  const double low = std::clamp(uncut - half, 0.0, shared);
+  return KeyCountEstimate{shared, {low, std::max(uncut + half, shared)}};
 }
 
 }  // namespace exactbloom

@@ -9,6 +9,7 @@
 #include "../analysis/positive_chain.h"
 #include "../analysis/rate_chain.h"
 #include "../analysis/scaled_rate.h"
+#include "log_of_rest.h"
 #include "size_distribution.h"
 
 namespace exactbloom {
@@ -31,8 +32,9 @@ double LogMiss(const Groups& groups, double m, double missed) {
   double sum = 0.0;
   for (const Committees& group : groups) {
     if (group.count == 0) continue;
-    const double share = static_cast<double>(group.size) / (m - missed);
-    sum += static_cast<double>(group.count) * std::log1p(-std::min(1.0, share));
+    const double left = m - missed;
+    sum += static_cast<double>(group.count) *
+           analysis::LogOfRest(std::min(left, static_cast<double>(group.size)), left);
   }
   return sum;
 }
@@ -62,13 +64,15 @@ double Spread(const Groups& groups, double m) {
   for (const Committees& group : groups) {
     const auto k = static_cast<double>(group.size);
     const double share = k / m;
+    const double rest = (m - k) / m;
     PositiveChain chain(kVariance);
-    chain.SetStay(kZeros, -share * (2.0 - share));
-    chain.SetStay(kProduct, -share);
-    chain.SetMove(kProduct, kZeros, (1.0 - share) * share);
+    chain.SetStay(kZeros, -share * (2.0 - share), rest * rest);
+    chain.SetStay(kProduct, -share, rest);
+    chain.SetMove(kProduct, kZeros, rest * share);
     // 1 - (m-k)(m-k-1) / (m(m-1)) = k (2m - k - 1) / (m(m-1))
-    chain.SetStay(kVariance, -share * ((2.0 * m - k - 1.0) / (m - 1.0)));
-    chain.SetMove(kVariance, kProduct, share * ((m - k) / m) / (m - 1.0));
+    chain.SetStay(kVariance, -share * ((2.0 * m - k - 1.0) / (m - 1.0)),
+                  rest * (std::max(0.0, m - k - 1.0) / (m - 1.0)));
+    chain.SetMove(kVariance, kProduct, share * rest / (m - 1.0));
     chain.Run(group.count, values);
   }
   return values[kVariance] * m * m;
@@ -228,13 +232,30 @@ double Occupancy::RawMoment(int r) const {
   return moment;
 }
 
-MassFunction Occupancy::Pmf() const {
+std::optional<MassFunction> Occupancy::Pmf() const {
+  if (PmfSteps() > kMostPmfSteps) return std::nullopt;
   const auto m = static_cast<double>(bits_);
   SizeDistribution counted = OnesOf(departments_.front(), m);
   for (std::size_t d = 1; d < departments_.size(); ++d) {
     IntersectWith(counted, OnesOf(departments_[d], m).Result(), bits_);
   }
   return counted.Result();
+}
+
+// A standard deviation of the ones is at most .32 sqrt(m), and 79 of them have probabilities in the
+// range of double. The tails of a Poisson distribution have some hundred and fifty.
+double Occupancy::PmfSteps() const {
+  const auto m = static_cast<double>(bits_);
+  const double widest = std::min(m, 25.0 * std::sqrt(m) + 150.0);
+  double steps = static_cast<double>(departments_.size() - 1) * m * widest;
+  for (const Department& department : departments_) {
+    double draws = 0.0;
+    for (const Committees& group : department) {
+      draws += static_cast<double>(group.size) * static_cast<double>(group.count);
+    }
+    steps += draws * std::min(widest, draws);
+  }
+  return steps;
 }
 
 std::optional<OccupancyMoments> MomentsOfOnes(BloomKind kind, std::uint64_t bits,

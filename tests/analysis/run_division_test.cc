@@ -120,8 +120,7 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
 }
 
 TEST(LargeRibbonRate, IsThatOfAMillionKeys) {
-  for (double bits_per_key = 1.0; bits_per_key <= kMaxRibbonBitsPerKey;
-       bits_per_key += 0.1) {
+  for (double bits_per_key = 1.0; bits_per_key <= kMaxRibbonBitsPerKey; bits_per_key += 0.1) {
     FilterOptions options;
     options.bits_per_key = bits_per_key;
     const FilterBuilder builder = *FilterBuilder::Create(options);

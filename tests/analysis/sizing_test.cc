@@ -50,6 +50,18 @@ TEST(OptimalProbes, EqualsASearchOverAllProbes) {
   }
 }
 
+// One classic key has the rate 1 / C(m, k), which k and m - k probes share; rounding must not
+// choose.
+TEST(OptimalProbes, AreTheFewestOfATie) {
+  for (std::uint64_t bits = 2; bits <= 200; ++bits) {
+    EXPECT_EQ(OptimalProbes(BloomKind::kClassic, bits, 1, kMaxAnalysisProbes), bits / 2) << bits;
+  }
+  for (const int most : {1, 5, kMaxProbes}) {
+    EXPECT_EQ(OptimalProbes(BloomKind::kStandard, 1, 7, most), 1);
+  }
+  EXPECT_EQ(OptimalProbes(BloomKind::kStandard, 3, 1), 1);  // 1/3 with one probe and with two
+}
+
 TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
   const std::uint64_t too_many = (std::uint64_t{1} << 53) + 1;
   for (const BloomKind kind : kKinds) {
@@ -70,6 +82,7 @@ TEST(OptimalProbes, RefutesTheFirstPartOfConjecture24) {
   constexpr std::uint64_t kMostBits = 300;
   int geometries = 0;
   int counterexamples = 0;
+  int overfull = 0;  // classic ones, with more than half of the bits set
   for (std::uint64_t bits = 1; bits <= kMostBits; ++bits) {
     for (std::uint64_t keys = 1; keys <= bits; ++keys) {
       const double usual = static_cast<double>(bits) / static_cast<double>(keys) * kLn2;
@@ -79,6 +92,9 @@ TEST(OptimalProbes, RefutesTheFirstPartOfConjecture24) {
       const int classic = OptimalProbes(BloomKind::kClassic, bits, keys);
       const int standard = OptimalProbes(BloomKind::kStandard, bits, keys);
       if (classic > standard) ++counterexamples;
+      const double zero = std::pow(1.0 - static_cast<double>(classic) / static_cast<double>(bits),
+                                   static_cast<double>(keys));
+      if (zero < 0.5) ++overfull;
       EXPECT_LE(standard, std::ceil(usual));
       EXPECT_LE(FalsePositiveRate(BloomKind::kClassic, bits, keys, classic),
                 FalsePositiveRate(BloomKind::kStandard, bits, keys, standard) * (1.0 + 1e-12));
@@ -86,6 +102,7 @@ TEST(OptimalProbes, RefutesTheFirstPartOfConjecture24) {
   }
   EXPECT_EQ(geometries, 44'860);
   EXPECT_EQ(counterexamples, 7);
+  EXPECT_NEAR(overfull / 44'860.0, 0.561, 0.0005);
   EXPECT_EQ(OptimalProbes(BloomKind::kClassic, 26, 12), 2);
   EXPECT_EQ(OptimalProbes(BloomKind::kStandard, 26, 12), 1);
 }
@@ -136,6 +153,22 @@ TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
       }
     }
     ExpectMost(kind, 1'000'000'000'000, 0.01);
+  }
+}
+
+// Burns 2019, Section 5: 124 probes. With 72 the filter is larger.
+TEST(SmallestFilter, TakesAsManyProbesAsItMay) {
+  constexpr double kRate = 9.2e-44;
+  const auto many = SmallestFilter(BloomKind::kClassic, 5, kRate, kMaxAnalysisProbes);
+  ASSERT_TRUE(many);
+  EXPECT_EQ(many->bits, 1024U);
+  EXPECT_EQ(many->probes, 124);
+  EXPECT_EQ(SmallestFilter(BloomKind::kClassic, 5, kRate)->bits, 1166U);
+  EXPECT_EQ(MostKeys(BloomKind::kClassic, 1024, kRate, kMaxAnalysisProbes), 5U);
+  EXPECT_EQ(MostKeys(BloomKind::kClassic, 1024, kRate), 4U);
+  for (const int most : {0, kMaxAnalysisProbes + 1}) {
+    EXPECT_FALSE(SmallestFilter(BloomKind::kClassic, 5, kRate, most));
+    EXPECT_FALSE(MostKeys(BloomKind::kClassic, 1024, kRate, most));
   }
 }
 

@@ -161,7 +161,7 @@ TEST(Zipf, KeysHaveTheirProbabilities) {
     ASSERT_EQ(order.size(), settings.lookups);
     for (std::size_t i = 0; i < 10; ++i) {
       const auto count = static_cast<std::uint64_t>(std::count(order.begin(), order.end(), i));
-      EXPECT_TRUE(WilsonInterval(count, order.size(), kZ999).Contains(weight(i) / total))
+      EXPECT_TRUE(WilsonInterval(count, order.size(), kZ999)->Contains(weight(i) / total))
           << "key " << i << ", exponent " << exponent;
     }
   }

@@ -62,7 +62,7 @@ void ExpectExactRate(std::uint64_t false_positives, std::uint64_t asked, BloomKi
   const double rate = size.false_positive_rate;
   const double dispersion =
       support::Dispersion(rate, support::RelativeRateDeviation(kind, size, keys), asked);
-  const Interval interval = WilsonInterval(false_positives, asked, kZ999, dispersion);
+  const Interval interval = *WilsonInterval(false_positives, asked, kZ999, dispersion);
   EXPECT_TRUE(interval.Contains(rate))
       << rate << " outside " << interval.low << " .. " << interval.high;
 }

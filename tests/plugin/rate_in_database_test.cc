@@ -53,7 +53,7 @@ TEST_P(RateInDatabase, OfPartitionsSizedByARateIsAtMostTheRate) {
   PutAndFlush(*db, kKeys);
   const FilterCounts counts = AskAbsent(*db, kAsked);
   ASSERT_EQ(counts.useful + counts.FalsePositives(), kAsked);
-  const Interval interval = WilsonInterval(counts.FalsePositives(), kAsked, kZ999);
+  const Interval interval = *WilsonInterval(counts.FalsePositives(), kAsked, kZ999);
   EXPECT_LT(interval.low, kRate);
   EXPECT_GT(interval.high, 0.95 * kRate);
   rocksdb::TablePropertiesCollection tables;

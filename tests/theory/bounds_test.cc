@@ -44,7 +44,7 @@ TEST(SecondOrderRate, IsNearTheExactRate) {
   EXPECT_NEAR(second(64, 4, 10), 0.011, 5e-4);
   EXPECT_NEAR(second(240, 24, 7), 0.00013, 5e-6);
   EXPECT_NEAR(second(1000, 100, 7), 0.000008, 5e-7);
-  const double first = FalsePositiveRateBounds(kStandard, 240, 24, 7).lower;
+  const double first = FalsePositiveRateBounds(kStandard, 240, 24, 7)->low;
   EXPECT_NEAR(error(240, 24, 7, first), 0.026, 5e-4);
 }
 
@@ -69,9 +69,11 @@ TEST(AzumaHoeffdingDeviation, IsWiderThanTheExactDeviation) {
   const auto occupancy = Occupancy::OfFilter(kStandard, 1'000'000, 100'000, 7);
   EXPECT_NEAR(3.0 * std::sqrt(occupancy->Variance()), 834.47, 0.005);
   EXPECT_NEAR(AzumaHoeffdingDeviation(1'000'000, 100'000, 7, three_sigma), 1520.76, 0.005);
+  // By the bits, which are fewer than the draws here, as the encyclopedia has it.
+  EXPECT_NEAR(AzumaHoeffdingDeviation(1'000'000, 1'000'000, 7, 0.0027), 1817.643, 0.0005);
   // The probability of a deviation is below the bound's, exactly.
   const auto small = Occupancy::OfFilter(kStandard, 1000, 100, 7);
-  const MassFunction pmf = small->Pmf();
+  const MassFunction pmf = *small->Pmf();
   for (const double probability : {0.5, 0.01, 1e-6}) {
     const double deviation = AzumaHoeffdingDeviation(1000, 100, 7, probability);
     double beyond = 0.0;

@@ -122,6 +122,22 @@ TEST(FilterSets, OfFiltersThatDifferAreNothing) {
   EXPECT_TRUE(UnionOf(block.bytes(), block.bytes()));
 }
 
+// As many keys as the fuller filter, or as both, and no more than any rate is known for.
+TEST(UnionOf, HasAPossibleNumberOfKeys) {
+  const FilterBlock first = Block(BloomKind::kClassic, 0, 3000);
+  const FilterBlock second = Block(BloomKind::kClassic, 2000, 6000);
+  EXPECT_TRUE(UnionOf(first.bytes(), second.bytes(), 6000));
+  EXPECT_TRUE(UnionOf(first.bytes(), second.bytes(), 9000));
+  EXPECT_FALSE(UnionOf(first.bytes(), second.bytes(), 5999));
+  EXPECT_FALSE(UnionOf(first.bytes(), second.bytes(), 9001));
+  auto all = UnionOf(first.bytes(), first.bytes(), 4096);
+  for (std::uint64_t keys = 8192; keys <= std::uint64_t{1} << 53; keys *= 2) {
+    all = UnionOf(all->bytes(), all->bytes(), keys);
+    ASSERT_TRUE(all) << keys;
+  }
+  EXPECT_FALSE(UnionOf(all->bytes(), all->bytes(), std::uint64_t{1} << 54));
+}
+
 // Each thread has a builder of its own, and all have the plan of all keys.
 TEST(FilterSets, OfSeveralThreadsAreTheFilterOfOneBuilder) {
   constexpr std::uint64_t kThreads = 4;

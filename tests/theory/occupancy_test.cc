@@ -44,7 +44,7 @@ mpq_class MeanProduct(const std::vector<mpq_class>& distribution, int factors, i
 }
 
 void ExpectDistribution(const Occupancy& occupancy, const std::vector<mpq_class>& truth) {
-  const MassFunction pmf = occupancy.Pmf();
+  const MassFunction pmf = *occupancy.Pmf();
   for (std::size_t x = 0; x < truth.size(); ++x) ExpectNear(pmf.At(x), truth[x], 1e-13);
   const mpq_class mean = MeanProduct(truth, 1, 0);
   ExpectNear(occupancy.Mean(), mean, kMomentError);
@@ -132,7 +132,7 @@ TEST(Occupancy, OfFiltersEqualsEnumeration) {
 TEST(Occupancy, OfTheWorkedExamplesHasTheirNumbers) {
   const auto expect = [](const Occupancy& occupancy, std::uint64_t first, double whole,
                          const std::vector<double>& parts) {
-    const MassFunction pmf = occupancy.Pmf();
+    const MassFunction pmf = *occupancy.Pmf();
     ASSERT_EQ(pmf.first, first);
     ASSERT_EQ(pmf.values.size(), parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -150,7 +150,7 @@ TEST(Occupancy, OfTheWorkedExamplesHasTheirNumbers) {
   const auto shared = Occupancy::OfIntersection(BloomKind::kClassic, 10, {2, 2}, 3);
   EXPECT_NEAR(shared->Mean(), 2.601, 1e-14);
   EXPECT_NEAR(shared->Variance(), 0.92424344, 5e-9);
-  EXPECT_NEAR(shared->Pmf().At(0), 1099.0 / 115'200.0, 1e-15);
+  EXPECT_NEAR(shared->Pmf()->At(0), 1099.0 / 115'200.0, 1e-15);
   EXPECT_NEAR(Occupancy::OfIntersection(BloomKind::kStandard, 10, {2, 2}, 3)->Mean(), 2.1954754,
               5e-8);
   expect(*Occupancy::OfIntersection(BloomKind::kClassic, 10, {1, 1}, 3), 0, 120.0,
@@ -250,12 +250,38 @@ TEST(Occupancy, MassFunctionEqualsTheOracle) {
     const std::uint64_t count = 140 / size;
     const auto occupancy = Occupancy::OfUnion(bits, {{size, count}});
     ASSERT_TRUE(occupancy);
-    const MassFunction pmf = occupancy->Pmf();
+    const MassFunction pmf = *occupancy->Pmf();
     const auto zero = oracle::CommitteesZero(bits, count, size);
     for (std::uint64_t x = size; x <= 140; x += 9) {
       const oracle::Real truth = OracleMass(bits, x, zero);
       if (truth < 1e-300) continue;
       EXPECT_LE(oracle::RelativeError(pmf.At(x), truth), kMassError) << "x=" << x;
+    }
+  }
+}
+
+// (3): P(X = x) is the sum over r of (-1)^(r-x) C(r,x) E[C(X,r)]; and (8): D_r is the share of all
+// sets of r bits that the moment counts.
+TEST(Occupancy, MassFunctionFollowsFromTheBinomialMoments) {
+  const int bits = 10;
+  const auto choose = [](int n, int r) {
+    return oracle::Binomial(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(r)).get_d();
+  };
+  for (const BloomKind kind : kKinds) {
+    const auto occupancy = Occupancy::OfFilter(kind, bits, 2, 3);
+    const MassFunction pmf = *occupancy->Pmf();
+    for (int x = 0; x <= bits; ++x) {
+      double sum = 0.0;
+      for (int r = x; r <= bits; ++r) {
+        sum += ((r - x) % 2 == 0 ? 1.0 : -1.0) * choose(r, x) * occupancy->BinomialMoment(r);
+      }
+      EXPECT_NEAR(sum, pmf.At(static_cast<std::uint64_t>(x)), 1e-12);
+    }
+    const auto zero = kind == BloomKind::kClassic ? oracle::CommitteesZero(bits, 2, 3)
+                                                  : oracle::BallsZero(bits, 6);
+    for (int r = 1; r <= 5; ++r) {
+      const double all_ones = oracle::AllOnes(zero, static_cast<std::uint64_t>(r)).get_d();
+      EXPECT_NEAR(occupancy->BinomialMoment(r) / choose(bits, r), all_ones, 1e-14);
     }
   }
 }
@@ -269,7 +295,7 @@ TEST(Occupancy, MassFunctionKeepsItsTails) {
     for (std::uint64_t i = 0; i < count; ++i) truth *= oracle::Real(m - i) / oracle::Real(m);
     EXPECT_LT(truth, 1e-150);
     EXPECT_GT(truth, 1e-300);
-    const MassFunction pmf = Occupancy::OfUnion(m, {{1, count}})->Pmf();
+    const MassFunction pmf = *Occupancy::OfUnion(m, {{1, count}})->Pmf();
     EXPECT_LE(oracle::RelativeError(pmf.At(count), truth), kMassError);
   }
 }
@@ -278,7 +304,7 @@ TEST(Occupancy, MassFunctionKeepsItsTails) {
 TEST(Occupancy, MassFunctionHasTheMomentsOfTheChain) {
   for (const BloomKind kind : kKinds) {
     const auto occupancy = Occupancy::OfFilter(kind, 50'000, 5000, 7);
-    const MassFunction pmf = occupancy->Pmf();
+    const MassFunction pmf = *occupancy->Pmf();
     const double mean = occupancy->Mean();
     double sum = 0.0;
     double distance = 0.0;
@@ -293,6 +319,36 @@ TEST(Occupancy, MassFunctionHasTheMomentsOfTheChain) {
     EXPECT_NEAR(distance, 0.0, 1e-10 * mean);
     EXPECT_NEAR(square / occupancy->Variance(), 1.0, 1e-10);
   }
+}
+
+// Committees of all bits but one leave a bit zero if all leave out the same.
+TEST(Occupancy, MomentsOfLargeCommitteesKeepTheirDigits) {
+  for (const std::uint64_t bits : {20'000ULL, 1'000'000'000ULL}) {
+    for (const std::uint64_t count : {2, 3, 5}) {
+      const auto m = static_cast<double>(bits);
+      const double zero = std::pow(m, 1.0 - static_cast<double>(count));
+      const auto occupancy = Occupancy::OfUnion(bits, {{bits - 1, count}});
+      EXPECT_NEAR(occupancy->Variance() / (zero * (1.0 - zero)), 1.0, kMomentError);
+    }
+    // Of two that leave out one bit each m - 2 are shared, or m - 1 with probability 1 / m.
+    const double alike = 1.0 / static_cast<double>(bits);
+    const auto shared = Occupancy::OfIntersection(bits, {{{bits - 1, 1}}, {{bits - 1, 1}}});
+    EXPECT_NEAR(shared->Variance() / (alike * (1.0 - alike)), 1.0, kMomentError);
+  }
+}
+
+// A mass function that takes a minute is computed, of hours refused.
+TEST(Occupancy, MassFunctionTellsItsCost) {
+  const auto steps = [](std::uint64_t bits) {
+    return Occupancy::OfFilter(BloomKind::kStandard, bits, bits / 10, 7)->PmfSteps();
+  };
+  EXPECT_NEAR(steps(100'000), 5.6e8, 5e7);
+  EXPECT_NEAR(steps(1'000'000), 1.76e10, 1e9);
+  EXPECT_FALSE(Occupancy::OfFilter(BloomKind::kStandard, 100'000'000, 10'000'000, 7)->Pmf());
+  EXPECT_FALSE(Occupancy::OfUnion(10, {{1, 1'000'000'000'000}})->Pmf());
+  EXPECT_FALSE(
+      Occupancy::OfIntersection(BloomKind::kClassic, std::uint64_t{1} << 40, {1, 1}, 7)->Pmf());
+  EXPECT_TRUE(Occupancy::OfFilter(BloomKind::kClassic, std::uint64_t{1} << 53, 100, 7)->Pmf());
 }
 
 TEST(Occupancy, HasDefinedAnswersAtItsLimits) {
@@ -318,7 +374,7 @@ TEST(Occupancy, HasDefinedAnswersAtItsLimits) {
     ASSERT_TRUE(empty);
     EXPECT_EQ(empty->Mean(), 0.0);
     EXPECT_EQ(empty->Variance(), 0.0);
-    EXPECT_EQ(empty->Pmf().At(0), 1.0);
+    EXPECT_EQ(empty->Pmf()->At(0), 1.0);
     EXPECT_EQ(empty->RawMoment(0), 1.0);
     EXPECT_EQ(empty->BinomialMoment(3), 0.0);
   }

@@ -139,7 +139,7 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
               is_ours ? 0.02 : 0.05);
   EXPECT_EQ(verified.at("within_interval"), is_ours ? json(true) : json()) << verified;
   constexpr double kDeviations = 4.5;
-  const Interval measured = WilsonInterval(verified.at("false_positives"), asked, kDeviations);
+  const Interval measured = *WilsonInterval(verified.at("false_positives"), asked, kDeviations);
   if (filter["family"] != "legacy bloom") {  // of which it is a lower bound
     EXPECT_GT(rate, measured.low);
   }

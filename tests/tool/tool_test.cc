@@ -27,9 +27,9 @@ TEST(Rate, AnswersWithTheLibrarysNumbers) {
   EXPECT_DOUBLE_EQ(answer.at("exact"), FalsePositiveRate(BloomKind::kStandard, 64, 4, 10));
   EXPECT_NEAR(answer.at("exact"), 6.154e-4, 5e-8);  // theory's reference number
   EXPECT_DOUBLE_EQ(answer.at("asymptotic"), AsymptoticFalsePositiveRate(64, 4, 10));
-  const RateBounds bounds = FalsePositiveRateBounds(BloomKind::kStandard, 64, 4, 10);
-  EXPECT_DOUBLE_EQ(answer.at("lower"), bounds.lower);
-  EXPECT_DOUBLE_EQ(answer.at("upper"), bounds.upper);
+  const Interval bounds = *FalsePositiveRateBounds(BloomKind::kStandard, 64, 4, 10);
+  EXPECT_DOUBLE_EQ(answer.at("lower"), bounds.low);
+  EXPECT_DOUBLE_EQ(answer.at("upper"), bounds.high);
   EXPECT_EQ(answer.at("optimal_k"), 10);
   EXPECT_DOUBLE_EQ(answer.at("rate_at_optimal_k"), answer.at("exact"));
   EXPECT_DOUBLE_EQ(answer.at("efficiency"), Efficiency(BloomKind::kStandard, 64, 4, 10));
@@ -83,6 +83,20 @@ TEST(Rate, OfAFillTellsTheKeys) {
   EXPECT_TRUE(full.at("keys").is_null());
   EXPECT_EQ(full.at("rate_given_fill"), 1.0);
   EXPECT_EQ(full.at("entropy_bits"), 0.0);
+}
+
+// One of a billion bits is zero: far too many keys to try them one by one.
+TEST(Rate, OfANearlyFullFilterTellsTheKeys) {
+  const json answer = AskJson("rate --m 1000000000 --k 7 --ones 999999999");
+  EXPECT_EQ(answer.at("most_likely"), 2'960'466'538);
+  EXPECT_NEAR(answer.at("keys"), 2960466537.774, 5e-4);
+}
+
+// Where all keys pass.
+TEST(Rate, OfAUselessFilterIsNotBelowZero) {
+  EXPECT_FALSE(Mentions(testing::AskTool("rate --m 5 --n 3 --k 5").out, "-0"));
+  EXPECT_FALSE(Mentions(testing::AskTool("rate --m 5 --n 3 --k 5 --json").out, "-0"));
+  EXPECT_FALSE(Mentions(testing::AskTool("plan --keys 100 --memory 13 --json").out, "-0"));
 }
 
 TEST(Rate, OfARibbonFilterIsThatOfItsPlan) {

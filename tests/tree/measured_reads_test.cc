@@ -54,7 +54,7 @@ class CountedLevels {
 void ExpectPredicted(const FilterAnswers& measured, double predicted) {
   const std::uint64_t answers = measured.denied + measured.FalsePositives();
   EXPECT_GT(measured.FalsePositives(), 20U);
-  const Interval interval = WilsonInterval(measured.FalsePositives(), answers, kZ999);
+  const Interval interval = *WilsonInterval(measured.FalsePositives(), answers, kZ999);
   EXPECT_TRUE(interval.Contains(predicted))
       << predicted << " is not in " << interval.low << " .. " << interval.high;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter.h"
@@ -27,7 +28,7 @@ struct PlannedFilter {
 
   double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
   // The bits that an ideal filter of this rate needs, as a share of these.
-  double Efficiency() const { return -std::log2(rate) / BitsPerKey(); }
+  double Efficiency() const { return 0.0 - std::log2(rate) / BitsPerKey(); }
   bool IsRibbon() const { return bits > 0 && probes == 0; }
   std::uint64_t MemoryBytes() const {
     if (bits == 0) return 0;
@@ -64,6 +65,15 @@ std::uint64_t BitsAt(std::uint64_t keys, double bits_per_key) {
   constexpr double kLineBits = 8.0 * kLineBytes;
   const double lines = std::ceil(static_cast<double>(keys) * bits_per_key / kLineBits);
   return static_cast<std::uint64_t>(std::max(lines, 1.0) * kLineBits);
+}
+
+// No policy has more bits per key, so a table would not get the planned filter.
+void CheckPolicyHas(const PlanArguments& arguments, std::uint64_t bits) {
+  if (bits <= BitsAt(arguments.keys, kMaxBitsPerKey)) return;
+  const std::string wanted = arguments.rate ? fmt::format("--fpr {:g}", *arguments.rate)
+                                            : fmt::format("--memory {}", *arguments.memory_bytes);
+  RefusePlan(fmt::format("{} takes more than the {:g} bits per key that a policy has at most",
+                         wanted, kMaxBitsPerKey));
 }
 
 // The bits of the array of a filter in the given memory.
@@ -103,17 +113,23 @@ Cells CellsOf(const PlannedFilter& plan) {
           FormatBytes(plan.MemoryBytes())};
 }
 
+// The bits of the smallest filter of the wanted rate.
+std::uint64_t BitsFor(const PlanArguments& arguments) {
+  const auto size = SmallestFilter(KindOf(arguments), arguments.keys, *arguments.rate);
+  return size ? size->bits : std::numeric_limits<std::uint64_t>::max();
+}
+
 std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
   if (arguments.bits_per_key) {
     CheckBitsPerKey(*arguments.bits_per_key);
     return BitsAt(arguments.keys, *arguments.bits_per_key);
   }
-  if (arguments.memory_bytes) return BitsInMemory(arguments);
-  const auto size = SmallestFilter(KindOf(arguments), arguments.keys, *arguments.rate);
-  if (!size) {
+  if (!arguments.memory_bytes && !(*arguments.rate > 0.0 && *arguments.rate < 1.0)) {
     RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
   }
-  return size->bits;
+  const std::uint64_t bits = arguments.memory_bytes ? BitsInMemory(arguments) : BitsFor(arguments);
+  CheckPolicyHas(arguments, bits);
+  return bits;
 }
 
 // As exact_ribbon builds it: a Bloom filter for few keys.
@@ -141,7 +157,9 @@ PlannedFilter PlanRibbon(const PlanArguments& arguments) {
                     kBlockBytesLimit, keys));
   }
   if (plan->Kind() != FilterKind::kRibbon) {
-    return PlanBloom(BloomKind::kClassic, keys, plan->Description().bits);
+    const std::uint64_t bits = plan->Description().bits;
+    if (!arguments.bits_per_key) CheckPolicyHas(arguments, bits);
+    return PlanBloom(BloomKind::kClassic, keys, bits);
   }
   const std::uint64_t array_bytes =
       plan->BlockBytes() - filter::RibbonTrailerBytes(keys, /*hash_seed=*/0);

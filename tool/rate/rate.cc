@@ -82,14 +82,14 @@ void PrintRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probe
   const double exact = FalsePositiveRate(kind, bits, keys, probes);
   if (std::isnan(exact)) RefuseRate(RateRefusal(bits, probes));
   const double asymptotic = AsymptoticFalsePositiveRate(bits, keys, probes);
-  const RateBounds bounds = FalsePositiveRateBounds(kind, bits, keys, probes);
+  const Interval bounds = *FalsePositiveRateBounds(kind, bits, keys, probes);
   const BestProbes best(kind, bits, keys);
   const double efficiency = Efficiency(kind, bits, keys, probes);
   if (as_json) {
     return PrintJson({{"exact", exact},
                       {"asymptotic", asymptotic},
-                      {"lower", bounds.lower},
-                      {"upper", bounds.upper},
+                      {"lower", bounds.low},
+                      {"upper", bounds.high},
                       {"optimal_k", best.probes},
                       {"rate_at_optimal_k", best.rate},
                       {"efficiency", efficiency}});
@@ -105,8 +105,8 @@ void PrintRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probe
   };
   add("exact", exact);
   add("usual formula, (1 - e^(-kn/m))^k", asymptotic);
-  add("lower bound", bounds.lower);
-  add("upper bound", bounds.upper);
+  add("lower bound", bounds.low);
+  add("upper bound", bounds.high);
   add("exact at the best k, " + best.Name(), best.rate);
   fmt::print("{}", table.Format());
   if (!std::isnan(efficiency)) PrintEfficiency(efficiency);
@@ -160,9 +160,13 @@ void PrintFill(BloomKind kind, const RateArguments& arguments) {
   const std::uint64_t ones = *arguments.ones;
   const int probes = *arguments.probes;
   if (ones > bits) RefuseRate(fmt::format("--ones is {}, but there are {} bits", ones, bits));
+  if (static_cast<std::uint64_t>(probes) >= bits) {
+    RefuseRate(fmt::format("--k is {}, which tells nothing of the keys in {} bits", probes, bits));
+  }
   const auto keys = EstimateKeys(kind, bits, ones, probes, kZ999);
   if (!keys) {
-    RefuseRate(fmt::format("--k is {}, which tells nothing of the keys in {} bits", probes, bits));
+    RefuseRate(fmt::format("--ones is {}, which no number of keys with {} of {} bits each gives",
+                           ones, probes, bits));
   }
   const auto most_likely = MaximumLikelihoodKeys(kind, bits, ones, probes);
   const double rate = FalsePositiveRateGivenFill(kind, bits, ones, probes);

@@ -173,8 +173,8 @@ void CompareWastedReads(const Measurement& measured, const Prediction& predictio
 
 void CompareRate(const Measurement& measured, const Prediction& prediction) {
   if (!prediction.decides || !prediction.rate) return;
-  const Interval interval = WilsonInterval(measured.false_positives, measured.AbsentChecks(),
-                                           kDeviations, prediction.dispersion);
+  const Interval interval = *WilsonInterval(measured.false_positives, measured.AbsentChecks(),
+                                            kDeviations, prediction.dispersion);
   Require(interval.Contains(*prediction.rate),
           "{} false positives in {} checks, where the exact rate is {}", measured.false_positives,
           measured.AbsentChecks(), *prediction.rate);

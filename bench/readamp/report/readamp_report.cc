@@ -79,7 +79,7 @@ WorkloadResult MakeWorkloadResult(const Workload& workload, const Measurement& m
   if (checks > 0) {
     result.rate = static_cast<double>(measured.false_positives) / static_cast<double>(checks);
   }
-  result.interval = WilsonInterval(measured.false_positives, checks, kZ999, predicted.dispersion);
+  result.interval = *WilsonInterval(measured.false_positives, checks, kZ999, predicted.dispersion);
   result.wasted_searches = measured.false_positives + predicted.unfiltered_searches;
   result.wasted_reads_per_lookup =
       static_cast<double>(measured.wasted_reads) / static_cast<double>(measured.lookups);

@@ -5,10 +5,12 @@
 // filter with probability 1/m. A counter has overflowed if it was hit j = 2^b times or more: the
 // tail of Binomial(n, k/m) or Binomial(nk, 1/m). An SSTable never changes and needs no counters.
 //
-// No function throws or allocates. Source: Fan et al., Summary Cache, 1998.
+// Errors: outside the ranges a function that returns a double returns NaN, and any other one
+// returns nothing. No function throws or allocates. Source: Fan et al., Summary Cache, 1998.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "exactbloom/layout.h"
 
@@ -19,8 +21,7 @@ inline constexpr int kMaxCounterBits = 16;
 // Returns the probability that a given counter has overflowed.
 //   bits           m, the number of counters, 1 .. 2^53; other parameters as for FalsePositiveRate
 //   counter_bits   b, 1 .. kMaxCounterBits
-// Precision: relative error at most 1e-11; zero where it underflows. Errors: NaN outside the
-// ranges.
+// Precision: relative error at most 1e-11; zero where it underflows.
 double CounterOverflowProbability(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                                   int probes, int counter_bits);
 
@@ -32,8 +33,9 @@ struct OverflowBounds {
   double exponential = 0.0;  // m (e n k / (j m))^j, which at n k / m = ln 2 and b = 4 is 1.37e-15 m
 };
 
-// Parameters, precision and errors as above.
-OverflowBounds CounterOverflowBounds(BloomKind kind, std::uint64_t bits, std::uint64_t keys,
-                                     int probes, int counter_bits);
+// Parameters and precision as above.
+std::optional<OverflowBounds> CounterOverflowBounds(BloomKind kind, std::uint64_t bits,
+                                                    std::uint64_t keys, int probes,
+                                                    int counter_bits);
 
 }  // namespace exactbloom

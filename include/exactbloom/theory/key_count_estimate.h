@@ -10,7 +10,9 @@
 // and n1 + n2 - n(OR) estimates how many keys they share (Swamidass and Baldi 2007). All functions
 // take counts of bits, so they work on stored filters whose keys are gone.
 //
-// The functions throw std::bad_alloc when memory is short, and nothing else.
+// Errors: outside the ranges, for what no filter can have, and for more than 2^53 keys, a function
+// that returns a double returns NaN, and any other one returns nothing. No classic filter has 1 to
+// k - 1 ones. No function throws or allocates.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@ namespace exactbloom {
 
 struct KeyCountEstimate {
   double keys = 0.0;  // by moments; infinite for a full filter
-  Interval interval;  // two-sided, for the given quantile; its high end may be infinite
+  Interval interval;  // two-sided, for the given quantile; it holds `keys`, its end may be infinite
 };
 
 // Estimates how many distinct keys were added to a filter.
@@ -33,40 +35,44 @@ struct KeyCountEstimate {
 //   z        two-sided normal quantile such as kZ999, at least 0
 // The interval holds the numbers of keys whose expected ones lie within z standard deviations of X,
 // both exact at whole numbers of keys and interpolated between them. It covers the truth as often
-// as z says if the filter has hundreds of bits and the deviation of X is above one bit.
-// Precision: relative error of `keys` at most 1e-12, of the ends 1e-9. Errors: nothing is returned
-// for parameters outside these ranges. Source: Corollary 18, (46).
+// as z says from a standard deviation of X of three bits on: with z = 1, which says 68.3%, in 65 to
+// 74% of all cases, with 1.96, for 95%, in 93.5 to 96.5%. With a deviation of 1 to 1.5 bits it is
+// 53 to 84% in place of 68.3%. Precision: relative error of `keys` at most 1e-12, of the ends 1e-9.
+// Source: Corollary 18, (46).
 std::optional<KeyCountEstimate> EstimateKeys(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
                                              int probes, double z);
 
 // Returns -(m/k) ln(1 - X/m), the limit of both estimators for large filters, for comparison.
-// Parameters as above; infinite for a full filter. Errors: NaN outside the ranges.
-// Precision: relative error at most 1e-15. Source: Swamidass and Baldi 2007.
+// Parameters as above; infinite for a full filter. Precision: relative error at most 1e-15. Source:
+// Swamidass and Baldi 2007.
 double SwamidassBaldiKeys(std::uint64_t bits, std::uint64_t ones, int probes);
 
-// The largest filter, in bits, for which MaximumLikelihoodKeys takes the exact distribution.
-inline constexpr std::uint64_t kMaxExactLikelihoodBits = std::uint64_t{1} << 15;
-
-// Returns the whole number of keys n that makes P(X = ones) the largest. Up to
-// kMaxExactLikelihoodBits by the exact p.m.f., in less than a second; beyond by the normal density
-// with the exact mean and variance, which may differ by a key or two, far inside the interval.
-// Parameters and errors as above; nothing is returned, either, for a full filter, whose likelihood
-// has no maximum, or if no number of keys gives `ones`. Source: Corollary 18.
+// Returns the whole number of keys n that makes P(X = ones) the largest. Parameters as above;
+// nothing is returned, either, for a full filter, whose likelihood has no maximum.
+// Precision: exact up to 1e12 bits, but for neighbours whose probabilities differ by rounding
+// errors; beyond, the relative error is at most 1e-14. Time: 10 microseconds with 7 probes; some
+// 500 where only a few of the bits are zero. Source: Corollary 18; the probabilities by
+// Rice's integral (Flajolet and Sedgewick, Mellin transforms and asymptotics: finite differences
+// and Rice's integrals, 1995).
 std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes);
 
 // Estimates how many keys two filters of equal geometry and hash seed have in common.
 //   ones_first, ones_second   their numbers of ones
 //   ones_union                the ones of both together: of the bitwise OR
-// Other parameters as above. The interval is the normal one. With s the shared keys, a and b those
-// of one filter alone, v = V_1 and w = V_2 / V_1^2, its variance times (ln V_1)^2 is the sum
+// Other parameters as above. `keys` is n1 + n2 - n(OR), but at least 0 and at most the keys of
+// either filter. The interval is the normal one about n1 + n2 - n(OR), cut at 0 and widened to hold
+// `keys`. With 200 of 300 keys or 40 of them shared, in filters of 4,096 bits, 95% intervals cover
+// the truth in 95% of the trials; where nothing is shared the low end cannot miss, and 97.5% cover.
+// With s the shared keys, a and b those of one filter alone, v = V_1 and w = V_2 / V_1^2, the
+// variance times (ln V_1)^2 is the sum
 //
 //   Var(X after s keys) / (m v^s)^2  +  v^-s (v^-a - 1) (v^-b - 1) / m
 //                                    +  (1 - 1/m) w^s (1 - w^a) (1 - w^b)
 //
-// Precision: absolute error at most 1e-12 times the keys of both. Errors: nothing is returned for
-// parameters outside the ranges, for numbers of ones that contradict each other, or for a full
-// union. Source: Swamidass and Baldi 2007, with (46) in place of their limit.
+// Precision: absolute error at most 1e-12 times the keys of both. Errors: nothing is returned,
+// either, for numbers of ones that contradict each other, or for a full union. Source: Swamidass
+// and Baldi 2007, with (46) in place of their limit.
 std::optional<KeyCountEstimate> EstimateSharedKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones_first,
                                                    std::uint64_t ones_second,
