@@ -31,7 +31,7 @@ TEST(SmallTables, WasteNoMoreReadsThanWithRocksDBsBloomFilter) {
     for (const std::uint64_t keys : {1U, 17U, 40U, 51U, 52U, 86U, 100U, 130U, 200U, 300U, 600U}) {
       for (const std::uint64_t tables : {1U, 6U}) {
         const TemporaryDirectory directory;
-        const PolicyPointer policy(NewExactBloomFilterPolicy(bits_per_key));
+        const PolicyPointer policy = NewFilterPolicy(ExactBloomOptions{bits_per_key});
         rocksdb::Options options = OptionsWith(policy);
         options.listeners.push_back(NewTreeListener());
         const Database db = Open(options, directory.path());
@@ -48,7 +48,7 @@ TEST(SmallTables, WasteNoMoreReadsThanWithRocksDBsBloomFilter) {
 // The rows of an average that no filter can use are left to the small runs.
 TEST(SmallTables, OfALowAverageGetWhatTheDivisionGivesThem) {
   const TemporaryDirectory directory;
-  const PolicyPointer policy(NewExactBloomFilterPolicy(0.4));
+  const PolicyPointer policy = NewFilterPolicy("exactbloom:0.4");
   rocksdb::Options options = OptionsWith(policy);
   options.listeners.push_back(NewTreeListener());
   const Database db = Open(options, directory.path());
