@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  // These two lines are all that is needed. The second one is the same for every filter policy.
+  // The policy goes into the table options, as those of RocksDB do. One that follows the tree, as
+  // exactbloom:10, also needs a listener, which SetFilterPolicy adds (cpp/quick_start.cc).
   rocksdb::BlockBasedTableOptions table_options;
   table_options.filter_policy = exactbloom::NewFilterPolicy("classic_bloom:10");
 

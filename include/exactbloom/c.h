@@ -67,8 +67,8 @@ void exactbloom_follow_database(rocksdb_t* db, rocksdb_column_family_handle_t* c
    exactbloom/tree_listener.h):
 
      {"sorted_runs":[{"column_family":"default","column_family_hex":"64656661756c74","level":0,
-       "runs":1,"tables":1,"keys":10000,"filter_bytes":12495,"filter":"ribbon",
-       "wasted_per_1000":1.1143596625766872}]}
+       "runs":1,"tables":1,"keys":10000,"filter_bytes":12519,"filter":"ribbon",
+       "wasted_per_1000":1.0957223001402525}]}
 
    "runs" is above 1 only in level 0, for runs with about as many keys. "filter" is what most keys
    are in, "ribbon" or "bloom"; null without filters. "wasted_per_1000" is the number of table reads
@@ -121,9 +121,9 @@ void exactbloom_set_memory_budget(const char* name, const char* size, char** err
 /* Returns what a memory budget is used for, as JSON (MemoryBudgetUse in
    exactbloom/memory_budget.h):
 
-     {"bound_bytes":2147483648,"used_bytes":12495,"column_families":[{"database":"db",
+     {"bound_bytes":2147483648,"used_bytes":12519,"column_families":[{"database":"db",
        "database_hex":"6462","column_family":"default","column_family_hex":"64656661756c74",
-       "filter_bytes":12495,"tables_without_filter":0}]}
+       "filter_bytes":12519,"tables_without_filter":0}]}
 
    "bound_bytes" is null for no bound; a name that is not in use has none, and uses 0 bytes.
    "tables_without_filter" are those with no filter, or with one that lets all keys pass. An error:

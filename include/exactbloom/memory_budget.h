@@ -31,8 +31,8 @@ namespace exactbloom {
 
 // The size of a budget, as a number of bytes below 2^53 or as text: `2GiB`, with K, M, G or T, with
 // or without B or iB, which are powers of 1024; or `10%` of the memory that the process may use,
-// which is the limit of its control group, or the machine's memory. 0 is no bound. What takes a
-// size refuses a bad one.
+// the lower of the limit of its control group and the machine's memory. 0 is no bound. The
+// functions and policies that take a size refuse a bad one.
 class BudgetSize {
  public:
   BudgetSize() = default;

@@ -12,6 +12,7 @@
 #include <rocksdb/utilities/object_registry.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -21,6 +22,7 @@
 
 #include "allocation_failure.h"
 #include "bits_builder_fixture.h"
+#include "exactbloom/c.h"
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "plugin/bloom_filter_policy.h"
@@ -196,6 +198,24 @@ TEST(PolicyCalls, PointersAreRightOrNull) {
 }
 
 // Made and asked as RocksDB does, of Bloom and of Ribbon filters.
+TEST(CCalls, ATextIsWholeOrNullWithAnError) {
+  constexpr char kName[] = "a_budget_with_a_name_of_some_length";
+  exactbloom_set_memory_budget(kName, "123456789", nullptr);
+  std::uint64_t errors = 0;
+  const std::uint64_t failures = ThrowAtEachAllocation([&](AllocationFailure& failure) {
+    char* error = nullptr;
+    char* text = failure.Run([&] { return exactbloom_memory_budget_use(kName, &error); });
+    EXPECT_EQ(text == nullptr, error != nullptr);
+    errors += error == nullptr ? 0 : 1;
+    const std::string whole = R"({"bound_bytes":123456789,"used_bytes":0,"column_families":[]})";
+    EXPECT_EQ(text == nullptr ? whole : text, whole);
+    std::free(text);
+    std::free(error);
+  });
+  EXPECT_GT(failures, 10U);
+  EXPECT_EQ(errors, failures);
+}
+
 TEST(BuilderCalls, EstimatesAndAnswersTakeNoMemory) {
   for (const PolicyKind kind : kPolicyKinds) {
     SCOPED_TRACE(PolicyName(kind));
