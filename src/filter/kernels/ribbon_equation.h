@@ -16,8 +16,15 @@ namespace exactbloom::filter {
 inline constexpr std::uint32_t kRowBits = 64;
 inline constexpr std::uint32_t kMostColumns = 32;
 
+// Multipliers that others tested for hashing.
+// The whole part of 2^64 over the golden ratio: Fibonacci hashing (Knuth, The Art of Computer
+// Programming, volume 3, section 6.4), and the increment of SplitMix64 (Steele, Lea and Flood
+// 2014).
 inline constexpr std::uint64_t kCoefficientMultiplier = 0x9e3779b97f4a7c15U;
+// Of degski's mixer of 64 bits, which Reseeded applies (github.com/skeeto/hash-prospector, tests).
 inline constexpr std::uint64_t kResultMultiplier = 0xd6e8feb86659fd93U;
+// The first word of wyhash's secret, and the increment of its generator wyrand (Wang Yi,
+// github.com/wangyi-fudan/wyhash).
 inline constexpr std::uint64_t kShardSeedMultiplier = 0xa0761d6478bd642fU;
 
 // A shard's record: its first slot, the number of its start slots, its seed, and for the ends of
