@@ -136,7 +136,7 @@ EXACTBLOOM_RIBBON_TARGET void SubstituteVectors(const ShardSystem& system, std::
     const std::uint32_t block = (end - 1) / kRowBits;
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const ShardRow& row = system.rows[slot - first_slot + 1];
+      const ShardRow row = system.RowOf(slot - first_slot);
       SolveSlotOfAll(windows, row, std::make_index_sequence<kVectors>());
     }
     std::uint64_t solution[kVectors * kLanes];

@@ -124,12 +124,11 @@ EXACTBLOOM_RIBBON_INLINE void CountBuckets(const ShardHashing& hashing, const st
 // no row is written to row 0.
 EXACTBLOOM_RIBBON_INLINE std::size_t Step(ShardSystem& system, std::uint64_t coefficients,
                                           std::uint64_t place, std::size_t left) {
-  auto* const words = reinterpret_cast<std::uint64_t*>(system.rows);
   const std::uint64_t index = static_cast<std::uint32_t>(place);
-  const std::uint64_t row = words[index];
-  const std::uint64_t row_place = words[index + 1];
+  const std::uint64_t row = system.row_words[index];
+  const std::uint64_t row_place = system.row_words[index + 1];
   const std::uint64_t if_free = row == 0 ? ~std::uint64_t{0} : 0;
-  std::uint64_t* const taken = words + (index & if_free);
+  std::uint64_t* const taken = system.row_words + (index & if_free);
   taken[0] = coefficients;
   taken[1] = place;
   coefficients ^= row;
@@ -140,7 +139,7 @@ EXACTBLOOM_RIBBON_INLINE std::size_t Step(ShardSystem& system, std::uint64_t coe
   }
   const auto zeros = static_cast<unsigned>(__builtin_ctzll(coefficients));
   system.waiting_coefficients[left] = coefficients >> zeros;
-  system.waiting_places[left] = place + (index + std::uint64_t{2} * zeros);
+  system.waiting_places[left] = place + (index + kRowWords * zeros);
   return left + (row != 0 ? 1 : 0);
 }
 
@@ -209,11 +208,11 @@ EXACTBLOOM_RIBBON_INLINE void Substitute(const ShardSystem& system, std::uint32_
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     const std::uint32_t count = places.ColumnsOf(block);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const std::uint64_t row = system.rows[slot - first_slot + 1].coefficients;
-      const std::uint64_t results = system.rows[slot - first_slot + 1].place >> kResultsShift;
+      const ShardRow row = system.RowOf(slot - first_slot);
+      const std::uint64_t results = row.place >> kResultsShift;
       for (std::uint32_t column = 0; column < count; ++column) {
         const std::uint64_t window = windows[column] << 1;
-        const auto sum = static_cast<std::uint32_t>(__builtin_parityll(window & row));
+        const auto sum = static_cast<std::uint32_t>(__builtin_parityll(window & row.coefficients));
         windows[column] = window | ((sum ^ results >> column) & 1);
       }
     }
