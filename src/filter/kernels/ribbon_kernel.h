@@ -94,6 +94,9 @@ const RibbonKernel& ScalarRibbonKernel();
 #if defined(__x86_64__)
 const RibbonKernel& Avx2RibbonKernel();
 #endif
+#if defined(__AARCH64EL__)
+const RibbonKernel& NeonRibbonKernel();
+#endif
 
 // Of the instruction set in use.
 const RibbonKernel& RibbonKernelInUse();

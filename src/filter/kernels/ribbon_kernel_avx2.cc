@@ -60,15 +60,12 @@ EXACTBLOOM_RIBBON_TARGET __attribute__((noinline)) bool HoldsAtTheEnd(const Prep
 // value on the stack (README.md).
 EXACTBLOOM_RIBBON_TARGET EXACTBLOOM_RIBBON_INLINE bool VectorHolds(
     const PreparedRibbon& filter, const ribbon::Equation& equation) {
-  const bool whole = (equation.start | (kRowBits - 1)) < filter.last_start;
-  if (__builtin_expect(!whole, 0)) return HoldsAtTheEnd(filter, equation);
+  if (__builtin_expect(!ribbon::LiesInWholeBlocks(filter, equation), 0)) {
+    return HoldsAtTheEnd(filter, equation);
+  }
   const ribbon::WordPair words = ribbon::FindWords(filter, equation);
   if (__builtin_expect(words.columns < kLanes, 0)) {
-    std::uint32_t fails = 0;
-    for (std::uint32_t column = 0; column < words.columns; ++column) {
-      fails |= ribbon::FailsIn(words, sizeof(std::uint64_t), equation.results, column);
-    }
-    return (fails & 1) == 0;
+    return ribbon::HoldsInFewColumns(words, equation.results);
   }
   const std::uint32_t last = words.columns - kLanes;
   if (AnyFails(_mm256_or_si256(FailuresIn(words, 0, equation.results),

@@ -96,6 +96,21 @@ EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation
   return true;
 }
 
+// Whether both words of each column are those of whole blocks, so that vectors can be read of them.
+EXACTBLOOM_RIBBON_INLINE bool LiesInWholeBlocks(const PreparedRibbon& filter,
+                                                const Equation& equation) {
+  return (equation.start | (kRowBits - 1)) < filter.last_start;
+}
+
+// In whole blocks of fewer columns than a kernel tests together.
+EXACTBLOOM_RIBBON_INLINE bool HoldsInFewColumns(const WordPair& words, std::uint32_t results) {
+  std::uint32_t fails = 0;
+  for (std::uint32_t column = 0; column < words.columns; ++column) {
+    fails |= FailsIn(words, sizeof(std::uint64_t), results, column);
+  }
+  return (fails & 1) == 0;
+}
+
 EXACTBLOOM_RIBBON_INLINE void Fetch(const PreparedRibbon& filter, const Equation& equation) {
   constexpr std::size_t kLineBytes = 64;
   const WordPair words = FindWords(filter, equation);
