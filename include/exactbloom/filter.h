@@ -25,23 +25,27 @@
 //   column 0   1 0 0 1 1 0 1 1 0 1 0 0 1 0 1 ...                   0 ^ 1 ^ 0 ^ 0 ... = result 0
 //   column 1   0 1 0 0 1 0 1 0 0 1 1 0 1 1 0 ...                   0 ^ 0 ^ 0 ^ 1 ... = result 1
 //
-// Building solves a system of linear equations over two values, one equation per key (a standard
-// Ribbon filter; Dillinger and Walzer 2021). An absent key passes each of its columns with
+// Building solves a system of linear equations over two values, one equation per key. This is the
+// standard Ribbon filter (P. Dillinger and S. Walzer, "Ribbon filter: practically smaller than
+// Bloom and Xor", 2021, arXiv 2103.02515). An absent key passes each of its columns with
 // probability 1/2, so the rate is 2^-r, and r bits per key are the least that can be; what a filter
 // takes beyond is 1.4 to 7% from 1,000 keys on, where a Bloom filter takes 44%.
 //
 // A row of 64 does not reach far, and keys fall on slots at random, so that plain rows of 64 need 5
-// to 7% more slots than keys. Here start slots are fitted. The keys fall into shards of some
-// 15,000, which are solved one after the other within a processor's cache, and in a shard into
-// buckets of some 160, whose start slots take the place that their keys need:
+// to 7% more slots than keys. BuRR, the bumped Ribbon (P. Dillinger, L. Hübschle-Schneider, P.
+// Sanders and S. Walzer, "Fast Succinct Retrieval and Approximate Membership Using Ribbon", 2022,
+// arXiv 2109.01892), moves keys that find no place to a further filter, and takes fewer slots
+// still. Here the start slots are fitted instead. The keys fall into shards of some 15,000, which
+// are solved one after the other within a processor's cache, and in a shard into buckets of some
+// 160, whose start slots take the place that their keys need:
 //
 //   hashes   |    bucket 0    |    bucket 1    |    bucket 2    |    bucket 3    |    equal parts
 //   keys     |      171       |      148       |      163       |      157       |    at random
 //   slots    |       171        |     149     |      164       |      157      | spare    fitted
 //
 // The record of a shard has a byte for each bucket that says where it starts. What is left is the
-// randomness within a bucket, for which rows of 64 suffice with 0.6% more slots than keys.
-// No sort, no second layer, and no memory but a shard's: a shard that cannot be solved is made
+// randomness within a bucket, for which rows of 64 suffice with 0.6% more slots than keys. No key
+// is moved, so there is no sort, and no second filter to ask. A shard that cannot be solved is made
 // again with another seed.
 //
 // Columns need not be whole: the last slots have one column more. Keys that start there have the
@@ -325,7 +329,7 @@ class FilterView {
 };
 
 // Returns the name of the instruction set that builders and views use: the best one of the
-// processor among "avx2" and "scalar", or the one that the environment variable
+// processor among "avx2", "neon" and "scalar", or the one that the environment variable
 // EXACTBLOOM_KERNEL named when it was first needed. An unknown name, and that of a set that the
 // machine lacks, is ignored. All sets build the same bytes and give the same answers.
 std::string_view KernelName();

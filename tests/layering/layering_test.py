@@ -35,7 +35,7 @@ LAYERS = [
 FILTER_HEADERS = ("include/exactbloom/filter.h",)
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
-INTRINSICS = r"(immintrin|x86intrin|cpuid|[a-z]+mmintrin)\.h"
+INTRINSICS = r"(immintrin|x86intrin|cpuid|[a-z]+mmintrin|arm_neon)\.h"
 # What it may include besides, and name only if it may include it. The programs may include and name everything.
 SYSTEM = {
     "analysis": [STANDARD],
@@ -95,7 +95,7 @@ def check_file(file, problems):
     layer = layer_of(file)
     below = next(below for name, _, below in LAYERS if name == layer)
     code = re.sub(r"//[^\n]*", "", (ROOT / file).read_text())
-    intrinsics = [INTRINSICS] if layer == "kernels" and re.search(r"_avx2\.(cc|h)$|^kernel\.cc$", file.name) else []
+    intrinsics = [INTRINSICS] if layer == "kernels" and re.search(r"_(avx2|neon)\.(cc|h)$|^kernel\.cc$", file.name) else []
     for form, header in re.findall(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', code, re.MULTILINE):
         if form == "<":
             if not any(re.fullmatch(pattern, header) for pattern in SYSTEM.get(layer, [".*"]) + intrinsics):

@@ -33,6 +33,9 @@ constexpr InstructionSet kInstructionSets[] = {
 #if defined(__x86_64__)
     {"avx2", HasAvx2, Avx2Kernel, Avx2HashKeys, Avx2RibbonKernel},
 #endif
+#if defined(__AARCH64EL__)
+    {"neon", Always, ScalarKernel, ScalarHashKeys, NeonRibbonKernel},
+#endif
     {"scalar", Always, ScalarKernel, ScalarHashKeys, ScalarRibbonKernel},
 };
 

@@ -16,8 +16,15 @@ namespace exactbloom::filter {
 inline constexpr std::uint32_t kRowBits = 64;
 inline constexpr std::uint32_t kMostColumns = 32;
 
+// Multipliers that others tested for hashing.
+// The whole part of 2^64 over the golden ratio: Fibonacci hashing (Knuth, The Art of Computer
+// Programming, volume 3, section 6.4), and the increment of SplitMix64 (Steele, Lea and Flood
+// 2014).
 inline constexpr std::uint64_t kCoefficientMultiplier = 0x9e3779b97f4a7c15U;
+// Of degski's mixer of 64 bits, which Reseeded applies (github.com/skeeto/hash-prospector, tests).
 inline constexpr std::uint64_t kResultMultiplier = 0xd6e8feb86659fd93U;
+// The first word of wyhash's secret, and the increment of its generator wyrand (Wang Yi,
+// github.com/wangyi-fudan/wyhash).
 inline constexpr std::uint64_t kShardSeedMultiplier = 0xa0761d6478bd642fU;
 
 // A shard's record: its first slot, the number of its start slots, its seed, and for the ends of
@@ -116,12 +123,17 @@ struct ColumnPlaces {
   std::uint32_t last_block = 0;
   std::uint32_t last_bytes = 0;
 
+  // All bits 0 for a wide block, and 1 for another. Arithmetic in place of a condition, of which
+  // compilers make a branch: queries fall on wide blocks at random, so it would be mispredicted.
+  std::uint64_t NarrowMask(std::uint32_t block) const {
+    return static_cast<std::uint64_t>((std::int64_t{block} - first_wide) >> 63);
+  }
   std::uint32_t ColumnsOf(std::uint32_t block) const {
-    return columns + (block >= first_wide ? 1 : 0);
+    return columns + 1 + static_cast<std::uint32_t>(NarrowMask(block));
   }
   std::uint64_t OffsetOf(std::uint32_t block) const {
-    return sizeof(std::uint64_t) *
-           (std::uint64_t{block} * columns + (block > first_wide ? block - first_wide : 0));
+    const std::uint64_t wide_before = (std::uint64_t{block} - first_wide) & ~NarrowMask(block);
+    return sizeof(std::uint64_t) * (std::uint64_t{block} * columns + wide_before);
   }
   std::size_t WordBytesOf(std::uint32_t block) const {
     return block == last_block ? last_bytes : sizeof(std::uint64_t);

@@ -38,18 +38,27 @@ struct ShardRow {
   std::uint64_t place;
 };
 
-// An equation's results are in the upper half of its place, and in the lower one is twice the
-// number of its first slot, counted from 1: the index of that row's first word among all words of
-// rows.
+// The words of a row: coefficients and place.
+inline constexpr std::size_t kRowWords = 2;
+
+// The index of a row's first word. Row 0 is of no slot, and holds anything.
+inline std::uint64_t RowIndex(std::uint64_t slot) { return kRowWords * (slot + 1); }
+
+// An equation's results are in the upper half of its place, and in the lower one is the index of
+// the row of its first slot.
 inline constexpr int kResultsShift = 32;
 inline std::uint64_t PlaceOf(std::uint64_t slot, std::uint32_t results) {
-  return 2 * (slot + 1) | std::uint64_t{results} << kResultsShift;
+  return RowIndex(slot) | std::uint64_t{results} << kResultsShift;
 }
 
-// The equations of a shard. Row 0 is of no slot, and holds anything. Equations that have no row yet
-// wait.
+// The equations of a shard. Those that have no row yet wait.
 struct ShardSystem {
-  ShardRow* rows = nullptr;
+  ShardRow RowOf(std::uint32_t slot) const {
+    const std::uint64_t* row = row_words + RowIndex(slot);
+    return {row[0], row[1]};
+  }
+
+  std::uint64_t* row_words = nullptr;
   std::uint64_t* waiting_coefficients = nullptr;
   std::uint64_t* waiting_places = nullptr;
   std::size_t waiting = 0;
@@ -84,6 +93,9 @@ struct RibbonKernel {
 const RibbonKernel& ScalarRibbonKernel();
 #if defined(__x86_64__)
 const RibbonKernel& Avx2RibbonKernel();
+#endif
+#if defined(__AARCH64EL__)
+const RibbonKernel& NeonRibbonKernel();
 #endif
 
 // Of the instruction set in use.

@@ -24,41 +24,58 @@ EXACTBLOOM_RIBBON_TARGET inline __m256i Parities(__m256i words) {
   return _mm256_sad_epu8(_mm256_shuffle_epi8(parity_of_nibble, words), _mm256_setzero_si256());
 }
 
-// Whether the equation fails in each of four columns from the first of the words on, in the lowest
-// bits of lanes.
-EXACTBLOOM_RIBBON_TARGET inline __m256i FailuresIn(const unsigned char* low,
-                                                   const unsigned char* high, unsigned shift,
-                                                   __m256i coefficients, __m256i results) {
-  // A shift by 64 makes zero.
-  const __m256i slots =
-      _mm256_or_si256(_mm256_srl_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(low)),
-                                       _mm_cvtsi32_si128(static_cast<int>(shift))),
-                      _mm256_sll_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(high)),
-                                       _mm_cvtsi32_si128(static_cast<int>(kRowBits - shift))));
-  const __m256i columns = _mm256_setr_epi64x(0, 1, 2, 3);
-  return _mm256_xor_si256(Parities(_mm256_and_si256(slots, coefficients)),
-                          _mm256_srlv_epi64(results, columns));
+EXACTBLOOM_RIBBON_TARGET inline __m256i Broadcast(std::uint64_t word) {
+  return _mm256_set1_epi64x(static_cast<long long>(word));
 }
 
-// Tests eight columns at once, and then the others. All words of four columns are read together,
-// which needs that many, and those of whole groups.
-EXACTBLOOM_RIBBON_TARGET inline bool VectorHolds(const PreparedRibbon& filter,
-                                                 const ribbon::Equation& equation) {
-  constexpr std::uint32_t kAtOnce = 2 * kLanes;
-  constexpr std::size_t kVectorBytes = kLanes * sizeof(std::uint64_t);
-  if (__builtin_expect(equation.passes, 0)) return true;
-  const ribbon::WordPair words = ribbon::FindWords(filter, equation.start);
-  if (words.columns < kAtOnce || words.high_bytes != sizeof(std::uint64_t)) {
-    return ribbon::HoldsFrom(0, words, equation);
+EXACTBLOOM_RIBBON_TARGET inline __m256i LoadVector(const unsigned char* bytes) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+}
+
+// Whether the equation fails in each of four columns from `column` on, in the lowest bits of lanes.
+EXACTBLOOM_RIBBON_TARGET inline __m256i FailuresIn(const ribbon::WordPair& words,
+                                                   std::uint32_t column, std::uint32_t results) {
+  const std::size_t offset = sizeof(std::uint64_t) * column;
+  const __m256i chosen = _mm256_xor_si256(
+      _mm256_and_si256(LoadVector(words.low + offset), Broadcast(words.low_coefficients)),
+      _mm256_and_si256(LoadVector(words.high + offset), Broadcast(words.high_coefficients)));
+  const __m256i results_of_lanes =
+      _mm256_srlv_epi64(Broadcast(results >> column), _mm256_setr_epi64x(0, 1, 2, 3));
+  return _mm256_xor_si256(Parities(chosen), results_of_lanes);
+}
+
+EXACTBLOOM_RIBBON_TARGET inline bool AnyFails(__m256i failures) {
+  return _mm256_testz_si256(failures, _mm256_set1_epi64x(1)) == 0;
+}
+
+// Out of line, since it is rarely called and would take registers from the fast code.
+EXACTBLOOM_RIBBON_TARGET __attribute__((noinline)) bool HoldsAtTheEnd(const PreparedRibbon& filter,
+                                                                      ribbon::Equation equation) {
+  return ribbon::Holds(filter, equation);
+}
+
+// Tests up to eight columns at once, and then four at a time; where columns are no multiple of
+// four, the last vector has columns of the one before. The words of four columns are read together,
+// which needs those of whole blocks. That condition stands before all else, and so GCC keeps no
+// value on the stack (README.md).
+EXACTBLOOM_RIBBON_TARGET EXACTBLOOM_RIBBON_INLINE bool VectorHolds(
+    const PreparedRibbon& filter, const ribbon::Equation& equation) {
+  if (__builtin_expect(!ribbon::LiesInWholeBlocks(filter, equation), 0)) {
+    return HoldsAtTheEnd(filter, equation);
   }
-  const __m256i coefficients = _mm256_set1_epi64x(static_cast<long long>(equation.coefficients));
-  const __m256i results = _mm256_set1_epi64x(equation.results);
-  const __m256i failures =
-      _mm256_or_si256(FailuresIn(words.low, words.high, words.shift, coefficients, results),
-                      FailuresIn(words.low + kVectorBytes, words.high + kVectorBytes, words.shift,
-                                 coefficients, _mm256_srli_epi64(results, kLanes)));
-  if (_mm256_testz_si256(failures, _mm256_set1_epi64x(1)) == 0) return false;
-  return ribbon::HoldsFrom(kAtOnce, words, equation);
+  const ribbon::WordPair words = ribbon::FindWords(filter, equation);
+  if (__builtin_expect(words.columns < kLanes, 0)) {
+    return ribbon::HoldsInFewColumns(words, equation.results);
+  }
+  const std::uint32_t last = words.columns - kLanes;
+  if (AnyFails(_mm256_or_si256(FailuresIn(words, 0, equation.results),
+                               FailuresIn(words, std::min(kLanes, last), equation.results)))) {
+    return false;
+  }
+  for (std::uint32_t column = 2 * kLanes; column < words.columns; column += kLanes) {
+    if (AnyFails(FailuresIn(words, std::min(column, last), equation.results))) return false;
+  }
+  return true;
 }
 
 EXACTBLOOM_RIBBON_TARGET __attribute__((noinline, flatten)) bool MayContainOtherKey(
@@ -101,10 +118,6 @@ struct Windows {
   __m256i result_shifts;  // to the columns' results in a row's place
 };
 
-EXACTBLOOM_RIBBON_TARGET inline __m256i Broadcast(const std::uint64_t& word) {
-  return _mm256_set1_epi64x(static_cast<long long>(word));
-}
-
 // Moves the windows to the slot before and solves for it.
 EXACTBLOOM_RIBBON_TARGET inline __attribute__((always_inline)) void SolveSlot(Windows& windows,
                                                                               const ShardRow& row) {
@@ -136,7 +149,7 @@ EXACTBLOOM_RIBBON_TARGET void SubstituteVectors(const ShardSystem& system, std::
     const std::uint32_t block = (end - 1) / kRowBits;
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const ShardRow& row = system.rows[slot - first_slot + 1];
+      const ShardRow row = system.RowOf(slot - first_slot);
       SolveSlotOfAll(windows, row, std::make_index_sequence<kVectors>());
     }
     std::uint64_t solution[kVectors * kLanes];

@@ -17,11 +17,11 @@ namespace exactbloom::filter::ribbon {
 // Columns that are tested without a branch between them: an absent key passes one in 32 times.
 inline constexpr std::uint32_t kColumnsAtOnce = 5;
 
+// Without coefficients and results it holds in every filter.
 struct Equation {
   std::uint64_t coefficients;
   std::uint32_t results;
   std::uint32_t start;
-  bool passes;
 };
 
 EXACTBLOOM_RIBBON_INLINE Equation MakeEquation(const PreparedRibbon& filter, std::uint64_t hash) {
@@ -29,7 +29,7 @@ EXACTBLOOM_RIBBON_INLINE Equation MakeEquation(const PreparedRibbon& filter, std
   const unsigned char* record = filter.records + place.shard * RecordBytes(filter.buckets);
   const unsigned seed = record[kShardSeedOffset];
   if (__builtin_expect(seed != 0, 0)) {
-    if (seed == kPassingShard) return {0, 0, 0, true};
+    if (seed == kPassingShard) return {0, 0, 0};
     hash = Reseeded(hash, seed);
     place.rest = hash * filter.shards;
   }
@@ -40,64 +40,80 @@ EXACTBLOOM_RIBBON_INLINE Equation MakeEquation(const PreparedRibbon& filter, std
   const std::int32_t first = EvenStart(bucket, scale) + kStartStep * deviations[bucket];
   const std::int32_t next = EvenStart(bucket + 1, scale) + kStartStep * deviations[bucket + 1];
   const std::uint32_t start = LoadWord<std::uint32_t>(record) + StartBetween(first, next, fraction);
-  return {Coefficients(hash), Results(hash), std::min(start, filter.last_start), false};
+  return {Coefficients(hash), Results(hash), std::min(start, filter.last_start)};
 }
 
-// The words in which the 64 slots of an equation lie. Where there is no second one, it is the first
-// one, of which no bit is taken.
+// The words in which the 64 slots of an equation lie, those of its first column, and its
+// coefficients, shifted to the slots of each: coefficients are shifted once, columns not at all.
 struct WordPair {
   const unsigned char* low;
   const unsigned char* high;
-  std::size_t high_bytes;  // from one column to the next
-  unsigned shift;
+  std::uint64_t low_coefficients;
+  std::uint64_t high_coefficients;
   std::uint32_t columns;
 };
 
-EXACTBLOOM_RIBBON_INLINE WordPair FindWords(const PreparedRibbon& filter, std::uint32_t start) {
-  const std::uint32_t block = start / kRowBits;
-  const unsigned shift = start % kRowBits;
+EXACTBLOOM_RIBBON_INLINE WordPair FindWords(const PreparedRibbon& filter,
+                                            const Equation& equation) {
+  const std::uint32_t block = equation.start / kRowBits;
   const std::uint32_t columns = filter.places.ColumnsOf(block);
   const unsigned char* low = filter.columns + filter.places.OffsetOf(block);
-  const unsigned char* next = low + sizeof(std::uint64_t) * columns;
-  return {low, shift == 0 ? low : next,
-          shift == 0 ? sizeof(std::uint64_t) : filter.places.WordBytesOf(block + 1), shift,
-          columns};
+  const std::uint32_t steps_to_high = ~equation.start % kRowBits;  // one less
+  return {low, low + sizeof(std::uint64_t) * columns,
+          equation.coefficients << equation.start % kRowBits,
+          equation.coefficients >> 1 >> steps_to_high, columns};
 }
 
-// Bit 0 is whether the equation fails in this column; other bits are of no meaning.
-EXACTBLOOM_RIBBON_INLINE std::uint32_t FailsIn(const WordPair& words, const Equation& equation,
-                                               std::uint32_t column) {
+// Bit 0 is whether the equation fails in this column; other bits are of no meaning. The high words
+// of columns are `high_bytes` apart.
+EXACTBLOOM_RIBBON_INLINE std::uint32_t FailsIn(const WordPair& words, std::size_t high_bytes,
+                                               std::uint32_t results, std::uint32_t column) {
   const auto low = LoadWord<std::uint64_t>(words.low + sizeof(std::uint64_t) * column);
-  const auto high = LoadWord<std::uint64_t>(words.high + words.high_bytes * column);
-  const std::uint64_t slots = low >> words.shift | high << 1 << (kRowBits - 1 - words.shift);
-  return static_cast<std::uint32_t>(__builtin_parityll(slots & equation.coefficients)) ^
-         equation.results >> column;
+  const auto high = LoadWord<std::uint64_t>(words.high + high_bytes * column);
+  const std::uint64_t chosen = (low & words.low_coefficients) ^ (high & words.high_coefficients);
+  return static_cast<std::uint32_t>(__builtin_parityll(chosen)) ^ results >> column;
 }
 
-// Whether the equation holds in all columns from `column` on.
-EXACTBLOOM_RIBBON_INLINE bool HoldsFrom(std::uint32_t column, const WordPair& words,
-                                        const Equation& equation) {
+EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation& equation) {
+  WordPair words = FindWords(filter, equation);
+  const std::uint32_t results = equation.results;
+  const std::uint32_t block = equation.start / kRowBits;
+  const std::size_t high_bytes = filter.places.WordBytesOf(block + 1);
+  // The last block has no high words, and an equation in it no high coefficients.
+  if (block == filter.places.last_block) words.high = words.low;
+  std::uint32_t column = 0;
   for (; column + kColumnsAtOnce <= words.columns; column += kColumnsAtOnce) {
-    const std::uint32_t fails =
-        FailsIn(words, equation, column) | FailsIn(words, equation, column + 1) |
-        FailsIn(words, equation, column + 2) | FailsIn(words, equation, column + 3) |
-        FailsIn(words, equation, column + 4);
+    const std::uint32_t fails = FailsIn(words, high_bytes, results, column) |
+                                FailsIn(words, high_bytes, results, column + 1) |
+                                FailsIn(words, high_bytes, results, column + 2) |
+                                FailsIn(words, high_bytes, results, column + 3) |
+                                FailsIn(words, high_bytes, results, column + 4);
     if ((fails & 1) != 0) return false;
   }
   for (; column < words.columns; ++column) {
-    if ((FailsIn(words, equation, column) & 1) != 0) return false;
+    if ((FailsIn(words, high_bytes, results, column) & 1) != 0) return false;
   }
   return true;
 }
 
-EXACTBLOOM_RIBBON_INLINE bool Holds(const PreparedRibbon& filter, const Equation& equation) {
-  if (__builtin_expect(equation.passes, 0)) return true;
-  return HoldsFrom(0, FindWords(filter, equation.start), equation);
+// Whether both words of each column are those of whole blocks, so that vectors can be read of them.
+EXACTBLOOM_RIBBON_INLINE bool LiesInWholeBlocks(const PreparedRibbon& filter,
+                                                const Equation& equation) {
+  return (equation.start | (kRowBits - 1)) < filter.last_start;
+}
+
+// In whole blocks of fewer columns than a kernel tests together.
+EXACTBLOOM_RIBBON_INLINE bool HoldsInFewColumns(const WordPair& words, std::uint32_t results) {
+  std::uint32_t fails = 0;
+  for (std::uint32_t column = 0; column < words.columns; ++column) {
+    fails |= FailsIn(words, sizeof(std::uint64_t), results, column);
+  }
+  return (fails & 1) == 0;
 }
 
 EXACTBLOOM_RIBBON_INLINE void Fetch(const PreparedRibbon& filter, const Equation& equation) {
   constexpr std::size_t kLineBytes = 64;
-  const WordPair words = FindWords(filter, equation.start);
+  const WordPair words = FindWords(filter, equation);
   const std::size_t bytes = 2 * sizeof(std::uint64_t) * words.columns;
   for (std::size_t offset = 0; offset < bytes; offset += kLineBytes) {
     __builtin_prefetch(words.low + offset);
@@ -124,12 +140,11 @@ EXACTBLOOM_RIBBON_INLINE void CountBuckets(const ShardHashing& hashing, const st
 // no row is written to row 0.
 EXACTBLOOM_RIBBON_INLINE std::size_t Step(ShardSystem& system, std::uint64_t coefficients,
                                           std::uint64_t place, std::size_t left) {
-  auto* const words = reinterpret_cast<std::uint64_t*>(system.rows);
   const std::uint64_t index = static_cast<std::uint32_t>(place);
-  const std::uint64_t row = words[index];
-  const std::uint64_t row_place = words[index + 1];
+  const std::uint64_t row = system.row_words[index];
+  const std::uint64_t row_place = system.row_words[index + 1];
   const std::uint64_t if_free = row == 0 ? ~std::uint64_t{0} : 0;
-  std::uint64_t* const taken = words + (index & if_free);
+  std::uint64_t* const taken = system.row_words + (index & if_free);
   taken[0] = coefficients;
   taken[1] = place;
   coefficients ^= row;
@@ -140,7 +155,7 @@ EXACTBLOOM_RIBBON_INLINE std::size_t Step(ShardSystem& system, std::uint64_t coe
   }
   const auto zeros = static_cast<unsigned>(__builtin_ctzll(coefficients));
   system.waiting_coefficients[left] = coefficients >> zeros;
-  system.waiting_places[left] = place + (index + std::uint64_t{2} * zeros);
+  system.waiting_places[left] = place + (index + kRowWords * zeros);
   return left + (row != 0 ? 1 : 0);
 }
 
@@ -209,11 +224,11 @@ EXACTBLOOM_RIBBON_INLINE void Substitute(const ShardSystem& system, std::uint32_
     const std::uint32_t begin = std::max(first_slot, block * kRowBits);
     const std::uint32_t count = places.ColumnsOf(block);
     for (std::uint32_t slot = end; slot-- > begin;) {
-      const std::uint64_t row = system.rows[slot - first_slot + 1].coefficients;
-      const std::uint64_t results = system.rows[slot - first_slot + 1].place >> kResultsShift;
+      const ShardRow row = system.RowOf(slot - first_slot);
+      const std::uint64_t results = row.place >> kResultsShift;
       for (std::uint32_t column = 0; column < count; ++column) {
         const std::uint64_t window = windows[column] << 1;
-        const auto sum = static_cast<std::uint32_t>(__builtin_parityll(window & row));
+        const auto sum = static_cast<std::uint32_t>(__builtin_parityll(window & row.coefficients));
         windows[column] = window | ((sum ^ results >> column) & 1);
       }
     }

@@ -23,28 +23,28 @@ std::uint64_t MostSlots(std::uint64_t keys) { return keys + keys / 32 + 2 * kRow
 class SystemMemory {
  public:
   static std::uint64_t Bytes(std::uint64_t keys) {
-    return RowsOf(keys) * sizeof(ShardRow) + 2 * keys * sizeof(std::uint64_t);
+    return (RowWords(keys) + 2 * keys) * sizeof(std::uint64_t);
   }
 
   // Throws std::bad_alloc.
   explicit SystemMemory(std::uint64_t keys)
       : keys_(keys),
-        rows_(new ShardRow[static_cast<std::size_t>(RowsOf(keys))]),
+        row_words_(new std::uint64_t[static_cast<std::size_t>(RowWords(keys))]),
         waiting_(new std::uint64_t[static_cast<std::size_t>(2 * keys)]) {}
 
   std::uint64_t MostKeys() const { return keys_; }
 
   // A system without equations.
   ShardSystem Begin(std::uint32_t slots) {
-    std::fill_n(rows_.get(), slots + std::size_t{1}, ShardRow{0, 0});
-    return {rows_.get(), waiting_.get(), waiting_.get() + keys_};
+    std::fill_n(row_words_.get(), RowIndex(slots), std::uint64_t{0});
+    return {row_words_.get(), waiting_.get(), waiting_.get() + keys_};
   }
 
  private:
-  static std::uint64_t RowsOf(std::uint64_t keys) { return MostSlots(keys) + 1; }
+  static std::uint64_t RowWords(std::uint64_t keys) { return RowIndex(MostSlots(keys)); }
 
   std::uint64_t keys_;
-  std::unique_ptr<ShardRow[]> rows_;
+  std::unique_ptr<std::uint64_t[]> row_words_;
   std::unique_ptr<std::uint64_t[]> waiting_;
 };
 
