@@ -39,13 +39,26 @@ CLI::Option* AddJson(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print JSON");
 }
 
+constexpr char kKindHelp[] =
+    "Bloom filters, classic: k distinct bits per key, or standard: k independent bits; "
+    "exact_ribbon: Ribbon filters";
+
 void AddKind(CLI::App& app, PolicyKind& kind) {
   AddChoice(app, "--kind", kind,
             {{"classic", PolicyKind::kClassicBloom},
              {"standard", PolicyKind::kStandardBloom},
              {"exact_ribbon", PolicyKind::kExactRibbon}},
-            "Bloom filters, classic: k distinct bits per key, or standard: k independent bits; "
-            "exact_ribbon: Ribbon filters")
+            kKindHelp)
+      ->type_name("KIND");
+}
+
+void AddPlannedKind(CLI::App& app, PolicyKind& kind) {
+  AddChoice(app, "--kind", kind,
+            {{"classic", PolicyKind::kClassicBloom},
+             {"standard", PolicyKind::kStandardBloom},
+             {"exact_ribbon", PolicyKind::kExactRibbon},
+             {"bloomfilter", PolicyKind::kRocksDBBloom}},
+            std::string(kKindHelp) + "; bloomfilter: RocksDB's own Bloom filters")
       ->type_name("KIND");
 }
 
@@ -111,7 +124,7 @@ void AddRateOf(CLI::App& app, ExampleHelp& help, RateArguments& arguments) {
 void AddPlan(CLI::App& app, ExampleHelp& help, PlanArguments& arguments) {
   CLI::App* plan =
       app.add_subcommand("plan", "The filter for a number of keys, by memory or by rate");
-  AddKind(*plan, arguments.kind);
+  AddPlannedKind(*plan, arguments.kind);
   AddValue(*plan, "--keys", arguments.keys, "Keys of the filter")->required();
   auto* wanted = plan->add_option_group("wanted", "What the filter may cost, or must achieve");
   AddValue(*wanted, "--bits-per-key", arguments.bits_per_key, "Filter bits per key", Number());

@@ -131,6 +131,25 @@ TEST(Plan, BitsPerKeyAndMemoryAgree) {
   EXPECT_EQ(by_memory, by_bits);
 }
 
+// RocksDB's filters are whole cache lines of 64 bytes.
+TEST(Plan, OfBloomfilterHasCacheLines) {
+  const json plan = AskJson("plan --keys 1e7 --bits-per-key 10 --kind bloomfilter");
+  EXPECT_EQ(plan.at("m"), 195'313 * 512);
+  EXPECT_EQ(plan.at("k"), 6);
+  EXPECT_EQ(plan.at("memory_bytes"), 195'313 * 64 + 5);
+  EXPECT_EQ(plan.at("policy"), "bloomfilter:10");
+  EXPECT_DOUBLE_EQ(plan.at("exact"), CacheLineFalsePositiveRate(195'313, 10'000'000, 6));
+  const json by_memory = AskJson(fmt::format("plan --keys 1e7 --memory {} --kind bloomfilter",
+                                             plan.at("memory_bytes").get<int>()));
+  EXPECT_EQ(by_memory.at("m"), plan.at("m"));
+  const json by_rate = AskJson("plan --keys 1e6 --fpr 0.01 --kind bloomfilter");
+  EXPECT_LE(by_rate.at("exact"), 0.01);
+  EXPECT_NEAR(by_rate.at("bits_per_key"), 9.91, 0.02);
+  EXPECT_TRUE(Mentions(testing::AskTool("plan --keys 1e6 --fpr 0.01 --kind bloomfilter").out,
+                       "RocksDB's Bloom filter of "));
+  EXPECT_EQ(testing::AskTool("plan --keys 1e6 --fpr 1e-25 --kind bloomfilter").status, 2);
+}
+
 // The plan is what exact_ribbon builds.
 TEST(Plan, OfExactRibbonIsWhatThePolicyBuilds) {
   const json plan = AskJson("plan --keys 3000 --bits-per-key 9 --kind exact_ribbon");

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/filter_builder.h"
@@ -96,7 +97,7 @@ class Prediction {
   }
 
   // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead of
-  // Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
+  // Ribbon filters. Of a larger filter the rate is by a formula.
   FilterSums BuiltInFiltersOf(const PlannedGroup& group) const {
     constexpr std::uint64_t kMostBuilt = 32'768;
     const std::uint64_t keys = KeysPerFilter(group);
@@ -104,12 +105,13 @@ class Prediction {
     const auto builder = BuiltInBuilderOf(group);
     const BlockFill built = BuildBlock(*builder, built_keys);
     std::uint64_t bytes = built.bits / 8 + kRibbonMetadataBytes;
-    double rate = ModelledRate(built, static_cast<double>(built_keys));
+    double rate = BuiltInRate(built, static_cast<double>(built_keys));
     if (keys > built_keys) {
       bytes = BytesOf(*builder, group);
-      if (built.filter.family == FilterFamily::kRibbon) {
-        rate = RibbonFalsePositiveRate(keys, 8 * (bytes - kRibbonMetadataBytes));
-      }
+      const std::uint64_t bits = 8 * (bytes - kRibbonMetadataBytes);
+      rate = built.filter.family == FilterFamily::kRibbon
+                 ? RibbonFalsePositiveRate(keys, bits)
+                 : CacheLineFalsePositiveRate(bits / kCacheLineBits, keys, built.filter.probes);
     }
     return {group.tables * bytes, group.asked * rate};
   }
