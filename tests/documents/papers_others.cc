@@ -132,6 +132,15 @@ std::vector<Row> EncyclopediaRows() {
        "filter_sets_test",
        "",
        {}},
+      {"the intersection of two filters of 1000 keys each in 10,000 bits, k = 7, with 200 shared "
+       "keys: rate in %, and of one filter of the 200",
+       "Occupancy::FalsePositiveRate",
+       "occupancy_test",
+       "",
+       {100.0 * Occupancy::OfIntersection(kClassic, 10'000, {1000, 1000}, 7, 200)
+                    ->FalsePositiveRate(kClassic, 7),
+        100.0 * FalsePositiveRate(kClassic, 10'000, 200, 7)},
+       3},
       {"a counter of 4 bits overflows: m = 1e7, n = 1e6, k = 7, standard, classic; of 3 bits, "
        "standard",
        "CounterOverflowProbability",
@@ -211,13 +220,15 @@ std::vector<Row> SummaryCacheRows() {
        "1.37e-15",
        {bound},
        4},
-      {"the mean of the largest counter, by the inverse of the Gamma function",
+      {"the mean of the largest counter, m = 1e7 at half fill: exact tails, the formula by the "
+       "inverse of the Gamma function",
+       "ExpectedLargestCounter, LargestCounterByGamma",
+       "counting_filter_test",
        "",
-       "",
-       "",
-       {},
-       5,
-       "not there: the tail is exact"}};
+       {ExpectedLargestCounter(kStandard, 10'000'000, 990'210, 7),
+        LargestCounterByGamma(10'000'000, 990'210, 7)},
+       3,
+       "the formula has the leading terms only"}};
 }
 
 std::vector<Row> SlideRows() {

@@ -9,8 +9,8 @@
 // at one probe, where E tends to ln 2 from below as m grows, and its peaks fall with more probes
 // (Theorem 26). The peaks of the classic kind rise with k, towards one for one key and m/2 probes
 // (Conjecture 28, Corollary 30). Both are about a real n of at least 1. Of whole n the standard
-// peaks rise at m = 64 from 17 to 18 probes, 0.6456 to 0.6476, and the classic ones fall from one to
-// two, 0.6877177 to 0.6877170. At the sizes of an SSTable both kinds are at ln 2.
+// peaks rise at m = 64 from 17 to 18 probes, 0.6456 to 0.6476, and the classic ones fall from one
+// to two, 0.6877177 to 0.6877170. At the sizes of an SSTable both kinds are at ln 2.
 //
 // Errors: outside the ranges a function that returns a double returns NaN, and any other one
 // returns nothing. No function throws or allocates, but for more than kMaxProbes probes
