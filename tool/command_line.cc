@@ -106,12 +106,16 @@ void AddRateOf(CLI::App& app, ExampleHelp& help, RateArguments& arguments) {
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddKind(*rate, arguments.kind);
   AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
-  AddValue(*rate, "--n", arguments.keys, "Keys in it; not required with --ones");
+  AddValue(*rate, "--n", arguments.keys,
+           "Keys in it; not required with --ones, and with it how probable these are");
   AddValue(*rate, "--k", arguments.probes,
            "Probes of a key: the bits that it sets in a Bloom filter. Default: a line for each",
            Count(1, kMaxAnalysisProbes));
   AddValue(*rate, "--ones", arguments.ones,
            "Bits that are set in one Bloom filter: how many keys it has, and its own rate");
+  AddValue(*rate, "--other-ones", arguments.other_ones,
+           "With --ones and --union-ones, those of another filter: how many keys both share");
+  AddValue(*rate, "--union-ones", arguments.union_ones, "Those of the bitwise OR of both");
   AddJson(*rate, arguments.json);
   help.AddExample("rate",
                   "exactbloom rate --m 64 --n 4 --k 9\n"
