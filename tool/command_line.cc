@@ -39,13 +39,26 @@ CLI::Option* AddJson(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print JSON");
 }
 
+constexpr char kKindHelp[] =
+    "Bloom filters, classic: k distinct bits per key, or standard: k independent bits; "
+    "exact_ribbon: Ribbon filters";
+
 void AddKind(CLI::App& app, PolicyKind& kind) {
   AddChoice(app, "--kind", kind,
             {{"classic", PolicyKind::kClassicBloom},
              {"standard", PolicyKind::kStandardBloom},
              {"exact_ribbon", PolicyKind::kExactRibbon}},
-            "Bloom filters, classic: k distinct bits per key, or standard: k independent bits; "
-            "exact_ribbon: Ribbon filters")
+            kKindHelp)
+      ->type_name("KIND");
+}
+
+void AddPlannedKind(CLI::App& app, PolicyKind& kind) {
+  AddChoice(app, "--kind", kind,
+            {{"classic", PolicyKind::kClassicBloom},
+             {"standard", PolicyKind::kStandardBloom},
+             {"exact_ribbon", PolicyKind::kExactRibbon},
+             {"bloomfilter", PolicyKind::kRocksDBBloom}},
+            std::string(kKindHelp) + "; bloomfilter: RocksDB's own Bloom filters")
       ->type_name("KIND");
 }
 
@@ -93,12 +106,16 @@ void AddRateOf(CLI::App& app, ExampleHelp& help, RateArguments& arguments) {
       "rate", "The exact false-positive rate of a filter, with the usual formula and the bounds");
   AddKind(*rate, arguments.kind);
   AddValue(*rate, "--m", arguments.bits, "Bits of the filter")->required();
-  AddValue(*rate, "--n", arguments.keys, "Keys in it; not required with --ones");
+  AddValue(*rate, "--n", arguments.keys,
+           "Keys in it; not required with --ones, and with it how probable these are");
   AddValue(*rate, "--k", arguments.probes,
            "Probes of a key: the bits that it sets in a Bloom filter. Default: a line for each",
            Count(1, kMaxAnalysisProbes));
   AddValue(*rate, "--ones", arguments.ones,
            "Bits that are set in one Bloom filter: how many keys it has, and its own rate");
+  AddValue(*rate, "--other-ones", arguments.other_ones,
+           "With --ones and --union-ones, those of another filter: how many keys both share");
+  AddValue(*rate, "--union-ones", arguments.union_ones, "Those of the bitwise OR of both");
   AddJson(*rate, arguments.json);
   help.AddExample("rate",
                   "exactbloom rate --m 64 --n 4 --k 9\n"
@@ -111,7 +128,7 @@ void AddRateOf(CLI::App& app, ExampleHelp& help, RateArguments& arguments) {
 void AddPlan(CLI::App& app, ExampleHelp& help, PlanArguments& arguments) {
   CLI::App* plan =
       app.add_subcommand("plan", "The filter for a number of keys, by memory or by rate");
-  AddKind(*plan, arguments.kind);
+  AddPlannedKind(*plan, arguments.kind);
   AddValue(*plan, "--keys", arguments.keys, "Keys of the filter")->required();
   auto* wanted = plan->add_option_group("wanted", "What the filter may cost, or must achieve");
   AddValue(*wanted, "--bits-per-key", arguments.bits_per_key, "Filter bits per key", Number());

@@ -22,6 +22,9 @@ struct RateArguments {
   std::optional<std::uint64_t> keys;
   std::optional<int> probes;          // of Bloom filters
   std::optional<std::uint64_t> ones;  // of one Bloom filter, which has been filled
+  // Of another filter of the same bits and probes, and of the bitwise OR of both.
+  std::optional<std::uint64_t> other_ones;
+  std::optional<std::uint64_t> union_ones;
   bool json = false;
 };
 void RunRate(const RateArguments& arguments);

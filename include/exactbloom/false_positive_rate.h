@@ -52,4 +52,20 @@ double AsymptoticFalsePositiveRate(std::uint64_t bits, std::uint64_t keys, int p
 double FalsePositiveRateGivenFill(BloomKind kind, std::uint64_t bits, std::uint64_t ones,
                                   int probes);
 
+// The bits of a cache line of 64 bytes, in which RocksDB's Bloom filter has all bits of a key.
+inline constexpr std::uint64_t kCacheLineBits = 512;
+
+// Returns the rate of a filter of `lines` cache lines, of which each key has one: the mean over J
+// of the exact standard rate of a line with J keys, where J is Binomial(n, 1 / lines). It is the
+// rate of RocksDB's own Bloom filter as far as the bits of a key are independent: RocksDB draws
+// them from one word of 32 bits, and its measured rates are within 1% of this one from 100 to 10^7
+// keys at 10 bits per key and less.
+//   lines    1 .. 2^44
+//   keys     n, 0 .. 2^53; an empty filter has rate 0
+//   probes   k, 1 .. kMaxAnalysisProbes
+// Precision: relative error at most 1e-11 while the rate is a normal double. Time: a millisecond.
+// Errors: NaN for parameters outside their ranges. Source: Putze, Sanders and Singler, Cache-,
+// Hash- and Space-Efficient Bloom Filters, 2007, whose sum is over a Poisson distribution of J.
+double CacheLineFalsePositiveRate(std::uint64_t lines, std::uint64_t keys, int probes);
+
 }  // namespace exactbloom

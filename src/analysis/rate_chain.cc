@@ -71,6 +71,15 @@ void RateChain::AddCommittees(std::uint64_t count, std::uint64_t size) {
   chain.Run(count, all_ones_);
 }
 
+void RateChain::StartWithAllOnes() {
+  for (int j = 0; j <= states_; ++j) all_ones_[Index(j)] = 1.0;
+}
+
+void RateChain::IntersectWith(const RateChain& other) {
+  scale_exponent_ += other.scale_exponent_;
+  for (int j = 0; j <= states_; ++j) all_ones_[Index(j)] *= other.all_ones_[Index(j)];
+}
+
 // The distribution of the distinct draws is built draw by draw; its entry d carries the factor
 // scale^(draws-d) that AllOnes(d) lacks.
 double RateChain::AllDrawsOne(int draws) const {

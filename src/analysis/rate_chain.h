@@ -26,6 +26,13 @@ class RateChain {
 
   void AddCommittees(std::uint64_t count, std::uint64_t size);
 
+  // Takes all bits for ones, of which other chains keep some.
+  void StartWithAllOnes();
+
+  // Keeps of the ones so far those that are ones of `other`, too, which are independent of them;
+  // the scale becomes the product of both.
+  void IntersectWith(const RateChain& other);
+
   // The probability that `followed` bits are all one, times 2^(followed * ScaleExponent()).
   double AllOnes(int followed) const { return all_ones_[static_cast<std::size_t>(followed)]; }
 

@@ -46,4 +46,18 @@ double AzumaHoeffdingDeviation(std::uint64_t bits, std::uint64_t keys, int probe
   return std::sqrt(0.5 * steps * std::log(2.0 / probability));
 }
 
+std::optional<Interval> FactorialMomentBounds(BloomKind kind, std::uint64_t bits,
+                                              std::uint64_t keys, int probes, int r) {
+  if (r < 0 || r > kMaxAnalysisProbes) return std::nullopt;
+  const auto ones = MomentsOfOnes(kind, bits, keys, probes);
+  if (!ones) return std::nullopt;
+  const auto m = static_cast<double>(bits);
+  Interval bounds{1.0, 1.0};
+  for (int i = 0; i < r; ++i) {
+    bounds.low *= std::max(0.0, ones->mean - i);
+    bounds.high *= std::max(0.0, m - i) * (ones->mean / m);
+  }
+  return bounds;
+}
+
 }  // namespace exactbloom

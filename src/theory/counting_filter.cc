@@ -69,6 +69,18 @@ double BinomialBound(const Hits& hits, std::uint64_t j) {
   return static_cast<double>(std::exp(log_bound));
 }
 
+// The x of at least 2 with Gamma(x) = m.
+double InverseGamma(double m) {
+  const double log_m = std::log(m);
+  double low = 2.0;
+  double high = 4.0 + log_m;
+  while (high - low > 1e-14 * high) {
+    const double middle = low + (high - low) / 2.0;
+    (std::lgamma(middle) < log_m ? low : high) = middle;
+  }
+  return high;
+}
+
 bool IsCountingFilter(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes,
                       int counter_bits) {
   return analysis::IsGeometry(kind, bits, keys, probes) && counter_bits >= 1 &&
@@ -94,6 +106,33 @@ std::optional<OverflowBounds> CounterOverflowBounds(BloomKind kind, std::uint64_
   const long double mean = static_cast<long double>(hits.trials) * hits.chance;
   return OverflowBounds{m * Tail(hits, least), m * BinomialBound(hits, least),
                         m * static_cast<double>(std::pow(std::exp(1.0L) * mean / j, j))};
+}
+
+double ExpectedLargestCounter(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  constexpr double kMostHits = 1000.0;
+  constexpr double kNegligible = 1e-12;
+  const auto m = static_cast<double>(bits);
+  if (!analysis::IsGeometry(kind, bits, keys, probes)) return kNotANumber;
+  const Hits hits = HitsOf(kind, bits, keys, probes);
+  if (static_cast<double>(hits.trials) * static_cast<double>(hits.chance) > kMostHits) {
+    return kNotANumber;
+  }
+  double sum = 0.0;
+  for (std::uint64_t least = 1; least <= hits.trials; ++least) {
+    const double reached = -std::expm1(m * std::log1p(-Tail(hits, least)));
+    sum += reached;
+    if (reached < kNegligible) break;
+  }
+  return sum;
+}
+
+double LargestCounterByGamma(std::uint64_t bits, std::uint64_t keys, int probes) {
+  if (!analysis::IsGeometry(BloomKind::kStandard, bits, keys, probes) || bits < 2 || keys < 1) {
+    return kNotANumber;
+  }
+  const auto m = static_cast<double>(bits);
+  const double inverse = InverseGamma(m);
+  return inverse * (1.0 + std::log(static_cast<double>(keys) * probes / m) / std::log(inverse));
 }
 
 }  // namespace exactbloom

@@ -78,22 +78,19 @@ double Spread(const Groups& groups, double m) {
   return values[kVariance] * m * m;
 }
 
-// The chain of a department's ones, for up to r given bits.
-RateChain ChainOf(const Department& department, std::uint64_t bits, int r) {
-  RateChain chain(bits, r, Fill(department, static_cast<double>(bits)));
+void AddDepartment(RateChain& chain, const Department& department) {
   for (const Committees& group : department) chain.AddCommittees(group.count, group.size);
-  return chain;
 }
 
 // The probability that two given bits are both ones.
 double BothOnes(const Department& department, std::uint64_t bits) {
   if (bits == 1) return 0.0;  // there is one
-  const RateChain chain = ChainOf(department, bits, 2);
+  RateChain chain(bits, 2, Fill(department, static_cast<double>(bits)));
+  AddDepartment(chain, department);
   return std::ldexp(chain.AllOnes(2), -2 * chain.ScaleExponent());
 }
 
-SizeDistribution OnesOf(const Department& department, double m) {
-  SizeDistribution ones(0);
+void DrawDepartment(SizeDistribution& ones, const Department& department, double m) {
   for (const Committees& group : department) {
     for (std::uint64_t committee = 0; committee < group.count; ++committee) {
       for (std::uint64_t drawn = 0; drawn < group.size; ++drawn) {
@@ -101,7 +98,63 @@ SizeDistribution OnesOf(const Department& department, double m) {
       }
     }
   }
+}
+
+SizeDistribution OnesOf(const Department& department, double m) {
+  SizeDistribution ones(0);
+  DrawDepartment(ones, department, m);
   return ones;
+}
+
+// By how many powers of two a result is scaled that a bit has with this probability.
+int ScaleExponent(double fill) { return fill > 0.0 ? std::max(0, -std::ilogb(fill)) : 0; }
+
+// The chain of all ones, for up to r given bits. The shared committees come last: the bits that
+// they leave must be ones of all departments. `fill` is the share of all ones; no factor scales
+// beyond it, since shared committees can outweigh the departments by far.
+RateChain ChainOf(const std::vector<Department>& departments, const Department& shared,
+                  std::uint64_t bits, int r, double fill) {
+  RateChain chain(bits, r, 1.0);
+  chain.StartWithAllOnes();
+  int left = ScaleExponent(fill);
+  for (const Department& department : departments) {
+    const int scale = std::min(left, ScaleExponent(Fill(department, static_cast<double>(bits))));
+    left -= scale;
+    RateChain next(bits, r, std::ldexp(1.0, -scale));
+    AddDepartment(next, department);
+    chain.IntersectWith(next);
+  }
+  AddDepartment(chain, shared);
+  return chain;
+}
+
+// The mean and the variance of the number of bits that are in several independent sets, all sets of
+// equal size being equally likely, and what else the next set needs. Given Y bits so far and X of
+// the next set, the new number is hypergeometric. Its variance needs E[Y (m - Y)], which is m (m -
+// 1) times the probability that one given bit is in and another one is not; that again is a sum
+// over the sets.
+struct SharedBits {
+  double m;
+  double mean = m;
+  double variance = 0.0;
+  double both = 1.0;      // P(two given bits are in)
+  double only_one = 0.0;  // P(the first is in, the second is not)
+
+  // A set that has a given bit with probability `fill`, whose size varies by `spread`, and that has
+  // both of two given bits with probability `next_both`, only the first with `next_only`.
+  void Intersect(double fill, double spread, double next_both, double next_only) {
+    variance = variance * (spread / m / m) + variance * fill * fill +
+               spread * (mean / m) * (mean / m) + (m - 1.0) * only_one * next_only;
+    only_one = only_one * fill + both * next_only;
+    both *= next_both;
+    mean *= fill;
+  }
+};
+
+// P(a given bit is a one of a department, another one is not): V_1 - V_2 = V_1 (1 - V_2 / V_1).
+template <typename Groups>
+double OnlyOne(const Groups& groups, double m) {
+  return m > 1.0 ? std::exp(LogMiss(groups, m, 0.0)) * -std::expm1(LogMiss(groups, m, 1.0)) : 0.0;
 }
 
 // All sets of X bits are equally likely to be a department's ones. Starting from all m bits and
@@ -129,6 +182,14 @@ std::vector<double> StirlingNumbers(int r) {
   return numbers;
 }
 
+double Draws(const Department& department) {
+  double draws = 0.0;
+  for (const Committees& group : department) {
+    draws += static_cast<double>(group.size) * static_cast<double>(group.count);
+  }
+  return draws;
+}
+
 bool IsDepartment(const Department& department, std::uint64_t bits) {
   return std::all_of(department.begin(), department.end(), [bits](const Committees& group) {
     return group.size >= 1 && group.size <= bits && group.count <= analysis::kMaxCount;
@@ -148,14 +209,14 @@ std::optional<Occupancy> Occupancy::OfUnion(std::uint64_t bits, Department commi
 
 std::optional<Occupancy> Occupancy::OfIntersection(BloomKind kind, std::uint64_t bits,
                                                    const std::vector<std::uint64_t>& keys,
-                                                   int probes) {
+                                                   int probes, std::uint64_t shared) {
   std::vector<Department> departments;
   for (const std::uint64_t n : keys) {
-    if (!analysis::IsGeometry(kind, bits, n, probes)) return std::nullopt;
-    departments.push_back({CommitteesOf(kind, n, probes)});
+    if (!analysis::IsGeometry(kind, bits, n, probes) || shared > n) return std::nullopt;
+    departments.push_back({CommitteesOf(kind, n - shared, probes)});
   }
   if (departments.empty()) return std::nullopt;
-  return Occupancy(bits, std::move(departments));
+  return Occupancy(bits, std::move(departments), {CommitteesOf(kind, shared, probes)});
 }
 
 std::optional<Occupancy> Occupancy::OfIntersection(std::uint64_t bits,
@@ -171,32 +232,29 @@ double Occupancy::Mean() const {
   const auto m = static_cast<double>(bits_);
   double mean = m;
   for (const Department& department : departments_) mean *= Fill(department, m);
-  return mean;
+  return m * Fill(shared_, m) + std::exp(LogMiss(shared_, m, 0.0)) * mean;
 }
 
-// Given Y bits counted so far and X ones of the next department, the new number is hypergeometric.
-// Its variance needs E[Y (m - Y)], which is m (m - 1) times the probability that one given bit is
-// counted and another one is not; that again is a sum over the departments.
+// What is no one is outside the shared department and outside the intersection of the others, which
+// are two independent sets; so the zeros have the variance.
 double Occupancy::Variance() const {
   const auto m = static_cast<double>(bits_);
-  double mean = m;
-  double variance = 0.0;
-  double both = 1.0;      // P(two given bits are counted)
-  double only_one = 0.0;  // P(the first is counted, the second is not)
+  SharedBits ones{m};
+  double log_all = 0.0;  // of the probability that a bit is a one of all departments
   for (const Department& department : departments_) {
     const double fill = Fill(department, m);
-    const double spread = Spread(department, m);
-    // V_1 - V_2 = V_1 (1 - V_2 / V_1)
-    const double one_zero =
-        m > 1.0 ? std::exp(LogMiss(department, m, 0.0)) * -std::expm1(LogMiss(department, m, 1.0))
-                : 0.0;
-    variance = variance * (spread / m / m) + variance * fill * fill +
-               spread * (mean / m) * (mean / m) + (m - 1.0) * only_one * one_zero;
-    only_one = only_one * fill + both * one_zero;
-    both *= BothOnes(department, bits_);
-    mean *= fill;
+    log_all += std::log1p(-std::exp(LogMiss(department, m, 0.0)));
+    ones.Intersect(fill, Spread(department, m), BothOnes(department, bits_),
+                   OnlyOne(department, m));
   }
-  return variance;
+  const double missed = std::exp(LogMiss(shared_, m, 0.0));
+  if (missed == 1.0) return ones.variance;
+  SharedBits zeros{m};
+  zeros.mean = m * -std::expm1(log_all);
+  zeros.variance = ones.variance;
+  zeros.only_one = ones.only_one;  // as likely in the other order
+  zeros.Intersect(missed, Spread(shared_, m), 0.0, OnlyOne(shared_, m));
+  return zeros.variance;
 }
 
 // C(m,r) D_r, with a factor of C(m,r) and the scale of r D_r in each step, so that nothing
@@ -204,16 +262,24 @@ double Occupancy::Variance() const {
 double Occupancy::BinomialMoment(int r) const {
   if (r < 0 || r > kMaxMoment) return std::numeric_limits<double>::quiet_NaN();
   if (r == 0) return 1.0;
-  double moment = 1.0;
-  int exponent = 0;
-  for (const Department& department : departments_) {
-    const RateChain chain = ChainOf(department, bits_, r);
-    moment *= chain.AllOnes(r);
-    exponent += chain.ScaleExponent();
-  }
   const auto m = static_cast<double>(bits_);
-  for (int i = 0; i < r; ++i) moment *= std::ldexp(std::max(0.0, m - i) / (i + 1), -exponent);
+  const RateChain chain = ChainOf(departments_, shared_, bits_, r, Mean() / m);
+  double moment = chain.AllOnes(r);
+  for (int i = 0; i < r; ++i) {
+    moment *= std::ldexp(std::max(0.0, m - i) / (i + 1), -chain.ScaleExponent());
+  }
   return moment;
+}
+
+double Occupancy::FalsePositiveRate(BloomKind kind, int probes) const {
+  if (!analysis::IsGeometry(kind, bits_, 0, probes)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const RateChain chain =
+      ChainOf(departments_, shared_, bits_, probes, Mean() / static_cast<double>(bits_));
+  const double scaled =
+      kind == BloomKind::kClassic ? chain.AllOnes(probes) : chain.AllDrawsOne(probes);
+  return std::ldexp(scaled, -probes * chain.ScaleExponent());
 }
 
 double Occupancy::FactorialMoment(int r) const {
@@ -239,6 +305,7 @@ std::optional<MassFunction> Occupancy::Pmf() const {
   for (std::size_t d = 1; d < departments_.size(); ++d) {
     IntersectWith(counted, OnesOf(departments_[d], m).Result(), bits_);
   }
+  DrawDepartment(counted, shared_, m);
   return counted.Result();
 }
 
@@ -249,13 +316,10 @@ double Occupancy::PmfSteps() const {
   const double widest = std::min(m, 25.0 * std::sqrt(m) + 150.0);
   double steps = static_cast<double>(departments_.size() - 1) * m * widest;
   for (const Department& department : departments_) {
-    double draws = 0.0;
-    for (const Committees& group : department) {
-      draws += static_cast<double>(group.size) * static_cast<double>(group.count);
-    }
+    const double draws = Draws(department);
     steps += draws * std::min(widest, draws);
   }
-  return steps;
+  return steps + Draws(shared_) * widest;
 }
 
 std::optional<OccupancyMoments> MomentsOfOnes(BloomKind kind, std::uint64_t bits,

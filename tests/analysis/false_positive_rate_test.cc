@@ -151,5 +151,49 @@ TEST(FalsePositiveRateGivenFill, IsTheShareOfQueriesThatHit) {
   for (const std::uint64_t k : {1, 13, 64}) expect(1'000'000'000'000, 400'000'000'001, k);
 }
 
+// The sum over all numbers of keys of a line, in thousands of bits.
+oracle::Real OracleCacheLineRate(std::uint64_t lines, std::uint64_t keys, int probes) {
+  const oracle::Real share = oracle::Real(1) / oracle::Real(lines);
+  oracle::Real sum = 0;
+  for (std::uint64_t j = 1; j <= keys; ++j) {
+    const oracle::Real part =
+        oracle::Binomial(keys, j) * oracle::Power(share, j) * oracle::Power(1 - share, keys - j);
+    sum += part * oracle::StandardRate(kCacheLineBits, j, probes);
+  }
+  return sum;
+}
+
+TEST(CacheLineFalsePositiveRate, EqualsTheOracle) {
+  for (const std::uint64_t lines : {2, 5, 20}) {
+    for (const std::uint64_t keys : {1, 4, 30, 90}) {
+      for (const int probes : {1, 6, 12}) {
+        SCOPED_TRACE(testing::Message() << lines << " " << keys << " " << probes);
+        EXPECT_LE(oracle::RelativeError(CacheLineFalsePositiveRate(lines, keys, probes),
+                                        OracleCacheLineRate(lines, keys, probes)),
+                  1e-11);
+      }
+    }
+  }
+  for (const int probes : {1, 6}) {
+    EXPECT_EQ(CacheLineFalsePositiveRate(1, 100, probes),
+              FalsePositiveRate(BloomKind::kStandard, kCacheLineBits, 100, probes));
+  }
+}
+
+TEST(CacheLineFalsePositiveRate, HasDefinedAnswersAtItsLimits) {
+  EXPECT_EQ(CacheLineFalsePositiveRate(10, 0, 6), 0.0);
+  EXPECT_EQ(CacheLineFalsePositiveRate(10, std::uint64_t{1} << 53, 6), 1.0);
+  EXPECT_NEAR(CacheLineFalsePositiveRate(std::uint64_t{1} << 44, 51 * (std::uint64_t{1} << 44), 6),
+              CacheLineFalsePositiveRate(1'000'000, 51'000'000, 6), 1e-8);
+  // Ten and twenty bits per key.
+  EXPECT_NEAR(CacheLineFalsePositiveRate(1'953'125, 100'000'000, 6), 0.00966475, 5e-9);
+  EXPECT_NEAR(CacheLineFalsePositiveRate(3'906'250, 100'000'000, 11), 0.000197832, 5e-10);
+  EXPECT_TRUE(std::isnan(CacheLineFalsePositiveRate(0, 1, 6)));
+  EXPECT_TRUE(std::isnan(CacheLineFalsePositiveRate((std::uint64_t{1} << 44) + 1, 1, 6)));
+  EXPECT_TRUE(std::isnan(CacheLineFalsePositiveRate(1, (std::uint64_t{1} << 53) + 1, 6)));
+  EXPECT_TRUE(std::isnan(CacheLineFalsePositiveRate(1, 1, 0)));
+  EXPECT_TRUE(std::isnan(CacheLineFalsePositiveRate(1, 1, kMaxAnalysisProbes + 1)));
+}
+
 }  // namespace
 }  // namespace exactbloom

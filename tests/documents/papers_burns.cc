@@ -94,6 +94,12 @@ std::vector<Row> OccupancyRows() {
            8},
           {"the same with one key each, the hypergeometric law: 120 P(0 .. 3)",
            "Occupancy::OfIntersection", "occupancy_test", "", ScaledMasses(one_each, 0, 3, 120.0)},
+          {"Theorem 15 † bounds of E[X^(r)], r = 3, of the classic one: lower, exact, upper",
+           "FactorialMomentBounds",
+           "bounds_test",
+           "",
+           {FactorialMomentBounds(kClassic, 10, 2, 3, 3)->low, classic.FactorialMoment(3),
+            FactorialMomentBounds(kClassic, 10, 2, 3, 3)->high}},
           {"(46), Corollary 18 keys from the ones; m = 10, X = 5, k = 3: classic, standard",
            "EstimateKeys",
            "key_count_estimate_test",
@@ -289,14 +295,14 @@ std::vector<Row> EfficiencyRows() {
        "",
        {LosslessCodeBits(64, 32), EntropyBits(64, 32)},
        6},
-      {"Theorem 15, Corollaries 19 and 20, (47), (48); Theorems 7 and 11, Corollary 12, (26) to "
-       "(28), (33) to (35)",
+      {"Theorems 7 and 11, Corollary 12, (26) to (28), (33) to (35); Corollaries 19 and 20, (47), "
+       "(48)",
        "",
        "",
        "",
        {},
        5,
-       "not there: names of families, from which no number follows, or not in our copy"}};
+       "not there: names of families, or not in our copy"}};
 }
 
 }  // namespace exactbloom

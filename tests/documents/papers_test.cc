@@ -28,11 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::map<std::string, std::vector<Row>> Tables() {
-  return {{"occupancy", OccupancyRows()},        {"rates", RateRows()},
-          {"efficiency", EfficiencyRows()},      {"encyclopedia", EncyclopediaRows()},
-          {"summary_cache", SummaryCacheRows()}, {"slides", SlideRows()},
-          {"introduction", IntroductionRows()}};
+const std::map<std::string, std::vector<Row>>& Tables() {
+  static const std::map<std::string, std::vector<Row>> tables = {
+      {"occupancy", OccupancyRows()},        {"rates", RateRows()},
+      {"efficiency", EfficiencyRows()},      {"encyclopedia", EncyclopediaRows()},
+      {"summary_cache", SummaryCacheRows()}, {"slides", SlideRows()},
+      {"introduction", IntroductionRows()}};
+  return tables;
 }
 
 struct PrintedNumber {

@@ -85,6 +85,34 @@ TEST(AzumaHoeffdingDeviation, IsWiderThanTheExactDeviation) {
   }
 }
 
+TEST(FactorialMomentBounds, EncloseTheExactMoments) {
+  for (const BloomKind kind : {kStandard, BloomKind::kClassic}) {
+    for (const std::uint64_t bits : {10, 64, 1000, 1'000'000}) {
+      for (const std::uint64_t keys : {std::uint64_t{0}, std::uint64_t{1}, bits / 10, bits}) {
+        for (const int probes : {1, 3, 7}) {
+          const auto ones = Occupancy::OfFilter(kind, bits, keys, probes);
+          for (const int r : {0, 1, 2, 5, 7, 40}) {
+            const auto bounds = FactorialMomentBounds(kind, bits, keys, probes, r);
+            ASSERT_TRUE(bounds);
+            const double moment = ones->FactorialMoment(r);
+            EXPECT_LE(bounds->low, moment * (1.0 + 1e-12));
+            EXPECT_GE(bounds->high, moment * (1.0 - 1e-12));
+          }
+        }
+      }
+    }
+  }
+  // At r = k those of Corollary 23, times m^(k).
+  const auto moments = FactorialMomentBounds(BloomKind::kClassic, 240, 24, 7, 7);
+  const auto rates = FalsePositiveRateBounds(BloomKind::kClassic, 240, 24, 7);
+  double subsets = 1.0;
+  for (int i = 0; i < 7; ++i) subsets *= 240.0 - i;
+  EXPECT_NEAR(moments->low / subsets / rates->low, 1.0, 1e-12);
+  EXPECT_NEAR(moments->high / subsets / rates->high, 1.0, 1e-12);
+  EXPECT_FALSE(FactorialMomentBounds(BloomKind::kClassic, 5, 1, 6, 1));
+  EXPECT_FALSE(FactorialMomentBounds(BloomKind::kClassic, 5, 1, 3, -1));
+}
+
 TEST(Bounds, HaveLimitsAndAnswerNonsenseWithNaN) {
   EXPECT_EQ(GoelGuptaBound(100, 0, 5), 0.0);
   EXPECT_EQ(GoelGuptaBound(1, 3, 5), 1.0);

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
+#include <tuple>
+#include <vector>
 
 #include "oracle.h"
 
@@ -85,6 +89,38 @@ TEST(CounterOverflow, HasLimitsAndAnswersNonsenseWithNaN) {
   EXPECT_TRUE(std::isnan(CounterOverflowProbability(BloomKind::kStandard, 10, 1, 3, 0)));
   EXPECT_TRUE(std::isnan(CounterOverflowProbability(BloomKind::kClassic, 2, 1, 3, 4)));
   EXPECT_FALSE(CounterOverflowBounds(BloomKind::kStandard, 10, 1, 3, kMaxCounterBits + 1));
+}
+
+// The mean of the largest counter over many filters; the seed is fixed.
+TEST(LargestCounter, IsAsExpectedInSimulations) {
+  std::mt19937_64 random(1998);
+  for (const auto& [bits, keys, trials] : {std::tuple{1000, 100, 4000}, {10'000, 990, 400}}) {
+    double sum = 0.0;
+    for (int trial = 0; trial < trials; ++trial) {
+      std::vector<int> counters(static_cast<std::size_t>(bits));
+      for (int ball = 0; ball < 7 * keys; ++ball) {
+        ++counters[random() % static_cast<std::uint64_t>(bits)];
+      }
+      sum += *std::max_element(counters.begin(), counters.end());
+    }
+    const double expected =
+        ExpectedLargestCounter(BloomKind::kStandard, static_cast<std::uint64_t>(bits),
+                               static_cast<std::uint64_t>(keys), 7);
+    EXPECT_NEAR(sum / trials, expected, 0.04) << bits;
+  }
+}
+
+TEST(LargestCounter, IsNearTheFormulaByGamma) {
+  EXPECT_EQ(ExpectedLargestCounter(BloomKind::kStandard, 1, 5, 3), 15.0);
+  EXPECT_EQ(ExpectedLargestCounter(BloomKind::kStandard, 100, 0, 3), 0.0);
+  const double exact = ExpectedLargestCounter(BloomKind::kStandard, 10'000'000, 990'210, 7);
+  const double formula = LargestCounterByGamma(10'000'000, 990'210, 7);
+  EXPECT_NEAR(exact, 8.4597, 0.005);
+  EXPECT_NEAR(formula, 9.7081, 0.005);
+  // Gamma(11) = 10! with one draw for each counter.
+  EXPECT_NEAR(LargestCounterByGamma(3'628'800, 3'628'800, 1), 11.0, 1e-10);
+  EXPECT_TRUE(std::isnan(LargestCounterByGamma(1, 1, 1)));
+  EXPECT_TRUE(std::isnan(ExpectedLargestCounter(BloomKind::kStandard, 10, 10'000, 7)));
 }
 
 }  // namespace

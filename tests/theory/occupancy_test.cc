@@ -5,8 +5,10 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <tuple>
 
 #include "enumeration.h"
+#include "exactbloom/false_positive_rate.h"
 #include "oracle.h"
 
 namespace exactbloom {
@@ -127,6 +129,65 @@ TEST(Occupancy, OfFiltersEqualsEnumeration) {
       }
     }
   }
+}
+
+// The bits of the shared keys, and those that both filters have besides.
+oracle::FilterContents SharedContents(BloomKind kind, int bits, int probes, int shared, int first,
+                                      int second) {
+  const auto add = [&](oracle::FilterContents& contents, int keys) {
+    for (int key = 0; key < keys; ++key) {
+      kind == BloomKind::kClassic ? contents.AddCommittee(probes) : contents.AddBalls(probes);
+    }
+  };
+  oracle::FilterContents both(bits);
+  add(both, first);
+  oracle::FilterContents other(bits);
+  add(other, second);
+  both.IntersectWith(other);
+  add(both, shared);
+  return both;
+}
+
+TEST(Occupancy, OfFiltersThatShareKeysEqualsEnumeration) {
+  for (const BloomKind kind : kKinds) {
+    for (int bits = 2; bits <= 6; ++bits) {
+      for (int probes = 1; probes <= 3 && probes <= bits; ++probes) {
+        for (const auto& [shared, first, second] :
+             {std::tuple{1, 1, 1}, {1, 0, 2}, {2, 1, 0}, {1, 2, 1}, {0, 1, 1}}) {
+          SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << " m=" << bits
+                                          << " k=" << probes << " " << shared << first << second);
+          const auto n = [&](int alone) { return static_cast<std::uint64_t>(shared + alone); };
+          const auto occupancy = Occupancy::OfIntersection(kind, static_cast<std::uint64_t>(bits),
+                                                           {n(first), n(second)}, probes,
+                                                           static_cast<std::uint64_t>(shared));
+          ASSERT_TRUE(occupancy);
+          const auto truth = SharedContents(kind, bits, probes, shared, first, second);
+          ExpectDistribution(*occupancy, truth.OnesDistribution());
+          ExpectNear(occupancy->FalsePositiveRate(kind, probes), truth.Rate(kind, probes), 1e-12);
+        }
+      }
+    }
+  }
+}
+
+// Filters that share all keys are one; the rate of one filter is the exact one.
+TEST(Occupancy, OfFiltersThatShareAllKeysIsThatOfOne) {
+  for (const BloomKind kind : kKinds) {
+    for (const int probes : {1, 7, 50}) {
+      const auto one = Occupancy::OfFilter(kind, 1'000'000, 90'000, probes);
+      const double rate = FalsePositiveRate(kind, 1'000'000, 90'000, probes);
+      EXPECT_NEAR(one->FalsePositiveRate(kind, probes) / rate, 1.0, 1e-12);
+      const auto same =
+          Occupancy::OfIntersection(kind, 1'000'000, {90'000, 90'000}, probes, 90'000);
+      EXPECT_NEAR(same->FalsePositiveRate(kind, probes) / rate, 1.0, 1e-12);
+      EXPECT_NEAR(same->Mean() / one->Mean(), 1.0, 1e-12);
+      EXPECT_NEAR(same->Variance() / one->Variance(), 1.0, 1e-12);
+      // Sharing more lies in between.
+      const auto some = Occupancy::OfIntersection(kind, 1'000'000, {90'000, 90'000}, probes, 100);
+      EXPECT_LT(some->FalsePositiveRate(kind, probes), rate);
+    }
+  }
+  EXPECT_FALSE(Occupancy::OfIntersection(BloomKind::kClassic, 100, {5, 3}, 3, 4));
 }
 
 TEST(Occupancy, OfTheWorkedExamplesHasTheirNumbers) {

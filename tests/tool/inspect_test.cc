@@ -302,14 +302,14 @@ TEST(InspectPartitions, SomeOfWhichLetAllKeysPass) {
   }
 }
 
-TEST(ModelledRate, OfAFilterWithAbsurdlyManyKeysIsOne) {
+TEST(BuiltInRate, OfAFilterWithAbsurdlyManyKeysIsOne) {
   tool::BlockFill block;
   block.filter.family = FilterFamily::kBloom;
   block.filter.probes = 6;
   block.bits = 512;
-  EXPECT_NEAR(tool::ModelledRate(block, 50), 0.0086753, 1e-6);
-  EXPECT_NEAR(tool::ModelledRate(block, 5000), 1.0, 1e-9);
-  EXPECT_EQ(tool::ModelledRate(block, std::ldexp(1.0, 63)), 1.0);
+  EXPECT_EQ(tool::BuiltInRate(block, 50), FalsePositiveRate(BloomKind::kStandard, 512, 50, 6));
+  EXPECT_NEAR(tool::BuiltInRate(block, 5000), 1.0, 1e-9);
+  EXPECT_EQ(tool::BuiltInRate(block, std::ldexp(1.0, 63)), 1.0);
 }
 
 }  // namespace

@@ -17,9 +17,7 @@ namespace {
 
 using rocksdb::Slice;
 
-// A cache line, in which RocksDB's Bloom filter has the bits of a key.
-constexpr std::uint64_t kLineBits = 512;
-constexpr std::size_t kLineBytes = kLineBits / 8;
+constexpr std::size_t kLineBytes = kCacheLineBits / 8;
 constexpr std::size_t kBuiltInTrailerBytes = 5;
 
 std::size_t OnesOf(const unsigned char* line) {
@@ -34,9 +32,9 @@ std::size_t OnesOf(const unsigned char* line) {
 void MeasureBuiltInBloom(const Slice& array, BlockFill* fill) {
   if (array.size() % kLineBytes != 0) return;
   const int probes = fill->filter.probes;
-  std::array<double, kLineBits + 1> rates{};  // of a line, by its ones
-  for (std::uint64_t ones = 0; ones <= kLineBits; ++ones) {
-    rates[ones] = FalsePositiveRateGivenFill(BloomKind::kStandard, kLineBits, ones, probes);
+  std::array<double, kCacheLineBits + 1> rates{};  // of a line, by its ones
+  for (std::uint64_t ones = 0; ones <= kCacheLineBits; ++ones) {
+    rates[ones] = FalsePositiveRateGivenFill(BloomKind::kStandard, kCacheLineBits, ones, probes);
   }
   const auto* begin = reinterpret_cast<const unsigned char*>(array.data());
   double sum = 0.0;
@@ -83,20 +81,13 @@ BlockFill MeasureBlock(const Slice& block) {
   return fill;
 }
 
-double ModelledRate(const BlockFill& block, double keys) {
+double BuiltInRate(const BlockFill& block, double keys) {
   if (block.filter.family != FilterFamily::kBloom) return block.rate;
-  const double mean = keys * kLineBits / static_cast<double>(block.bits);
-  constexpr double kFull = 1e4;  // keys of a line that surely set all its bits
-  if (mean > kFull) return 1.0;
-  const double reach = 10.0 * std::sqrt(mean) + 10.0;
-  double rate = 0.0;
-  for (int i = std::max(1, static_cast<int>(mean - reach)); i < mean + reach; ++i) {
-    // Of the lines, that have i keys.
-    const double part = std::exp(i * std::log(mean) - mean - std::lgamma(i + 1.0));
-    const double fill = 1.0 - std::pow(1.0 - 1.0 / kLineBits, i * block.filter.probes);
-    rate += part * std::pow(fill, block.filter.probes);
-  }
-  return rate;
+  constexpr double kMostKeys = 0x1p53;
+  if (keys > kMostKeys) return 1.0;
+  return CacheLineFalsePositiveRate(block.bits / kCacheLineBits,
+                                    static_cast<std::uint64_t>(std::llround(keys)),
+                                    block.filter.probes);
 }
 
 }  // namespace exactbloom::tool

@@ -28,10 +28,9 @@ struct BlockFill {
 // format versions below 5, which set the same bits repeatedly, the rate is a lower bound.
 BlockFill MeasureBlock(const rocksdb::Slice& block);
 
-// Returns the rate of RocksDB's filters of `keys` keys, as a mean over hash functions. A line of a
-// Bloom filter has a Poisson-distributed number of keys, and is taken to have the mean fill for it,
-// which makes the rate 1% too low at 10 bits per key and 4% at 20. That of a Ribbon filter is that
-// of the block.
-double ModelledRate(const BlockFill& block, double keys);
+// Returns the rate of RocksDB's filters of `keys` keys, as a mean over hash functions: of a Bloom
+// filter exactly that of its cache lines (CacheLineFalsePositiveRate), as far as RocksDB draws the
+// bits of a key independently, of a Ribbon filter that of the block.
+double BuiltInRate(const BlockFill& block, double keys);
 
 }  // namespace exactbloom::tool

@@ -72,6 +72,15 @@ std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t ke
          bytes;
 }
 
+double TableReader::RateOfBuiltIn(const BlockFill& fill, double keys) {
+  if (fill.filter.family != FilterFamily::kBloom) return BuiltInRate(fill, keys);
+  const std::tuple known{fill.bits, static_cast<std::uint64_t>(std::llround(keys)),
+                         fill.filter.probes};
+  const auto found = bloom_rates_.find(known);
+  if (found != bloom_rates_.end()) return found->second;
+  return bloom_rates_[known] = BuiltInRate(fill, keys);
+}
+
 TableReport TableReader::Read(const TableLocation& table) {
   TableReport report;
   std::vector<BlockFill> blocks;
@@ -100,7 +109,7 @@ TableReport TableReader::Read(const TableLocation& table) {
     const bool is_exact_bloom = fill.filter.family == FilterFamily::kExactBloom;
     exact += keys[i] * (is_exact_bloom      ? rates_.Of(fill.filter.ours).mean
                         : ours || fell_back ? fill.rate
-                                            : ModelledRate(fill, keys[i]));
+                                            : RateOfBuiltIn(fill, keys[i]));
   }
   if (all_keys == 0.0) return report;
   report.fill_rate = by_fill / all_keys;

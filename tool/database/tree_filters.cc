@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
 #include "plugin/live_tree/division.h"
@@ -95,7 +96,7 @@ class Prediction {
   }
 
   // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead of
-  // Ribbon filters. Of a larger Ribbon filter the rate is by a formula.
+  // Ribbon filters. Of a larger filter the rate is by a formula.
   FilterSums BuiltInFiltersOf(const PlannedGroup& group) const {
     constexpr std::uint64_t kMostBuilt = 32'768;
     const std::uint64_t keys = KeysPerFilter(group);
@@ -103,12 +104,13 @@ class Prediction {
     const auto builder = BuiltInBuilderOf(group);
     const BlockFill built = BuildBlock(*builder, built_keys);
     std::uint64_t bytes = built.bits / 8 + kRocksDBRibbonMetadataBytes;
-    double rate = ModelledRate(built, static_cast<double>(built_keys));
+    double rate = BuiltInRate(built, static_cast<double>(built_keys));
     if (keys > built_keys) {
       bytes = BytesOf(*builder, group);
-      if (built.filter.family == FilterFamily::kRibbon) {
-        rate = RocksDBRibbonFalsePositiveRate(keys, 8 * (bytes - kRocksDBRibbonMetadataBytes));
-      }
+      const std::uint64_t bits = 8 * (bytes - kRocksDBRibbonMetadataBytes);
+      rate = built.filter.family == FilterFamily::kRibbon
+                 ? RocksDBRibbonFalsePositiveRate(keys, bits)
+                 : CacheLineFalsePositiveRate(bits / kCacheLineBits, keys, built.filter.probes);
     }
     return {group.tables * bytes, group.asked * rate};
   }

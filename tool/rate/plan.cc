@@ -13,6 +13,7 @@
 #include "support/errors.h"
 #include "support/text_table.h"
 #include "tool/output.h"
+#include "tool/rate/built_in_bloom.h"
 #include "tool/subcommands.h"
 
 namespace exactbloom::tool {
@@ -25,6 +26,7 @@ struct PlannedFilter {
   std::uint64_t bits = 0;  // of the array; 0: no filter
   int probes = 0;          // 0: a Ribbon filter
   double rate = 1.0;
+  std::uint64_t built_in_bytes = 0;  // of RocksDB's block; 0: not its filter
 
   double BitsPerKey() const { return static_cast<double>(bits) / static_cast<double>(keys); }
   // The bits that an ideal filter of this rate needs, as a share of these.
@@ -32,6 +34,7 @@ struct PlannedFilter {
   bool IsRibbon() const { return bits > 0 && probes == 0; }
   std::uint64_t MemoryBytes() const {
     if (bits == 0) return 0;
+    if (built_in_bytes > 0) return built_in_bytes;
     return filter::ArrayBytes(bits) + (IsRibbon()
                                            ? filter::RibbonTrailerBytes(keys, /*hash_seed=*/0)
                                            : filter::TrailerBytes(keys, /*hash_seed=*/0));
@@ -44,6 +47,11 @@ void CheckBitsPerKey(double bits_per_key) {
   if (bits_per_key > 0.0 && bits_per_key <= kMaxBitsPerKey) return;
   RefusePlan(fmt::format("{:g} bits per key: they must be above 0 and at most {:g}", bits_per_key,
                          kMaxBitsPerKey));
+}
+
+void CheckRate(double rate) {
+  if (rate > 0.0 && rate < 1.0) return;
+  RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", rate));
 }
 
 void CheckKeys(std::uint64_t keys) {
@@ -124,9 +132,7 @@ std::uint64_t BitsAskedFor(const PlanArguments& arguments) {
     CheckBitsPerKey(*arguments.bits_per_key);
     return BitsAt(arguments.keys, *arguments.bits_per_key);
   }
-  if (!arguments.memory_bytes && !(*arguments.rate > 0.0 && *arguments.rate < 1.0)) {
-    RefusePlan(fmt::format("--fpr {:g} must lie between 0 and 1, both excluded", *arguments.rate));
-  }
+  if (arguments.rate) CheckRate(*arguments.rate);
   const std::uint64_t bits = arguments.memory_bytes ? BitsInMemory(arguments) : BitsFor(arguments);
   CheckPolicyHas(arguments, bits);
   return bits;
@@ -166,11 +172,44 @@ PlannedFilter PlanRibbon(const PlanArguments& arguments) {
   return {keys, 8 * array_bytes, 0, plan->FalsePositiveRate()};
 }
 
+PlannedFilter PlanBuiltIn(const PlanArguments& arguments, std::uint64_t millibits) {
+  const BuiltInBloom filter = BuiltInBloomOf(arguments.keys, millibits);
+  return {arguments.keys, filter.Bits(), filter.probes, filter.rate, filter.BlockBytes()};
+}
+
+// The least thousandths of a bit per key that hold the wanted rate, or the most in the memory.
+std::uint64_t BuiltInMillibits(const PlanArguments& arguments) {
+  constexpr auto kMost = static_cast<std::uint64_t>(1000.0 * kMaxBitsPerKey);
+  if (arguments.bits_per_key) {
+    CheckBitsPerKey(*arguments.bits_per_key);
+    return static_cast<std::uint64_t>(std::llround(1000.0 * *arguments.bits_per_key));
+  }
+  if (arguments.rate) CheckRate(*arguments.rate);
+  // Whether the rate is reached, or the memory is exceeded.
+  const auto is_enough = [&](std::uint64_t millibits) {
+    const PlannedFilter plan = PlanBuiltIn(arguments, millibits);
+    return arguments.rate ? plan.rate <= *arguments.rate
+                          : plan.MemoryBytes() > *arguments.memory_bytes;
+  };
+  std::uint64_t low = 0;
+  std::uint64_t high = kMost + 1;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (is_enough(middle) ? high : low) = middle;
+  }
+  const std::uint64_t found = arguments.rate ? high : low;
+  if (found == 0) RefusePlan("no filter is that small");
+  CheckPolicyHas(arguments, found > kMost ? std::numeric_limits<std::uint64_t>::max() : 0);
+  return found;
+}
+
 void PrintPlan(BloomKind kind, const PlannedFilter& plan, const std::string& policy) {
   support::TextTable table(kColumns);
   table.AddRow(CellsOf(plan));
-  fmt::print("{} filter of {} bits\n\n{}", plan.IsRibbon() ? "Ribbon" : Describe(kind) + " Bloom",
-             support::WithCommas(plan.bits), table.Format());
+  const std::string name = plan.IsRibbon()           ? "Ribbon"
+                           : plan.built_in_bytes > 0 ? "RocksDB's Bloom"
+                                                     : Describe(kind) + " Bloom";
+  fmt::print("{} filter of {} bits\n\n{}", name, support::WithCommas(plan.bits), table.Format());
   if (plan.rate > 0.0 && plan.rate < 1.0) {
     fmt::print("\n{}", Wrapped(fmt::format("efficiency {:.4f}: an ideal filter of this rate would "
                                            "need that share of the bits",
@@ -184,10 +223,23 @@ void PrintPlan(BloomKind kind, const PlannedFilter& plan, const std::string& pol
   }
 }
 
+void ShowPlan(const PlanArguments& arguments, const PlannedFilter& plan,
+              const std::string& policy) {
+  if (!arguments.json) return PrintPlan(KindOf(arguments), plan, policy);
+  nlohmann::json document = PlanJson(plan);
+  document["policy"] = policy;
+  PrintJson(document);
+}
+
 }  // namespace
 
 void RunPlan(const PlanArguments& arguments) {
   CheckKeys(arguments.keys);
+  if (arguments.kind == PolicyKind::kRocksDBBloom) {
+    const std::uint64_t millibits = BuiltInMillibits(arguments);
+    return ShowPlan(arguments, PlanBuiltIn(arguments, millibits),
+                    fmt::format("bloomfilter:{:g}", static_cast<double>(millibits) / 1000.0));
+  }
   PolicyOptions options = arguments.kind;
   const PlannedFilter plan =
       HasRibbon(options) ? PlanRibbon(arguments)
@@ -196,11 +248,7 @@ void RunPlan(const PlanArguments& arguments) {
   options.bits_per_key = ConfiguredBitsPerKey(plan);
   // The block may take fewer bits, or whole lines.
   if (arguments.bits_per_key) options.bits_per_key = *arguments.bits_per_key;
-  const std::string policy = FormatPolicy(options);
-  if (!arguments.json) return PrintPlan(KindOf(arguments), plan, policy);
-  nlohmann::json document = PlanJson(plan);
-  document["policy"] = policy;
-  PrintJson(document);
+  ShowPlan(arguments, plan, FormatPolicy(options));
 }
 
 }  // namespace exactbloom::tool

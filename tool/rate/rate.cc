@@ -11,8 +11,10 @@
 #include "exactbloom/filter.h"
 #include "exactbloom/rate_bounds.h"
 #include "exactbloom/sizing.h"
+#include "exactbloom/theory/counting_filter.h"
 #include "exactbloom/theory/efficiency.h"
 #include "exactbloom/theory/key_count_estimate.h"
+#include "exactbloom/theory/occupancy.h"
 #include "support/errors.h"
 #include "support/optional_json.h"
 #include "support/text_table.h"
@@ -78,6 +80,20 @@ void PrintLimit(BloomKind kind, std::uint64_t bits, std::uint64_t keys, const Be
              FormatExactRate(FalsePositiveRate(kind, bits, keys, kMaxProbes)));
 }
 
+// What the theory says besides.
+nlohmann::json TheoryOf(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes) {
+  constexpr int kCounterBits = 4;
+  const auto ones = MomentsOfOnes(kind, bits, keys, probes);
+  // With more probes it takes seconds.
+  const auto valley = probes < kMaxProbes ? ExactValley(kind, bits, probes) : std::nullopt;
+  return {
+      {"expected_ones", ones->mean},
+      {"deviation_of_ones", std::sqrt(ones->variance)},
+      {"valley_keys", valley},
+      {"overflow", CounterOverflowProbability(kind, bits, keys, probes, kCounterBits)},
+  };
+}
+
 void PrintRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probes, bool as_json) {
   const double exact = FalsePositiveRate(kind, bits, keys, probes);
   if (std::isnan(exact)) RefuseRate(RateRefusal(bits, probes));
@@ -86,13 +102,15 @@ void PrintRate(BloomKind kind, std::uint64_t bits, std::uint64_t keys, int probe
   const BestProbes best(kind, bits, keys);
   const double efficiency = Efficiency(kind, bits, keys, probes);
   if (as_json) {
-    return PrintJson({{"exact", exact},
-                      {"asymptotic", asymptotic},
-                      {"lower", bounds.low},
-                      {"upper", bounds.high},
-                      {"optimal_k", best.probes},
-                      {"rate_at_optimal_k", best.rate},
-                      {"efficiency", efficiency}});
+    nlohmann::json document = TheoryOf(kind, bits, keys, probes);
+    document.update({{"exact", exact},
+                     {"asymptotic", asymptotic},
+                     {"lower", bounds.low},
+                     {"upper", bounds.high},
+                     {"optimal_k", best.probes},
+                     {"rate_at_optimal_k", best.rate},
+                     {"efficiency", efficiency}});
+    return PrintJson(document);
   }
   fmt::print("{} Bloom filter of {} bits, {} keys, {} probes\n\n", Describe(kind), WithCommas(bits),
              WithCommas(keys), probes);
@@ -154,6 +172,27 @@ std::string KeysText(double keys) {
   return std::isfinite(keys) ? WithCommas(static_cast<std::uint64_t>(std::llround(keys))) : "any";
 }
 
+// The probability of these ones with `keys` keys; none where it would take hours.
+std::optional<double> ProbabilityOfOnes(BloomKind kind, const RateArguments& arguments) {
+  if (!arguments.keys) return std::nullopt;
+  const auto ones = Occupancy::OfFilter(kind, arguments.bits, *arguments.keys, *arguments.probes);
+  const auto pmf = ones ? ones->Pmf() : std::nullopt;
+  return pmf ? std::optional(pmf->At(*arguments.ones)) : std::nullopt;
+}
+
+// The keys that two filters share, by their ones and those of both together.
+std::optional<KeyCountEstimate> SharedKeys(BloomKind kind, const RateArguments& arguments) {
+  if (!arguments.other_ones) return std::nullopt;
+  const auto shared =
+      EstimateSharedKeys(kind, arguments.bits, *arguments.ones, *arguments.other_ones,
+                         *arguments.union_ones, *arguments.probes, kZ999);
+  if (!shared) {
+    RefuseRate(fmt::format("no two filters with {} and {} ones have {} together", *arguments.ones,
+                           *arguments.other_ones, *arguments.union_ones));
+  }
+  return shared;
+}
+
 void PrintFill(BloomKind kind, const RateArguments& arguments) {
   if (!arguments.probes) RefuseRate("rate: --ones needs --k");
   const std::uint64_t bits = arguments.bits;
@@ -171,13 +210,22 @@ void PrintFill(BloomKind kind, const RateArguments& arguments) {
   const auto most_likely = MaximumLikelihoodKeys(kind, bits, ones, probes);
   const double rate = FalsePositiveRateGivenFill(kind, bits, ones, probes);
   const double entropy = EntropyBits(bits, ones);
+  const auto probability = ProbabilityOfOnes(kind, arguments);
+  const auto shared = SharedKeys(kind, arguments);
   if (arguments.json) {
-    return PrintJson({{"keys", keys->keys},
-                      {"low", keys->interval.low},
-                      {"high", keys->interval.high},
-                      {"most_likely", most_likely},
-                      {"rate_given_fill", rate},
-                      {"entropy_bits", entropy}});
+    nlohmann::json document = {{"keys", keys->keys},
+                               {"low", keys->interval.low},
+                               {"high", keys->interval.high},
+                               {"most_likely", most_likely},
+                               {"rate_given_fill", rate},
+                               {"entropy_bits", entropy},
+                               {"probability_of_ones", probability},
+                               {"shared_keys", nullptr}};
+    if (shared) {
+      document["shared_keys"] = {
+          {"keys", shared->keys}, {"low", shared->interval.low}, {"high", shared->interval.high}};
+    }
+    return PrintJson(document);
   }
   fmt::print("{} Bloom filter of {} bits, {} of them set, {} probes\n\n", Describe(kind),
              WithCommas(bits), WithCommas(ones), probes);
@@ -188,6 +236,15 @@ void PrintFill(BloomKind kind, const RateArguments& arguments) {
   table.AddRow({"most likely keys", most_likely ? WithCommas(*most_likely) : "-"});
   table.AddRow({"false-positive rate", FormatExactRate(rate)});
   table.AddRow({"entropy, in bits", WithCommas(static_cast<std::uint64_t>(std::llround(entropy)))});
+  if (probability) {
+    table.AddRow({fmt::format("probability of these ones, {} keys", WithCommas(*arguments.keys)),
+                  fmt::format("{:.4g}", *probability)});
+  }
+  if (shared) {
+    table.AddRow({"shared keys", KeysText(shared->keys)});
+    table.AddRow({"99.9% interval of these", fmt::format("{} - {}", KeysText(shared->interval.low),
+                                                         KeysText(shared->interval.high))});
+  }
   fmt::print("{}", table.Format());
 }
 
@@ -197,6 +254,10 @@ void RunRate(const RateArguments& arguments) {
   const bool is_ribbon = arguments.kind == PolicyKind::kExactRibbon;
   if (!arguments.keys && (is_ribbon || !arguments.ones)) RefuseRate("rate: --n is required");
   if (is_ribbon) return PrintRibbonRate(arguments);
+  if (arguments.other_ones.has_value() != arguments.union_ones.has_value() ||
+      (arguments.other_ones && !arguments.ones)) {
+    RefuseRate("rate: --other-ones and --union-ones need each other, and --ones");
+  }
   const BloomKind kind = BloomKindOf(arguments.kind);
   if (arguments.ones) return PrintFill(kind, arguments);
   if (!arguments.probes) {

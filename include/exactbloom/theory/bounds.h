@@ -1,11 +1,17 @@
-// Bounds and approximations of a standard filter in closed form, beside those of rate_bounds.h.
+// Bounds and approximations in closed form, of a standard filter unless a kind is given, beside
+// those of rate_bounds.h.
 //
 // m is the number of bits, n of keys, k of probes. Their ranges are those of FalsePositiveRate.
 //
-// Errors: NaN outside the ranges. No function throws or allocates.
+// Errors: outside the ranges a function that returns a double returns NaN, and any other one
+// returns nothing. No function throws or allocates.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "exactbloom/interval.h"
+#include "exactbloom/layout.h"
 
 namespace exactbloom {
 
@@ -32,5 +38,17 @@ double SecondOrderRate(std::uint64_t bits, std::uint64_t keys, int probes);
 // encyclopedia's article has 2 exp(-2 x^2 / m).
 double AzumaHoeffdingDeviation(std::uint64_t bits, std::uint64_t keys, int probes,
                                double probability);
+
+// Returns bounds of the factorial moment E[X^(r)] of the number of ones with mean mu = E[X]:
+//
+//   mu^(r) <= E[X^(r)] <= m^(r) (mu / m)^r
+//
+//   r   0 .. 255
+// The lower one is 0 where mu < r - 1. Divided by m^(k), at r = k they are those of the classic
+// rate. Precision: relative error at most 1e-12; infinity and zero beyond the range of double.
+// Source: Theorem 15, of which our copy has no formula: these are the ones that Corollary 23
+// follows from.
+std::optional<Interval> FactorialMomentBounds(BloomKind kind, std::uint64_t bits,
+                                              std::uint64_t keys, int probes, int r);
 
 }  // namespace exactbloom

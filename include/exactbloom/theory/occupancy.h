@@ -9,6 +9,9 @@
 //   committee union         one department of committees of any sizes    union of classic filters
 //   committee intersection  several departments                          bits that filters share
 //
+// Filters that share keys have the ones of these for certain: a shared department, whose ones count
+// besides those of all others. The bitwise AND of two filters is such an intersection.
+//
 // With D_r the probability that r given bits are all counted, every moment is a sum of positive
 // terms: E[C(X,r)] = C(m,r) D_r, E[X^(r)] = m^(r) D_r and E[X^r] = sum_j S(r,j) m^(j) D_j, where
 // D_r of an intersection is the product over its departments. The paper gives D_r as an alternating
@@ -66,12 +69,14 @@ class Occupancy {
   // Source: (17) to (25).
   static std::optional<Occupancy> OfUnion(std::uint64_t bits, Department committees);
 
-  // The bits that are one in every one of several filters, which share no key.
-  //   keys   n of each filter; at least one filter
-  // Other parameters as for OfFilter. Source: (29) to (41).
+  // The bits that are one in every one of several filters.
+  //   keys     n of each filter; at least one filter
+  //   shared   the keys among them that all filters have, at most the fewest; no other key is in
+  //            two filters
+  // Other parameters as for OfFilter. Source: (29) to (41), without shared keys.
   static std::optional<Occupancy> OfIntersection(BloomKind kind, std::uint64_t bits,
-                                                 const std::vector<std::uint64_t>& keys,
-                                                 int probes);
+                                                 const std::vector<std::uint64_t>& keys, int probes,
+                                                 std::uint64_t shared = 0);
 
   // The same for departments of committees of any sizes; ranges as for OfUnion.
   static std::optional<Occupancy> OfIntersection(std::uint64_t bits,
@@ -94,6 +99,12 @@ class Occupancy {
   double FactorialMoment(int r) const;
   double RawMoment(int r) const;
 
+  // Returns the probability that the bits of a key that is in no filter are all ones: the rate of a
+  // filter of these ones.
+  //   probes   k, 1 .. kMaxAnalysisProbes; for the classic kind at most `bits`
+  // Precision: as above while it is a normal double. Time: as of a moment of order k.
+  double FalsePositiveRate(BloomKind kind, int probes) const;
+
   // Returns P(X = x) for all x. Precision: relative error at most 1e-10 for values above 1e-300.
   // Time: that of PmfSteps() steps. Errors: nothing is returned for more than kMostPmfSteps.
   // Source: (3), (4), (14), (23), (32), (41), in positive form.
@@ -108,11 +119,12 @@ class Occupancy {
   static constexpr double kMostPmfSteps = 1e12;
 
  private:
-  Occupancy(std::uint64_t bits, std::vector<Department> departments)
-      : bits_(bits), departments_(std::move(departments)) {}
+  Occupancy(std::uint64_t bits, std::vector<Department> departments, Department shared = {})
+      : bits_(bits), departments_(std::move(departments)), shared_(std::move(shared)) {}
 
   std::uint64_t bits_;
   std::vector<Department> departments_;
+  Department shared_;  // its ones count, whatever the departments' are
 };
 
 struct OccupancyMoments {
