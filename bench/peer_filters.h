@@ -4,7 +4,6 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,25 +29,6 @@ inline std::string BuildPeer(const rocksdb::FilterPolicy& policy, std::uint64_t 
   return builder->Finish(&buffer).ToString();
 }
 
-// The rate of a Bloom filter of cache lines: the keys of a line are binomial, and a line is a
-// filter of the standard kind.
-inline double RateOfLines(std::uint64_t keys, std::uint64_t lines, int probes) {
-  constexpr std::uint64_t kLineBits = 512;
-  const double part = 1.0 / static_cast<double>(lines);
-  const auto n = static_cast<double>(keys);
-  double rate = 0.0;
-  for (std::uint64_t i = lines == 1 ? keys : 0; i <= keys; ++i) {
-    const auto in_line = static_cast<double>(i);
-    const double log_choices =
-        std::lgamma(n + 1) - std::lgamma(in_line + 1) - std::lgamma(n - in_line + 1);
-    const double log_others = i == keys ? 0.0 : (n - in_line) * std::log1p(-part);
-    const double probability = std::exp(log_choices + in_line * std::log(part) + log_others);
-    if (probability < 1e-15) continue;
-    rate += probability * FalsePositiveRate(BloomKind::kStandard, kLineBits, i, probes);
-  }
-  return rate;
-}
-
 // Of a block of BuildPeer with so many keys.
 inline double RateOfPeer(const std::string& block, std::uint64_t keys) {
   constexpr std::uint64_t kTrailerBytes = 5;
@@ -57,7 +37,7 @@ inline double RateOfPeer(const std::string& block, std::uint64_t keys) {
   if (peer.family == FilterFamily::kRibbon) {
     return RocksDBRibbonFalsePositiveRateOfSlots(peer.ribbon_slots, 8 * bytes);
   }
-  return RateOfLines(keys, bytes / kLineBytes, peer.probes);
+  return CacheLineFalsePositiveRate(bytes / kLineBytes, keys, peer.probes);
 }
 
 }  // namespace exactbloom
