@@ -72,14 +72,14 @@ TEST_F(TableFilters, OfRibbonPartitionsWithASmallOne) {
                                       ? PolicyPointer(rocksdb::NewRibbonFilterPolicy(10, -1))
                                       : NewFilterPolicy("exact_ribbon:10");
     int mixed = 0;
-    for (std::uint64_t bytes = 512; bytes < 4096 && mixed == 0; bytes += 16) {
-      PartitionFilters(bytes, &table_options);
-      const TableFilter filter = FilterOf(table_options, 3000);
+    PartitionFilters(1024, &table_options);
+    for (std::uint64_t keys = 3000; keys < 5000 && mixed == 0; keys += 20) {
+      const TableFilter filter = FilterOf(table_options, keys);
       if (filter.ribbon_slots == 0 || filter.max_probes == 0) continue;
       ++mixed;
-      EXPECT_EQ(filter.family, family) << bytes;
+      EXPECT_EQ(filter.family, family) << keys;
       if (family == FilterFamily::kExactRibbon) {
-        EXPECT_EQ(filter.keys, 3000U);
+        EXPECT_EQ(filter.keys, keys);
       }
     }
     EXPECT_GT(mixed, 0);

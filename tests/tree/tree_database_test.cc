@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"KeysAndPrefixes",
              [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions*) {
                options->prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kPrefixLength));
-             }},
+             },
+             0.07},
         Kind{"NoFilterInTheLastLevel",
              [](rocksdb::Options* options, rocksdb::BlockBasedTableOptions*) {
                options->optimize_filters_for_hits = true;

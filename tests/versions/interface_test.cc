@@ -113,7 +113,8 @@ TEST_P(BuilderOfKind, CalculateSpaceOfFiltersSizedByRateIsClose) {
   for (const std::uint64_t keys : {1U, 2U, 3U, 77U, 1000U, 1024U, 3000U, 10000U, 24U}) {
     const auto space = static_cast<double>(Newest(*builder).CalculateSpace(keys));
     const auto right = static_cast<double>(exact.Plan(keys).BlockBytes());
-    EXPECT_NEAR(space, right, 0.01 * right + 1) << keys;
+    // The slots of a Ribbon filter are rounded up.
+    EXPECT_NEAR(space, right, 0.01 * right + 8) << keys;
   }
   EXPECT_LT(Newest(*builder).CalculateSpace(~std::size_t{0}), kBlockBytesLimit);
 }
