@@ -59,7 +59,7 @@ inline constexpr std::uint64_t kCacheLineBits = 512;
 // of the exact standard rate of a line with J keys, where J is Binomial(n, 1 / lines). It is the
 // rate of RocksDB's own Bloom filter as far as the bits of a key are independent: RocksDB draws
 // them from one word of 32 bits, and its measured rates are within 1% of this one from 100 to 10^7
-// keys at 10 bits per key and less.
+// keys at 5 and 10 bits per key.
 //   lines    1 .. 2^44
 //   keys     n, 0 .. 2^53; an empty filter has rate 0
 //   probes   k, 1 .. kMaxAnalysisProbes

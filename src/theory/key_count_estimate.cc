@@ -149,11 +149,12 @@ std::optional<KeyCountEstimate> EstimateKeys(BloomKind kind, std::uint64_t bits,
 }
 
 double SwamidassBaldiKeys(std::uint64_t bits, std::uint64_t ones, int probes) {
-  if (!IsFill(BloomKind::kStandard, bits, ones, probes)) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
+  constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+  if (!IsFill(BloomKind::kStandard, bits, ones, probes)) return kNotANumber;
+  if (ones == bits) return kInfinity;
   const auto m = static_cast<double>(bits);
-  return -m / probes * analysis::LogOfRest(static_cast<double>(ones), m);
+  const double keys = -m / probes * analysis::LogOfRest(static_cast<double>(ones), m);
+  return IsCount(keys) ? keys : kNotANumber;
 }
 
 std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t bits,

@@ -301,6 +301,10 @@ TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
   EXPECT_FALSE(EstimateKeys(kClassic, 100, 10, 7, -1.0));
   EXPECT_TRUE(std::isinf(SwamidassBaldiKeys(100, 100, 7)));
   EXPECT_TRUE(std::isnan(SwamidassBaldiKeys(100, 101, 7)));
+  EXPECT_TRUE(std::isnan(SwamidassBaldiKeys(largest, largest - 1, 1)));
+  EXPECT_EQ(SwamidassBaldiKeys(100, 0, 7), 0.0);
+  EXPECT_FALSE(std::signbit(SwamidassBaldiKeys(100, 0, 7)));
+  EXPECT_FALSE(std::signbit(EstimateKeys(kClassic, 100, 0, 7, kZ999)->keys));
   EXPECT_EQ(MaximumLikelihoodKeys(kClassic, 100, 0, 7), 0U);
   EXPECT_FALSE(MaximumLikelihoodKeys(kClassic, 100, 100, 7));
   EXPECT_FALSE(MaximumLikelihoodKeys(kClassic, 100, 6, 7));

@@ -1,5 +1,6 @@
 #include "shared_keys.h"
 
+#include <fmt/format.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/status.h>

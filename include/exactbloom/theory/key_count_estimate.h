@@ -51,9 +51,9 @@ double SwamidassBaldiKeys(std::uint64_t bits, std::uint64_t ones, int probes);
 // nothing is returned, either, for a full filter, whose likelihood has no maximum.
 // Precision: exact up to 1e12 bits, but for neighbours whose probabilities differ by rounding
 // errors; beyond, the relative error is at most 1e-14. Time: 10 microseconds with 7 probes; some
-// 500 where only a few of the bits are zero. Source: Corollary 18; the probabilities by
-// Rice's integral (Flajolet and Sedgewick, Mellin transforms and asymptotics: finite differences
-// and Rice's integrals, 1995).
+// 500 where only a few of the bits are zero, and milliseconds then at 2^53 bits. Source: Corollary
+// 18; the probabilities by Rice's integral (Flajolet and Sedgewick, Mellin transforms and
+// asymptotics: finite differences and Rice's integrals, 1995).
 std::optional<std::uint64_t> MaximumLikelihoodKeys(BloomKind kind, std::uint64_t bits,
                                                    std::uint64_t ones, int probes);
 
