@@ -64,13 +64,13 @@ TEST(MaximumLikelihoodKeys, OfAnyFillIsExact) {
   for (const BloomKind kind : kKinds) {
     for (const double zeros : {0.1, 0.5, 0.9, 0.99}) {
       for (const int probes : {1, 7, 50}) {
-        const auto left = static_cast<std::uint64_t>(600 * zeros);
-        if (left + static_cast<unsigned>(probes) > 600) continue;  // too few ones for one key
-        ExpectMostLikely(kind, 600, left, probes);
+        const auto left = static_cast<std::uint64_t>(300 * zeros);
+        if (left + static_cast<unsigned>(probes) > 300) continue;  // too few ones for one key
+        ExpectMostLikely(kind, 300, left, probes);
       }
     }
-    ExpectMostLikely(kind, 1024, 512, 200);
-    ExpectMostLikely(kind, 3000, 1500, 7);
+    ExpectMostLikely(kind, 512, 256, 200);
+    ExpectMostLikely(kind, 1500, 750, 7);
   }
 }
 
