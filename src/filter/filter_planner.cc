@@ -192,12 +192,14 @@ std::optional<FilterPlan> Planner::PlanWithin(std::uint64_t keys, std::uint64_t 
   return PlanBloomWithin(keys, block_bytes);
 }
 
-std::uint64_t Planner::BlockBytes(std::uint64_t keys) const {
-  if (IsRibbon(keys)) return PlanRibbon(keys).BlockBytes();
-  const BloomSize bloom = SizeBloom(keys);
-  const auto ribbon = ChooseRibbon(keys, bloom);
-  return ribbon ? ribbon->BlockBytes() : bloom.block_bytes;
+Planner::Size Planner::SizeBlock(std::uint64_t keys) const {
+  const BloomSize bloom = IsRibbon(keys) ? BloomSize{} : SizeBloom(keys);
+  const auto ribbon = IsRibbon(keys) ? PlanRibbon(keys) : ChooseRibbon(keys, bloom);
+  if (ribbon) return {ribbon->BlockBytes(), ribbon->IsCut()};
+  return {bloom.block_bytes, bloom.is_cut};
 }
+
+std::uint64_t Planner::BlockBytes(std::uint64_t keys) const { return SizeBlock(keys).bytes; }
 
 // The trailer stores the number of keys, and each byte that it takes leaves room for fewer. The
 // search begins with the keys that fit beside a trailer without that number.
@@ -237,8 +239,8 @@ std::uint64_t Planner::KeysThatFit(std::uint64_t block_bytes) const {
   const auto step =
       static_cast<std::uint64_t>(std::min(kMostStep, step_bits / options.bits_per_key));
   return FindMostKeys(step, [&](std::uint64_t keys) {
-    const FilterPlan plan = Plan(keys);
-    return !plan.IsCut() && plan.BlockBytes() <= block_bytes;
+    const Size size = SizeBlock(keys);
+    return !size.is_cut && size.bytes <= block_bytes;
   });
 }
 

@@ -57,6 +57,13 @@ struct Planner {
   std::optional<FilterPlan> ChooseRibbon(std::uint64_t keys, const BloomSize& bloom) const;
   bool IsBetter(const FilterPlan& ribbon, std::uint64_t bloom_block_bytes) const;
 
+  // The block of Plan(keys), without looking for the probes of a Bloom filter.
+  struct Size {
+    std::uint64_t bytes = 0;
+    bool is_cut = false;
+  };
+  Size SizeBlock(std::uint64_t keys) const;
+
   std::uint64_t BloomKeysOfRate(std::uint64_t block_bytes) const;
   std::uint64_t KeysOfRate(std::uint64_t block_bytes) const;
 };

@@ -321,8 +321,8 @@ void ExpectMostKeys(const FilterBuilder& builder, std::uint64_t most_bytes, std:
 
 TEST_P(AnyPlan, KeysThatFitIsTheMostThatFit) {
   constexpr std::uint64_t kMostBytes = 1200;
-  const std::uint64_t step = GetParam() ? 1 : 23;  // where the kind is chosen, a plan takes longer
-  for (const double bits_per_key : {0.4, 1.1, 4.0 / 3.0, 3.3, 9.9, 10.0, 12.7, 99.9}) {
+  const std::uint64_t step = GetParam() ? 1 : 57;  // where the kind is chosen, a plan takes longer
+  for (const double bits_per_key : {0.4, 4.0 / 3.0, 3.3, 10.0, 12.7, 99.9}) {
     SCOPED_TRACE(bits_per_key);
     const FilterBuilder builder = BuilderOf(GetParam(), bits_per_key);
     // A Ribbon filter has no more bits.
@@ -346,7 +346,7 @@ TEST_P(AnyPlan, KeysThatFitIsTheMostThatFit) {
 TEST_P(AnyPlan, KeysThatFitIsTheMostThatFitOfARate) {
   for (const double rate : {0.5, 0.1, 0.01, 1e-6}) {
     const FilterBuilder builder = BuilderOf(GetParam(), 10.0, rate);
-    ASSERT_NO_FATAL_FAILURE(ExpectMostKeys(builder, 600, 6000, 7)) << rate;
+    ASSERT_NO_FATAL_FAILURE(ExpectMostKeys(builder, 300, 3000, 7)) << rate;
   }
 }
 
