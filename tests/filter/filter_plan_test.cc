@@ -185,7 +185,7 @@ struct OneKind {
   FilterBuilder ribbon;
 };
 
-// Up to six lines the bytes are the Bloom filter's, and beyond the Ribbon filter's, unless that may
+// Up to five lines the bytes are the Bloom filter's, and beyond the Ribbon filter's, unless that may
 // not have all bits.
 TEST(ChosenKind, HasTheLowerExactRateInEqualBytes) {
   int ribbons = 0;
