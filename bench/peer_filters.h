@@ -18,7 +18,8 @@ namespace exactbloom {
 
 // The block of a policy of RocksDB's.
 inline std::string BuildPeer(const rocksdb::FilterPolicy& policy, std::uint64_t keys) {
-  const rocksdb::BlockBasedTableOptions table_options;
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.optimize_filters_for_memory = false;  // from 9.2 on it is set
   rocksdb::FilterBuildingContext context(table_options);
   context.level_at_creation = 1;
   const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(policy.GetBuilderWithContext(context));

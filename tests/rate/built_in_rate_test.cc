@@ -34,6 +34,7 @@ class BuiltIn {
  public:
   explicit BuiltIn(double bits_per_key) : policy_(rocksdb::NewBloomFilterPolicy(bits_per_key)) {
     options_.format_version = 5;
+    options_.optimize_filters_for_memory = false;  // from 9.2 on it is set
   }
 
   Slice Build(std::uint64_t seed, std::uint64_t keys) {

@@ -130,7 +130,8 @@ TEST_P(PartitionsOfATable, TakeTheBitsOfAWholeFilter) {
     store->Write(0, 40'000);
     ASSERT_TRUE(ForceCompaction(store->db()).ok());
   }
-  EXPECT_NEAR(differ(), 0.0, 0.01);
+  // Each partition has a trailer.
+  EXPECT_NEAR(differ(), 0.0, 0.02);
   // The mean of recent flushes halves at each.
   constexpr std::uint64_t kUntilKnown = 8;
   for (std::uint64_t flush = 1; flush <= kUntilKnown + 3; ++flush) {
@@ -142,7 +143,7 @@ TEST_P(PartitionsOfATable, TakeTheBitsOfAWholeFilter) {
   for (Store* store : {&whole, &partitioned}) store->Write(20, 20'000);
   EXPECT_NEAR(differ(), 0.0, 0.05);
   for (Store* store : {&whole, &partitioned}) ASSERT_TRUE(ForceCompaction(store->db()).ok());
-  EXPECT_NEAR(differ(), 0.0, 0.01);
+  EXPECT_NEAR(differ(), 0.0, 0.02);
 }
 
 }  // namespace
