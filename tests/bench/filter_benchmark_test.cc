@@ -33,7 +33,7 @@ TEST(FilterBenchmarkTest, TimesEveryOperation) {
     EXPECT_EQ(row.at("ns").size(), 2U);
     for (const double time : row.at("ns")) EXPECT_GT(time, 0.0);
     if (operation != "build") continue;
-    EXPECT_NEAR(row.at("bits_per_key"), 10.0, 0.3);
+    EXPECT_NEAR(row.at("bits_per_key"), 10.0, 0.4);  // with lines and trailers of 1,000 keys
     EXPECT_LT(row.at("false_positive_rate"), 0.011);
   }
   const std::map<std::string, std::size_t> expected = {{"build", 10},
