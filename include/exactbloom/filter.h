@@ -81,10 +81,6 @@ inline constexpr std::uint64_t kBlockBytesLimit = (std::uint64_t{1} << 32) - 64;
 inline constexpr double kMinTargetRate = 1e-9;
 inline constexpr double kMaxTargetRate = 0.5;
 
-// Where bits per key are set, the array of a Bloom filter is a whole number of cache lines of this
-// many bytes, as that of RocksDB's Bloom filter.
-inline constexpr std::uint64_t kLineBytes = 64;
-
 struct FilterOptions {
   // Nothing: each filter has the kind with the lowest exact rate in a block of equal bytes, classic
   // Bloom or Ribbon, or with false_positive_rate the kind with the smaller block. More keys than a

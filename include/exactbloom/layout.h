@@ -27,6 +27,10 @@ inline constexpr int kMaxAnalysisProbes = 255;
 // The largest bits per key that can be configured, as in RocksDB's own filters.
 inline constexpr double kMaxBitsPerKey = 100.0;
 
+// Where bits per key are set, the array of a Bloom filter is a whole number of cache lines of this
+// many bytes, as that of RocksDB's Bloom filter.
+inline constexpr std::uint64_t kLineBytes = 64;
+
 // With fewer bits per key a table of a division among runs, or of RocksDB's own policies, gets no
 // filter: it would stop less than a quarter of the absent keys.
 inline constexpr double kMinBitsPerKey = 0.5;

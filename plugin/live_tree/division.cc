@@ -46,7 +46,7 @@ double Floor(const DivisionOptions& options, const Share& share, const BudgetVie
 double DividedBytes(const DivisionOptions& options, std::uint64_t keys,
                     std::uint64_t filter_bytes) {
   constexpr double kTrailerBytes = 20.0;
-  constexpr double kSmallBytes = 5.0 * 64.0 + kTrailerBytes;
+  constexpr double kSmallBytes = 5.0 * kLineBytes + kTrailerBytes;
   constexpr double kMeanRounding = 32.0;  // of the arrays of larger Bloom filters
   const auto bytes = static_cast<double>(filter_bytes);
   const double beside = kTrailerBytes + (options.ribbon ? 0.0 : kMeanRounding);

@@ -17,6 +17,8 @@
 // Numbers are little-endian. m is not stored: it follows from the block's length.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -55,6 +57,14 @@ inline constexpr std::size_t kMostTrailerBytes =
 // Bytes of an array of `bits` bits.
 constexpr std::uint64_t ArrayBytes(std::uint64_t bits) {
   return bits / 8 + (bits % 8 != 0 ? 1 : 0);
+}
+
+// Bits of the whole lines that hold so many bits per key, one line at least; a real number, since
+// it may exceed all limits.
+inline double LineBits(std::uint64_t keys, double bits_per_key) {
+  constexpr double kLineBits = 8.0 * kLineBytes;
+  const double lines = std::ceil(static_cast<double>(keys) * bits_per_key / kLineBits);
+  return kLineBits * std::max(1.0, lines);
 }
 
 // The fewest bytes that hold a number of keys.

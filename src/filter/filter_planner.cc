@@ -69,12 +69,8 @@ std::uint64_t Planner::BloomBitsWithin(std::uint64_t keys, std::uint64_t block_b
 }
 
 double Planner::WantedBloomBits(std::uint64_t keys) const {
-  constexpr double kLineBits = 8.0 * kLineBytes;
   if (keys == 0) return 8.0;
-  if (!IsSizedByRate()) {
-    const double bits = static_cast<double>(keys) * options.bits_per_key;
-    return kLineBits * std::max(1.0, std::ceil(bits / kLineBits));
-  }
+  if (!IsSizedByRate()) return LineBits(keys, options.bits_per_key);
   const auto size = SmallestFilter(ToBloomKind(Bloom()), keys, options.false_positive_rate);
   if (!size) return std::numeric_limits<double>::infinity();
   return static_cast<double>(ArrayBytes(size->bits) * 8);
@@ -193,10 +189,13 @@ std::optional<FilterPlan> Planner::PlanWithin(std::uint64_t keys, std::uint64_t 
 }
 
 Planner::Size Planner::SizeBlock(std::uint64_t keys) const {
-  const BloomSize bloom = IsRibbon(keys) ? BloomSize{} : SizeBloom(keys);
-  const auto ribbon = IsRibbon(keys) ? PlanRibbon(keys) : ChooseRibbon(keys, bloom);
-  if (ribbon) return {ribbon->BlockBytes(), ribbon->IsCut()};
-  return {bloom.block_bytes, bloom.is_cut};
+  const auto size_of = [](const FilterPlan& ribbon) {
+    return Size{ribbon.BlockBytes(), ribbon.IsCut()};
+  };
+  if (IsRibbon(keys)) return size_of(PlanRibbon(keys));
+  const BloomSize bloom = SizeBloom(keys);
+  const auto ribbon = ChooseRibbon(keys, bloom);
+  return ribbon ? size_of(*ribbon) : Size{bloom.block_bytes, bloom.is_cut};
 }
 
 std::uint64_t Planner::BlockBytes(std::uint64_t keys) const { return SizeBlock(keys).bytes; }

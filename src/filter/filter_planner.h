@@ -53,7 +53,7 @@ struct Planner {
   FilterPlan PlanRibbonOfRate(std::uint64_t keys) const;
   std::optional<FilterPlan> PlanRibbonWithin(std::uint64_t keys, std::uint64_t block_bytes) const;
 
-  // The plan of a Ribbon filter if the kind is set, or if it is better than the Bloom filter.
+  // The plan of a Ribbon filter where no kind is set and it is better than the Bloom filter.
   std::optional<FilterPlan> ChooseRibbon(std::uint64_t keys, const BloomSize& bloom) const;
   bool IsBetter(const FilterPlan& ribbon, std::uint64_t bloom_block_bytes) const;
 

@@ -70,9 +70,7 @@ PlannedFilter PlanBloom(BloomKind kind, std::uint64_t keys, std::uint64_t bits) 
 // Whole lines, as a builder makes them, but without the limit of one block: a plan may be for the
 // keys of many tables.
 std::uint64_t BitsAt(std::uint64_t keys, double bits_per_key) {
-  constexpr double kLineBits = 8.0 * kLineBytes;
-  const double lines = std::ceil(static_cast<double>(keys) * bits_per_key / kLineBits);
-  return static_cast<std::uint64_t>(std::max(lines, 1.0) * kLineBits);
+  return static_cast<std::uint64_t>(filter::LineBits(keys, bits_per_key));
 }
 
 // No policy has more bits per key, so a table would not get the planned filter.
