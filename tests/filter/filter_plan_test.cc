@@ -185,8 +185,8 @@ struct OneKind {
   FilterBuilder ribbon;
 };
 
-// Up to five lines the bytes are the Bloom filter's, and beyond the Ribbon filter's, unless that may
-// not have all bits.
+// Up to five lines the bytes are the Bloom filter's, and beyond the Ribbon filter's, unless that
+// may not have all bits.
 TEST(ChosenKind, HasTheLowerExactRateInEqualBytes) {
   int ribbons = 0;
   int blooms = 0;
