@@ -206,7 +206,10 @@ rocksdb::FilterBitsBuilder* BloomFilterPolicy::GetBuilderWithContext(
     FilterBuilder::Options options;
     options.kind = FilterKindOf(options_);
     options.ribbon = HasRibbon(options_);
-    options.bits_per_key = options_.bits_per_key;
+    // A tree may give small runs more than an average that is too little for any filter.
+    options.bits_per_key = FollowsTree(options_)
+                               ? std::max(options_.bits_per_key, kMinBitsPerKey)
+                               : options_.bits_per_key;
     options.false_positive_rate = options_.fpr;
     options.hash_seed = options_.hash_seed;
     options.detect_faults = context.table_options.detect_filter_construct_corruption;

@@ -15,7 +15,7 @@
 
 namespace exactbloom::tree {
 
-// Returns what the properties say of the table's filter.
+// Returns what the properties say of a table.
 TableFacts ReadFacts(const rocksdb::TableProperties& properties);
 
 // Returns the number in `.../000123.sst`.
@@ -23,19 +23,17 @@ std::uint64_t ParseNumber(const std::string& path);
 
 using Families = std::map<std::string, rocksdb::ColumnFamilyMetaData>;  // by name
 
-// Lists the database's tables if that is wanted, at most 5 ms of every second; the first time at
-// once. Returns what it has listed.
+// Lists the database's tables if that is wanted, at most 5 ms of every second, or 1 ms if there are
+// so many that a listing takes 50; the first time at once. Returns what it has listed.
 //   is_asked   whether it is wanted at once
-// It is called neither under Registry::Lock() nor under RocksDB's mutex. Throws std::bad_alloc.
-Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database,
-                      bool is_asked = false);
+// It is called neither under a lock nor under RocksDB's mutex. Throws std::bad_alloc.
+Families ListIfWanted(rocksdb::DB& root, Database& database, bool is_asked = false);
 
 // Reads the properties of tables of these families that are not known yet, from which the others
 // follow: those of level 0, and at most 64 of each level below, fewer if there are more than 64
-// families. A file is opened for each. Throws std::bad_alloc.
-//   listed   that ListIfWanted() has returned; other families are listed anew
-void ReadProperties(rocksdb::DB& root, Database& database,
-                    const std::vector<rocksdb::ColumnFamilyHandle*>& families,
-                    const Families& listed = {});
+// families. A file is opened for each. Returns whether all could be read. Throws std::bad_alloc.
+//   listed   that ListIfWanted() has returned; if it is empty they are listed anew
+bool ReadProperties(rocksdb::DB& root, Database& database,
+                    const std::vector<rocksdb::ColumnFamilyHandle*>& families, Families listed);
 
 }  // namespace exactbloom::tree

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "exactbloom/rocksdb_namespace.h"
 #include "registry.h"
@@ -32,66 +34,69 @@ TableInProgress EndTableInProgress(const std::string& path);
 // A policy of ExactBloom is asked for the filter of the table that this thread began last.
 void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context);
 
-// A policy wants this of the live tree.
-struct SizingOptions {
-  DivisionOptions division;
-  Budget* budget = nullptr;   // null without one
-  std::uint64_t bound = 0;    // bytes that the options give the budget; 0 if they give none
-  std::uint64_t made_at = 0;  // Registry::NextMoment()
-};
-
-// Notes that the family has a policy with these options. It is called under Registry::Lock().
-void SetPolicy(const SizingOptions& options, Family& family);
-
 class SizedTable {
  public:
-  // Returns the table that this thread began last, or null if its tree is not known. Throws
-  // std::bad_alloc.
+  // Returns the table that this thread began last, or null if its tree is not known. One that is
+  // written while its database is opened needs none. Throws std::bad_alloc.
   static std::unique_ptr<SizedTable> Begin(const SizingOptions& options,
                                            const rocksdb::FilterBuildingContext& context);
+  ~SizedTable();
 
   // Returns what partitions will get, as far as it is known before their keys are. Throws
   // std::bad_alloc.
   double ExpectedBitsPerKey() const;
 
-  // Returns what the table's filter, or its next partition, of so many keys gets, and counts its
-  // bytes in the same step. Logs what the level gets whenever that changes by more than a tenth.
-  // Throws std::bad_alloc.
+  // Returns the bits per key of the array of the table's filter, or its next partition, of so many
+  // keys, and counts them in the same step; 0 if it gets none. Logs what the level gets whenever
+  // that changes by more than a tenth. Throws std::bad_alloc.
   double BitsPerKey(std::uint64_t keys);
 
-  // Returns whether the budget has room for the filter or partition as it is planned now; then
-  // these bytes count. If not, the block has to be one that lets all keys pass.
+  // Returns whether the budget has room for the filter or partition as it is planned; then the
+  // bytes of its block count. If not, the block has to be one that lets all keys pass. Throws
+  // std::bad_alloc.
   bool Take(std::size_t bytes, bool is_ribbon);
 
  private:
   SizedTable(const SizingOptions& options, const TableInProgress& table,
              const rocksdb::FilterBuildingContext& context);
 
-  // These are called under Registry::Lock().
+  // What is known when a decision begins.
+  struct View {
+    TreeView tree;
+    std::vector<analysis::EqualRuns> beside;
+    std::optional<double> budget;  // bytes that it has for filters
+  };
+
   //   keys   that the filter or partition has; 0 if that is not known yet
-  Share Decide(const Family& family, std::uint64_t keys) const;
-  // Returns how many bits per key a partition of `keys` keys gets more, or fewer, because earlier
-  // ones have not got what the table should have.
-  double Correction(double bits_per_key, std::uint64_t keys) const;
-  void Count(Family& family, std::uint64_t bytes, bool is_ribbon);
-  // Returns null if the family was dropped or the database closed.
-  Family* FindFamily() const;
+  std::optional<View> Look(std::uint64_t keys) const;
+  // What is logged once the locks are free.
+  struct News {
+    bool tells_share = false;
+    bool tells_bound = false;
+    bool tells_spent = false;
+    std::uint64_t bound = 0;
+    std::uint64_t held = 0;
+    std::size_t families = 0;
+  };
+  // Limits the share to what the budget leaves, and reserves it, in one step.
+  News Reserve(const View& view, std::uint64_t keys, Share& share);
+  void Log(const Share& share, const News& news) const;
+  void Count(bool is_ribbon);  // under both locks
 
   const SizingOptions options_;
-  const std::shared_ptr<Database> database_;
-  const std::string family_;
+  const std::shared_ptr<Database> database_;  // null while it is opened
+  std::shared_ptr<Family> family_;            // null if it is not known, or dropped
   const int job_;
   const std::uint64_t number_;
   const int level_;
   const bool is_partitioned_;
+  const bool is_fifo_;
   rocksdb::Logger* const info_log_;
-  // The partitions before this one have so much.
-  std::uint64_t taken_keys_ = 0;
-  std::uint64_t taken_bytes_ = 0;
-  // This one, or the whole filter, has so much.
-  std::uint64_t keys_ = 0;
-  std::uint64_t bytes_ = 0;
-  bool is_floor_ = false;
+  std::optional<Reservation> reservation_;
+  std::uint64_t taken_keys_ = 0;  // by the partitions before this one
+  TableSum taken_;
+  std::uint64_t keys_ = 0;  // of this one, or of the whole filter
+  TableSum amount_;
 };
 
 }  // namespace exactbloom::tree

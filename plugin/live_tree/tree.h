@@ -1,34 +1,42 @@
-// The sorted runs of one column family, as facts: what is known of each table and of each job.
+// The tables of a database, and the sorted runs of its column families.
 //
-// RocksDB tells of them by events, from the threads that run its jobs:
+// A table is in the making or live; the others are not known. RocksDB tells of them by events, from
+// the threads that run its jobs, and they may come late or in any order:
 //
 //   BeginJob      a flush begins, or a compaction of these inputs
-//   StartTable    the job begins a table                    -> in the making
-//   SetFilter     its filter is made, and has these bytes
+//   StartTable    a job begins a table                         -> in the making
+//   Reservation   its filter will take so many bytes
 //   FinishTable   it is written: its keys and bytes are exact
-//   EndJob        outputs -> live, inputs -> gone; one that is both was moved to another level
-//   CancelJob     what the job has written -> gone
-//   Drop          the file is deleted -> gone
-//   Replace       a listing of RocksDB's: those listed -> live, others that were live -> gone
+//   EndJob        outputs -> live; inputs -> erased; one that is both moves to another level
+//   CancelJob     what the job has written -> not known
+//   Drop          the file is deleted                          -> erased
+//   Replace       a listing of RocksDB's: those listed -> live, other live ones -> not known
 //
-// A table is in the making, live or gone, and events take it on in this order only: file numbers
-// are not used twice. So events may come late or in any order: what is said of a table that has
-// gone on since is passed over, and a listing changes only what has not changed since it began. An
-// event that is lost, or that no memory was left for, makes the tree wrong until the next listing,
-// after which it has the tables that RocksDB lists and the ones in the making. Gone tables are kept
-// as long as a job or a listing that began before they went can still tell of them.
+// File numbers are not used twice, so no event installs an erased one again, however late it comes.
+// An event that does not fit makes the tables stale: a listing is wanted, which changes only what
+// no event has changed since it began. Meanwhile events apply, and sizing goes on.
 //
-// All sums are computed from the tables when they are asked for, in some ten microseconds for a
-// thousand of them.
+//   CompactFiles fires no job events. What such a job finishes is live at once, unconfirmed: it
+//   survives listings until it is listed or deleted, and keeps the tables stale. What it reads is
+//   what a listing marks as being compacted and no known job reads.
+//   An ingested table has no level until a listing places it, or does not have it.
+//   Only flushes end without an event: failed ones, or those that closing overtook. Their tables
+//   stay in the making until a listing decides, since another thread may have committed them.
 //
-// The class knows neither RocksDB nor a lock. Every function may throw std::bad_alloc; what it has
+// The tables of a tree are summed up by what a division asks for, so its cost does not depend on
+// their number, and what a job leaves is a sum and not a difference.
+//
+// The classes know neither RocksDB nor a lock. Every function may throw std::bad_alloc; what it has
 // changed by then is true.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,14 +46,28 @@ namespace exactbloom::tree {
 
 using JobId = int;
 inline constexpr JobId kNoJob = -1;
+inline constexpr int kUnplaced = -1;  // the level of a table that nothing tells it of
 
 inline double Real(std::uint64_t count) { return static_cast<double>(count); }
 
-// The properties of a table tell this of its filter.
-struct TableFacts {
+// What is known of a table, or of several.
+struct TableSum {
   std::uint64_t keys = 0;
-  std::uint64_t filter_bytes = 0;
+  std::uint64_t filter_bytes = 0;  // in memory
+  std::uint64_t index_bytes = 0;
+  std::uint64_t partition_bytes = 0;  // of filter_bytes, about what the index of partitions takes
+  std::uint64_t filter_bits = 0;      // as the division counts: without trailers, index, rounding
+  std::uint64_t floor_bytes = 0;      // of filter_bytes, given in spite of a spent budget
+  std::uint64_t tables = 0;
+  std::uint64_t without_filter = 0;  // live tables with keys whose filters let every key pass
+
+  // Adds `more` times `factor`.
+  void Add(const TableSum& more, double factor = 1.0);
 };
+using TableFacts = TableSum;  // that properties tell: keys and bytes
+
+// Whence it is known; the later replaces the earlier.
+enum class Source : std::uint8_t { kNothing, kAssumed, kSampled, kProperties };
 
 // Events name tables with their level, and with their facts if they tell properties.
 struct EventFile {
@@ -55,34 +77,90 @@ struct EventFile {
 };
 using EventFiles = std::vector<EventFile>;  // sorted by number
 
-// RocksDB lists these tables at one moment.
-struct Listing {
-  struct File {
-    std::uint64_t number = 0;
-    int level = 0;
-    std::uint64_t entries = 0;  // 0 if RocksDB has not opened it
-    std::uint64_t bytes = 0;
-    std::optional<TableFacts> facts;  // nothing if its properties were not read
-  };
-  std::vector<File> files;  // sorted by number
-};
+class Tree;
 
-// Adds up tables that have filters.
-struct TableSum {
-  std::uint64_t tables = 0;
-  std::uint64_t keys = 0;
-  std::uint64_t filter_bytes = 0;
-
-  void Add(std::uint64_t more_keys, std::uint64_t bytes);
+struct ListedFile {
+  std::uint64_t number = 0;
+  Tree* tree = nullptr;
+  int level = 0;
+  bool is_being_compacted = false;
+  Source source = Source::kNothing;
+  TableFacts facts;
+  std::uint64_t entries = 0;  // 0 if RocksDB has not opened it
+  std::uint64_t bytes = 0;
 };
+using Listing = std::vector<ListedFile>;  // sorted by number
 
 // Sizes in a class differ by less than a tenth.
 int SizeClass(double keys);
 
-// The key is a level and a size class. Each table of level 0 is a sorted run, and those of about
-// the same size share a class. A deeper level is one run, of class 0.
-using RunSums = std::map<std::pair<int, int>, TableSum>;
+// Tables of one place are alike for all that is asked of a tree. Each table of level 0 is a sorted
+// run, and those of about the same size share a class. A deeper level is one run, of class 0.
+struct Place {
+  bool is_live = false;
+  int level = kUnplaced;
+  int size_class = 0;
+  int bits_class = 0;          // of filters alike in bits per key; below 0: lookups ask none
+  std::optional<bool> ribbon;  // nothing if the kind is not known
+  JobId job = kNoJob;          // which reads a live table, or writes one in the making
 
+  auto Key() const { return std::tie(is_live, level, size_class, bits_class, ribbon, job); }
+  bool operator<(const Place& other) const { return Key() < other.Key(); }
+};
+
+struct Table {
+  Tree* tree = nullptr;
+  Place place;
+  TableSum sum;  // of this one
+  Source source = Source::kNothing;
+  bool is_unconfirmed = false;
+
+  void Learn(const TableFacts& facts, Source from);
+  void Settle();  // once something of it has changed
+};
+
+// All tables of a database by number, since the event of a deletion does not name the family.
+class Tables {
+ public:
+  void Drop(std::uint64_t number);
+  // A listing is taken from now on; one at a time is.
+  void BeginListing();
+  // Takes over the files first .. last - 1 of the listing that was begun, and what lies between
+  // their numbers. The last piece ends the listing. Does nothing without BeginListing().
+  void Replace(const Listing& listing, std::size_t first, std::size_t last);
+  // Takes over what was learnt of live tables, also after Replace.
+  void Learn(const Listing& listing, std::size_t first, std::size_t last);
+  // Forgets the tables of a tree, which is not used again.
+  void Forget(Tree& tree);
+
+  void MarkStale() { is_stale_ = true; }
+  bool IsStale() const { return is_stale_; }
+  bool IsBeingListed() const { return is_being_listed_; }
+  const Table* Find(std::uint64_t number) const;
+  bool IsErased(std::uint64_t number) const { return erased_.count(number) != 0; }
+
+ private:
+  friend class Tree;
+  friend class Reservation;
+  using Iterator = std::map<std::uint64_t, Table>::iterator;
+
+  template <typename Function>
+  void Change(std::uint64_t number, Tree& tree, Function change);
+  void Subtract(const Table& table);
+  Iterator Remove(Iterator table);
+  void Note(std::uint64_t number);
+  void Erase(std::uint64_t number);
+  void TakeOver(const ListedFile& file);
+  Iterator Sweep(Iterator table);
+
+  std::map<std::uint64_t, Table> tables_;
+  std::set<std::uint64_t> erased_;   // the 16,384 largest numbers
+  std::set<std::uint64_t> changed_;  // by events, since the listing began
+  bool is_being_listed_ = false;
+  std::atomic<bool> is_stale_ = true;  // which any thread may set
+};
+
+// The tables of a column family, by runs and jobs.
 class Tree {
  public:
   struct Job {
@@ -92,48 +170,28 @@ class Tree {
     std::uint64_t thread = 0;
   };
 
-  // Counts the filters of all tables but the gone ones.
-  struct Bytes {
-    std::uint64_t all = 0;
-    std::uint64_t of_floors = 0;  // that SetFilter was told are floors
-  };
+  explicit Tree(Tables& tables) : tables_(tables) {}
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
 
-  //   first_level   the compaction's first input level; an input that the tree has above it, or
-  //                 below the output level, makes the tree stale
+  //   first_level   the compaction's first input level; an input above it, or below the output
+  //                 level, makes the tables stale
   void BeginJob(const Job& job, int first_level, const EventFiles& inputs);
-  void StartTable(std::uint64_t number, JobId job);
-  //   is_floor   whether it was given in spite of a spent budget
-  void SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor);
-  // A table that no known job writes makes the tree stale.
+  //   level   kUnplaced if it is not known
+  void StartTable(std::uint64_t number, JobId job, int level = kUnplaced);
+  //   job   kNoJob for an ingested table
   void FinishTable(std::uint64_t number, JobId job, const TableFacts& facts);
-  // A job that is not known makes the tree stale, and so do outputs without facts.
   void EndJob(JobId job, const EventFiles& inputs, const EventFiles& outputs);
-  void CancelJob(JobId job);
-  // The deletion of a live table makes the tree stale, since no job has told of it.
-  void Drop(std::uint64_t number);
-  // A listing is taken from now on; one at a time is.
-  void BeginListing();
-  // Does nothing without BeginListing().
-  //   bits_per_key   is assumed of filters whose bytes nothing tells
-  void Replace(const Listing& listing, double bits_per_key);
-  // Takes over the properties that were read of listed tables, also after Replace.
-  void Learn(const Listing& listing, double bits_per_key);
-  // Assumes it of such filters that were listed before.
+  void CancelJob(JobId job) { ForgetJob(job, /*keeps=*/false); }
+  // Sets the bits per key of the family's policy, which are assumed of filters that nothing tells
+  // of, also of those that were listed before.
   void Assume(double bits_per_key);
 
-  // Returns whether a listing is wanted.
-  bool IsStale() const { return is_stale_; }
-  bool IsBeingListed() const { return listing_began_.has_value(); }
+  double BitsPerKey() const { return bits_per_key_; }
+  bool IsForgotten() const { return is_forgotten_; }
   bool IsRunning(JobId job) const { return FindJob(job) != nullptr; }
-  // Returns whether the table is live, and its properties were read.
-  bool IsExact(std::uint64_t number) const;
-
-  // The number changes with the live tables only.
-  std::uint64_t LiveChange() const { return live_change_; }
-  RunSums Runs() const;
-  Bytes FilterBytes() const;
-  // Counts live tables with keys whose filters let every key pass, or that have none.
-  std::uint64_t TablesWithoutFilter() const;
+  // Sums up all tables, those in the making among them.
+  const TableSum& All() const { return all_; }
 
   // Returns the family as it will be when the job has ended.
   //   level  of the table that asks, which stands for a job that is not known
@@ -141,64 +199,33 @@ class Tree {
   TreeView For(JobId job, int level, std::uint64_t keys, bool ribbon) const;
   // Returns the mean keys of recent flushes, or else of the tables of level 0; 0 if there are none.
   std::uint64_t FlushKeys() const;
-
-  // Adds up tables of a run, or of runs of level 0 of about the same size, whose filters are alike
-  // in bits per key and in kind.
-  struct ListedTables {
-    int level = 0;
-    int size_class = 0;
-    std::optional<bool> ribbon;  // nothing if the kind is not known
-    TableSum sum;                // counts those without filters, too
-  };
-  // Returns all live tables, by level and size class.
-  std::vector<ListedTables> ListAll() const;
+  // Returns all live tables that have a level, by place; of any job.
+  std::vector<std::pair<Place, TableSum>> ListAll() const;
+  // Returns the runs that lookups ask, those of level 0 of about the same size together.
+  std::vector<analysis::EqualRuns> Runs(bool ribbon) const;
 
  private:
-  enum class State : std::uint8_t { kMaking, kLive, kGone };
-  struct Table {
-    std::uint64_t number = 0;
-    std::uint64_t keys = 0;
-    std::uint64_t filter_bytes = 0;
-    std::uint64_t changed = 0;  // by change_
-    int level = 0;
-    JobId writer = kNoJob;
-    JobId reader = kNoJob;  // the compaction that began last with it as an input
-    State state = State::kMaking;
-    bool is_exact = false;    // its keys and bytes come from its properties
-    bool is_sampled = false;  // or from those of other tables of its level
-    bool is_floor = false;
-    std::optional<bool> ribbon;
+  friend class Tables;
 
-    void Learn(const std::optional<TableFacts>& facts);
-  };
   struct RunningJob : Job {
-    std::uint64_t began = 0;  // by change_
+    TableSum written;
+    std::vector<std::uint64_t> started;  // tables
   };
 
-  const RunningJob* FindJob(JobId job) const;
-  const Table* Find(std::uint64_t number) const;
-  Table* Find(std::uint64_t number) {
-    return const_cast<Table*>(std::as_const(*this).Find(number));
-  }
-  Table& FindOrAdd(std::uint64_t number);
-  void NoteChange(Table& table);
-  Table* Install(const EventFile& file);
-  void InstallOutput(const EventFile& output, const TableSum& read, std::uint64_t outputs);
-  void Discard(Table& table);
-  template <typename Files, typename Function>
-  void ForEachKnown(const Files& files, Function function);
-  TableSum SumLive(const EventFiles& files, int deepest = std::numeric_limits<int>::max());
+  RunningJob* FindJob(JobId job);
+  const RunningJob* FindJob(JobId job) const { return const_cast<Tree*>(this)->FindJob(job); }
+  void Install(const EventFile& file, std::optional<int> input_level = {});
+  TableSum SumLive(const EventFiles& files, int deepest = 1'000) const;
   void LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs);
-  void ForgetLostJobs(std::uint64_t thread, JobId job);
-  void ForgetGone();
-  void Estimate(const Listing& listing, double bits_per_key);
+  void ForgetJob(JobId job, bool keeps);
+  void ForgetLostJobs(const Job& next);
 
-  std::vector<Table> tables_;  // sorted by number
+  Tables& tables_;
+  std::map<Place, TableSum> sums_;
+  TableSum all_;
   std::vector<RunningJob> jobs_;
-  std::uint64_t change_ = 0;  // the number of changes
-  std::uint64_t live_change_ = 1;
-  std::optional<std::uint64_t> listing_began_;  // by change_
-  bool is_stale_ = true;
+  bool is_forgotten_ = false;
+  double bits_per_key_ = 10.0;
   std::uint64_t flush_keys_ = 0;
   // The part of level 0 that moves down without being rewritten, as ascending keys do. Each
   // compaction of level 0 counts as much in it as all before.
@@ -206,6 +233,28 @@ class Tree {
   // The part of their inputs' keys that compactions write, such a mean by output level. It is small
   // where inputs have versions of the same keys.
   std::map<int, double> kept_part_;
+};
+
+// What the filter of a table that is being sized will take: it counts from the decision on. RocksDB
+// destroys a builder before it tells of the table, so Keep() hands it over to the table in the
+// making; without that its end gives it back. A table that is not known any longer takes nothing.
+class Reservation {
+ public:
+  Reservation(Tables& tables, std::uint64_t number) : tables_(tables), number_(number) {}
+  ~Reservation();
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  // Takes so many bits and bytes in place of what was taken before.
+  void Take(const TableSum& amount, bool is_ribbon);
+  // Hands what is taken over to the table.
+  void Keep() { kept_ = taken_; }
+
+ private:
+  Tables& tables_;
+  const std::uint64_t number_;
+  TableSum taken_;
+  TableSum kept_;
 };
 
 }  // namespace exactbloom::tree

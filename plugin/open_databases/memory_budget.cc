@@ -17,7 +17,7 @@ rocksdb::Status SetMemoryBudget(const std::string& name, const std::string& size
     const std::uint64_t bytes = BytesOfBudget(options);
     tree::Registry& registry = tree::Registry::Get();
     const auto lock = registry.Lock();
-    registry.NamedBudget(name).SetBound(bytes, registry.NextMoment());
+    registry.NamedBudget(name).SetBound(bytes, /*covers_indexes=*/false, registry.NextMoment());
     return status;
   });
 }
@@ -28,10 +28,10 @@ MemoryBudgetUse GetMemoryBudgetUse(const std::string& name) {
   const tree::Budget* const budget = tree::Registry::Get().FindBudget(name);
   if (budget == nullptr) return use;
   use.bound = budget->bound();
-  use.used = budget->held().all;
-  for (const tree::Family* family : budget->families()) {
+  use.used = budget->held().filter_bytes;
+  for (const auto& [family, held] : budget->families()) {
     use.families.push_back(
-        {family->database, family->name, family->counted.all, family->tree.TablesWithoutFilter()});
+        {family->database.path, family->name, held.filter_bytes, held.without_filter});
   }
   std::sort(use.families.begin(), use.families.end(), [](const auto& first, const auto& second) {
     return std::tie(first.database, first.column_family) <

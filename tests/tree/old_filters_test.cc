@@ -211,12 +211,12 @@ TEST_P(ManyEntriesPerKey, CountByTheBytesOfTheirFilters) {
 // Flushes of ascending keys belong to the largest run, which a restart does not change.
 class AscendingRestarts : public testing::TestWithParam<std::uint64_t> {};
 
-INSTANTIATE_TEST_SUITE_P(Bounds, AscendingRestarts, testing::Values(0, 12'000),
+INSTANTIATE_TEST_SUITE_P(Bounds, AscendingRestarts, testing::Values(0, 120'000),
                          [](const auto& test) { return test.param == 0 ? "None" : "Bound"; });
 
 TEST_P(AscendingRestarts, KeepTheAverageAndTheBound) {
   constexpr std::uint64_t kSessions = 25;
-  constexpr std::uint64_t kKeys = 200;
+  constexpr std::uint64_t kKeys = 2'000;
   const std::uint64_t bound = GetParam();
   const TemporaryDirectory directory;
   double most = 0.0;
