@@ -96,10 +96,11 @@ void BloomFilterPolicy::Prepare() {
   sizing_ = tree::SizingOptions();
   sizing_.division = {options_.bits_per_key, HasRibbon(options_)};
   if (!HasBudget(options_)) return;
-  sizing_.bound = BytesOfBudget(options_);
+  sizing_.setting.bound = BytesOfBudget(options_);
+  sizing_.setting.covers_indexes = options_.covers == BudgetCovers::kFiltersAndIndexes;
   const auto lock = tree::Registry::Get().Lock();
   sizing_.budget = &tree::Registry::Get().NamedBudget(options_.budget);
-  sizing_.made_at = tree::Registry::Get().NextMoment();
+  sizing_.setting.made_at = tree::Registry::Get().NextMoment();
 }
 
 const void* BloomFilterPolicy::GetOptionsPtr(const std::string& name) const {

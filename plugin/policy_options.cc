@@ -99,7 +99,7 @@ struct Rule {
   }
 };
 
-constexpr std::array<Rule, 6> kRules = {{
+constexpr std::array<Rule, 7> kRules = {{
     {"bits_per_key", Having::kAll,
      [] { return "a number from 0 to " + FormatNumber(kMaxBitsPerKey); },
      [](const std::string& text, PolicyOptions* o) { return ReadNumber(text, &o->bits_per_key); },
@@ -129,6 +129,19 @@ constexpr std::array<Rule, 6> kRules = {{
      },
      [](const PolicyOptions& o) { return IsBudgetName(o.budget); },
      [](const PolicyOptions& o) { return o.budget; }},
+    {"covers", Having::kExactBloom,
+     []() -> std::string {
+       return "filters or filters_and_indexes, and may only be set with memory_budget";
+     },
+     [](const std::string& text, PolicyOptions* o) {
+       const std::optional<BudgetCovers> covers = ReadCovers(text);
+       o->covers = covers.value_or(BudgetCovers::kFilters);
+       return covers.has_value();
+     },
+     [](const PolicyOptions& o) {
+       return o.covers == BudgetCovers::kFilters || o.memory_budget != 0 || o.memory_percent != 0.0;
+     },
+     [](const PolicyOptions& o) { return FormatCovers(o.covers); }},
     {"ribbon", Having::kExactBloom, []() -> std::string { return "true or false"; },
      [](const std::string& text, PolicyOptions* o) { return ReadTruth(text, &o->ribbon); },
      [](const PolicyOptions&) { return true; },
@@ -222,6 +235,7 @@ Status Take(const ExactBloomOptions& settings, PolicyOptions* options) {
   *options = PolicyKind::kExactBloom;
   options->bits_per_key = settings.bits_per_key;
   options->budget = settings.budget;
+  options->covers = settings.covers;
   options->ribbon = settings.ribbon;
   options->hash_seed = settings.hash_seed;
   Status status = Parse(RuleOf("memory_budget"), settings.memory_budget.text(), options);
@@ -337,6 +351,17 @@ std::uint64_t BytesOfBudget(const PolicyOptions& options) {
   if (options.memory_percent == 0.0) return options.memory_budget;
   return static_cast<std::uint64_t>(options.memory_percent / 100.0 *
                                     static_cast<double>(MemoryOfProcess()));
+}
+
+std::string FormatCovers(BudgetCovers covers) {
+  return covers == BudgetCovers::kFilters ? "filters" : "filters_and_indexes";
+}
+
+std::optional<BudgetCovers> ReadCovers(const std::string& text) {
+  for (const BudgetCovers covers : {BudgetCovers::kFilters, BudgetCovers::kFiltersAndIndexes}) {
+    if (text == FormatCovers(covers)) return covers;
+  }
+  return std::nullopt;
 }
 
 Status ParseBudget(const std::string& name, const std::string& size, PolicyOptions* options) {

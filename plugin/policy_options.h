@@ -43,6 +43,7 @@ struct PolicyOptions {
   std::uint64_t memory_budget = 0;
   double memory_percent = 0.0;  // instead: of the memory that the process may use
   std::string budget;           // the name of the budget
+  BudgetCovers covers = BudgetCovers::kFilters;
   bool ribbon = true;
   // Of the plain policies.
   double fpr = 0.0;
@@ -88,6 +89,10 @@ inline bool HasBudget(const PolicyOptions& options) {
 
 // The size that the options give their budget; 0: none.
 std::uint64_t BytesOfBudget(const PolicyOptions& options);
+
+// Returns the text that the option `covers` takes, and reads it; nothing for another one.
+std::string FormatCovers(BudgetCovers covers);
+std::optional<BudgetCovers> ReadCovers(const std::string& text);
 
 // Reads and checks the name and the size of a budget, as the options `budget` and `memory_budget`
 // have them, of which the others keep their defaults. InvalidArgument names what is wrong.

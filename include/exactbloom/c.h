@@ -114,16 +114,19 @@ char* exactbloom_measured_levels(char** errptr);
 
 /* Sets the bound of the memory budget `name`, which the policies of the process share that have
    memory_budget= or budget= in their text; "" is the name of those without budget=. `size` is as in
-   the option: "2GiB", "10%", "0" for no bound (exactbloom/memory_budget.h). An error: a bad name or
-   size, and when memory is short. */
-void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr);
+   the option: "2GiB", "10%", "0" for no bound (exactbloom/memory_budget.h); `covers` is "filters",
+   "filters_and_indexes" or NULL for what it has covered before. An error: a bad name, size or
+   `covers`, and when memory is short. */
+void exactbloom_set_memory_budget(const char* name, const char* size, const char* covers,
+                                  char** errptr);
 
 /* Returns what a memory budget is used for, as JSON (MemoryBudgetUse in
    exactbloom/memory_budget.h):
 
-     {"bound_bytes":2147483648,"used_bytes":12519,"column_families":[{"database":"db",
-       "database_hex":"6462","column_family":"default","column_family_hex":"64656661756c74",
-       "filter_bytes":12519,"tables_without_filter":0}]}
+     {"bound_bytes":2147483648,"used_bytes":12519,"covers":"filters","index_bytes":7210,
+       "column_families":[{"database":"db","database_hex":"6462","column_family":"default",
+       "column_family_hex":"64656661756c74","filter_bytes":12519,"index_bytes":7210,
+       "tables_without_filter":0}]}
 
    "bound_bytes" is null for no bound; a name that is not in use has none, and uses 0 bytes.
    "tables_without_filter" are those with no filter, or with one that lets all keys pass. An error:

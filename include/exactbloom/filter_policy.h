@@ -49,6 +49,8 @@ struct ExactBloomOptions {
   BudgetSize memory_budget;
   // Its name. Without memory_budget the size is what another policy or SetMemoryBudget() says.
   std::string budget;
+  // What it bounds (memory_budget.h); kFiltersAndIndexes with memory_budget only.
+  BudgetCovers covers = BudgetCovers::kFilters;
   // Whether tables get Ribbon filters (filter.h), and Bloom filters only where they have so
   // few keys that these have the lower rate. Else all get Bloom filters, which take half the time
   // to build, and seven times the wasted reads at 10 bits per key.

@@ -20,6 +20,7 @@
 #include <rocksdb/status.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -49,10 +50,19 @@ class BudgetSize {
   std::string text_ = "0";
 };
 
+// What the bound of a budget covers; `filters` and `filters_and_indexes` as the policy's option
+// `covers`. With kFiltersAndIndexes the index blocks of live tables count as if all were loaded, and
+// filters get what is left; indexes that exceed the bound alone leave the smallest runs their 2%.
+// Memory holds less than that where blocks lie in the block cache, files are closed or partitions
+// are not pinned. Dictionaries, range deletions and data blocks are not counted.
+enum class BudgetCovers { kFilters, kFiltersAndIndexes };
+
 // Sets the bound of a budget. It holds for all filters that are made from now on; those that are
-// there change as their tables are rewritten. Errors: InvalidArgument for a bad name or size;
-// MemoryLimit.
-rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size);
+// there change as their tables are rewritten.
+//   covers   nothing for what it has covered before; filters at first
+// Errors: InvalidArgument for a bad name or size; MemoryLimit.
+rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size,
+                                const std::optional<BudgetCovers>& covers = std::nullopt);
 
 // What a budget is used for.
 struct MemoryBudgetUse {
@@ -60,15 +70,19 @@ struct MemoryBudgetUse {
     std::string database;                     // its path
     std::string column_family;                // its name
     std::uint64_t filter_bytes = 0;           // of live tables, and of tables in the making
+    std::uint64_t index_bytes = 0;            // of their index blocks, estimated in the making
     std::uint64_t tables_without_filter = 0;  // live ones, whose filters let all keys pass
   };
-  std::uint64_t bound = 0;       // bytes; 0: none
-  std::uint64_t used = 0;        // the sum of filter_bytes
-  std::vector<Family> families;  // those that share it, by database and name
+  std::uint64_t bound = 0;  // bytes; 0: none
+  BudgetCovers covers = BudgetCovers::kFilters;
+  std::uint64_t used = 0;         // what the bound covers: filter_bytes, and index_bytes if it does
+  std::uint64_t index_bytes = 0;  // of all families, covered or not
+  std::vector<Family> families;   // those that share it, by database and name
 };
 
 // Returns what a budget is used for; zeros for a name that is not in use. `used` exceeds `bound`
-// only by filters that were there before. Throws std::bad_alloc when memory is short.
+// by filters that were there before, and where indexes are covered by what they take beyond the
+// estimates of tables in the making. Throws std::bad_alloc when memory is short.
 MemoryBudgetUse GetMemoryBudgetUse(const std::string& name = "");
 
 }  // namespace exactbloom

@@ -113,6 +113,7 @@ JsonObject Json(const exactbloom::MemoryBudgetUse::Family& family) {
   object.AddBytes("database", family.database);
   object.AddBytes("column_family", family.column_family);
   object.AddNumber("filter_bytes", family.filter_bytes);
+  object.AddNumber("index_bytes", family.index_bytes);
   object.AddNumber("tables_without_filter", family.tables_without_filter);
   return object;
 }
@@ -232,11 +233,16 @@ char* exactbloom_measured_levels(char** errptr) {
   });
 }
 
-void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
+void exactbloom_set_memory_budget(const char* name, const char* size, const char* covers,
+                                  char** errptr) {
   Report(errptr, [&] {
     if (name == nullptr) return Status::InvalidArgument("exactbloom: the budget's name is NULL");
     if (size == nullptr) return Status::InvalidArgument("exactbloom: the budget's size is NULL");
-    return exactbloom::SetMemoryBudget(name, size);
+    if (covers == nullptr) return exactbloom::SetMemoryBudget(name, size);
+    const auto covered = exactbloom::ReadCovers(covers);
+    if (covered) return exactbloom::SetMemoryBudget(name, size, covered);
+    return Status::InvalidArgument(std::string("exactbloom: covers is '") + covers +
+                                   "', but must be filters or filters_and_indexes");
   });
 }
 
@@ -251,6 +257,8 @@ char* exactbloom_memory_budget_use(const char* name, char** errptr) {
       object.AddNumber("bound_bytes", use.bound);
     }
     object.AddNumber("used_bytes", use.used);
+    object.AddText("covers", exactbloom::FormatCovers(use.covers));
+    object.AddNumber("index_bytes", use.index_bytes);
     object.AddArray("column_families", JsonOfEach(use.families));
     *text = object.Text();
     return Status::OK();

@@ -20,13 +20,14 @@ namespace {
 
 using rocksdb::DB;
 
+template <typename LevelOf>
 EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<std::string>& paths,
-                     const std::vector<rocksdb::CompactionFileInfo>& infos) {
+                     const std::vector<rocksdb::CompactionFileInfo>& infos, LevelOf level_of) {
   EventFiles files;
   for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
     EventFile& file = files.emplace_back();
     file.number = infos[i].file_number;
-    file.level = infos[i].level;
+    file.level = level_of(infos[i]);
     // A compaction service returns tables without properties.
     const auto properties = info.table_properties.find(paths[i]);
     if (properties != info.table_properties.end() && properties->second != nullptr) {
@@ -36,6 +37,19 @@ EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<s
   std::sort(files.begin(), files.end(),
             [](const auto& first, const auto& second) { return first.number < second.number; });
   return files;
+}
+
+// RocksDB tells the place of an input's level among the inputs, and not its number. All but the
+// first are the output level in leveled compactions.
+EventFiles ListInputs(const rocksdb::CompactionJobInfo& info) {
+  return ListFiles(info, info.input_files, info.input_file_infos, [&](const auto& file) {
+    return file.level == 0 ? info.base_input_level : info.output_level;
+  });
+}
+
+EventFiles ListOutputs(const rocksdb::CompactionJobInfo& info) {
+  return ListFiles(info, info.output_files, info.output_file_infos,
+                   [](const auto& file) { return file.level; });
 }
 
 // Where the filter of a table comes from that no policy of ExactBloom was asked for; nothing if it
@@ -59,56 +73,41 @@ class TreeListener : public rocksdb::EventListener {
   const char* Name() const override { return kTreeListenerName; }
 
   void OnFlushBegin(DB* db, const rocksdb::FlushJobInfo& info) override {
-    Guard([&] {
-      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
-        tree.BeginJob({info.job_id, true, 0, info.thread_id}, 0, {});
-      });
+    Update(*db, info.cf_name, info.cf_id, [&](Family& family) {
+      family.BeginJob({info.job_id, true, 0, info.thread_id}, 0, {});
     });
   }
 
   void OnFlushCompleted(DB* db, const rocksdb::FlushJobInfo& info) override {
-    Guard([&] {
-      const EventFiles outputs = {{info.file_number, 0, ReadFacts(info.table_properties)}};
-      Update(*db, info.cf_name, info.cf_id,
-             [&](Tree& tree) { tree.EndJob(info.job_id, {}, outputs); });
+    Update(*db, info.cf_name, info.cf_id, [&](Family& family) {
+      family.EndJob(info.job_id, {}, {{info.file_number, 0, ReadFacts(info.table_properties)}});
     });
   }
 
   void OnCompactionBegin(DB* db, const rocksdb::CompactionJobInfo& info) override {
-    Guard([&] {
-      const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
-      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
-        tree.BeginJob({info.job_id, false, info.output_level, info.thread_id},
-                      info.base_input_level, inputs);
-      });
+    Update(*db, info.cf_name, info.cf_id, [&](Family& family) {
+      family.BeginJob({info.job_id, false, info.output_level, info.thread_id},
+                      info.base_input_level, ListInputs(info));
     });
   }
 
   void OnCompactionCompleted(DB* db, const rocksdb::CompactionJobInfo& info) override {
+    Update(*db, info.cf_name, info.cf_id, [&](Family& family) {
+      if (!info.status.ok()) return family.CancelJob(info.job_id);
+      family.EndJob(info.job_id, ListInputs(info), ListOutputs(info));
+    });
+    if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
+    // CompactRange may move the outputs to another level after this event.
     Guard([&] {
-      const auto inputs = ListFiles(info, info.input_files, info.input_file_infos);
-      const auto outputs = ListFiles(info, info.output_files, info.output_file_infos);
-      Update(*db, info.cf_name, info.cf_id, [&](Tree& tree) {
-        if (!info.status.ok()) return tree.CancelJob(info.job_id);
-        tree.EndJob(info.job_id, inputs, outputs);
-      });
-      if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
-      // CompactRange may move the outputs to another level after this event.
-      const std::shared_ptr<Database> database = Follow(*db);
-      const auto lock = Registry::Get().Lock();
-      database->is_stale = true;
+      const auto database = Registry::Get().Follow(*db);
+      const auto lock = database->Lock();
+      database->tables.MarkStale();
     });
   }
 
   void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
     Guard([&] {
-      TableInProgress table{info.file_path, info.cf_name, info.job_id, nullptr, false, false};
-      {
-        const auto lock = Registry::Get().Lock();
-        table.database =
-            Registry::Get().Find(info.db_name, info.cf_name, info.job_id, info.file_path);
-      }
-      BeginTableInProgress(std::move(table));
+      BeginTableInProgress({info.file_path, info.cf_name, info.job_id, FindWriter(info)});
     });
   }
 
@@ -116,65 +115,53 @@ class TreeListener : public rocksdb::EventListener {
     Guard([&] {
       const TableInProgress table = EndTableInProgress(info.file_path);
       if (table.database == nullptr) return;
-      const std::uint64_t number = ParseNumber(info.file_path);
-      const auto lock = Registry::Get().Lock();
-      Database& database = *table.database;
-      if (database.is_closed) return;
       const auto id = static_cast<std::uint32_t>(info.table_properties.column_family_id);
-      Family* const family =
-          info.status.ok() ? database.Find(table.family, id) : database.Find(table.family);
+      const std::uint64_t number = ParseNumber(info.file_path);
+      const auto lock = table.database->Lock();
+      if (table.database->is_closed) return;
+      const bool is_whole = info.status.ok();
+      const auto family =
+          is_whole ? table.database->Find(table.family, id) : table.database->Find(table.family);
       if (family == nullptr) return;
-      Change(database, *family, [&](Tree& tree) {
-        if (!info.status.ok()) return tree.Drop(number);
-        database.owners[number] = family->weak_from_this();
-        tree.FinishTable(number, table.job, ReadFacts(info.table_properties));
-      });
-      if (!info.status.ok()) return;
-      const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
-                               info.reason == rocksdb::TableFileCreationReason::kCompaction;
-      if (warns_of_other_policies_ && is_of_a_job && !table.is_ours && !family->other_policy) {
-        family->other_policy = DescribeOtherPolicy(info.table_properties);
-      }
-      // RocksDB asks no policy for a table that gets no filter.
-      const bool is_of_others = !table.is_sized && info.table_properties.filter_size != 0;
-      if (is_of_others) family->Use(nullptr);
+      if (!is_whole) return Drop(*table.database, number);
+      family->FinishTable(number, table.job, ReadFacts(info.table_properties));
+      NotePolicy(info, table, *family);
+      family->Count();
     });
   }
 
   void OnTableFileDeleted(const rocksdb::TableFileDeletionInfo& info) override {
     Guard([&] {
       const std::uint64_t number = ParseNumber(info.file_path);
-      const auto lock = Registry::Get().Lock();
-      const auto database = Registry::Get().FindOwner(info.db_name, number);
-      if (database == nullptr) return;
-      const auto owner = database->owners.find(number);
-      if (const auto family = owner->second.lock()) {
-        Change(*database, *family, [&](Tree& tree) { tree.Drop(number); });
+      const Databases owners = Registry::Get().OfPath(info.db_name);
+      for (const auto& database : owners) {
+        const auto lock = database->Lock();
+        // One of several with the same path has had the table, and a listing tells which.
+        if (owners.size() != 1) database->tables.MarkStale();
+        if (owners.size() == 1) Drop(*database, number);
       }
-      database->owners.erase(owner);
     });
   }
 
+  // The properties of the table do not name the family. One that has only ingested tables has told
+  // no policy.
   void OnExternalFileIngested(DB* db, const rocksdb::ExternalFileIngestionInfo& info) override {
-    Guard([&] {
-      const std::uint64_t number = ParseNumber(info.internal_file_path);
-      // The properties of the table do not name the family.
-      Update(*db, info.cf_name, std::nullopt, [&](Tree& tree) {
-        tree.FinishTable(number, kNoJob, ReadFacts(info.table_properties));
-      });
+    Update(*db, info.cf_name, std::nullopt, [&](Family& family) {
+      if (!family.policy && !family.has_tables_of_others) {
+        family.SetPolicy(family.database.CommonPolicy());
+      }
+      family.FinishTable(ParseNumber(info.internal_file_path), kNoJob,
+                         ReadFacts(info.table_properties));
     });
   }
 
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
-    std::shared_ptr<Database> closed;  // which is destroyed after unlocking
-    const auto lock = Registry::Get().Lock();
-    closed = Registry::Get().Close(handle);
+    Guard([&] { Registry::Get().Close(handle); });
   }
 
   // The job that failed, of a database that is not named, may fire no end event.
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
                          rocksdb::Status* /*error*/) override {
-    const auto lock = Registry::Get().Lock();
     Registry::Get().MarkAllStale();
   }
 
@@ -185,44 +172,69 @@ class TreeListener : public rocksdb::EventListener {
     try {
       function();
     } catch (...) {
-      const auto lock = Registry::Get().Lock();
       Registry::Get().MarkAllStale();
     }
   }
 
-  template <typename Function>
-  static void Change(Database& database, Family& family, Function change) {
-    change(family.tree);
-    database.is_stale |= family.tree.IsStale();
-    if (family.budget != nullptr) family.budget->Recount(family);
-  }
-
+  //   id   of the family, if the event tells it
   template <typename Function>
   static void Update(DB& db, const std::string& name, std::optional<std::uint32_t> id,
                      Function change) {
-    const std::shared_ptr<Database> database = Follow(db);
-    ListIfWanted(db, database);
-    ReadOnce(db, *database);
-    std::string other_policy;
-    {
-      const auto lock = Registry::Get().Lock();
-      Family* const family = id ? database->Find(name, *id) : &database->FindOrAdd(name);
-      if (family == nullptr) return;
-      Change(*database, *family, change);
-      // It is named once for each family and opening.
-      if (family->other_policy) other_policy.swap(*family->other_policy);
-    }
-    if (!other_policy.empty()) WarnOfOtherPolicy(db, name, other_policy);
-    ListIfWanted(db, database);
+    Guard([&] {
+      const std::shared_ptr<Database> database = Registry::Get().Follow(db);
+      ListIfWanted(db, *database);
+      std::string other_policy;
+      {
+        const auto lock = database->Lock();
+        const auto family = id ? database->Find(name, *id) : database->FindOrAdd(name);
+        if (family == nullptr || database->is_closed) return;
+        change(*family);
+        family->Count();
+        // It is named once for each family and opening.
+        if (family->other_policy) other_policy.swap(*family->other_policy);
+      }
+      if (!other_policy.empty()) WarnOfOtherPolicy(db, name, other_policy);
+      ListIfWanted(db, *database);
+    });
   }
 
-  // For other families a program calls FollowDatabase, since a listener has no handles of them.
-  static void ReadOnce(DB& db, Database& database) {
-    {
-      const auto lock = Registry::Get().Lock();
-      if (std::exchange(database.has_read_files, true)) return;
+  static void Drop(Database& database, std::uint64_t number) {
+    const Table* const known = database.tables.Find(number);
+    Tree* const tree = known == nullptr ? nullptr : known->tree;
+    database.tables.Drop(number);
+    if (tree != nullptr) static_cast<Family*>(tree)->Count();
+  }
+
+  // Returns the database that runs the job, or else the only one of this path if the table is in
+  // its directory: the worker of a compaction service names the path, too, but has numbers of its
+  // own and writes elsewhere. Returns null if none is known, or two may be meant.
+  static std::shared_ptr<Database> FindWriter(const rocksdb::TableFileCreationBriefInfo& info) {
+    const std::string& path = info.db_name;
+    const Databases of_path = Registry::Get().OfPath(path);
+    std::shared_ptr<Database> writer;
+    for (const auto& database : of_path) {
+      const auto lock = database->Lock();
+      const auto family = database->Find(info.cf_name);
+      if (family == nullptr || !family->IsRunning(info.job_id)) continue;
+      if (writer != nullptr) return nullptr;
+      writer = database;
     }
-    ReadProperties(db, database, {db.DefaultColumnFamily()});
+    const bool is_in_directory = info.file_path.compare(0, path.size(), path) == 0 &&
+                                 info.file_path.rfind('/') == path.size();
+    return writer == nullptr && of_path.size() == 1 && is_in_directory ? of_path[0] : writer;
+  }
+
+  // Notes whose policy a whole table's filter is of.
+  void NotePolicy(const rocksdb::TableFileCreationInfo& info, const TableInProgress& table,
+                  Family& family) const {
+    const bool is_of_a_job = info.reason == rocksdb::TableFileCreationReason::kFlush ||
+                             info.reason == rocksdb::TableFileCreationReason::kCompaction;
+    if (warns_of_other_policies_ && is_of_a_job && !table.is_ours && !family.other_policy) {
+      family.other_policy = DescribeOtherPolicy(info.table_properties);
+    }
+    // RocksDB asks no policy for a table that gets no filter.
+    family.has_tables_of_others = !table.is_sized && info.table_properties.filter_size != 0;
+    if (family.has_tables_of_others) family.SetPolicy(std::nullopt);
   }
 
   static void WarnOfOtherPolicy(DB& db, const std::string& family, const std::string& policy) {

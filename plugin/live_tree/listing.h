@@ -2,11 +2,8 @@
 #pragma once
 
 #include <rocksdb/db.h>
-#include <rocksdb/metadata.h>
 #include <rocksdb/table_properties.h>
 
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,27 +12,23 @@
 
 namespace exactbloom::tree {
 
-// Returns what the properties say of the table's filter.
+// Returns what the properties say of a table.
 TableFacts ReadFacts(const rocksdb::TableProperties& properties);
 
 // Returns the number in `.../000123.sst`.
 std::uint64_t ParseNumber(const std::string& path);
 
-using Families = std::map<std::string, rocksdb::ColumnFamilyMetaData>;  // by name
+// These are called neither under a lock nor under RocksDB's mutex, and throw std::bad_alloc.
 
-// Lists the database's tables if that is wanted, at most 5 ms of every second; the first time at
-// once. Returns what it has listed.
-//   is_asked   whether it is wanted at once
-// It is called neither under Registry::Lock() nor under RocksDB's mutex. Throws std::bad_alloc.
-Families ListIfWanted(rocksdb::DB& root, const std::shared_ptr<Database>& database,
-                      bool is_asked = false);
+// Lists the tables if that is wanted, at most 5 ms of every second, or 1 ms if there are so many
+// that a listing takes 50; the first time at once, and then reads the default family.
+void ListIfWanted(rocksdb::DB& root, Database& database);
 
-// Reads the properties of tables of these families that are not known yet, from which the others
-// follow: those of level 0, and at most 64 of each level below, fewer if there are more than 64
-// families. A file is opened for each. Throws std::bad_alloc.
-//   listed   that ListIfWanted() has returned; other families are listed anew
-void ReadProperties(rocksdb::DB& root, Database& database,
-                    const std::vector<rocksdb::ColumnFamilyHandle*>& families,
-                    const Families& listed = {});
+// Lists the tables, reads the properties of some of these families, from which the others follow,
+// and lists them again: of tables that are not known yet those of level 0, and at most 64 of each
+// level below, fewer if there are more than 64 families. A file is opened for each. If one cannot
+// be read, ListIfWanted() tries again.
+void ReadFamilies(rocksdb::DB& root, Database& database,
+                  const std::vector<rocksdb::ColumnFamilyHandle*>& families);
 
 }  // namespace exactbloom::tree

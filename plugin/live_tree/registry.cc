@@ -3,129 +3,137 @@
 #include <algorithm>
 
 namespace exactbloom::tree {
+namespace {
 
-void Budget::SetBound(std::uint64_t bytes, std::uint64_t moment) {
-  if (moment <= set_at_) return;
-  set_at_ = moment;
-  bound_ = bytes;
+void AddRuns(const Budget::Classes& more, double factor, Budget::Classes& sum) {
+  for (const auto& [size, runs] : more) {
+    auto& [keys, count] = sum[size];
+    keys += factor * runs.first;
+    count += factor * runs.second;
+    if (count == 0.0) sum.erase(size);
+  }
 }
 
-void Budget::Join(Family& family) {
-  families_.insert(&family);
-  family.budget = this;
-  Recount(family);
-}
+}  // namespace
 
-void Budget::Leave(Family& family) {
-  families_.erase(&family);
-  family.budget = nullptr;
-  Replace(family, {}, 0);
-  ReplaceRuns(family, {});
-}
-
-void Budget::Recount(Family& family) {
-  if (family.counted_change != family.tree.LiveChange()) ReplaceRuns(family, Classify(family));
-  Replace(family, family.tree.FilterBytes(), family.tree.LiveChange());
+void Budget::Set(const BudgetSetting& setting) {
+  if (setting.made_at <= setting_.made_at) return;
+  const std::optional<bool> before = setting_.covers_indexes;
+  setting_ = setting;
+  if (!setting_.covers_indexes) setting_.covers_indexes = before;
 }
 
 // What is taken away is what was added, so no sum can become wrong.
-void Budget::Replace(Family& family, const Tree::Bytes& bytes, std::uint64_t change) {
-  held_.all += bytes.all - family.counted.all;
-  held_.of_floors += bytes.of_floors - family.counted.of_floors;
-  family.counted = bytes;
-  family.counted_change = change;
+void Budget::Count(Family& family, bool has_other_runs) {
+  constexpr int kWidth = 2;
+  families_.insert(&family);
+  held_.Add(family.All());
+  held_.Add(family.counted, /*subtracts=*/true);
+  family.counted = family.All();
+  if (!has_other_runs) return;
+  Classes classes;
+  for (const analysis::EqualRuns& runs : family.Runs()) {
+    auto& [keys, count] = classes[{SizeClass(runs.keys) / kWidth, runs.ribbon}];
+    keys += runs.keys * runs.count;
+    count += runs.count;
+  }
+  ReplaceRuns(family, std::move(classes));
+}
+
+void Budget::Leave(Family& family) {
+  ReplaceRuns(family, {});
+  held_.Add(std::exchange(family.counted, TableSum()), /*subtracts=*/true);
+  families_.erase(&family);
 }
 
 void Budget::ReplaceRuns(Family& family, Classes runs) {
-  for (const auto& [size, added] : runs) classes_.try_emplace(size);  // which may throw
-  for (const auto& [size, added] : runs) {
-    classes_[size].keys += added.keys;
-    classes_[size].count += added.count;
-  }
-  for (const auto& [size, taken] : family.counted_runs) {
-    const auto sum = classes_.find(size);
-    sum->second.keys -= taken.keys;
-    sum->second.count -= taken.count;
-    if (sum->second.count == 0) classes_.erase(sum);
-  }
+  if (family.counted_runs == runs) return;
+  for (const auto& [size, added] : runs) runs_.try_emplace(size);  // which may throw
+  AddRuns(runs, 1.0, runs_);
+  AddRuns(family.counted_runs, -1.0, runs_);
   family.counted_runs.swap(runs);
 }
 
-// Classes, in which sizes differ by less than a fifth, bound the cost of a division: a process may
-// have thousands of runs.
-Budget::Classes Budget::Classify(const Family& family) {
-  constexpr int kWidth = 2;
-  Classes classes;
-  for (const auto& [place, sum] : family.tree.Runs()) {
-    const std::uint64_t count = place.first == 0 ? sum.tables : 1;
-    Runs& runs = classes[{SizeClass(Real(sum.keys) / Real(count)) / kWidth, family.ribbon}];
-    runs.keys += sum.keys;
-    runs.count += count;
-  }
-  return classes;
-}
-
 std::vector<analysis::EqualRuns> Budget::RunsBeside(const Family& own) const {
+  Classes sums = runs_;
+  if (own.budget == this) AddRuns(own.counted_runs, -1.0, sums);
   std::vector<analysis::EqualRuns> others;
-  others.reserve(classes_.size());
-  for (const auto& [size, sum] : classes_) {
-    const auto of_own = own.counted_runs.find(size);
-    const bool has_own = own.budget == this && of_own != own.counted_runs.end();
-    const Runs part = has_own ? of_own->second : Runs();
-    const std::uint64_t count = sum.count - part.count;
-    if (count == 0) continue;
-    others.push_back({Real(sum.keys - part.keys) / Real(count), Real(count), size.second});
+  others.reserve(sums.size());
+  for (const auto& [size, sum] : sums) {
+    others.push_back({sum.first / sum.second, sum.second, size.second});
   }
   return others;
 }
 
-void Family::Use(Budget* of_policy) {
-  if (budget == of_policy) return;
-  if (budget != nullptr) budget->Leave(*this);
-  if (of_policy != nullptr) of_policy->Join(*this);
+Family::Family(Database& of, std::string its_name)
+    : Tree(of.tables), database(of), name(std::move(its_name)) {}
+
+void Family::SetPolicy(const std::optional<SizingOptions>& options) {
+  if (options) SetOptions(options->division);
+  const auto lock = Registry::Get().Lock();
+  policy = options;
+  Budget* const next = options ? options->budget : nullptr;
+  if (next != nullptr && options->setting.bound != 0) next->Set(options->setting);
+  if (budget != nullptr && budget != next) budget->Leave(*this);
+  if (next != nullptr && budget != next) next->Count(*this, /*has_other_runs=*/true);
+  budget = next;
 }
 
-Family* Database::Find(const std::string& name) {
+void Family::Count() {
+  if (budget == nullptr) return;
+  const auto lock = Registry::Get().Lock();
+  budget->Count(*this, /*has_other_runs=*/true);
+}
+
+std::shared_ptr<Family> Database::Find(const std::string& name) const {
   const auto found = families.find(name);
-  return is_closed || found == families.end() ? nullptr : found->second.get();
+  return is_closed || found == families.end() ? nullptr : found->second;
 }
 
-Family& Database::FindOrAdd(const std::string& name) {
+std::shared_ptr<Family> Database::FindOrAdd(const std::string& name) {
   const auto known = families.find(name);
-  if (known != families.end()) return *known->second;
-  const auto family = std::make_shared<Family>();
-  family->database = path;
-  family->name = name;
-  families.emplace(name, family);
-  is_stale = true;
-  return *family;
+  if (known != families.end()) return known->second;
+  tables.MarkStale();
+  return families.emplace(name, std::make_shared<Family>(*this, name)).first->second;
 }
 
-Family* Database::Find(const std::string& name, std::uint32_t id) {
-  Family* family = &FindOrAdd(name);
+std::shared_ptr<Family> Database::Find(const std::string& name, std::uint32_t id) {
+  std::shared_ptr<Family> family = FindOrAdd(name);
   if (family->id == id) return family;
   if (family->id && *family->id > id) return nullptr;
   // Tables that came with a listing may be those of a dropped family, too.
-  is_stale |= family->id || family->tree.FilterBytes().all != 0;
+  if (family->id || family->All().filter_bytes != 0) tables.MarkStale();
   if (family->id) {
     Forget(name);
-    family = &FindOrAdd(name);
+    family = FindOrAdd(name);
   }
   family->id = id;
   return family;
 }
 
+std::optional<SizingOptions> Database::CommonPolicy() const {
+  std::optional<SizingOptions> common;
+  for (const auto& [name, family] : families) {
+    if (!family->policy) continue;
+    if (common && common->budget != family->policy->budget) return std::nullopt;
+    common = family->policy;
+  }
+  return common;
+}
+
 void Database::Forget(const std::string& name) {
   const auto family = families.find(name);
   if (family == families.end()) return;
-  forgotten.push_back(family->second);
-  family->second->Use(nullptr);
+  family->second->SetPolicy(std::nullopt);
+  tables.Forget(*family->second);
   families.erase(family);
 }
 
 void Database::Close() {
+  auto lock = Lock();
+  listing_ended.wait(lock, [this] { return !is_being_listed; });
   is_closed = true;
-  for (auto& [name, family] : families) family->Use(nullptr);
+  for (auto& [name, family] : families) family->SetPolicy(std::nullopt);
 }
 
 Registry& Registry::Get() {
@@ -134,78 +142,62 @@ Registry& Registry::Get() {
   return registry;
 }
 
-template <typename Predicate>
-std::shared_ptr<Database> Registry::CloseOne(Predicate predicate) {
-  const auto found = std::find_if(databases_.begin(), databases_.end(),
-                                  [&](const auto& database) { return predicate(*database); });
-  if (found == databases_.end()) return nullptr;
-  std::shared_ptr<Database> closed = std::move(*found);
-  databases_.erase(found);
-  closed->Close();
-  return closed;
+std::shared_ptr<Database> Registry::Find(const rocksdb::DB& root) {
+  const auto lock = Lock();
+  for (const auto& database : databases_) {
+    if (database->root == &root) return database;
+  }
+  return nullptr;
 }
 
-std::shared_ptr<Database> Registry::FindOrAdd(const rocksdb::DB& root, const std::string& session,
-                                              const rocksdb::ColumnFamilyHandle* default_family) {
+Databases Registry::OfPath(const std::string& path) {
+  Databases found;
+  const auto lock = Lock();
+  for (const auto& database : databases_) {
+    if (database->path == path) found.push_back(database);
+  }
+  return found;
+}
+
+template <typename Predicate>
+void Registry::CloseIf(Predicate is_over) {
+  Databases closed;
+  {
+    const auto lock = Lock();
+    const auto end = std::stable_partition(databases_.begin(), databases_.end(),
+                                           [&](const auto& known) { return !is_over(*known); });
+    closed.assign(end, databases_.end());
+    databases_.erase(end, databases_.end());
+  }
+  for (const auto& database : closed) database->Close();
+}
+
+std::shared_ptr<Database> Registry::Follow(rocksdb::DB& root) {
+  std::string session;
+  root.GetDbSessionId(session).PermitUncheckedError();
+  const rocksdb::ColumnFamilyHandle* const default_family = root.DefaultColumnFamily();
   std::shared_ptr<Database> known = Find(root);
   if (known != nullptr && known->session == session) return known;
   // One was closed without an event, which a listener that wraps ours may not forward.
-  while (CloseOne([&](const Database& database) {
-    return database.root == &root || database.default_family == default_family;
-  })) {
-  }
-  databases_.push_back(std::make_shared<Database>(root, session, default_family));
-  return databases_.back();
-}
-
-std::shared_ptr<Database> Registry::Find(const rocksdb::DB& root) const {
-  const auto found = std::find_if(databases_.begin(), databases_.end(),
-                                  [&](const auto& database) { return database->root == &root; });
-  return found == databases_.end() ? nullptr : *found;
-}
-
-std::shared_ptr<Database> Registry::Find(const std::string& path, const std::string& family,
-                                         JobId job, const std::string& table) const {
-  std::shared_ptr<Database> of_path;
-  std::shared_ptr<Database> of_job;
-  int paths = 0;
-  int jobs = 0;
+  CloseIf([&](const Database& other) {
+    const bool is_same = other.root == &root || other.default_family == default_family;
+    return is_same && other.session != session;
+  });
+  const auto made = std::make_shared<Database>(root, session, default_family);
+  const auto lock = Lock();
   for (const auto& database : databases_) {
-    if (database->path != path) continue;
-    ++paths;
-    of_path = database;
-    const Family* const known = database->Find(family);
-    if (known == nullptr || !known->tree.IsRunning(job)) continue;
-    ++jobs;
-    of_job = database;
+    if (database->root == &root) return database;  // another thread was faster
   }
-  if (jobs != 0) return jobs == 1 ? of_job : nullptr;
-  const bool is_in_directory =
-      table.compare(0, path.size(), path) == 0 && table.rfind('/') == path.size();
-  return paths == 1 && is_in_directory ? of_path : nullptr;
+  return databases_.emplace_back(made);
 }
 
-std::shared_ptr<Database> Registry::FindOwner(const std::string& path, std::uint64_t number) const {
-  std::shared_ptr<Database> owner;
-  for (const auto& database : databases_) {
-    if (database->path != path || database->owners.count(number) == 0) continue;
-    if (owner == nullptr) {
-      owner = database;
-      continue;
-    }
-    owner->is_stale = database->is_stale = true;
-    return nullptr;
-  }
-  return owner;
-}
-
-std::shared_ptr<Database> Registry::Close(const rocksdb::ColumnFamilyHandle* default_family) {
-  return CloseOne(
-      [&](const Database& database) { return database.default_family == default_family; });
+void Registry::Close(const rocksdb::ColumnFamilyHandle* default_family) {
+  CloseIf([&](const Database& other) { return other.default_family == default_family; });
 }
 
 void Registry::MarkAllStale() {
-  for (const auto& database : databases_) database->is_stale = true;
+  const auto lock = Lock();
+  for (const auto& database : databases_) database->tables.MarkStale();
 }
 
 Budget& Registry::NamedBudget(const std::string& name) {
@@ -215,14 +207,6 @@ Budget& Registry::NamedBudget(const std::string& name) {
 Budget* Registry::FindBudget(const std::string& name) {
   const auto found = budgets_.find(name);
   return found == budgets_.end() ? nullptr : &found->second;
-}
-
-std::shared_ptr<Database> Follow(rocksdb::DB& root) {
-  std::string session;
-  root.GetDbSessionId(session).PermitUncheckedError();
-  const rocksdb::ColumnFamilyHandle* const default_family = root.DefaultColumnFamily();
-  const auto lock = Registry::Get().Lock();
-  return Registry::Get().FindOrAdd(root, session, default_family);
 }
 
 }  // namespace exactbloom::tree

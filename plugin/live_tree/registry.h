@@ -1,13 +1,16 @@
 // The open databases of this process that have a tree listener, their column families, and the
 // memory budgets that these share.
 //
-// One lock guards all of it. What is done under it calls neither RocksDB nor a log; what RocksDB
-// waits for walks the tables of one family at most.
+// Each database has a lock, which guards all of it and of its families; Registry::Lock() guards the
+// list of databases and the budgets. A thread takes a database's before the registry's, and never
+// those of two databases. Under them nothing calls RocksDB, sleeps, logs or destroys a database:
+// RocksDB tells of deleted files from threads that hold locks of their own.
 #pragma once
 
 #include <rocksdb/db.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,111 +26,128 @@
 
 namespace exactbloom::tree {
 
+class Database;
 struct Family;
 
-// Bounds the bytes of the filters of all families whose policies name it.
+struct BudgetSetting {
+  std::uint64_t bound = 0;             // bytes; 0 is no bound
+  std::optional<bool> covers_indexes;  // as well as filters; nothing for as before
+  std::uint64_t made_at = 0;           // Registry::NextMoment()
+};
+
+// Bounds the bytes of all families whose policies name it. All is called under Registry::Lock();
+// Count also under the lock of the family's database.
 class Budget {
  public:
   explicit Budget(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  std::uint64_t bound() const { return bound_; }  // bytes; 0 is no bound
-  std::uint64_t set_at() const { return set_at_; }
+  const BudgetSetting& setting() const { return setting_; }
   // Counts live tables, the inputs of running jobs among them, and tables in the making.
-  const Tree::Bytes& held() const { return held_; }
-  const std::set<Family*>& families() const { return families_; }
+  const TableSum& held() const { return held_; }
+  bool CoversIndexes() const { return setting_.covers_indexes.value_or(false); }
+  std::uint64_t CoveredIndexBytes() const { return CoversIndexes() ? held_.index_bytes : 0; }
+  const std::set<const Family*>& families() const { return families_; }
 
-  // Sets the bound unless one was set at a later moment (Registry::NextMoment()).
-  void SetBound(std::uint64_t bytes, std::uint64_t moment);
-  void Join(Family& family);
+  // Takes the setting unless one that was made later rules.
+  void Set(const BudgetSetting& setting);
   void Leave(Family& family);
-  // Takes over what has changed in the family's tree.
-  void Recount(Family& family);
+  // Takes over the sums of the family's tree, and its runs if it has others than before.
+  void Count(Family& family, bool has_other_runs);
   // Returns the runs of all other families, those of about the same size together.
   std::vector<analysis::EqualRuns> RunsBeside(const Family& own) const;
 
- private:
-  struct Runs {
-    std::uint64_t keys = 0;
-    std::uint64_t count = 0;
-  };
-  // The key is a size class, and whether the filters are Ribbon filters.
-  using Classes = std::map<std::pair<int, bool>, Runs>;
+  // Keys and number of runs by size class, and by whether their filters are Ribbon filters. In a
+  // class sizes differ by less than a fifth: a process may have thousands of runs.
+  using Classes = std::map<std::pair<int, bool>, std::pair<double, double>>;
 
-  static Classes Classify(const Family& family);
-  void Replace(Family& family, const Tree::Bytes& bytes, std::uint64_t change);
+ private:
   void ReplaceRuns(Family& family, Classes runs);
 
   const std::string name_;
-  std::uint64_t bound_ = 0;
-  std::uint64_t set_at_ = 0;
-  Tree::Bytes held_;
-  std::set<Family*> families_;
-  Classes classes_;  // summed over the families
-
-  friend struct Family;
+  BudgetSetting setting_;
+  TableSum held_;
+  Classes runs_;
+  std::set<const Family*> families_;
 };
 
-struct Family : std::enable_shared_from_this<Family> {
-  std::string database;  // its path
-  std::string name;
-  std::optional<std::uint32_t> id;  // known from the first job on
-  Tree tree;
-  bool ribbon = false;           // whether its policy builds Ribbon filters
-  double bits_per_key = 10.0;    // that its policy has
-  bool has_policy = false;       // and SetPolicy has told
-  std::map<int, double> logged;  // level -> bits per key that were logged last
+// A policy wants this of the live tree.
+struct SizingOptions {
+  DivisionOptions division;
+  Budget* budget = nullptr;  // null without one
+  BudgetSetting setting;     // that the options give the budget; bound 0 if they give none
+};
+
+struct Family : Tree {
+  Family(Database& of, std::string its_name);
+
+  Database& database;
+  const std::string name;
+  std::optional<std::uint32_t> id;      // known from the first job on
+  std::optional<SizingOptions> policy;  // that its last table had, or that FollowDatabase found
+  bool has_tables_of_others = false;    // its last table has a filter of another policy
+  std::map<int, double> logged;         // level -> bits per key that were logged last
   // Names the policy of tables that no policy of ExactBloom was asked for; empty once it was
   // logged.
   std::optional<std::string> other_policy;
-
-  Budget* budget = nullptr;  // that the policy of its last table names, or null
-  // The budget's sums hold this much of it.
-  Tree::Bytes counted;
-  std::uint64_t counted_change = 0;
+  // What its budget, or null, counts of it, under Registry::Lock().
+  Budget* budget = nullptr;
+  TableSum counted;
   Budget::Classes counted_runs;
 
-  void Use(Budget* of_policy);
+  // Takes over a policy; nothing if it does not follow trees.
+  void SetPolicy(const std::optional<SizingOptions>& options);
+  // Makes its budget know what has changed in its tree.
+  void Count();
 };
 
-struct Database {
-  Database(const rocksdb::DB& of, std::string session_id,
-           const rocksdb::ColumnFamilyHandle* own_handle)
+class Database {
+ public:
+  Database(rocksdb::DB& of, std::string session_id, const rocksdb::ColumnFamilyHandle* own_handle)
       : root(&of), path(of.GetName()), session(std::move(session_id)), default_family(own_handle) {}
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  const rocksdb::DB* const root;
+  rocksdb::DB* const root;
   const std::string path;  // as RocksDB has it
   const std::string session;
   const rocksdb::ColumnFamilyHandle* const default_family;
 
+  // The lock guards the others.
+  std::unique_lock<std::mutex> Lock() { return std::unique_lock<std::mutex>(mutex_); }
+
+  Tables tables;
   std::map<std::string, std::shared_ptr<Family>> families;
-  std::vector<std::shared_ptr<Family>> forgotten;  // which a listing destroys after unlocking
-  // Number of a table -> its family; a tree, since a hash table would be rehashed under the lock.
-  std::map<std::uint64_t, std::weak_ptr<Family>> owners;
   bool is_closed = false;
-  bool is_stale = true;    // a listing is wanted
-  bool is_listed = false;  // there was one
+  bool is_listed = false;  // there was a listing
   bool is_being_listed = false;
-  bool has_read_files = false;  // properties of its default family's tables were read
+  std::condition_variable listing_ended;
   std::chrono::steady_clock::time_point next_listing;
+  bool has_read_files = false;  // properties of its default family's tables were read
   // The log has said that a budget is spent, or that a compaction's inputs take it, or the bound
-  // with this Budget::set_at().
+  // that was set at this moment.
   bool is_spent_logged = false;
   bool are_inputs_logged = false;
   std::uint64_t logged_bound = 0;
 
   // Returns null if the family is not known, or the database is closed.
-  Family* Find(const std::string& name);
-  Family& FindOrAdd(const std::string& name);
+  std::shared_ptr<Family> Find(const std::string& name) const;
+  std::shared_ptr<Family> FindOrAdd(const std::string& name);
   // Returns null if the family with this id was dropped: those made again under its name have
   // larger ids.
-  Family* Find(const std::string& name, std::uint32_t id);
+  std::shared_ptr<Family> Find(const std::string& name, std::uint32_t id);
+  // Returns the policy of the families, if they share one budget.
+  std::optional<SizingOptions> CommonPolicy() const;
   void Forget(const std::string& name);
-  // From then on its tables count no longer.
+
+  // Takes the lock. From then on its tables count no longer. Waits for a listing.
   void Close();
+
+ private:
+  std::mutex mutex_;
 };
+
+using Databases = std::vector<std::shared_ptr<Database>>;
 
 class Registry {
  public:
@@ -135,25 +155,20 @@ class Registry {
 
   std::unique_lock<std::mutex> Lock() { return std::unique_lock<std::mutex>(mutex_); }
 
-  // The others are called under Lock(), and may throw std::bad_alloc.
+  // These take the locks that they need, and may throw std::bad_alloc.
 
   // Returns the database with this root; a new one if it was opened again.
-  std::shared_ptr<Database> FindOrAdd(const rocksdb::DB& root, const std::string& session,
-                                      const rocksdb::ColumnFamilyHandle* default_family);
-  std::shared_ptr<Database> Find(const rocksdb::DB& root) const;
-  // Returns the database that runs the job, or else the one of this path if the table is in its
-  // directory: the worker of a compaction service names the path, too, but has numbers of its own
-  // and writes elsewhere. Returns null if none is known, or if two may be meant: a path names a
-  // database only within its file system.
-  std::shared_ptr<Database> Find(const std::string& path, const std::string& family, JobId job,
-                                 const std::string& table) const;
-  // Returns the database of this path that has the table, or null.
-  std::shared_ptr<Database> FindOwner(const std::string& path, std::uint64_t number) const;
-  // RocksDB deletes its own handle of the default family when it has closed the database. Returns
-  // it, to be destroyed after unlocking, or null.
-  std::shared_ptr<Database> Close(const rocksdb::ColumnFamilyHandle* default_family);
+  std::shared_ptr<Database> Follow(rocksdb::DB& root);
+  // Returns null if it is not known.
+  std::shared_ptr<Database> Find(const rocksdb::DB& root);
+  // Returns those with this path, which names a database only within its file system.
+  Databases OfPath(const std::string& path);
+  // RocksDB deletes its own handle of the default family when it has closed the database.
+  void Close(const rocksdb::ColumnFamilyHandle* default_family);
   // Something may have happened in any database.
   void MarkAllStale();
+
+  // The others are called under Lock().
 
   // Returns the budget of this name, which lives as long as the process.
   Budget& NamedBudget(const std::string& name);
@@ -164,15 +179,12 @@ class Registry {
 
  private:
   template <typename Predicate>
-  std::shared_ptr<Database> CloseOne(Predicate predicate);
+  void CloseIf(Predicate is_over);
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Database>> databases_;
+  Databases databases_;
   std::map<std::string, Budget> budgets_;
   std::uint64_t moment_ = 0;
 };
-
-// Returns what is known of the database with this root. Throws std::bad_alloc.
-std::shared_ptr<Database> Follow(rocksdb::DB& root);
 
 }  // namespace exactbloom::tree

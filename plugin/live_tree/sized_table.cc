@@ -27,79 +27,41 @@ TableInProgress* CurrentTable(const rocksdb::FilterBuildingContext& context) {
   return fits ? &table : nullptr;
 }
 
-// Collects what is logged once the lock is free.
-struct Log {
-  std::vector<std::string> lines;
-  std::string warning;
-
-  template <typename... Values>
-  static std::string Format(const char* format, Values... values) {
-    std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, values...)), '\0');
-    std::snprintf(text.data(), text.size() + 1, format, values...);
-    return text;
-  }
-
-  void Write(rocksdb::Logger* info_log) const {
-    for (const std::string& line : lines) rocksdb::Info(info_log, "exactbloom: %s", line.c_str());
-    if (!warning.empty()) rocksdb::Warn(info_log, "exactbloom: %s", warning.c_str());
-  }
-};
-
-void AddBudget(const Budget& budget, const Share& share, Database& database, Log& log) {
-  const auto bound = static_cast<unsigned long long>(budget.bound());
-  if (database.logged_bound != budget.set_at()) {
-    database.logged_bound = budget.set_at();
-    log.lines.push_back(Log::Format(
-        "memory budget '%s': the bound is %llu bytes, filters of %zu column families take %llu",
-        budget.name().c_str(), bound, budget.families().size(),
-        static_cast<unsigned long long>(budget.held().all)));
-  }
-  bool& is_logged =
-      share.is_spent_by_inputs ? database.are_inputs_logged : database.is_spent_logged;
-  if (!share.is_budget_spent || std::exchange(is_logged, true)) return;
-  log.warning = Log::Format(
-      share.is_spent_by_inputs
-          ? "the inputs of a compaction hold the memory budget '%s' of %llu bytes until it ends, "
-            "so its tables get less than one bit per key; raise the bound by SetMemoryBudget() "
-            "while it runs, or compact once more"
-          : "the filters take all of the memory budget '%s' of %llu bytes; new ones get less than "
-            "one bit per key until compactions free some",
-      budget.name().c_str(), bound);
-}
-
-// "8,994".
-std::string WithCommas(double whole) {
-  constexpr std::size_t kGroup = 3;
-  const std::string digits = Log::Format("%.0f", whole);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % kGroup == 0) text += ',';
-    text += digits[i];
-  }
+template <typename... Values>
+std::string Format(const char* format, Values... values) {
+  std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, values...)), '\0');
+  std::snprintf(text.data(), text.size() + 1, format, values...);
   return text;
 }
 
-// "6 runs of 8,994 keys: 12.2 bits, Ribbon".
-std::string FormatRuns(const analysis::EqualRuns& runs, double bits_per_key) {
-  const char* const kind = runs.ribbon ? "Ribbon" : "Bloom";
-  return WithCommas(runs.count) + (runs.count == 1.0 ? " run of " : " runs of ") +
-         WithCommas(runs.keys) + " keys: " +
-         (bits_per_key < kMinBitsPerKey ? "no filter"
-                                        : Log::Format("%.3g bits, %s", bits_per_key, kind));
+unsigned long long Long(std::uint64_t number) { return number; }  // for Format
+
+TableSum Sum(TableSum one, const TableSum& other) {
+  one.Add(other);
+  return one;
 }
 
-void AddShare(const Share& share, int level, Family& family, Log& log) {
-  constexpr double kLoggedChange = 0.1;  // of the bits per key
-  if (share.planned.empty()) return;
-  double& last = family.logged[level];
-  if (last != 0.0 && std::abs(share.bits_per_key - last) <= kLoggedChange * last) return;
-  last = share.bits_per_key;
-  std::string runs;
+// "6 runs of 8994 keys: 12.2 bits, Ribbon; 1 run of ...".
+std::string FormatPlan(const Share& share) {
+  std::string plan;
   for (std::size_t i = 0; i < share.runs.size(); ++i) {
-    runs += (i == 0 ? "" : "; ") + FormatRuns(share.runs[i], share.planned[i]);
+    const auto& [keys, count, ribbon] = share.runs[i];
+    plan += Format("%s%.0f run%s of %.0f keys: ", i == 0 ? "" : "; ", count,
+                   count == 1.0 ? "" : "s", keys);
+    plan += share.planned[i] < kMinBitsPerKey
+                ? "no filter"
+                : Format("%.3g bits, %s", share.planned[i], ribbon ? "Ribbon" : "Bloom");
   }
-  log.lines.push_back(Log::Format("column family [%s]: level %d gets %.3g bits per key; plan: %s",
-                                  family.name.c_str(), level, share.bits_per_key, runs.c_str()));
+  return plan;
+}
+
+// Returns whether the level's share has changed by more than a tenth.
+bool NoteShare(const Share& share, double& last) {
+  constexpr double kLoggedChange = 0.1;
+  if (share.planned.empty()) return false;
+  if (last != 0.0 && std::abs(share.bits_per_key - last) <= kLoggedChange * last) return false;
+  last = share.bits_per_key;
+  return true;
 }
 
 }  // namespace
@@ -130,119 +92,188 @@ void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context) {
   if (table != nullptr) table->is_ours = true;
 }
 
-void SetPolicy(const SizingOptions& options, Family& family) {
-  if (options.budget != nullptr && options.bound != 0) {
-    options.budget->SetBound(options.bound, options.made_at);
-  }
-  family.ribbon = options.division.ribbon;
-  family.bits_per_key = options.division.bits_per_key;
-  // A job of another family may have listed the tables before.
-  if (!std::exchange(family.has_policy, true)) family.tree.Assume(family.bits_per_key);
-  family.Use(options.budget);
-}
-
 SizedTable::SizedTable(const SizingOptions& options, const TableInProgress& table,
                        const rocksdb::FilterBuildingContext& context)
     : options_(options),
       database_(table.database),
-      family_(table.family),
       job_(table.job),
       number_(ParseNumber(table.path)),
       level_(context.level_at_creation),
       is_partitioned_(context.table_options.partition_filters),
-      info_log_(context.info_log) {}
+      is_fifo_(context.compaction_style == rocksdb::kCompactionStyleFIFO),
+      info_log_(context.info_log),
+      is_ribbon_(options.division.ribbon) {}
 
 std::unique_ptr<SizedTable> SizedTable::Begin(const SizingOptions& options,
                                               const rocksdb::FilterBuildingContext& context) {
+  if (context.reason == rocksdb::TableFileCreationReason::kRecovery) {
+    return std::unique_ptr<SizedTable>(new SizedTable(options, {}, context));
+  }
   TableInProgress* const current = CurrentTable(context);
   if (current == nullptr) return nullptr;
   std::unique_ptr<SizedTable> table(new SizedTable(options, *current, context));
-  const auto lock = Registry::Get().Lock();
   Database& database = *table->database_;
+  const auto lock = database.Lock();
   if (database.is_closed) return nullptr;
   current->is_sized = true;
-  Family& family = database.FindOrAdd(table->family_);
-  SetPolicy(options, family);
+  const auto family = database.FindOrAdd(current->family);
+  family->SetPolicy(options);
   if (!database.is_listed) return nullptr;
-  database.owners[table->number_] = family.weak_from_this();
-  family.tree.StartTable(table->number_, table->job_);
+  family->StartTable(table->number_, table->job_, table->level_);
+  table->family_ = family;
   return table;
 }
 
-Family* SizedTable::FindFamily() const { return database_->Find(family_); }
-
-Share SizedTable::Decide(const Family& family, std::uint64_t keys) const {
-  std::uint64_t table_keys = keys;
-  if (is_partitioned_) table_keys = std::max(taken_keys_ + keys, family.tree.FlushKeys());
-  const TreeView view = family.tree.For(job_, level_, table_keys, options_.division);
-  std::optional<BudgetView> budget;
-  if (options_.budget != nullptr && options_.budget->bound() != 0) {
-    const double rest = is_partitioned_ ? view.keys_to_write - Real(taken_keys_) : 0.0;
-    budget = BudgetView{Real(options_.budget->bound()),
-                        Real(options_.budget->held().all),
-                        Real(options_.budget->held().of_floors),
-                        options_.budget->RunsBeside(family),
-                        std::max(Real(keys), rest),
-                        Real(taken_bytes_)};
+SizedTable::~SizedTable() {
+  if (family_ == nullptr || is_kept_) return;
+  const auto lock = database_->Lock();
+  const auto budget_lock = Registry::Get().Lock();
+  try {
+    Count(taken_);
+  } catch (...) {
+    database_->tables.MarkStale();
   }
-  return Divide(options_.division, view, budget);
 }
 
-double SizedTable::ExpectedBitsPerKey() const {
-  const auto lock = Registry::Get().Lock();
-  const Family* const family = FindFamily();
-  return family == nullptr ? options_.division.bits_per_key : Decide(*family, 0).bits_per_key;
+const Budget* SizedTable::Bounding() const {
+  const Budget* const budget = options_.budget;
+  return budget != nullptr && budget->setting().bound != 0 ? budget : nullptr;
+}
+
+// Partitions that are expected share a plan: it is made anew when the table has more keys, which is
+// worth 7% of the bits in a flush of ten times as many keys as usual.
+void SizedTable::Plan(std::uint64_t keys) {
+  if (is_partitioned_) keys = std::max(taken_keys_ + keys, family_->FlushKeys());
+  if (share_ && Real(keys) <= view_.keys_to_write) return;
+  view_ = family_->For(job_, level_, keys);
+  const Budget* const budget = Bounding();
+  if (budget == nullptr) {
+    share_ = Divide(options_.division, view_);
+    return;
+  }
+  const double indexes = Real(budget->CoveredIndexBytes());
+  share_ = Divide(options_.division, view_, budget->RunsBeside(*family_),
+                  std::max(0.0, Real(budget->setting().bound) - indexes));
+}
+
+// Limits the share of a filter of so many keys to what the budget leaves.
+void SizedTable::Limit(std::uint64_t keys, Share& share) {
+  const double rest = is_partitioned_ ? view_.keys_to_write - Real(taken_keys_) : 0.0;
+  const double keys_to_write = std::max(Real(keys), rest);
+  const double index_bytes = view_.index_bytes_per_key * (Real(taken_keys_) + keys_to_write);
+  const double counted =
+      Real(std::exchange(taken_.index_bytes, static_cast<std::uint64_t>(index_bytes)));
+  const Budget* const budget = Bounding();
+  if (budget == nullptr) return;
+  const double covered =
+      budget->CoversIndexes() ? Real(budget->CoveredIndexBytes()) - counted + index_bytes : 0.0;
+  tree::Limit(options_.division, view_,
+              {Real(budget->setting().bound), covered, Real(budget->held().filter_bytes),
+               Real(budget->held().floor_bytes), Real(taken_.filter_bytes), keys_to_write},
+              share);
+}
+
+void SizedTable::Count(const TableSum& amount) {
+  database_->tables.Reserve(number_, amount, is_ribbon_);
+  if (family_->budget != nullptr) family_->budget->Count(*family_, /*has_other_runs=*/false);
+}
+
+double SizedTable::ExpectedBitsPerKey() {
+  const double average = options_.division.bits_per_key;
+  if (family_ == nullptr) return average;
+  const auto lock = database_->Lock();
+  const auto budget_lock = Registry::Get().Lock();
+  if (family_->IsForgotten() || database_->is_closed) return average;
+  Plan(0);
+  return share_->bits_per_key;
 }
 
 double SizedTable::BitsPerKey(std::uint64_t keys) {
-  Log log;
-  Share share;
-  {
-    const auto lock = Registry::Get().Lock();
-    Family* const family = FindFamily();
-    if (family == nullptr) return options_.division.bits_per_key;
-    taken_keys_ += std::exchange(keys_, keys);
-    taken_bytes_ += std::exchange(bytes_, 0);
-    share = Decide(*family, keys);
-    share.bits_per_key = std::clamp(share.bits_per_key + Correction(share.bits_per_key, keys), 0.0,
-                                    share.most_bits_per_key);
-    is_floor_ = share.is_floor;
-    // With less than that there is no filter.
-    const double counted = share.bits_per_key < kMinBitsPerKey ? 0.0 : share.bits_per_key;
-    Count(*family, static_cast<std::uint64_t>(counted * Real(keys) / 8.0),
-          options_.division.ribbon);
-    if (options_.budget != nullptr) {
-      AddBudget(*options_.budget, share, *database_, log);
-    }
-    AddShare(share, level_, *family, log);
+  taken_keys_ += std::exchange(keys_, keys);
+  taken_.Add(std::exchange(amount_, TableSum()));
+  const double average = options_.division.bits_per_key;
+  if (family_ == nullptr) {
+    return is_fifo_ ? average : BitsOfRecovered(average, Real(taken_keys_ + keys));
   }
-  if (info_log_ != nullptr) log.Write(info_log_);
+  Share share;
+  News news;
+  {
+    const auto lock = database_->Lock();
+    const auto budget_lock = Registry::Get().Lock();
+    if (family_->IsForgotten() || database_->is_closed) return average;
+    Plan(keys);
+    share = *share_;
+    Limit(keys, share);
+    // With less than that there is no filter.
+    const double given = share.bits_per_key < kMinBitsPerKey ? 0.0 : share.bits_per_key;
+    amount_.filter_bits = static_cast<std::uint64_t>(given * Real(keys));
+    amount_.filter_bytes = amount_.filter_bits / 8;
+    amount_.floor_bytes = share.is_floor ? amount_.filter_bytes : 0;
+    is_kept_ = false;
+    Count(Sum(taken_, amount_));
+    news = Tell(share);
+  }
+  for (const auto& [level, text] : news)
+    rocksdb::Log(level, info_log_, "exactbloom: %s", text.c_str());
   return share.bits_per_key;
 }
 
-double SizedTable::Correction(double bits_per_key, std::uint64_t keys) const {
-  constexpr double kMost = 1.0;
-  constexpr double kPartOfTaken = 0.25;
-  const double missing = bits_per_key * Real(taken_keys_) - 8.0 * Real(taken_bytes_);
-  return std::clamp(missing / std::max(Real(keys), kPartOfTaken * Real(taken_keys_)), -kMost,
-                    kMost);
+SizedTable::News SizedTable::Tell(const Share& share) {
+  News news;
+  if (info_log_ == nullptr) return news;
+  const Budget* const budget = Bounding();
+  if (budget != nullptr) {
+    const std::uint64_t bound = budget->setting().bound;
+    const std::uint64_t made_at = budget->setting().made_at;
+    if (std::exchange(database_->logged_bound, made_at) != made_at) {
+      news.emplace_back(
+          rocksdb::InfoLogLevel::INFO_LEVEL,
+          Format("memory budget '%s': the bound is %llu bytes, filters%s of %zu column "
+                 "families take %llu",
+                 budget->name().c_str(), Long(bound), budget->CoversIndexes() ? " and indexes" : "",
+                 budget->families().size(),
+                 Long(budget->held().filter_bytes + budget->CoveredIndexBytes())));
+    }
+    bool& is_told =
+        share.is_spent_by_inputs ? database_->are_inputs_logged : database_->is_spent_logged;
+    if (share.is_budget_spent && !std::exchange(is_told, true)) {
+      news.emplace_back(
+          rocksdb::InfoLogLevel::WARN_LEVEL,
+          Format(share.is_spent_by_inputs
+                     ? "the inputs of a compaction hold the memory budget '%s' of %llu "
+                       "bytes until it ends, so its tables get less than one bit per key; raise "
+                       "the bound by SetMemoryBudget() while it runs, or compact once more"
+                     : "the filters take all of the memory budget '%s' of %llu bytes; "
+                       "new ones get less than one bit per key until compactions free some",
+                 budget->name().c_str(), Long(bound)));
+    }
+  }
+  if (NoteShare(share, family_->logged[level_])) {
+    news.emplace_back(
+        rocksdb::InfoLogLevel::INFO_LEVEL,
+        Format("column family [%s]: level %d gets %.3g bits per key; "
+               "plan: %s",
+               family_->name.c_str(), level_, share.bits_per_key, FormatPlan(share).c_str()));
+  }
+  return news;
 }
 
 bool SizedTable::Take(std::size_t bytes, bool is_ribbon) {
-  const auto lock = Registry::Get().Lock();
-  Family* const family = FindFamily();
-  if (family == nullptr) return true;
-  const Budget* const budget = options_.budget;
-  const bool fits = budget == nullptr || budget->bound() == 0 || bytes <= bytes_ || is_floor_ ||
-                    Real(budget->held().all - bytes_ + bytes) <= kFill * Real(budget->bound());
-  Count(*family, fits ? bytes : 0, is_ribbon);
+  if (family_ == nullptr) return true;
+  const auto lock = database_->Lock();
+  const auto budget_lock = Registry::Get().Lock();
+  const Budget* const budget = Bounding();
+  const auto held = [&] { return budget->held().filter_bytes + budget->CoveredIndexBytes(); };
+  const bool fits =
+      budget == nullptr || bytes <= amount_.filter_bytes || amount_.floor_bytes != 0 ||
+      Real(held() - amount_.filter_bytes + bytes) <= kFill * Real(budget->setting().bound);
+  if (!fits) amount_ = TableSum();
+  if (fits) amount_.filter_bytes = bytes;
+  if (amount_.floor_bytes != 0) amount_.floor_bytes = bytes;
+  is_ribbon_ = is_ribbon;
+  is_kept_ = true;
+  Count(Sum(taken_, amount_));
   return fits;
-}
-
-void SizedTable::Count(Family& family, std::uint64_t bytes, bool is_ribbon) {
-  bytes_ = bytes;
-  family.tree.SetFilter(number_, taken_bytes_ + bytes_, is_ribbon, is_floor_);
-  if (family.budget != nullptr) family.budget->Recount(family);
 }
 
 }  // namespace exactbloom::tree

@@ -9,7 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "exactbloom/rocksdb_namespace.h"
 #include "registry.h"
@@ -32,66 +35,60 @@ TableInProgress EndTableInProgress(const std::string& path);
 // A policy of ExactBloom is asked for the filter of the table that this thread began last.
 void ClaimTableInProgress(const rocksdb::FilterBuildingContext& context);
 
-// A policy wants this of the live tree.
-struct SizingOptions {
-  DivisionOptions division;
-  Budget* budget = nullptr;   // null without one
-  std::uint64_t bound = 0;    // bytes that the options give the budget; 0 if they give none
-  std::uint64_t made_at = 0;  // Registry::NextMoment()
-};
-
-// Notes that the family has a policy with these options. It is called under Registry::Lock().
-void SetPolicy(const SizingOptions& options, Family& family);
-
 class SizedTable {
  public:
   // Returns the table that this thread began last, or null if its tree is not known. Throws
   // std::bad_alloc.
   static std::unique_ptr<SizedTable> Begin(const SizingOptions& options,
                                            const rocksdb::FilterBuildingContext& context);
+  // Gives back what no finished filter takes: RocksDB destroys the builder before it tells of the
+  // table.
+  ~SizedTable();
 
   // Returns what partitions will get, as far as it is known before their keys are. Throws
   // std::bad_alloc.
-  double ExpectedBitsPerKey() const;
+  double ExpectedBitsPerKey();
 
-  // Returns what the table's filter, or its next partition, of so many keys gets, and counts its
-  // bytes in the same step. Logs what the level gets whenever that changes by more than a tenth.
-  // Throws std::bad_alloc.
+  // Returns the bits per key of the array of the table's filter, or its next partition, of so many
+  // keys, and counts them in the same step; 0 if it gets none. Logs what the level gets whenever
+  // that changes by more than a tenth. Throws std::bad_alloc.
   double BitsPerKey(std::uint64_t keys);
 
-  // Returns whether the budget has room for the filter or partition as it is planned now; then
-  // these bytes count. If not, the block has to be one that lets all keys pass.
+  // Returns whether the budget has room for the filter or partition as it is planned; then the
+  // bytes of its block count. If not, the block has to be one that lets all keys pass. Throws
+  // std::bad_alloc.
   bool Take(std::size_t bytes, bool is_ribbon);
 
  private:
   SizedTable(const SizingOptions& options, const TableInProgress& table,
              const rocksdb::FilterBuildingContext& context);
 
-  // These are called under Registry::Lock().
-  //   keys   that the filter or partition has; 0 if that is not known yet
-  Share Decide(const Family& family, std::uint64_t keys) const;
-  // Returns how many bits per key a partition of `keys` keys gets more, or fewer, because earlier
-  // ones have not got what the table should have.
-  double Correction(double bits_per_key, std::uint64_t keys) const;
-  void Count(Family& family, std::uint64_t bytes, bool is_ribbon);
-  // Returns null if the family was dropped or the database closed.
-  Family* FindFamily() const;
+  using News = std::vector<std::pair<rocksdb::InfoLogLevel, std::string>>;
+
+  // These are called under both locks.
+  const Budget* Bounding() const;  // null if no budget bounds the family
+  void Plan(std::uint64_t keys);
+  void Limit(std::uint64_t keys, Share& share);
+  void Count(const TableSum& amount);
+  News Tell(const Share& share);
 
   const SizingOptions options_;
-  const std::shared_ptr<Database> database_;
-  const std::string family_;
+  const std::shared_ptr<Database> database_;  // null while it is opened
+  std::shared_ptr<Family> family_;            // null if it is not known
   const int job_;
   const std::uint64_t number_;
   const int level_;
   const bool is_partitioned_;
+  const bool is_fifo_;
   rocksdb::Logger* const info_log_;
-  // The partitions before this one have so much.
-  std::uint64_t taken_keys_ = 0;
-  std::uint64_t taken_bytes_ = 0;
-  // This one, or the whole filter, has so much.
-  std::uint64_t keys_ = 0;
-  std::uint64_t bytes_ = 0;
-  bool is_floor_ = false;
+  TreeView view_;
+  std::optional<Share> share_;    // that the division gives a table of view_.keys_to_write
+  std::uint64_t taken_keys_ = 0;  // of the partitions before this one
+  TableSum taken_;                // what they take
+  std::uint64_t keys_ = 0;        // of this one, or of the whole filter
+  TableSum amount_;               // what it takes
+  bool is_ribbon_;
+  bool is_kept_ = true;  // nothing counts that no finished filter takes
 };
 
 }  // namespace exactbloom::tree

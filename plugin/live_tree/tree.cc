@@ -3,35 +3,33 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <tuple>
 
 #include "exactbloom/layout.h"
 
 namespace exactbloom::tree {
 namespace {
 
-// Only flushes end without an event: one that failed, or was overtaken by closing. Most of them are
-// found out when their thread begins another job; the others when so many have begun later.
-constexpr std::size_t kLaterJobs = 64;
-
+constexpr JobId kUntoldJob = -2;  // reads what a listing marks, and no known job reads
+constexpr std::size_t kErased = 16'384;
 // If more of level 0 than this moves down as it is, flushed tables are expected to do so.
 constexpr double kMovesDown = 0.5;
 
-// This is assumed before RocksDB has opened any table.
-constexpr double kEntriesPerByte = 0.01;
+using RunSums = std::vector<std::pair<Place, TableSum>>;
 
-constexpr auto kHasLessNumber = [](const auto& table, std::uint64_t number) {
-  return table.number < number;
-};
-
-std::pair<int, int> Place(int level, std::uint64_t keys) {
-  return {level, level == 0 ? SizeClass(Real(keys)) : 0};
+// Adds to the last sum if that is of the same run, or of runs of the same size.
+void AddRun(const Place& place, const TableSum& sum, RunSums& runs) {
+  const bool is_new = runs.empty() || runs.back().first.level != place.level ||
+                      runs.back().first.size_class != place.size_class;
+  if (is_new) runs.emplace_back(place, TableSum());
+  runs.back().second.Add(sum);
 }
 
-// RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
-void AddAsked(int level, std::uint64_t keys, std::uint64_t filter_bytes, RunSums& runs) {
-  if (keys != 0 && filter_bytes != 0) runs[Place(level, keys)].Add(keys, filter_bytes);
+analysis::EqualRuns Equal(const Place& place, const TableSum& sum, bool ribbon) {
+  const double count = place.level == 0 ? Real(sum.tables) : 1.0;
+  return {Real(sum.keys) / count, count, ribbon};
 }
+
+bool IsBefore(const EventFile& one, const EventFile& other) { return one.number < other.number; }
 
 }  // namespace
 
@@ -40,17 +38,147 @@ int SizeClass(double keys) {
   return static_cast<int>(kClassesPerDoubling * std::log2(keys + 1.0));
 }
 
-void TableSum::Add(std::uint64_t more_keys, std::uint64_t bytes) {
-  tables += 1;
-  keys += more_keys;
-  filter_bytes += bytes;
+void TableSum::Add(const TableSum& more, bool subtracts) {
+  for (const auto member :
+       {&TableSum::keys, &TableSum::filter_bytes, &TableSum::index_bytes, &TableSum::filter_bits,
+        &TableSum::floor_bytes, &TableSum::tables, &TableSum::without_filter}) {
+    this->*member += subtracts ? std::uint64_t{0} - more.*member : more.*member;
+  }
 }
 
-void Tree::Table::Learn(const std::optional<TableFacts>& facts) {
-  if (!facts || is_exact) return;
-  keys = facts->keys;
-  filter_bytes = facts->filter_bytes;
-  is_exact = true;
+void Table::Learn(const TableFacts& more) {
+  if (facts.source != Source::kProperties && more.source >= facts.source) facts = more;
+}
+
+void Table::Settle() {
+  constexpr double kClassesPerBit = 4.0;
+  constexpr double kMostBits = 1000.0;  // which few keys may have
+  const DivisionOptions& options = tree->Options();
+  if (facts.source != Source::kNothing) {
+    if (facts.source == Source::kAssumed) {
+      facts.filter_bytes =
+          static_cast<std::uint64_t>(options.bits_per_key * Real(facts.keys) / 8.0);
+    }
+    sum.keys = facts.keys;
+    sum.index_bytes = facts.index_bytes;
+    sum.filter_bytes = facts.filter_bytes;
+    if (!is_sized)
+      sum.filter_bits = CountedBits(options, facts.keys, facts.filter_bytes, facts.beside_bytes);
+  }
+  if (!is_sized) place.ribbon = options.ribbon;
+  const double bits = 8.0 * Real(sum.filter_bytes);
+  const double keys = Real(sum.keys);
+  sum.tables = 1;
+  sum.without_filter = place.is_live && bits < kMinBitsPerKey * keys ? 1 : 0;
+  place.is_written = facts.source != Source::kNothing;
+  place.size_class = place.level == 0 ? SizeClass(keys) : 0;
+  // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.
+  const bool is_asked = keys != 0.0 && bits != 0.0;
+  place.bits_class =
+      is_asked ? static_cast<int>(kClassesPerBit * std::min(bits / keys, kMostBits)) : -1;
+}
+
+const Table* Tables::Find(std::uint64_t number) const {
+  const auto found = tables_.find(number);
+  return found == tables_.end() ? nullptr : &found->second;
+}
+
+// Adds the table if it is not known. All that may throw comes before the first change.
+template <typename Function>
+void Tables::Change(std::uint64_t number, Tree& tree, Function change) {
+  const Table* const known = Find(number);
+  Table changed = known == nullptr ? Table() : *known;
+  changed.tree = &tree;
+  change(changed);
+  changed.Settle();
+  TableSum& sum = tree.sums_[changed.place];
+  const auto table = tables_.try_emplace(number).first;
+  sum.Add(changed.sum);
+  tree.all_.Add(changed.sum);
+  if (known != nullptr) Subtract(*known);
+  table->second = changed;
+}
+
+void Tables::Subtract(const Table& table) {
+  const auto sum = table.tree->sums_.find(table.place);
+  sum->second.Add(table.sum, /*subtracts=*/true);
+  if (sum->second.tables == 0) table.tree->sums_.erase(sum);
+  table.tree->all_.Add(table.sum, /*subtracts=*/true);
+}
+
+Tables::Iterator Tables::Remove(Iterator table) {
+  Subtract(table->second);
+  return tables_.erase(table);
+}
+
+void Tables::Erase(std::uint64_t number) {
+  const auto table = tables_.find(number);
+  if (table != tables_.end()) Remove(table);
+  erased_.insert(number);
+  if (erased_.size() > kErased) erased_.erase(erased_.begin());
+}
+
+void Tables::Drop(std::uint64_t number) {
+  const Table* const table = Find(number);
+  const bool is_live = table != nullptr && table->place.is_live;
+  if (is_live && !table->tree->IsRunning(table->place.job)) MarkStale();
+  Erase(number);
+}
+
+void Tables::Reserve(std::uint64_t number, const TableSum& amount, bool is_ribbon) {
+  const Table* const known = Find(number);
+  if (known == nullptr || known->place.is_live || known->place.is_written) return;
+  Change(number, *known->tree, [&](Table& table) {
+    table.sum = amount;
+    table.place.ribbon = is_ribbon;
+    table.is_sized = true;
+  });
+}
+
+void Tables::Forget(Tree& tree) {
+  tree.is_forgotten_ = true;
+  for (auto table = tables_.begin(); table != tables_.end();) {
+    table = table->second.tree == &tree ? Remove(table) : std::next(table);
+  }
+}
+
+void Tables::BeginListing() {
+  is_stale_ = false;
+  ++moment_;
+}
+
+void Tables::TakeOver(const ListedFile& file) {
+  const auto table = tables_.find(file.number);
+  const bool is_live = table != tables_.end() && table->second.place.is_live;
+  if (erased_.count(file.number) != 0 || file.tree->IsForgotten()) return;
+  if (is_live && table->second.moment == moment_) return;
+  JobId reader = file.is_being_compacted ? kUntoldJob : kNoJob;
+  if (is_live && file.tree->IsRunning(table->second.place.job)) reader = table->second.place.job;
+  Change(file.number, *file.tree, [&](Table& listed) {
+    listed.place.is_live = true;
+    listed.place.level = file.level;
+    listed.place.job = reader;
+    listed.is_unconfirmed = false;
+    listed.moment = moment_;
+    listed.Learn(file.facts);
+  });
+}
+
+std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t count) {
+  auto table = tables_.lower_bound(number);
+  for (; count != 0 && table != tables_.end(); --count) {
+    const Table& known = table->second;
+    const JobId job = known.place.job;
+    const bool is_confirmed = known.place.is_live && !known.is_unconfirmed;
+    const bool is_orphan = !known.place.is_live && job == kNoJob;
+    if ((is_confirmed || is_orphan) && known.moment != moment_) {
+      table = Remove(table);
+      continue;
+    }
+    if (known.is_unconfirmed || (!known.place.is_live && !known.tree->IsRunning(job))) MarkStale();
+    ++table;
+  }
+  return table == tables_.end() ? std::nullopt : std::optional(table->first);
 }
 
 const Tree::RunningJob* Tree::FindJob(JobId job) const {
@@ -59,160 +187,117 @@ const Tree::RunningJob* Tree::FindJob(JobId job) const {
   return found == jobs_.end() ? nullptr : &*found;
 }
 
-const Tree::Table* Tree::Find(std::uint64_t number) const {
-  const auto found = std::lower_bound(tables_.begin(), tables_.end(), number, kHasLessNumber);
-  return found != tables_.end() && found->number == number ? &*found : nullptr;
-}
-
-Tree::Table& Tree::FindOrAdd(std::uint64_t number) {
-  const auto place = std::lower_bound(tables_.begin(), tables_.end(), number, kHasLessNumber);
-  if (place != tables_.end() && place->number == number) return *place;
-  Table table;
-  table.number = number;
-  return *tables_.insert(place, table);
-}
-
-bool Tree::IsExact(std::uint64_t number) const {
-  const Table* const table = Find(number);
-  return table != nullptr && table->state == State::kLive && table->is_exact;
-}
-
-void Tree::NoteChange(Table& table) {
-  table.changed = ++change_;
-  if (table.state == State::kLive) live_change_ = change_;
-}
-
-// Makes the table live and returns it; returns null if it is gone.
-Tree::Table* Tree::Install(const EventFile& file) {
-  Table& table = FindOrAdd(file.number);
-  if (table.state == State::kGone) return nullptr;
-  const bool tells_nothing = !file.facts || table.is_exact;
-  if (table.state == State::kLive && tells_nothing) return &table;
-  if (table.state == State::kMaking) table.level = file.level;
-  table.state = State::kLive;
-  table.Learn(file.facts);
-  NoteChange(table);
-  return &table;
-}
-
-void Tree::Discard(Table& table) {
-  NoteChange(table);
-  table.state = State::kGone;
-}
-
-// Calls function(table, file) for the files, sorted by number, that the tree knows.
-template <typename Files, typename Function>
-void Tree::ForEachKnown(const Files& files, Function function) {
-  auto table = tables_.begin();
-  for (const auto& file : files) {
-    while (table != tables_.end() && table->number < file.number) ++table;
-    if (table != tables_.end() && table->number == file.number) function(*table, file);
+// What it has written and not installed is removed, or kept until a listing decides.
+void Tree::ForgetJob(JobId id, bool keeps) {
+  const RunningJob* const job = FindJob(id);
+  if (job == nullptr) return;
+  for (const std::uint64_t number : job->started) {
+    const auto table = tables_.tables_.find(number);
+    if (table == tables_.tables_.end() || table->second.place.is_live) continue;
+    if (!keeps) tables_.Remove(table);
+    if (keeps) tables_.Change(number, *this, [](Table& kept) { kept.place.job = kNoJob; });
+    if (keeps) tables_.MarkStale();
   }
-}
-
-// A thread runs one job at a time.
-void Tree::ForgetLostJobs(std::uint64_t thread, JobId job) {
-  for (std::size_t i = 0; i < jobs_.size();) {
-    const RunningJob& other = jobs_[i];
-    const bool is_lost = other.is_flush && jobs_.size() - i > kLaterJobs;
-    if (other.id != job && (other.thread == thread || is_lost)) {
-      CancelJob(other.id);
-    } else {
-      ++i;
-    }
-  }
-}
-
-// Late events come only of running jobs and of the listing that is taken.
-void Tree::ForgetGone() {
-  std::uint64_t oldest = listing_began_.value_or(std::numeric_limits<std::uint64_t>::max());
-  for (const RunningJob& job : jobs_) oldest = std::min(oldest, job.began);
-  tables_.erase(std::remove_if(tables_.begin(), tables_.end(),
-                               [&](const Table& table) {
-                                 return table.state == State::kGone && table.changed < oldest;
-                               }),
-                tables_.end());
+  jobs_.erase(jobs_.begin() + (job - jobs_.data()));
 }
 
 void Tree::BeginJob(const Job& job, int first_level, const EventFiles& inputs) {
-  if (FindJob(job.id) != nullptr) return;
-  ForgetLostJobs(job.thread, job.id);
-  const std::uint64_t began = ++change_;
+  if (IsRunning(job.id)) return;
+  // A thread runs one job at a time, so another one of it has ended without an event.
+  for (std::size_t i = jobs_.size(); i-- > 0;) {
+    if (jobs_[i].thread == job.thread) ForgetJob(jobs_[i].id, /*keeps=*/true);
+  }
   for (const EventFile& input : inputs) {
-    Table* const table = Install(input);
+    Install(input);
+    const Table* const table = tables_.Find(input.number);
     if (table == nullptr) continue;
     // CompactRange with change_level moves tables without an event if it has none to rewrite.
-    is_stale_ |= table->level < first_level || table->level > job.output_level;
-    table->reader = job.id;
+    const int level = table->place.level;
+    if (level < first_level || level > job.output_level) tables_.MarkStale();
+    tables_.Change(input.number, *this, [&](Table& read) { read.place.job = job.id; });
   }
-  jobs_.push_back({job, began});
+  jobs_.push_back({job, {}});
 }
 
-void Tree::StartTable(std::uint64_t number, JobId job) {
-  if (Find(number) != nullptr) return;
-  Table& table = FindOrAdd(number);
-  table.writer = job;
-  NoteChange(table);
-}
-
-void Tree::SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor) {
-  Table* const table = Find(number);
-  if (table == nullptr || table->state != State::kMaking || table->is_exact) return;
-  table->filter_bytes = bytes;
-  table->ribbon = is_ribbon;
-  table->is_floor = is_floor;
+void Tree::StartTable(std::uint64_t number, JobId job, int level) {
+  if (tables_.Find(number) != nullptr || tables_.erased_.count(number) != 0) return;
+  if (IsRunning(job)) const_cast<RunningJob*>(FindJob(job))->started.push_back(number);
+  tables_.Change(number, *this, [&](Table& table) {
+    table.place.job = job;
+    table.place.level = level;
+  });
 }
 
 void Tree::FinishTable(std::uint64_t number, JobId job, const TableFacts& facts) {
   StartTable(number, job);
-  Table& table = *Find(number);
-  if (table.state == State::kGone) return;
-  table.Learn(facts);
-  NoteChange(table);
-  is_stale_ |= FindJob(job) == nullptr;
+  if (tables_.Find(number) == nullptr) return;
+  const bool is_told = IsRunning(job);
+  if (!is_told) tables_.MarkStale();
+  tables_.Change(number, *this, [&](Table& table) {
+    table.Learn(facts);
+    if (is_told) return;
+    table.moment = tables_.moment_;
+    if (table.place.is_live || table.place.level == kUnplaced) return;
+    table.place.is_live = table.is_unconfirmed = true;
+  });
+}
+
+// Makes the table of an event live. One that is moved goes on from its input level only, since the
+// ends of two moves may be told in the other order; or down, where that level is not known, and so
+// taken for the output's.
+void Tree::Install(const EventFile& file, std::optional<int> input_level) {
+  const Table* const known = tables_.Find(file.number);
+  if (known == nullptr) tables_.MarkStale();
+  if (tables_.erased_.count(file.number) != 0 || (known == nullptr && input_level)) return;
+  tables_.Change(file.number, *this, [&](Table& table) {
+    Place& place = table.place;
+    if (!place.is_live) place.job = kNoJob;
+    const bool moves = input_level && (place.level == *input_level ||
+                                       (*input_level == file.level && place.level < file.level));
+    if (!place.is_live || table.is_unconfirmed || moves) place.level = file.level;
+    place.is_live = true;
+    table.is_unconfirmed = false;
+    table.moment = tables_.moment_;
+    if (file.facts) table.Learn(*file.facts);
+  });
 }
 
 void Tree::EndJob(JobId id, const EventFiles& inputs, const EventFiles& outputs) {
   const RunningJob* const job = FindJob(id);
-  is_stale_ |= job == nullptr;
+  const bool is_flush = job != nullptr && job->is_flush;
+  if (job == nullptr) tables_.MarkStale();
   EventFiles replaced;
-  std::set_difference(
-      inputs.begin(), inputs.end(), outputs.begin(), outputs.end(), std::back_inserter(replaced),
-      [](const auto& first, const auto& second) { return first.number < second.number; });
-  const std::uint64_t level0_keys = SumLive(inputs, 0).keys;
-  if (level0_keys != 0) {
-    const double replaced_part = Real(SumLive(replaced, 0).keys) / Real(level0_keys);
-    moved_part_ = (moved_part_ + 1.0 - replaced_part) / 2.0;
+  std::set_difference(inputs.begin(), inputs.end(), outputs.begin(), outputs.end(),
+                      std::back_inserter(replaced), IsBefore);
+  const double level0_keys = Real(SumLive(inputs, 0).keys);
+  if (level0_keys != 0.0) {
+    moved_part_ = (moved_part_ + 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys) / 2.0;
   }
   const TableSum read = SumLive(replaced);
-  for (const EventFile& output : outputs) InstallOutput(output, read, outputs.size());
-  LearnWritten(job != nullptr && job->is_flush, read, outputs);
-  ForEachKnown(replaced, [&](Table& table, const EventFile& /*file*/) { Discard(table); });
+  for (const EventFile& output : outputs) {
+    const auto input = std::lower_bound(inputs.begin(), inputs.end(), output, IsBefore);
+    const bool is_moved = input != inputs.end() && input->number == output.number;
+    Install(output, is_moved ? std::optional(input->level) : std::nullopt);
+    const Table* const table = tables_.Find(output.number);
+    if (table == nullptr || table->place.is_written) continue;
+    // The worker of a compaction service tells no properties; the next listing estimates them.
+    const TableFacts mean = {read.keys / outputs.size(), read.filter_bytes / outputs.size(),
+                             read.index_bytes / outputs.size(), 0, Source::kSampled};
+    tables_.Change(output.number, *this, [&](Table& told) { told.Learn(mean); });
+  }
+  LearnWritten(is_flush, read, outputs);
+  for (const EventFile& file : replaced) tables_.Erase(file.number);
   CancelJob(id);
 }
 
-void Tree::InstallOutput(const EventFile& output, const TableSum& read, std::uint64_t outputs) {
-  Table* const table = Install(output);
-  if (table == nullptr) return;
-  // Tables move down only, except by CompactRange with change_level, after which there is a
-  // listing.
-  if (table->level < output.level) {
-    table->level = output.level;
-    NoteChange(*table);
-  }
-  // The worker of a compaction service tells no properties; the next listing estimates them.
-  if (!table->is_exact && table->keys == 0) {
-    table->keys = read.keys / outputs;
-    table->filter_bytes = read.filter_bytes / outputs;
-  }
-}
-
-TableSum Tree::SumLive(const EventFiles& files, int deepest) {
+TableSum Tree::SumLive(const EventFiles& files, int deepest) const {
   TableSum sum;
-  ForEachKnown(files, [&](const Table& table, const EventFile& /*file*/) {
-    if (table.state == State::kLive && table.level <= deepest)
-      sum.Add(table.keys, table.filter_bytes);
-  });
+  for (const EventFile& file : files) {
+    const Table* const table = tables_.Find(file.number);
+    if (table != nullptr && table->place.is_live && table->place.level <= deepest) {
+      sum.Add(table->sum);
+    }
+  }
   return sum;
 }
 
@@ -221,176 +306,45 @@ void Tree::LearnWritten(bool is_flush, const TableSum& read, const EventFiles& o
   if (is_flush && keys != 0) flush_keys_ = flush_keys_ == 0 ? keys : (flush_keys_ + keys) / 2;
   const bool are_known = std::all_of(outputs.begin(), outputs.end(),
                                      [](const EventFile& file) { return file.facts.has_value(); });
-  is_stale_ |= !are_known;
+  if (!are_known) tables_.MarkStale();
   if (!are_known || read.keys == 0 || outputs.empty()) return;
   const double part = std::min(1.0, Real(keys) / Real(read.keys));
   const auto [mean, is_first] = kept_part_.try_emplace(outputs[0].level, part);
   if (!is_first) mean->second = (mean->second + part) / 2.0;
 }
 
-void Tree::CancelJob(JobId id) {
-  const RunningJob* const job = FindJob(id);
-  if (job == nullptr) return;
-  jobs_.erase(jobs_.begin() + (job - jobs_.data()));
-  for (Table& table : tables_) {
-    if (table.state == State::kMaking && table.writer == id) Discard(table);
+void Tree::SetOptions(const DivisionOptions& options) {
+  const bool is_same =
+      options_.bits_per_key == options.bits_per_key && options_.ribbon == options.ribbon;
+  options_ = options;
+  if (is_same) return;
+  for (const auto& [number, table] : tables_.tables_) {
+    if (table.tree == this) tables_.Change(number, *this, [](Table&) {});
   }
-  ForgetGone();
 }
 
-void Tree::Drop(std::uint64_t number) {
-  if (Find(number) == nullptr && !IsBeingListed()) return;
-  Table& table = FindOrAdd(number);
-  is_stale_ |= table.state == State::kLive;
-  Discard(table);
-}
-
-void Tree::BeginListing() {
-  is_stale_ = false;
-  listing_began_ = change_;
-}
-
-void Tree::Replace(const Listing& listing, double bits_per_key) {
-  if (!listing_began_) return;
-  std::vector<Table> merged;
-  merged.reserve(listing.files.size() + tables_.size());
-  auto known = tables_.begin();
-  const auto keep_until = [&](std::uint64_t number) {
-    for (; known != tables_.end() && known->number < number; ++known) {
-      Table& table = merged.emplace_back(*known);
-      if (table.state != State::kLive || table.changed > *listing_began_) continue;
-      table.state = State::kGone;
-      table.changed = change_ + 1;
-    }
-  };
-  for (const Listing::File& file : listing.files) {
-    keep_until(file.number);
-    const bool is_known = known != tables_.end() && known->number == file.number;
-    Table& table = merged.emplace_back(is_known ? *known++ : Table());
-    if (table.state != State::kMaking && table.changed > *listing_began_) continue;
-    table.number = file.number;
-    table.level = file.level;
-    table.state = State::kLive;
-    table.changed = change_ + 1;
-  }
-  keep_until(std::numeric_limits<std::uint64_t>::max());
-  tables_.swap(merged);
-  live_change_ = ++change_;
-  Estimate(listing, bits_per_key);
-  listing_began_.reset();
-  ForgetGone();
-}
-
-void Tree::Learn(const Listing& listing, double bits_per_key) {
-  ForEachKnown(listing.files,
-               [](Table& table, const Listing::File& file) { table.Learn(file.facts); });
-  live_change_ = ++change_;
-  Estimate(listing, bits_per_key);
-}
-
-void Tree::Assume(double bits_per_key) {
-  for (Table& table : tables_) {
-    if (table.state != State::kLive || table.is_exact || table.is_sampled) continue;
-    table.filter_bytes = static_cast<std::uint64_t>(bits_per_key / 8.0 * Real(table.keys));
-  }
-  live_change_ = ++change_;
-}
-
-// Keys and filter bytes of tables whose properties nobody has read follow from those of others: of
-// the same level if a sample of it was read, since each run has its own bits per key, or else of
-// all that are known, or else from what RocksDB lists of the table.
-void Tree::Estimate(const Listing& listing, double bits_per_key) {
-  struct Known {
-    double keys = 0.0;
-    double entries = 0.0;
-    double filter_bytes = 0.0;
-    bool is_sampled = false;
-  };
-  double listed_entries = 0.0;
-  double listed_bytes = 0.0;
-  for (const Listing::File& file : listing.files) {
-    if (file.entries == 0) continue;
-    listed_entries += Real(file.entries);
-    listed_bytes += Real(file.bytes);
-  }
-  const double entries_per_byte =
-      listed_bytes > 0.0 ? listed_entries / listed_bytes : kEntriesPerByte;
-  const auto entries_of = [&](const Listing::File& file) {
-    return file.entries != 0 ? Real(file.entries) : entries_per_byte * Real(file.bytes);
-  };
-  Known all;
-  std::map<int, Known> levels;
-  ForEachKnown(listing.files, [&](const Table& table, const Listing::File& file) {
-    if (table.state != State::kLive || !table.is_exact || table.keys == 0) return;
-    for (Known* known : {&all, &levels[file.level]}) {
-      known->keys += Real(table.keys);
-      known->entries += entries_of(file);
-      known->filter_bytes += Real(table.filter_bytes);
-      known->is_sampled |= file.facts.has_value();
-    }
-  });
-  ForEachKnown(listing.files, [&](Table& table, const Listing::File& file) {
-    const Known& level = levels[file.level];
-    if (table.is_exact || (table.is_sampled && !level.is_sampled)) return;
-    const Known& like = level.is_sampled ? level : all;
-    const double keys_per_entry =
-        like.entries > 0.0 ? std::min(1.0, like.keys / like.entries) : 1.0;
-    const double keys = keys_per_entry * entries_of(file);
-    const double bytes_per_key =
-        level.is_sampled ? level.filter_bytes / level.keys : bits_per_key / 8.0;
-    table.keys = static_cast<std::uint64_t>(keys);
-    table.filter_bytes = static_cast<std::uint64_t>(bytes_per_key * keys);
-    table.is_sampled = level.is_sampled;
-  });
-}
-
-RunSums Tree::Runs() const {
-  RunSums runs;
-  for (const Table& table : tables_) {
-    if (table.state == State::kLive) AddAsked(table.level, table.keys, table.filter_bytes, runs);
-  }
-  return runs;
-}
-
-Tree::Bytes Tree::FilterBytes() const {
-  Bytes bytes;
-  for (const Table& table : tables_) {
-    if (table.state == State::kGone) continue;
-    bytes.all += table.filter_bytes;
-    bytes.of_floors += table.is_floor ? table.filter_bytes : 0;
-  }
-  return bytes;
-}
-
-std::uint64_t Tree::TablesWithoutFilter() const {
-  return static_cast<std::uint64_t>(
-      std::count_if(tables_.begin(), tables_.end(), [](const Table& table) {
-        return table.state == State::kLive &&
-               8.0 * Real(table.filter_bytes) < kMinBitsPerKey * Real(table.keys);
-      }));
-}
-
-TreeView Tree::For(JobId id, int level, std::uint64_t keys, const DivisionOptions& options) const {
-  TreeView view;
+TreeView Tree::For(JobId id, int level, std::uint64_t keys) const {
   const RunningJob* const job = FindJob(id);
   const bool is_flush = job == nullptr ? level == 0 : job->is_flush;
   const int output_level = job == nullptr ? level : job->output_level;
+  const bool is_marked = job == nullptr && std::any_of(sums_.begin(), sums_.end(), [](auto& sum) {
+                           return sum.first.job == kUntoldJob;
+                         });
+  const auto is_input = [&](const Place& place) {
+    if (job != nullptr || is_marked) return place.job == (is_marked ? kUntoldJob : id);
+    return level != 0 && place.level == level;
+  };
   TableSum read;
   TableSum written;
   RunSums others;
-  for (const Table& table : tables_) {
-    if (table.state == State::kMaking && table.writer == id && table.is_exact) {
-      written.Add(table.keys, table.filter_bytes);
-      view.other_filter_bytes += DividedBytes(options, table.keys, table.filter_bytes);
-    }
-    if (table.state != State::kLive) continue;
-    // CompactFiles() reports neither its begin nor its end. It may read all down to its level.
-    const bool is_input = job == nullptr ? level != 0 && table.level <= level : table.reader == id;
-    if (is_input) {
-      read.Add(table.keys, table.filter_bytes);
-    } else {
-      AddAsked(table.level, table.keys, table.filter_bytes, others);
-      view.other_filter_bytes += DividedBytes(options, table.keys, table.filter_bytes);
+  for (const auto& [place, sum] : sums_) {
+    if (!place.is_written) continue;
+    if (place.job == id && (job == nullptr || !place.is_live)) {
+      written.Add(sum);
+    } else if (place.is_live && is_input(place)) {
+      read.Add(sum);
+    } else if (place.is_live && place.bits_class >= 0) {
+      AddRun(place, sum, others);
     }
   }
   if (!is_flush) {
@@ -398,53 +352,59 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys, const DivisionOption
     const double expected = Real(read.keys) * (part == kept_part_.end() ? 1.0 : part->second);
     keys = std::max(keys, static_cast<std::uint64_t>(std::max(0.0, expected - Real(written.keys))));
   }
+  TreeView view;
   if (keys == 0) return view;
   view.keys_to_write = Real(keys);
   view.input_filter_bytes = Real(read.filter_bytes);
   view.written_filter_bytes = Real(written.filter_bytes);
   view.own_keys = Real(keys + (is_flush ? 0 : written.keys));
+  const TableSum& like = read.keys == 0 ? all_ : read;
+  view.index_bytes_per_key = Real(like.index_bytes) / std::max(1.0, Real(like.keys));
+  view.other_filter_bits = Real(written.filter_bits);
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
   const bool moves_down = is_flush && moved_part_ > kMovesDown;
   for (const auto& [place, sum] : others) {
-    const int run_level = place.first;
-    if (moves_down || (!is_flush && run_level != 0 && run_level == output_level)) {
+    view.other_filter_bits += Real(sum.filter_bits);
+    if (moves_down || (!is_flush && place.level != 0 && place.level == output_level)) {
       view.own_keys += Real(sum.keys);
     } else {
-      const double count = run_level == 0 ? Real(sum.tables) : 1.0;
-      view.other_runs.push_back({Real(sum.keys) / count, count, options.ribbon});
+      view.other_runs.push_back(Equal(place, sum, options_.ribbon));
     }
   }
   return view;
 }
 
 std::uint64_t Tree::FlushKeys() const {
-  if (flush_keys_ != 0) return flush_keys_;
   TableSum level0;
-  for (const Table& table : tables_) {
-    if (table.state == State::kLive && table.level == 0) level0.Add(table.keys, table.filter_bytes);
+  for (const auto& [place, sum] : sums_) {
+    if (place.is_live && place.level == 0) level0.Add(sum);
   }
-  return level0.keys / std::max<std::uint64_t>(1, level0.tables);
+  const std::uint64_t mean = level0.keys / std::max<std::uint64_t>(1, level0.tables);
+  return flush_keys_ != 0 ? flush_keys_ : mean;
 }
 
-std::vector<Tree::ListedTables> Tree::ListAll() const {
-  constexpr double kClassesPerBit = 4.0;
-  constexpr double kMostBits = 1000.0;  // which few keys may have
-  std::map<std::tuple<std::pair<int, int>, int, std::optional<bool>>, TableSum> all;
-  for (const Table& table : tables_) {
-    if (table.state != State::kLive) continue;
-    const double bits = 8.0 * Real(table.filter_bytes) / std::max(1.0, Real(table.keys));
-    const int bits_class = static_cast<int>(kClassesPerBit * std::min(bits, kMostBits));
-    all[{Place(table.level, table.keys), bits_class, table.ribbon}].Add(table.keys,
-                                                                        table.filter_bytes);
-  }
-  std::vector<ListedTables> listed;
-  listed.reserve(all.size());
-  for (const auto& [alike, sum] : all) {
-    const auto& [place, bits_class, ribbon] = alike;
-    listed.push_back({place.first, place.second, ribbon, sum});
+std::vector<std::pair<Place, TableSum>> Tree::ListAll() const {
+  std::vector<std::pair<Place, TableSum>> listed;
+  for (const auto& [at, sum] : sums_) {
+    if (!at.is_live) continue;
+    Place place = at;
+    place.job = kNoJob;
+    if (listed.empty() || listed.back().first < place) listed.emplace_back(place, TableSum());
+    listed.back().second.Add(sum);
   }
   return listed;
+}
+
+std::vector<analysis::EqualRuns> Tree::Runs() const {
+  RunSums sums;
+  for (const auto& [place, sum] : sums_) {
+    if (place.is_live && place.bits_class >= 0) AddRun(place, sum, sums);
+  }
+  std::vector<analysis::EqualRuns> runs;
+  runs.reserve(sums.size());
+  for (const auto& [place, sum] : sums) runs.push_back(Equal(place, sum, options_.ribbon));
+  return runs;
 }
 
 }  // namespace exactbloom::tree

@@ -1,34 +1,42 @@
-// The sorted runs of one column family, as facts: what is known of each table and of each job.
+// The tables of a database, and the sorted runs of its column families.
 //
-// RocksDB tells of them by events, from the threads that run its jobs:
+// A table is in the making or live; the others are not known. RocksDB tells of them by events, from
+// the threads that run its jobs, and they may come late or in any order:
 //
 //   BeginJob      a flush begins, or a compaction of these inputs
-//   StartTable    the job begins a table                    -> in the making
-//   SetFilter     its filter is made, and has these bytes
+//   StartTable    a job begins a table                         -> in the making
+//   Reserve       its filter will take so many bytes
 //   FinishTable   it is written: its keys and bytes are exact
-//   EndJob        outputs -> live, inputs -> gone; one that is both was moved to another level
-//   CancelJob     what the job has written -> gone
-//   Drop          the file is deleted -> gone
-//   Replace       a listing of RocksDB's: those listed -> live, others that were live -> gone
+//   EndJob        outputs -> live; inputs -> erased; one that is both moves to another level
+//   CancelJob     what the job has written -> not known
+//   Drop          the file is deleted                          -> erased
+//   TakeOver      a listing of RocksDB's: those listed -> live, other live ones -> not known
 //
-// A table is in the making, live or gone, and events take it on in this order only: file numbers
-// are not used twice. So events may come late or in any order: what is said of a table that has
-// gone on since is passed over, and a listing changes only what has not changed since it began. An
-// event that is lost, or that no memory was left for, makes the tree wrong until the next listing,
-// after which it has the tables that RocksDB lists and the ones in the making. Gone tables are kept
-// as long as a job or a listing that began before they went can still tell of them.
+// File numbers are not used twice, so nothing installs an erased one again, however late it comes.
+// An event that does not fit makes the tables stale: a listing is wanted, which changes only what
+// no event has changed since it began. Meanwhile events apply, and sizing goes on.
 //
-// All sums are computed from the tables when they are asked for, in some ten microseconds for a
-// thousand of them.
+//   CompactFiles fires no job events. What such a job finishes is live at once, unconfirmed: it
+//   survives listings until it is listed or deleted, and keeps the tables stale. What it reads is
+//   what a listing marks as being compacted and no known job reads.
+//   An ingested table has no level until a listing places it, or does not have it.
+//   Only flushes end without an event: failed ones, or those that closing overtook. Their tables
+//   stay in the making until a listing decides, since another thread may have committed them.
 //
-// The class knows neither RocksDB nor a lock. Every function may throw std::bad_alloc; what it has
+// The tables of a tree are summed up by what a division asks for, so its cost does not depend on
+// their number, and what a job leaves is a sum and not a difference.
+//
+// The classes know neither RocksDB nor a lock. Every function may throw std::bad_alloc; what it has
 // changed by then is true.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,13 +46,31 @@ namespace exactbloom::tree {
 
 using JobId = int;
 inline constexpr JobId kNoJob = -1;
+inline constexpr int kUnplaced = -1;  // the level of a table that nothing tells it of
 
 inline double Real(std::uint64_t count) { return static_cast<double>(count); }
 
-// The properties of a table tell this of its filter.
+// What tells the facts of a table. kAssumed knows entries, and not the filter.
+enum class Source : std::uint8_t { kNothing, kAssumed, kSampled, kProperties };
+
 struct TableFacts {
   std::uint64_t keys = 0;
+  std::uint64_t filter_bytes = 0;  // in memory
+  std::uint64_t index_bytes = 0;
+  std::uint64_t beside_bytes = 0;  // of filter_bytes, what is no array: trailers, partitions' index
+  Source source = Source::kProperties;
+};
+
+struct TableSum {
+  std::uint64_t keys = 0;
   std::uint64_t filter_bytes = 0;
+  std::uint64_t index_bytes = 0;
+  std::uint64_t filter_bits = 0;  // as the division counts: of arrays, without rounding
+  std::uint64_t floor_bytes = 0;  // of filter_bytes, given in spite of a spent budget
+  std::uint64_t tables = 0;
+  std::uint64_t without_filter = 0;  // live tables with keys whose filters let every key pass
+
+  void Add(const TableSum& more, bool subtracts = false);
 };
 
 // Events name tables with their level, and with their facts if they tell properties.
@@ -55,34 +81,89 @@ struct EventFile {
 };
 using EventFiles = std::vector<EventFile>;  // sorted by number
 
-// RocksDB lists these tables at one moment.
-struct Listing {
-  struct File {
-    std::uint64_t number = 0;
-    int level = 0;
-    std::uint64_t entries = 0;  // 0 if RocksDB has not opened it
-    std::uint64_t bytes = 0;
-    std::optional<TableFacts> facts;  // nothing if its properties were not read
-  };
-  std::vector<File> files;  // sorted by number
-};
+class Tree;
 
-// Adds up tables that have filters.
-struct TableSum {
-  std::uint64_t tables = 0;
-  std::uint64_t keys = 0;
-  std::uint64_t filter_bytes = 0;
-
-  void Add(std::uint64_t more_keys, std::uint64_t bytes);
+struct ListedFile {
+  std::uint64_t number = 0;
+  Tree* tree = nullptr;
+  int level = 0;
+  bool is_being_compacted = false;
+  TableFacts facts;
 };
+using Listing = std::vector<ListedFile>;
 
 // Sizes in a class differ by less than a tenth.
 int SizeClass(double keys);
 
-// The key is a level and a size class. Each table of level 0 is a sorted run, and those of about
-// the same size share a class. A deeper level is one run, of class 0.
-using RunSums = std::map<std::pair<int, int>, TableSum>;
+// Tables of one place are alike for all that is asked of a tree. Each table of level 0 is a sorted
+// run, and those of about the same size share a class. A deeper level is one run, of class 0.
+struct Place {
+  bool is_live = false;
+  bool is_written = false;  // its keys are known
+  int level = kUnplaced;
+  int size_class = 0;
+  int bits_class = 0;  // of filters alike in bits per key; below 0: lookups ask none
+  bool ribbon = false;
+  JobId job = kNoJob;  // which reads a live table, or writes one in the making
 
+  auto Key() const {
+    return std::tie(is_live, is_written, level, size_class, bits_class, ribbon, job);
+  }
+  bool operator<(const Place& other) const { return Key() < other.Key(); }
+};
+
+struct Table {
+  Tree* tree = nullptr;
+  Place place;
+  TableFacts facts = {0, 0, 0, 0, Source::kNothing};
+  TableSum sum;           // of this one
+  bool is_sized = false;  // so its filter's bits and kind are known
+  bool is_unconfirmed = false;
+  std::uint64_t moment =
+      0;  // of the last listing that has begun when an event changed it, or had it
+
+  void Learn(const TableFacts& more);
+  void Settle();  // sum and place, once something of it has changed
+};
+
+// All tables of a database by number, since the event of a deletion does not name the family.
+class Tables {
+ public:
+  void Drop(std::uint64_t number);
+  // The filter of a table in the making takes so many bits and bytes, in place of what it took. It
+  // counts from the decision on, until the table is written. Nothing if it is not in the making.
+  void Reserve(std::uint64_t number, const TableSum& amount, bool is_ribbon);
+
+  // A listing is taken from now on; one at a time is.
+  void BeginListing();
+  void TakeOver(const ListedFile& file);
+  // Removes tables that the listing does not have, once all that it has are taken over: `count` of
+  // them at most are looked at, from `number` on. Returns where to go on, or nothing at the end.
+  std::optional<std::uint64_t> Sweep(std::uint64_t number, std::size_t count);
+  // Forgets the tables of a tree, which is not used again.
+  void Forget(Tree& tree);
+
+  void MarkStale() { is_stale_ = true; }
+  bool IsStale() const { return is_stale_; }
+  const Table* Find(std::uint64_t number) const;
+
+ private:
+  friend class Tree;
+  using Iterator = std::map<std::uint64_t, Table>::iterator;
+
+  template <typename Function>
+  void Change(std::uint64_t number, Tree& tree, Function change);
+  void Subtract(const Table& table);
+  Iterator Remove(Iterator table);
+  void Erase(std::uint64_t number);
+
+  std::map<std::uint64_t, Table> tables_;
+  std::set<std::uint64_t> erased_;     // the 16,384 largest numbers
+  std::uint64_t moment_ = 0;           // the listings that have begun
+  std::atomic<bool> is_stale_ = true;  // which any thread may set
+};
+
+// The tables of a column family, by runs and jobs.
 class Tree {
  public:
   struct Job {
@@ -92,113 +173,58 @@ class Tree {
     std::uint64_t thread = 0;
   };
 
-  // Counts the filters of all tables but the gone ones.
-  struct Bytes {
-    std::uint64_t all = 0;
-    std::uint64_t of_floors = 0;  // that SetFilter was told are floors
-  };
+  explicit Tree(Tables& tables) : tables_(tables) {}
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
 
-  //   first_level   the compaction's first input level; an input that the tree has above it, or
-  //                 below the output level, makes the tree stale
+  //   first_level   the compaction's first input level; an input above it, or below the output
+  //                 level, makes the tables stale
   void BeginJob(const Job& job, int first_level, const EventFiles& inputs);
-  void StartTable(std::uint64_t number, JobId job);
-  //   is_floor   whether it was given in spite of a spent budget
-  void SetFilter(std::uint64_t number, std::uint64_t bytes, bool is_ribbon, bool is_floor);
-  // A table that no known job writes makes the tree stale.
+  //   level   kUnplaced if it is not known
+  void StartTable(std::uint64_t number, JobId job, int level = kUnplaced);
+  //   job   kNoJob for an ingested table
   void FinishTable(std::uint64_t number, JobId job, const TableFacts& facts);
-  // A job that is not known makes the tree stale, and so do outputs without facts.
   void EndJob(JobId job, const EventFiles& inputs, const EventFiles& outputs);
-  void CancelJob(JobId job);
-  // The deletion of a live table makes the tree stale, since no job has told of it.
-  void Drop(std::uint64_t number);
-  // A listing is taken from now on; one at a time is.
-  void BeginListing();
-  // Does nothing without BeginListing().
-  //   bits_per_key   is assumed of filters whose bytes nothing tells
-  void Replace(const Listing& listing, double bits_per_key);
-  // Takes over the properties that were read of listed tables, also after Replace.
-  void Learn(const Listing& listing, double bits_per_key);
-  // Assumes it of such filters that were listed before.
-  void Assume(double bits_per_key);
+  void CancelJob(JobId job) { ForgetJob(job, /*keeps=*/false); }
+  // What the family's policy builds is assumed of filters that nothing tells of.
+  void SetOptions(const DivisionOptions& options);
 
-  // Returns whether a listing is wanted.
-  bool IsStale() const { return is_stale_; }
-  bool IsBeingListed() const { return listing_began_.has_value(); }
+  const DivisionOptions& Options() const { return options_; }
+  bool IsForgotten() const { return is_forgotten_; }
   bool IsRunning(JobId job) const { return FindJob(job) != nullptr; }
-  // Returns whether the table is live, and its properties were read.
-  bool IsExact(std::uint64_t number) const;
-
-  // The number changes with the live tables only.
-  std::uint64_t LiveChange() const { return live_change_; }
-  RunSums Runs() const;
-  Bytes FilterBytes() const;
-  // Counts live tables with keys whose filters let every key pass, or that have none.
-  std::uint64_t TablesWithoutFilter() const;
+  // Sums up all tables, those in the making among them.
+  const TableSum& All() const { return all_; }
 
   // Returns the family as it will be when the job has ended.
   //   level  of the table that asks, which stands for a job that is not known
   //   keys   that this table has, or is expected to have; 0 if nobody knows
-  TreeView For(JobId job, int level, std::uint64_t keys, const DivisionOptions& options) const;
+  TreeView For(JobId job, int level, std::uint64_t keys) const;
   // Returns the mean keys of recent flushes, or else of the tables of level 0; 0 if there are none.
   std::uint64_t FlushKeys() const;
-
-  // Adds up tables of a run, or of runs of level 0 of about the same size, whose filters are alike
-  // in bits per key and in kind.
-  struct ListedTables {
-    int level = 0;
-    int size_class = 0;
-    std::optional<bool> ribbon;  // nothing if the kind is not known
-    TableSum sum;                // counts those without filters, too
-  };
-  // Returns all live tables, by level and size class.
-  std::vector<ListedTables> ListAll() const;
+  // Returns all live tables that have a level, by place; of any job.
+  std::vector<std::pair<Place, TableSum>> ListAll() const;
+  // Returns the runs that lookups ask, those of level 0 of about the same size together.
+  std::vector<analysis::EqualRuns> Runs() const;
 
  private:
-  enum class State : std::uint8_t { kMaking, kLive, kGone };
-  struct Table {
-    std::uint64_t number = 0;
-    std::uint64_t keys = 0;
-    std::uint64_t filter_bytes = 0;
-    std::uint64_t changed = 0;  // by change_
-    int level = 0;
-    JobId writer = kNoJob;
-    JobId reader = kNoJob;  // the compaction that began last with it as an input
-    State state = State::kMaking;
-    bool is_exact = false;    // its keys and bytes come from its properties
-    bool is_sampled = false;  // or from those of other tables of its level
-    bool is_floor = false;
-    std::optional<bool> ribbon;
+  friend class Tables;
 
-    void Learn(const std::optional<TableFacts>& facts);
-  };
   struct RunningJob : Job {
-    std::uint64_t began = 0;  // by change_
+    std::vector<std::uint64_t> started;  // tables
   };
 
   const RunningJob* FindJob(JobId job) const;
-  const Table* Find(std::uint64_t number) const;
-  Table* Find(std::uint64_t number) {
-    return const_cast<Table*>(std::as_const(*this).Find(number));
-  }
-  Table& FindOrAdd(std::uint64_t number);
-  void NoteChange(Table& table);
-  Table* Install(const EventFile& file);
-  void InstallOutput(const EventFile& output, const TableSum& read, std::uint64_t outputs);
-  void Discard(Table& table);
-  template <typename Files, typename Function>
-  void ForEachKnown(const Files& files, Function function);
-  TableSum SumLive(const EventFiles& files, int deepest = std::numeric_limits<int>::max());
+  void Install(const EventFile& file, std::optional<int> input_level = {});
+  TableSum SumLive(const EventFiles& files, int deepest = 1'000) const;
   void LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs);
-  void ForgetLostJobs(std::uint64_t thread, JobId job);
-  void ForgetGone();
-  void Estimate(const Listing& listing, double bits_per_key);
+  void ForgetJob(JobId job, bool keeps);
 
-  std::vector<Table> tables_;  // sorted by number
+  Tables& tables_;
+  std::map<Place, TableSum> sums_;
+  TableSum all_;
   std::vector<RunningJob> jobs_;
-  std::uint64_t change_ = 0;  // the number of changes
-  std::uint64_t live_change_ = 1;
-  std::optional<std::uint64_t> listing_began_;  // by change_
-  bool is_stale_ = true;
+  bool is_forgotten_ = false;
+  DivisionOptions options_;
   std::uint64_t flush_keys_ = 0;
   // The part of level 0 that moves down without being rewritten, as ascending keys do. Each
   // compaction of level 0 counts as much in it as all before.

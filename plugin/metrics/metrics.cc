@@ -10,11 +10,11 @@ namespace exactbloom {
 namespace {
 
 void AddTablesWithoutFilter(const rocksdb::DB& db, DatabaseMetrics& metrics) {
-  const auto lock = tree::Registry::Get().Lock();
   const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
   if (database == nullptr) return;
+  const auto lock = database->Lock();
   for (const auto& [name, family] : database->families) {
-    metrics.families[name].tables_without_filter = family->tree.TablesWithoutFilter();
+    metrics.families[name].tables_without_filter = family->All().without_filter;
   }
 }
 

@@ -65,7 +65,7 @@ class MetricsText {
 constexpr std::size_t kOfLevel = 4;
 constexpr std::size_t kOfFamily = 1;
 constexpr std::size_t kCounted = 11;
-constexpr std::size_t kOfBudget = 2;
+constexpr std::size_t kOfBudget = 3;
 
 std::size_t SeriesOf(const FamilyMetrics& family) {
   return kOfLevel * family.levels.size() + kOfFamily;
@@ -156,8 +156,11 @@ void AddBudgets(const DatabaseMetrics& metrics, MetricsText& text) {
              "The bound of a memory budget, of all its databases; 0 for none.");
   for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.bound);
   text.Begin("exactbloom_memory_budget_used_bytes", "gauge",
-             "Bytes of filters that count in a memory budget, of all its databases.");
+             "Bytes that count in a memory budget, of all its databases.");
   for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.used);
+  text.Begin("exactbloom_memory_budget_index_bytes", "gauge",
+             "Bytes of the index blocks of its tables, whether it covers them or not.");
+  for (const auto& [name, use] : metrics.budgets) text.Add({{"budget", name}}, use.index_bytes);
 }
 
 }  // namespace

@@ -53,25 +53,21 @@ Status FollowDatabase(rocksdb::DB* db, const std::vector<ColumnFamilyHandle*>& f
     handles[rocksdb::kDefaultColumnFamilyName] = root.DefaultColumnFamily();
     for (ColumnFamilyHandle* family : families) handles[family->GetName()] = family;
     std::vector<ColumnFamilyHandle*> read;
-    std::vector<std::pair<std::string, tree::SizingOptions>> policies;
+    std::map<std::string, std::optional<tree::SizingOptions>> policies;
+    bool follows = false;
     for (const auto& [name, handle] : handles) {
       read.push_back(handle);
       const std::shared_ptr<const BloomFilterPolicy> policy = FindPolicy(*handle);
-      if (policy != nullptr && FollowsTree(policy->Options())) {
-        policies.emplace_back(name, policy->Sizing());
-      }
+      if (policy != nullptr && FollowsTree(policy->Options())) policies[name] = policy->Sizing();
+      follows |= policies[name].has_value();
     }
-    const std::shared_ptr<tree::Database> database = tree::Follow(root);
+    const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(root);
     {
-      const auto lock = tree::Registry::Get().Lock();
-      for (const auto& [name, sizing] : policies) {
-        tree::SetPolicy(sizing, database->FindOrAdd(name));
-      }
-      database->has_read_files = true;
+      const auto lock = database->Lock();
+      for (const auto& [name, sizing] : policies) database->FindOrAdd(name)->SetPolicy(sizing);
     }
-    const tree::Families listed = tree::ListIfWanted(root, database, /*is_asked=*/true);
-    tree::ReadProperties(root, *database, read, listed);
-    if (!policies.empty()) {
+    tree::ReadFamilies(root, *database, read);
+    if (follows) {
       rocksdb::Info(options.info_log, "exactbloom: the database is followed; %s", kBeforeRemoval);
     }
     return Status::OK();

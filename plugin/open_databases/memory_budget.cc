@@ -9,7 +9,8 @@
 
 namespace exactbloom {
 
-rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size) {
+rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size,
+                                const std::optional<BudgetCovers>& covers) {
   return StatusOf([&] {
     PolicyOptions options;
     rocksdb::Status status = ParseBudget(name, size.text(), &options);
@@ -17,7 +18,9 @@ rocksdb::Status SetMemoryBudget(const std::string& name, const BudgetSize& size)
     const std::uint64_t bytes = BytesOfBudget(options);
     tree::Registry& registry = tree::Registry::Get();
     const auto lock = registry.Lock();
-    registry.NamedBudget(name).SetBound(bytes, registry.NextMoment());
+    std::optional<bool> covers_indexes;
+    if (covers) covers_indexes = *covers == BudgetCovers::kFiltersAndIndexes;
+    registry.NamedBudget(name).Set({bytes, covers_indexes, registry.NextMoment()});
     return status;
   });
 }
@@ -27,11 +30,14 @@ MemoryBudgetUse GetMemoryBudgetUse(const std::string& name) {
   const auto lock = tree::Registry::Get().Lock();
   const tree::Budget* const budget = tree::Registry::Get().FindBudget(name);
   if (budget == nullptr) return use;
-  use.bound = budget->bound();
-  use.used = budget->held().all;
+  use.bound = budget->setting().bound;
+  if (budget->CoversIndexes()) use.covers = BudgetCovers::kFiltersAndIndexes;
+  use.index_bytes = budget->held().index_bytes;
+  use.used = budget->held().filter_bytes + budget->CoveredIndexBytes();
   for (const tree::Family* family : budget->families()) {
-    use.families.push_back(
-        {family->database, family->name, family->counted.all, family->tree.TablesWithoutFilter()});
+    const tree::TableSum& held = family->counted;
+    use.families.push_back({family->database.path, family->name, held.filter_bytes,
+                            held.index_bytes, held.without_filter});
   }
   std::sort(use.families.begin(), use.families.end(), [](const auto& first, const auto& second) {
     return std::tie(first.database, first.column_family) <

@@ -38,23 +38,23 @@ struct Part {
 std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
   std::vector<SortedRuns> all;
   std::vector<Part> parts;
+  const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
+  if (database == nullptr) return all;
   {
-    const auto lock = tree::Registry::Get().Lock();
-    const auto database = tree::Registry::Get().Find(*const_cast<rocksdb::DB&>(db).GetRootDB());
-    if (database == nullptr) return all;
+    const auto lock = database->Lock();
     for (const auto& [name, family] : database->families) {
       std::optional<std::pair<int, int>> last;
-      for (const tree::Tree::ListedTables& tables : family->tree.ListAll()) {
-        const std::pair<int, int> place = {tables.level, tables.size_class};
-        if (std::exchange(last, place) != place) {
+      for (const auto& [place, sum] : family->ListAll()) {
+        const std::pair<int, int> run = {place.level, place.size_class};
+        if (std::exchange(last, run) != run) {
           all.emplace_back().column_family = name;
-          all.back().level = tables.level;
+          all.back().level = place.level;
         }
         SortedRuns& runs = all.back();
-        runs.tables += tables.sum.tables;
-        runs.keys += tables.sum.keys;
-        runs.filter_bytes += tables.sum.filter_bytes;
-        parts.push_back({all.size() - 1, tables.sum, tables.ribbon.value_or(family->ribbon)});
+        runs.tables += sum.tables;
+        runs.keys += sum.keys;
+        runs.filter_bytes += sum.filter_bytes;
+        parts.push_back({all.size() - 1, sum, place.ribbon});
       }
     }
   }

@@ -278,8 +278,9 @@ void exactbloom_measure_levels(unsigned char on, char** errptr) {
 
 char* exactbloom_measured_levels(char** errptr) { return CallCore(&Core::measured_levels, errptr); }
 
-void exactbloom_set_memory_budget(const char* name, const char* size, char** errptr) {
-  CallCore(&Core::set_memory_budget, errptr, name, size);
+void exactbloom_set_memory_budget(const char* name, const char* size, const char* covers,
+                                  char** errptr) {
+  CallCore(&Core::set_memory_budget, errptr, name, size, covers);
 }
 
 char* exactbloom_memory_budget_use(const char* name, char** errptr) {

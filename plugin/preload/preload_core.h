@@ -73,7 +73,7 @@ struct Core {
   char* (*measured_reads)(rocksdb_t* db, char** errptr);
   void (*measure_levels)(unsigned char on, char** errptr);
   char* (*measured_levels)(char** errptr);
-  void (*set_memory_budget)(const char* name, const char* size, char** errptr);
+  void (*set_memory_budget)(const char* name, const char* size, const char* covers, char** errptr);
   char* (*memory_budget_use)(const char* name, char** errptr);
 
   // Return the policy of EXACTBLOOM_POLICY, with these bits per key unless the variable sets them.

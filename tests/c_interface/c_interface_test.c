@@ -67,10 +67,12 @@ static void test_errors(void) {
   rocksdb_filterpolicy_destroy(policy);
   exactbloom_options_add_tree_listener(NULL, &error);
   EXPECT(has(error, "Invalid argument: exactbloom: the options are NULL"), error);
-  exactbloom_set_memory_budget("stores", "3 apples", &error);
+  exactbloom_set_memory_budget("stores", "3 apples", NULL, &error);
   EXPECT(has(error, "memory_budget is '3 apples'"), error);
-  exactbloom_set_memory_budget("two words", "1M", &error);
+  exactbloom_set_memory_budget("two words", "1M", NULL, &error);
   EXPECT(has(error, "budget is 'two words'"), error);
+  exactbloom_set_memory_budget("stores", "1M", "all", &error);
+  EXPECT(has(error, "covers is 'all'"), error);
   EXPECT(exactbloom_memory_budget_use(NULL, &error) == NULL, "a use");
   EXPECT(has(error, "the budget's name is NULL"), error);
   exactbloom_follow_database(NULL, NULL, 0, &error);
@@ -236,10 +238,11 @@ static void test_budget(const char* directory) {
   stopped_lookups(db, options, &sum);
   char* use = exactbloom_memory_budget_use("of_c", &error);
   EXPECT(error == NULL && has(use, "{\"bound_bytes\":1048576,\"used_bytes\":1"), use);
+  EXPECT(has(use, ",\"covers\":\"filters\",\"index_bytes\":"), use);
   EXPECT(has(use, ",\"column_families\":[{\"database\":\""), use);
   EXPECT(has(use, ",\"tables_without_filter\":0}]}"), use);
   rocksdb_free(use);
-  exactbloom_set_memory_budget("of_c", "6", &error);
+  exactbloom_set_memory_budget("of_c", "6", NULL, &error);
   EXPECT(error == NULL, error);
   stopped_lookups(db, options, &sum);
   use = exactbloom_memory_budget_use("of_c", &error);

@@ -200,14 +200,15 @@ TEST(PolicyCalls, PointersAreRightOrNull) {
 // Made and asked as RocksDB does, of Bloom and of Ribbon filters.
 TEST(CCalls, ATextIsWholeOrNullWithAnError) {
   constexpr char kName[] = "a_budget_with_a_name_of_some_length";
-  exactbloom_set_memory_budget(kName, "123456789", nullptr);
+  exactbloom_set_memory_budget(kName, "123456789", nullptr, nullptr);
   std::uint64_t errors = 0;
   const std::uint64_t failures = ThrowAtEachAllocation([&](AllocationFailure& failure) {
     char* error = nullptr;
     char* text = failure.Run([&] { return exactbloom_memory_budget_use(kName, &error); });
     EXPECT_EQ(text == nullptr, error != nullptr);
     errors += error == nullptr ? 0 : 1;
-    const std::string whole = R"({"bound_bytes":123456789,"used_bytes":0,"column_families":[]})";
+    const std::string whole = R"({"bound_bytes":123456789,"used_bytes":0,"covers":"filters",)"
+                              R"("index_bytes":0,"column_families":[]})";
     EXPECT_EQ(text == nullptr ? whole : text, whole);
     std::free(text);
     std::free(error);

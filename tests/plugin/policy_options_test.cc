@@ -133,6 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Options, ValidOptions,
                                          "fpr=0.3333333333333333;hash_seed=7", "memory_budget=512M",
                                          "memory_budget=12.5%",
                                          "memory_budget=1G;budget=stores_1.a-b", "budget=stores",
+                                         "memory_budget=1G;covers=filters_and_indexes",
                                          "memory_budget=1", "memory_budget=1000000", "ribbon=false",
                                          "memory_budget=4095T;ribbon=false;hash_seed=3"));
 
@@ -204,6 +205,7 @@ TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
   const std::map<std::string, std::vector<std::string>> bad = {
       {"fpr", {"1", "-0.1", "9e-10", "nan", "1%", "0.51"}},
       {"ribbon", {"True", "1", ""}},
+      {"covers", {"indexes", "", "filters_and_indexes"}},
       {"hash_seed", {"-1", "1.5", "18446744073709551616", "0x1"}},
       {"memory_budget",
        {"2X",
@@ -348,8 +350,8 @@ TEST(PolicyOptions, OptionsOfAnotherPolicyAreRefusedWithWhatThereIs) {
                 {"exact_ribbon has no option", "its options are bits_per_key, fpr, hash_seed;"});
   }
   for (const char* text : {"{id=exactbloom;fpr=0.01}", "{id=exactbloom;size_ratio=10}"}) {
-    ExpectWords(Make(text).status,
-                {"has no option", "memory_budget, budget, ribbon", "those of classic_bloom"});
+    ExpectWords(Make(text).status, {"has no option", "memory_budget, budget, covers, ribbon",
+                                    "those of classic_bloom"});
   }
 }
 

@@ -25,16 +25,24 @@ double KeysOf(const std::vector<EqualRuns>& runs) {
 // A job that writes a run anew beside others, whose filters have `bits_per_key`.
 TreeView WriteBeside(const std::vector<EqualRuns>& others, double keys,
                      double bits_per_key = kBits) {
-  return {others, keys, keys, KeysOf(others) * bits_per_key / 8.0};
+  return {others, keys, keys, KeysOf(others) * bits_per_key};
+}
+
+Share ShareOf(const TreeView& view, const std::optional<BudgetView>& budget = {},
+              const std::vector<EqualRuns>& beside = {}) {
+  if (!budget) return Divide(Options(), view);
+  Share share = Divide(Options(), view, beside, budget->bound - budget->index_bytes);
+  Limit(Options(), view, *budget, share);
+  return share;
 }
 
 double BitsOf(const TreeView& view, const std::optional<BudgetView>& budget = {}) {
-  return Divide(Options(), view, budget).bits_per_key;
+  return ShareOf(view, budget).bits_per_key;
 }
 
 TEST(Division, OfAnUnknownRunIsTheAverage) {
   for (const bool ribbon : {false, true}) {
-    const Share share = Divide(Options(ribbon), TreeView(), {});
+    const Share share = Divide(Options(ribbon), TreeView());
     EXPECT_EQ(share.bits_per_key, kBits);
     EXPECT_TRUE(share.runs.empty());
   }
@@ -42,7 +50,7 @@ TEST(Division, OfAnUnknownRunIsTheAverage) {
 }
 
 TEST(Division, GivesSmallRunsMoreAndUsesTheAverage) {
-  const Share small = Divide(Options(), WriteBeside({{1e4, 2.0}, {1e6, 1.0}}, 1e4, 9.7), {});
+  const Share small = ShareOf(WriteBeside({{1e4, 2.0}, {1e6, 1.0}}, 1e4, 9.7));
   ASSERT_EQ(small.planned.size(), 3U);
   EXPECT_NEAR(small.planned.back(), small.planned[0], 1e-6);
   EXPECT_GT(small.bits_per_key, kBits + 4.0);
@@ -70,6 +78,18 @@ TEST(Division, KeepsTheAverageOfTheFamily) {
   EXPECT_EQ(BitsOf(WriteBeside({{1e3, 20.0}, {1e8, 1.0}}, 1e3, 20.0)), kBits);
 }
 
+// Runs above it that are about to be compacted fill the cap.
+TEST(Division, ASmallRunKeepsItsShareUpToALimit) {
+  const std::vector<EqualRuns> others = {{60'000.0, 1.0}};
+  const Share share = ShareOf(WriteBeside(others, 110.0, kBits + kMostOverAverage));
+  EXPECT_GT(share.planned.back(), 19.0);
+  EXPECT_EQ(share.bits_per_key, share.planned.back());
+  const double most = kBits * (1.0 + kMostOfSmallRuns) + kMostOverAverage;
+  EXPECT_EQ(BitsOf(WriteBeside(others, 110.0, most + 0.1)), kBits);
+  EXPECT_EQ(BitsOf(WriteBeside(others, 1'000.0, kBits + kMostOverAverage + 0.01)), kBits)
+      << "it is not small";
+}
+
 // As a compacted database that grows: each run has a tenth of the keys of the one before it.
 TEST(Division, OfRunsWrittenAfterALargeOneIsNearTheBestDivision) {
   const auto rate = [](double bits) { return std::pow(0.6185, bits); };
@@ -78,12 +98,12 @@ TEST(Division, OfRunsWrittenAfterALargeOneIsNearTheBestDivision) {
     double wasted = 0.0;
     for (const double keys : {1e6, 1e5, 1e4, 1e3}) {
       view.own_keys = view.keys_to_write = keys;
-      const double bits = Divide({bits_per_key, false}, view, {}).bits_per_key;
+      const double bits = Divide({bits_per_key, false}, view).bits_per_key;
       wasted += rate(bits);
       view.other_runs.push_back({keys});
-      view.other_filter_bytes += bits * keys / 8.0;
+      view.other_filter_bits += bits * keys;
     }
-    const double taken = 8.0 * view.other_filter_bytes;
+    const double taken = view.other_filter_bits;
     double best = 0.0;
     for (const double bits : analysis::DivideAmongRuns(view.other_runs, taken)) best += rate(bits);
     EXPECT_LT(wasted, 1.1 * best) << bits_per_key;
@@ -111,10 +131,10 @@ TEST(Division, OfABudgetLeavesRoomForOthers) {
   // At least a quarter of it.
   EXPECT_NEAR(BitsOf(view, Budget(1e6, 9e5, 1e6)), 8.0 * kLeastOfRoom * (kFill * 1e6 - 9e5) / 1e6,
               1e-9);
-  const Share spent = Divide(Options(), view, Budget(1e6, 1.1e6, 1e6));
+  const Share spent = ShareOf(view, Budget(1e6, 1.1e6, 1e6));
   EXPECT_EQ(spent.bits_per_key, 0.0);
   EXPECT_TRUE(spent.is_budget_spent);
-  EXPECT_FALSE(Divide(Options(), view, Budget(1e6, 6e5, 1e6)).is_budget_spent);
+  EXPECT_FALSE(ShareOf(view, Budget(1e6, 6e5, 1e6)).is_budget_spent);
 }
 
 // A compaction may be repeated when its outputs, with their equals of next time, fit the bound. Its
@@ -130,7 +150,7 @@ TEST(Division, OfABudgetGivesAllTablesOfACompactionTheSame) {
     budget.bound = 1e6;
     budget.held = view.input_filter_bytes + written_bytes;
     budget.keys_to_write = view.keys_to_write;
-    return Divide(Options(), view, budget).most_bits_per_key;
+    return ShareOf(view, budget).most_bits_per_key;
   };
   const double first = most_bits(0.0, 0.0);
   EXPECT_NEAR(first, 8.0 * (kFill - kForOthers) / 2.0, 1e-6);
@@ -141,13 +161,13 @@ TEST(Division, OfABudgetGivesAllTablesOfACompactionTheSame) {
 
 TEST(Division, OfABudgetIsDividedAmongAllThatShareIt) {
   const TreeView view = WriteBeside({{1e4, 3.0}}, 1e6);
-  BudgetView budget = Budget(1e6, 0.0, 1e5);
+  const BudgetView budget = Budget(1e6, 0.0, 1e5);
   const double alone = BitsOf(view, budget);
-  budget.other_runs = {{1e6, 1.0}};
-  const double beside_one = BitsOf(view, budget);
+  std::vector<EqualRuns> beside = {{1e6, 1.0}};
+  const double beside_one = ShareOf(view, budget, beside).bits_per_key;
   EXPECT_NEAR(beside_one, alone / 2.0, 0.1 * alone);
-  budget.other_runs.push_back({100.0, 1.0});
-  EXPECT_NEAR(BitsOf(view, budget), beside_one, 0.01 * beside_one);
+  beside.push_back({100.0, 1.0});
+  EXPECT_NEAR(ShareOf(view, budget, beside).bits_per_key, beside_one, 0.01 * beside_one);
 }
 
 // A small run of Ribbon filters gets fewer bits more than one of Bloom filters, since their rate
@@ -155,7 +175,7 @@ TEST(Division, OfABudgetIsDividedAmongAllThatShareIt) {
 TEST(Division, OfASmallRunFollowsTheRateOfItsKind) {
   const auto more = [](bool ribbon) {
     const TreeView view = WriteBeside({{1e6, 1.0, ribbon}}, 1e4, 9.7);
-    return Divide(Options(ribbon), view, {}).bits_per_key - kBits;
+    return Divide(Options(ribbon), view).bits_per_key - kBits;
   };
   // log2(100) bits more at 1 bit for each halving of the rate, and at 1 / ln 2.
   EXPECT_NEAR(more(true), std::log2(100.0), 0.5);

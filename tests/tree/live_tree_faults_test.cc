@@ -3,6 +3,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/stackable_db.h>
 
@@ -13,8 +14,10 @@
 #include <future>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/memory_budget.h"
@@ -339,11 +342,13 @@ class WithoutMemory : public rocksdb::StackableDB {
 TEST_F(LiveTreeFaults, AListingThatFailsIsTakenAgain) {
   const Database db = Open(Options(AutoOptions()), path_);
   PutAndFlush(*db, 100);
-  const std::shared_ptr<tree::Database> database = tree::Follow(*db);
+  const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(*db);
   WithoutMemory failing(std::shared_ptr<rocksdb::DB>(db.get(), [](rocksdb::DB*) {}));
-  EXPECT_THROW(tree::ListIfWanted(failing, database, /*is_asked=*/true), std::bad_alloc);
-  EXPECT_EQ(tree::ListIfWanted(*db, database).count("default"), 1U);
-  EXPECT_EQ(tree::ListIfWanted(*db, database).size(), 0U) << "it was not wanted again";
+  EXPECT_THROW(tree::ReadFamilies(failing, *database, {db->DefaultColumnFamily()}), std::bad_alloc);
+  EXPECT_TRUE(database->tables.IsStale());
+  tree::ListIfWanted(*db, *database);
+  EXPECT_FALSE(database->tables.IsStale());
+  tree::ListIfWanted(failing, *database);  // it is not wanted again
 }
 
 // A listing of many tables is taken over in pieces. DeleteFilesInRange fires no event but that of
@@ -372,6 +377,99 @@ TEST_F(LiveTreeFaults, TheFamilyOfEachListedTableIsKnown) {
   ASSERT_TRUE(
       rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr, nullptr).ok());
   EXPECT_EQ(count(), 1U);
+}
+
+void Ingest(rocksdb::DB& db, const rocksdb::Options& options, const std::string& file,
+            std::uint64_t first, std::uint64_t keys, rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+  ASSERT_TRUE(writer.Open(file).ok());
+  for (std::uint64_t i = 0; i < keys; ++i) {
+    ASSERT_TRUE(writer.Put(KeyOf(2 * (first + i)), "value").ok());
+  }
+  ASSERT_TRUE(writer.Finish().ok());
+  ASSERT_TRUE(db.IngestExternalFile(family, {file}, {}).ok());
+}
+
+// Nothing but their deletion may be told of them before the next listing.
+TEST_F(LiveTreeFaults, TablesThatAreIngestedAndDeletedCountNoLonger) {
+  ExactBloomOptions policy = BudgetOptions(1'000'000);
+  policy.budget = "ingested";
+  rocksdb::Options options = Options(policy);
+  options.disable_auto_compactions = true;
+  const Database db = Open(options, path_);
+  PutAndFlush(*db, 1'000, "value", 900'000);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    Ingest(*db, options, directory_.path(std::to_string(i)), i * 2'000, 2'000,
+           db->DefaultColumnFamily());
+    const std::string end = KeyOf(2 * 100'000);
+    const rocksdb::Slice last(end);
+    ASSERT_TRUE(
+        rocksdb::DeleteFilesInRange(db.get(), db->DefaultColumnFamily(), nullptr, &last).ok());
+  }
+  EXPECT_EQ(SumOf(TreesOf(*db)).tables, 1U);
+  EXPECT_EQ(GetMemoryBudgetUse("ingested").used, SumOf(TreesOf(*db)).filter_bytes);
+}
+
+TEST_F(LiveTreeFaults, AFamilyThatOnlyIngestsCountsAtOnce) {
+  constexpr std::uint64_t kBound = 40'000;
+  ExactBloomOptions policy = BudgetOptions(kBound);
+  policy.budget = "only_ingests";
+  const rocksdb::Options options = Options(policy);
+  const Database db = Open(options, path_);
+  ASSERT_TRUE(FollowDatabase(db.get()).ok());
+  PutAndFlush(*db, 100);
+  rocksdb::ColumnFamilyHandle* more = nullptr;
+  ASSERT_TRUE(db->CreateColumnFamily(options, "more", &more).ok());
+  Ingest(*db, options, directory_.path("file"), 0, 12'000, more);
+  const MemoryBudgetUse use = GetMemoryBudgetUse("only_ingests");
+  EXPECT_EQ(use.families.size(), 2U);
+  EXPECT_EQ(use.used, SumOf(TreesOf(*db)).filter_bytes);
+  PutAndFlush(*db, 30'000, "value", 100'000);
+  EXPECT_LE(SumOf(TreesOf(*db)).filter_bytes, kBound + 6);
+  EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
+}
+
+// It fires no events of jobs.
+TEST_F(LiveTreeFaults, WhatCompactFilesHasWrittenIsKnownAtOnce) {
+  rocksdb::Options options = Options(AutoOptions());
+  options.disable_auto_compactions = true;
+  const Database db = Open(options, path_);
+  for (std::uint64_t i = 0; i < 4; ++i) PutAndFlush(*db, 5'000, "value", i * 3'000);
+  ASSERT_TRUE(CompactAllFiles(*db, db->DefaultColumnFamily()).ok());
+  EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
+}
+
+// Each table is rewritten at its own level, as a benchmark does that gives all policies one tree.
+TEST_F(LiveTreeFaults, TablesOfCompactFilesGetTheBitsOfTheirRun) {
+  rocksdb::Options options = Options(AutoOptions());
+  options.disable_auto_compactions = true;
+  options.write_buffer_size = options.target_file_size_base = 64 << 20;
+  const Database db = Open(options, path_);
+  const auto files_of = [&](int level) {
+    rocksdb::ColumnFamilyMetaData tree;
+    db->GetColumnFamilyMetaData(&tree);
+    std::vector<std::string> files;
+    for (const auto& file : tree.levels[static_cast<std::size_t>(level)].files) {
+      files.push_back(file.relative_filename);
+    }
+    return files;
+  };
+  const auto compact = [&](int from, int to) {
+    EXPECT_TRUE(db->CompactFiles({}, files_of(from), to).ok());
+  };
+  const std::vector<std::pair<int, std::uint64_t>> runs = {{6, 100'000}, {5, 10'000}, {0, 1'000}};
+  for (const auto& [level, keys] : runs) {
+    PutAndFlush(*db, keys, "value", keys * 10);
+    if (level != 0) compact(0, level);
+  }
+  for (const auto& [level, keys] : runs) compact(level, level);
+  std::vector<analysis::EqualRuns> planned;
+  for (const auto& [level, keys] : runs) planned.push_back({tree::Real(keys)});
+  const std::vector<double> plan = tree::PlanRuns(10.0, planned, std::nullopt);
+  Trees trees = TreesOf(*db);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_NEAR(trees.at("default").at(runs[i].first).BitsPerKey(), plan[i], 0.05 * plan[i]) << i;
+  }
 }
 
 }  // namespace

@@ -137,18 +137,21 @@ TEST_F(SpentBudget, OfAnotherPolicyMeanwhileDoesNotWrap) {
   context.reason = table.reason;
   tree::SizingOptions sizing;
   sizing.division.ribbon = true;
+  tree::SizingOptions other_sizing = sizing;
   {
     const auto lock = tree::Registry::Get().Lock();
     sizing.budget = tree::Registry::Get().FindBudget("left");
-    tree::Registry::Get().Find(*db)->Find(table.cf_name)->tree.BeginJob({0, true, 0, 0}, 0, {});
+    other_sizing.budget = &tree::Registry::Get().NamedBudget("right");
   }
+  const auto family = [&] {
+    const auto database = tree::Registry::Get().Find(*db);
+    const auto lock = database->Lock();
+    return database->Find(table.cf_name);
+  }();
+  family->BeginJob({0, true, 0, 0}, 0, {});
   const auto sized = tree::SizedTable::Begin(sizing, context);
   ASSERT_NE(sized, nullptr);
-  {
-    const auto lock = tree::Registry::Get().Lock();
-    tree::Registry& registry = tree::Registry::Get();
-    registry.Find(*db)->Find(table.cf_name)->Use(&registry.NamedBudget("right"));
-  }
+  family->SetPolicy(other_sizing);
   EXPECT_GT(sized->BitsPerKey(kKeys), 8.0);
   EXPECT_TRUE(sized->Take(2 * kKeys, true));
   EXPECT_EQ(GetMemoryBudgetUse("left").used, SumOf(TreesOf(*other)).filter_bytes);

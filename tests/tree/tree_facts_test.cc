@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <new>
 #include <random>
 #include <set>
@@ -14,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/live_tree/tree.h"
+#include "tree_world.h"
 
 namespace {
 
@@ -37,74 +38,6 @@ void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(m
 namespace exactbloom::tree {
 namespace {
 
-constexpr double kBits = 10.0;
-
-TableFacts FactsOf(std::uint64_t number) { return {100 * number, 125 * number}; }
-
-// What RocksDB has, and what the tree was told.
-struct World {
-  Tree tree;
-  std::map<std::uint64_t, int> version;  // levels, by number
-  std::map<std::uint64_t, int> listed;   // by the listing that is taken
-  bool is_told_all = true;               // no event was lost, and no job was unknown
-
-  std::uint64_t FilterBytes() const {
-    std::uint64_t bytes = 0;
-    for (const auto& [number, level] : version) bytes += FactsOf(number).filter_bytes;
-    return bytes;
-  }
-
-  // Lists the tables, with the properties of all.
-  void List() {
-    tree.BeginListing();
-    Listing listing = ListingOf(version);
-    tree.Replace(listing, kBits);
-    for (Listing::File& file : listing.files) file.facts = FactsOf(file.number);
-    tree.Learn(listing, kBits);
-  }
-
-  static Listing ListingOf(const std::map<std::uint64_t, int>& tables) {
-    Listing listing;
-    for (const auto& [number, level] : tables) {
-      listing.files.push_back({number, level, 100 * number, 1000 * number, std::nullopt});
-    }
-    return listing;
-  }
-
-  // Nothing, or where the tree differs from the version.
-  std::string FindDifference() const {
-    std::map<int, TableSum> truth;
-    for (const auto& [number, level] : version) {
-      truth[level].tables += 1;
-      truth[level].keys += FactsOf(number).keys;
-      truth[level].filter_bytes += FactsOf(number).filter_bytes;
-    }
-    std::map<int, TableSum> known;
-    for (const Tree::ListedTables& run : tree.ListAll()) {
-      known[run.level].tables += run.sum.tables;
-      known[run.level].keys += run.sum.keys;
-      known[run.level].filter_bytes += run.sum.filter_bytes;
-    }
-    std::string text;
-    for (int level = 0; level < 8; ++level) {
-      const TableSum& is = known[level];
-      const TableSum& should = truth[level];
-      if (is.tables == should.tables && is.keys == should.keys &&
-          is.filter_bytes == should.filter_bytes) {
-        continue;
-      }
-      text += "level " + std::to_string(level) + ": " + std::to_string(is.tables) + " tables, " +
-              std::to_string(is.keys) + " keys instead of " + std::to_string(should.tables) +
-              " and " + std::to_string(should.keys) + "; ";
-    }
-    if (tree.FilterBytes().all != FilterBytes()) {
-      text += std::to_string(tree.FilterBytes().all) + " bytes instead of " +
-              std::to_string(FilterBytes());
-    }
-    return text;
-  }
-};
-
 // What one thread does. A step is taken when it is ready, and steps of one actor in their order.
 struct Step {
   std::string name;
@@ -112,12 +45,6 @@ struct Step {
   std::function<bool(const World&)> is_ready = [](const World&) { return true; };
 };
 using Actor = std::vector<Step>;
-
-std::vector<EventFile> FilesOf(const std::vector<std::uint64_t>& numbers, int level) {
-  std::vector<EventFile> files;
-  for (const std::uint64_t number : numbers) files.push_back({number, level, FactsOf(number)});
-  return files;
-}
 
 struct JobPlan {
   JobId id = 1;
@@ -127,14 +54,23 @@ struct JobPlan {
   std::vector<std::uint64_t> outputs;
   int output_level = 0;
   bool fails = false;
-  bool is_told = true;  // begins and ends with an event
+  bool is_told = true;                       // begins and ends with an event
+  std::map<std::uint64_t, int> levels = {};  // of inputs that are not of the input level
+
+  std::vector<EventFile> InputFiles() const {
+    std::vector<EventFile> files = FilesOf(inputs, input_level);
+    for (EventFile& file : files) {
+      if (levels.count(file.number) != 0) file.level = levels.at(file.number);
+    }
+    return files;
+  }
 };
 
 void AddTable(const JobPlan& job, std::uint64_t number, Actor& actor) {
   const JobId id = job.id;
   actor.push_back({"start", [=](World& world) { world.tree.StartTable(number, id); }});
   actor.push_back({"filter", [=](World& world) {
-                     world.tree.SetFilter(number, FactsOf(number).filter_bytes, true, false);
+                     Reserve(world.tables, number, FactsOf(number).filter_bytes);
                    }});
   actor.push_back(
       {"finish", [=](World& world) { world.tree.FinishTable(number, id, FactsOf(number)); }});
@@ -152,7 +88,7 @@ Actor ActorOf(const JobPlan& job) {
       return;
     }
     world.tree.BeginJob({job.id, job.is_flush, job.output_level, static_cast<unsigned>(job.id)}, 0,
-                        FilesOf(job.inputs, job.input_level));
+                        job.InputFiles());
   };
   actor.push_back({"begin", begin, has_inputs});
   for (const std::uint64_t number : job.outputs) AddTable(job, number, actor);
@@ -161,7 +97,7 @@ Actor ActorOf(const JobPlan& job) {
       actor.push_back({"cancel", [=](World& world) { world.tree.CancelJob(job.id); }});
     }
     for (const std::uint64_t number : job.outputs) {
-      actor.push_back({"drop", [=](World& world) { world.tree.Drop(number); }});
+      actor.push_back({"drop", [=](World& world) { world.tables.Drop(number); }});
     }
     return actor;
   }
@@ -173,7 +109,7 @@ Actor ActorOf(const JobPlan& job) {
                    }});
   if (job.is_told) {
     actor.push_back({"end", [=](World& world) {
-                       world.tree.EndJob(job.id, FilesOf(job.inputs, job.input_level),
+                       world.tree.EndJob(job.id, job.InputFiles(),
                                          FilesOf(job.outputs, job.output_level));
                      }});
   }
@@ -187,30 +123,25 @@ Actor DeleterOf(const std::vector<std::uint64_t>& numbers, bool sees = true) {
   for (const std::uint64_t number : numbers) {
     const auto is_there = [=](const World& world) { return world.version.count(number) != 0; };
     if (sees) actor.push_back({"see", [](World&) {}, is_there});
-    actor.push_back({"delete", [=](World& world) { world.tree.Drop(number); },
+    actor.push_back({"delete", [=](World& world) { world.tables.Drop(number); },
                      [=](const World& world) { return !is_there(world); }});
   }
   return actor;
 }
 
 Actor Lister() {
-  return {{"begin listing", [](World& world) { world.tree.BeginListing(); }},
+  return {{"begin listing", [](World& world) { world.tables.BeginListing(); }},
           {"list", [](World& world) { world.listed = world.version; }},
-          {"replace", [](World& world) {
-             Listing listing = World::ListingOf(world.listed);
-             world.tree.Replace(listing, kBits);
-             for (Listing::File& file : listing.files) file.facts = FactsOf(file.number);
-             world.tree.Learn(listing, kBits);
-           }}};
+          {"replace", [](World& world) { world.Replace(world.listed); }}};
 }
 
 // Whether the filters that are there count at every moment. So a budget holds.
 void ExpectCounted(const World& world, const std::string& path) {
   if (!world.is_told_all) return;
-  EXPECT_GE(world.tree.FilterBytes().all, world.FilterBytes()) << path;
+  EXPECT_GE(world.tree.All().filter_bytes, world.FilterBytes()) << path;
 }
 
-void ExpectTrueInTheEnd(World world, const std::string& path) {
+void ExpectTrueInTheEnd(World& world, const std::string& path) {
   if (world.is_told_all) {
     EXPECT_EQ(world.FindDifference(), "") << path;
   }
@@ -218,43 +149,52 @@ void ExpectTrueInTheEnd(World world, const std::string& path) {
   EXPECT_EQ(world.FindDifference(), "") << path << "after a listing";
 }
 
+using Path = std::vector<const Step*>;
+
+// Takes the steps from the beginning, since a tree is not copied.
+std::unique_ptr<World> Walk(const Version& start, const Path& path) {
+  auto world = std::make_unique<World>();
+  Begin(*world, start);
+  for (const Step* step : path) step->take(*world);
+  return world;
+}
+
+std::string Describe(const Path& path) {
+  std::string text;
+  for (const Step* step : path) text += step->name + ", ";
+  return text;
+}
+
 // Every order of the actors' steps.
-void TryAll(const World& world, const std::vector<Actor>& actors, std::vector<std::size_t> places,
-            const std::string& path, std::uint64_t* ends) {
+void TryAll(const Version& start, const std::vector<Actor>& actors, std::vector<std::size_t> places,
+            Path path, std::uint64_t* ends) {
   if (testing::Test::HasFailure()) return;
+  const std::unique_ptr<World> world = Walk(start, path);
+  ExpectCounted(*world, Describe(path));
   bool is_over = true;
   for (std::size_t i = 0; i < actors.size(); ++i) {
     if (places[i] == actors[i].size()) continue;
     const Step& step = actors[i][places[i]];
-    if (!step.is_ready(world)) continue;
+    if (!step.is_ready(*world)) continue;
     is_over = false;
-    World next = world;
-    step.take(next);
-    const std::string to = path + std::to_string(i) + " " + step.name + ", ";
-    ExpectCounted(next, to);
     ++places[i];
-    TryAll(next, actors, places, to, ends);
+    path.push_back(&step);
+    TryAll(start, actors, places, path, ends);
+    path.pop_back();
     --places[i];
   }
   if (!is_over) return;
   ++*ends;
-  ExpectTrueInTheEnd(world, path);
+  ExpectTrueInTheEnd(*world, Describe(path));
 }
 
-std::uint64_t TryAll(const std::vector<Actor>& actors, const World& start = {}) {
+std::uint64_t TryAll(const std::vector<Actor>& actors, const Version& start = {}) {
   std::uint64_t ends = 0;
-  TryAll(start, actors, std::vector<std::size_t>(actors.size(), 0), "", &ends);
+  TryAll(start, actors, std::vector<std::size_t>(actors.size(), 0), {}, &ends);
   return ends;
 }
 
 JobPlan FlushOf(JobId id, std::uint64_t number) { return {id, true, {}, 0, {number}, 0}; }
-
-World WorldWith(const std::map<std::uint64_t, int>& version) {
-  World world;
-  world.version = version;
-  world.List();
-  return world;
-}
 
 TEST(TreeFacts, AFlushAndTheCompactionOfItsTable) {
   const JobPlan compaction = {2, false, {1}, 0, {2}, 1};
@@ -265,8 +205,8 @@ TEST(TreeFacts, AFlushAndTheCompactionOfItsTable) {
 TEST(TreeFacts, TwoCompactionsOfWhichTheSecondReadsWhatTheFirstWrote) {
   const JobPlan first = {1, false, {1}, 0, {2}, 1};
   const JobPlan second = {2, false, {2}, 1, {3}, 2};
-  EXPECT_GT(TryAll({ActorOf(first), ActorOf(second), DeleterOf({1, 2})}, WorldWith({{1, 0}})), 50U);
-  EXPECT_GT(TryAll({ActorOf(first), ActorOf(second), Lister()}, WorldWith({{1, 0}})), 1'000U);
+  EXPECT_GT(TryAll({ActorOf(first), ActorOf(second), DeleterOf({1, 2})}, {{1, 0}}), 50U);
+  EXPECT_GT(TryAll({ActorOf(first), ActorOf(second), Lister()}, {{1, 0}}), 1'000U);
 }
 
 TEST(TreeFacts, FailedJobs) {
@@ -274,22 +214,22 @@ TEST(TreeFacts, FailedJobs) {
     JobPlan failed = {1, is_flush, {}, 0, {5}, is_flush ? 0 : 1};
     if (!is_flush) failed.inputs = {1};
     failed.fails = true;
-    EXPECT_GT(TryAll({ActorOf(failed), Lister()}, WorldWith({{1, 0}})), 10U);
-    EXPECT_GT(TryAll({ActorOf(failed), ActorOf(FlushOf(2, 6))}, WorldWith({{1, 0}})), 10U);
+    EXPECT_GT(TryAll({ActorOf(failed), Lister()}, {{1, 0}}), 10U);
+    EXPECT_GT(TryAll({ActorOf(failed), ActorOf(FlushOf(2, 6))}, {{1, 0}}), 10U);
   }
 }
 
 TEST(TreeFacts, JobsWithoutEvents) {
   JobPlan unknown = {7, false, {1}, 0, {2}, 1};
   unknown.is_told = false;
-  EXPECT_GT(TryAll({ActorOf(unknown), Lister(), DeleterOf({1})}, WorldWith({{1, 0}})), 100U);
+  EXPECT_GT(TryAll({ActorOf(unknown), Lister(), DeleterOf({1})}, {{1, 0}}), 100U);
 }
 
 TEST(TreeFacts, ATableThatMovesIsTheSame) {
   Actor move = {
       {"install", [](World& world) { world.version[1] = 3; }},
       {"end", [](World& world) { world.tree.EndJob(9, FilesOf({1}, 0), FilesOf({1}, 3)); }}};
-  EXPECT_GT(TryAll({move, Lister()}, WorldWith({{1, 0}, {2, 1}})), 5U);
+  EXPECT_GT(TryAll({move, Lister()}, {{1, 0}, {2, 1}}), 5U);
 }
 
 // A flush may be told of after the move of its table.
@@ -345,7 +285,7 @@ class RandomHistory {
     job.id = next_job_++;
     for (const auto& [number, level] : world_.version) {
       if (taken_.count(number) == 0 && Choose(2) == 0) job.inputs.push_back(number);
-      job.input_level = level;
+      job.levels[number] = level;
     }
     if (job.inputs.empty()) return;
     taken_.insert(job.inputs.begin(), job.inputs.end());
@@ -421,12 +361,13 @@ TEST(TreeFacts, AnAllocationThatFailsLeavesATreeThatAListingRepairs) {
   for (const bool fails : {false, true}) {
     bool was_enough = false;
     for (std::uint64_t n = 1; !was_enough; ++n) {
-      World world = WorldWith({{1, 0}, {2, 0}});
+      World world;
+      Begin(world, {{1, 0}, {2, 0}});
       allocations_left = n;
       try {
         world.tree.BeginJob({1, false, 1, 1}, 0, FilesOf({1, 2}, 0));
         world.tree.StartTable(3, 1);
-        world.tree.SetFilter(3, 375, false, false);
+        Reserve(world.tables, 3, 375);
         world.tree.FinishTable(3, 1, FactsOf(3));
         if (!fails) world.tree.EndJob(1, FilesOf({1, 2}, 0), FilesOf({3}, 1));
         was_enough = true;
@@ -439,126 +380,12 @@ TEST(TreeFacts, AnAllocationThatFailsLeavesATreeThatAListingRepairs) {
         world.tree.EndJob(1, FilesOf({1, 2}, 0), FilesOf({3}, 1));
         world.version = {{3, 1}};
       }
-      world.tree.Drop(3 - 2 * static_cast<std::uint64_t>(!fails));
+      world.tables.Drop(3 - 2 * static_cast<std::uint64_t>(!fails));
       world.List();
       EXPECT_EQ(world.FindDifference(), "") << n << " " << fails;
       ASSERT_LT(n, 100U);
     }
   }
-}
-
-// A budget counts a family's runs again when its live tables have changed.
-TEST(TreeFacts, TablesInTheMakingDoNotChangeTheLiveOnes) {
-  Tree tree;
-  tree.BeginJob({1, true, 0, 5}, 0, {});
-  const std::uint64_t before = tree.LiveChange();
-  tree.StartTable(1, 1);
-  tree.SetFilter(1, 125, true, false);
-  tree.FinishTable(1, 1, FactsOf(1));
-  EXPECT_EQ(tree.LiveChange(), before);
-  tree.EndJob(1, {}, FilesOf({1}, 0));
-  EXPECT_NE(tree.LiveChange(), before);
-}
-
-// Events of a job that RocksDB never ends: a thread runs one job at a time.
-TEST(TreeFacts, ALostFlushIsForgotten) {
-  Tree tree;
-  tree.BeginJob({1, true, 0, 5}, 0, {});
-  tree.StartTable(1, 1);
-  tree.SetFilter(1, 125, true, false);
-  EXPECT_EQ(tree.FilterBytes().all, 125U);
-  tree.BeginJob({2, true, 0, 5}, 0, {});
-  EXPECT_EQ(tree.FilterBytes().all, 0U);
-  EXPECT_FALSE(tree.IsRunning(1));
-}
-
-// Another thread may tell of the end of a flush, after its own has begun the next one.
-TEST(TreeFacts, AFlushThatWasTakenForLostMayEnd) {
-  for (const bool is_told : {false, true}) {
-    Tree tree;
-    tree.BeginJob({1, true, 0, 5}, 0, {});
-    tree.StartTable(1, 1);
-    tree.SetFilter(1, 125, true, false);
-    tree.BeginJob({2, true, 0, 5}, 0, {});
-    if (is_told) tree.EndJob(1, {}, FilesOf({1}, 0));
-    tree.BeginListing();
-    tree.Replace({{{1, 0, 100, 1'000, std::nullopt}}}, kBits);
-    EXPECT_EQ(tree.FilterBytes().all, 125U) << is_told;
-  }
-}
-
-std::uint64_t KeysOf(const Tree& tree) {
-  std::uint64_t keys = 0;
-  for (const auto& run : tree.ListAll()) keys += run.sum.keys;
-  return keys;
-}
-
-// A compaction service's tables come without properties. They count as their inputs do, until a
-// listing.
-TEST(TreeFacts, TablesThatNothingIsToldOfCountAsTheirInputs) {
-  Tree tree;
-  tree.BeginListing();
-  tree.Replace({}, kBits);
-  const EventFiles inputs = {{1, 0, TableFacts{100, 125}}, {2, 0, TableFacts{300, 375}}};
-  tree.BeginJob({1, false, 1, 5}, 0, inputs);
-  EXPECT_FALSE(tree.IsStale());
-  tree.EndJob(1, inputs, {{3, 1, {}}, {4, 1, {}}});
-  EXPECT_TRUE(tree.IsStale());
-  EXPECT_EQ(KeysOf(tree), 400U);
-  EXPECT_EQ(tree.FilterBytes().all, 500U);
-  tree.BeginListing();
-  tree.Replace({{{3, 1, 100, 1'000, std::nullopt}, {4, 1, 300, 3'000, std::nullopt}}}, 20.0);
-  EXPECT_EQ(KeysOf(tree), 400U);
-  EXPECT_EQ(tree.FilterBytes().all, 1'000U);
-}
-
-// The first listing has tables that the tree has never heard of.
-TEST(TreeFacts, ATableThatIsDeletedWhileItIsListedStaysGone) {
-  Tree tree;
-  tree.BeginListing();
-  tree.Drop(1);
-  tree.Replace({{{1, 0, 100, 1'000, std::nullopt}}}, kBits);
-  EXPECT_EQ(tree.FilterBytes().all, 0U);
-}
-
-// CompactRange with change_level moves tables without an event.
-TEST(TreeFacts, AnInputOutsideTheLevelsOfItsCompactionAsksForAListing) {
-  const auto is_stale = [](int known_level, int first_level) {
-    Tree tree;
-    tree.BeginListing();
-    tree.Replace({{{1, known_level, 100, 1'000, std::nullopt}}}, kBits);
-    tree.BeginJob({1, false, 3, 5}, first_level, {{1, first_level, {}}});
-    return tree.IsStale();
-  };
-  EXPECT_FALSE(is_stale(2, 2));
-  EXPECT_TRUE(is_stale(1, 2)) << "it was moved down";
-  EXPECT_TRUE(is_stale(4, 2)) << "it was moved up";
-}
-
-// The partitions of a flush are sized for as many keys as recent flushes had, the last one most.
-TEST(TreeFacts, RecentFlushesTellTheKeysOfTheNext) {
-  Tree tree;
-  std::vector<std::uint64_t> keys;
-  for (const std::uint64_t written : {100U, 300U, 600U}) {
-    const auto job = static_cast<JobId>(written);
-    tree.BeginJob({job, true, 0, 5}, 0, {});
-    tree.EndJob(job, {}, {{written, 0, TableFacts{written, written}}});
-    keys.push_back(tree.FlushKeys());
-  }
-  EXPECT_EQ(keys, (std::vector<std::uint64_t>{100, 200, 400}));
-}
-
-// CompactFiles fires no events of a job; of another database of the same path its tables may be.
-TEST(TreeFacts, ALiveTableThatIsDeletedWasReplacedByUnknownOnes) {
-  Tree tree;
-  tree.BeginListing();
-  tree.Replace({{{1, 0, 100, 1'000, std::nullopt}, {2, 0, 100, 1'000, std::nullopt}}}, 10.0);
-  tree.BeginJob({1, false, 1, 5}, 0, {{1, 0, {}}});
-  tree.EndJob(1, {{1, 0, {}}}, {{3, 1, TableFacts{100, 125}}});
-  tree.Drop(1);
-  EXPECT_FALSE(tree.IsStale());
-  tree.Drop(2);
-  EXPECT_TRUE(tree.IsStale());
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ TEST_P(WithoutListener, SstFileWriterDividesFlat) {
   }
 }
 
-TEST_P(WithoutListener, ARepairDividesFlat) {
+// It writes the table of the log as opening does.
+TEST_P(WithoutListener, ARepairKnowsNoTree) {
   {
     const Database db = Open(WithListener(), path_);
     for (std::uint64_t i = 0; i < kKeys; ++i) ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "value").ok());
@@ -105,7 +106,7 @@ TEST_P(WithoutListener, ARepairDividesFlat) {
   const Database db = Open(WithListener(), path_);
   const TableSum sum = SumOf(TreesOf(*db));
   EXPECT_EQ(sum.keys, kKeys);
-  EXPECT_NEAR(sum.BitsPerKey(), 10.0, 0.5);
+  EXPECT_NEAR(sum.BitsPerKey(), tree::BitsOfRecovered(10.0, kKeys), 0.5);
   ExpectPresent(*db, kKeys);
 }
 
@@ -177,8 +178,43 @@ TEST_F(TreeListener, ACompactionThatFailsLeavesItsInputs) {
   EXPECT_EQ(runs[0].keys, kKeys);
 }
 
-// RocksDB makes them before there is a database to ask.
-TEST_F(TreeListener, TablesOfRecoveredLogsGetTheAverage) {
+// RocksDB makes them before there is a database to ask. Small ones get the bits of a small run, but
+// in a FIFO database, where all runs become equal.
+TEST_F(TreeListener, TablesOfRecoveredLogsGetTheBitsOfTheirSize) {
+  EXPECT_NEAR(tree::BitsOfRecovered(10.0, 137.0), 18.0, 1e-9);
+  EXPECT_NEAR(tree::BitsOfRecovered(10.0, 1e3), 14.1, 0.01);
+  EXPECT_NEAR(tree::BitsOfRecovered(10.0, 1e6), 10.0, 1e-9);
+  struct Case {
+    std::uint64_t logged;
+    bool is_fifo;
+    double bits;
+  };
+  for (const auto& [logged, is_fifo, bits] :
+       {Case{10 * kKeys, false, 10.2}, Case{137, false, 18.0}, Case{137, true, 10.0}}) {
+    SCOPED_TRACE(logged);
+    const TemporaryDirectory directory;
+    rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+    options.listeners.push_back(listener_);
+    options.avoid_flush_during_recovery = false;
+    if (is_fifo) options.compaction_style = rocksdb::kCompactionStyleFIFO;
+    if (is_fifo) options.max_open_files = -1;
+    {
+      const Database db = Open(options, directory.path("db"));
+      for (std::uint64_t i = 0; i < logged; ++i) {
+        ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "value").ok());
+      }
+    }
+    const Database db = Open(options, directory.path("db"));
+    ExpectPresent(*db, logged);
+    // The bytes of a small filter have a trailer, and may be rounded up.
+    const double bytes = bits * static_cast<double>(logged) / 8.0;
+    const TableSum sum = SumOf(TreesOf(*db));
+    EXPECT_GE(static_cast<double>(sum.filter_bytes), 0.98 * bytes);
+    EXPECT_LE(static_cast<double>(sum.filter_bytes), 1.02 * bytes + 84.0);
+  }
+}
+
+TEST_F(TreeListener, TablesOfRecoveredLogsAreKnownOnceTheDatabaseIsFollowed) {
   constexpr std::uint64_t kLogged = 10 * kKeys;
   for (const bool ribbon : {false, true}) {
     const TemporaryDirectory directory;

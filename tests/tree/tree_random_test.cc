@@ -106,15 +106,15 @@ class RandomProcess {
   void ExpectNothingIsLeft() {
     databases_.clear();
     tree::Registry& registry = tree::Registry::Get();
-    const auto lock = registry.Lock();
     for (const std::string& path : paths_) {
       for (const std::string& of : {path, path + ".checkpoint"}) {
-        EXPECT_EQ(registry.Find(of, "default", tree::kNoJob, of + "/000001.sst"), nullptr) << of;
+        EXPECT_TRUE(registry.OfPath(of).empty()) << of;
       }
     }
+    const auto lock = registry.Lock();
     for (const NamedBudget& named : budgets_) {
       const tree::Budget* const budget = registry.FindBudget(named.name);
-      EXPECT_EQ(budget->held().all, 0U);
+      EXPECT_EQ(budget->held().tables + budget->held().filter_bytes, 0U);
       EXPECT_TRUE(budget->families().empty());
     }
     if (is_crowd_) {

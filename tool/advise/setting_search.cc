@@ -58,6 +58,7 @@ std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& bas
     PolicyOptions& divided = kinds.emplace_back().options = PolicyKind::kExactBloom;
     divided.ribbon = ribbon;
     divided.memory_budget = base.memory_budget;
+    divided.covers = base.covers;
     divided.memory_percent = base.memory_percent;
     divided.budget = base.budget;
     divided.hash_seed = base.hash_seed;

@@ -1,0 +1,270 @@
+// The rules of the tree of a column family, each by itself.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tree_world.h"
+
+namespace exactbloom::tree {
+namespace {
+
+// Events of a job that RocksDB never ends: a thread runs one job at a time. Another thread may have
+// committed the flush, so a listing decides.
+TEST(TreeRules, TheTablesOfALostFlushStayUntilAListingDecides) {
+  for (const bool is_listed : {false, true}) {
+    World world;
+    world.tables.BeginListing();
+    world.tree.BeginJob({1, true, 0, 5}, 0, {});
+    world.tree.StartTable(1, 1);
+    Reserve(world.tables, 1, 125);
+    world.tree.BeginJob({2, true, 0, 5}, 0, {});
+    EXPECT_FALSE(world.tree.IsRunning(1));
+    EXPECT_TRUE(world.tables.IsStale());
+    EXPECT_EQ(world.tree.All().filter_bytes, 125U);
+    if (is_listed) world.version[1] = 0;
+    world.List();
+    EXPECT_EQ(world.FindDifference(), "");
+  }
+}
+
+// It was not committed when the tables were listed.
+TEST(TreeRules, AFlushThatWasTakenForLostMayEnd) {
+  World world;
+  world.tree.BeginJob({1, true, 0, 5}, 0, {});
+  world.tree.StartTable(1, 1);
+  Reserve(world.tables, 1, 125);
+  world.tree.BeginJob({2, true, 0, 5}, 0, {});
+  world.List();
+  world.tree.EndJob(1, {}, FilesOf({1}, 0));
+  world.version[1] = 0;
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
+TEST(TreeRules, AReservationCountsUntilTheTableIsWrittenOrDropped) {
+  World world;
+  world.tree.StartTable(1, 1);
+  world.tables.Reserve(1, Amount(200, 200), true);
+  EXPECT_EQ(world.tree.All().filter_bytes, 200U);
+  EXPECT_EQ(world.tree.All().floor_bytes, 200U);
+  world.tables.Reserve(1, Amount(100), true);
+  EXPECT_EQ(world.tree.All().filter_bits, 800U);
+  world.tree.FinishTable(1, 1, FactsOf(1));
+  world.tables.Reserve(1, Amount(100), true);
+  EXPECT_EQ(world.tree.All().filter_bytes, 125U);
+  world.tables.Drop(1);
+  world.tables.Reserve(1, Amount(100), true);
+  EXPECT_EQ(world.tree.All().filter_bytes, 0U);
+}
+
+std::uint64_t KeysOf(const Tree& tree) {
+  std::uint64_t keys = 0;
+  for (const auto& [place, sum] : tree.ListAll()) keys += sum.keys;
+  return keys;
+}
+
+ListedFile Listed(World& world, std::uint64_t number, int level, std::uint64_t keys) {
+  return {number, &world.tree, level, false, {keys, 0, 0, 0, Source::kAssumed}};
+}
+
+void List(World& world, const Listing& listing) {
+  world.tables.BeginListing();
+  for (const ListedFile& file : listing) world.tables.TakeOver(file);
+  world.Sweep();
+}
+
+// A compaction service's tables come without properties. They count as their inputs do, until they
+// are read.
+TEST(TreeRules, TablesThatNothingIsToldOfCountAsTheirInputs) {
+  World world;
+  List(world, {Listed(world, 1, 0, 100), Listed(world, 2, 0, 300)});
+  const EventFiles inputs = {{1, 0, TableFacts{100, 125, 0, 0}},
+                             {2, 0, TableFacts{300, 375, 0, 0}}};
+  world.tree.BeginJob({1, false, 1, 5}, 0, inputs);
+  EXPECT_FALSE(world.tables.IsStale());
+  world.tree.EndJob(1, inputs, {{3, 1, {}}, {4, 1, {}}});
+  EXPECT_TRUE(world.tables.IsStale());
+  EXPECT_EQ(KeysOf(world.tree), 400U);
+  EXPECT_EQ(world.tree.All().filter_bytes, 500U);
+  Listing listing = {Listed(world, 3, 1, 150), Listed(world, 4, 1, 350)};
+  List(world, listing);
+  EXPECT_EQ(KeysOf(world.tree), 400U);
+  for (ListedFile& file : listing) file.facts.source = Source::kProperties;
+  List(world, listing);
+  EXPECT_EQ(KeysOf(world.tree), 500U);
+}
+
+// The first listing has tables that the tree has never heard of.
+TEST(TreeRules, ATableThatIsDeletedWhileItIsListedStaysGone) {
+  World world;
+  world.tables.BeginListing();
+  world.tables.Drop(1);
+  world.tables.TakeOver(Listed(world, 1, 0, 100));
+  EXPECT_EQ(world.tree.All().filter_bytes, 0U);
+}
+
+// An ingested table that is deleted before a listing is not counted for ever.
+TEST(TreeRules, AnIngestedTableCountsUntilItIsListedOrDeleted) {
+  for (const bool is_deleted : {false, true}) {
+    World world;
+    world.List();
+    world.tree.FinishTable(1, kNoJob, FactsOf(1));
+    EXPECT_TRUE(world.tables.IsStale());
+    EXPECT_EQ(world.tree.All().filter_bytes, 125U);
+    EXPECT_EQ(KeysOf(world.tree), 0U) << "it has no level";
+    if (is_deleted) world.tables.Drop(1);
+    if (!is_deleted) world.version[1] = 6;
+    world.List();
+    EXPECT_EQ(world.FindDifference(), "");
+  }
+  // The event of the deletion is lost.
+  World world;
+  world.tree.FinishTable(1, kNoJob, FactsOf(1));
+  world.List();
+  EXPECT_EQ(world.tree.All().filter_bytes, 0U);
+  // It came when the listing had begun.
+  world.tables.BeginListing();
+  world.tree.FinishTable(2, kNoJob, FactsOf(2));
+  world.Replace({});
+  EXPECT_EQ(world.tree.All().filter_bytes, 250U);
+}
+
+// CompactFiles fires no events of its job.
+TEST(TreeRules, WhatCompactFilesWritesIsLiveAtOnceAndSurvivesListingsUntilItIsListed) {
+  World world;
+  Begin(world, {{1, 0}, {2, 0}});
+  EXPECT_FALSE(world.tables.IsStale());
+  world.tree.StartTable(3, 9, 1);
+  world.tree.FinishTable(3, 9, FactsOf(3));
+  EXPECT_TRUE(world.tables.IsStale());
+  world.List();
+  EXPECT_TRUE(world.tables.IsStale()) << "it is not listed";
+  world.tables.Drop(1);
+  world.tables.Drop(2);
+  EXPECT_EQ(KeysOf(world.tree), 300U);
+  world.version = {{3, 1}};
+  world.List();
+  EXPECT_EQ(world.FindDifference(), "");
+  EXPECT_FALSE(world.tables.IsStale());
+  world.version = {};
+  world.List();
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
+// A listing marks the inputs of CompactFiles; without one they are those of its level.
+TEST(TreeRules, TablesOfCompactFilesBelongToTheRunOfTheirLevel) {
+  World world;
+  const auto facts = [](std::uint64_t keys) { return TableFacts{keys, keys, 0, 0}; };
+  const auto listed = [&](std::uint64_t number, int level, std::uint64_t keys, bool is_read) {
+    return ListedFile{number, &world.tree, level, is_read, facts(keys)};
+  };
+  List(world, {listed(1, 0, 1'000, false), listed(2, 5, 20'000, false),
+               listed(3, 6, 100'000, false), listed(4, 6, 100'000, false)});
+  TreeView view = world.tree.For(9, 5, 100);
+  EXPECT_EQ(view.own_keys, 20'000.0);
+  EXPECT_EQ(view.other_runs.size(), 2U);
+  world.tree.BeginJob({7, false, 6, 7}, 6, {{3, 6, {}}});
+  List(world, {listed(1, 0, 1'000, false), listed(2, 5, 20'000, true), listed(3, 6, 100'000, true),
+               listed(4, 6, 100'000, false)});
+  view = world.tree.For(9, 6, 100);
+  EXPECT_EQ(view.keys_to_write, 20'000.0);
+  EXPECT_EQ(view.own_keys, 220'000.0);
+  EXPECT_EQ(view.other_runs.size(), 1U);
+  world.tree.StartTable(5, 9, 6);
+  world.tree.FinishTable(5, 9, facts(15'000));
+  view = world.tree.For(9, 6, 100);
+  EXPECT_EQ(view.keys_to_write, 5'000.0);
+  EXPECT_EQ(view.own_keys, 220'000.0);
+}
+
+// CompactRange with change_level moves tables without an event.
+TEST(TreeRules, AnInputOutsideTheLevelsOfItsCompactionAsksForAListing) {
+  const auto is_stale = [](int known_level, int first_level) {
+    World world;
+    List(world, {Listed(world, 1, known_level, 100)});
+    world.tree.BeginJob({1, false, 3, 5}, first_level, {{1, first_level, {}}});
+    return world.tables.IsStale();
+  };
+  EXPECT_FALSE(is_stale(2, 2));
+  EXPECT_TRUE(is_stale(1, 2)) << "it was moved down";
+  EXPECT_TRUE(is_stale(4, 2)) << "it was moved up";
+}
+
+// The ends of two moves may be told in the other order.
+TEST(TreeRules, ATableMovesFromTheInputLevelOfItsJobOnly) {
+  World world;
+  Begin(world, {{1, 1}});
+  world.tree.EndJob(8, FilesOf({1}, 2), FilesOf({1}, 3));
+  world.tree.EndJob(7, FilesOf({1}, 1), FilesOf({1}, 2));
+  world.version[1] = 2;
+  EXPECT_EQ(world.FindDifference(), "");
+  EXPECT_TRUE(world.tables.IsStale());
+  world.tree.EndJob(9, FilesOf({1}, 1), FilesOf({1}, 2));
+  EXPECT_EQ(world.FindDifference(), "");
+  // The input level is not known.
+  world.tree.EndJob(10, FilesOf({1}, 4), FilesOf({1}, 4));
+  world.version[1] = 4;
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
+// The partitions of a flush are sized for as many keys as recent flushes had, the last one most.
+TEST(TreeRules, RecentFlushesTellTheKeysOfTheNext) {
+  World world;
+  std::vector<std::uint64_t> keys;
+  for (const std::uint64_t written : {100U, 300U, 600U}) {
+    const auto job = static_cast<JobId>(written);
+    world.tree.BeginJob({job, true, 0, 5}, 0, {});
+    world.tree.EndJob(job, {}, {{written, 0, TableFacts{written, written, 0, 0}}});
+    keys.push_back(world.tree.FlushKeys());
+  }
+  EXPECT_EQ(keys, (std::vector<std::uint64_t>{100, 200, 400}));
+}
+
+// DeleteFilesInRange fires no events of a job.
+TEST(TreeRules, ALiveTableThatIsDeletedAsksForAListingUnlessAJobReadsIt) {
+  World world;
+  Begin(world, {{1, 0}, {2, 0}, {4, 0}});
+  world.tree.BeginJob({1, false, 1, 5}, 0, {{1, 0, {}}, {4, 0, {}}});
+  world.tables.Drop(4);
+  world.tree.EndJob(1, {{1, 0, {}}, {4, 0, {}}}, {{3, 1, FactsOf(3)}});
+  world.tables.Drop(1);
+  EXPECT_TRUE(world.tables.IsStale()) << "nobody has announced 3";
+  world.List();
+  EXPECT_FALSE(world.tables.IsStale());
+  world.tables.Drop(2);
+  EXPECT_TRUE(world.tables.IsStale());
+}
+
+// The division counts what it gave, or what the bytes of a filter tell without trailer and
+// rounding.
+TEST(TreeRules, TheDivisionCountsNeitherTrailersNorRounding) {
+  const auto bits_of = [](const TableFacts& facts) {
+    World world;
+    world.tree.SetOptions({kBits, true});
+    world.tree.FinishTable(1, kNoJob, facts);
+    return world.tree.All().filter_bits;
+  };
+  EXPECT_EQ(bits_of({17, 84, 0, 20}), 170U);
+  EXPECT_EQ(bits_of({250, 340, 0, 20}), 2'500U);
+  EXPECT_EQ(bits_of({1'000, 1'270, 0, 20}), 10'000U);
+  EXPECT_EQ(bits_of({1'000, 1'770, 0, 520}), 10'000U);
+  World world;
+  world.tree.StartTable(1, 1);
+  Reserve(world.tables, 1, 100);
+  world.tree.FinishTable(1, 1, {17, 76, 0, 0});
+  EXPECT_EQ(world.tree.All().filter_bits, 800U);
+  EXPECT_EQ(world.tree.All().filter_bytes, 76U);
+}
+
+// A policy that is known after the listing tells the bytes of filters that nobody has read.
+TEST(TreeRules, ThePolicyTellsWhatIsAssumed) {
+  World world;
+  List(world, {Listed(world, 1, 0, 800)});
+  EXPECT_EQ(world.tree.All().filter_bytes, 1'000U);
+  world.tree.SetOptions({20.0, true});
+  EXPECT_EQ(world.tree.All().filter_bytes, 2'000U);
+  EXPECT_EQ(world.tree.All().filter_bits, 16'000U);
+}
+
+}  // namespace
+}  // namespace exactbloom::tree
