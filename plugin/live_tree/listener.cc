@@ -21,11 +21,11 @@ namespace {
 using rocksdb::DB;
 
 template <typename LevelOf>
-EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<std::string>& paths,
+NamedFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<std::string>& paths,
                      const std::vector<rocksdb::CompactionFileInfo>& infos, LevelOf level_of) {
-  EventFiles files;
+  NamedFiles files;
   for (std::size_t i = 0; i < std::min(paths.size(), infos.size()); ++i) {
-    EventFile& file = files.emplace_back();
+    NamedFile& file = files.emplace_back();
     file.number = infos[i].file_number;
     file.level = level_of(infos[i]);
     // A compaction service returns tables without properties.
@@ -41,13 +41,13 @@ EventFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<s
 
 // RocksDB tells the place of an input's level among the inputs, and not its number. All but the
 // first are the output level in leveled compactions.
-EventFiles ListInputs(const rocksdb::CompactionJobInfo& info) {
+NamedFiles ListInputs(const rocksdb::CompactionJobInfo& info) {
   return ListFiles(info, info.input_files, info.input_file_infos, [&](const auto& file) {
     return file.level == 0 ? info.base_input_level : info.output_level;
   });
 }
 
-EventFiles ListOutputs(const rocksdb::CompactionJobInfo& info) {
+NamedFiles ListOutputs(const rocksdb::CompactionJobInfo& info) {
   return ListFiles(info, info.output_files, info.output_file_infos,
                    [](const auto& file) { return file.level; });
 }

@@ -176,8 +176,9 @@ void Apply(const ColumnFamilyMetaData& metadata, Family& family, const ReadPrope
   ForFiles(metadata, database, [&](int level, const rocksdb::SstFileMetaData& file) {
     const auto facts = read.find(file.file_number);
     database.tables.TakeOver(
-        {file.file_number, &family, level, file.being_compacted,
-         facts != read.end() ? facts->second : densities.Estimate(level, file)});
+        {file.file_number, level,
+         facts != read.end() ? facts->second : densities.Estimate(level, file)},
+        family, file.being_compacted);
   });
 }
 

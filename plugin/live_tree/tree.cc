@@ -29,7 +29,7 @@ analysis::EqualRuns Equal(const Place& place, const TableSum& sum, bool ribbon) 
   return {Real(sum.keys) / count, count, ribbon};
 }
 
-bool IsBefore(const EventFile& one, const EventFile& other) { return one.number < other.number; }
+bool IsBefore(const NamedFile& one, const NamedFile& other) { return one.number < other.number; }
 
 }  // namespace
 
@@ -147,20 +147,20 @@ void Tables::BeginListing() {
   ++moment_;
 }
 
-void Tables::TakeOver(const ListedFile& file) {
-  const auto table = tables_.find(file.number);
-  const bool is_live = table != tables_.end() && table->second.place.is_live;
-  if (erased_.count(file.number) != 0 || file.tree->IsForgotten()) return;
-  if (is_live && table->second.moment == moment_) return;
-  JobId reader = file.is_being_compacted ? kUntoldJob : kNoJob;
-  if (is_live && file.tree->IsRunning(table->second.place.job)) reader = table->second.place.job;
-  Change(file.number, *file.tree, [&](Table& listed) {
+void Tables::TakeOver(const NamedFile& file, Tree& tree, bool is_being_compacted) {
+  const Table* const known = Find(file.number);
+  const bool is_live = known != nullptr && known->place.is_live;
+  if (erased_.count(file.number) != 0 || tree.IsForgotten()) return;
+  if (is_live && known->moment == moment_) return;
+  JobId reader = is_being_compacted ? kUntoldJob : kNoJob;
+  if (is_live && tree.IsRunning(known->place.job)) reader = known->place.job;
+  Change(file.number, tree, [&](Table& listed) {
     listed.place.is_live = true;
     listed.place.level = file.level;
     listed.place.job = reader;
     listed.is_unconfirmed = false;
     listed.moment = moment_;
-    listed.Learn(file.facts);
+    if (file.facts) listed.Learn(*file.facts);
   });
 }
 
@@ -201,13 +201,13 @@ void Tree::ForgetJob(JobId id, bool keeps) {
   jobs_.erase(jobs_.begin() + (job - jobs_.data()));
 }
 
-void Tree::BeginJob(const Job& job, int first_level, const EventFiles& inputs) {
+void Tree::BeginJob(const Job& job, int first_level, const NamedFiles& inputs) {
   if (IsRunning(job.id)) return;
   // A thread runs one job at a time, so another one of it has ended without an event.
   for (std::size_t i = jobs_.size(); i-- > 0;) {
     if (jobs_[i].thread == job.thread) ForgetJob(jobs_[i].id, /*keeps=*/true);
   }
-  for (const EventFile& input : inputs) {
+  for (const NamedFile& input : inputs) {
     Install(input);
     const Table* const table = tables_.Find(input.number);
     if (table == nullptr) continue;
@@ -245,7 +245,7 @@ void Tree::FinishTable(std::uint64_t number, JobId job, const TableFacts& facts)
 // Makes the table of an event live. One that is moved goes on from its input level only, since the
 // ends of two moves may be told in the other order; or down, where that level is not known, and so
 // taken for the output's.
-void Tree::Install(const EventFile& file, std::optional<int> input_level) {
+void Tree::Install(const NamedFile& file, std::optional<int> input_level) {
   const Table* const known = tables_.Find(file.number);
   if (known == nullptr) tables_.MarkStale();
   if (tables_.erased_.count(file.number) != 0 || (known == nullptr && input_level)) return;
@@ -262,11 +262,11 @@ void Tree::Install(const EventFile& file, std::optional<int> input_level) {
   });
 }
 
-void Tree::EndJob(JobId id, const EventFiles& inputs, const EventFiles& outputs) {
+void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs) {
   const RunningJob* const job = FindJob(id);
   const bool is_flush = job != nullptr && job->is_flush;
   if (job == nullptr) tables_.MarkStale();
-  EventFiles replaced;
+  NamedFiles replaced;
   std::set_difference(inputs.begin(), inputs.end(), outputs.begin(), outputs.end(),
                       std::back_inserter(replaced), IsBefore);
   const double level0_keys = Real(SumLive(inputs, 0).keys);
@@ -274,7 +274,7 @@ void Tree::EndJob(JobId id, const EventFiles& inputs, const EventFiles& outputs)
     moved_part_ = (moved_part_ + 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys) / 2.0;
   }
   const TableSum read = SumLive(replaced);
-  for (const EventFile& output : outputs) {
+  for (const NamedFile& output : outputs) {
     const auto input = std::lower_bound(inputs.begin(), inputs.end(), output, IsBefore);
     const bool is_moved = input != inputs.end() && input->number == output.number;
     Install(output, is_moved ? std::optional(input->level) : std::nullopt);
@@ -286,13 +286,13 @@ void Tree::EndJob(JobId id, const EventFiles& inputs, const EventFiles& outputs)
     tables_.Change(output.number, *this, [&](Table& told) { told.Learn(mean); });
   }
   LearnWritten(is_flush, read, outputs);
-  for (const EventFile& file : replaced) tables_.Erase(file.number);
+  for (const NamedFile& file : replaced) tables_.Erase(file.number);
   CancelJob(id);
 }
 
-TableSum Tree::SumLive(const EventFiles& files, int deepest) const {
+TableSum Tree::SumLive(const NamedFiles& files, int deepest) const {
   TableSum sum;
-  for (const EventFile& file : files) {
+  for (const NamedFile& file : files) {
     const Table* const table = tables_.Find(file.number);
     if (table != nullptr && table->place.is_live && table->place.level <= deepest) {
       sum.Add(table->sum);
@@ -301,11 +301,11 @@ TableSum Tree::SumLive(const EventFiles& files, int deepest) const {
   return sum;
 }
 
-void Tree::LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs) {
+void Tree::LearnWritten(bool is_flush, const TableSum& read, const NamedFiles& outputs) {
   const std::uint64_t keys = SumLive(outputs).keys;
   if (is_flush && keys != 0) flush_keys_ = flush_keys_ == 0 ? keys : (flush_keys_ + keys) / 2;
   const bool are_known = std::all_of(outputs.begin(), outputs.end(),
-                                     [](const EventFile& file) { return file.facts.has_value(); });
+                                     [](const NamedFile& file) { return file.facts.has_value(); });
   if (!are_known) tables_.MarkStale();
   if (!are_known || read.keys == 0 || outputs.empty()) return;
   const double part = std::min(1.0, Real(keys) / Real(read.keys));

@@ -73,24 +73,15 @@ struct TableSum {
   void Add(const TableSum& more, bool subtracts = false);
 };
 
-// Events name tables with their level, and with their facts if they tell properties.
-struct EventFile {
+// As an event or a listing names a table; with its facts, if an event tells properties.
+struct NamedFile {
   std::uint64_t number = 0;
   int level = 0;
   std::optional<TableFacts> facts;
 };
-using EventFiles = std::vector<EventFile>;  // sorted by number
+using NamedFiles = std::vector<NamedFile>;  // sorted by number
 
 class Tree;
-
-struct ListedFile {
-  std::uint64_t number = 0;
-  Tree* tree = nullptr;
-  int level = 0;
-  bool is_being_compacted = false;
-  TableFacts facts;
-};
-using Listing = std::vector<ListedFile>;
 
 // Sizes in a class differ by less than a tenth.
 int SizeClass(double keys);
@@ -136,7 +127,7 @@ class Tables {
 
   // A listing is taken from now on; one at a time is.
   void BeginListing();
-  void TakeOver(const ListedFile& file);
+  void TakeOver(const NamedFile& file, Tree& tree, bool is_being_compacted);
   // Removes tables that the listing does not have, once all that it has are taken over: `count` of
   // them at most are looked at, from `number` on. Returns where to go on, or nothing at the end.
   std::optional<std::uint64_t> Sweep(std::uint64_t number, std::size_t count);
@@ -179,12 +170,12 @@ class Tree {
 
   //   first_level   the compaction's first input level; an input above it, or below the output
   //                 level, makes the tables stale
-  void BeginJob(const Job& job, int first_level, const EventFiles& inputs);
+  void BeginJob(const Job& job, int first_level, const NamedFiles& inputs);
   //   level   kUnplaced if it is not known
   void StartTable(std::uint64_t number, JobId job, int level = kUnplaced);
   //   job   kNoJob for an ingested table
   void FinishTable(std::uint64_t number, JobId job, const TableFacts& facts);
-  void EndJob(JobId job, const EventFiles& inputs, const EventFiles& outputs);
+  void EndJob(JobId job, const NamedFiles& inputs, const NamedFiles& outputs);
   void CancelJob(JobId job) { ForgetJob(job, /*keeps=*/false); }
   // What the family's policy builds is assumed of filters that nothing tells of.
   void SetOptions(const DivisionOptions& options);
@@ -214,9 +205,9 @@ class Tree {
   };
 
   const RunningJob* FindJob(JobId job) const;
-  void Install(const EventFile& file, std::optional<int> input_level = {});
-  TableSum SumLive(const EventFiles& files, int deepest = 1'000) const;
-  void LearnWritten(bool is_flush, const TableSum& read, const EventFiles& outputs);
+  void Install(const NamedFile& file, std::optional<int> input_level = {});
+  TableSum SumLive(const NamedFiles& files, int deepest = 1'000) const;
+  void LearnWritten(bool is_flush, const TableSum& read, const NamedFiles& outputs);
   void ForgetJob(JobId job, bool keeps);
 
   Tables& tables_;

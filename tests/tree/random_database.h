@@ -56,9 +56,9 @@ class RandomDatabase {
     Known known = Known::kAll;
     double most_bits = 0.0;  // bits_per_key of the policies that it had
     bool had_ribbon = false;
-    bool had_budget = false;     // so that tables may have no filter
+    bool had_budget = false;       // so that tables may have no filter
     double recovered_bytes = 0.0;  // that recovered tables have beyond the average
-    bool had_estimates = false;  // of the filters of a database that was not followed
+    bool had_estimates = false;    // of the filters of a database that was not followed
     std::uint64_t scattered = 0;
     std::uint64_t in_order = 0;
     std::map<std::uint64_t, std::string> contents;

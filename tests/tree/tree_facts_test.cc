@@ -57,9 +57,9 @@ struct JobPlan {
   bool is_told = true;                       // begins and ends with an event
   std::map<std::uint64_t, int> levels = {};  // of inputs that are not of the input level
 
-  std::vector<EventFile> InputFiles() const {
-    std::vector<EventFile> files = FilesOf(inputs, input_level);
-    for (EventFile& file : files) {
+  NamedFiles InputFiles() const {
+    NamedFiles files = FilesOf(inputs, input_level);
+    for (NamedFile& file : files) {
       if (levels.count(file.number) != 0) file.level = levels.at(file.number);
     }
     return files;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "tree_world.h"
@@ -63,13 +64,16 @@ std::uint64_t KeysOf(const Tree& tree) {
   return keys;
 }
 
-ListedFile Listed(World& world, std::uint64_t number, int level, std::uint64_t keys) {
-  return {number, &world.tree, level, false, {keys, 0, 0, 0, Source::kAssumed}};
+NamedFile Listed(std::uint64_t number, int level, std::uint64_t keys) {
+  return {number, level, TableFacts{keys, 0, 0, 0, Source::kAssumed}};
 }
 
-void List(World& world, const Listing& listing) {
+//   read   tables that are being compacted
+void List(World& world, const NamedFiles& listing, const std::set<std::uint64_t>& read = {}) {
   world.tables.BeginListing();
-  for (const ListedFile& file : listing) world.tables.TakeOver(file);
+  for (const NamedFile& file : listing) {
+    world.tables.TakeOver(file, world.tree, read.count(file.number) != 0);
+  }
   world.Sweep();
 }
 
@@ -77,8 +81,8 @@ void List(World& world, const Listing& listing) {
 // are read.
 TEST(TreeRules, TablesThatNothingIsToldOfCountAsTheirInputs) {
   World world;
-  List(world, {Listed(world, 1, 0, 100), Listed(world, 2, 0, 300)});
-  const EventFiles inputs = {{1, 0, TableFacts{100, 125, 0, 0}},
+  List(world, {Listed(1, 0, 100), Listed(2, 0, 300)});
+  const NamedFiles inputs = {{1, 0, TableFacts{100, 125, 0, 0}},
                              {2, 0, TableFacts{300, 375, 0, 0}}};
   world.tree.BeginJob({1, false, 1, 5}, 0, inputs);
   EXPECT_FALSE(world.tables.IsStale());
@@ -86,10 +90,10 @@ TEST(TreeRules, TablesThatNothingIsToldOfCountAsTheirInputs) {
   EXPECT_TRUE(world.tables.IsStale());
   EXPECT_EQ(KeysOf(world.tree), 400U);
   EXPECT_EQ(world.tree.All().filter_bytes, 500U);
-  Listing listing = {Listed(world, 3, 1, 150), Listed(world, 4, 1, 350)};
+  NamedFiles listing = {Listed(3, 1, 150), Listed(4, 1, 350)};
   List(world, listing);
   EXPECT_EQ(KeysOf(world.tree), 400U);
-  for (ListedFile& file : listing) file.facts.source = Source::kProperties;
+  for (NamedFile& file : listing) file.facts->source = Source::kProperties;
   List(world, listing);
   EXPECT_EQ(KeysOf(world.tree), 500U);
 }
@@ -99,7 +103,7 @@ TEST(TreeRules, ATableThatIsDeletedWhileItIsListedStaysGone) {
   World world;
   world.tables.BeginListing();
   world.tables.Drop(1);
-  world.tables.TakeOver(Listed(world, 1, 0, 100));
+  world.tables.TakeOver(Listed(1, 0, 100), world.tree, false);
   EXPECT_EQ(world.tree.All().filter_bytes, 0U);
 }
 
@@ -155,17 +159,14 @@ TEST(TreeRules, WhatCompactFilesWritesIsLiveAtOnceAndSurvivesListingsUntilItIsLi
 TEST(TreeRules, TablesOfCompactFilesBelongToTheRunOfTheirLevel) {
   World world;
   const auto facts = [](std::uint64_t keys) { return TableFacts{keys, keys, 0, 0}; };
-  const auto listed = [&](std::uint64_t number, int level, std::uint64_t keys, bool is_read) {
-    return ListedFile{number, &world.tree, level, is_read, facts(keys)};
-  };
-  List(world, {listed(1, 0, 1'000, false), listed(2, 5, 20'000, false),
-               listed(3, 6, 100'000, false), listed(4, 6, 100'000, false)});
+  const NamedFiles listing = {
+      {1, 0, facts(1'000)}, {2, 5, facts(20'000)}, {3, 6, facts(100'000)}, {4, 6, facts(100'000)}};
+  List(world, listing);
   TreeView view = world.tree.For(9, 5, 100);
   EXPECT_EQ(view.own_keys, 20'000.0);
   EXPECT_EQ(view.other_runs.size(), 2U);
   world.tree.BeginJob({7, false, 6, 7}, 6, {{3, 6, {}}});
-  List(world, {listed(1, 0, 1'000, false), listed(2, 5, 20'000, true), listed(3, 6, 100'000, true),
-               listed(4, 6, 100'000, false)});
+  List(world, listing, {2, 3});
   view = world.tree.For(9, 6, 100);
   EXPECT_EQ(view.keys_to_write, 20'000.0);
   EXPECT_EQ(view.own_keys, 220'000.0);
@@ -181,7 +182,7 @@ TEST(TreeRules, TablesOfCompactFilesBelongToTheRunOfTheirLevel) {
 TEST(TreeRules, AnInputOutsideTheLevelsOfItsCompactionAsksForAListing) {
   const auto is_stale = [](int known_level, int first_level) {
     World world;
-    List(world, {Listed(world, 1, known_level, 100)});
+    List(world, {Listed(1, known_level, 100)});
     world.tree.BeginJob({1, false, 3, 5}, first_level, {{1, first_level, {}}});
     return world.tables.IsStale();
   };
@@ -259,7 +260,7 @@ TEST(TreeRules, TheDivisionCountsNeitherTrailersNorRounding) {
 // A policy that is known after the listing tells the bytes of filters that nobody has read.
 TEST(TreeRules, ThePolicyTellsWhatIsAssumed) {
   World world;
-  List(world, {Listed(world, 1, 0, 800)});
+  List(world, {Listed(1, 0, 800)});
   EXPECT_EQ(world.tree.All().filter_bytes, 1'000U);
   world.tree.SetOptions({20.0, true});
   EXPECT_EQ(world.tree.All().filter_bytes, 2'000U);

@@ -36,7 +36,7 @@ struct World {
 
   void Replace(const std::map<std::uint64_t, int>& listed_tables) {
     for (const auto& [number, level] : listed_tables) {
-      tables.TakeOver({number, &tree, level, false, FactsOf(number)});
+      tables.TakeOver({number, level, FactsOf(number)}, tree, false);
     }
     Sweep();
   }
@@ -77,8 +77,8 @@ struct World {
   }
 };
 
-inline std::vector<EventFile> FilesOf(const std::vector<std::uint64_t>& numbers, int level) {
-  std::vector<EventFile> files;
+inline NamedFiles FilesOf(const std::vector<std::uint64_t>& numbers, int level) {
+  NamedFiles files;
   for (const std::uint64_t number : numbers) files.push_back({number, level, FactsOf(number)});
   return files;
 }
