@@ -46,7 +46,7 @@ void Decide(benchmark::State& state) {
   std::uint64_t number = static_cast<std::uint64_t>(state.range(0));
   tree::TableSum amount;
   amount.filter_bytes = 1'250;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     family.BeginJob({static_cast<int>(++number), true, 0, 1}, 0, {});
     family.StartTable(number, static_cast<int>(number), 0);
     const tree::TreeView view = family.For(static_cast<int>(number), 0, 1'000);
@@ -66,7 +66,7 @@ void DecideForAPartition(benchmark::State& state) {
   const tree::TreeView view = family.For(1, 0, 1'000'000);
   const tree::Share plan = tree::Divide(family.Options(), view);
   tree::TableSum amount;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     tree::Share share = plan;
     tree::Limit(family.Options(), view, {1e9, 0.0, 0.0, 0.0, 0.0, 400.0}, share);
     benchmark::DoNotOptimize(share);
@@ -100,7 +100,7 @@ void Flush(benchmark::State& state, const std::string& policy) {
     db->Flush({}, handle).PermitUncheckedError();
   }
   std::uint64_t key = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     for (int i = 0; i < 1'000; ++i) {
       db->Put({}, handles[0], std::to_string(++key * 7'919), "value").PermitUncheckedError();
     }

@@ -83,6 +83,7 @@ bool ReadSample(rocksdb::DB& root, Database& database, const Handles& handles,
     if (family == listed.end()) continue;  // it was made later
     std::vector<rocksdb::Range> ranges;
     const std::vector<std::string> keys = ChooseKeys(family->second, database, sample);
+    ranges.reserve(keys.size());
     for (const std::string& key : keys) ranges.emplace_back(key, key);
     if (ranges.empty()) continue;
     rocksdb::TablePropertiesCollection properties;
