@@ -151,9 +151,10 @@ void SizedTable::Plan(std::uint64_t keys) {
     share_ = Divide(options_.division, view_);
     return;
   }
-  const double indexes = Real(budget->CoveredIndexBytes());
+  const double bound = Real(budget->setting().bound);
+  const double left = bound - Real(budget->CoveredIndexBytes());
   share_ = Divide(options_.division, view_, budget->RunsBeside(*family_),
-                  std::max(0.0, Real(budget->setting().bound) - indexes));
+                  std::max(left, kFloors * bound));
 }
 
 // Limits the share of a filter of so many keys to what the budget leaves.

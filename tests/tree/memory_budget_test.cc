@@ -139,5 +139,92 @@ TEST_F(FollowedDatabase, ValidationOfOptionsLeavesTheBoundAsItIs) {
   EXPECT_EQ(GetMemoryBudgetUse().families.size(), 1U);
 }
 
+constexpr std::uint64_t kIndexedKeys = 20'000;
+
+std::uint64_t IndexBytes(rocksdb::DB& db) {
+  rocksdb::TablePropertiesCollection properties;
+  EXPECT_TRUE(db.GetPropertiesOfAllTables(&properties).ok());
+  std::uint64_t bytes = 0;
+  for (const auto& [path, table] : properties) bytes += table->index_size;
+  return bytes;
+}
+
+class CoveredIndexes : public testing::Test {
+ protected:
+  Database OpenWith(const std::string& name, const BudgetSize& bound, BudgetCovers covers,
+                    const std::string& budget) {
+    ExactBloomOptions policy;
+    policy.bits_per_key = 20.0;
+    policy.memory_budget = bound;
+    policy.covers = covers;
+    policy.budget = budget;
+    rocksdb::Options options = OptionsWith(PolicyOf(policy));
+    options.listeners = {NewTreeListener()};
+    return Open(options, directory_.path(name));
+  }
+
+  TemporaryDirectory directory_;
+};
+
+// A load is as large as without them, and its filters get what is left.
+TEST_F(CoveredIndexes, CountWithTheFiltersOfLiveTables) {
+  std::uint64_t filters[2];
+  for (const bool covers : {false, true}) {
+    const std::string name = covers ? "covered" : "beside";
+    const Database db = OpenWith(
+        name, 40'000, covers ? BudgetCovers::kFiltersAndIndexes : BudgetCovers::kFilters, name);
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      PutAndFlush(*db, kIndexedKeys / 8, "value", i * kIndexedKeys / 8);
+      EXPECT_LE(GetMemoryBudgetUse(name).used, 40'000U);
+    }
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(ForceCompaction(*db).ok());
+    const MemoryBudgetUse use = GetMemoryBudgetUse(name);
+    filters[covers ? 1 : 0] = SumOf(TreesOf(*db)).filter_bytes;
+    EXPECT_EQ(use.index_bytes, IndexBytes(*db));
+    EXPECT_GT(use.index_bytes, 1'000U);
+    EXPECT_EQ(use.families.at(0).index_bytes, use.index_bytes);
+    EXPECT_EQ(use.covers == BudgetCovers::kFiltersAndIndexes, covers);
+    EXPECT_EQ(use.used, SumOf(TreesOf(*db)).filter_bytes + (covers ? use.index_bytes : 0));
+    EXPECT_LE(use.used, use.bound);
+    EXPECT_GT(filters[covers ? 1 : 0], use.bound / 4);
+  }
+  EXPECT_LT(filters[1], filters[0]);
+}
+
+// As with a spent budget, small runs have floors.
+TEST_F(CoveredIndexes, ThatExceedTheBoundAloneLeaveFloors) {
+  const Database db = OpenWith("db", 1'000'000, BudgetCovers::kFiltersAndIndexes, "exceeded");
+  PutAndFlush(*db, kIndexedKeys);
+  const std::uint64_t indexes = IndexBytes(*db);
+  ASSERT_TRUE(SetMemoryBudget("exceeded", indexes / 2).ok());
+  PutAndFlush(*db, 100, "value", kIndexedKeys);
+  EXPECT_EQ(GetMemoryBudgetUse("exceeded").families.at(0).tables_without_filter, 0U);
+  PutAndFlush(*db, kIndexedKeys / 2, "value", 2 * kIndexedKeys);
+  const MemoryBudgetUse use = GetMemoryBudgetUse("exceeded");
+  EXPECT_EQ(use.families.at(0).tables_without_filter, 1U);
+  EXPECT_GT(use.used, use.bound);
+}
+
+// The last setting rules, and the log says what it covers.
+TEST_F(CoveredIndexes, AreCoveredAsTheLastSettingSays) {
+  const Database db = OpenWith("db", 50'000, BudgetCovers::kFiltersAndIndexes, "changing");
+  const auto covers = [] { return GetMemoryBudgetUse("changing").covers; };
+  PutAndFlush(*db, 1'000);
+  EXPECT_EQ(covers(), BudgetCovers::kFiltersAndIndexes);
+  ASSERT_TRUE(SetMemoryBudget("changing", 60'000).ok());
+  EXPECT_EQ(covers(), BudgetCovers::kFiltersAndIndexes) << "as before";
+  const Database other = OpenWith("other", 70'000, BudgetCovers::kFilters, "changing");
+  EXPECT_EQ(covers(), BudgetCovers::kFiltersAndIndexes) << "it has written no table";
+  PutAndFlush(*other, 1'000);
+  EXPECT_EQ(covers(), BudgetCovers::kFilters);
+  ASSERT_TRUE(SetMemoryBudget("changing", "1M", BudgetCovers::kFiltersAndIndexes).ok());
+  PutAndFlush(*other, 1'000, "value", 1'000);
+  const std::string log = ReadLog(directory_.path("other"));
+  EXPECT_NE(log.find("the bound is 70000 bytes, filters of 2 column families take"),
+            std::string::npos);
+  EXPECT_NE(log.find("the bound is 1048576 bytes, filters and indexes of 2 column families take"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace exactbloom
