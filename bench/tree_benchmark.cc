@@ -76,38 +76,51 @@ void DecideForAPartition(benchmark::State& state) {
 }
 BENCHMARK(DecideForAPartition)->Arg(100)->Arg(100'000)->Unit(benchmark::kMicrosecond);
 
-// One family of many is flushed, in memory.
+struct OpenDatabase {
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+
+  ~OpenDatabase() {
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      db->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+    }
+  }
+};
+
+// One family of ten databases with so many in all is flushed, in memory.
 void Flush(benchmark::State& state, const std::string& policy) {
+  constexpr int kDatabases = 10;
   const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
   rocksdb::Options options;
   options.env = env.get();
   options.create_if_missing = true;
+  options.create_missing_column_families = true;
   options.disable_auto_compactions = true;
   options.write_buffer_size = 1 << 20;
   if (!SetFilterPolicy(&options, policy).ok()) return state.SkipWithError("policy");
-  options.create_missing_column_families = true;
   std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options}};
-  for (int i = 1; i < state.range(0); ++i) {
+  for (int i = 1; i < state.range(0) / kDatabases; ++i) {
     families.emplace_back("family" + std::to_string(i), options);
   }
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  std::unique_ptr<rocksdb::DB> db;
-  if (!rocksdb::DB::Open(options, "/db", families, &handles, Receive(&db)).ok()) {
-    return state.SkipWithError("open");
+  OpenDatabase databases[kDatabases];
+  for (int i = 0; i < kDatabases; ++i) {
+    auto& [db, handles] = databases[i];
+    if (!rocksdb::DB::Open(options, "/db" + std::to_string(i), families, &handles, Receive(&db))
+             .ok()) {
+      return state.SkipWithError("open");
+    }
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      db->Put({}, handle, "key", "value").PermitUncheckedError();
+      db->Flush({}, handle).PermitUncheckedError();
+    }
   }
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    db->Put({}, handle, "key", "value").PermitUncheckedError();
-    db->Flush({}, handle).PermitUncheckedError();
-  }
+  rocksdb::DB& db = *databases[0].db;
   std::uint64_t key = 0;
   while (state.KeepRunning()) {
     for (int i = 0; i < 1'000; ++i) {
-      db->Put({}, handles[0], std::to_string(++key * 7'919), "value").PermitUncheckedError();
+      db.Put({}, std::to_string(++key * 7'919), "value").PermitUncheckedError();
     }
-    db->Flush({}, handles[0]).PermitUncheckedError();
-  }
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    db->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+    db.Flush({}).PermitUncheckedError();
   }
 }
 BENCHMARK_CAPTURE(Flush, WithoutABudget, "exactbloom:10")

@@ -1,4 +1,4 @@
-// A bound for the memory of filters, shared by the whole process.
+// A bound for the memory of filters, and of indexes if it covers them, shared by the whole process.
 //
 //   filter_policy={id=exactbloom;memory_budget=2GiB;budget=stores}
 //
