@@ -351,6 +351,45 @@ TEST_F(LiveTreeFaults, AListingThatFailsIsTakenAgain) {
   tree::ListIfWanted(failing, *database);  // it is not wanted again
 }
 
+class UnreadableAtFirst : public rocksdb::StackableDB {
+ public:
+  using StackableDB::StackableDB;
+  rocksdb::Status GetPropertiesOfTablesInRange(
+      rocksdb::ColumnFamilyHandle* family, const rocksdb::Range* ranges, std::size_t count,
+      rocksdb::TablePropertiesCollection* properties) override {
+    ++reads_;
+    if (reads_ == 1) return rocksdb::Status::IOError("at first");
+    return StackableDB::GetPropertiesOfTablesInRange(family, ranges, count, properties);
+  }
+  void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* families) override {
+    GetRootDB()->GetAllColumnFamilyMetaData(families);
+  }
+  int Reads() const { return reads_; }
+
+ private:
+  int reads_ = 0;
+};
+
+TEST_F(LiveTreeFaults, FilesThatCouldNotBeReadAreReadAgainAndOnce) {
+  {
+    const Database db = Open(Options(AutoOptions(14.0)), path_);
+    PutAndFlush(*db, 10'000);
+  }
+  rocksdb::Options options = Options(AutoOptions(6.0));
+  const Database db = Open(options, path_);
+  const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(*db);
+  UnreadableAtFirst reader(std::shared_ptr<rocksdb::DB>(db.get(), [](rocksdb::DB*) {}));
+  const auto bytes = [&] {
+    const auto lock = database->Lock();
+    return database->Find("default")->All().filter_bytes;
+  };
+  tree::ListIfWanted(reader, *database);
+  EXPECT_NE(bytes(), SumOf(TreesOf(*db)).filter_bytes);
+  for (int i = 0; i < 3; ++i) tree::ListIfWanted(reader, *database);
+  EXPECT_EQ(bytes(), SumOf(TreesOf(*db)).filter_bytes);
+  EXPECT_EQ(reader.Reads(), 2);
+}
+
 // A listing of many tables is taken over in pieces. DeleteFilesInRange fires no event but that of
 // each file, which does not name the family.
 TEST_F(LiveTreeFaults, TheFamilyOfEachListedTableIsKnown) {
