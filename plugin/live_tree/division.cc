@@ -72,7 +72,7 @@ Share Divide(const DivisionOptions& options, const TreeView& view,
   share.runs = view.other_runs;
   share.runs.push_back({view.own_keys, 1.0, options.ribbon});
   const double keys = SumKeys(share.runs);
-  const bool is_small = view.own_keys <= kSmallRun * keys;
+  const bool is_small = view.rewrites_tables && view.own_keys <= kSmallRun * keys;
   const double most_bits = (options.bits_per_key + kMostOverAverage +
                             (is_small ? kMostOfSmallRuns * options.bits_per_key : 0.0)) *
                            keys;

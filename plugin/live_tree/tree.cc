@@ -271,7 +271,8 @@ void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs)
                       std::back_inserter(replaced), IsBefore);
   const double level0_keys = Real(SumLive(inputs, 0).keys);
   if (level0_keys != 0.0) {
-    moved_part_ = (moved_part_ + 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys) / 2.0;
+    const double moved = 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys;
+    moved_part_ = (moved_part_.value_or(moved) + moved) / 2.0;
   }
   const TableSum read = SumLive(replaced);
   for (const NamedFile& output : outputs) {
@@ -354,6 +355,7 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys) const {
   }
   TreeView view;
   if (keys == 0) return view;
+  view.rewrites_tables = RewritesTables();
   view.keys_to_write = Real(keys);
   view.input_filter_bytes = Real(read.filter_bytes);
   view.written_filter_bytes = Real(written.filter_bytes);
@@ -363,7 +365,7 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys) const {
   view.other_filter_bits = Real(written.filter_bits);
   // A flushed table that will move down as it is belongs to the largest run from the beginning: no
   // key is in any other run's range, too.
-  const bool moves_down = is_flush && moved_part_ > kMovesDown;
+  const bool moves_down = is_flush && moved_part_.value_or(0.0) > kMovesDown;
   for (const auto& [place, sum] : others) {
     view.other_filter_bits += Real(sum.filter_bits);
     if (moves_down || (!is_flush && place.level != 0 && place.level == output_level)) {
@@ -373,6 +375,13 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys) const {
     }
   }
   return view;
+}
+
+// Whether level 0 is known not to move down as it is.
+bool Tree::RewritesTables() const {
+  if (moved_part_) return *moved_part_ <= kMovesDown;
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [](const RunningJob& job) { return !job.is_flush && !job.started.empty(); });
 }
 
 std::uint64_t Tree::FlushKeys() const {

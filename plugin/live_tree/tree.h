@@ -209,6 +209,7 @@ class Tree {
   TableSum SumLive(const NamedFiles& files, int deepest = 1'000) const;
   void LearnWritten(bool is_flush, const TableSum& read, const NamedFiles& outputs);
   void ForgetJob(JobId job, bool keeps);
+  bool RewritesTables() const;
 
   Tables& tables_;
   std::map<Place, TableSum> sums_;
@@ -218,8 +219,8 @@ class Tree {
   DivisionOptions options_;
   std::uint64_t flush_keys_ = 0;
   // The part of level 0 that moves down without being rewritten, as ascending keys do. Each
-  // compaction of level 0 counts as much in it as all before.
-  double moved_part_ = 0.0;
+  // compaction of level 0 counts as much in it as all before; nothing until there was one.
+  std::optional<double> moved_part_;
   // The part of their inputs' keys that compactions write, such a mean by output level. It is small
   // where inputs have versions of the same keys.
   std::map<int, double> kept_part_;
