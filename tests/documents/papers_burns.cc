@@ -35,12 +35,12 @@ std::vector<double> ScaledMasses(const Occupancy& ones, std::uint64_t from, std:
 
 // E[s^Z] of the zeros Z of a filter of two committees, as the hypergeometric function
 // 2F1(k - m, k - m; -m; 1 - s), whose terms are E[Z^(r)] (s - 1)^r / r!.
-double ZerosByHypergeometricSeries(double bits, double probes, double s) {
+double ZerosByHypergeometricSeries(int bits, int probes, double s) {
   double sum = 0.0;
   double term = 1.0;
-  for (double r = 0.0; r <= bits - probes; ++r) {
+  for (int r = 0; r <= bits - probes; ++r) {
     sum += term;
-    term *= (probes - bits + r) * (probes - bits + r) / (r - bits) * (1.0 - s) / (r + 1.0);
+    term *= std::pow(probes - bits + r, 2) / (r - bits) * (1.0 - s) / (r + 1);
   }
   return sum;
 }
