@@ -4,3 +4,4 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_INSTALL_LIBDIR lib/aarch64-linux-gnu CACHE PATH "")  # which CMake knows only where it does not cross-compile

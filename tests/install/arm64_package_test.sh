@@ -32,7 +32,7 @@ scripts/arm64 "$suite" sh -c '
   trap "rm -rf $directory" EXIT
   for package in build/package-arm64/*.deb; do dpkg-deb --extract "$package" "$directory"; done
   cd "$directory"
-  EXACTBLOOM_POLICY=exactbloom:10 LD_PRELOAD=$(echo "$PWD"/usr/lib/*/exactbloom/libexactbloom_rocksdb.so) \
+  EXACTBLOOM_POLICY=exactbloom:10 LD_PRELOAD=$PWD/usr/lib/aarch64-linux-gnu/exactbloom/libexactbloom_rocksdb.so \
     db_bench --benchmarks=fillrandom,flush,readmissing --num=20000 --reads=20000 --statistics --bloom_bits=-1 --db=database >log 2>&1 ||
     { cat log; exit 1; }
   stopped=$(sed -n "s/^rocksdb.bloom.filter.useful COUNT : //p" log)
