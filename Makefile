@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments latency costs figures test install languages check stress crash-test aarch64 fuzz build bench matrix in-tree java package packages coverage configure clean
+.PHONY: readamp report experiments latency costs figures test install languages check stress crash-test arm64 arm64-programs s390x fuzz build bench matrix in-tree java package packages coverage configure clean
 
 PRESET ?= release
 
@@ -54,12 +54,27 @@ crash-test: configure
 	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared
 	scripts/crash_test --minutes $(if $(HOURS),$$((60 * $(HOURS))),$(or $(MINUTES),10)) --directory build $(if $(VERSION),--version $(VERSION))
 
-# The libraries without RocksDB for 64-bit ARM, tested under qemu.
-aarch64:
+# What runs in a program's process for 64-bit ARM: compiled in a root of Debian 12, or SUITE=trixie, and tested under qemu in
+# another one. RELEASE=1 builds everything, and tests all that needs no compiler, for an hour, and the packages.
+SUITE ?= bookworm
+arm64:
+	@scripts/install_packages roots emulation
+	scripts/debian_root --cross $(SUITE) make arm64-programs RELEASE=$(RELEASE)
+	scripts/arm64 $(SUITE) ctest --preset arm64$(if $(RELEASE),-release)
+	$(if $(RELEASE),tests/install/arm64_package_test.sh $(SUITE))
+
+# The part that compiles, in its root.
+arm64-programs:
+	@scripts/install_packages cross
+	cmake --preset arm64 $(if $(RELEASE),-DEXACTBLOOM_SKIPPED_TESTS=)
+	cmake --build --preset arm64 $(if $(RELEASE),--target all)
+
+# The golden blocks as code for s390x.
+s390x:
 	@scripts/install_packages build emulation
-	cmake --preset aarch64
-	cmake --build --preset aarch64
-	ctest --preset aarch64
+	cmake --preset s390x
+	cmake --build --preset s390x
+	ctest --preset s390x
 
 # Each fuzzer for FUZZ_SECONDS, 60 unless set.
 fuzz:

@@ -16,6 +16,10 @@ string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" rocksdb_version "${RocksDBLibrary_VERS
 math(EXPR next_minor "${CMAKE_MATCH_2} + 1")
 set(next_rocksdb_version "${CMAKE_MATCH_1}.${next_minor}")
 
+# Debian's name of the processor that was compiled for.
+execute_process(COMMAND dpkg-architecture --force --host-type ${CMAKE_LIBRARY_ARCHITECTURE} --query DEB_HOST_ARCH
+  OUTPUT_VARIABLE CPACK_DEBIAN_PACKAGE_ARCHITECTURE OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME exactbloom)
 set(CPACK_PACKAGE_CONTACT "${EXACTBLOOM_MAINTAINER}")

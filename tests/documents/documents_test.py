@@ -4,6 +4,7 @@
 DOCUMENTS=FOLDER documents_test.py DocumentsTest.test_links_lead_somewhere      of the pages that are installed there
 """
 
+import csv
 import json
 import os
 import pathlib
@@ -105,12 +106,15 @@ class DocumentsTest(unittest.TestCase):
         """Those outside the tables that scripts/figures writes."""
         sys.dont_write_bytecode = True
         sys.path.append(str(ROOT / "scripts/figures"))
-        from tables import more_or_less  # not above, since installed pages are without it
+        from tables import more_or_less, rate_tests  # not above, since installed pages are without it
         flat = medians("report", "wasted_reads")
         classic = f"{100 * (1 - flat['settled, 10 bits', 'classic_bloom'] / flat['settled, 10 bits', 'bloomfilter']):.0f}%"
         readamp = [policy["workloads"]["absent"]["wasted_reads"] for policy in read_result("readamp")["policies"] if policy["filter_bytes"]]
-        samples = read_result("reliability")["rows"]
-        asked, wrong, expected_wrong = (sum(sample[name] for sample in samples) for name in ("present", "false_positives", "expected"))
+        with open(ROOT / "docs/figures/measured/reliability.csv", encoding="utf-8") as file:
+            tests = rate_tests(csv.DictReader(file))
+        asked, found, wrong, expected_wrong = (sum(test[name] for test in tests) for name in ("present", "found", "false_positives", "expected"))
+        self.assertEqual(found, asked)
+        self.assertLess(max(test["anderson_darling"] for test in tests), 8.1)
         wasted = {key: round(reads, 1) for key, reads in medians("experiments", "wasted_reads").items()}
         tell_apart = []  # the lookups, to three digits, and wasted reads in 1,000 of both policies
         for tree, peer in (("default options", "bloomfilter:10"), ("default options, compacted", "bloomfilter:10"),

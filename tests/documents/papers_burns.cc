@@ -33,6 +33,27 @@ std::vector<double> ScaledMasses(const Occupancy& ones, std::uint64_t from, std:
   return values;
 }
 
+// E[s^Z] of the zeros Z of a filter of two committees, as the hypergeometric function
+// 2F1(k - m, k - m; -m; 1 - s), whose terms are E[Z^(r)] (s - 1)^r / r!.
+double ZerosByHypergeometricSeries(int bits, int probes, double s) {
+  double sum = 0.0;
+  double term = 1.0;
+  for (int r = 0; r <= bits - probes; ++r) {
+    sum += term;
+    term *= std::pow(probes - bits + r, 2) / (r - bits) * (1.0 - s) / (r + 1);
+  }
+  return sum;
+}
+
+double ZerosByMasses(const Occupancy& ones, std::uint64_t bits, double s) {
+  const MassFunction pmf = *ones.Pmf();
+  double sum = 0.0;
+  for (std::uint64_t x = 0; x <= bits; ++x) {
+    sum += pmf.At(x) * std::pow(s, static_cast<double>(bits - x));
+  }
+  return sum;
+}
+
 // In % of all filters of n <= m <= 300 whose usual k is at most kMaxProbes.
 double OverfullShare(BloomKind kind) {
   constexpr std::uint64_t kMostBits = 300;
@@ -85,6 +106,12 @@ std::vector<Row> OccupancyRows() {
            "occupancy_test",
            "",
            {both.Mean()}},
+          {"(26) †, Corollary 12 † the zeros Z of the classic one belong to Kemp's family: E[2^-Z] "
+           "as 2F1(-7, -7; -10; 1/2), and from the p.m.f.",
+           "Occupancy::Pmf",
+           "occupancy_test",
+           "",
+           {ZerosByHypergeometricSeries(10, 3, 0.5), ZerosByMasses(classic, 10, 0.5)}},
           {"(29) to (41), Corollary 21, (49), (50) intersections; two filters as above: mean, "
            "variance, P(0)",
            "Occupancy::OfIntersection",
@@ -295,8 +322,7 @@ std::vector<Row> EfficiencyRows() {
        "",
        {LosslessCodeBits(64, 32), EntropyBits(64, 32)},
        6},
-      {"Theorems 7 and 11, Corollary 12, (26) to (28), (33) to (35); Corollaries 19 and 20, (47), "
-       "(48)",
+      {"Theorems 7 and 11, (27), (28), (33) to (35); Corollaries 19 and 20, (47), (48)",
        "",
        "",
        "",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sample_filters.h"
+#include "statistics.h"
 
 namespace exactbloom {
 
@@ -38,29 +39,19 @@ class SampleVerdict {
   // Draws the lots of the p-values from the seed.
   explicit SampleVerdict(std::uint64_t seed) : lots_(seed) {}
 
-  // Expects that no key was missed; that the false positives are as many as the filters' actual
-  // arrays predict, where no average over hash functions is left. Names the kernel in use. Of up to
-  // 800 such comparisons of correct filters one fails in 0.1% of all cases.
+  // Expects that the false positives are as many as the filters' actual arrays predict, where no
+  // average over hash functions is left. Names the kernel in use. Of up to 800 such comparisons of
+  // correct filters one fails in 0.1% of all cases.
   void Add(const RateSample& sample);
 
-  // Expects that the p-values are uniform and that none is impossible by itself; that they would
-  // not be uniform if each rate were a hundredth higher or lower; and that all false positives
-  // together are as many as the arrays predict. Prints the figures if asked
-  // to.
-  void Expect(bool print) const;
+  // Expects that all false positives together are as many as the arrays predict, and ExpectUniform
+  // at 1%. `salts_seed` is that of the filters' salts.
+  void Expect(std::uint64_t salts_seed) const;
 
  private:
-  std::vector<double> PValuesIfRatesWere(double factor) const;
-
-  struct Scored {
-    RateSample sample;
-    double rate = 0.0;
-    double dispersion = 1.0;
-    double lot = 0.0;
-  };
-
   std::mt19937_64 lots_;
-  std::vector<Scored> scored_;
+  std::vector<MeasuredRate> rates_;
+  Moments given_fill_;
 };
 
 }  // namespace exactbloom

@@ -6,7 +6,9 @@
 #include <bitset>
 #include <cmath>
 #include <cstddef>
-#include <iostream>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
 
 #include "exactbloom/false_positive_rate.h"
 #include "src/filter/block_format.h"
@@ -54,6 +56,37 @@ class CountDistribution {
   double weight_ = 0.0;  // a + b of the beta distribution, whose mean is the rate
   bool is_binomial_ = true;
 };
+
+// The quantile of 0.001 / 800.
+constexpr double kLeastPValue = 6e-7;
+
+std::vector<double> PValuesIfRatesWere(double factor, const std::vector<MeasuredRate>& rates) {
+  std::vector<double> p_values;
+  for (const MeasuredRate& measured : rates) {
+    const ExpectedCount expected{measured.absent, measured.rate * factor, measured.dispersion};
+    p_values.push_back(RandomisedPValue(measured.false_positives, expected, measured.lot));
+  }
+  return p_values;
+}
+
+void AppendRows(const std::vector<MeasuredRate>& rates, std::uint64_t seed) {
+  const char* name = std::getenv("EXACTBLOOM_RATE_RESULTS");
+  if (name == nullptr) return;
+  std::ofstream file(name, std::ios::app);
+  file.precision(std::numeric_limits<double>::max_digits10);
+  if (file.tellp() == 0) {
+    file << "test,seed,kind,bits,keys,probes,bits_per_key,filters,present,found,absent,"
+            "false_positives,rate,dispersion,lot\n";
+  }
+  const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
+  for (const MeasuredRate& row : rates) {
+    file << test.test_suite_name() << '.' << test.name() << ',' << seed << ',' << row.geometry
+         << ',' << row.filters << ',' << row.present << ',' << row.found << ',' << row.absent << ','
+         << row.false_positives << ',' << row.rate << ',' << row.dispersion << ',' << row.lot
+         << '\n';
+  }
+  EXPECT_TRUE(file.flush()) << name;
+}
 
 }  // namespace
 
@@ -104,13 +137,21 @@ double AndersonDarling(std::vector<double> p_values) {
   return -count - sum / count;
 }
 
-void Print(const RateFigures& figures) {
-  const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
-  std::cout << R"({"name": ")" << test.test_suite_name() << '.' << test.name()
-            << R"(", "samples": )" << figures.samples << R"(, "present": )" << figures.present
-            << R"(, "absent": )" << figures.absent << R"(, "false_positives": )"
-            << figures.false_positives << R"(, "expected": )" << std::llround(figures.expected)
-            << R"(, "anderson_darling": )" << figures.anderson_darling << "}\n";
+double DrawLot(std::mt19937_64& random) {
+  return (static_cast<double>(random() >> 12) + 0.5) * 0x1p-52;
+}
+
+void ExpectUniform(const std::vector<MeasuredRate>& rates, double resolution, std::uint64_t seed) {
+  const std::vector<double> p_values = PValuesIfRatesWere(1.0, rates);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    EXPECT_EQ(rates[i].found, rates[i].present) << rates[i].geometry;
+    EXPECT_NEAR(p_values[i], 0.5, 0.5 - kLeastPValue) << rates[i].geometry;
+  }
+  EXPECT_LT(AndersonDarling(p_values), kAndersonDarling9999);
+  for (const double factor : {1.0 + resolution, 1.0 - resolution}) {
+    EXPECT_GT(AndersonDarling(PValuesIfRatesWere(factor, rates)), kAndersonDarling9999) << factor;
+  }
+  AppendRows(rates, seed);
 }
 
 }  // namespace exactbloom

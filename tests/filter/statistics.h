@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,17 +53,26 @@ double AndersonDarling(std::vector<double> p_values);
 // Source: the limiting distribution (Marsaglia and Marsaglia 2004).
 inline constexpr double kAndersonDarling9999 = 8.1;
 
-// What the samples of such a test come to.
-struct RateFigures {
-  std::size_t samples = 0;
+// What was measured of filters of one geometry: a row of docs/figures/measured/reliability.csv.
+struct MeasuredRate {
+  std::string geometry;  // kind, bits, keys, probes and bits per key, the unknown ones empty
+  std::uint64_t filters = 0;
   std::uint64_t present = 0;  // keys asked for
+  std::uint64_t found = 0;    // of these
   std::uint64_t absent = 0;
   std::uint64_t false_positives = 0;
-  double expected = 0.0;
-  double anderson_darling = 0.0;
+  double rate = 0.0;        // exact
+  double dispersion = 1.0;  // as in ExpectedCount
+  double lot = 0.0;         // of its p-value
 };
 
-// Prints them as the running test's row of docs/figures/measured/reliability.json.
-void Print(const RateFigures& figures);
+// Returns a lot for a p-value.
+double DrawLot(std::mt19937_64& random);
+
+// Expects that every present key was found; that the p-values are uniform and that none is
+// impossible by itself; and that they would not be uniform if each rate were higher or lower by the
+// share `resolution`. Appends the rows to the file that EXACTBLOOM_RATE_RESULTS names, if any.
+//   seed   of the filters' hash seeds, for the rows
+void ExpectUniform(const std::vector<MeasuredRate>& rates, double resolution, std::uint64_t seed);
 
 }  // namespace exactbloom

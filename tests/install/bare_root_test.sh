@@ -13,9 +13,6 @@ rm -rf "$packages"
 mkdir -p "$packages"
 cp "${XDG_CACHE_HOME:-$HOME/.cache}/exactbloom/$suite/exactbloom/build/package"/*.deb "$packages"
 
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Component: main' |
-  grep -v -e '-security' | head -n 1)
-
 # mmdebstrap runs the last hook in the new root. What it makes goes nowhere.
 mmdebstrap --quiet --variant=minbase --format=null \
   --aptopt='Acquire::Languages "none";' \
@@ -24,4 +21,4 @@ mmdebstrap --quiet --variant=minbase --format=null \
   --customize-hook="cp '$packages'/*.deb \"\$1/packages\"" \
   --customize-hook='cp tests/install/in_bare_root.sh tests/examples/getting_started_test.py "$1/packages"' \
   --customize-hook='chroot "$1" /packages/in_bare_root.sh' \
-  "$suite" - "$mirror" >/dev/null
+  "$suite" - "$(scripts/debian_mirror)" >/dev/null

@@ -51,7 +51,8 @@ TEST(MaximumEfficiency, IsTheBestOfAllSmallFilters) {
   EXPECT_NEAR(Efficiency(kClassic, 3, 1, 1), 0.528, 5e-4);
 }
 
-TEST(MaximumEfficiency, HasTheNumbersOfThePaper) {
+// The paper prints those of Corollary 27 only.
+TEST(MaximumEfficiency, HasTheLimitsOfThePaper) {
   const auto expect = [](BloomKind kind, std::uint64_t bits, std::uint64_t keys,
                          std::uint64_t probes, double efficiency) {
     const EfficiencyPeak peak = *MaximumEfficiency(kind, bits);

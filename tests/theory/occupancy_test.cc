@@ -347,6 +347,28 @@ TEST(Occupancy, MassFunctionFollowsFromTheBinomialMoments) {
   }
 }
 
+// (26) and Corollary 12: the factorial moments of the zeros Z of n committees make E[s^Z] the
+// hypergeometric function nFn-1(k - m, ..; -m, ..; 1 - s).
+TEST(Occupancy, ZerosHaveAHypergeometricGeneratingFunction) {
+  constexpr double kS = 0.5;
+  for (const auto& [bits, keys, probes] :
+       {std::tuple{10, 2, 3}, std::tuple{12, 1, 5}, std::tuple{20, 3, 4}}) {
+    double series = 0.0;
+    double term = 1.0;
+    for (int r = 0; r <= bits - probes; ++r) {
+      series += term;
+      term *=
+          std::pow(probes - bits + r, keys) / std::pow(r - bits, keys - 1) * (1.0 - kS) / (r + 1);
+    }
+    const MassFunction pmf = *Occupancy::OfFilter(BloomKind::kClassic, bits, keys, probes)->Pmf();
+    double mean = 0.0;
+    for (int x = 0; x <= bits; ++x) {
+      mean += pmf.At(static_cast<std::uint64_t>(x)) * std::pow(kS, bits - x);
+    }
+    EXPECT_NEAR(series / mean, 1.0, 1e-9) << bits;
+  }
+}
+
 // Far out in the tail of large filters: all balls into different bits, m^(N) / m^N.
 TEST(Occupancy, MassFunctionKeepsItsTails) {
   for (const auto& [bits, balls] : {std::pair{100'000, 9000}, std::pair{3'000'000, 60'000}}) {

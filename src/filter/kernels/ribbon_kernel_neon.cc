@@ -97,18 +97,6 @@ void MayContainBatch(const PreparedRibbon& filter, const std::uint64_t* hashes, 
   for (std::size_t i = 0; i < count; ++i) results[i] = VectorHolds(filter, equations[i]);
 }
 
-void CountBuckets(const ShardHashing& hashing, const std::uint64_t* hashes, std::size_t count,
-                  std::uint32_t* counts) {
-  ribbon::CountBuckets(hashing, hashes, count, counts);
-}
-
-void AddEquations(const ShardHashing& hashing, const std::int32_t* starts,
-                  const std::uint64_t* hashes, std::size_t count, ShardSystem& system) {
-  ribbon::AddEquations(hashing, starts, hashes, count, system);
-}
-
-void Eliminate(ShardSystem& system) { ribbon::Eliminate(system); }
-
 // What a row chooses of the windows of two columns, counted; nothing beyond the last ones.
 template <std::size_t kVectors>
 EXACTBLOOM_RIBBON_INLINE uint8x16_t ChosenOf(const uint64x2_t* windows, std::size_t vector,
@@ -191,12 +179,19 @@ void Substitute(const ShardSystem& system, std::uint32_t first_slot, std::uint32
   kFunctions[(count - 1) / kLanes](system, first_slot, slots, places, columns);
 }
 
-constexpr RibbonKernel kKernel = {MayContain,   MayContainBatch, CountBuckets,
-                                  AddEquations, Eliminate,       Substitute};
-
 }  // namespace
 
-const RibbonKernel& NeonRibbonKernel() { return kKernel; }
+// The portable code is compiled for NEON, too, so the kernel takes the rest from there.
+const RibbonKernel& NeonRibbonKernel() {
+  static const RibbonKernel kernel = [] {
+    RibbonKernel neon = ScalarRibbonKernel();
+    neon.may_contain = MayContain;
+    neon.may_contain_batch = MayContainBatch;
+    neon.substitute = Substitute;
+    return neon;
+  }();
+  return kernel;
+}
 
 }  // namespace exactbloom::filter
 
