@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "exactbloom/tree_listener.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "tool/output.h"
@@ -22,10 +21,6 @@ using support::InputError;
 std::string PolicyNow(const FamilyOptions* options) {
   if (options == nullptr) return "not known";
   return options->NamesFilterPolicy() ? options->filter_policy : "none";
-}
-
-const BloomFilterPolicy* OursIn(const FamilyOptions* options) {
-  return options == nullptr ? nullptr : BloomFilterPolicy::Of(options->reader.get());
 }
 
 // Of `policy` if all tables are rewritten with it now.
@@ -42,9 +37,9 @@ void PredictRewritten(const FamilyOptions* options, FamilyAdvice* advice) {
     advice->unpredictable = "RocksDB's C interface does not write its bits per key";
   } else if (options->reader == nullptr) {
     advice->unpredictable = "this program does not know the policy";
-  } else if (const BloomFilterPolicy* ours = OursIn(options)) {
-    const rocksdb::Status status = ValidatePolicyOptions(ours->Options());
-    if (status.ok()) advice->rewritten = PlanOf(ours->Options(), tree);
+  } else if (const auto ours = options->Ours()) {
+    const rocksdb::Status status = ValidatePolicyOptions(*ours);
+    if (status.ok()) advice->rewritten = PlanOf(*ours, tree);
     if (!status.ok()) advice->unpredictable = Describe(status);
   } else {
     advice->rewritten = PlanOf(*options->reader, options->filter_policy, tree);
@@ -131,8 +126,8 @@ FamilyAdvice AdviseFamily(const Tree& tree, const std::vector<Tree>& trees,
   PredictRewritten(options, &advice);
   advice.has_other_filters = advice.rewritten && HasOtherFilters(advice, *options, inspection);
   advice.memory = MemoryOf(advice, trees, arguments);
-  const BloomFilterPolicy* ours = OursIn(options);
-  const PolicyOptions base = ours == nullptr ? PolicyOptions() : ours->Options();
+  const PolicyOptions base =
+      options == nullptr ? PolicyOptions() : options->Ours().value_or(PolicyOptions());
   advice.candidates = FindCandidates(tree, base, advice.memory);
   if (advice.candidates.empty()) {
     advice.refusal = WhyNoCandidates(tree, base, advice.memory);

@@ -20,7 +20,6 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "family_settings.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/object_factory.h"
 #include "plugin/policy_options.h"
 #include "policy_text.h"

@@ -54,8 +54,8 @@ struct FilterSummary {
   Mean fill;
   Mean exact_rate;  // of the tables that have one
   Mean fill_rate;
-  // On average per lookup of an absent key.
-  double asked = 0.0;         // tables whose range has the key
+  // On average per lookup.
+  double asked = 0.0;         // tables whose range has the key, and that lack it
   double wasted_reads = 0.0;  // those of them that it reads
 
   void Add(const TableReport& table);
@@ -83,8 +83,9 @@ struct Inspection {
 //            keys are assumed to be distributed like the stored keys
 //   family     the only column family of the answer; empty: all. Throws support::InputError if it
 //              has no tables
+//   present    the share of lookups that find their key, 0 .. 1; the others are of absent keys
 Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups,
-                   const std::string& family = "");
+                   const std::string& family = "", double present = 0.0);
 
 // Returns the wasted reads of a lookup of an absent key, as a mean over the column families.
 double MeanWastedReads(const Inspection& inspection);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rocksdb/slice_transform.h>
 
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,9 +13,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
 #include "plugin/filter_bits_interface.h"
-#include "plugin/live_tree/division.h"
-#include "plugin/live_tree/tree.h"
-#include "src/analysis/run_division.h"
+#include "src/model/wasted_reads.h"
 #include "support/text_table.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"
@@ -24,6 +23,13 @@ namespace {
 
 // bloom_before_level of ribbonfilter, by which flushes get Ribbon filters, too.
 constexpr int kInAllLevels = -1;
+
+// In level 0 each table is a sorted run: those whose numbers of keys differ by less than a tenth
+// are a group.
+int SizeClass(std::uint64_t keys) {
+  constexpr double kClassesPerDoubling = 8.0;
+  return static_cast<int>(kClassesPerDoubling * std::log2(static_cast<double>(keys)));
+}
 
 class Prediction {
  public:
@@ -84,7 +90,7 @@ class Prediction {
     }
     std::optional<double> bound;
     if (const std::uint64_t bytes = BytesOfBudget(options_)) bound = static_cast<double>(bytes);
-    const std::vector<double> shares = tree::PlanRuns(options_.bits_per_key, runs, bound);
+    const std::vector<double> shares = model::PlanRuns(options_.bits_per_key, runs, bound);
     for (const auto& [group, run] : members) group->bits_per_key = shares[run];
   }
 
@@ -276,7 +282,7 @@ bool Tree::FiltersNoKey() const {
 bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
   const TableFilter& filter = table.filter;
   const bool got_none = filter.family == FilterFamily::kNone && !filter.policy.empty();
-  const bool is_left_out = options.options.optimize_filters_for_hits && table.place.bottommost;
+  const bool is_left_out = options.options.optimize_filters_for_hits && table.bottommost;
   if (!got_none || is_left_out || filter.whole_key_filtering) return false;
   if (options.table == nullptr || options.table->whole_key_filtering) return false;
   const rocksdb::SliceTransform* extractor = options.options.prefix_extractor.get();
@@ -303,20 +309,20 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
     const TableFilter& filter = table.filter;
     const std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
     if (keys == 0) continue;
-    const int size = table.location.level == 0 ? tree::SizeClass(static_cast<double>(keys)) : 0;
+    const int size = table.location.level == 0 ? SizeClass(keys) : 0;
     const FamilyOptions* options = inspection.OptionsOf(table.location.column_family);
     const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
-    const std::tuple place(table.location.column_family, table.location.level,
-                           table.place.bottommost, without_prefix, size);
+    const std::tuple place(table.location.column_family, table.location.level, table.bottommost,
+                           without_prefix, size);
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
       group->tables += 1;
       group->keys += keys;
       group->most_keys = std::max(group->most_keys, keys);
-      group->bottommost = table.place.bottommost;
+      group->bottommost = table.bottommost;
       group->without_prefix = without_prefix;
-      group->asked += table.place.asked;
-      group->now.Add({filter.bytes, table.place.asked * table.PassRate(), table.BuildBytes()});
+      group->asked += table.asked;
+      group->now.Add({filter.bytes, table.WastedReads(), table.BuildBytes()});
     }
   }
   for (auto& [place, group] : groups) {

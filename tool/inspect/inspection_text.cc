@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "inspect.h"
-#include "plugin/bloom_filter_policy.h"
 #include "support/terminal.h"
 #include "support/text_table.h"
 #include "tool/output.h"
@@ -163,7 +162,7 @@ std::string FormatTables(const Inspection& inspection, const InspectArguments& a
   std::vector<Line> lines;
   for (const TableReport& table : inspection.tables) {
     const TableFilter& filter = table.filter;
-    const double wasted = table.place.asked * table.PassRate();
+    const double wasted = table.WastedReads();
     lines.push_back(
         {FileName(table.location.path),
          wasted,
@@ -364,8 +363,8 @@ std::string FormatNotes(const Inspection& inspection) {
 bool CanRemove(const Inspection& inspection) {
   const auto& families = inspection.options->families;
   const bool goes_back = std::all_of(families.begin(), families.end(), [](const auto& family) {
-    const BloomFilterPolicy* policy = BloomFilterPolicy::Of(family.second.reader.get());
-    return policy == nullptr || !HasOwnFilters(policy->Options());
+    const std::optional<PolicyOptions> policy = family.second.Ours();
+    return !policy || !HasOwnFilters(*policy);
   });
   return goes_back &&
          std::none_of(inspection.tables.begin(), inspection.tables.end(), [](const auto& table) {

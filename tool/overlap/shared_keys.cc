@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "src/model/sorted_runs.h"
 #include "sst/regular_files.h"
 #include "sst/table_filters.h"
 #include "support/errors.h"
@@ -20,7 +21,6 @@
 #include "tool/database/database_files.h"
 #include "tool/database/filter_blocks.h"
 #include "tool/database/filter_fill.h"
-#include "tool/database/key_ranges.h"
 #include "tool/database/table_keys.h"
 
 namespace exactbloom::tool {
@@ -276,21 +276,22 @@ class Comparison {
   std::vector<TableAnswers> obsolete_;
 };
 
-// The sorted runs of each column family, the newest first. A table of level 0 is a run.
+// The sorted runs of each column family, the newest first.
 std::map<std::string, std::vector<Run>> RunsOf(const std::vector<ReadTable>& tables) {
-  std::vector<const TableLocation*> locations;
-  locations.reserve(tables.size());
-  for (const ReadTable& table : tables) locations.push_back(&table.location);
-  std::map<std::string, std::vector<Run>> families;
-  for (const std::size_t place : OrderInTree(locations)) {
-    const ReadTable& table = tables[place];
-    std::vector<Run>& runs = families[table.location.column_family];
-    const bool goes_on = !runs.empty() && table.location.level > 0 &&
-                         runs.back().back()->location.level == table.location.level;
-    if (!goes_on) runs.emplace_back();
-    runs.back().push_back(&table);
+  std::map<std::string, Run> families;
+  for (const ReadTable& table : tables) families[table.location.column_family].push_back(&table);
+  std::map<std::string, std::vector<Run>> runs;
+  for (const auto& [name, members] : families) {
+    std::vector<model::Table> listed;
+    for (const ReadTable* member : members) listed.push_back(member->location);
+    const model::SortedRuns sorted(std::move(listed), std::vector<double>(members.size()),
+                                   OrderOf(members.front()->location.comparator));
+    for (const std::vector<std::size_t>& places : sorted.Runs()) {
+      Run& run = runs[name].emplace_back();
+      for (const std::size_t place : places) run.push_back(members[place]);
+    }
   }
-  return families;
+  return runs;
 }
 
 RunKeys DescribeRun(const Run& tables) {
