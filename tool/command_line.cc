@@ -14,7 +14,6 @@
 #include "support/example_help.h"
 #include "support/key_file.h"
 #include "support/run_program.h"
-#include "tool/overlap/key_share.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -174,8 +173,8 @@ void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
           ->excludes(json);
   inspect
       ->add_option("--html", arguments.html,
-                   "Write a page for a browser into this file: sorted runs, curves of memory "
-                   "against wasted reads, advice and warnings")
+                   "Write a page for a browser into this file: sorted runs, what other memory "
+                   "would give, advice and warnings")
       ->type_name("FILE")
       ->excludes(json, prometheus);
   help.AddExample("inspect",
@@ -187,27 +186,6 @@ vain, and "asked" those that one lookup asks. "given fill" is the rate of this
 very filter, from the bits that are set in it. Terminals of more than 80 columns
 show more columns; so does COLUMNS=200 in a pipe.)");
   inspect->callback([&arguments] { RunInspect(arguments); });
-}
-
-void AddWatch(CLI::App& app, ExampleHelp& help, WatchArguments& arguments) {
-  CLI::App* watch = app.add_subcommand(
-      "watch", "The wasted reads and the bits per key of a database over time, a line each");
-  AddPaths(*watch, arguments.paths);
-  constexpr double kShortest = 0.1;
-  constexpr double kLongest = 1e8;  // three years
-  AddValue(*watch, "--every", arguments.interval, "Time from one look to the next. Default: 10s",
-           support::Seconds(kShortest, kLongest), "TIME");
-  AddValue(*watch, "--for", arguments.duration, "Time until the last look. Default: 1h",
-           support::Seconds(0.0, kLongest), "TIME");
-  watch->add_option("--column-family", arguments.column_family, "Only this one. Default: all")
-      ->type_name("NAME");
-  AddJson(*watch, arguments.json);
-  help.AddExample("watch", "exactbloom watch --every 10s --for 1h /var/lib/service/db");
-  watch->footer(
-      R"(Each line has the wasted reads per 1,000 lookups of absent keys at this moment,
-and their mean, least and most since the beginning. With --json each line is a
-document. Times are 10s, 5m, 1h or 7d.)");
-  watch->callback([&arguments] { RunWatch(arguments); });
 }
 
 void AddVerify(CLI::App& app, ExampleHelp& help, VerifyArguments& arguments) {
@@ -243,13 +221,6 @@ void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
                    "Only this one, with its own levels. Default: all")
       ->type_name("NAME");
   overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
-  AddValue(*overlap, "--tables", arguments.tables,
-           "Tables to read of each sorted run, drawn at random", Count(kFewestTables))
-      ->capture_default_str();
-  AddValue(*overlap, "--keys", arguments.keys,
-           "Keys of these tables to ask filters for, drawn at random", Count(1))
-      ->capture_default_str();
-  AddValue(*overlap, "--seed", arguments.seed, "Seed of the draws")->capture_default_str();
   AddJson(*overlap, arguments.json);
   help.AddExample("overlap", "exactbloom overlap --pairs /var/lib/service/db");
   overlap->footer(
@@ -338,7 +309,6 @@ shows 130 and 143.)");
   RateArguments rate;
   PlanArguments plan;
   InspectArguments inspect;
-  WatchArguments watch;
   VerifyArguments verify;
   OverlapArguments overlap;
   AdviseArguments advise;
@@ -346,7 +316,6 @@ shows 130 and 143.)");
   AddRateOf(app, *help, rate);
   AddPlan(app, *help, plan);
   AddInspect(app, *help, inspect);
-  AddWatch(app, *help, watch);
   AddVerify(app, *help, verify);
   AddOverlap(app, *help, overlap);
   AddAdvise(app, *help, advise);

@@ -63,16 +63,6 @@ struct InspectArguments {
 };
 void RunInspect(const InspectArguments& arguments);
 
-// The wasted reads and the bits of a database over time, a line for each look.
-struct WatchArguments {
-  std::vector<std::string> paths;
-  std::string column_family;  // the only one; empty: all
-  double interval = 10.0;     // seconds
-  double duration = 3600.0;
-  bool json = false;
-};
-void RunWatch(const WatchArguments& arguments);
-
 // Whether every filter contains its keys and has its exact rate.
 struct VerifyArguments {
   static constexpr int kMostThreads = 256;
@@ -89,11 +79,8 @@ void RunVerify(const VerifyArguments& arguments);
 // The keys that sorted runs share, and what a compaction would free.
 struct OverlapArguments {
   std::vector<std::string> paths;
-  std::string column_family;     // the only one; empty: all
-  std::uint64_t tables = 16;     // of each run, whose keys are read
-  std::uint64_t keys = 100'000;  // of each run, for which filters are asked
-  std::uint64_t seed = 0;        // of the draws of both
-  bool pairs = false;            // with a line for each pair of runs
+  std::string column_family;  // the only one; empty: all
+  bool pairs = false;         // with a line for each pair of runs
   bool json = false;
 };
 void RunOverlap(const OverlapArguments& arguments);

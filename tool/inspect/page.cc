@@ -5,7 +5,6 @@
 #include <rocksdb/db.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <map>
 #include <optional>
@@ -184,171 +183,6 @@ std::string FormatRuns(const Inspection& inspection) {
          table + notes;
 }
 
-// Memory to the right, the logarithm of wasted reads upwards.
-class CurvePlot {
- public:
-  CurvePlot(const std::vector<MemoryCurve>& curves, const CurvePoint& now,
-            const std::optional<CurvePoint>& then, std::uint64_t keys)
-      : curves_(curves), now_(now), then_(then), keys_(static_cast<double>(keys)) {
-    for (const MemoryCurve& curve : curves) {
-      for (const CurvePoint& point : curve.points) Extend(point);
-    }
-    Extend(now);
-    if (then) Extend(*then);
-    lowest_ = std::floor(lowest_);
-    highest_ = std::max(std::ceil(highest_), lowest_ + 1.0);
-  }
-
-  std::string Format() const {
-    std::string svg = fmt::format(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"plot-title\">\n<title "
-        "id=\"plot-title\">Wasted reads per 1,000 lookups, by the memory of all filters. Now: "
-        "{}{}. "
-        "The table below has the numbers of the curves.</title>\n",
-        kWidth, kHeight, Describe(now_), then_ ? "; advised: " + Describe(*then_) : "");
-    svg += FormatAxes();
-    for (std::size_t i = 0; i < curves_.size(); ++i) svg += FormatCurve(i);
-    return svg + FormatNames() + FormatPoints() + "</svg>\n";
-  }
-
- private:
-  static constexpr double kWidth = 760.0;
-  static constexpr double kHeight = 430.0;
-  static constexpr double kLeft = 84.0;
-  static constexpr double kRight = 150.0;
-  static constexpr double kTop = 40.0;
-  static constexpr double kBottom = 84.0;
-  static constexpr double kLeast = 1e-6;  // wasted reads per 1,000
-  static constexpr double kLine = 24.0;   // of text, in its size on narrow pages
-
-  static double Height(const CurvePoint& point) {
-    return std::log10(std::max(kLeast, 1000.0 * point.wasted_reads));
-  }
-
-  static std::string Describe(const CurvePoint& point) {
-    return fmt::format("{} in {}", WastedPerThousand(point.wasted_reads),
-                       FormatBytes(point.filter_bytes));
-  }
-
-  void Extend(const CurvePoint& point) {
-    most_bytes_ = std::max(most_bytes_, static_cast<double>(point.filter_bytes));
-    lowest_ = std::min(lowest_, Height(point));
-    highest_ = std::max(highest_, Height(point));
-  }
-
-  double X(double bytes) const { return kLeft + bytes / most_bytes_ * (kWidth - kLeft - kRight); }
-  double X(const CurvePoint& point) const { return X(static_cast<double>(point.filter_bytes)); }
-  double Y(double height) const {
-    return kTop + (highest_ - height) / (highest_ - lowest_) * (kHeight - kTop - kBottom);
-  }
-  double Y(const CurvePoint& point) const { return Y(Height(point)); }
-
-  // Of so many bits per key, at most five of which are shown.
-  double TickStep() const {
-    constexpr double kMostTicks = 5.0;
-    const double most_bits = 8.0 * most_bytes_ / keys_;
-    for (double step = 1.0;; step *= 10.0) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        if (most_bits / (step * factor) <= kMostTicks) return step * factor;
-      }
-    }
-  }
-
-  std::string FormatAxes() const {
-    std::string svg = fmt::format("<text x=\"4\" y=\"18\">wasted reads per 1,000 lookups</text>\n");
-    const int steps = static_cast<int>(std::lround(highest_ - lowest_));
-    for (int i = 0; i <= steps; ++i) {
-      const double height = lowest_ + i;
-      svg += fmt::format(
-          "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" "
-          "y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-          kLeft, kWidth - kRight, Y(height), Y(height), kLeft - 8.0, Y(height) + 5.0,
-          Rounded(std::pow(10.0, height)));
-    }
-    const double step = TickStep();
-    const int ticks = static_cast<int>(8.0 * most_bytes_ / keys_ / step);
-    for (int i = 0; i <= ticks; ++i) {
-      const double bits = step * i;
-      const double bytes = bits * keys_ / 8.0;
-      svg += fmt::format(
-          "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text "
-          "x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:g}</text><text x=\"{0:.1f}\" "
-          "y=\"{5}\" text-anchor=\"middle\">{6}</text>\n",
-          X(bytes), kHeight - kBottom, kHeight - kBottom + 6.0, kHeight - kBottom + kLine, bits,
-          kHeight - kBottom + 2.0 * kLine, FormatBytes(static_cast<std::uint64_t>(bytes)));
-    }
-    return svg + fmt::format(
-                     "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">bits per key, and the memory "
-                     "of all filters</text>\n",
-                     (kLeft + kWidth - kRight) / 2.0, kHeight - 8.0);
-  }
-
-  std::string FormatCurve(std::size_t place) const {
-    std::string points;
-    for (const CurvePoint& point : curves_[place].points) {
-      points += fmt::format("{:.1f},{:.1f} ", X(point), Y(point));
-    }
-    if (points.empty()) return "";
-    points.pop_back();
-    return fmt::format("<polyline class=\"c{}\" points=\"{}\"/>\n", place, points);
-  }
-
-  // Of the curves, beside their ends, and below each other where these are close.
-  std::string FormatNames() const {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < curves_.size(); ++i) {
-      if (!curves_[i].points.empty()) order.push_back(i);
-    }
-    const auto end_of = [this](std::size_t i) { return curves_[i].points.back(); };
-    std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-      return Y(end_of(one)) < Y(end_of(other));
-    });
-    std::string svg;
-    double free = 0.0;
-    for (const std::size_t i : order) {
-      const double y = std::max(free, Y(end_of(i)) + 5.0);
-      free = y + kLine;
-      svg += fmt::format("<text class=\"c{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", i,
-                         X(end_of(i)) + 8.0, y, Html(curves_[i].name));
-    }
-    return svg;
-  }
-
-  // The present one, and where the advice leads.
-  std::string FormatPoints() const {
-    std::string svg;
-    if (then_) {
-      svg += fmt::format(
-          "<line class=\"way\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{3:.1f}\"/>\n"
-          "<circle class=\"then\" cx=\"{2:.1f}\" cy=\"{3:.1f}\" r=\"7\"/>\n",
-          X(now_), Y(now_), X(*then_), Y(*then_));
-      svg += FormatName("advised", *then_, /*below=*/true);
-    }
-    svg += fmt::format("<circle class=\"now\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"7\"/>\n", X(now_),
-                       Y(now_));
-    return svg + FormatName("now", now_, /*below=*/false);
-  }
-
-  std::string FormatName(const char* name, const CurvePoint& point, bool below) const {
-    constexpr double kMiddle = (kLeft + kWidth - kRight) / 2.0;
-    constexpr double kAside = 12.0;
-    const bool is_left = below ? X(point) > kLeft + 170.0 : X(point) > kMiddle + 100.0;
-    return fmt::format(
-        "<text class=\"point\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}: "
-        "{}</text>\n",
-        X(point) + (is_left ? -kAside : kAside), Y(point) + (below ? 20.0 : -10.0),
-        is_left ? "end" : "start", name, WastedPerThousand(point.wasted_reads));
-  }
-
-  const std::vector<MemoryCurve>& curves_;
-  const CurvePoint& now_;
-  const std::optional<CurvePoint>& then_;
-  const double keys_;
-  double most_bytes_ = 1.0;
-  double lowest_ = 3.0;  // logarithms
-  double highest_ = -6.0;
-};
-
 std::string FormatPoint(const std::string& name, const std::string& setting,
                         const CurvePoint& point) {
   return "<tr>" + Cell(name) + Cell(setting) +
@@ -383,12 +217,10 @@ std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
   if (trees.empty()) return "";
   if (trees.size() > kMostTrees) {
     return fmt::format(
-        "<p class=\"faint\">Curves of memory against wasted reads are drawn for at "
-        "most {} column families.</p>\n",
+        "<p class=\"faint\">What other memory would give is computed for at most {} column "
+        "families.</p>\n",
         kMostTrees);
   }
-  std::uint64_t keys = 0;
-  for (const Tree& tree : trees) keys += tree.Keys();
   const CurvePoint now = NowOf(inspection);
   const std::optional<CurvePoint> then = ThenOf(inspection, advice);
   const std::vector<MemoryCurve> curves = MemoryCurvesOf(trees);
@@ -401,11 +233,9 @@ std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
     }
   }
   return "<h2>Memory and wasted reads</h2>\n<p class=\"faint\">On this tree, as if all its tables "
-         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's. Lower is "
-         "better; each line to the next is a factor of ten.</p>\n" +
-         CurvePlot(curves, now, then, keys).Format() +
-         "<details><summary>The numbers of the curves</summary>\n" +
-         Table("curves", "The numbers of the curves", 2,
+         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's.</p>\n"
+         "<details><summary>What other memory would give</summary>\n" +
+         Table("curves", "What other memory would give", 2,
                {"filters", "setting", "memory", "wasted reads per 1,000"}, rows) +
          "</details>\n";
 }
