@@ -1,6 +1,7 @@
 #include "wasted_reads.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
@@ -56,17 +57,35 @@ double LeastWastedReads(BloomKind kind, bool ribbon, const std::vector<FilteredR
   return wasted;
 }
 
-std::vector<EqualFilters> PartitionsOf(std::uint64_t tables, std::uint64_t keys,
-                                       std::uint64_t entries, std::uint64_t most_entries) {
-  const double entries_per_key =
-      std::max(1.0, static_cast<double>(entries) / static_cast<double>(keys));
-  const std::uint64_t most_keys = std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(static_cast<double>(most_entries) / entries_per_key));
-  const std::uint64_t full = keys / tables / most_keys;
-  const std::uint64_t keys_in_full = tables * full * most_keys;
+std::vector<EqualFilters> PartitionsOf(const PartitionedTables& tables, std::uint64_t keys_that_fit,
+                                       std::uint64_t index_size) {
+  double blocks =
+      std::ceil(static_cast<double>(keys_that_fit) * tables.data_blocks / tables.entries);
+  if (tables.index_bytes > 0.0) {
+    const double of_index =
+        static_cast<double>(index_size) * tables.data_blocks / tables.index_bytes;
+    blocks = std::min(blocks, std::floor(of_index));
+  }
+  blocks = std::max(1.0, blocks);
+  const double of_table = tables.data_blocks / tables.tables;
+  const double full = std::floor(of_table / blocks);
+  const double rest = of_table - full * blocks;
   std::vector<EqualFilters> filters;
-  if (full != 0) filters.push_back({tables * full, keys_in_full});
-  if (keys != keys_in_full) filters.push_back({tables, keys - keys_in_full});
+  // Filters of a mean number of keys that is not whole have one of the two next to it.
+  const auto add = [&](double count, double blocks_of_each) {
+    constexpr double kSharedKeys = 2.0;
+    const double mean = tables.keys / tables.data_blocks * blocks_of_each +
+                        (tables.shares_keys && full > 0.0 ? kSharedKeys : 0.0);
+    const double fewer = std::floor(mean);
+    for (const double keys : {fewer, fewer + 1.0}) {
+      const double part = keys == fewer ? 1.0 - (mean - fewer) : mean - fewer;
+      if (part <= 0.0 || count <= 0.0 || blocks_of_each <= 0.0) continue;
+      filters.push_back({count * part, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(keys)),
+                         count * part * blocks_of_each / tables.data_blocks});
+    }
+  };
+  add(tables.tables * full, blocks);
+  add(tables.tables, rest);
   return filters;
 }
 

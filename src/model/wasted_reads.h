@@ -56,18 +56,28 @@ double LeastWastedReads(BloomKind kind, bool ribbon, const std::vector<FilteredR
 
 // Filters of equal numbers of keys.
 struct EqualFilters {
-  std::uint64_t count = 0;
-  std::uint64_t keys = 0;  // of all of them
+  double count = 0.0;
+  std::uint64_t keys = 0;  // of each
+  double share = 0.0;      // of the tables' data, and so of the lookups, that all of them have
 };
 
-// Returns the filters of tables with partitioned filters. RocksDB counts the entries that it adds,
-// also repeated prefixes and versions of a key, which a filter has once. It begins a new partition
-// when as many are added as keys fit, or when a partition of the index is full. So each table has
-// full partitions and one with the rest.
-//   tables, keys    keys in the filters of all tables, at least one in each
-//   entries         that RocksDB adds to them
-//   most_entries    of a partition: the keys that fit, or what a partition of the index refers to
-std::vector<EqualFilters> PartitionsOf(std::uint64_t tables, std::uint64_t keys,
-                                       std::uint64_t entries, std::uint64_t most_entries);
+// Tables with partitioned filters.
+struct PartitionedTables {
+  double tables = 0.0;
+  double keys = 0.0;     // in all filters, but for those that several partitions of a table have
+  double entries = 0.0;  // that RocksDB adds: also repeated prefixes and versions of a key
+  double data_blocks = 0.0;  // at the end of one of which a partition ends
+  double index_bytes = 0.0;  // of the entries of their indexes; 0 if not known
+  bool shares_keys = false;  // whether prefixes are all keys, so that neighbours share some
+};
+
+// Returns the filters that the tables get. RocksDB counts entries, not keys; it ends a partition at
+// the end of a data block, where as many entries are added as keys fit, or where a partition of the
+// index is full. So each table has full partitions and one with the rest. Where prefixes are all
+// keys, a partition has the two at its ends besides, as counted in RocksDB 7.8.
+//   keys_that_fit   into a filter of the size of a partition
+//   index_size      of a partition of the index, in bytes
+std::vector<EqualFilters> PartitionsOf(const PartitionedTables& tables, std::uint64_t keys_that_fit,
+                                       std::uint64_t index_size);
 
 }  // namespace exactbloom::model

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/sizing.h"
@@ -70,23 +71,40 @@ TEST(MoreReads, AreAShareOfAllReads) {
   EXPECT_DOUBLE_EQ(MoreReads(0.01, 0.02, 0.99), 0.01);
 }
 
+std::vector<std::array<double, 3>> Partitions(const PartitionedTables& tables,
+                                              std::uint64_t keys_that_fit,
+                                              std::uint64_t index_size = 4096) {
+  std::vector<std::array<double, 3>> all;
+  for (const EqualFilters& filters : PartitionsOf(tables, keys_that_fit, index_size)) {
+    all.push_back({filters.count, static_cast<double>(filters.keys), filters.share});
+  }
+  return all;
+}
+
 TEST(PartitionsOf, ATableAreFullOnesAndOneWithTheRest) {
-  const auto sizes = [](std::uint64_t tables, std::uint64_t keys, std::uint64_t entries,
-                        std::uint64_t most) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
-    for (const EqualFilters& filters : PartitionsOf(tables, keys, entries, most)) {
-      all.emplace_back(filters.count, filters.keys);
-    }
-    return all;
-  };
-  using Sizes = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-  EXPECT_EQ(sizes(1, 1000, 1000, 300), (Sizes{{3, 900}, {1, 100}}));
-  EXPECT_EQ(sizes(2, 2000, 2000, 300), (Sizes{{6, 1800}, {2, 200}}));
-  EXPECT_EQ(sizes(1, 600, 600, 300), (Sizes{{2, 600}}));
-  EXPECT_EQ(sizes(1, 100, 100, 300), (Sizes{{1, 100}}));
-  // 40 entries have one prefix, which a filter has once.
-  EXPECT_EQ(sizes(1, 10'000, 400'000, 3080), (Sizes{{129, 9933}, {1, 67}}));
-  EXPECT_EQ(sizes(1, 10, 400, 20), (Sizes{{10, 10}})) << "each has a key";
+  using Sizes = std::vector<std::array<double, 3>>;
+  EXPECT_EQ(Partitions({1, 1000, 1000, 1000, 0, false}, 300),
+            (Sizes{{3, 300, 0.9}, {1, 100, 0.1}}));
+  EXPECT_EQ(Partitions({2, 2000, 2000, 2000, 0, false}, 300),
+            (Sizes{{6, 300, 0.9}, {2, 100, 0.1}}));
+  EXPECT_EQ(Partitions({1, 600, 600, 600, 0, false}, 300), (Sizes{{2, 300, 1.0}}));
+  EXPECT_EQ(Partitions({1, 100, 100, 100, 0, false}, 300), (Sizes{{1, 100, 1.0}}));
+  // They end with a data block, here of 40 keys.
+  EXPECT_EQ(Partitions({1, 1280, 1280, 32, 0, false}, 300), (Sizes{{4, 320, 1.0}}));
+  // A partition of the index refers to 4 blocks.
+  EXPECT_EQ(Partitions({1, 1280, 1280, 32, 32 * 1000, false}, 300), (Sizes{{8, 160, 1.0}}));
+  EXPECT_EQ(Partitions({1, 10, 400, 10, 0, false}, 1), (Sizes{{10, 1, 1.0}}));
+}
+
+// As RocksDB 7.8.3 cut a table of 47,657 entries, with 40 to a prefix, for 2,949 keys: 75 or 76 in
+// each of 16 partitions, and 16 in the last one.
+TEST(PartitionsOf, PrefixesAreThoseOfTheEntriesThatFit) {
+  const auto filters = Partitions({1, 1191, 47'657, 1037, 38'526, true}, 2920);
+  ASSERT_EQ(filters.size(), 4U);
+  EXPECT_EQ(filters[0][1], 75.0);
+  EXPECT_EQ(filters[1][1], 76.0);
+  EXPECT_NEAR(filters[0][0] + filters[1][0], 16.0, 1e-9);
+  EXPECT_NEAR(filters[2][1], 16.0, 1.0);
 }
 
 }  // namespace

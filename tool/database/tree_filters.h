@@ -39,6 +39,10 @@ struct TableGroup {
   // Empty: all are equal.
   std::vector<TableGroup> sizes;
   std::uint64_t most_keys = 0;  // of the largest
+  // Of all of them, by which partitions are cut. Without data blocks, each key is taken for one.
+  std::uint64_t entries = 0;
+  std::uint64_t data_blocks = 0;
+  std::uint64_t index_bytes = 0;
   bool without_prefix = false;  // as IsWithoutPrefix
 };
 
