@@ -29,10 +29,12 @@ LAYERS = [
     ("preload", ["plugin/preload"], ["plugin", "analysis", "filter headers", "live_tree"]),
     ("sst", ["sst"], ["analysis", "filter headers", "xxhash"]),
     ("support", ["support"], ["theory", "model", "plugin", "analysis", "filter", "kernels"]),
-    ("tool", ["tool"], ["support", "sst", "plugin", "live_tree", "filter", "kernels", "theory", "model", "analysis"]),
+    ("tool", ["tool"], ["support", "sst", "theory", "model", "public headers", "policy options"]),
     ("bench", ["bench"], ["support", "sst", "plugin", "model", "live_tree", "filter", "kernels", "theory", "analysis"]),
     ("examples", ["examples"], ["public headers"]),
 ]
+# The options of the policies as text, and the text of metrics.
+POLICY_OPTIONS = ("plugin/policy_options.h", "plugin/metrics/metrics_text.h")
 FILTER_HEADERS = ("include/exactbloom/filter.h",)
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
@@ -88,6 +90,7 @@ def may_include(layer, below, target):
     return (
         ("filter headers" in below and str(target) in FILTER_HEADERS)
         or ("public headers" in below and target.parts[0] == "include")
+        or ("policy options" in below and str(target) in POLICY_OPTIONS)
         or ("builder state" in below and target.name == "builder_state.h")
         or ("xxhash" in below and target.name == "inlined_xxhash.h")
     )

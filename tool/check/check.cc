@@ -20,7 +20,6 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "family_settings.h"
-#include "plugin/object_factory.h"
 #include "plugin/policy_options.h"
 #include "policy_text.h"
 #include "sst/regular_files.h"
@@ -89,9 +88,12 @@ bool ReadsEach(const std::string& text, const std::vector<std::string>& names) {
   config.registry = rocksdb::ObjectRegistry::NewInstance();
   const auto library = config.registry->AddLibrary("check");
   for (const std::string& name : names) {
-    AddFactory<rocksdb::EventListener>(
-        *library, rocksdb::ObjectLibrary::PatternEntry(name),
-        [](const std::string&) { return std::make_unique<rocksdb::EventListener>(); });
+    library->AddFactory<rocksdb::EventListener>(
+        rocksdb::ObjectLibrary::PatternEntry(name),
+        [](const std::string&, std::unique_ptr<rocksdb::EventListener>* listener, std::string*) {
+          *listener = std::make_unique<rocksdb::EventListener>();
+          return listener->get();
+        });
   }
   return WithListeners(text, config).listeners.size() == names.size();
 }

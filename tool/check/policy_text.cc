@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "exactbloom/layout.h"
-#include "plugin/filter_bits_interface.h"
 #include "plugin/policy_options.h"
+#include "support/filter_interfaces.h"
 #include "support/nearest_name.h"
 #include "support/number_text.h"
 #include "support/policy_name.h"

@@ -12,8 +12,8 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
-#include "plugin/filter_bits_interface.h"
 #include "src/model/wasted_reads.h"
+#include "support/filter_interfaces.h"
 #include "support/text_table.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"
