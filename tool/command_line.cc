@@ -243,16 +243,22 @@ void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
                    "Only this one, with what each setting would give. Default: all")
       ->type_name("NAME");
   AddLookups(*advise, arguments.lookups, "drawn as the stored keys are");
+  AddValue(*advise, "--present", arguments.present,
+           "The share of lookups that find their key. Default: by the counters of the LOG; without "
+           "them all are taken to miss",
+           Share(0.0, 1.0), "SHARE");
+  advise->add_flag("--details", arguments.details,
+                   "With what each setting gives, all ways to set it, and the warnings");
   AddJson(*advise, arguments.json);
   help.AddExample("advise",
                   "exactbloom advise /var/lib/service/db\n"
-                  "exactbloom advise --memory 2G /var/lib/service/db");
+                  "exactbloom advise --present 0.99 --details /var/lib/service/db");
   advise->footer(
-      R"(A lookup of an absent key wastes a read for each filter that lets the key pass.
-advise recommends the simplest setting within 2% of the best, or RocksDB's
-ribbonfilter within 5%, if it wastes 1.2 times fewer reads than the present one,
-both with all tables rewritten. It says how to set it, and warns of settings
-under which filters are not used.)");
+      R"(A lookup wastes a read for each filter that lets a key pass that its table
+lacks. advise recommends one setting for all column families: the simplest
+within 2% of the fewest reads, or RocksDB's ribbonfilter within 5%, if with the
+present settings lookups read 1.1 times as many tables, or filters take 1.1
+times the memory, both with all tables rewritten.)");
   advise->callback([&arguments] { RunAdvise(arguments); });
 }
 

@@ -91,6 +91,8 @@ struct AdviseArguments {
   std::optional<std::uint64_t> memory_bytes;  // of all column families
   std::string column_family;                  // the only one that is advised on; empty: all
   Lookups lookups;
+  std::optional<double> present;  // the share of lookups that find their key; nothing: of the LOG
+  bool details = false;           // with what each setting gives, all ways to set it and warnings
   bool json = false;
 };
 void RunAdvise(const AdviseArguments& arguments);

@@ -373,6 +373,16 @@ TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilte
   return plan;
 }
 
+TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees, bool ribbonfilter) {
+  TreePlan all = PlanOf(options, trees.front(), ribbonfilter);
+  for (std::size_t i = 1; i < trees.size(); ++i) {
+    const TreePlan plan = PlanOf(options, trees[i], ribbonfilter);
+    all.tables.insert(all.tables.end(), plan.tables.begin(), plan.tables.end());
+    all.filters.Add(plan.filters);
+  }
+  return all;
+}
+
 TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy,
                 const Tree& tree) {
   return Plan(PolicyOptions(), tree, policy, &built_in);

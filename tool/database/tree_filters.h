@@ -93,6 +93,10 @@ struct TreePlan {
 //   ribbonfilter   the policy is RocksDB's, in all levels, with bits_per_key of the options
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
 
+// The same for several trees: the groups and the filters of all of them.
+TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees,
+                bool ribbonfilter = false);
+
 // The same for a policy of RocksDB, whose text is `policy`. Tables of level 0 are taken to come
 // from flushes.
 TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy, const Tree& tree);

@@ -198,22 +198,17 @@ CurvePoint NowOf(const Inspection& inspection) {
 }
 
 // After the advice is followed; nothing if every setting stays as it is.
-std::optional<CurvePoint> ThenOf(const Inspection& inspection, const Advice& advice) {
+std::optional<CurvePoint> ThenOf(const Advice& advice) {
+  if (!advice.all.best && !advice.all.compacts) return std::nullopt;
   CurvePoint then;
-  bool changes = false;
-  for (const FamilyAdvice& family : advice.families) {
-    changes = changes || family.best || family.compacts;
-    then.filter_bytes += family.Then().bytes;
-    then.wasted_reads +=
-        family.Then().wasted_reads / static_cast<double>(inspection.families.size());
-  }
-  return changes ? std::optional(then) : std::nullopt;
+  then.filter_bytes = advice.all.Then().bytes;
+  then.wasted_reads = advice.all.Wasted(advice.all.Then());
+  return then;
 }
 
 std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
   constexpr std::size_t kMostTrees = 60;
-  std::vector<Tree> trees;
-  for (const FamilyAdvice& family : advice.families) trees.push_back(family.tree);
+  const std::vector<Tree>& trees = advice.all.trees;
   if (trees.empty()) return "";
   if (trees.size() > kMostTrees) {
     return fmt::format(
@@ -222,7 +217,7 @@ std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
         kMostTrees);
   }
   const CurvePoint now = NowOf(inspection);
-  const std::optional<CurvePoint> then = ThenOf(inspection, advice);
+  const std::optional<CurvePoint> then = ThenOf(advice);
   const std::vector<MemoryCurve> curves = MemoryCurvesOf(trees);
   std::string rows = FormatPoint("now", "-", now);
   if (then) rows += FormatPoint("advised", "-", *then);
@@ -249,61 +244,24 @@ std::string FormatStep(const AdviceStep& step) {
                      Html(step.title), Html(step.lines));
 }
 
-std::string FormatFamilyAdvice(const FamilyAdvice& family) {
-  const TreePlan* best = family.Best();
-  if (!family.refusal.empty()) {
-    return fmt::format("<p>No advice for {}: {}.{}</p>\n", Html(Escaped(family.tree.column_family)),
-                       Html(family.refusal),
-                       family.remedy.empty() ? "" : " To do: " + Html(family.remedy) + ".");
-  }
-  if (best == nullptr) {
-    return fmt::format("<p>Keep <strong>{}</strong>{}</p>\n", Html(family.policy),
-                       family.compacts
-                           ? ", and compact: the tables have other filters."
-                           : fmt::format(": no other setting wastes {:g} times fewer reads in the "
-                                         "same memory.",
-                                         kLeastGain));
-  }
-  return fmt::format(
-      "<p><strong>{}</strong> instead of {}: {} instead of {} wasted reads per 1,000 lookups, in "
-      "{} "
-      "of memory instead of {}, once all tables are rewritten.</p>\n",
-      Html(best->policy), Html(family.policy), WastedPerThousand(best->filters.wasted_reads),
-      WastedPerThousand(family.tree.Now().wasted_reads), FormatBytes(best->filters.bytes),
-      FormatBytes(family.tree.Now().bytes));
-}
-
-// A line for column families that are alike.
-std::string FormatAdviceTable(const Advice& advice) {
-  std::string rows;
-  std::string refusals;
-  for (const EqualFamilies& group : GroupsOf(advice.families)) {
-    std::vector<std::string> names;
-    double now = 0.0;
-    double then = 0.0;
-    for (const FamilyAdvice* family : group) {
-      names.push_back(family->tree.column_family);
-      now += family->tree.Now().wasted_reads / static_cast<double>(group.size());
-      then += family->Then().wasted_reads / static_cast<double>(group.size());
-      if (!family->refusal.empty()) refusals += FormatFamilyAdvice(*family);
-    }
-    const std::string advised = ShortAdvice(*group.front());
-    rows += "<tr>" + Cell(FirstOf(names)) + Cell(group.front()->policy) + Cell(advised) +
-            NumberCell(now, PerThousand(now)) + NumberCell(then, PerThousand(then)) + "</tr>\n";
-  }
-  return Table("advice", "Advice for each column family", 3,
-               {"column family", "setting now", "advice", "wasted reads per 1,000 now",
-                "once rewritten"},
-               rows) +
-         refusals;
-}
-
 std::string FormatAdvicePart(const Advice& advice) {
   std::string text = "<h2>Advice</h2>\n";
   if (advice.families.empty()) return text + "<p>There are no keys in tables to advise on.</p>\n";
-  text += advice.families.size() == 1 ? FormatFamilyAdvice(advice.families.front())
-                                      : FormatAdviceTable(advice);
-  for (const AdviceStep& step : StepsOf(advice.families)) text += FormatStep(step);
+  const FamilyAdvice& all = advice.all;
+  text += fmt::format("<p><strong>{}</strong></p>\n", Html(VerdictOf(advice)));
+  for (const FamilyAdvice& family : advice.families) {
+    if (family.refusal.empty()) continue;
+    text += fmt::format("<p>No advice for {}: {}.{}</p>\n", Html(Escaped(family.Name())),
+                        Html(family.refusal),
+                        family.remedy.empty() ? "" : " To do: " + Html(family.remedy) + ".");
+  }
+  if (all.trees.empty()) return text;
+  text += fmt::format(
+      "<p>{} wasted reads per 1,000 lookups in {} of memory once all tables are rewritten, {} in "
+      "{} now.</p>\n",
+      WastedPerThousand(all.Wasted(all.Then())), FormatBytes(all.Then().bytes),
+      WastedPerThousand(all.Wasted(all.Now())), FormatBytes(all.Now().bytes));
+  for (const AdviceStep& step : StepsOf(all)) text += FormatStep(step);
   return text;
 }
 
@@ -311,7 +269,7 @@ std::string FormatWarningsPart(const Advice& advice) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> warnings;
   for (const FamilyAdvice& family : advice.families) {
     for (const Warning& warning : family.warnings) {
-      warnings[{warning.seen, warning.remedy}].push_back(Escaped(family.tree.column_family));
+      warnings[{warning.seen, warning.remedy}].push_back(Escaped(family.Name()));
     }
   }
   if (warnings.empty() && advice.left_out.empty()) return "";
