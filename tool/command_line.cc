@@ -165,6 +165,9 @@ void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
   AddValue(*inspect, "--top", arguments.top, "Only so many column families, and tables", Count(1));
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
+  AddChoice(*inspect, "--fail-on", arguments.fails_on_unfiltered, {{"unfiltered", true}},
+            "Exit with status 1 if a table with keys has no filter that lookups use")
+      ->type_name("STATE");
   auto* json = AddJson(*inspect, arguments.json);
   auto* prometheus =
       inspect

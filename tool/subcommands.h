@@ -58,6 +58,7 @@ struct InspectArguments {
   std::optional<std::uint64_t> top;  // column families, and tables, that are shown
   bool tables = false;               // with a line per table
   bool prometheus = false;           // its text format instead
+  bool fails_on_unfiltered = false;  // whether tables without a working filter are a finding
   std::string html;                  // the file of a page instead; empty: none
   bool json = false;
 };

@@ -59,33 +59,39 @@ double LeastWastedReads(BloomKind kind, bool ribbon, const std::vector<FilteredR
 
 std::vector<EqualFilters> PartitionsOf(const PartitionedTables& tables, std::uint64_t keys_that_fit,
                                        std::uint64_t index_size) {
-  double blocks =
-      std::ceil(static_cast<double>(keys_that_fit) * tables.data_blocks / tables.entries);
+  constexpr double kMeanOfLast = 0.5;  // the last data block of a table, as a share of the others
+  const double of_table =
+      tables.data_blocks > tables.tables
+          ? tables.data_blocks / tables.tables - kMeanOfLast
+          : std::max(1.0, (tables.data_blocks > 0.0 ? tables.data_blocks : tables.entries) /
+                              tables.tables);
+  const double entries_of_block = tables.entries / tables.tables / of_table;
+  double blocks = std::ceil(static_cast<double>(keys_that_fit) / entries_of_block);
   if (tables.index_bytes > 0.0) {
     const double of_index =
         static_cast<double>(index_size) * tables.data_blocks / tables.index_bytes;
     blocks = std::min(blocks, std::floor(of_index));
   }
   blocks = std::max(1.0, blocks);
-  const double of_table = tables.data_blocks / tables.tables;
   const double full = std::floor(of_table / blocks);
   const double rest = of_table - full * blocks;
   std::vector<EqualFilters> filters;
   // Filters of a mean number of keys that is not whole have one of the two next to it.
-  const auto add = [&](double count, double blocks_of_each) {
-    constexpr double kSharedKeys = 2.0;
-    const double mean = tables.keys / tables.data_blocks * blocks_of_each +
-                        (tables.shares_keys && full > 0.0 ? kSharedKeys : 0.0);
+  const auto add = [&](double count, double blocks_of_each, double shared_keys) {
+    if (count <= 0.0 || blocks_of_each <= 0.0) return;
+    const double share = blocks_of_each / of_table;
+    const double mean = tables.keys / tables.tables * share +
+                        (tables.shares_keys && full > 0.0 ? shared_keys : 0.0);
     const double fewer = std::floor(mean);
     for (const double keys : {fewer, fewer + 1.0}) {
       const double part = keys == fewer ? 1.0 - (mean - fewer) : mean - fewer;
-      if (part <= 0.0 || count <= 0.0 || blocks_of_each <= 0.0) continue;
+      if (part <= 0.0) continue;
       filters.push_back({count * part, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(keys)),
-                         count * part * blocks_of_each / tables.data_blocks});
+                         count * part * share / tables.tables});
     }
   };
-  add(tables.tables * full, blocks);
-  add(tables.tables, rest);
+  add(tables.tables * full, blocks, 2.0);
+  add(tables.tables, rest, 1.0);
   return filters;
 }
 

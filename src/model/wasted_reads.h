@@ -66,7 +66,7 @@ struct PartitionedTables {
   double tables = 0.0;
   double keys = 0.0;     // in all filters, but for those that several partitions of a table have
   double entries = 0.0;  // that RocksDB adds: also repeated prefixes and versions of a key
-  double data_blocks = 0.0;  // at the end of one of which a partition ends
+  double data_blocks = 0.0;  // at whose ends partitions end; 0: not known, at every entry
   double index_bytes = 0.0;  // of the entries of their indexes; 0 if not known
   bool shares_keys = false;  // whether prefixes are all keys, so that neighbours share some
 };
@@ -74,7 +74,7 @@ struct PartitionedTables {
 // Returns the filters that the tables get. RocksDB counts entries, not keys; it ends a partition at
 // the end of a data block, where as many entries are added as keys fit, or where a partition of the
 // index is full. So each table has full partitions and one with the rest. Where prefixes are all
-// keys, a partition has the two at its ends besides, as counted in RocksDB 7.8.
+// keys, a partition also has one beyond each end within the table, as counted in RocksDB 7.8.
 //   keys_that_fit   into a filter of the size of a partition
 //   index_size      of a partition of the index, in bytes
 std::vector<EqualFilters> PartitionsOf(const PartitionedTables& tables, std::uint64_t keys_that_fit,

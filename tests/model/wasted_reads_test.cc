@@ -83,28 +83,52 @@ std::vector<std::array<double, 3>> Partitions(const PartitionedTables& tables,
 
 TEST(PartitionsOf, ATableAreFullOnesAndOneWithTheRest) {
   using Sizes = std::vector<std::array<double, 3>>;
-  EXPECT_EQ(Partitions({1, 1000, 1000, 1000, 0, false}, 300),
-            (Sizes{{3, 300, 0.9}, {1, 100, 0.1}}));
-  EXPECT_EQ(Partitions({2, 2000, 2000, 2000, 0, false}, 300),
-            (Sizes{{6, 300, 0.9}, {2, 100, 0.1}}));
-  EXPECT_EQ(Partitions({1, 600, 600, 600, 0, false}, 300), (Sizes{{2, 300, 1.0}}));
-  EXPECT_EQ(Partitions({1, 100, 100, 100, 0, false}, 300), (Sizes{{1, 100, 1.0}}));
-  // They end with a data block, here of 40 keys.
-  EXPECT_EQ(Partitions({1, 1280, 1280, 32, 0, false}, 300), (Sizes{{4, 320, 1.0}}));
+  EXPECT_EQ(Partitions({1, 1000, 1000, 0, 0, false}, 250), (Sizes{{4, 250, 1.0}}));
+  EXPECT_EQ(Partitions({2, 2000, 2000, 0, 0, false}, 750), (Sizes{{2, 750, 0.75}, {2, 250, 0.25}}));
+  EXPECT_EQ(Partitions({1, 100, 100, 0, 0, false}, 300), (Sizes{{1, 100, 1.0}}));
+  // They end with a data block, here of 40 keys; the last one has half as many.
+  EXPECT_EQ(Partitions({1, 1300, 1300, 33, 0, false}, 500), (Sizes{{2, 520, 0.8}, {1, 260, 0.2}}));
   // A partition of the index refers to 4 blocks.
-  EXPECT_EQ(Partitions({1, 1280, 1280, 32, 32 * 1000, false}, 300), (Sizes{{8, 160, 1.0}}));
-  EXPECT_EQ(Partitions({1, 10, 400, 10, 0, false}, 1), (Sizes{{10, 1, 1.0}}));
+  const auto by_index = Partitions({1, 1300, 1300, 33, 33 * 1000, false}, 500);
+  ASSERT_EQ(by_index.size(), 2U);
+  EXPECT_EQ(by_index[0][0], 8.0);
+  EXPECT_EQ(by_index[0][1], 160.0);
+  EXPECT_EQ(Partitions({1, 10, 400, 0, 0, false}, 40), (Sizes{{10, 1, 1.0}}));
 }
 
-// As RocksDB 7.8.3 cut a table of 47,657 entries, with 40 to a prefix, for 2,949 keys: 75 or 76 in
-// each of 16 partitions, and 16 in the last one.
+// Half of the partitions of a table have a key more.
+TEST(PartitionsOf, AMeanNumberOfKeysIsMadeOfWholeOnes) {
+  const auto filters = Partitions({1, 250, 1000, 0, 0, false}, 250);
+  ASSERT_EQ(filters.size(), 2U);
+  EXPECT_EQ(filters[0], (std::array<double, 3>{2, 62, 0.5}));
+  EXPECT_EQ(filters[1], (std::array<double, 3>{2, 63, 0.5}));
+}
+
+// As RocksDB 7.8.3 cut tables of these entries, and counted the keys of their partitions.
 TEST(PartitionsOf, PrefixesAreThoseOfTheEntriesThatFit) {
-  const auto filters = Partitions({1, 1191, 47'657, 1037, 38'526, true}, 2920);
-  ASSERT_EQ(filters.size(), 4U);
-  EXPECT_EQ(filters[0][1], 75.0);
-  EXPECT_EQ(filters[1][1], 76.0);
-  EXPECT_NEAR(filters[0][0] + filters[1][0], 16.0, 1e-9);
-  EXPECT_NEAR(filters[2][1], 16.0, 1.0);
+  const auto of = [](const PartitionedTables& tables, std::uint64_t keys_that_fit) {
+    double full = 0.0;
+    double keys = 0.0;
+    double last = 0.0;
+    for (const auto& [count, of_each, share] : Partitions(tables, keys_that_fit)) {
+      const bool is_last = count <= 1.0 && of_each < 0.9 * keys / std::max(1.0, full);
+      if (is_last) {
+        last += count * of_each;
+      } else {
+        full += count;
+        keys += count * of_each;
+      }
+    }
+    return std::array<double, 3>{full, keys / full, last};
+  };
+  const auto long_entries = of({1, 1191, 47'657, 1037, 38'526, true}, 2920);
+  EXPECT_NEAR(long_entries[0], 16.0, 1e-9);
+  EXPECT_NEAR(long_entries[1], 75.5, 0.5);
+  EXPECT_NEAR(long_entries[2], 16.0, 1.0);
+  const auto short_entries = of({1, 1000, 40'000, 179, 5748, true}, 4891);
+  EXPECT_NEAR(short_entries[0], 8.0, 1e-9);
+  EXPECT_NEAR(short_entries[1], 125.6, 0.5);
+  EXPECT_NEAR(short_entries[2], 13.0, 2.5);
 }
 
 }  // namespace

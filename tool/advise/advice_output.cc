@@ -121,6 +121,10 @@ std::string FormatBrief(const Advice& advice) {
   const FamilyAdvice& all = advice.all;
   const std::string verdict = Wrapped(VerdictOf(advice));
   std::string text = verdict;
+  if (advice.unreadable != 0) {
+    text += Wrapped(fmt::format("All sums are at least these: {} cannot be read.",
+                                Counted(advice.unreadable, "table")));
+  }
   if (!all.trees.empty() && !advice.SeeksOnly()) text += Wrapped(FormatReads(all));
   if (!advice.SeeksOnly()) text += Wrapped(FormatPresentShare(advice));
   if (advice.families.size() > 1 && !all.trees.empty()) {

@@ -87,7 +87,7 @@ std::size_t FindPrefixLength(const std::vector<std::string>& keys) {
            static_cast<double>(counts[end + 1]) <= kSameGroups * groups) {
       ++end;
     }
-    if (first == 0 || end - begin > last - first) {
+    if (end - begin > last - first) {
       first = begin;
       last = end;
     }

@@ -135,7 +135,7 @@ std::vector<TreePlan> FindCandidates(const std::vector<Tree>& trees, const Polic
 std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory) {
   if (!IsAsked(tree)) {
     return fmt::format(
-        "no lookup asks a table of column family {} that lacks its key: the absent keys are "
+        "no lookup asks a table of column family {} that lacks its key: the keys are "
         "outside "
         "of the ranges of all its tables",
         Escaped(tree.column_family));

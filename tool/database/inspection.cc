@@ -107,6 +107,7 @@ void FilterSummary::Add(const TableReport& table) {
   file_bytes += table.filter.file_bytes;
   entries += table.filter.entries;
   filter_bytes += table.filter.bytes;
+  index_bytes += table.filter.index_bytes;
   build_bytes = std::max(build_bytes, table.BuildBytes());
   keys += table.keys;
   bits += table.bits;
@@ -127,6 +128,7 @@ void FilterSummary::Add(const FilterSummary& other) {
   file_bytes += other.file_bytes;
   entries += other.entries;
   filter_bytes += other.filter_bytes;
+  index_bytes += other.index_bytes;
   build_bytes = std::max(build_bytes, other.build_bytes);
   keys += other.keys;
   bits += other.bits;

@@ -47,10 +47,13 @@ struct FilterSummary {
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;
   std::uint64_t filter_bytes = 0;
+  std::uint64_t index_bytes = 0;
   std::uint64_t build_bytes = 0;  // of the table that takes most
 
   std::uint64_t keys = 0;  // in filters
   std::uint64_t bits = 0;  // of filters
+  // Of the filters, or of the tables if there is none.
+  std::uint64_t KeysOrEntries() const { return keys != 0 ? keys : entries; }
   Mean fill;
   Mean exact_rate;  // of the tables that have one
   Mean fill_rate;

@@ -18,6 +18,7 @@
 
 #include "sst/regular_files.h"
 #include "sst/table_file.h"
+#include "support/filter_interfaces.h"
 
 namespace exactbloom::tool {
 namespace {

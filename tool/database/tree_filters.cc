@@ -199,7 +199,7 @@ class Prediction {
                                             ? BuiltInBuilderOf(group)->ApproximateNumEntries(size)
                                             : BuilderOf(group).KeysThatFit(size);
     const auto keys = static_cast<double>(tables.keys);
-    model::PartitionedTables partitioned{static_cast<double>(tables.tables), keys, keys, keys};
+    model::PartitionedTables partitioned{static_cast<double>(tables.tables), keys, keys};
     if (tables.data_blocks != 0) {
       partitioned.entries = static_cast<double>(tables.entries);
       partitioned.data_blocks = static_cast<double>(tables.data_blocks);

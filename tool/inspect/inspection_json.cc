@@ -92,6 +92,7 @@ json TableJson(const TableReport& table) {
   }
   document.update({{"bytes", filter.file_bytes},
                    {"entries", filter.entries},
+                   {"index_bytes", filter.index_bytes},
                    {"range_deletes", filter.range_deletes},
                    {"filter", FilterJson(table)}});
   return document;
@@ -106,6 +107,7 @@ json SummaryJson(const FilterSummary& summary) {
           {"bytes", summary.file_bytes},
           {"entries", summary.entries},
           {"filter_bytes", summary.filter_bytes},
+          {"index_bytes", summary.index_bytes},
           {"build_bytes", summary.build_bytes},
           {"m", summary.bits},
           {"keys", summary.keys},

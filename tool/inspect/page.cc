@@ -73,15 +73,15 @@ std::string Table(const std::string& id, const std::string& name, std::size_t te
 double ShareOf(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
 // A sorted run: a table of level 0, or another level.
-struct Run {
+struct RunLine {
   std::string family;
   int level = 0;
   std::string table;  // of level 0
   FilterSummary sums;
 };
 
-std::vector<Run> RunsOf(const Inspection& inspection, bool folds_level0) {
-  std::vector<Run> runs;
+std::vector<RunLine> RunsOf(const Inspection& inspection, bool folds_level0) {
+  std::vector<RunLine> runs;
   if (!folds_level0) {
     for (const TableReport& table : inspection.tables) {
       if (table.location.level != 0) continue;
@@ -93,7 +93,7 @@ std::vector<Run> RunsOf(const Inspection& inspection, bool folds_level0) {
     if (level.level == 0 && !folds_level0) continue;
     runs.push_back({level.column_family, level.level, "", level});
   }
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& one, const Run& other) {
+  std::stable_sort(runs.begin(), runs.end(), [](const RunLine& one, const RunLine& other) {
     return std::tie(one.family, one.level) < std::tie(other.family, other.level);
   });
   return runs;
@@ -145,7 +145,7 @@ std::string FormatFamilies(const Inspection& inspection) {
 std::string FormatRuns(const Inspection& inspection) {
   constexpr std::size_t kMostRuns = 400;
   constexpr std::size_t kShownAtOnce = 30;
-  std::vector<Run> runs = RunsOf(inspection, /*folds_level0=*/false);
+  std::vector<RunLine> runs = RunsOf(inspection, /*folds_level0=*/false);
   std::string notes;
   if (runs.size() > kMostRuns) {
     runs = RunsOf(inspection, /*folds_level0=*/true);
@@ -155,7 +155,7 @@ std::string FormatRuns(const Inspection& inspection) {
     notes +=
         fmt::format("<p class=\"faint\">{} lines that waste the fewest reads are left out.</p>\n",
                     support::WithCommas(runs.size() - kMostRuns));
-    std::stable_sort(runs.begin(), runs.end(), [](const Run& one, const Run& other) {
+    std::stable_sort(runs.begin(), runs.end(), [](const RunLine& one, const RunLine& other) {
       return one.sums.wasted_reads > other.sums.wasted_reads;
     });
     runs.resize(kMostRuns);
@@ -164,7 +164,7 @@ std::string FormatRuns(const Inspection& inspection) {
       inspection.families.count(rocksdb::kDefaultColumnFamilyName) != inspection.families.size();
   const FilterSummary& totals = inspection.totals;
   std::string rows;
-  for (const Run& run : runs) {
+  for (const RunLine& run : runs) {
     const std::string level =
         run.table.empty() ? LevelName(run.level) : fmt::format("0, {}", run.table);
     rows += BeginRow(run.sums) + (has_families ? Cell(Escaped(run.family)) : "") + Cell(level) +
