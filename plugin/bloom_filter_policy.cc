@@ -112,6 +112,11 @@ const BloomFilterPolicy* BloomFilterPolicy::Of(const rocksdb::FilterPolicy* poli
   return policy == nullptr ? nullptr : policy->GetOptions<BloomFilterPolicy>(kPolicyPointer);
 }
 
+std::optional<PolicyOptions> OptionsOf(const rocksdb::FilterPolicy* policy) {
+  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy);
+  return ours == nullptr ? std::nullopt : std::optional(ours->Options());
+}
+
 std::string BloomFilterPolicy::GetId() const {
   return ResultOr(RefusedPolicyId(Name()), [&] { return FormatPolicyId(options_); });
 }

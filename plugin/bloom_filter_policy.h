@@ -26,8 +26,6 @@ inline constexpr char kBeforeRemoval[] =
     "before ExactBloom is removed, set rocksdb_bloom and replace the filters "
     "(docs/operations.md, Switching off)";
 
-bool HasTreeListener(const rocksdb::DBOptions& options);
-
 // Adds a tree listener if the policy needs one and there is none. Throws std::bad_alloc.
 //   warns_of_other_policies   of families whose tables come from another policy, or from none
 void AddTreeListener(const PolicyOptions& policy, rocksdb::DBOptions* options,

@@ -1,6 +1,8 @@
 // The options of the policies: their text form, their ranges, their errors.
 #pragma once
 
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
 #include <rocksdb/status.h>
 #include <rocksdb/table.h>
 
@@ -49,6 +51,10 @@ struct PolicyOptions {
   double fpr = 0.0;
 };
 
+// Returns the options of a policy of ExactBloom, or of one that forwards to it; nothing for
+// another, or null.
+std::optional<PolicyOptions> OptionsOf(const rocksdb::FilterPolicy* policy);
+
 // Whether a policy builds filters of ExactBloom.
 inline bool HasOwnFilters(const PolicyOptions& options) {
   return options.kind != PolicyKind::kRocksDBBloom;
@@ -82,6 +88,8 @@ FilterOptions ToFilterOptions(const PolicyOptions& options);
 inline bool FollowsTree(const PolicyOptions& options) {
   return options.kind == PolicyKind::kExactBloom;
 }
+
+bool HasTreeListener(const rocksdb::DBOptions& options);
 
 inline bool HasBudget(const PolicyOptions& options) {
   return options.memory_budget != 0 || options.memory_percent != 0.0 || !options.budget.empty();

@@ -36,8 +36,11 @@ void AddPolicy(ObjectLibrary& library, PolicyKind kind) {
   });
 }
 
+// RocksDB 7.8 writes several listeners in braces, {exactbloom_tree:A}, and reads these as one name.
+// So the name may go on: then the database has this listener, and lacks the others.
 void AddListener(ObjectLibrary& library) {
-  AddFactory<rocksdb::EventListener>(library, ObjectLibrary::PatternEntry(kTreeListenerName),
+  const auto pattern = ObjectLibrary::PatternEntry(kTreeListenerName, true).AddSeparator(":");
+  AddFactory<rocksdb::EventListener>(library, pattern,
                                      [](const std::string&) { return tree::MakeTreeListener(); });
 }
 

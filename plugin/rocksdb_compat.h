@@ -71,9 +71,6 @@ using OpenedDatabase =
 using MadeBloomPolicy = decltype(rocksdb::NewBloomFilterPolicy(0.0, false));
 using MadeRibbonPolicy = decltype(rocksdb::NewRibbonFilterPolicy(0.0, 0));
 
-// Whether SstFileReader adds the timestamps that persist_user_defined_timestamps=false left out.
-inline constexpr bool kReadsKeysWithoutTimestamps = EXACTBLOOM_ROCKSDB_SINCE(9, 0);
-
 #if EXACTBLOOM_ROCKSDB_SINCE(11, 0)
 
 // DB::Open(options, path, Receive(&db)) puts the database into `db`.

@@ -34,6 +34,8 @@ Status ReadProperties(const TableFile& file, TableFilter* filter) {
   filter->entries = number(TablePropertiesNames::kNumEntries);
   filter->range_deletes = number(TablePropertiesNames::kNumRangeDeletions);
   filter->filter_keys = number(TablePropertiesNames::kNumFilterEntries);
+  filter->index_bytes = number(TablePropertiesNames::kIndexSize);
+  filter->data_blocks = number(TablePropertiesNames::kNumDataBlocks);
   // Older RocksDB does not write these properties, which means that they are on.
   const auto is_off = [&properties](const std::string& name) { return properties[name] == "0"; };
   filter->whole_key_filtering = !is_off(rocksdb::BlockBasedTablePropertyNames::kWholeKeyFiltering);

@@ -59,6 +59,9 @@ struct TableFilter {
   std::uint64_t filter_keys = 0;       // keys and prefixes added to it, as RocksDB counted them
   std::uint64_t range_deletes = 0;     // part of `entries`; in no filter
 
+  std::uint64_t index_bytes = 0;  // of the table's index of data blocks, with its partitions
+  std::uint64_t data_blocks = 0;
+
   // What was added: keys, their prefixes, or both.
   bool whole_key_filtering = true;
   bool prefix_filtering = false;

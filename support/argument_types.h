@@ -59,11 +59,6 @@ inline CLI::Validator Share(double least = 0.0,
   return Real(ReadShare, least, most, "a number such as 0.01 or 1%", "");
 }
 
-// 10s, 5m, 1h or 7d, in seconds.
-inline CLI::Validator Seconds(double least, double most) {
-  return Real(ReadSeconds, least, most, "a time such as 10s, 5m or 1h", "a number of seconds ");
-}
-
 // 10, 9.5 or 1e1.
 inline CLI::Validator Number(double least = -std::numeric_limits<double>::infinity(),
                              double most = std::numeric_limits<double>::infinity()) {

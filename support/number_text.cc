@@ -58,28 +58,4 @@ std::optional<std::uint64_t> ReadBytes(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-std::optional<double> ReadSeconds(std::string_view text) {
-  double factor = 1.0;
-  if (!text.empty() && IsLetter(text.back())) {
-    switch (text.back()) {
-      case 's':
-        break;
-      case 'm':
-        factor = 60.0;
-        break;
-      case 'h':
-        factor = 3600.0;
-        break;
-      case 'd':
-        factor = 86'400.0;
-        break;
-      default:
-        return std::nullopt;
-    }
-    text.remove_suffix(1);
-  }
-  const std::optional<double> value = ReadNumber(text);
-  return value ? std::optional(factor * *value) : std::nullopt;
-}
-
 }  // namespace exactbloom::support

@@ -23,7 +23,4 @@ std::optional<std::uint64_t> ReadCount(std::string_view text);
 // of a byte are left out.
 std::optional<std::uint64_t> ReadBytes(std::string_view text);
 
-// Seconds: 10, 10s, 5m, 1.5h, 7d.
-std::optional<double> ReadSeconds(std::string_view text);
-
 }  // namespace exactbloom::support

@@ -14,7 +14,6 @@
 #include "support/example_help.h"
 #include "support/key_file.h"
 #include "support/run_program.h"
-#include "tool/overlap/key_share.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -166,6 +165,9 @@ void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
   AddValue(*inspect, "--top", arguments.top, "Only so many column families, and tables", Count(1));
   inspect->add_flag("--tables", arguments.tables,
                     "With a line for each table; single files have it anyway");
+  AddChoice(*inspect, "--fail-on", arguments.fails_on_unfiltered, {{"unfiltered", true}},
+            "Exit with status 1 if a table with keys has no filter that lookups use")
+      ->type_name("STATE");
   auto* json = AddJson(*inspect, arguments.json);
   auto* prometheus =
       inspect
@@ -174,8 +176,8 @@ void AddInspect(CLI::App& app, ExampleHelp& help, InspectArguments& arguments) {
           ->excludes(json);
   inspect
       ->add_option("--html", arguments.html,
-                   "Write a page for a browser into this file: sorted runs, curves of memory "
-                   "against wasted reads, advice and warnings")
+                   "Write a page for a browser into this file: sorted runs, what other memory "
+                   "would give, advice and warnings")
       ->type_name("FILE")
       ->excludes(json, prometheus);
   help.AddExample("inspect",
@@ -187,27 +189,6 @@ vain, and "asked" those that one lookup asks. "given fill" is the rate of this
 very filter, from the bits that are set in it. Terminals of more than 80 columns
 show more columns; so does COLUMNS=200 in a pipe.)");
   inspect->callback([&arguments] { RunInspect(arguments); });
-}
-
-void AddWatch(CLI::App& app, ExampleHelp& help, WatchArguments& arguments) {
-  CLI::App* watch = app.add_subcommand(
-      "watch", "The wasted reads and the bits per key of a database over time, a line each");
-  AddPaths(*watch, arguments.paths);
-  constexpr double kShortest = 0.1;
-  constexpr double kLongest = 1e8;  // three years
-  AddValue(*watch, "--every", arguments.interval, "Time from one look to the next. Default: 10s",
-           support::Seconds(kShortest, kLongest), "TIME");
-  AddValue(*watch, "--for", arguments.duration, "Time until the last look. Default: 1h",
-           support::Seconds(0.0, kLongest), "TIME");
-  watch->add_option("--column-family", arguments.column_family, "Only this one. Default: all")
-      ->type_name("NAME");
-  AddJson(*watch, arguments.json);
-  help.AddExample("watch", "exactbloom watch --every 10s --for 1h /var/lib/service/db");
-  watch->footer(
-      R"(Each line has the wasted reads per 1,000 lookups of absent keys at this moment,
-and their mean, least and most since the beginning. With --json each line is a
-document. Times are 10s, 5m, 1h or 7d.)");
-  watch->callback([&arguments] { RunWatch(arguments); });
 }
 
 void AddVerify(CLI::App& app, ExampleHelp& help, VerifyArguments& arguments) {
@@ -243,13 +224,6 @@ void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
                    "Only this one, with its own levels. Default: all")
       ->type_name("NAME");
   overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
-  AddValue(*overlap, "--tables", arguments.tables,
-           "Tables to read of each sorted run, drawn at random", Count(kFewestTables))
-      ->capture_default_str();
-  AddValue(*overlap, "--keys", arguments.keys,
-           "Keys of these tables to ask filters for, drawn at random", Count(1))
-      ->capture_default_str();
-  AddValue(*overlap, "--seed", arguments.seed, "Seed of the draws")->capture_default_str();
   AddJson(*overlap, arguments.json);
   help.AddExample("overlap", "exactbloom overlap --pairs /var/lib/service/db");
   overlap->footer(
@@ -272,16 +246,22 @@ void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
                    "Only this one, with what each setting would give. Default: all")
       ->type_name("NAME");
   AddLookups(*advise, arguments.lookups, "drawn as the stored keys are");
+  AddValue(*advise, "--present", arguments.present,
+           "The share of lookups that find their key. Default: by the counters of the LOG; without "
+           "them all are taken to miss",
+           Share(0.0, 1.0), "SHARE");
+  advise->add_flag("--details", arguments.details,
+                   "With what each setting gives, all ways to set it, and the warnings");
   AddJson(*advise, arguments.json);
   help.AddExample("advise",
                   "exactbloom advise /var/lib/service/db\n"
-                  "exactbloom advise --memory 2G /var/lib/service/db");
+                  "exactbloom advise --present 0.99 --details /var/lib/service/db");
   advise->footer(
-      R"(A lookup of an absent key wastes a read for each filter that lets the key pass.
-advise recommends the simplest setting within 2% of the best, or RocksDB's
-ribbonfilter within 5%, if it wastes 1.2 times fewer reads than the present one,
-both with all tables rewritten. It says how to set it, and warns of settings
-under which filters are not used.)");
+      R"(A lookup wastes a read for each filter that lets a key pass that its table
+lacks. advise recommends one setting for all column families: the simplest
+within 2% of the fewest reads, or RocksDB's ribbonfilter within 5%, if with the
+present settings lookups read 1.1 times as many tables, or filters take 1.1
+times the memory, both with all tables rewritten.)");
   advise->callback([&arguments] { RunAdvise(arguments); });
 }
 
@@ -338,7 +318,6 @@ shows 130 and 143.)");
   RateArguments rate;
   PlanArguments plan;
   InspectArguments inspect;
-  WatchArguments watch;
   VerifyArguments verify;
   OverlapArguments overlap;
   AdviseArguments advise;
@@ -346,7 +325,6 @@ shows 130 and 143.)");
   AddRateOf(app, *help, rate);
   AddPlan(app, *help, plan);
   AddInspect(app, *help, inspect);
-  AddWatch(app, *help, watch);
   AddVerify(app, *help, verify);
   AddOverlap(app, *help, overlap);
   AddAdvise(app, *help, advise);

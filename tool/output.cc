@@ -138,9 +138,18 @@ std::string ForShell(const std::string& path) {
   const char* const plain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
   if (!path.empty() && path.find_first_not_of(plain) == std::string::npos) return path;
+  const bool has_controls =
+      std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
   std::string text;
-  for (const char c : path) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return "'" + text + "'";
+  for (const char c : path) {
+    const auto value = static_cast<unsigned char>(c);
+    if (has_controls && (value < ' ' || value == 0x7F || c == '\\' || c == '\'')) {
+      text += fmt::format("\\x{:02x}", value);  // in $'', which bash and others read
+    } else {
+      text += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+  }
+  return (has_controls ? "$'" : "'") + text + "'";
 }
 
 std::string FirstOf(const std::vector<std::string>& names) {

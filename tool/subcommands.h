@@ -58,20 +58,11 @@ struct InspectArguments {
   std::optional<std::uint64_t> top;  // column families, and tables, that are shown
   bool tables = false;               // with a line per table
   bool prometheus = false;           // its text format instead
+  bool fails_on_unfiltered = false;  // whether tables without a working filter are a finding
   std::string html;                  // the file of a page instead; empty: none
   bool json = false;
 };
 void RunInspect(const InspectArguments& arguments);
-
-// The wasted reads and the bits of a database over time, a line for each look.
-struct WatchArguments {
-  std::vector<std::string> paths;
-  std::string column_family;  // the only one; empty: all
-  double interval = 10.0;     // seconds
-  double duration = 3600.0;
-  bool json = false;
-};
-void RunWatch(const WatchArguments& arguments);
 
 // Whether every filter contains its keys and has its exact rate.
 struct VerifyArguments {
@@ -89,11 +80,8 @@ void RunVerify(const VerifyArguments& arguments);
 // The keys that sorted runs share, and what a compaction would free.
 struct OverlapArguments {
   std::vector<std::string> paths;
-  std::string column_family;     // the only one; empty: all
-  std::uint64_t tables = 16;     // of each run, whose keys are read
-  std::uint64_t keys = 100'000;  // of each run, for which filters are asked
-  std::uint64_t seed = 0;        // of the draws of both
-  bool pairs = false;            // with a line for each pair of runs
+  std::string column_family;  // the only one; empty: all
+  bool pairs = false;         // with a line for each pair of runs
   bool json = false;
 };
 void RunOverlap(const OverlapArguments& arguments);
@@ -104,6 +92,8 @@ struct AdviseArguments {
   std::optional<std::uint64_t> memory_bytes;  // of all column families
   std::string column_family;                  // the only one that is advised on; empty: all
   Lookups lookups;
+  std::optional<double> present;  // the share of lookups that find their key; nothing: of the LOG
+  bool details = false;           // with what each setting gives, all ways to set it and warnings
   bool json = false;
 };
 void RunAdvise(const AdviseArguments& arguments);

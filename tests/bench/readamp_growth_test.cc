@@ -91,46 +91,5 @@ TEST_P(GrowthOnTree, IsMeasuredAtEveryPoint) {
   EXPECT_LT(loading, out_.find("at rest", loading)) << out_;
 }
 
-// The wasted reads of the best of all divisions of the bits between two runs, with Ribbon filters
-// so large that their size does not matter, or with Bloom filters.
-double BestOfTwo(const std::vector<GrowthRun>& runs, std::uint64_t bits, bool ribbon) {
-  const auto wasted = [ribbon](const GrowthRun& run, std::uint64_t of_run) {
-    if (of_run == 0) return run.asked;
-    if (ribbon) {
-      const double per_key = static_cast<double>(of_run) / static_cast<double>(run.keys);
-      return run.asked * analysis::LargeRibbonRate(per_key);
-    }
-    const int probes = OptimalProbes(BloomKind::kClassic, of_run, run.keys);
-    return run.asked * FalsePositiveRate(BloomKind::kClassic, of_run, run.keys, probes);
-  };
-  constexpr std::uint64_t kSteps = 500;
-  double best = runs[0].asked + runs[1].asked;
-  for (std::uint64_t step = 0; step <= kSteps; ++step) {
-    const std::uint64_t first = bits * step / kSteps;
-    best = std::min(best, wasted(runs[0], first) + wasted(runs[1], bits - first));
-  }
-  return best;
-}
-
-// A run that covers a part of the key space is asked by a part of the lookups.
-TEST(LeastWastedReads, IsTheBestOfAllDivisions) {
-  const auto best_of = [](const std::string& options, const std::vector<GrowthRun>& runs) {
-    std::shared_ptr<const rocksdb::FilterPolicy> policy = MakePolicy(options);
-    return LeastWastedReads(policy.get(), runs);
-  };
-  RegisterFilterPolicies();
-  for (const double asked : {1.0, 0.5, 0.02}) {
-    SCOPED_TRACE(asked);
-    const std::vector<GrowthRun> runs = {{0, 1, 1000, 2000, asked}, {2, 1, 9000, 10500, 1.0}};
-    const std::uint64_t bits = 8 * 12500;
-    const double best = BestOfTwo(runs, bits, false);
-    EXPECT_NEAR(best_of("classic_bloom:7", runs), best, 0.01 * best);
-    EXPECT_NEAR(best_of("bloomfilter:7", runs), best, 0.01 * best);
-    const double with_ribbon = BestOfTwo(runs, bits, true);
-    EXPECT_NEAR(best_of("exactbloom", runs), with_ribbon, 0.02 * with_ribbon);
-  }
-  EXPECT_EQ(LeastWastedReads(nullptr, {}), 0.0);  // no tables
-}
-
 }  // namespace
 }  // namespace exactbloom::readamp

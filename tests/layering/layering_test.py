@@ -20,18 +20,21 @@ PUBLIC = {"filter.h": "filter", "c.h": "plugin", "filter_policy.h": "plugin", "f
 LAYERS = [
     ("analysis", ["src/analysis"], []),
     ("theory", ["src/theory", "include/exactbloom/theory"], ["analysis"]),
+    ("model", ["src/model"], ["analysis"]),
     ("kernels", ["src/filter/kernels"], ["analysis", "filter headers"]),
     ("filter", ["src/filter"], ["analysis", "kernels"]),
     ("sets", ["src/sets"], ["theory", "filter"]),
-    ("live_tree", ["plugin/live_tree"], ["analysis"]),
-    ("plugin", ["plugin"], ["analysis", "filter headers", "builder state", "live_tree"]),
+    ("live_tree", ["plugin/live_tree"], ["model", "analysis"]),
+    ("plugin", ["plugin"], ["model", "analysis", "filter headers", "builder state", "live_tree"]),
     ("preload", ["plugin/preload"], ["plugin", "analysis", "filter headers", "live_tree"]),
     ("sst", ["sst"], ["analysis", "filter headers", "xxhash"]),
-    ("support", ["support"], ["theory", "plugin", "analysis", "filter", "kernels"]),
-    ("tool", ["tool"], ["support", "sst", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
-    ("bench", ["bench"], ["support", "sst", "plugin", "live_tree", "filter", "kernels", "theory", "analysis"]),
+    ("support", ["support"], ["theory", "model", "plugin", "analysis", "filter", "kernels"]),
+    ("tool", ["tool"], ["support", "sst", "theory", "model", "public headers", "policy options"]),
+    ("bench", ["bench"], ["support", "sst", "plugin", "model", "live_tree", "filter", "kernels", "theory", "analysis"]),
     ("examples", ["examples"], ["public headers"]),
 ]
+# The options of the policies as text, and the text of metrics.
+POLICY_OPTIONS = ("plugin/policy_options.h", "plugin/metrics/metrics_text.h")
 FILTER_HEADERS = ("include/exactbloom/filter.h",)
 STANDARD = r"[a-z_]+"
 ROCKSDB = r"rocksdb/[a-z_/]+\.h"
@@ -40,6 +43,7 @@ INTRINSICS = r"(immintrin|x86intrin|cpuid|[a-z]+mmintrin|arm_neon)\.h"
 SYSTEM = {
     "analysis": [STANDARD],
     "theory": [STANDARD],
+    "model": [STANDARD],
     "kernels": [STANDARD, r"xxhash\.h"],
     "filter": [STANDARD],
     "sets": [STANDARD],
@@ -86,6 +90,7 @@ def may_include(layer, below, target):
     return (
         ("filter headers" in below and str(target) in FILTER_HEADERS)
         or ("public headers" in below and target.parts[0] == "include")
+        or ("policy options" in below and str(target) in POLICY_OPTIONS)
         or ("builder state" in below and target.name == "builder_state.h")
         or ("xxhash" in below and target.name == "inlined_xxhash.h")
     )

@@ -28,24 +28,6 @@ class AdviseFilters : public ::testing::Test {
   TemporaryDirectory directory_;
 };
 
-// By the bits per key of the filters, which the option of ribbonfilter exceeds.
-TEST_F(AdviseFilters, ComparesBitsPerKeyOfRibbonFilters) {
-  {
-    Database db = Open(OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10))), path());
-    rocksdb::ColumnFamilyHandle* other = nullptr;
-    const rocksdb::Options options =
-        OptionsWith(PolicyPointer(rocksdb::NewBloomFilterPolicy(10.1)));
-    ASSERT_TRUE(db->CreateColumnFamily(options, "other", &other).ok());
-    // Of so few keys RocksDB's Ribbon filters are as good as ExactBloom's.
-    PutAndFlush(*db, kKeys);
-    PutAndFlush(*db, kKeys, "value", 0, other);
-    db->DestroyColumnFamilyHandle(other);
-  }
-  EXPECT_TRUE(Mentions(AskTool("advise " + path()).out,
-                       "In C++, for RocksDB's own filters:\n  // each column family\n  "
-                       "table_options.filter_policy.reset("));
-}
-
 TEST_F(AdviseFilters, SaysThatNoKeyIsInAnyFilter) {
   rocksdb::BlockBasedTableOptions table_options;
   table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(14.7, -1));

@@ -4,6 +4,7 @@
 #include <rocksdb/convenience.h>
 
 #include <cmath>
+#include <filesystem>
 #include <string>
 
 #include "exactbloom/false_positive_rate.h"
@@ -308,6 +309,38 @@ TEST(BuiltInRate, OfAFilterWithAbsurdlyManyKeysIsOne) {
   EXPECT_EQ(tool::BuiltInRate(block, 50), FalsePositiveRate(BloomKind::kStandard, 512, 50, 6));
   EXPECT_NEAR(tool::BuiltInRate(block, 5000), 1.0, 1e-9);
   EXPECT_EQ(tool::BuiltInRate(block, std::ldexp(1.0, 63)), 1.0);
+}
+
+TEST(Inspect, SaysAtLeastWhereATableCannotBeRead) {
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
+    PutAndFlush(*db, kKeys);
+    PutAndFlush(*db, kKeys);
+  }
+  const testing::Outcome whole =
+      testing::AskTool("inspect --fail-on unfiltered " + directory.path());
+  EXPECT_EQ(whole.status, 0);
+  EXPECT_EQ(whole.out.find("least"), std::string::npos);
+  std::filesystem::resize_file(TableFilesIn(directory.path()).back(), 100);
+  const testing::Outcome outcome = testing::AskTool("inspect " + directory.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out.find("At least, since 1 table cannot be read: "), 0U) << outcome.out;
+  EXPECT_TRUE(Mentions(outcome.out, "\nall, at least "));
+  EXPECT_TRUE(Mentions(testing::AskTool("advise " + directory.path()).out,
+                       "All sums are at least these: 1 table cannot be read."));
+}
+
+TEST(Inspect, ShowsEntriesWithoutFiltersAndIndexes) {
+  const TemporaryDirectory directory;
+  PutAndFlush(*Open(OptionsWith(nullptr), directory.path()), kKeys);
+  EXPECT_TRUE(Mentions(testing::AskTool("inspect " + directory.path()).out, " 3,000         -"));
+  const json report = testing::AskToolForJson("inspect " + directory.path());
+  const std::uint64_t bytes = report.at("totals").at("index_bytes");
+  EXPECT_GT(bytes, 100U);
+  EXPECT_EQ(report.at("files").at(0).at("index_bytes"), bytes);
+  EXPECT_TRUE(
+      Mentions(testing::AskTool("inspect " + directory.path(), "COLUMNS=150").out, "index size"));
 }
 
 }  // namespace

@@ -194,5 +194,34 @@ TEST_F(KeyFormats, AFewKeysWastePracticallyNoReads) {
   EXPECT_TRUE(Mentions(outcome.out, "Practically no wasted reads per 1,000 lookups; "));
 }
 
+// The command counts what RocksDB asks.
+TEST(Lookups, OfAFileWeighHotRanges) {
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path("db"));
+    PutAndFlush(*db, 1000);
+    MoveDown(*db, 2);
+    PutAndFlush(*db, 100, "value", 500);
+    MoveDown(*db, 1);
+  }
+  const auto asked = [&](const std::string& arguments) {
+    std::vector<double> levels;
+    const auto report =
+        testing::AskToolForJson("inspect " + arguments + " " + directory.path("db"));
+    for (const auto& level : report.at("levels")) levels.push_back(level.at("asked"));
+    return levels;
+  };
+  std::ofstream hot(directory.path("hot"));
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    hot << KeyOf(2 * (i < 40 ? 520 + i : i) + 1) << "\n";
+  }
+  hot.close();
+  const std::vector<double> hot_ranges = asked("--lookups " + directory.path("hot"));
+  ASSERT_EQ(hot_ranges.size(), 2U);
+  EXPECT_NEAR(hot_ranges[0], 0.4, 1e-9);
+  EXPECT_NEAR(hot_ranges[1], 1.0, 1e-9);
+  EXPECT_NEAR(asked("").front(), 200.0 / 1100.0, 0.02);
+}
+
 }  // namespace
 }  // namespace exactbloom

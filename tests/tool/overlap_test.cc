@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -97,7 +96,7 @@ TEST(Overlap, OfWrittenSharesLiesWithinTheInterval) {
       ASSERT_EQ(overlap.at("pairs").size(), 1U);
       const json& run = overlap["runs"][1];
       const json& pair = overlap["pairs"][0];
-      EXPECT_EQ(run.at("sampled"), kKeys);
+      EXPECT_EQ(run.at("keys"), kKeys);
       EXPECT_EQ(pair.at("asked"), 1.0);
       ExpectWithin(pair.at("shared"), shared);
       ExpectWithin(run.at("obsolete"), shared);
@@ -110,81 +109,6 @@ TEST(Overlap, OfWrittenSharesLiesWithinTheInterval) {
       EXPECT_TRUE(overlap.at("not_read").empty());
     }
   }
-}
-
-// Half of the keys in their range are shared: a tenth of them is asked for.
-TEST(Overlap, OfASampleIsWiderAndDependsOnTheSeed) {
-  const TemporaryDirectory directory;
-  {
-    const Database db = Open(FilterSettings().front().Options(), directory.path());
-    PutAndFlush(*db, 10 * kKeys);
-    for (std::uint64_t i = 0; i < 10 * kKeys; i += 2) {
-      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "newer").ok());
-    }
-    ASSERT_TRUE(db->Flush({}).ok());
-  }
-  std::set<double> estimates;
-  for (const int seed : {0, 1, 2, 3}) {
-    const json run =
-        Overlap(directory.path(), fmt::format("--keys 2000 --seed {}", seed)).at("runs").at(1);
-    EXPECT_NEAR(run.at("sampled"), 2000.0, 200.0);
-    ExpectWithin(run.at("obsolete"), 5 * kKeys);
-    EXPECT_GT(Width(run.at("obsolete")), 500.0);
-    estimates.insert(run.at("obsolete").at("keys").get<double>());
-  }
-  EXPECT_EQ(estimates.size(), 4U);
-  const std::string again = "--keys 2000 --seed 3";
-  EXPECT_EQ(Overlap(directory.path(), again), Overlap(directory.path(), again));
-}
-
-// A level of many tables, and newer versions of every `step`th of its first `count` keys.
-class OverlapOfALevel : public ::testing::Test {
- protected:
-  static constexpr std::uint64_t kAll = 20'000;
-
-  void Fill(std::uint64_t count, std::uint64_t step) {
-    rocksdb::Options options = FilterSettings().front().Options();
-    options.target_file_size_base = 16 << 10;
-    const Database db = Open(options, directory_.path());
-    PutAndFlush(*db, kAll, std::string(20, 'v'));
-    rocksdb::CompactRangeOptions rewrite;
-    rewrite.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-    ASSERT_TRUE(db->CompactRange(rewrite, nullptr, nullptr).ok());
-    for (std::uint64_t i = 0; i < count; i += step) {
-      ASSERT_TRUE(db->Put({}, KeyOf(2 * i), "newer").ok());
-    }
-    ASSERT_TRUE(db->Flush({}).ok());
-  }
-
-  // The level, by so many of its tables.
-  json Sampled(int tables) const {
-    return Overlap(directory_.path(), fmt::format("--tables {}", tables)).at("runs").at(1);
-  }
-
-  TemporaryDirectory directory_;
-};
-
-TEST_F(OverlapOfALevel, IsEstimatedFromSomeOfItsTables) {
-  Fill(kAll, 10);
-  const json all = Sampled(1000);
-  ASSERT_GT(all.at("tables"), 20);
-  EXPECT_EQ(all.at("sampled"), kAll);
-  ExpectWithin(all.at("obsolete"), kAll / 10);
-  const json some = Sampled(8);
-  EXPECT_LT(some.at("sampled"), kAll / 2);
-  ExpectWithin(some.at("obsolete"), kAll / 10);
-  EXPECT_GT(Width(some.at("obsolete")), Width(all.at("obsolete")));
-}
-
-// Half of the tables have no key with a newer version, so a few of them tell little.
-TEST_F(OverlapOfALevel, IsUncertainWhereTablesDiffer) {
-  Fill(kAll / 2, 1);
-  const json some = Sampled(8);
-  ExpectWithin(some.at("obsolete"), kAll / 2);
-  EXPECT_GT(Width(some.at("obsolete")), kAll / 4.0);
-  const json all = Sampled(1000);
-  ExpectWithin(all.at("obsolete"), kAll / 2);
-  EXPECT_LT(Width(all.at("obsolete")), kAll / 50.0);
 }
 
 // The bytes of level and database are those of the obsolete keys' share of each run, and a
@@ -286,12 +210,10 @@ TEST(Overlap, NeedsNoFilterWhereRangesAreDisjoint) {
     const json overlap = Overlap(directory.path());
     const json& older = overlap.at("runs").at(1);
     if (order == &foreign) {  // the keys are in an order that is not known here
-      EXPECT_EQ(older.at("sampled"), 0);
       EXPECT_EQ(older.at("obsolete").at("high"), kKeys);
       EXPECT_EQ(overlap.at("not_read").size(), 1U);
       continue;
     }
-    EXPECT_EQ(older.at("sampled"), kKeys);
     EXPECT_EQ(older.at("obsolete").at("high"), 0.0);
     EXPECT_TRUE(overlap.at("not_asked").empty());
   }

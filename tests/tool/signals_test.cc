@@ -104,7 +104,6 @@ TEST_F(Signals, EndACommandThatCannotWriteItsAnswer) {
   const std::vector<std::string> commands = {"rate --m 64 --n 4 --k 9",
                                              "plan --keys 1e6 --fpr 0.01",
                                              "inspect {}/db",
-                                             "watch {}/db",
                                              "verify {}/db",
                                              "overlap {}/db",
                                              "advise {}/db",

@@ -266,7 +266,7 @@ TEST_F(SpecialFile, IsABlockThatClaimsMoreThanTheTable) {
 // A new subcommand has to be added above, unless it reads no file.
 TEST_F(SpecialFile, IsTriedWithEachSubcommand) {
   EXPECT_EQ(testing::Subcommands(), (std::set<std::string>{"advise", "check", "inspect", "overlap",
-                                                           "plan", "rate", "verify", "watch"}));
+                                                           "plan", "rate", "verify"}));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -27,19 +26,129 @@ std::string Indented(const std::string& lines) {
   return text;
 }
 
-std::string FormatPresent(const FamilyAdvice& family) {
-  const FilterSums now = family.tree.Now();
-  const char* note = IsNameAlone(family.policy)
-                         ? " (set through RocksDB's C interface, which does not write its bits per "
-                           "key)"
-                         : "";
-  return fmt::format(
-      "\n{}{} in {}; the filters take {}.\n"
-      "Wasted reads per 1,000 lookups of absent keys: {}.\n",
-      Wrapped(fmt::format("Column family {}: {}{}", Escaped(family.tree.column_family),
-                          family.policy, note)),
-      Counted(family.tree.Keys(), "key"), Counted(family.tree.Runs(), "sorted run"),
-      FormatBytes(now.bytes), WastedPerThousand(now.wasted_reads));
+// "column family a", "all 61 column families", "60 of 61 column families".
+std::string FamiliesOf(const Advice& advice) {
+  const std::size_t advised = advice.all.trees.size();
+  const std::size_t families = advice.families.size();
+  if (families == 1) return "column family " + Escaped(advice.families.front().Name());
+  return advised == families ? fmt::format("all {} column families", families)
+                             : fmt::format("{} of {} column families", advised, families);
+}
+
+// "2.88 in 14.9 KiB".
+std::string ReadsIn(const FamilyAdvice& family, const FilterSums& filters) {
+  return fmt::format("{} in {}", WastedPerThousand(family.Wasted(filters)),
+                     FormatBytes(filters.bytes));
+}
+
+// How many more reads of files the advice costs than filters of kUsualBits, where lookups find
+// keys.
+std::string FormatFewerBits(const FamilyAdvice& all) {
+  const TreePlan* best = all.Best();
+  if (best == nullptr || all.present == 0.0) return "";
+  TreePlan usual = *best;
+  usual.options.bits_per_key = kUsualBits * (best->ribbonfilter ? 1.4 : 1.0);
+  const double before = PlanOf(usual.options, all.trees, best->ribbonfilter).filters.wasted_reads /
+                        static_cast<double>(all.trees.size());
+  const double more = (all.Wasted(best->filters) - before) / (all.present + before);
+  if (best->options.bits_per_key >= usual.options.bits_per_key) return "";
+  return fmt::format(" That is {:.2f}% more reads of tables than {:g} bits per key would cost.",
+                     100.0 * more, kUsualBits);
+}
+
+// What the advised and the present settings waste.
+std::string FormatReads(const FamilyAdvice& all) {
+  const FilterSums now = all.Now();
+  std::string text = fmt::format("Wasted reads per 1,000 lookups: {} of filters; now {}",
+                                 ReadsIn(all, all.Then()), ReadsIn(all, now));
+  const bool differs =
+      all.rewritten && !AreAlike(all.rewritten->filters.wasted_reads, now.wasted_reads);
+  if (differs) {
+    text +=
+        fmt::format("; the present setting, rewritten, {}", ReadsIn(all, all.rewritten->filters));
+  }
+  return text + "." + FormatFewerBits(all);
+}
+
+std::string FormatPresentShare(const Advice& advice) {
+  if (!advice.present_is_given) {
+    return "All lookups are taken to miss; --present 0.9 is for 90% that find their key.";
+  }
+  return fmt::format("{} of the lookups are taken to find their key{}.", FormatRate(advice.present),
+                     advice.log.Present() == advice.present ? ", as the LOG counts" : "");
+}
+
+std::string FormatSeeks(const Advice& advice) {
+  const auto with_seeks =
+      std::find_if(advice.families.begin(), advice.families.end(),
+                   [](const FamilyAdvice& family) { return family.seeks.has_value(); });
+  if (with_seeks == advice.families.end()) return "";
+  const SeekAdvice& seeks = *with_seeks->seeks;
+  std::string text = fmt::format(
+      "The LOG counts {} and {}. No filter serves the seeks without a prefix extractor: each reads "
+      "about {} for an absent prefix.",
+      Counted(advice.log.seeks, "seek"), Counted(advice.log.lookups, "lookup"),
+      Rounded(seeks.reads_now) + (seeks.reads_now == 1.0 ? " block" : " blocks"));
+  if (seeks.prefix_bytes == 0) return Wrapped(text + " The keys suggest none.");
+  return Wrapped(text +
+                 fmt::format(" The keys of {} suggest prefixes of {} bytes, with {} keys each: {} "
+                             "in 1,000 seeks with filters of the advised bits.",
+                             Escaped(with_seeks->Name()), seeks.prefix_bytes,
+                             Rounded(seeks.keys_per_prefix), WastedPerThousand(seeks.reads_then))) +
+         Indented(fmt::format("[CFOptions \"{}\"]\n  prefix_extractor=fixed:{}\n",
+                              Escaped(with_seeks->Name()), seeks.prefix_bytes)) +
+         Wrapped(
+             "Iterators use it with auto_prefix_mode and an upper bound, or with "
+             "prefix_same_as_start.");
+}
+
+std::string FormatRefusal(const FamilyAdvice& family) {
+  return Wrapped(fmt::format("No advice for {}: {}.", Escaped(family.Name()), family.refusal)) +
+         (family.remedy.empty() ? "" : Wrapped(fmt::format("To do: {}.", family.remedy)));
+}
+
+// The names of the warnings, once each.
+std::string NamesOfWarnings(const Advice& advice) {
+  std::set<std::string> names;
+  for (const FamilyAdvice& family : advice.families) {
+    for (const Warning& warning : family.warnings) names.insert(warning.name);
+  }
+  return names.empty() ? "" : Wrapped(fmt::format("Warnings: {}.", fmt::join(names, ", ")));
+}
+
+// The answer first and last, and the shortest way to follow it.
+std::string FormatBrief(const Advice& advice) {
+  const FamilyAdvice& all = advice.all;
+  const std::string verdict = Wrapped(VerdictOf(advice));
+  std::string text = verdict;
+  if (advice.unreadable != 0) {
+    text += Wrapped(fmt::format("All sums are at least these: {} cannot be read.",
+                                Counted(advice.unreadable, "table")));
+  }
+  if (!all.trees.empty() && !advice.SeeksOnly()) text += Wrapped(FormatReads(all));
+  if (!advice.SeeksOnly()) text += Wrapped(FormatPresentShare(advice));
+  if (advice.families.size() > 1 && !all.trees.empty()) {
+    text += Wrapped(fmt::format("A setting for each column family would waste {}.",
+                                WastedPerThousand(advice.WastedApart())));
+  }
+  if (advice.log.seeks != 0) text += FormatSeeks(advice);
+  if (advice.families.size() == 1 && !advice.families.front().refusal.empty()) {
+    text += FormatRefusal(advice.families.front());
+  }
+  if (all.best && !advice.SeeksOnly()) {
+    text += "\nIn C++:\n" + Indented(all.code_line);
+    const bool has_room = all.trees.size() == 1;
+    if (has_room) {
+      text +=
+          (all.Best()->ribbonfilter
+               ? "Or in the OPTIONS file:\n"
+               : "Or in the OPTIONS file of a program that registers ExactBloom's policies:\n") +
+          Indented(all.listener_lines + all.options_lines);
+    }
+  }
+  text += "\n" + NamesOfWarnings(advice);
+  text += Wrapped("--details has all settings, ways to set them, and warnings.");
+  return text + verdict;
 }
 
 std::string FormatCandidates(const FamilyAdvice& family) {
@@ -48,11 +157,11 @@ std::string FormatCandidates(const FamilyAdvice& family) {
   const int build_rank = support::Columns() < kWide ? support::TextTable::kNever : 2;
   support::TextTable table({"setting", "filter size", "wasted per 1,000", "memory to build"},
                            {0, 1, 0, build_rank});
-  const auto add = [&table](const std::string& setting, const FilterSums& filters) {
-    table.AddRow({setting, FormatBytes(filters.bytes), PerThousand(filters.wasted_reads),
+  const auto add = [&](const std::string& setting, const FilterSums& filters) {
+    table.AddRow({setting, FormatBytes(filters.bytes), PerThousand(family.Wasted(filters)),
                   FormatBytes(filters.build_bytes)});
   };
-  add("  as it is now", family.tree.Now());
+  add("  as it is now", family.Now());
   if (family.rewritten) add("  the present setting, rewritten", family.rewritten->filters);
   for (std::size_t i = 0; i < family.candidates.size(); ++i) {
     const TreePlan& candidate = family.candidates[i];
@@ -68,61 +177,13 @@ std::string FormatCandidates(const FamilyAdvice& family) {
                        "compared as it is now.",
                        family.unpredictable));
   }
-  return text;
-}
-
-// "3.2 times fewer reads": of the advice, compared with now.
-std::string TimesFewer(double now, double then) {
-  return then <= now ? Rounded(now / then) + " times fewer reads"
-                     : Rounded(then / now) + " times more reads";
-}
-
-// The gain over the present setting, rewritten, and over the tables as they are if that differs.
-std::string FormatGain(const FamilyAdvice& family) {
-  constexpr double kSame = 0.05;
-  const double now = family.tree.Now().wasted_reads;
-  const double then = family.Then().wasted_reads;
-  std::string gain = TimesFewer(now, then) + " than now";
-  const double present = family.rewritten ? family.rewritten->filters.wasted_reads : now;
-  if (std::abs(present - now) <= kSame * now) return gain;
-  return fmt::format("{} than the present setting, rewritten ({})", TimesFewer(present, then),
-                     gain);
-}
-
-std::string FormatChange(const FamilyAdvice& family) {
-  if (family.compacts) {
-    return fmt::format("\n{} keep {}, and compact\nRewritten, the tables waste {} than now.\n",
-                       support::Styled("Advice:", Style::kGood), family.policy,
-                       TimesFewer(family.tree.Now().wasted_reads, family.Then().wasted_reads));
-  }
   const TreePlan* best = family.Best();
-  if (best == nullptr) {
-    return fmt::format("\nKeep the present setting: no other wastes {:g} times fewer reads.\n",
-                       kLeastGain);
-  }
-  return fmt::format(
-      "\n{} {}\n{}\nIf all tables were written now:\n\n{}",
-      support::Styled("Advice:", Style::kGood), best->policy,
-      Wrapped(fmt::format("It wastes {}, and is the simplest setting within {:g}% of the best{}.",
-                          FormatGain(family),
-                          100.0 * (best->ribbonfilter ? kLibraryGain : kWorthwhileGain),
-                          best->ribbonfilter ? ": RocksDB's own, which needs no library" : "")),
-      FormatPlan(*best));
+  if (best == nullptr || family.trees.size() > 1) return text;
+  return text + fmt::format("\nIf all tables were written now:\n\n{}", FormatPlan(*best));
 }
 
-std::string FormatRefusal(const FamilyAdvice& family) {
-  return "\n" +
-         Wrapped(fmt::format("No advice for {}: {}.", family.tree.column_family, family.refusal)) +
-         (family.remedy.empty() ? "" : Wrapped(fmt::format("To do: {}.", family.remedy)));
-}
-
-}  // namespace
-
-std::string ShortAdvice(const FamilyAdvice& family) {
-  if (family.best) return family.Best()->policy;
-  if (family.compacts) return "keep it, compact";
-  return family.refusal.empty() ? "keep it" : "none: see below";
-}
+// Column families with one setting now, one advice, and nearly the same wasted reads.
+using EqualFamilies = std::vector<const FamilyAdvice*>;
 
 std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families) {
   std::vector<EqualFamilies> groups;
@@ -130,7 +191,7 @@ std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families) {
     const auto is_alike = [&](const EqualFamilies& group) {
       const FamilyAdvice& first = *group.front();
       return first.policy == family.policy && ShortAdvice(first) == ShortAdvice(family) &&
-             AreAlike(first.tree.Now().wasted_reads, family.tree.Now().wasted_reads) &&
+             AreAlike(first.Now().wasted_reads, family.Now().wasted_reads) &&
              AreAlike(first.Then().wasted_reads, family.Then().wasted_reads);
     };
     const auto group = std::find_if(groups.begin(), groups.end(), is_alike);
@@ -143,141 +204,87 @@ std::vector<EqualFamilies> GroupsOf(const std::vector<FamilyAdvice>& families) {
   return groups;
 }
 
-namespace {
-
 // Keys, sorted runs and bytes are sums, wasted reads means.
 support::Cells CellsOf(const EqualFamilies& group) {
   std::vector<std::string> names;
   std::uint64_t keys = 0;
   std::uint64_t runs = 0;
-  std::uint64_t bytes = 0;
-  double now = 0.0;
-  double rewritten = 0.0;
-  double then = 0.0;
-  bool is_known = true;
+  FilterSums now;
+  FilterSums then;
   for (const FamilyAdvice* member : group) {
-    names.push_back(member->tree.column_family);
-    keys += member->tree.Keys();
-    runs += member->tree.Runs();
-    bytes += member->tree.Now().bytes;
-    now += member->tree.Now().wasted_reads;
-    is_known = is_known && member->rewritten;
-    if (is_known) rewritten += member->rewritten->filters.wasted_reads;
-    then += member->Then().wasted_reads;
+    names.push_back(member->Name());
+    keys += member->Keys();
+    runs += member->Runs();
+    now.Add(member->Now());
+    then.Add(member->Then());
   }
-  const auto mean = [&](double sum) {
-    return PerThousand(sum / static_cast<double>(group.size()));
+  const auto mean = [&](const FilterSums& sums) {
+    return PerThousand(sums.wasted_reads / static_cast<double>(group.size()));
   };
   return {FirstOf(names),
           keys,
           runs,
-          FormatBytes(bytes),
+          FormatBytes(now.bytes),
           mean(now),
-          is_known ? mean(rewritten) : "-",
           mean(then),
           group.front()->policy,
           ShortAdvice(*group.front())};
 }
 
+// What each column family would get if it had its own setting.
 std::string FormatFamilies(const std::vector<FamilyAdvice>& families) {
   support::TextTable table({"column family", "keys", "sorted runs", "filter size", "wasted now",
-                            "rewritten", "then", "setting now", "advice"},
-                           {0, 3, 6, 5, 1, 4, 0, 2, 0});
+                            "then", "setting now", "advice"},
+                           {0, 3, 5, 4, 1, 0, 2, 0});
   std::string refusals;
   for (const EqualFamilies& group : GroupsOf(families)) {
     table.AddRow(CellsOf(group));
     for (const FamilyAdvice* member : group) {
-      if (!member->refusal.empty()) refusals += FormatRefusal(*member);
+      if (!member->refusal.empty()) refusals += "\n" + FormatRefusal(*member);
     }
   }
-  return fmt::format("\nWasted reads per 1,000 lookups of absent keys:\n\n{}\n{}{}",
+  return fmt::format("\nWith a setting for each; wasted reads per 1,000 lookups:\n\n{}\n{}{}",
                      table.Format(support::Columns()),
-                     Wrapped("advise --column-family NAME shows what other settings would give."),
-                     refusals);
+                     Wrapped("advise --column-family NAME shows the lines for one."), refusals);
 }
 
-// The names as comments in C++.
-std::string Commented(const std::vector<std::string>& names) {
-  constexpr std::size_t kMargin = 5;  // of "// ", which is indented by two
-  std::istringstream lines(Wrapped(fmt::format("{}", fmt::join(names, ", ")), kMargin));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) text += "// " + line.substr(kMargin) + "\n";
-  return text;
+// The ways to set the best one.
+void AddWays(const FamilyAdvice& all, std::vector<AdviceStep>* steps) {
+  const TreePlan& best = *all.Best();
+  const std::string title = best.ribbonfilter ? "In C++, for RocksDB's own filters" : "In C++";
+  steps->push_back({title, title + (all.trees.size() > 1 ? ", for each column family:" : ":"),
+                    all.code_line + "\n"});
+  if (!best.ribbonfilter) {
+    steps->push_back({"By preloading",
+                      "Or by preloading, for all column families of a program that has a shared "
+                      "librocksdb.so:",
+                      fmt::format("EXACTBLOOM_POLICY={} \\\nLD_PRELOAD={} \\\nPROGRAM\n",
+                                  ForShell(best.policy), EXACTBLOOM_PRELOADED_OBJECT)});
+  }
+  const char* condition =
+      best.ribbonfilter ? "if the program loads this file"
+                        : "only if the program loads this file, and is preloaded with ExactBloom "
+                          "or calls RegisterFilterPolicies(): in any other program new tables get "
+                          "no filter";
+  const bool has_others = all.listener_lines.find(':') != std::string::npos;
+  steps->push_back(
+      {"In the OPTIONS file",
+       fmt::format("Or in the OPTIONS file, {}. Replace the lines of these names, since RocksDB "
+                   "keeps the first of two.{}",
+                   condition,
+                   has_others ? " The listener of ExactBloom has to be the first: RocksDB 7.8 "
+                                "writes several back in braces, and reads them as one name; the "
+                                "others come from the program, or not at all."
+                              : ""),
+       all.listener_lines + all.options_lines});
 }
-
-// The ways to set what is advised to column families, of RocksDB's policy or of ours, each line
-// once.
-class Ways {
- public:
-  Ways(const std::vector<FamilyAdvice>& families, bool ribbonfilter)
-      : of_rocksdb_(ribbonfilter), families_(families.size()) {
-    for (const FamilyAdvice& family : families) {
-      if (!family.best || family.Best()->ribbonfilter != ribbonfilter) continue;
-      code_[family.code_line].push_back(family.tree.column_family);
-      policies_.insert(family.Best()->policy);
-      if (options_.empty()) options_ = family.listener_lines;
-      options_ += family.options_lines;
-    }
-  }
-
-  void AddTo(std::vector<AdviceStep>* steps) const {
-    if (code_.empty()) return;
-    const std::string title = of_rocksdb_ ? "In C++, for RocksDB's own filters" : "In C++";
-    steps->push_back({title, title + ":", Code()});
-    if (!of_rocksdb_) steps->push_back(Preloading());
-    const char* condition =
-        of_rocksdb_
-            ? "if the program loads this file"
-            : "only if the program loads this file, and is preloaded with ExactBloom or "
-              "calls RegisterFilterPolicies(): in any other program new tables get no filter";
-    steps->push_back({"In the OPTIONS file",
-                      fmt::format("Or in the OPTIONS file, {}. Replace the lines of these names, "
-                                  "since RocksDB keeps the first of two:",
-                                  condition),
-                      options_});
-  }
-
- private:
-  std::string Code() const {
-    std::string text;
-    for (const auto& [line, names] : code_) {
-      const bool is_for_all = names.size() == families_;
-      if (families_ > 1 && is_for_all) text += "// each column family\n";
-      if (!is_for_all) text += Commented(names);
-      text += line + "\n";
-    }
-    return text;
-  }
-
-  AdviceStep Preloading() const {
-    if (policies_.size() != 1) {
-      return {"By preloading",
-              "Preloading gives one setting to all column families, so it cannot set these.", ""};
-    }
-    return {"By preloading",
-            "Or by preloading, for all column families of a program that has a shared "
-            "librocksdb.so:",
-            fmt::format("EXACTBLOOM_POLICY={} \\\nLD_PRELOAD={} \\\nPROGRAM\n",
-                        ForShell(*policies_.begin()), EXACTBLOOM_PRELOADED_OBJECT)};
-  }
-
-  const bool of_rocksdb_;
-  const std::size_t families_;                            // those that keep their setting, too
-  std::map<std::string, std::vector<std::string>> code_;  // column families by their line
-  std::set<std::string> policies_;
-  std::string options_;
-};
 
 // Reads of tables that filters let pass in vain, if all column families are asked alike. Where
 // tables have no filter, reads are wasted that the counters leave out.
 double SavedTableReads(const Advice& advice) {
-  double now = 0.0;
-  double then = 0.0;
-  for (const FamilyAdvice& family : advice.families) {
-    now += family.tree.Now().wasted_reads;
-    then += family.Then().wasted_reads;
-  }
+  const double now = advice.all.trees.empty() ? 0.0 : advice.all.Now().wasted_reads;
   if (advice.log.seconds == 0.0 || now == 0.0) return 0.0;
+  const double then = advice.all.Then().wasted_reads;
   return static_cast<double>(advice.log.passed_in_vain) / advice.log.seconds * (1.0 - then / now);
 }
 
@@ -296,7 +303,7 @@ std::string FormatWarnings(const std::vector<FamilyAdvice>& families) {
     for (const Warning& warning : family.warnings) {
       texts[{warning.name, Wrapped(warning.seen + ".", 2) +
                                Wrapped(fmt::format("To do: {}.", warning.remedy), 2)}]
-          .push_back(Escaped(family.tree.column_family));
+          .push_back(Escaped(family.Name()));
     }
   }
   std::string text;
@@ -332,73 +339,131 @@ std::string FormatWorth(const Advice& advice) {
                                     Rounded(saved)));
 }
 
-json SumsJson(const std::string& policy, const FilterSums& filters) {
+std::string FormatDetails(const Advice& advice) {
+  const std::string verdict = Wrapped(VerdictOf(advice));
+  std::string text =
+      verdict + Wrapped(FormatPresentShare(advice)) +
+      (advice.options_file.empty()
+           ? Wrapped(fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}",
+                                 advice.no_options_reason))
+           : fmt::format("Options: {}\n", ForShell(advice.options_file)));
+  const FamilyAdvice& all = advice.all;
+  if (!all.trees.empty()) {
+    const char* note = IsNameAlone(all.policy)
+                           ? " (set through RocksDB's C interface, which does not write its bits "
+                             "per key)"
+                           : "";
+    text +=
+        "\n" + Wrapped(fmt::format("{}: {}{}", Capitalized(FamiliesOf(advice)), all.policy, note));
+    text += Wrapped(fmt::format("{} in {}. {}", Counted(all.Keys(), "key"),
+                                Counted(all.Runs(), "sorted run"), FormatReads(all)));
+    text += FormatCandidates(all);
+  }
+  if (advice.families.size() > 1) {
+    text += FormatFamilies(advice.families);
+  } else if (!advice.families.empty() && !advice.families.front().refusal.empty()) {
+    text += "\n" + FormatRefusal(advice.families.front());
+  }
+  if (advice.log.seeks != 0) text += "\n" + FormatSeeks(advice);
+  for (const AdviceStep& step : StepsOf(advice.all)) {
+    text += "\n" + Wrapped(step.text) + Indented(step.lines);
+  }
+  return text + FormatWarnings(advice.families) + FormatWorth(advice) + "\n" + verdict;
+}
+
+json SumsJson(const FamilyAdvice& family, const std::string& policy, const FilterSums& filters) {
   return {{"policy", policy},
           {"filter_bytes", filters.bytes},
-          {"wasted_reads", filters.wasted_reads},
+          {"wasted_reads", family.Wasted(filters)},
           {"build_bytes", filters.build_bytes}};
 }
 
 json FamilyJson(const FamilyAdvice& family) {
+  if (family.trees.empty()) return nullptr;
   json candidates = json::array();
   for (const TreePlan& candidate : family.candidates) {
-    candidates.push_back(SumsJson(candidate.policy, candidate.filters));
+    candidates.push_back(SumsJson(family, candidate.policy, candidate.filters));
   }
   json advice;
   if (const TreePlan* best = family.Best()) {
-    advice = ToJson(*best);
+    if (family.trees.size() == 1) advice = ToJson(*best);
+    advice.update(SumsJson(family, best->policy, best->filters));
     advice.update({{"options", family.listener_lines + family.options_lines},
                    {"code", family.code_line + "\n"},
                    {"needs_library", !best->ribbonfilter}});
   }
-  return {
-      {"column_family", family.tree.column_family},
-      {"keys", family.tree.Keys()},
-      {"sorted_runs", family.tree.Runs()},
+  json seeks;
+  if (family.seeks) {
+    seeks = {{"prefix_bytes", family.seeks->prefix_bytes},
+             {"keys_per_prefix", family.seeks->keys_per_prefix},
+             {"reads_now", family.seeks->reads_now},
+             {"reads", family.seeks->reads_then}};
+  }
+  json document = {
+      {"keys", family.Keys()},
+      {"sorted_runs", family.Runs()},
       {"memory", family.memory},
-      {"now", SumsJson(family.policy, family.tree.Now())},
-      {"rewritten", family.rewritten ? SumsJson(family.policy, family.rewritten->filters) : json()},
+      {"now", SumsJson(family, family.policy, family.Now())},
+      {"rewritten",
+       family.rewritten ? SumsJson(family, family.policy, family.rewritten->filters) : json()},
       {"compact", family.compacts},
       {"refusal", family.refusal.empty() ? json() : json(family.refusal)},
       {"candidates", candidates},
-      {"advice", advice},
-      {"warnings", family.warnings}};
+      {"seeks", seeks},
+      {"advice", advice}};
+  return document;
 }
 
 }  // namespace
 
-std::vector<AdviceStep> StepsOf(const std::vector<FamilyAdvice>& families) {
-  bool changes = false;
-  bool compacts = false;
-  bool has_ribbon = false;
-  bool leaves_library = false;
-  for (const FamilyAdvice& family : families) {
-    compacts = compacts || family.compacts;
-    const TreePlan* best = family.Best();
-    if (best == nullptr) continue;
-    changes = true;
-    has_ribbon = has_ribbon || best->ribbonfilter;
-    leaves_library = leaves_library || (best->ribbonfilter && family.has_our_filters);
+std::string ShortAdvice(const FamilyAdvice& family) {
+  if (family.best) return family.Best()->policy;
+  if (family.compacts) return "keep it, compact";
+  return family.refusal.empty() ? "keep it" : "none: see below";
+}
+
+std::string VerdictOf(const Advice& advice) {
+  const FamilyAdvice& all = advice.all;
+  const std::string families = FamiliesOf(advice);
+  if (advice.SeeksOnly()) {
+    return "Advice: a prefix extractor for " + families + ", since no filter serves its seeks now.";
   }
+  if (all.trees.empty()) return fmt::format("No advice for {}.", families);
+  if (!all.refusal.empty()) return fmt::format("No advice for {}: {}.", families, all.refusal);
+  if (all.best) {
+    return fmt::format(
+        "Advice: {} for {}, instead of {}{}.", all.Best()->policy, families, all.policy,
+        all.Best()->ribbonfilter ? "; it is RocksDB's own, and needs no library" : "");
+  }
+  if (all.compacts) {
+    return fmt::format("Advice: keep {} for {}, and compact, since the tables have other filters.",
+                       all.policy, families);
+  }
+  return fmt::format("Advice: keep {} for {}; no other wastes {:g} times fewer reads.", all.policy,
+                     families, kLeastGain);
+}
+
+std::vector<AdviceStep> StepsOf(const FamilyAdvice& all) {
   std::vector<AdviceStep> steps;
-  if (!changes && !compacts) return steps;
-  if (has_ribbon) {
+  if (!all.best && !all.compacts) return steps;
+  const bool is_ribbonfilter = all.best && all.Best()->ribbonfilter;
+  if (is_ribbonfilter) {
     steps.push_back(
         {"", "RocksDB's Ribbon filters take longer to build: flushes and compactions are slower.",
          ""});
   }
-  Ways(families, /*ribbonfilter=*/true).AddTo(&steps);
-  Ways(families, /*ribbonfilter=*/false).AddTo(&steps);
+  if (all.best) AddWays(all, &steps);
   steps.push_back(
       {"Existing tables",
-       std::string(changes ? "New tables get these filters; existing tables keep their old filters "
-                             "until they are rewritten. "
-                           : "") +
+       std::string(all.best
+                       ? "New tables get these filters; existing tables keep their old filters "
+                         "until they are rewritten. "
+                       : "") +
            "To rewrite all, in the program (docs/operations.md, Replacing filters):",
        "rocksdb::CompactRangeOptions all;\n"
        "all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;\n"
        "rocksdb::Status status = db->CompactRange(all, family, nullptr, nullptr);\n"});
-  if (leaves_library) {
+  if (is_ribbonfilter && all.has_our_filters) {
     steps.push_back({"",
                      "Until then the program needs the library: without it the present filters of "
                      "ExactBloom let every key pass.",
@@ -407,40 +472,31 @@ std::vector<AdviceStep> StepsOf(const std::vector<FamilyAdvice>& families) {
   return steps;
 }
 
-std::string FormatAdvice(const Advice& advice) {
-  std::string text =
-      advice.options_file.empty()
-          ? Wrapped(fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}",
-                                advice.no_options_reason))
-          : fmt::format("Options: {}\n", ForShell(advice.options_file));
-  if (advice.families.size() == 1) {
-    const FamilyAdvice& family = advice.families.front();
-    text += FormatPresent(family);
-    text += family.refusal.empty() ? FormatCandidates(family) + FormatChange(family)
-                                   : FormatRefusal(family);
-  } else {
-    text += FormatFamilies(advice.families);
-  }
-  for (const AdviceStep& step : StepsOf(advice.families)) {
-    text += "\n" + Wrapped(step.text) + Indented(step.lines);
-  }
-  text += FormatWarnings(advice.families);
-  return text + FormatWorth(advice);
+std::string FormatAdvice(const Advice& advice, bool details) {
+  return details ? FormatDetails(advice) : FormatBrief(advice);
 }
 
 json ToJson(const Advice& advice) {
   json families = json::array();
-  for (const FamilyAdvice& family : advice.families) families.push_back(FamilyJson(family));
+  for (const FamilyAdvice& family : advice.families) {
+    json& document = families.emplace_back(FamilyJson(family));
+    document["column_family"] = family.Name();
+    document["warnings"] = family.warnings;
+  }
   const std::optional<double> missed = MissedBlocks(advice.log);
   return {{"database", advice.database},
           {"options_file", advice.options_file.empty() ? json(nullptr) : json(advice.options_file)},
+          {"verdict", VerdictOf(advice)},
+          {"present", advice.present},
           {"worthwhile_gain", kWorthwhileGain},
           {"least_gain", kLeastGain},
+          {"all", FamilyJson(advice.all)},
           {"column_families", families},
           {"unreadable_tables", advice.unreadable},
           {"counted",
            {{"seconds", advice.log.seconds},
             {"lookups", advice.log.lookups},
+            {"seeks", advice.log.seeks},
             {"passed_in_vain", advice.log.passed_in_vain},
             {"saved_table_reads_per_second", SavedTableReads(advice)},
             {"data_blocks_missed", missed ? json(*missed) : json()}}}};

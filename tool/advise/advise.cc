@@ -5,11 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "exactbloom/tree_listener.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "tool/output.h"
@@ -24,30 +23,25 @@ std::string PolicyNow(const FamilyOptions* options) {
   return options->NamesFilterPolicy() ? options->filter_policy : "none";
 }
 
-const BloomFilterPolicy* OursIn(const FamilyOptions* options) {
-  return options == nullptr ? nullptr : BloomFilterPolicy::Of(options->reader.get());
-}
-
 // Of `policy` if all tables are rewritten with it now.
 void PredictRewritten(const FamilyOptions* options, FamilyAdvice* advice) {
-  const Tree& tree = advice->tree;
   if (options == nullptr) {
     advice->unpredictable = "no OPTIONS file has its setting";
   } else if (!options->NamesFilterPolicy()) {
     PolicyOptions none;
     none.bits_per_key = 0.0;
-    advice->rewritten = PlanOf(none, tree);
+    advice->rewritten = PlanOf(none, advice->trees);
     advice->rewritten->policy = advice->policy;
   } else if (IsNameAlone(options->filter_policy)) {
     advice->unpredictable = "RocksDB's C interface does not write its bits per key";
   } else if (options->reader == nullptr) {
     advice->unpredictable = "this program does not know the policy";
-  } else if (const BloomFilterPolicy* ours = OursIn(options)) {
-    const rocksdb::Status status = ValidatePolicyOptions(ours->Options());
-    if (status.ok()) advice->rewritten = PlanOf(ours->Options(), tree);
+  } else if (const auto ours = options->Ours()) {
+    const rocksdb::Status status = ValidatePolicyOptions(*ours);
+    if (status.ok()) advice->rewritten = PlanOf(*ours, advice->trees);
     if (!status.ok()) advice->unpredictable = Describe(status);
   } else {
-    advice->rewritten = PlanOf(*options->reader, options->filter_policy, tree);
+    advice->rewritten = PlanOf(*options->reader, options->filter_policy, advice->trees.front());
   }
 }
 
@@ -58,11 +52,10 @@ bool HasOtherFilters(const FamilyAdvice& advice, const FamilyOptions& options,
                      const Inspection& inspection) {
   constexpr double kSmaller = 0.9;
   const auto rewritten = static_cast<double>(advice.rewritten->filters.bytes);
-  if (static_cast<double>(advice.tree.Now().bytes) < kSmaller * rewritten) return true;
+  if (static_cast<double>(advice.Now().bytes) < kSmaller * rewritten) return true;
   return std::any_of(
       inspection.tables.begin(), inspection.tables.end(), [&](const TableReport& table) {
-        const bool counts =
-            table.location.column_family == advice.tree.column_family && table.NeedsFilter();
+        const bool counts = table.location.column_family == advice.Name() && table.NeedsFilter();
         return counts && !IsWithoutPrefix(table, options) &&
                (!table.Filters() || options.reader == nullptr ||
                 table.filter.policy != options.reader->Name());
@@ -80,119 +73,37 @@ bool HasOurFilters(const std::string& column_family, const Inspection& inspectio
 // The share of the column family in --memory, by keys; otherwise the bytes of filters of the
 // present setting, of the present filters where those are not known, or of the default size if
 // there are none.
-std::uint64_t MemoryOf(const FamilyAdvice& family, const std::vector<Tree>& trees,
+std::uint64_t MemoryOf(const FamilyAdvice& family, double all_keys,
                        const AdviseArguments& arguments) {
-  const auto keys = static_cast<double>(family.tree.Keys());
+  const auto keys = static_cast<double>(family.Keys());
   if (arguments.memory_bytes) {
-    double all_keys = 0.0;
-    for (const Tree& tree : trees) all_keys += static_cast<double>(tree.Keys());
     return static_cast<std::uint64_t>(static_cast<double>(*arguments.memory_bytes) * keys /
                                       all_keys);
   }
   if (family.rewritten && family.rewritten->filters.bytes != 0) {
     return family.rewritten->filters.bytes;
   }
-  const std::uint64_t now = family.tree.Now().bytes;
+  const std::uint64_t now = family.Now().bytes;
   const double by_default = PolicyOptions().bits_per_key / 8.0 * keys;
   return now > 0 ? now : static_cast<std::uint64_t>(by_default);
 }
 
-// Advises the candidate, or to keep the present setting if the candidate is not worth the change.
-void Decide(std::size_t candidate, FamilyAdvice* advice) {
-  const FilterSums now = advice->tree.Now();
+// Advises a candidate, or to keep the present setting if none is worth the change.
+void Decide(FamilyAdvice* advice) {
+  const double read = advice->present * static_cast<double>(advice->trees.size());
+  const std::size_t candidate = Choose(advice->candidates, read);
+  const FilterSums& best = advice->candidates[candidate].filters;
+  const FilterSums now = advice->Now();
   const FilterSums present = advice->rewritten ? advice->rewritten->filters : now;
-  const double least = kLeastGain * advice->candidates[candidate].filters.wasted_reads;
-  advice->best.reset();
-  if (present.bytes > advice->memory || present.wasted_reads > least) {
+  const auto bytes = static_cast<double>(present.bytes);
+  const bool saves_memory =
+      advice->present > 0.0 && kLeastGain * static_cast<double>(best.bytes) < bytes;
+  if (present.bytes > advice->memory || saves_memory ||
+      advice->Reads(present) > kLeastGain * advice->Reads(best)) {
     advice->best = candidate;
   } else {
     advice->compacts =
-        advice->has_other_filters && now.wasted_reads > kLeastGain * present.wasted_reads;
-  }
-}
-
-FamilyAdvice AdviseFamily(const Tree& tree, const std::vector<Tree>& trees,
-                          const AdviseArguments& arguments, const Inspection& inspection,
-                          const InfoLog& log) {
-  const FamilyOptions* options = inspection.OptionsOf(tree.column_family);
-  FamilyAdvice advice;
-  advice.tree = tree;
-  advice.policy = PolicyNow(options);
-  advice.warnings = WarningsOf(tree.column_family, inspection, log);
-  advice.has_our_filters = HasOurFilters(tree.column_family, inspection);
-  if (tree.FiltersNoKey()) {
-    advice.refusal =
-        fmt::format("no key is in any filter, since whole_key_filtering=false and {}",
-                    tree.filters_nothing ? "no prefix_extractor is set"
-                                         : "no key has a prefix by " + options->prefix_extractor);
-    advice.remedy = kSetWholeKeys;
-    return advice;
-  }
-  PredictRewritten(options, &advice);
-  advice.has_other_filters = advice.rewritten && HasOtherFilters(advice, *options, inspection);
-  advice.memory = MemoryOf(advice, trees, arguments);
-  const BloomFilterPolicy* ours = OursIn(options);
-  const PolicyOptions base = ours == nullptr ? PolicyOptions() : ours->Options();
-  advice.candidates = FindCandidates(tree, base, advice.memory);
-  if (advice.candidates.empty()) {
-    advice.refusal = WhyNoCandidates(tree, base, advice.memory);
-  } else {
-    Decide(Choose(advice.candidates), &advice);
-  }
-  return advice;
-}
-
-// Gives these column families, whose settings are of one kind and close to each other, the one with
-// the most bits per key that takes no more memory than all have together.
-//   members   by their bits per key
-void Unite(const std::vector<FamilyAdvice*>& members) {
-  std::uint64_t memory = 0;
-  for (const FamilyAdvice* member : members) memory += member->memory;
-  for (auto like = members.rbegin(); like != members.rend(); ++like) {
-    const TreePlan setting = *(*like)->Best();
-    std::vector<TreePlan> plans;
-    std::uint64_t bytes = 0;
-    for (const FamilyAdvice* member : members) {
-      plans.push_back(PlanOf(setting.options, member->tree, setting.ribbonfilter));
-      bytes += plans.back().filters.bytes;
-    }
-    if (bytes > memory && std::next(like) != members.rend()) continue;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const std::size_t best = *members[i]->best;
-      members[i]->candidates[best] = std::move(plans[i]);
-      Decide(best, members[i]);
-    }
-    return;
-  }
-}
-
-void UniteSettings(std::vector<FamilyAdvice>* families) {
-  std::map<std::pair<bool, std::string>, std::vector<FamilyAdvice*>> kinds;
-  for (FamilyAdvice& family : *families) {
-    if (!family.best) continue;
-    PolicyOptions kind = family.Best()->options;
-    kind.bits_per_key = PolicyOptions().bits_per_key;
-    kinds[{family.Best()->ribbonfilter, FormatPolicy(kind)}].push_back(&family);
-  }
-  const auto bits_of = [](const FamilyAdvice* family) {
-    const TreePlan& best = *family->Best();
-    // The option of ribbonfilter is that of a Bloom filter of the same rate.
-    return best.ribbonfilter ? 8.0 * static_cast<double>(best.filters.bytes) /
-                                   static_cast<double>(family->tree.Keys())
-                             : best.options.bits_per_key;
-  };
-  constexpr double kRounding = 1e-6;
-  for (auto& [kind, members] : kinds) {
-    std::stable_sort(members.begin(), members.end(), [&](const auto* one, const auto* other) {
-      return bits_of(one) < bits_of(other);
-    });
-    for (auto begin = members.begin(); begin != members.end();) {
-      const double most = bits_of(*begin) + kSameSettingBits - kRounding;
-      const auto end = std::find_if(begin, members.end(),
-                                    [&](const auto* member) { return bits_of(member) >= most; });
-      Unite({begin, end});
-      begin = end;
-    }
+        advice->has_other_filters && advice->Reads(now) > kLeastGain * advice->Reads(present);
   }
 }
 
@@ -200,20 +111,23 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
   const TreePlan& best = *advice->Best();
   const bool has_listener = inspection.options && HasTreeListener(inspection.options->database);
   if (FollowsTree(best.options) && !has_listener) {
+    // RocksDB 7.8 writes several back in braces, and reads these as one name, that of the first.
     std::vector<std::string> listeners{kTreeListenerName};
     if (inspection.options) {
-      const auto& others = inspection.options->listeners;
-      listeners.insert(listeners.begin(), others.begin(), others.end());
+      for (const std::string& other : inspection.options->listeners) listeners.push_back(other);
     }
-    advice->listener_lines =
-        fmt::format("[DBOptions]\n{}  listeners={}\n",
-                    listeners.size() == 1
-                        ? ""
-                        : "  # RocksDB ignores listeners that the program did not register.\n",
-                    fmt::join(listeners, ":"));
+    advice->listener_lines = fmt::format("[DBOptions]\n  listeners={}\n",
+                                         Escaped(fmt::format("{}", fmt::join(listeners, ":"))));
   }
-  advice->options_lines = fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
-                                      advice->tree.column_family, best.policy);
+  for (const Tree& tree : advice->trees) {
+    const bool is_plain = Escaped(tree.column_family) == tree.column_family &&
+                          tree.column_family.find('#') == std::string::npos;  // of a comment
+    advice->options_lines +=
+        is_plain ? fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
+                               tree.column_family, best.policy)
+                 : fmt::format("# in the section of {}:\n  filter_policy={}\n",
+                               Escaped(tree.column_family), best.policy);
+  }
   const bool has_families = inspection.families.size() > 1;
   const char* const options = has_families ? "family_options" : "options";
   advice->code_line =
@@ -227,19 +141,74 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
                         has_families ? "&db_options, &family_options" : "&options", best.policy);
 }
 
-// Of all column families, since those that are alike get one setting.
-std::vector<FamilyAdvice> AdviseFamilies(const AdviseArguments& arguments,
-                                         const Inspection& inspection, const InfoLog& log) {
-  std::vector<FamilyAdvice> families;
-  const std::vector<Tree> trees = TreesOf(inspection);
-  for (const Tree& tree : trees) {
-    families.push_back(AdviseFamily(tree, trees, arguments, inspection, log));
+// Finds the setting of column families whose present state is known.
+void Complete(const Inspection& inspection, FamilyAdvice* advice) {
+  advice->candidates = FindCandidates(advice->trees, advice->base, advice->memory, advice->present);
+  if (advice->candidates.empty()) {
+    advice->refusal = WhyNoCandidates(advice->trees.front(), advice->base, advice->memory);
+    return;
   }
-  UniteSettings(&families);
-  for (FamilyAdvice& family : families) {
-    if (family.best) SetLines(inspection, &family);
+  Decide(advice);
+  if (advice->best) SetLines(inspection, advice);
+}
+
+FamilyAdvice AdviseFamily(const Tree& tree, double all_keys, double present,
+                          const AdviseArguments& arguments, const Inspection& inspection,
+                          const InfoLog& log) {
+  const FamilyOptions* options = inspection.OptionsOf(tree.column_family);
+  FamilyAdvice advice;
+  advice.trees = {tree};
+  advice.policy = PolicyNow(options);
+  advice.present = present;
+  advice.warnings = WarningsOf(tree.column_family, inspection, log);
+  advice.has_our_filters = HasOurFilters(tree.column_family, inspection);
+  if (tree.FiltersNoKey()) {
+    advice.refusal =
+        fmt::format("no key is in any filter, since whole_key_filtering=false and {}",
+                    tree.filters_nothing ? "no prefix_extractor is set"
+                                         : "no key has a prefix by " + options->prefix_extractor);
+    advice.remedy = kSetWholeKeys;
+    return advice;
   }
-  return families;
+  PredictRewritten(options, &advice);
+  advice.has_other_filters = advice.rewritten && HasOtherFilters(advice, *options, inspection);
+  advice.memory = MemoryOf(advice, all_keys, arguments);
+  if (options != nullptr) advice.base = options->Ours().value_or(PolicyOptions());
+  Complete(inspection, &advice);
+  if (log.seeks != 0 && options != nullptr && !options->HasPrefixes()) {
+    const TreePlan* best = advice.Best();
+    if (best == nullptr && advice.rewritten) best = &*advice.rewritten;
+    if (best != nullptr) advice.seeks = AdviseOnSeeks(tree, *best, inspection);
+  }
+  return advice;
+}
+
+// One setting for all that are not refused one, in the memory that they have together.
+FamilyAdvice AdviseAll(const std::vector<FamilyAdvice>& families, const Inspection& inspection) {
+  FamilyAdvice all;
+  std::set<std::string> policies;
+  TreePlan rewritten;
+  bool is_known = true;
+  for (const FamilyAdvice& family : families) {
+    if (!family.refusal.empty()) continue;
+    all.trees.push_back(family.trees.front());
+    policies.insert(family.policy);
+    all.memory += family.memory;
+    all.present = family.present;
+    all.has_other_filters = all.has_other_filters || family.has_other_filters;
+    all.has_our_filters = all.has_our_filters || family.has_our_filters;
+    if (HasBudget(family.base) || all.base.hash_seed == 0) all.base = family.base;
+    is_known = is_known && family.rewritten;
+    if (is_known) rewritten.filters.Add(family.rewritten->filters);
+    if (!family.unpredictable.empty()) all.unpredictable = family.unpredictable;
+  }
+  if (all.trees.empty()) return all;
+  all.policy =
+      policies.size() == 1 ? *policies.begin() : fmt::format("{} settings", policies.size());
+  rewritten.policy = all.policy;
+  if (is_known) all.rewritten = std::move(rewritten);
+  Complete(inspection, &all);
+  return all;
 }
 
 // What cannot be read.
@@ -259,6 +228,42 @@ std::vector<std::string> LeftOut(const Inspection& inspection, const InfoLog& lo
 
 }  // namespace
 
+std::uint64_t FamilyAdvice::Keys() const {
+  std::uint64_t keys = 0;
+  for (const Tree& tree : trees) keys += tree.Keys();
+  return keys;
+}
+
+std::uint64_t FamilyAdvice::Runs() const {
+  std::uint64_t runs = 0;
+  for (const Tree& tree : trees) runs += tree.Runs();
+  return runs;
+}
+
+FilterSums FamilyAdvice::Now() const {
+  FilterSums now;
+  for (const Tree& tree : trees) now.Add(tree.Now());
+  return now;
+}
+
+bool Advice::SeeksOnly() const {
+  return log.seeks > log.lookups &&
+         std::any_of(families.begin(), families.end(),
+                     [](const FamilyAdvice& family) { return family.seeks.has_value(); });
+}
+
+double Advice::WastedApart() const {
+  double wasted = 0.0;
+  for (const FamilyAdvice& family : families) {
+    if (family.refusal.empty()) wasted += family.Then().wasted_reads;
+  }
+  return wasted / static_cast<double>(all.trees.size());
+}
+
+double PresentShareOf(const AdviseArguments& arguments, const InfoLog& log) {
+  return arguments.present ? *arguments.present : log.Present().value_or(0.0);
+}
+
 Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) {
   Advice advice;
   advice.database = inspection.database;
@@ -266,7 +271,19 @@ Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) 
   if (inspection.options) advice.options_file = inspection.options->file;
   advice.unreadable = inspection.totals.unreadable;
   advice.log = ReadInfoLog(advice.database);
-  advice.families = AdviseFamilies(arguments, inspection, advice.log);
+  advice.present = PresentShareOf(arguments, advice.log);
+  advice.present_is_given = arguments.present || advice.log.Present();
+  const std::vector<Tree> trees = TreesOf(inspection);
+  double all_keys = 0.0;
+  for (const Tree& tree : trees) all_keys += static_cast<double>(tree.Keys());
+  for (const Tree& tree : trees) {
+    if (!arguments.column_family.empty() && tree.column_family != arguments.column_family) continue;
+    advice.families.push_back(
+        AdviseFamily(tree, all_keys, advice.present, arguments, inspection, advice.log));
+  }
+  advice.all = advice.families.size() == 1 && advice.families.front().refusal.empty()
+                   ? advice.families.front()
+                   : AdviseAll(advice.families, inspection);
   advice.left_out = LeftOut(inspection, advice.log);
   return advice;
 }
@@ -274,26 +291,20 @@ Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) 
 namespace {
 
 Advice Advise(const AdviseArguments& arguments) {
-  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys);
+  const double present = PresentShareOf(arguments, ReadInfoLog(arguments.path));
+  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys, "", present);
   if (inspection.database.empty()) {
     throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
   }
   Advice advice = AdviseOn(inspection, arguments);
+  if (advice.families.empty() && !arguments.column_family.empty()) {
+    throw InputError(fmt::format("{} has no keys in tables of column family {}", advice.database,
+                                 arguments.column_family));
+  }
   if (advice.families.empty() && advice.unreadable == 0) {
     throw InputError(inspection.tables.empty()
                          ? WhyNoTables(advice.database)
                          : fmt::format("{} has no keys in tables yet", advice.database));
-  }
-  if (const std::string& name = arguments.column_family; !name.empty()) {
-    advice.families.erase(std::remove_if(advice.families.begin(), advice.families.end(),
-                                         [&](const FamilyAdvice& family) {
-                                           return family.tree.column_family != name;
-                                         }),
-                          advice.families.end());
-    if (advice.families.empty()) {
-      throw InputError(
-          fmt::format("{} has no keys in tables of column family {}", advice.database, name));
-    }
   }
   const bool has_answer = std::any_of(
       advice.families.begin(), advice.families.end(),
@@ -309,7 +320,7 @@ void RunAdvise(const AdviseArguments& arguments) {
   if (arguments.json) {
     PrintJson(ToJson(advice));
   } else {
-    fmt::print("{}", FormatAdvice(advice));
+    fmt::print("{}", FormatAdvice(advice, arguments.details || !arguments.column_family.empty()));
   }
   if (!advice.left_out.empty()) {
     throw support::Findings(fmt::format("left out: {}", fmt::join(advice.left_out, "; ")));

@@ -29,6 +29,7 @@ InfoLog ReadInfoLog(const std::string& database) {
   double uptime = 0.0;
   std::uint64_t batched = 0;
   std::uint64_t passed = 0;
+  std::uint64_t of_level[3] = {};  // lookups that found their key there
   std::uint64_t found = 0;
   while (std::getline(file, line)) {
     if (const std::size_t place = line.find(kFamily); place != std::string::npos) {
@@ -46,10 +47,21 @@ InfoLog ReadInfoLog(const std::string& database) {
     take("rocksdb.block.cache.data.miss COUNT : ", &log.data_block_misses);
     take("rocksdb.number.keys.read COUNT : ", &log.lookups);
     take("rocksdb.number.multiget.keys.read COUNT : ", &batched);
+    take("rocksdb.memtable.miss COUNT : ", &log.in_tables);
+    take("rocksdb.l0.hit COUNT : ", &of_level[0]);
+    take("rocksdb.l1.hit COUNT : ", &of_level[1]);
+    take("rocksdb.l2andup.hit COUNT : ", &of_level[2]);
+    take("rocksdb.number.db.seek COUNT : ", &log.seeks);
   }
+  log.found_in_tables = of_level[0] + of_level[1] + of_level[2];
   log.lookups += batched;
   log.passed_in_vain = passed - std::min(passed, found);
   return log;
+}
+
+std::optional<double> InfoLog::Present() const {
+  if (seconds == 0.0 || in_tables == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(found_in_tables) / static_cast<double>(in_tables));
 }
 
 }  // namespace exactbloom::tool

@@ -5,31 +5,66 @@
 
 #include "advise.h"
 #include "plugin/policy_options.h"
+#include "src/model/wasted_reads.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
 namespace {
 
 constexpr double kStepsPerBit = 10.0;  // a step costs at most 7% of the wasted reads
+// The option of ribbonfilter is the bits of a Bloom filter of the same rate.
+constexpr double kBloomBitsPerRibbonBit = 1.4;
 
-// The most bits per key, in whole steps, for which the filters take at most `memory` bytes; 0 if
-// there is no such number.
-double MostBits(TreePlan setting, const Tree& tree, std::uint64_t memory) {
-  PolicyOptions& options = setting.options;
-  int fits = 0;
-  // The option of ribbonfilter is the bits of a Bloom filter of the same rate.
-  const double most = setting.ribbonfilter ? 1.4 * kMostAdvisedBits : kMostAdvisedBits;
-  int too_many = static_cast<int>(most * kStepsPerBit) + 1;
+double OptionOf(const TreePlan& setting, double bits_per_key) {
+  return setting.ribbonfilter ? kBloomBitsPerRibbonBit * bits_per_key : bits_per_key;
+}
+
+// The setting with another number of bits per key, in steps.
+TreePlan WithSteps(TreePlan setting, int steps, const std::vector<Tree>& trees) {
+  setting.options.bits_per_key = steps / kStepsPerBit;
+  return PlanOf(setting.options, trees, setting.ribbonfilter);
+}
+
+std::uint64_t KeysOf(const std::vector<Tree>& trees) {
+  std::uint64_t keys = 0;
+  for (const Tree& tree : trees) keys += tree.Keys();
+  return keys;
+}
+
+// Returns the last step of fits .. too_many - 1 for which `holds`, which is true for `fits`.
+template <typename Holds>
+int LastStep(int fits, int too_many, const Holds& holds) {
   while (too_many - fits > 1) {
     const int middle = fits + (too_many - fits) / 2;
-    options.bits_per_key = middle / kStepsPerBit;
-    setting = PlanOf(options, tree, setting.ribbonfilter);
-    (setting.filters.bytes <= memory ? fits : too_many) = middle;
+    (holds(middle) ? fits : too_many) = middle;
   }
-  if (!FollowsTree(options)) return fits / kStepsPerBit;
+  return fits;
+}
+
+// The most steps for which the filters take at most `memory` bytes; 0 if there is no such number.
+int MostSteps(const TreePlan& setting, const std::vector<Tree>& trees, std::uint64_t memory) {
+  const int most = static_cast<int>(OptionOf(setting, kMostAdvisedBits) * kStepsPerBit);
+  const int fits = LastStep(0, most + 1, [&](int steps) {
+    return WithSteps(setting, steps, trees).filters.bytes <= memory;
+  });
+  if (!FollowsTree(setting.options)) return fits;
   // The division leaves room for runs that are still to come, which the next writes may fill.
-  const double average = 8.0 * static_cast<double>(memory) / static_cast<double>(tree.Keys());
-  return std::min(static_cast<double>(fits), std::floor(average * kStepsPerBit)) / kStepsPerBit;
+  const double average = 8.0 * static_cast<double>(memory) / static_cast<double>(KeysOf(trees));
+  return std::min(fits, static_cast<int>(std::floor(average * kStepsPerBit)));
+}
+
+// Of these steps, the fewest that cost no more than kFreeReads of all reads; all of them where
+// lookups find no key.
+int FewestSteps(const TreePlan& setting, const std::vector<Tree>& trees, int most, double present) {
+  if (present == 0.0) return most;
+  const int usual = static_cast<int>(OptionOf(setting, kUsualBits) * kStepsPerBit);
+  const double wasted = WithSteps(setting, std::max(usual, most), trees).filters.wasted_reads;
+  const double read = present * static_cast<double>(trees.size());
+  const int too_few = LastStep(0, most, [&](int steps) {
+    const double then = WithSteps(setting, steps, trees).filters.wasted_reads;
+    return model::MoreReads(wasted, then, read) > kFreeReads;
+  });
+  return too_few + 1;
 }
 
 // RocksDB's policy needs no library, the plain ones no listener, and the other by default no
@@ -41,18 +76,21 @@ int ComplexityOf(const TreePlan& candidate) {
 }
 
 // The kinds of settings that are compared, with what they keep of `base`; not planned yet.
-std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& base) {
+std::vector<TreePlan> KindsOfSettings(const std::vector<Tree>& trees, const PolicyOptions& base) {
   std::vector<TreePlan> kinds;
-  const rocksdb::BlockBasedTableOptions& tables = tree.table_options;
   // Its partitions without keys are empty blocks, at which MultiGet fails.
-  const bool has_empty_partitions = tables.partition_filters && !tables.whole_key_filtering;
+  const bool has_empty_partitions = std::any_of(trees.begin(), trees.end(), [](const Tree& tree) {
+    return tree.table_options.partition_filters && !tree.table_options.whole_key_filtering;
+  });
   if (!HasBudget(base)) {
     if (base.hash_seed == 0 && !has_empty_partitions) kinds.emplace_back().ribbonfilter = true;
     for (const PolicyKind plain : {PolicyKind::kClassicBloom, PolicyKind::kExactRibbon}) {
       kinds.emplace_back().options = plain;
       kinds.back().options.hash_seed = base.hash_seed;
     }
-    if (tree.Runs() < 2) return kinds;  // there is nothing to divide
+    const bool divides =
+        std::any_of(trees.begin(), trees.end(), [](const Tree& tree) { return tree.Runs() > 1; });
+    if (!divides) return kinds;
   }
   for (const bool ribbon : {false, true}) {
     PolicyOptions& divided = kinds.emplace_back().options = PolicyKind::kExactBloom;
@@ -66,7 +104,7 @@ std::vector<TreePlan> KindsOfSettings(const Tree& tree, const PolicyOptions& bas
   return kinds;
 }
 
-// Whether any lookup asks a table of it.
+// Whether any lookup asks a table of it that lacks the key.
 bool IsAsked(const Tree& tree) {
   for (const auto& [level, groups] : tree.levels) {
     for (const TableGroup& group : groups) {
@@ -78,16 +116,16 @@ bool IsAsked(const Tree& tree) {
 
 }  // namespace
 
-std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base,
-                                     std::uint64_t memory) {
+std::vector<TreePlan> FindCandidates(const std::vector<Tree>& trees, const PolicyOptions& base,
+                                     std::uint64_t memory, double present) {
   PolicyOptions none;
   none.bits_per_key = 0.0;
-  const double unfiltered = PlanOf(none, tree).filters.wasted_reads;
+  const double unfiltered = PlanOf(none, trees).filters.wasted_reads;
   std::vector<TreePlan> candidates;
-  for (TreePlan& setting : KindsOfSettings(tree, base)) {
-    setting.options.bits_per_key = MostBits(setting, tree, memory);
-    setting = PlanOf(setting.options, tree, setting.ribbonfilter);
-    if (setting.filters.wasted_reads < unfiltered) candidates.push_back(std::move(setting));
+  for (const TreePlan& setting : KindsOfSettings(trees, base)) {
+    const int most = MostSteps(setting, trees, memory);
+    TreePlan plan = WithSteps(setting, FewestSteps(setting, trees, most, present), trees);
+    if (plan.filters.wasted_reads < unfiltered) candidates.push_back(std::move(plan));
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& one, const auto& other) {
     return one.filters.wasted_reads < other.filters.wasted_reads;
@@ -98,33 +136,34 @@ std::vector<TreePlan> FindCandidates(const Tree& tree, const PolicyOptions& base
 std::string WhyNoCandidates(const Tree& tree, const PolicyOptions& base, std::uint64_t memory) {
   if (!IsAsked(tree)) {
     return fmt::format(
-        "no lookup asks a table of column family {}: the keys are outside of the ranges of all its "
-        "tables",
-        tree.column_family);
+        "no lookup asks a table of column family {} that lacks its key: the keys are "
+        "outside "
+        "of the ranges of all its tables",
+        Escaped(tree.column_family));
   }
   constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 52;
-  if (!FindCandidates(tree, base, kUnlimited).empty()) {
+  if (!FindCandidates({tree}, base, kUnlimited).empty()) {
     return fmt::format(
         "the memory is too small for a filter of the {} of column family {}, whose share is {}",
-        Counted(tree.Keys(), "key"), tree.column_family, FormatBytes(memory));
+        Counted(tree.Keys(), "key"), Escaped(tree.column_family), FormatBytes(memory));
   }
   if (tree.optimizes_for_hits) {
     return fmt::format(
         "all tables of column family {} that lookups ask are in its deepest level, which "
         "optimize_filters_for_hits leaves without filters",
-        tree.column_family);
+        Escaped(tree.column_family));
   }
   return fmt::format("the memory budget of column family {} is too small for a filter: {}",
-                     tree.column_family, FormatBytes(BytesOfBudget(base)));
+                     Escaped(tree.column_family), FormatBytes(BytesOfBudget(base)));
 }
 
-std::size_t Choose(const std::vector<TreePlan>& candidates) {
-  const double least = candidates.front().filters.wasted_reads;
+std::size_t Choose(const std::vector<TreePlan>& candidates, double read) {
+  const double least = read + candidates.front().filters.wasted_reads;
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const bool is_simpler = ComplexityOf(candidates[i]) < ComplexityOf(candidates[best]);
     const double gain = candidates[i].ribbonfilter ? kLibraryGain : kWorthwhileGain;
-    if (is_simpler && candidates[i].filters.wasted_reads <= least * (1.0 + gain)) best = i;
+    if (is_simpler && read + candidates[i].filters.wasted_reads <= least * (1.0 + gain)) best = i;
   }
   return best;
 }

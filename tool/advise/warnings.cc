@@ -6,7 +6,6 @@
 
 #include "advise.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "tool/output.h"
 
@@ -106,19 +105,19 @@ class FamilyWarnings {
   }
 
   void CheckTreeListener() {
-    const BloomFilterPolicy* policy = BloomFilterPolicy::Of(options_->reader.get());
-    const bool is_missing = policy != nullptr && FollowsTree(policy->Options()) &&
-                            !HasTreeListener(inspection_.options->database);
+    const std::optional<PolicyOptions> policy = options_->Ours();
+    const bool is_missing =
+        policy && FollowsTree(*policy) && !HasTreeListener(inspection_.options->database);
     if (!is_missing) return;
     Warn("tree_listener_missing",
          fmt::format("the policy follows the tree, but the DBOptions have no listener for it: "
                      "DB::Open refuses it, and column families that are created with it get {:g} "
                      "bits per key in all tables",
-                     policy->Options().bits_per_key),
+                     policy->bits_per_key),
          fmt::format("set listeners=exactbloom_tree in the DBOptions, or add "
                      "exactbloom::NewTreeListener() to the listeners, and open the database again; "
                      "or set exact_ribbon:{:g}, which needs none",
-                     policy->Options().bits_per_key));
+                     policy->bits_per_key));
   }
 
   void CheckPrefixes() {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -20,8 +21,7 @@
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
 #include "family_settings.h"
-#include "plugin/bloom_filter_policy.h"
-#include "plugin/object_factory.h"
+#include "lost_policy.h"
 #include "plugin/policy_options.h"
 #include "policy_text.h"
 #include "sst/regular_files.h"
@@ -90,9 +90,12 @@ bool ReadsEach(const std::string& text, const std::vector<std::string>& names) {
   config.registry = rocksdb::ObjectRegistry::NewInstance();
   const auto library = config.registry->AddLibrary("check");
   for (const std::string& name : names) {
-    AddFactory<rocksdb::EventListener>(
-        *library, rocksdb::ObjectLibrary::PatternEntry(name),
-        [](const std::string&) { return std::make_unique<rocksdb::EventListener>(); });
+    library->AddFactory<rocksdb::EventListener>(
+        rocksdb::ObjectLibrary::PatternEntry(name),
+        [](const std::string&, std::unique_ptr<rocksdb::EventListener>* listener, std::string*) {
+          *listener = std::make_unique<rocksdb::EventListener>();
+          return listener->get();
+        });
   }
   return WithListeners(text, config).listeners.size() == names.size();
 }
@@ -118,16 +121,27 @@ void CheckListener(const OptionsLine& line, const std::string& name,
             "listeners=" + meant);
 }
 
+// RocksDB 7.8 reads names in braces as one. The tree listener takes one that begins with its own.
 void CheckListeners(const OptionsLine& line, const CheckArguments& arguments, CheckedFile* file) {
   const std::vector<std::string> names = NamesOfListeners(line.value);
   for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
     CheckListener(line, name, arguments, file);
   }
   const std::string list = fmt::format("{}", fmt::join(names, ":"));
-  if (names.size() > 1 && ReadsEach(list, names) && !ReadsEach(line.value, names)) {
+  if (names.size() < 2 || !ReadsEach(list, names) || ReadsEach(line.value, names)) return;
+  const auto ours = std::find(names.begin(), names.end(), kTreeListenerName);
+  if (ours != names.end() && ours != names.begin()) {
+    std::vector<std::string> in_order = {kTreeListenerName};
+    std::copy_if(names.begin(), names.end(), std::back_inserter(in_order),
+                 [](const std::string& name) { return name != kTreeListenerName; });
     file->Add(line, "RocksDB reads the names in braces as one, and drops all of them",
-              "listeners=" + list);
+              fmt::format("listeners={}", fmt::join(in_order, ":")));
+    return;
   }
+  file->Add(RemarkKind::kNote, line,
+            fmt::format("RocksDB reads the names in braces as one, so only the program itself can "
+                        "add {}",
+                        ours == names.end() ? "them" : "the others"));
 }
 
 // A policy that programs have only if they register it.
@@ -284,6 +298,7 @@ CheckedFile Check(const CheckArguments& arguments) {
   if (!arguments.stock) RegisterFilterPolicies();
   CheckSections(sections, arguments, &file);
   CheckReading(sections, &file);
+  if (file.path != arguments.path) CheckLostPolicies(arguments.path, &file);
   std::stable_sort(file.remarks.begin(), file.remarks.end(),
                    [](const Remark& one, const Remark& other) { return one.line < other.line; });
   return file;
@@ -332,7 +347,8 @@ void PrintText(const CheckedFile& file) {
     fmt::print("{}:{}{}\n", file.path, place.empty() ? " " : place,
                remark.text.empty() ? remark.remark : remark.text);
     if (!remark.text.empty()) {
-      fmt::print("  {}{}\n", remark.kind == RemarkKind::kNote ? "note: " : "", remark.remark);
+      fmt::print("{}",
+                 Wrapped((remark.kind == RemarkKind::kNote ? "note: " : "") + remark.remark, 2));
     }
     if (!remark.meant.empty()) fmt::print("  meant is perhaps {}\n", remark.meant);
   }

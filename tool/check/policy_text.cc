@@ -14,9 +14,8 @@
 #include <utility>
 
 #include "exactbloom/layout.h"
-#include "plugin/bloom_filter_policy.h"
-#include "plugin/filter_bits_interface.h"
 #include "plugin/policy_options.h"
+#include "support/filter_interfaces.h"
 #include "support/nearest_name.h"
 #include "support/number_text.h"
 #include "support/policy_name.h"
@@ -168,13 +167,13 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
     const std::string meant = IsNameAlone(text) ? text + ":10" : WithKnownNames(fields).Format();
     return {{WhyNotUnderstood(text, fields), PolicyOf(meant) == nullptr ? "" : meant}};
   }
-  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(kept.get());
-  if (ours == nullptr) return ProblemsOfBuiltIn(fields.id, *kept);
+  const std::optional<PolicyOptions> ours = OptionsOf(kept.get());
+  if (!ours) return ProblemsOfBuiltIn(fields.id, *kept);
   PolicyOptions written;
   const rocksdb::Status status = ParsePolicy(text, &written);
   if (!status.ok()) return {{Describe(status), ""}};
   // By value: a number can be written in several ways.
-  const std::string kept_text = FormatPolicy(ours->Options());
+  const std::string kept_text = FormatPolicy(*ours);
   if (kept_text != FormatPolicy(written)) {
     return {{"RocksDB would keep other options", kept_text}};
   }
@@ -185,8 +184,7 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
   const PolicyFields first = WithFirstOfEach(fields);
   if (first.options.size() == fields.options.size()) return {};
   const PolicyPointer by_first = PolicyOf(first.Format());
-  if (by_first == nullptr ||
-      FormatPolicy(BloomFilterPolicy::Of(by_first.get())->Options()) != kept_text) {
+  if (by_first == nullptr || FormatPolicy(*OptionsOf(by_first.get())) != kept_text) {
     return {{"an option is given twice, and RocksDB takes the last", kept_text}};
   }
   return {};
@@ -194,9 +192,8 @@ std::vector<TextProblem> ProblemsOfPolicy(const std::string& text) {
 
 bool MakesNoFilters(const std::string& text) {
   const PolicyPointer policy = PolicyOf(text);
-  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy.get());
-  return ours != nullptr ? MakesNoFilters(ours->Options())
-                         : policy != nullptr && !BuildsFilters(*policy);
+  const std::optional<PolicyOptions> ours = OptionsOf(policy.get());
+  return ours ? MakesNoFilters(*ours) : policy != nullptr && !BuildsFilters(*policy);
 }
 
 }  // namespace exactbloom::tool

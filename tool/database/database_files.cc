@@ -1,11 +1,13 @@
 #include "database_files.h"
 
 #include <fmt/format.h>
+#include <rocksdb/comparator.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <future>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 
@@ -57,9 +59,11 @@ TableListing ListDatabase(const std::vector<std::string>& directories) {
   }
   for (const auto& [number, table] : manifest.tables) {
     const files::LiveColumnFamily& family = manifest.column_families[table.column_family];
-    listing.tables.push_back({PathOf(number, directories), number, table.level, family.name,
-                              family.comparator, table.smallest, table.largest,
-                              table.largest_sequence});
+    listing.tables.push_back(
+        {{table.level, table.smallest, table.largest, table.largest_sequence, number},
+         PathOf(number, directories),
+         family.name,
+         family.comparator});
   }
   std::sort(listing.tables.begin(), listing.tables.end(), [](const auto& a, const auto& b) {
     return std::tie(a.column_family, a.level, a.number) <
@@ -69,6 +73,12 @@ TableListing ListDatabase(const std::vector<std::string>& directories) {
 }
 
 }  // namespace
+
+model::KeyOrder OrderOf(const std::string& comparator) {
+  if (comparator == rocksdb::BytewiseComparator()->Name()) return model::CompareBytes;
+  if (comparator != rocksdb::ReverseBytewiseComparator()->Name()) return nullptr;
+  return [](std::string_view one, std::string_view other) { return other.compare(one); };
+}
 
 TableListing ListTables(const std::vector<std::string>& paths) {
   std::size_t directories = 0;

@@ -10,26 +10,25 @@
 #include <utility>
 #include <vector>
 
+#include "src/model/sorted_runs.h"
 #include "support/progress.h"
 
 namespace exactbloom::tool {
 
-struct TableLocation {
+// A single file has no level and no keys, but its column family.
+struct TableLocation : model::Table {
   std::string path;
-  // For the tables of a database. A single file has its column family, but not its level.
-  std::uint64_t number = 0;
-  int level = -1;
   std::string column_family;
   std::string comparator;  // by name; empty for a single file
-  std::string smallest;    // user key: all keys are between these two,
-  std::string largest;     // both included
-  std::uint64_t largest_sequence = 0;
 };
 
 struct TableListing {
   std::string database;               // its directory; empty for single files
   std::vector<TableLocation> tables;  // by column family, level and number
 };
+
+// Returns the order of a comparator of RocksDB, or null for one of another program.
+model::KeyOrder OrderOf(const std::string& comparator);
 
 // Lists the tables of a database, or the files that are named. Reads a database's MANIFEST and
 // writes nothing, so the database may be in use.

@@ -9,7 +9,6 @@
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
-#include "plugin/bloom_filter_policy.h"
 #include "sst/regular_files.h"
 
 namespace exactbloom::tool {

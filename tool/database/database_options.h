@@ -9,8 +9,11 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "plugin/policy_options.h"
 
 namespace exactbloom::tool {
 
@@ -53,6 +56,8 @@ struct FamilyOptions {
   std::string prefix_extractor;
   std::string comparator;
 
+  // The options of a policy of ExactBloom; nothing for others.
+  std::optional<PolicyOptions> Ours() const { return OptionsOf(reader.get()); }
   // Whether the file names a filter policy, known here or not.
   bool NamesFilterPolicy() const { return !filter_policy.empty() && filter_policy != "nullptr"; }
   // Whether it names a prefix extractor, likewise.

@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "plugin/filter_bits_interface.h"
 #include "sst/table_filter_blocks.h"
+#include "support/filter_interfaces.h"
 
 namespace exactbloom::tool {
 

@@ -10,7 +10,7 @@
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/filter.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
-#include "src/filter/block_format.h"
+#include "support/filter_interfaces.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -66,7 +66,7 @@ BlockFill MeasureBlock(const Slice& block) {
       MeasureBuiltInBloom(array, &fill);
       break;
     case FilterFamily::kExactRibbon:
-      fill.bits = (block.size() - filter::RibbonTrailerBytes(ours.keys, ours.hash_seed)) * 8;
+      fill.bits = (block.size() - support::RibbonTrailerBytes(ours.keys, ours.hash_seed)) * 8;
       fill.rate = fill.filter.ribbon_rate;
       break;
     case FilterFamily::kRibbon:

@@ -3,7 +3,6 @@
 #include <rocksdb/slice_transform.h>
 
 #include "exactbloom/layout.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "sst/block_description.h"
 #include "table_report.h"
@@ -15,10 +14,6 @@ FilterUseFinding Unused(std::string reason, std::string remedy =
                                                 "undo the change of options, or "
                                                 "compact the column family") {
   return {FilterUse::kUnused, std::move(reason), std::move(remedy)};
-}
-
-const BloomFilterPolicy* OursIn(const FamilyOptions* options) {
-  return options == nullptr ? nullptr : BloomFilterPolicy::Of(options->reader.get());
 }
 
 // Why the policy that a table names built no filter for it.
@@ -63,7 +58,7 @@ FilterUseFinding WhyNone(const TableFilter& table, const FamilyOptions* options,
   return {FilterUse::kNone,
           fmt::format("the program that wrote it did not have or did not know the policy {}",
                       options->filter_policy),
-          OursIn(options) == nullptr
+          !options->Ours()
               ? "compact the column family"
               : "let every program that writes the database load ExactBloom and call "
                 "RegisterFilterPolicies(), or preload it, and compact the column family"};
@@ -88,7 +83,7 @@ FilterUseFinding ReadBy(const TableFilter& table, const FamilyOptions& options) 
                   "raise the memory budget or lower bits_per_key, and compact the column family");
   }
   if (table.family == FilterFamily::kUnknown) return Unused(table.reason);
-  if (IsOurs(table.family) && BloomFilterPolicy::Of(policy) == nullptr) {
+  if (IsOurs(table.family) && !options.Ours()) {
     return Unused(fmt::format(
         "an ExactBloom filter, but the policy {} takes it as \"always match\"", policy->Name()));
   }

@@ -7,20 +7,31 @@
 #include <utility>
 
 #include "database_files.h"
-#include "key_ranges.h"
+#include "src/model/sorted_runs.h"
 #include "support/errors.h"
 
 namespace exactbloom::tool {
 namespace {
 
-void FindPlaces(const std::vector<std::string>& lookups, Inspection& inspection) {
-  std::vector<CountedTable> counted;
-  for (const TableReport& table : inspection.tables) {
-    counted.emplace_back(&table.location, table.filter.PointEntries());
+void FindPlaces(const std::vector<std::string>& lookups, double present, Inspection& inspection) {
+  std::map<std::string, std::vector<TableReport*>> families;
+  for (TableReport& table : inspection.tables) {
+    families[table.location.column_family].push_back(&table);
   }
-  const std::vector<TablePlace> places = PlacesOf(counted, lookups);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    inspection.tables[i].place = places[i];
+  for (const auto& [name, reports] : families) {
+    std::vector<model::Table> tables;
+    std::vector<double> keys;
+    for (const TableReport* report : reports) {
+      tables.push_back(report->location);
+      keys.push_back(static_cast<double>(report->filter.PointEntries()));
+    }
+    model::SortedRuns runs(std::move(tables), std::move(keys),
+                           OrderOf(reports.front()->location.comparator));
+    runs.SetLookups(lookups);
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      reports[i]->bottommost = runs.IsBottommost(i);
+      reports[i]->asked = runs.Ask(i).Mixed(present);
+    }
   }
 }
 
@@ -96,14 +107,15 @@ void FilterSummary::Add(const TableReport& table) {
   file_bytes += table.filter.file_bytes;
   entries += table.filter.entries;
   filter_bytes += table.filter.bytes;
+  index_bytes += table.filter.index_bytes;
   build_bytes = std::max(build_bytes, table.BuildBytes());
   keys += table.keys;
   bits += table.bits;
   fill.Add(static_cast<double>(table.bits), table.fill);
   exact_rate.Add(static_cast<double>(table.keys), table.exact_rate);
   fill_rate.Add(static_cast<double>(table.keys), table.fill_rate);
-  asked += table.place.asked;
-  wasted_reads += table.place.asked * table.PassRate();
+  asked += table.asked;
+  wasted_reads += table.WastedReads();
 }
 
 void FilterSummary::Add(const FilterSummary& other) {
@@ -116,6 +128,7 @@ void FilterSummary::Add(const FilterSummary& other) {
   file_bytes += other.file_bytes;
   entries += other.entries;
   filter_bytes += other.filter_bytes;
+  index_bytes += other.index_bytes;
   build_bytes = std::max(build_bytes, other.build_bytes);
   keys += other.keys;
   bits += other.bits;
@@ -127,7 +140,7 @@ void FilterSummary::Add(const FilterSummary& other) {
 }
 
 Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups,
-                   const std::string& family) {
+                   const std::string& family, double present) {
   Inspection inspection;
   TableReader reader;
   const auto read = ReadTables<TableReport>(
@@ -135,7 +148,7 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
   inspection.database = read.database;
   for (const auto& table : read.tables) inspection.tables.push_back(table.second);
   if (!inspection.database.empty()) {
-    FindPlaces(lookups, inspection);
+    FindPlaces(lookups, present, inspection);
     LoadOptions(inspection);
   }
   JudgeUse(inspection);

@@ -47,15 +47,18 @@ struct FilterSummary {
   std::uint64_t file_bytes = 0;
   std::uint64_t entries = 0;
   std::uint64_t filter_bytes = 0;
+  std::uint64_t index_bytes = 0;
   std::uint64_t build_bytes = 0;  // of the table that takes most
 
   std::uint64_t keys = 0;  // in filters
   std::uint64_t bits = 0;  // of filters
+  // Of the filters, or of the tables if there is none.
+  std::uint64_t KeysOrEntries() const { return keys != 0 ? keys : entries; }
   Mean fill;
   Mean exact_rate;  // of the tables that have one
   Mean fill_rate;
-  // On average per lookup of an absent key.
-  double asked = 0.0;         // tables whose range has the key
+  // On average per lookup.
+  double asked = 0.0;         // tables whose range has the key, and that lack it
   double wasted_reads = 0.0;  // those of them that it reads
 
   void Add(const TableReport& table);
@@ -83,8 +86,9 @@ struct Inspection {
 //            keys are assumed to be distributed like the stored keys
 //   family     the only column family of the answer; empty: all. Throws support::InputError if it
 //              has no tables
+//   present    the share of lookups that find their key, 0 .. 1; the others are of absent keys
 Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups,
-                   const std::string& family = "");
+                   const std::string& family = "", double present = 0.0);
 
 // Returns the wasted reads of a lookup of an absent key, as a mean over the column families.
 double MeanWastedReads(const Inspection& inspection);

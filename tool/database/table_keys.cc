@@ -8,6 +8,7 @@
 #include <rocksdb/perf_level.h>
 #include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
+#include <rocksdb/version.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +16,9 @@
 #include <new>
 #include <stdexcept>
 
-#include "plugin/rocksdb_compat.h"
 #include "sst/regular_files.h"
 #include "sst/table_file.h"
+#include "support/filter_interfaces.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -161,7 +162,7 @@ Status TableKeys::SetTimestampForm(bool kept) {
   timestamp_bytes_ = options_.comparator->timestamp_size();
   have_timestamps_ = kept && timestamp_bytes_ != 0;
   if (kept || timestamp_bytes_ == 0) return Status::OK();
-  if (!kReadsKeysWithoutTimestamps) {
+  if (ROCKSDB_MAJOR < 9) {  // whose SstFileReader does not restore them
     return NeedsRocksDB("the timestamps of the keys are not in the table", "9.0 or later");
   }
   return rocksdb::GetColumnFamilyOptionsFromString(

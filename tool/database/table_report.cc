@@ -7,8 +7,8 @@
 #include "exactbloom/filter.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
 #include "filter_fill.h"
-#include "src/filter/array_builder.h"
 #include "sst/regular_files.h"
+#include "support/filter_interfaces.h"
 
 namespace exactbloom::tool {
 namespace {
@@ -66,7 +66,7 @@ std::uint64_t BuildBytes(FilterFamily family, bool partitioned, std::uint64_t ke
     return keys * FilterBuilder::kBytesPerKey + builder->FinishBytes(builder->Plan(keys)) + bytes;
   }
   const bool has_scratch =
-      family == FilterFamily::kExactBloom && !partitioned && bytes > filter::kDirectArrayBytes;
+      family == FilterFamily::kExactBloom && !partitioned && bytes > support::kDirectArrayBytes;
   return keys *
              (FilterBuilder::kBytesPerKey + (has_scratch ? FilterBuilder::kFinishBytesPerKey : 0)) +
          bytes;

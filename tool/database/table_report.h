@@ -10,7 +10,6 @@
 #include "database_files.h"
 #include "database_options.h"
 #include "filter_fill.h"
-#include "key_ranges.h"
 #include "sst/table_filters.h"
 #include "support/rate_deviation.h"
 
@@ -41,7 +40,9 @@ inline constexpr char kCureOfEmptyPartitions[] =
 
 struct TableReport {
   TableLocation location;  // its column family is also known for a single file
-  TablePlace place;        // of a database's table
+  // Of a database's table: as model::SortedRuns.
+  bool bottommost = false;
+  double asked = 1.0;  // by a lookup, in vain
   TableFilter filter;
   rocksdb::Status status;  // the filter's
 
@@ -63,6 +64,8 @@ struct TableReport {
   bool NeedsFilter() const { return status.ok() && filter.PointEntries() != 0; }
   // The share of absent keys for which the table is read; 1 if its filter is not used.
   double PassRate() const;
+  // Reads of the table in vain, per lookup.
+  double WastedReads() const { return asked * PassRate(); }
   // The most memory that building its filter took, or takes again; 0 without one.
   std::uint64_t BuildBytes() const;
 };

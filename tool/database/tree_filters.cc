@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rocksdb/slice_transform.h>
 
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -11,10 +12,8 @@
 
 #include "exactbloom/false_positive_rate.h"
 #include "exactbloom/rocksdb_ribbon_rate.h"
-#include "plugin/filter_bits_interface.h"
-#include "plugin/live_tree/division.h"
-#include "plugin/live_tree/tree.h"
-#include "src/analysis/run_division.h"
+#include "src/model/wasted_reads.h"
+#include "support/filter_interfaces.h"
 #include "support/text_table.h"
 #include "tool/database/filter_fill.h"
 #include "tool/output.h"
@@ -24,6 +23,13 @@ namespace {
 
 // bloom_before_level of ribbonfilter, by which flushes get Ribbon filters, too.
 constexpr int kInAllLevels = -1;
+
+// In level 0 each table is a sorted run: those whose numbers of keys differ by less than a tenth
+// are a group.
+int SizeClass(std::uint64_t keys) {
+  constexpr double kClassesPerDoubling = 8.0;
+  return static_cast<int>(kClassesPerDoubling * std::log2(static_cast<double>(keys)));
+}
 
 class Prediction {
  public:
@@ -43,9 +49,7 @@ class Prediction {
       DivideAmong(&groups);
     }
     for (PlannedGroup& group : groups) {
-      for (const PlannedGroup& part : SizesOf(group)) {
-        for (const PlannedGroup& filters : PartitionsOf(part)) group.then.Add(FiltersOf(filters));
-      }
+      for (const model::EqualFilters& filters : FiltersOf(group)) AddFilters(filters, &group);
       NameFilter(&group);
     }
     return groups;
@@ -84,35 +88,46 @@ class Prediction {
     }
     std::optional<double> bound;
     if (const std::uint64_t bytes = BytesOfBudget(options_)) bound = static_cast<double>(bytes);
-    const std::vector<double> shares = tree::PlanRuns(options_.bits_per_key, runs, bound);
+    const std::vector<double> shares = model::PlanRuns(options_.bits_per_key, runs, bound);
     for (const auto& [group, run] : members) group->bits_per_key = shares[run];
   }
 
-  FilterSums FiltersOf(const PlannedGroup& group) const {
-    if (!HasFilter(group)) return {0, group.asked};
-    if (built_in_ != nullptr) return BuiltInFiltersOf(group);
-    const FilterPlan plan = BuilderOf(group).Plan(KeysPerFilter(group));
-    return {group.tables * plan.BlockBytes(), group.asked * plan.FalsePositiveRate()};
+  // A filter's size and its rate.
+  struct Filter {
+    std::uint64_t bytes = 0;
+    double rate = 1.0;
+  };
+
+  void AddFilters(const model::EqualFilters& filters, PlannedGroup* group) const {
+    Filter filter;
+    if (HasFilter(*group) && built_in_ != nullptr) {
+      filter = BuildBuiltIn(*group, filters.keys);
+    } else if (HasFilter(*group)) {
+      const FilterPlan plan = BuilderOf(*group).Plan(filters.keys);
+      filter = {plan.BlockBytes(), plan.FalsePositiveRate()};
+    }
+    group->then.Add({static_cast<std::uint64_t>(
+                         std::llround(filters.count * static_cast<double>(filter.bytes))),
+                     filters.share * group->asked * filter.rate});
   }
 
-  // One is built, since RocksDB rounds filters up, and makes Bloom filters of few keys instead of
-  // Ribbon filters. Of a larger filter the rate is by a formula.
-  FilterSums BuiltInFiltersOf(const PlannedGroup& group) const {
+  // RocksDB rounds filters up, and makes Bloom filters of few keys instead of Ribbon filters. Of a
+  // larger filter the rate is by a formula.
+  Filter BuildBuiltIn(const PlannedGroup& group, std::uint64_t keys) const {
     constexpr std::uint64_t kMostBuilt = 32'768;
-    const std::uint64_t keys = KeysPerFilter(group);
     const std::uint64_t built_keys = std::min(keys, kMostBuilt);
     const auto builder = BuiltInBuilderOf(group);
     const BlockFill built = BuildBlock(*builder, built_keys);
-    std::uint64_t bytes = built.bits / 8 + kRocksDBRibbonMetadataBytes;
-    double rate = BuiltInRate(built, static_cast<double>(built_keys));
-    if (keys > built_keys) {
-      bytes = BytesOf(*builder, group);
-      const std::uint64_t bits = 8 * (bytes - kRocksDBRibbonMetadataBytes);
-      rate = built.filter.family == FilterFamily::kRibbon
-                 ? RocksDBRibbonFalsePositiveRate(keys, bits)
-                 : CacheLineFalsePositiveRate(bits / kCacheLineBits, keys, built.filter.probes);
+    if (keys == built_keys) {
+      return {built.bits / 8 + kRocksDBRibbonMetadataBytes,
+              BuiltInRate(built, static_cast<double>(built_keys))};
     }
-    return {group.tables * bytes, group.asked * rate};
+    const std::uint64_t bytes = BytesOf(*builder, keys, group.bits_per_key);
+    const std::uint64_t bits = 8 * (bytes - kRocksDBRibbonMetadataBytes);
+    return {bytes,
+            built.filter.family == FilterFamily::kRibbon
+                ? RocksDBRibbonFalsePositiveRate(keys, bits)
+                : CacheLineFalsePositiveRate(bits / kCacheLineBits, keys, built.filter.probes)};
   }
 
   // The kind of most of its filters, and the memory that its largest takes while it is built.
@@ -128,7 +143,7 @@ class Prediction {
     }
     const auto bytes = static_cast<double>(group->then.bytes);
     const bool partitioned = tree_.table_options.partition_filters;
-    const std::uint64_t keys_of_filter = KeysPerFilter(PartitionsOf(*group).front());
+    const std::uint64_t keys_of_filter = PartitionsOf(*group, *group).front().keys;
     FilterFamily family = FilterFamily::kExactBloom;
     if (built_in_ != nullptr) {
       constexpr std::uint64_t kKeys = 2048;
@@ -157,42 +172,41 @@ class Prediction {
            !(group.bottommost && tree_.optimizes_for_hits);
   }
 
-  static std::vector<PlannedGroup> SizesOf(const PlannedGroup& group) {
-    if (group.sizes.empty()) return {group};
-    std::vector<PlannedGroup> parts;
+  // The filters of a group, each with its share of the group's lookups.
+  std::vector<model::EqualFilters> FiltersOf(const PlannedGroup& group) const {
+    if (group.sizes.empty()) return PartitionsOf(group, group);
+    std::vector<model::EqualFilters> all;
     for (const TableGroup& size : group.sizes) {
-      static_cast<TableGroup&>(parts.emplace_back(group)) = size;
+      for (model::EqualFilters filters : PartitionsOf(size, group)) {
+        if (group.asked > 0.0) filters.share *= size.asked / group.asked;
+        all.push_back(filters);
+      }
     }
-    return parts;
+    return all;
   }
 
-  static std::uint64_t KeysPerFilter(const PlannedGroup& group) {
-    return std::max<std::uint64_t>(1, (group.keys + group.tables / 2) / group.tables);
-  }
-
-  // RocksDB begins a new partition when as many keys as fit have been added. So a table has full
-  // partitions and one with the rest of its keys; each is taken for a table here.
-  std::vector<PlannedGroup> PartitionsOf(const PlannedGroup& group) const {
+  std::vector<model::EqualFilters> PartitionsOf(const TableGroup& tables,
+                                                const PlannedGroup& group) const {
     const rocksdb::BlockBasedTableOptions& options = tree_.table_options;
-    if (!options.partition_filters || !HasBits(group)) return {group};
+    if (!options.partition_filters || !HasBits(group)) {
+      return {{static_cast<double>(tables.tables),
+               std::max<std::uint64_t>(1, (tables.keys + tables.tables / 2) / tables.tables), 1.0}};
+    }
     const std::uint64_t size = options.metadata_block_size *
                                (100 - static_cast<std::uint64_t>(options.block_size_deviation)) /
                                100;
-    const std::uint64_t most_keys = built_in_ != nullptr
-                                        ? BuiltInBuilderOf(group)->ApproximateNumEntries(size)
-                                        : BuilderOf(group).KeysThatFit(size);
-    const std::uint64_t full = group.keys / group.tables / std::max<std::uint64_t>(1, most_keys);
-    const std::uint64_t keys_in_full = group.tables * full * most_keys;
-    std::vector<PlannedGroup> parts;
-    for (const auto& [count, keys] : {std::pair(group.tables * full, keys_in_full),
-                                      std::pair(group.tables, group.keys - keys_in_full)}) {
-      if (keys == 0) continue;
-      PlannedGroup& part = parts.emplace_back(group);
-      part.tables = count;
-      part.keys = keys;
-      part.asked *= static_cast<double>(keys) / static_cast<double>(group.keys);
+    const std::uint64_t keys_that_fit = built_in_ != nullptr
+                                            ? BuiltInBuilderOf(group)->ApproximateNumEntries(size)
+                                            : BuilderOf(group).KeysThatFit(size);
+    const auto keys = static_cast<double>(tables.keys);
+    model::PartitionedTables partitioned{static_cast<double>(tables.tables), keys, keys};
+    if (tables.data_blocks != 0) {
+      partitioned.entries = static_cast<double>(tables.entries);
+      partitioned.data_blocks = static_cast<double>(tables.data_blocks);
+      partitioned.index_bytes = static_cast<double>(tables.index_bytes);
+      partitioned.shares_keys = !options.whole_key_filtering;
     }
-    return parts;
+    return model::PartitionsOf(partitioned, keys_that_fit, options.metadata_block_size);
   }
 
   // Of filters of ExactBloom with the group's bits per key.
@@ -216,12 +230,11 @@ class Prediction {
     return std::unique_ptr<rocksdb::FilterBitsBuilder>(built_in_->GetBuilderWithContext(context));
   }
 
-  // Of each filter: the fewest bytes that hold its keys.
-  static std::uint64_t BytesOf(rocksdb::FilterBitsBuilder& builder, const PlannedGroup& group) {
-    const std::uint64_t keys = KeysPerFilter(group);
+  // Of a filter: the fewest bytes that hold its keys.
+  static std::uint64_t BytesOf(rocksdb::FilterBitsBuilder& builder, std::uint64_t keys,
+                               double bits_per_key) {
     std::size_t low = 1;
-    auto high =
-        static_cast<std::size_t>(static_cast<double>(keys) * (group.bits_per_key + 1.0)) + 1;
+    auto high = static_cast<std::size_t>(static_cast<double>(keys) * (bits_per_key + 1.0)) + 1;
     while (low < high) {
       const std::size_t middle = low + (high - low) / 2;
       if (builder.ApproximateNumEntries(middle) < keys) {
@@ -276,7 +289,7 @@ bool Tree::FiltersNoKey() const {
 bool IsWithoutPrefix(const TableReport& table, const FamilyOptions& options) {
   const TableFilter& filter = table.filter;
   const bool got_none = filter.family == FilterFamily::kNone && !filter.policy.empty();
-  const bool is_left_out = options.options.optimize_filters_for_hits && table.place.bottommost;
+  const bool is_left_out = options.options.optimize_filters_for_hits && table.bottommost;
   if (!got_none || is_left_out || filter.whole_key_filtering) return false;
   if (options.table == nullptr || options.table->whole_key_filtering) return false;
   const rocksdb::SliceTransform* extractor = options.options.prefix_extractor.get();
@@ -301,22 +314,29 @@ std::vector<Tree> TreesOf(const Inspection& inspection) {
   for (const TableReport& table : inspection.tables) {
     if (!table.status.ok()) continue;
     const TableFilter& filter = table.filter;
-    const std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
+    std::uint64_t keys = table.keys != 0 ? table.keys : filter.PointEntries();
     if (keys == 0) continue;
-    const int size = table.location.level == 0 ? tree::SizeClass(static_cast<double>(keys)) : 0;
+    if (filter.partitioned && !filter.whole_key_filtering)
+      keys -= std::min(keys - 1, 2 * (filter.blocks - 1));
+    const int size = table.location.level == 0 ? SizeClass(keys) : 0;
     const FamilyOptions* options = inspection.OptionsOf(table.location.column_family);
     const bool without_prefix = options != nullptr && IsWithoutPrefix(table, *options);
-    const std::tuple place(table.location.column_family, table.location.level,
-                           table.place.bottommost, without_prefix, size);
+    const std::tuple place(table.location.column_family, table.location.level, table.bottommost,
+                           without_prefix, size);
+    // RocksDB fills partitions of an index as if it had sequence numbers, which it then leaves out.
+    constexpr std::uint64_t kSequenceBytes = 8;
     constexpr std::uint64_t kMany = 2048;  // from there on rounding makes no difference
     for (TableGroup* group : {&groups[place], &sizes[place][std::min(keys, kMany)]}) {
       group->tables += 1;
       group->keys += keys;
       group->most_keys = std::max(group->most_keys, keys);
-      group->bottommost = table.place.bottommost;
+      group->entries += filter.PointEntries();
+      group->data_blocks += filter.data_blocks;
+      group->index_bytes += filter.index_bytes + kSequenceBytes * filter.data_blocks;
+      group->bottommost = table.bottommost;
       group->without_prefix = without_prefix;
-      group->asked += table.place.asked;
-      group->now.Add({filter.bytes, table.place.asked * table.PassRate(), table.BuildBytes()});
+      group->asked += table.asked;
+      group->now.Add({filter.bytes, table.WastedReads(), table.BuildBytes()});
     }
   }
   for (auto& [place, group] : groups) {
@@ -351,6 +371,16 @@ TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilte
            policy.get());
   plan.ribbonfilter = true;
   return plan;
+}
+
+TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees, bool ribbonfilter) {
+  TreePlan all = PlanOf(options, trees.front(), ribbonfilter);
+  for (std::size_t i = 1; i < trees.size(); ++i) {
+    const TreePlan plan = PlanOf(options, trees[i], ribbonfilter);
+    all.tables.insert(all.tables.end(), plan.tables.begin(), plan.tables.end());
+    all.filters.Add(plan.filters);
+  }
+  return all;
 }
 
 TreePlan PlanOf(const rocksdb::FilterPolicy& built_in, const std::string& policy,

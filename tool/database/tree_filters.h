@@ -39,6 +39,10 @@ struct TableGroup {
   // Empty: all are equal.
   std::vector<TableGroup> sizes;
   std::uint64_t most_keys = 0;  // of the largest
+  // Of all of them, by which partitions are cut. Without data blocks, each key is taken for one.
+  std::uint64_t entries = 0;
+  std::uint64_t data_blocks = 0;
+  std::uint64_t index_bytes = 0;
   bool without_prefix = false;  // as IsWithoutPrefix
 };
 
@@ -88,6 +92,10 @@ struct TreePlan {
 // filters are by models, for the bytes that its builder takes.
 //   ribbonfilter   the policy is RocksDB's, in all levels, with bits_per_key of the options
 TreePlan PlanOf(const PolicyOptions& options, const Tree& tree, bool ribbonfilter = false);
+
+// The same for several trees: the groups and the filters of all of them.
+TreePlan PlanOf(const PolicyOptions& options, const std::vector<Tree>& trees,
+                bool ribbonfilter = false);
 
 // The same for a policy of RocksDB, whose text is `policy`. Tables of level 0 are taken to come
 // from flushes.

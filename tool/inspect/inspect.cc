@@ -73,6 +73,11 @@ void RunInspect(const InspectArguments& arguments) {
     findings.push_back(fmt::format("{} of {} tables have empty filter partitions",
                                    totals.with_empty_partitions, totals.tables));
   }
+  if (arguments.fails_on_unfiltered && HasUnfiltered(totals)) {
+    findings.push_back(fmt::format("{} of {} tables have no working filter",
+                                   totals.tables - totals.filtering - totals.without_keys,
+                                   totals.tables));
+  }
   if (inspection.options_unreadable) findings.push_back(inspection.no_options_reason);
   if (!findings.empty()) throw support::Findings(fmt::format("{}", fmt::join(findings, "; ")));
 }

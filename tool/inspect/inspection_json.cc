@@ -2,7 +2,6 @@
 #include <map>
 
 #include "inspect.h"
-#include "plugin/bloom_filter_policy.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -21,10 +20,8 @@ std::map<std::string, TreePlan> PlansOf(const Inspection& inspection) {
   std::map<std::string, TreePlan> plans;
   for (const Tree& tree : TreesOf(inspection)) {
     const FamilyOptions* family = inspection.OptionsOf(tree.column_family);
-    const BloomFilterPolicy* policy =
-        family == nullptr ? nullptr : BloomFilterPolicy::Of(family->reader.get());
-    if (policy == nullptr || !FollowsTree(policy->Options())) continue;
-    plans[tree.column_family] = PlanOf(policy->Options(), tree);
+    const auto policy = family == nullptr ? std::nullopt : family->Ours();
+    if (policy && FollowsTree(*policy)) plans[tree.column_family] = PlanOf(*policy, tree);
   }
   return plans;
 }
@@ -32,9 +29,8 @@ std::map<std::string, TreePlan> PlansOf(const Inspection& inspection) {
 bool NamesOurs(const Inspection& inspection) {
   if (!inspection.options) return false;
   const auto& families = inspection.options->families;
-  return std::any_of(families.begin(), families.end(), [](const auto& family) {
-    return BloomFilterPolicy::Of(family.second.reader.get()) != nullptr;
-  });
+  return std::any_of(families.begin(), families.end(),
+                     [](const auto& family) { return family.second.Ours().has_value(); });
 }
 
 namespace {
@@ -96,6 +92,7 @@ json TableJson(const TableReport& table) {
   }
   document.update({{"bytes", filter.file_bytes},
                    {"entries", filter.entries},
+                   {"index_bytes", filter.index_bytes},
                    {"range_deletes", filter.range_deletes},
                    {"filter", FilterJson(table)}});
   return document;
@@ -110,6 +107,7 @@ json SummaryJson(const FilterSummary& summary) {
           {"bytes", summary.file_bytes},
           {"entries", summary.entries},
           {"filter_bytes", summary.filter_bytes},
+          {"index_bytes", summary.index_bytes},
           {"build_bytes", summary.build_bytes},
           {"m", summary.bits},
           {"keys", summary.keys},

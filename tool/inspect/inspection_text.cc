@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "inspect.h"
-#include "plugin/bloom_filter_policy.h"
 #include "support/terminal.h"
 #include "support/text_table.h"
 #include "tool/output.h"
@@ -146,10 +145,14 @@ std::string AnswerOf(const Inspection& inspection) {
   const std::string filters = WorkingFilters(inspection.totals);
   if (inspection.database.empty()) return Capitalized(filters) + ".";
   const double wasted = MeanWastedReads(inspection);
+  const std::uint64_t unread = inspection.totals.unreadable;
+  const std::string at_least =
+      unread == 0 ? ""
+                  : fmt::format("At least, since {} cannot be read: ", Counted(unread, "table"));
   const std::string reads = wasted != 0.0 && wasted < kPracticallyNone
                                 ? "Practically no wasted reads"
                                 : WastedPerThousand(wasted) + " wasted reads";
-  return fmt::format("{} per 1,000 lookups{}; {}.", reads, Spread(inspection), filters);
+  return fmt::format("{}{} per 1,000 lookups{}; {}.", at_least, reads, Spread(inspection), filters);
 }
 
 namespace {
@@ -163,7 +166,7 @@ std::string FormatTables(const Inspection& inspection, const InspectArguments& a
   std::vector<Line> lines;
   for (const TableReport& table : inspection.tables) {
     const TableFilter& filter = table.filter;
-    const double wasted = table.place.asked * table.PassRate();
+    const double wasted = table.WastedReads();
     lines.push_back(
         {FileName(table.location.path),
          wasted,
@@ -234,21 +237,21 @@ namespace {
 // reads; the other columns have their sums.
 std::string FormatFamilies(const Inspection& inspection, const InspectArguments& arguments) {
   support::TextTable text({"column family", "tables", "size", "filters", "keys", "bits/key",
-                           "filter size", "wasted per 1,000"},
-                          {0, 2, 5, 4, 1, 0, 3, 0});
+                           "filter size", "index size", "wasted per 1,000"},
+                          {0, 2, 6, 4, 1, 0, 3, 5, 0});
   std::vector<Line> lines;
   for (const FamilyGroup& group : GroupsOf(inspection)) {
     const FilterSummary& sums = group.sums;
     const double wasted = sums.wasted_reads / static_cast<double>(group.names.size());
-    lines.push_back(
-        {FirstOf(group.names),
-         wasted,
-         sums.keys,
-         sums.bits,
-         sums.filter_bytes,
-         {sums.tables, FormatBytes(sums.file_bytes), Kinds(sums), sums.keys,
-          BitsPerKey(sums.bits, sums.keys), FormatBytes(sums.filter_bytes), PerThousand(wasted)},
-         HasUnfiltered(sums)});
+    lines.push_back({FirstOf(group.names),
+                     wasted,
+                     sums.keys,
+                     sums.bits,
+                     sums.filter_bytes,
+                     {sums.tables, FormatBytes(sums.file_bytes), Kinds(sums), sums.KeysOrEntries(),
+                      BitsPerKey(sums.bits, sums.keys), FormatBytes(sums.filter_bytes),
+                      FormatBytes(sums.index_bytes), PerThousand(wasted)},
+                     HasUnfiltered(sums)});
   }
   return FormatLines(std::move(text), std::move(lines), arguments) + "\n";
 }
@@ -256,15 +259,16 @@ std::string FormatFamilies(const Inspection& inspection, const InspectArguments&
 // Of all column families together, as if each were asked as often as any other.
 std::string FormatLevels(const Inspection& inspection) {
   support::TextTable text({"level", "tables", "size", "filters", "keys", "bits/key", "fill", "rate",
-                           "given fill", "filter size", "asked", "wasted per 1,000"},
-                          {0, 2, 7, 3, 1, 0, 8, 4, 9, 5, 6, 0});
+                           "given fill", "filter size", "index size", "asked", "wasted per 1,000"},
+                          {0, 2, 8, 3, 1, 0, 9, 4, 10, 5, 6, 7, 0});
   const auto families = static_cast<double>(std::max<std::size_t>(1, inspection.families.size()));
   const auto add = [&](const std::string& name, const FilterSummary& sums) {
     const bool in_database = !inspection.database.empty();
-    text.AddRow({name, sums.tables, FormatBytes(sums.file_bytes), Kinds(sums), sums.keys,
+    text.AddRow({sums.unreadable == 0 ? name : name + ", at least", sums.tables,
+                 FormatBytes(sums.file_bytes), Kinds(sums), sums.KeysOrEntries(),
                  BitsPerKey(sums.bits, sums.keys), Fill(sums.fill.Value()),
                  RateWithKind(sums.exact_rate.Value(), sums.families), Rate(sums.fill_rate.Value()),
-                 FormatBytes(sums.filter_bytes),
+                 FormatBytes(sums.filter_bytes), FormatBytes(sums.index_bytes),
                  in_database ? fmt::format("{:.2f}", sums.asked / families) : kNothing,
                  in_database ? PerThousand(sums.wasted_reads / families) : kNothing},
                 {}, name != "all" && HasUnfiltered(sums) ? Style::kBad : Style::kPlain);
@@ -364,8 +368,8 @@ std::string FormatNotes(const Inspection& inspection) {
 bool CanRemove(const Inspection& inspection) {
   const auto& families = inspection.options->families;
   const bool goes_back = std::all_of(families.begin(), families.end(), [](const auto& family) {
-    const BloomFilterPolicy* policy = BloomFilterPolicy::Of(family.second.reader.get());
-    return policy == nullptr || !HasOwnFilters(policy->Options());
+    const std::optional<PolicyOptions> policy = family.second.Ours();
+    return !policy || !HasOwnFilters(*policy);
   });
   return goes_back &&
          std::none_of(inspection.tables.begin(), inspection.tables.end(), [](const auto& table) {

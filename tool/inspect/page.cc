@@ -5,7 +5,6 @@
 #include <rocksdb/db.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <map>
 #include <optional>
@@ -74,15 +73,15 @@ std::string Table(const std::string& id, const std::string& name, std::size_t te
 double ShareOf(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
 // A sorted run: a table of level 0, or another level.
-struct Run {
+struct RunLine {
   std::string family;
   int level = 0;
   std::string table;  // of level 0
   FilterSummary sums;
 };
 
-std::vector<Run> RunsOf(const Inspection& inspection, bool folds_level0) {
-  std::vector<Run> runs;
+std::vector<RunLine> RunsOf(const Inspection& inspection, bool folds_level0) {
+  std::vector<RunLine> runs;
   if (!folds_level0) {
     for (const TableReport& table : inspection.tables) {
       if (table.location.level != 0) continue;
@@ -94,7 +93,7 @@ std::vector<Run> RunsOf(const Inspection& inspection, bool folds_level0) {
     if (level.level == 0 && !folds_level0) continue;
     runs.push_back({level.column_family, level.level, "", level});
   }
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& one, const Run& other) {
+  std::stable_sort(runs.begin(), runs.end(), [](const RunLine& one, const RunLine& other) {
     return std::tie(one.family, one.level) < std::tie(other.family, other.level);
   });
   return runs;
@@ -146,7 +145,7 @@ std::string FormatFamilies(const Inspection& inspection) {
 std::string FormatRuns(const Inspection& inspection) {
   constexpr std::size_t kMostRuns = 400;
   constexpr std::size_t kShownAtOnce = 30;
-  std::vector<Run> runs = RunsOf(inspection, /*folds_level0=*/false);
+  std::vector<RunLine> runs = RunsOf(inspection, /*folds_level0=*/false);
   std::string notes;
   if (runs.size() > kMostRuns) {
     runs = RunsOf(inspection, /*folds_level0=*/true);
@@ -156,7 +155,7 @@ std::string FormatRuns(const Inspection& inspection) {
     notes +=
         fmt::format("<p class=\"faint\">{} lines that waste the fewest reads are left out.</p>\n",
                     support::WithCommas(runs.size() - kMostRuns));
-    std::stable_sort(runs.begin(), runs.end(), [](const Run& one, const Run& other) {
+    std::stable_sort(runs.begin(), runs.end(), [](const RunLine& one, const RunLine& other) {
       return one.sums.wasted_reads > other.sums.wasted_reads;
     });
     runs.resize(kMostRuns);
@@ -165,7 +164,7 @@ std::string FormatRuns(const Inspection& inspection) {
       inspection.families.count(rocksdb::kDefaultColumnFamilyName) != inspection.families.size();
   const FilterSummary& totals = inspection.totals;
   std::string rows;
-  for (const Run& run : runs) {
+  for (const RunLine& run : runs) {
     const std::string level =
         run.table.empty() ? LevelName(run.level) : fmt::format("0, {}", run.table);
     rows += BeginRow(run.sums) + (has_families ? Cell(Escaped(run.family)) : "") + Cell(level) +
@@ -184,171 +183,6 @@ std::string FormatRuns(const Inspection& inspection) {
          table + notes;
 }
 
-// Memory to the right, the logarithm of wasted reads upwards.
-class CurvePlot {
- public:
-  CurvePlot(const std::vector<MemoryCurve>& curves, const CurvePoint& now,
-            const std::optional<CurvePoint>& then, std::uint64_t keys)
-      : curves_(curves), now_(now), then_(then), keys_(static_cast<double>(keys)) {
-    for (const MemoryCurve& curve : curves) {
-      for (const CurvePoint& point : curve.points) Extend(point);
-    }
-    Extend(now);
-    if (then) Extend(*then);
-    lowest_ = std::floor(lowest_);
-    highest_ = std::max(std::ceil(highest_), lowest_ + 1.0);
-  }
-
-  std::string Format() const {
-    std::string svg = fmt::format(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"plot-title\">\n<title "
-        "id=\"plot-title\">Wasted reads per 1,000 lookups, by the memory of all filters. Now: "
-        "{}{}. "
-        "The table below has the numbers of the curves.</title>\n",
-        kWidth, kHeight, Describe(now_), then_ ? "; advised: " + Describe(*then_) : "");
-    svg += FormatAxes();
-    for (std::size_t i = 0; i < curves_.size(); ++i) svg += FormatCurve(i);
-    return svg + FormatNames() + FormatPoints() + "</svg>\n";
-  }
-
- private:
-  static constexpr double kWidth = 760.0;
-  static constexpr double kHeight = 430.0;
-  static constexpr double kLeft = 84.0;
-  static constexpr double kRight = 150.0;
-  static constexpr double kTop = 40.0;
-  static constexpr double kBottom = 84.0;
-  static constexpr double kLeast = 1e-6;  // wasted reads per 1,000
-  static constexpr double kLine = 24.0;   // of text, in its size on narrow pages
-
-  static double Height(const CurvePoint& point) {
-    return std::log10(std::max(kLeast, 1000.0 * point.wasted_reads));
-  }
-
-  static std::string Describe(const CurvePoint& point) {
-    return fmt::format("{} in {}", WastedPerThousand(point.wasted_reads),
-                       FormatBytes(point.filter_bytes));
-  }
-
-  void Extend(const CurvePoint& point) {
-    most_bytes_ = std::max(most_bytes_, static_cast<double>(point.filter_bytes));
-    lowest_ = std::min(lowest_, Height(point));
-    highest_ = std::max(highest_, Height(point));
-  }
-
-  double X(double bytes) const { return kLeft + bytes / most_bytes_ * (kWidth - kLeft - kRight); }
-  double X(const CurvePoint& point) const { return X(static_cast<double>(point.filter_bytes)); }
-  double Y(double height) const {
-    return kTop + (highest_ - height) / (highest_ - lowest_) * (kHeight - kTop - kBottom);
-  }
-  double Y(const CurvePoint& point) const { return Y(Height(point)); }
-
-  // Of so many bits per key, at most five of which are shown.
-  double TickStep() const {
-    constexpr double kMostTicks = 5.0;
-    const double most_bits = 8.0 * most_bytes_ / keys_;
-    for (double step = 1.0;; step *= 10.0) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        if (most_bits / (step * factor) <= kMostTicks) return step * factor;
-      }
-    }
-  }
-
-  std::string FormatAxes() const {
-    std::string svg = fmt::format("<text x=\"4\" y=\"18\">wasted reads per 1,000 lookups</text>\n");
-    const int steps = static_cast<int>(std::lround(highest_ - lowest_));
-    for (int i = 0; i <= steps; ++i) {
-      const double height = lowest_ + i;
-      svg += fmt::format(
-          "<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" "
-          "y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-          kLeft, kWidth - kRight, Y(height), Y(height), kLeft - 8.0, Y(height) + 5.0,
-          Rounded(std::pow(10.0, height)));
-    }
-    const double step = TickStep();
-    const int ticks = static_cast<int>(8.0 * most_bytes_ / keys_ / step);
-    for (int i = 0; i <= ticks; ++i) {
-      const double bits = step * i;
-      const double bytes = bits * keys_ / 8.0;
-      svg += fmt::format(
-          "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text "
-          "x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:g}</text><text x=\"{0:.1f}\" "
-          "y=\"{5}\" text-anchor=\"middle\">{6}</text>\n",
-          X(bytes), kHeight - kBottom, kHeight - kBottom + 6.0, kHeight - kBottom + kLine, bits,
-          kHeight - kBottom + 2.0 * kLine, FormatBytes(static_cast<std::uint64_t>(bytes)));
-    }
-    return svg + fmt::format(
-                     "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">bits per key, and the memory "
-                     "of all filters</text>\n",
-                     (kLeft + kWidth - kRight) / 2.0, kHeight - 8.0);
-  }
-
-  std::string FormatCurve(std::size_t place) const {
-    std::string points;
-    for (const CurvePoint& point : curves_[place].points) {
-      points += fmt::format("{:.1f},{:.1f} ", X(point), Y(point));
-    }
-    if (points.empty()) return "";
-    points.pop_back();
-    return fmt::format("<polyline class=\"c{}\" points=\"{}\"/>\n", place, points);
-  }
-
-  // Of the curves, beside their ends, and below each other where these are close.
-  std::string FormatNames() const {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < curves_.size(); ++i) {
-      if (!curves_[i].points.empty()) order.push_back(i);
-    }
-    const auto end_of = [this](std::size_t i) { return curves_[i].points.back(); };
-    std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
-      return Y(end_of(one)) < Y(end_of(other));
-    });
-    std::string svg;
-    double free = 0.0;
-    for (const std::size_t i : order) {
-      const double y = std::max(free, Y(end_of(i)) + 5.0);
-      free = y + kLine;
-      svg += fmt::format("<text class=\"c{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", i,
-                         X(end_of(i)) + 8.0, y, Html(curves_[i].name));
-    }
-    return svg;
-  }
-
-  // The present one, and where the advice leads.
-  std::string FormatPoints() const {
-    std::string svg;
-    if (then_) {
-      svg += fmt::format(
-          "<line class=\"way\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{3:.1f}\"/>\n"
-          "<circle class=\"then\" cx=\"{2:.1f}\" cy=\"{3:.1f}\" r=\"7\"/>\n",
-          X(now_), Y(now_), X(*then_), Y(*then_));
-      svg += FormatName("advised", *then_, /*below=*/true);
-    }
-    svg += fmt::format("<circle class=\"now\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"7\"/>\n", X(now_),
-                       Y(now_));
-    return svg + FormatName("now", now_, /*below=*/false);
-  }
-
-  std::string FormatName(const char* name, const CurvePoint& point, bool below) const {
-    constexpr double kMiddle = (kLeft + kWidth - kRight) / 2.0;
-    constexpr double kAside = 12.0;
-    const bool is_left = below ? X(point) > kLeft + 170.0 : X(point) > kMiddle + 100.0;
-    return fmt::format(
-        "<text class=\"point\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}: "
-        "{}</text>\n",
-        X(point) + (is_left ? -kAside : kAside), Y(point) + (below ? 20.0 : -10.0),
-        is_left ? "end" : "start", name, WastedPerThousand(point.wasted_reads));
-  }
-
-  const std::vector<MemoryCurve>& curves_;
-  const CurvePoint& now_;
-  const std::optional<CurvePoint>& then_;
-  const double keys_;
-  double most_bytes_ = 1.0;
-  double lowest_ = 3.0;  // logarithms
-  double highest_ = -6.0;
-};
-
 std::string FormatPoint(const std::string& name, const std::string& setting,
                         const CurvePoint& point) {
   return "<tr>" + Cell(name) + Cell(setting) +
@@ -364,33 +198,26 @@ CurvePoint NowOf(const Inspection& inspection) {
 }
 
 // After the advice is followed; nothing if every setting stays as it is.
-std::optional<CurvePoint> ThenOf(const Inspection& inspection, const Advice& advice) {
+std::optional<CurvePoint> ThenOf(const Advice& advice) {
+  if (!advice.all.best && !advice.all.compacts) return std::nullopt;
   CurvePoint then;
-  bool changes = false;
-  for (const FamilyAdvice& family : advice.families) {
-    changes = changes || family.best || family.compacts;
-    then.filter_bytes += family.Then().bytes;
-    then.wasted_reads +=
-        family.Then().wasted_reads / static_cast<double>(inspection.families.size());
-  }
-  return changes ? std::optional(then) : std::nullopt;
+  then.filter_bytes = advice.all.Then().bytes;
+  then.wasted_reads = advice.all.Wasted(advice.all.Then());
+  return then;
 }
 
 std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
   constexpr std::size_t kMostTrees = 60;
-  std::vector<Tree> trees;
-  for (const FamilyAdvice& family : advice.families) trees.push_back(family.tree);
+  const std::vector<Tree>& trees = advice.all.trees;
   if (trees.empty()) return "";
   if (trees.size() > kMostTrees) {
     return fmt::format(
-        "<p class=\"faint\">Curves of memory against wasted reads are drawn for at "
-        "most {} column families.</p>\n",
+        "<p class=\"faint\">What other memory would give is computed for at most {} column "
+        "families.</p>\n",
         kMostTrees);
   }
-  std::uint64_t keys = 0;
-  for (const Tree& tree : trees) keys += tree.Keys();
   const CurvePoint now = NowOf(inspection);
-  const std::optional<CurvePoint> then = ThenOf(inspection, advice);
+  const std::optional<CurvePoint> then = ThenOf(advice);
   const std::vector<MemoryCurve> curves = MemoryCurvesOf(trees);
   std::string rows = FormatPoint("now", "-", now);
   if (then) rows += FormatPoint("advised", "-", *then);
@@ -401,11 +228,9 @@ std::string FormatCurves(const Inspection& inspection, const Advice& advice) {
     }
   }
   return "<h2>Memory and wasted reads</h2>\n<p class=\"faint\">On this tree, as if all its tables "
-         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's. Lower is "
-         "better; each line to the next is a factor of ten.</p>\n" +
-         CurvePlot(curves, now, then, keys).Format() +
-         "<details><summary>The numbers of the curves</summary>\n" +
-         Table("curves", "The numbers of the curves", 2,
+         "were rewritten with each kind of filters now; Bloom and Ribbon are RocksDB's.</p>\n"
+         "<details><summary>What other memory would give</summary>\n" +
+         Table("curves", "What other memory would give", 2,
                {"filters", "setting", "memory", "wasted reads per 1,000"}, rows) +
          "</details>\n";
 }
@@ -419,61 +244,24 @@ std::string FormatStep(const AdviceStep& step) {
                      Html(step.title), Html(step.lines));
 }
 
-std::string FormatFamilyAdvice(const FamilyAdvice& family) {
-  const TreePlan* best = family.Best();
-  if (!family.refusal.empty()) {
-    return fmt::format("<p>No advice for {}: {}.{}</p>\n", Html(Escaped(family.tree.column_family)),
-                       Html(family.refusal),
-                       family.remedy.empty() ? "" : " To do: " + Html(family.remedy) + ".");
-  }
-  if (best == nullptr) {
-    return fmt::format("<p>Keep <strong>{}</strong>{}</p>\n", Html(family.policy),
-                       family.compacts
-                           ? ", and compact: the tables have other filters."
-                           : fmt::format(": no other setting wastes {:g} times fewer reads in the "
-                                         "same memory.",
-                                         kLeastGain));
-  }
-  return fmt::format(
-      "<p><strong>{}</strong> instead of {}: {} instead of {} wasted reads per 1,000 lookups, in "
-      "{} "
-      "of memory instead of {}, once all tables are rewritten.</p>\n",
-      Html(best->policy), Html(family.policy), WastedPerThousand(best->filters.wasted_reads),
-      WastedPerThousand(family.tree.Now().wasted_reads), FormatBytes(best->filters.bytes),
-      FormatBytes(family.tree.Now().bytes));
-}
-
-// A line for column families that are alike.
-std::string FormatAdviceTable(const Advice& advice) {
-  std::string rows;
-  std::string refusals;
-  for (const EqualFamilies& group : GroupsOf(advice.families)) {
-    std::vector<std::string> names;
-    double now = 0.0;
-    double then = 0.0;
-    for (const FamilyAdvice* family : group) {
-      names.push_back(family->tree.column_family);
-      now += family->tree.Now().wasted_reads / static_cast<double>(group.size());
-      then += family->Then().wasted_reads / static_cast<double>(group.size());
-      if (!family->refusal.empty()) refusals += FormatFamilyAdvice(*family);
-    }
-    const std::string advised = ShortAdvice(*group.front());
-    rows += "<tr>" + Cell(FirstOf(names)) + Cell(group.front()->policy) + Cell(advised) +
-            NumberCell(now, PerThousand(now)) + NumberCell(then, PerThousand(then)) + "</tr>\n";
-  }
-  return Table("advice", "Advice for each column family", 3,
-               {"column family", "setting now", "advice", "wasted reads per 1,000 now",
-                "once rewritten"},
-               rows) +
-         refusals;
-}
-
 std::string FormatAdvicePart(const Advice& advice) {
   std::string text = "<h2>Advice</h2>\n";
   if (advice.families.empty()) return text + "<p>There are no keys in tables to advise on.</p>\n";
-  text += advice.families.size() == 1 ? FormatFamilyAdvice(advice.families.front())
-                                      : FormatAdviceTable(advice);
-  for (const AdviceStep& step : StepsOf(advice.families)) text += FormatStep(step);
+  const FamilyAdvice& all = advice.all;
+  text += fmt::format("<p><strong>{}</strong></p>\n", Html(VerdictOf(advice)));
+  for (const FamilyAdvice& family : advice.families) {
+    if (family.refusal.empty()) continue;
+    text += fmt::format("<p>No advice for {}: {}.{}</p>\n", Html(Escaped(family.Name())),
+                        Html(family.refusal),
+                        family.remedy.empty() ? "" : " To do: " + Html(family.remedy) + ".");
+  }
+  if (all.trees.empty()) return text;
+  text += fmt::format(
+      "<p>{} wasted reads per 1,000 lookups in {} of memory once all tables are rewritten, {} in "
+      "{} now.</p>\n",
+      WastedPerThousand(all.Wasted(all.Then())), FormatBytes(all.Then().bytes),
+      WastedPerThousand(all.Wasted(all.Now())), FormatBytes(all.Now().bytes));
+  for (const AdviceStep& step : StepsOf(all)) text += FormatStep(step);
   return text;
 }
 
@@ -481,7 +269,7 @@ std::string FormatWarningsPart(const Advice& advice) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> warnings;
   for (const FamilyAdvice& family : advice.families) {
     for (const Warning& warning : family.warnings) {
-      warnings[{warning.seen, warning.remedy}].push_back(Escaped(family.tree.column_family));
+      warnings[{warning.seen, warning.remedy}].push_back(Escaped(family.Name()));
     }
   }
   if (warnings.empty() && advice.left_out.empty()) return "";

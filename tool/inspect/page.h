@@ -11,7 +11,7 @@ namespace exactbloom::tool {
 // At most so many bytes.
 inline constexpr std::size_t kMostPageBytes = 300'000;
 
-// Returns the page: the answer, the sorted runs, the curves of memory against wasted reads, the
+// Returns the page: the answer, the sorted runs, what other memory would give, the
 // advice with lines to copy, and the warnings. Numbers are in the attribute data-value as they are
 // in the JSON, and rounded for readers. Where there are too many sorted runs, those of level 0 are
 // one line, and then families that waste least are left out, which the page says.

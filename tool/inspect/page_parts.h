@@ -5,11 +5,10 @@ namespace exactbloom::tool {
 
 inline constexpr char kPageStyle[] = R"(
 :root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --line: #d0d7de;
-  --ground: #ffffff; --band: #f6f8fa; --bad: #b3261e; --link: #0b57d0; --bar: #ffe3bf;
-  --curve0: #a85b00; --curve1: #6f42c1; --curve2: #0b6e4f; }
+  --ground: #ffffff; --band: #f6f8fa; --bad: #b3261e; --link: #0b57d0; --bar: #ffe3bf; }
 @media (prefers-color-scheme: dark) {
   :root { --text: #e6edf3; --faint: #9da7b1; --line: #3d444d; --ground: #0d1117; --band: #161b22;
-    --bad: #ff8a80; --link: #7cacf8; --bar: #4a3413; --curve0: #f0a85b; --curve1: #c3a6ff; --curve2: #5fd3a7; } }
+    --bad: #ff8a80; --link: #7cacf8; --bar: #4a3413; } }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground);
   max-width: 60rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
@@ -36,18 +35,7 @@ button { font: inherit; color: var(--text); background: var(--band); padding: .2
 .copy button { position: absolute; top: .45rem; right: .45rem; background: var(--ground); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .warning { border-left: 4px solid var(--bad); padding-left: .8rem; }
-svg { width: 100%; height: auto; } svg text { fill: var(--text); font-size: 15px; }
-svg .axis { stroke: var(--line); } svg polyline { fill: none; stroke-width: 2.5; }
-svg .c0 { stroke: var(--curve0); stroke-dasharray: 8 4; } svg text.c0 { fill: var(--curve0); }
-svg .c1 { stroke: var(--curve1); stroke-dasharray: 2 4; } svg text.c1 { fill: var(--curve1); }
-svg .c2 { stroke: var(--curve2); } svg text.c2 { fill: var(--curve2); }
-svg text.c0, svg text.c1, svg text.c2 { stroke: none; font-weight: 600; }
-svg .point { font-weight: 600; stroke: var(--ground); stroke-width: 4px; paint-order: stroke; }
-svg .now { fill: var(--bad); stroke: var(--ground); stroke-width: 2; }
-svg .then { fill: var(--curve2); stroke: var(--ground); stroke-width: 2; }
-svg .way { stroke: var(--text); stroke-width: 1.5; }
-@media (max-width: 40rem) { svg text { font-size: 22px; }
-  .copy button { position: static; margin-bottom: .4rem; } }
+@media (max-width: 40rem) { .copy button { position: static; margin-bottom: .4rem; } }
 )";
 
 // Buttons that copy the text above them; without a clipboard they select it.

@@ -1,32 +1,21 @@
-// How many keys of a sorted run are in others, from the answers of filters for a sample of them.
+// How many keys of a sorted run are in others, from the answers of filters for its keys.
 //
 // A filter of rate f lets a key that is not there pass with probability f. So with p = 1 for a key
 // that passes, and 0 for another,
 //
 //   x = (p - f) / (1 - f)
 //
-// has the mean 1 for a key that is in both runs and 0 for others, and the mean of x over a sample
-// is an estimate of the share of such keys. Its interval is made in three steps, each of which uses
-// Chernoff's bound (1952), which holds for any number of keys, also where only a handful pass:
-//
-//   1. of the keys that passed, so many may be false positives;
-//   2. the share among a table's keys differs from that of the keys drawn from it;
-//   3. the share in tables that were not drawn differs from those drawn: by Student's t and the
-//      spread between tables (Cochran, Sampling Techniques, 3rd edition, 6.5).
-//
-// The first two are for errors of less than 0.05% each. The third takes the spread among the drawn
-// tables for that of all.
+// has the mean 1 for a key that is in both runs and 0 for others, and the sum of x is an estimate
+// of the number of such keys. Of the keys that passed, so many may be false positives as Chernoff's
+// bound (1952) allows, which holds for any number of keys, also where only a handful pass.
 #pragma once
-
-#include <vector>
 
 #include "exactbloom/theory/confidence_interval.h"
 
 namespace exactbloom::tool {
 
-// The answers for keys that were drawn from one table. Counts, but for the three sums.
-struct TableAnswers {
-  double keys = 0.0;     // of the table, from which those asked were drawn
+// The answers for a run's keys. Counts, but for the three sums.
+struct RunAnswers {
   double asked = 0.0;    // for
   double unknown = 0.0;  // of these: of which not all filters could be asked, and none let it pass
   double passed = 0.0;
@@ -43,13 +32,8 @@ struct KeysEstimate {
   Interval interval = {0.0, 0.0};  // of 99.9% confidence
 };
 
-// Returns the estimate for a run of `keys` keys in `tables` tables.
-//   drawn   answers of the tables that were drawn at random among them
-// The upper end counts all unknown keys as shared. Of a run without answers, or with few of more
-// tables (kFewestTables), the interval is 0 .. keys.
-KeysEstimate EstimateSharedOf(const std::vector<TableAnswers>& drawn, double tables, double keys);
-
-// Of tables that are drawn from more: with fewer the spread between them tells too little.
-inline constexpr unsigned kFewestTables = 8;
+// Returns the estimate for a run of `keys` keys, of which all that could be read were asked for.
+// The upper end counts the others, and all unknown keys, as shared.
+KeysEstimate EstimateShared(const RunAnswers& answers, double keys);
 
 }  // namespace exactbloom::tool

@@ -35,7 +35,6 @@ class ObsoleteKeys {
     tables_ += run.tables;
     keys_ += run.keys;
     bytes_ += run.bytes;
-    sampled_ += run.sampled;
     obsolete_ += run.obsolete.keys;
     below_ += Squared(run.obsolete.keys - run.obsolete.interval.low);
     above_ += Squared(run.obsolete.interval.high - run.obsolete.keys);
@@ -48,7 +47,6 @@ class ObsoleteKeys {
     tables_ += other.tables_;
     keys_ += other.keys_;
     bytes_ += other.bytes_;
-    sampled_ += other.sampled_;
     obsolete_ += other.obsolete_;
     below_ += other.below_;
     above_ += other.above_;
@@ -59,7 +57,6 @@ class ObsoleteKeys {
   std::uint64_t Tables() const { return tables_; }
   std::uint64_t Keys() const { return keys_; }
   std::uint64_t Bytes() const { return bytes_; }
-  std::uint64_t Sampled() const { return sampled_; }
   double FreedBytes() const { return obsolete_bytes_; }
   double FreedShare() const { return PartOf(obsolete_bytes_, static_cast<double>(bytes_)); }
 
@@ -73,7 +70,6 @@ class ObsoleteKeys {
   std::uint64_t tables_ = 0;
   std::uint64_t keys_ = 0;
   std::uint64_t bytes_ = 0;
-  std::uint64_t sampled_ = 0;
   double obsolete_ = 0.0;
   double below_ = 0.0;  // squares of the distances to the lower ends
   double above_ = 0.0;
@@ -131,7 +127,6 @@ support::Cells CellsOf(const ObsoleteKeys& keys) {
   return {keys.Runs(),
           keys.Tables(),
           keys.Keys(),
-          keys.Sampled(),
           Whole(obsolete.keys),
           ShareRange(obsolete.interval, keys.Keys()),
           InUnits(keys.FreedBytes())};
@@ -140,8 +135,8 @@ support::Cells CellsOf(const ObsoleteKeys& keys) {
 // A line for each level, or each column family.
 support::TextTable TableOf(const std::string& title) {
   return support::TextTable(
-      {title, "runs", "tables", "keys", "sampled", "obsolete", "99.9% interval", "freed"},
-      {0, 2, 3, 1, 4, 0, 0, 0});
+      {title, "runs", "tables", "keys", "obsolete", "99.9% interval", "freed"},
+      {0, 2, 3, 1, 0, 0, 0});
 }
 
 void PrintLevels(const FamilyOverlap& family) {
@@ -220,7 +215,7 @@ void PrintText(const SharedKeys& shared, const std::string& database, bool pairs
     if (pairs && !family.pairs.empty()) PrintPairs(shared, family);
   }
   PrintReasons("There may be more: not all filters can be asked for keys.", shared.not_asked);
-  PrintReasons("There may be more: not all keys that were drawn can be read.", shared.not_read);
+  PrintReasons("There may be more: not all keys can be read.", shared.not_read);
 }
 
 json JsonOf(const KeysEstimate& estimate) {
@@ -233,7 +228,6 @@ json JsonOf(const ObsoleteKeys& level) {
           {"tables", level.Tables()},
           {"keys", level.Keys()},
           {"bytes", level.Bytes()},
-          {"sampled", level.Sampled()},
           {"obsolete", JsonOf(level.Obsolete())},
           {"freed_bytes", level.FreedBytes()}};
 }
@@ -256,7 +250,6 @@ json OverlapJson(const SharedKeys& shared) {
                     {"tables", run.tables},
                     {"keys", run.keys},
                     {"bytes", run.bytes},
-                    {"sampled", run.sampled},
                     {"obsolete", JsonOf(run.obsolete)}});
   }
   json pairs = json::array();
@@ -282,8 +275,7 @@ json OverlapJson(const SharedKeys& shared) {
 }  // namespace
 
 void RunOverlap(const OverlapArguments& arguments) {
-  const SharedKeys shared = FindSharedKeys(arguments.paths, arguments.column_family,
-                                           {arguments.tables, arguments.keys, arguments.seed});
+  const SharedKeys shared = FindSharedKeys(arguments.paths, arguments.column_family);
   if (arguments.json) {
     PrintJson(OverlapJson(shared));
   } else {

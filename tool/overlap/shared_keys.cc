@@ -9,10 +9,10 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <utility>
 
+#include "src/model/sorted_runs.h"
 #include "sst/regular_files.h"
 #include "sst/table_filters.h"
 #include "support/errors.h"
@@ -20,7 +20,6 @@
 #include "tool/database/database_files.h"
 #include "tool/database/filter_blocks.h"
 #include "tool/database/filter_fill.h"
-#include "tool/database/key_ranges.h"
 #include "tool/database/table_keys.h"
 
 namespace exactbloom::tool {
@@ -141,18 +140,6 @@ class AskedRun {
   bool is_useful_ = false;
 };
 
-// Draws `count` of the tables, in their order.
-Run Draw(const Run& tables, std::uint64_t count, std::mt19937_64& random) {
-  Run drawn;
-  std::uint64_t wanted = std::min<std::uint64_t>(count, tables.size());
-  for (std::size_t i = 0; i < tables.size() && wanted != 0; ++i) {
-    if (random() % (tables.size() - i) >= wanted) continue;
-    drawn.push_back(tables[i]);
-    --wanted;
-  }
-  return drawn;
-}
-
 std::uint64_t KeysOf(const Run& tables) {
   std::uint64_t keys = 0;
   for (const ReadTable* table : tables) keys += table->filter.PointEntries();
@@ -168,64 +155,34 @@ class Comparison {
     for (std::size_t i = 0; i < older; ++i) newer_.emplace_back(runs[i], omissions);
   }
 
-  void Sample(const SampleSize& size, support::Progress& progress) {
-    std::mt19937_64 random(size.seed);
-    const Run drawn = Draw(run_, size.tables, random);
-    const auto keys = static_cast<double>(KeysOf(drawn));
-    const double share = keys > 0.0 ? static_cast<double>(size.keys) / keys : 1.0;
-    for (const ReadTable* table : drawn) {
-      SampleTable(*table, share, random);
+  void Read(support::Progress& progress) {
+    for (const ReadTable* table : run_) {
+      Status status = table->filter.status;
+      try {
+        if (status.ok()) status = AskForKeysOf(*table);
+      } catch (const std::exception& error) {  // a block of more than a gigabyte
+        status = Status::MemoryLimit(error.what());
+      }
+      if (!status.ok()) Fail(*table, status);
       progress.Add(1);
     }
   }
 
-  std::uint64_t Sampled() const {
-    double keys = 0.0;
-    for (const TableAnswers& table : obsolete_) keys += table.asked;
-    return static_cast<std::uint64_t>(keys);
-  }
   KeysEstimate Obsolete() const { return Estimate(obsolete_); }
   KeysEstimate SharedWith(std::size_t newer) const { return Estimate(pairs_[newer]); }
 
-  // The share of the sample for which a newer run could be asked.
+  // The share of the keys for which a newer run could be asked.
   double AskedOf(std::size_t newer) const {
-    double asked = 0.0;
-    double unknown = 0.0;
-    for (const TableAnswers& table : pairs_[newer]) {
-      asked += table.asked;
-      unknown += table.unknown;
-    }
-    return asked == 0.0 ? 0.0 : 1.0 - unknown / asked;
+    const RunAnswers& pair = pairs_[newer];
+    return pair.asked == 0.0 ? 0.0 : 1.0 - pair.unknown / pair.asked;
   }
 
  private:
-  void SampleTable(const ReadTable& table, double share, std::mt19937_64& random) {
-    obsolete_.emplace_back();
-    for (auto& pair : pairs_) pair.emplace_back();
-    Status status = table.filter.status;
-    try {
-      if (status.ok()) status = AskForKeysOf(table, share, random);
-    } catch (const std::exception& error) {  // a block of more than a gigabyte
-      status = Status::MemoryLimit(error.what());
-    }
-    if (status.ok()) return;
-    Fail(table, status);
-    obsolete_.pop_back();
-    for (auto& pair : pairs_) pair.pop_back();
-  }
-
-  Status AskForKeysOf(const ReadTable& table, double share, std::mt19937_64& random) {
+  Status AskForKeysOf(const ReadTable& table) {
     std::unique_ptr<TableKeys> keys;
     const Status status = TableKeys::Open(table.location.path, &keys);
     if (!status.ok()) return status;
-    constexpr double kRange = 18446744073709551616.0;  // of random numbers, 2^64
-    double read = 0.0;
-    for (; keys->Valid(); keys->Next(), read += 1.0) {
-      const bool is_drawn = share >= 1.0 || static_cast<double>(random()) < share * kRange;
-      if (is_drawn) AskFor(keys->Key(), *keys);
-    }
-    obsolete_.back().keys = read;
-    for (auto& pair : pairs_) pair.back().keys = read;
+    for (; keys->Valid(); keys->Next()) AskFor(keys->Key(), *keys);
     return keys->status();
   }
 
@@ -244,7 +201,7 @@ class Comparison {
     double passes_none = 1.0;
     for (std::size_t i = 0; i < newer_.size(); ++i) {
       const std::optional<Answer> answer = newer_[i].Ask(key, keys);
-      TableAnswers& pair = pairs_[i].back();
+      RunAnswers& pair = pairs_[i];
       if (answer) {
         pair.Add(answer->passes, answer->rate);
       } else {
@@ -258,39 +215,37 @@ class Comparison {
       passes = passes || answer->passes;
       passes_none *= 1.0 - answer->rate;
     }
-    TableAnswers& any = obsolete_.back();
-    any.Add(passes, 1.0 - passes_none);
-    if (!passes && !is_known) any.unknown += 1.0;
+    obsolete_.Add(passes, 1.0 - passes_none);
+    if (!passes && !is_known) obsolete_.unknown += 1.0;
   }
 
-  KeysEstimate Estimate(const std::vector<TableAnswers>& answers) const {
-    return EstimateSharedOf(answers, static_cast<double>(run_.size()),
-                            static_cast<double>(KeysOf(run_)));
+  KeysEstimate Estimate(const RunAnswers& answers) const {
+    return EstimateShared(answers, static_cast<double>(KeysOf(run_)));
   }
 
   const Run& run_;
   Omissions* omissions_;
   std::vector<AskedRun> newer_;
-  // By the tables that were read.
-  std::vector<std::vector<TableAnswers>> pairs_;  // for each newer run
-  std::vector<TableAnswers> obsolete_;
+  std::vector<RunAnswers> pairs_;  // of each newer run
+  RunAnswers obsolete_;
 };
 
-// The sorted runs of each column family, the newest first. A table of level 0 is a run.
+// The sorted runs of each column family, the newest first.
 std::map<std::string, std::vector<Run>> RunsOf(const std::vector<ReadTable>& tables) {
-  std::vector<const TableLocation*> locations;
-  locations.reserve(tables.size());
-  for (const ReadTable& table : tables) locations.push_back(&table.location);
-  std::map<std::string, std::vector<Run>> families;
-  for (const std::size_t place : OrderInTree(locations)) {
-    const ReadTable& table = tables[place];
-    std::vector<Run>& runs = families[table.location.column_family];
-    const bool goes_on = !runs.empty() && table.location.level > 0 &&
-                         runs.back().back()->location.level == table.location.level;
-    if (!goes_on) runs.emplace_back();
-    runs.back().push_back(&table);
+  std::map<std::string, Run> families;
+  for (const ReadTable& table : tables) families[table.location.column_family].push_back(&table);
+  std::map<std::string, std::vector<Run>> runs;
+  for (const auto& [name, members] : families) {
+    std::vector<model::Table> listed;
+    for (const ReadTable* member : members) listed.push_back(member->location);
+    const model::SortedRuns sorted(std::move(listed), std::vector<double>(members.size()),
+                                   OrderOf(members.front()->location.comparator));
+    for (const std::vector<std::size_t>& places : sorted.Runs()) {
+      Run& run = runs[name].emplace_back();
+      for (const std::size_t place : places) run.push_back(members[place]);
+    }
   }
-  return families;
+  return runs;
 }
 
 RunKeys DescribeRun(const Run& tables) {
@@ -305,15 +260,14 @@ RunKeys DescribeRun(const Run& tables) {
   return run;
 }
 
-void AddFamily(const std::vector<Run>& runs, const SampleSize& size, support::Progress& progress,
-               Omissions* omissions, SharedKeys* shared) {
+void AddFamily(const std::vector<Run>& runs, support::Progress& progress, Omissions* omissions,
+               SharedKeys* shared) {
   const std::size_t first = shared->runs.size();
   for (std::size_t older = 0; older < runs.size(); ++older) {
     RunKeys& run = shared->runs.emplace_back(DescribeRun(runs[older]));
     if (older == 0) continue;
     Comparison comparison(runs, older, omissions);
-    comparison.Sample(size, progress);
-    run.sampled = comparison.Sampled();
+    comparison.Read(progress);
     run.obsolete = comparison.Obsolete();
     for (std::size_t newer = 0; newer < older; ++newer) {
       shared->pairs.push_back(
@@ -331,7 +285,7 @@ std::map<std::string, std::uint64_t> CountOf(
 
 // Reads the database once. `gone`: whether it removed a table meanwhile.
 SharedKeys ReadOnce(const std::vector<std::string>& paths, const std::string& column_family,
-                    const SampleSize& size, bool* gone) {
+                    bool* gone) {
   const auto read = ReadTables<TableFilter>(paths, "reading filters", [](const auto& table) {
     TableFilter filter;
     ReadTableFilter(*files::RegularFiles(), table.path, &filter);  // sets its status
@@ -352,16 +306,14 @@ SharedKeys ReadOnce(const std::vector<std::string>& paths, const std::string& co
         fmt::format("{} has no tables of column family {}", read.database, column_family));
   }
   const std::map<std::string, std::vector<Run>> families = RunsOf(tables);
-  std::uint64_t drawn = 0;
+  std::uint64_t older = 0;
   for (const auto& [name, runs] : families) {
-    for (std::size_t i = 1; i < runs.size(); ++i) {
-      drawn += std::min<std::uint64_t>(size.tables, runs[i].size());
-    }
+    for (std::size_t i = 1; i < runs.size(); ++i) older += runs[i].size();
   }
   support::Progress progress;
-  progress.Begin("asking filters", drawn);
+  progress.Begin("asking filters", older);
   Omissions omissions;
-  for (const auto& [name, runs] : families) AddFamily(runs, size, progress, &omissions, &shared);
+  for (const auto& [name, runs] : families) AddFamily(runs, progress, &omissions, &shared);
   shared.not_asked = CountOf(omissions.not_asked);
   shared.not_read = CountOf(omissions.not_read);
   *gone = omissions.gone;
@@ -370,13 +322,12 @@ SharedKeys ReadOnce(const std::vector<std::string>& paths, const std::string& co
 
 }  // namespace
 
-SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const std::string& column_family,
-                          const SampleSize& size) {
+SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const std::string& column_family) {
   constexpr int kAttempts = 5;
   bool gone = true;
   SharedKeys shared;
   for (int i = 0; gone && i < kAttempts; ++i) {
-    shared = ReadOnce(paths, column_family, size, &gone);
+    shared = ReadOnce(paths, column_family, &gone);
   }
   return shared;
 }

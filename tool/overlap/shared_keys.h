@@ -1,6 +1,6 @@
 // How many keys of each sorted run have newer versions in others.
 //
-// A sample of a run's keys is put to the filters that a lookup would ask in the newer runs, of
+// The keys of each run are put to the filters that a lookup would ask in the newer runs, of
 // whatever family and size; a key outside of the tables' ranges is in none. A key that any newer
 // run has is obsolete: the next compaction of both drops it. The rates are those of each filter
 // block by its own fill (filter_fill.h); those of RocksDB's Ribbon filters are a model.
@@ -16,20 +16,13 @@
 
 namespace exactbloom::tool {
 
-struct SampleSize {
-  std::uint64_t tables = 16;     // of each run: drawn at random, and read
-  std::uint64_t keys = 100'000;  // of each run: drawn from all keys of these tables
-  std::uint64_t seed = 0;        // of both draws
-};
-
 struct RunKeys {
   std::string column_family;
   int level = -1;
   std::string file;  // of a table of level 0, which is a run; empty for other levels
   std::uint64_t tables = 0;
-  std::uint64_t keys = 0;     // in all their versions
-  std::uint64_t bytes = 0;    // of the tables' files
-  std::uint64_t sampled = 0;  // keys
+  std::uint64_t keys = 0;   // in all their versions
+  std::uint64_t bytes = 0;  // of the tables' files
   KeysEstimate obsolete;
 };
 
@@ -37,7 +30,7 @@ struct RunPair {
   std::size_t newer = 0;  // places among the runs
   std::size_t older = 0;
   KeysEstimate shared;
-  double asked = 0.0;  // the share of the sample whose filter could be asked, or need not be
+  double asked = 0.0;  // the share of the keys whose filter could be asked, or need not be
 };
 
 struct SharedKeys {
@@ -52,7 +45,6 @@ struct SharedKeys {
 // them are read, in at most five attempts; what is missing then is in not_asked and not_read.
 // Throws as ReadTables.
 //   column_family   the only one that is read; empty: all
-SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const std::string& column_family,
-                          const SampleSize& size);
+SharedKeys FindSharedKeys(const std::vector<std::string>& paths, const std::string& column_family);
 
 }  // namespace exactbloom::tool

@@ -9,8 +9,8 @@
 #include "exactbloom/filter.h"
 #include "exactbloom/sizing.h"
 #include "plugin/policy_options.h"
-#include "src/filter/block_format.h"
 #include "support/errors.h"
+#include "support/filter_interfaces.h"
 #include "support/text_table.h"
 #include "tool/output.h"
 #include "tool/rate/built_in_bloom.h"
@@ -35,9 +35,9 @@ struct PlannedFilter {
   std::uint64_t MemoryBytes() const {
     if (bits == 0) return 0;
     if (built_in_bytes > 0) return built_in_bytes;
-    return filter::ArrayBytes(bits) + (IsRibbon()
-                                           ? filter::RibbonTrailerBytes(keys, /*hash_seed=*/0)
-                                           : filter::TrailerBytes(keys, /*hash_seed=*/0));
+    return support::ArrayBytes(bits) + (IsRibbon()
+                                            ? support::RibbonTrailerBytes(keys, /*hash_seed=*/0)
+                                            : support::TrailerBytes(keys, /*hash_seed=*/0));
   }
 };
 
@@ -70,7 +70,7 @@ PlannedFilter PlanBloom(BloomKind kind, std::uint64_t keys, std::uint64_t bits) 
 // Whole lines, as a builder makes them, but without the limit of one block: a plan may be for the
 // keys of many tables.
 std::uint64_t BitsAt(std::uint64_t keys, double bits_per_key) {
-  return static_cast<std::uint64_t>(filter::LineBits(keys, bits_per_key));
+  return static_cast<std::uint64_t>(support::LineBits(keys, bits_per_key));
 }
 
 // No policy has more bits per key, so a table would not get the planned filter.
@@ -84,7 +84,7 @@ void CheckPolicyHas(const PlanArguments& arguments, std::uint64_t bits) {
 
 // The bits of the array of a filter in the given memory.
 std::uint64_t BitsInMemory(const PlanArguments& arguments) {
-  const std::uint64_t trailer = filter::TrailerBytes(arguments.keys, /*hash_seed=*/0);
+  const std::uint64_t trailer = support::TrailerBytes(arguments.keys, /*hash_seed=*/0);
   if (*arguments.memory_bytes <= trailer) {
     RefusePlan(fmt::format("--memory {} is no more than the trailer takes, {} bytes",
                            *arguments.memory_bytes, trailer));
@@ -166,7 +166,7 @@ PlannedFilter PlanRibbon(const PlanArguments& arguments) {
     return PlanBloom(BloomKind::kClassic, keys, bits);
   }
   const std::uint64_t array_bytes =
-      plan->BlockBytes() - filter::RibbonTrailerBytes(keys, /*hash_seed=*/0);
+      plan->BlockBytes() - support::RibbonTrailerBytes(keys, /*hash_seed=*/0);
   return {keys, 8 * array_bytes, 0, plan->FalsePositiveRate()};
 }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "user_database.h"
 
@@ -21,9 +20,7 @@ constexpr int kMostSortedRuns = 127;
 // the one for blocks, which is gone.
 std::string TextOf(const rocksdb::FilterPolicy& policy) {
   const std::string no_block_filter = ":false";
-  if (const auto* ours = BloomFilterPolicy::Of(&policy)) {
-    return FormatPolicy(ours->Options());
-  }
+  if (const auto ours = OptionsOf(&policy)) return FormatPolicy(*ours);
   std::string text = policy.GetId();
   const std::size_t end = text.size() - std::min(text.size(), no_block_filter.size());
   if (text.compare(end, std::string::npos, no_block_filter) == 0) text.resize(end);

@@ -115,11 +115,18 @@ UserDatabase ReadUserDatabase(const std::string& directory) {
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(open.db->GetPropertiesOfAllTables(&all_properties), ProblemWith(directory));
   for (const auto& [path, properties] : all_properties) AddProperties(*properties, &database);
-  VisitTables(*open.db, [&](int run, int level, const rocksdb::SstFileMetaData& file) {
-    // In an order of keys other than bytewise the smallest may be the larger one.
-    const auto [smallest, largest] = std::minmax(file.smallestkey, file.largestkey);
-    database.tables.push_back({run, level, smallest, largest, file.num_entries});
-  });
+  const ListedTables tables = ListTables(*open.db);
+  const model::SortedRuns runs = RunsOf(tables);
+  int run = 0;
+  for (const std::vector<std::size_t>& places : runs.Runs()) {
+    for (const std::size_t place : places) {
+      const auto& [level, file] = tables[place];
+      // In an order of keys other than bytewise the smallest may be the larger one.
+      const auto [smallest, largest] = std::minmax(file.smallestkey, file.largestkey);
+      database.tables.push_back({run, level, smallest, largest, file.num_entries});
+    }
+    ++run;
+  }
   std::stable_sort(database.tables.begin(), database.tables.end(),
                    [](const UserTable& a, const UserTable& b) {
                      return std::tie(a.sorted_run, a.smallest) < std::tie(b.sorted_run, b.smallest);

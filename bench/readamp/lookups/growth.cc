@@ -12,13 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "exactbloom/false_positive_rate.h"
-#include "exactbloom/sizing.h"
-#include "plugin/bloom_filter_policy.h"
 #include "plugin/policy_options.h"
 #include "readamp/tree/counting_file_system.h"
-#include "src/analysis/run_division.h"
-#include "support/few_tables.h"
+#include "src/model/sorted_runs.h"
+#include "src/model/wasted_reads.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -26,19 +23,21 @@ namespace {
 // Whether RocksDB asks the filter of a table that ends before this key, and reads nothing, whatever
 // the filter answers.
 bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
-  rocksdb::ColumnFamilyMetaData tree;
-  db.GetColumnFamilyMetaData(&tree);
-  const auto& tables = tree.levels.front().files;
-  return tree.file_count == tables.size() && tables.size() <= support::kFewTables &&
+  const ListedTables tables = ListTables(db);
+  return RunsOf(tables).AreAllAsked() &&
          std::any_of(tables.begin(), tables.end(),
-                     [&](const rocksdb::SstFileMetaData& table) { return table.largestkey < key; });
+                     [&](const auto& table) { return table.second.largestkey < key; });
 }
 
-double RateOf(BloomKind kind, bool ribbon, std::uint64_t keys, double bits_per_key) {
-  const auto bits = static_cast<std::uint64_t>(bits_per_key * static_cast<double>(keys));
-  if (ribbon) return analysis::LargeRibbonRate(bits_per_key);
-  const int probes = OptimalProbes(kind, bits, keys);
-  return probes == 0 ? 1.0 : FalsePositiveRate(kind, bits, keys, probes);
+double PresentOptimum(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
+  const std::optional<PolicyOptions> ours = OptionsOf(policy);
+  std::vector<model::FilteredRun> filtered;
+  for (const GrowthRun& run : runs) {
+    filtered.push_back(
+        {static_cast<double>(run.keys), static_cast<double>(run.filter_bytes), run.asked});
+  }
+  return model::LeastWastedReads(ours ? BloomKindOf(*ours) : BloomKind::kClassic,
+                                 ours && HasRibbon(*ours), filtered);
 }
 
 }  // namespace
@@ -53,27 +52,32 @@ class FilterSizes : public rocksdb::EventListener {
     tables_[info.file_path] = {properties.num_entries, properties.filter_size};
   }
 
-  // Adds the sorted runs of the tree as it is. The lookups of `asked` are absent keys in order.
+  // Adds the sorted runs of the tree as it is, which absent keys ask.
   void AddRuns(rocksdb::DB& db, const std::vector<std::string>& asked, GrowthPoint* point) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    auto& runs = point->sorted_runs;
-    VisitTables(db, [&](int number, int level, const rocksdb::SstFileMetaData& file) {
-      if (runs.size() == static_cast<std::size_t>(number)) runs.push_back({level});
-      const TableFilter& table = tables_[file.db_path + file.name];
-      const auto first = std::lower_bound(asked.begin(), asked.end(), file.smallestkey);
-      const auto last = std::upper_bound(first, asked.end(), file.largestkey);
-      const double share = static_cast<double>(last - first) / static_cast<double>(asked.size());
-      GrowthRun& run = runs.back();
-      ++run.tables;
-      run.keys += table.keys;
-      run.filter_bytes += table.bytes;
-      run.asked += share;
-      ++point->tables;
-      point->unfiltered_tables += table.bytes == 0 ? 1U : 0U;
-      point->keys_in_tables += table.keys;
-      point->filter_bytes += table.bytes;
-      point->runs_asked += share;
-    });
+    const ListedTables tables = ListTables(db);
+    const model::SortedRuns runs = RunsOf(tables);
+    for (const std::vector<std::size_t>& places : runs.Runs()) {
+      GrowthRun& run = point->sorted_runs.emplace_back();
+      run.level = tables[places.front()].first;
+      run.tables = places.size();
+      for (const std::size_t place : places) {
+        const rocksdb::SstFileMetaData& file = tables[place].second;
+        const TableFilter& table = tables_[file.db_path + file.name];
+        run.keys += table.keys;
+        run.filter_bytes += table.bytes;
+        point->unfiltered_tables += table.bytes == 0 ? 1U : 0U;
+      }
+      const std::size_t number = point->sorted_runs.size() - 1;
+      const auto found = std::count_if(asked.begin(), asked.end(), [&](const std::string& key) {
+        return runs.Find(number, key).has_value();
+      });
+      run.asked = static_cast<double>(found) / static_cast<double>(asked.size());
+      point->tables += run.tables;
+      point->keys_in_tables += run.keys;
+      point->filter_bytes += run.filter_bytes;
+      point->runs_asked += run.asked;
+    }
   }
 
  private:
@@ -85,30 +89,6 @@ class FilterSizes : public rocksdb::EventListener {
   std::mutex mutex_;
   std::unordered_map<std::string, TableFilter> tables_;  // by their paths
 };
-
-double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
-  const BloomFilterPolicy* ours = BloomFilterPolicy::Of(policy);
-  const BloomKind kind = ours == nullptr ? BloomKind::kClassic : BloomKindOf(ours->Options());
-  const bool ribbon = ours != nullptr && HasRibbon(ours->Options());
-  std::vector<const GrowthRun*> asked;
-  std::vector<analysis::EqualRuns> divided;
-  double bits = 0.0;
-  for (const GrowthRun& run : runs) {
-    bits += 8.0 * static_cast<double>(run.filter_bytes);
-    const auto keys = static_cast<double>(run.keys);
-    if (keys == 0.0 || run.asked == 0.0) continue;
-    // A run that a part of the lookups ask counts as so much of one that all ask, and that has the
-    // keys of the whole key space at the run's density: the keys and the reads are the run's own.
-    divided.push_back({keys / run.asked, run.asked, ribbon});
-    asked.push_back(&run);
-  }
-  const std::vector<double> bits_per_key = analysis::DivideAmongRuns(divided, bits);
-  double wasted = 0.0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    wasted += asked[i]->asked * RateOf(kind, ribbon, asked[i]->keys, bits_per_key[i]);
-  }
-  return wasted;
-}
 
 GrowthMeasurement::GrowthMeasurement(const Workload& workload, const KeySet& keys,
                                      const rocksdb::FilterPolicy* policy,
@@ -158,7 +138,7 @@ void GrowthMeasurement::Measure(rocksdb::DB& db) {
   }
   point.wasted_reads_per_lookup =
       static_cast<double>(point.wasted_reads) / static_cast<double>(point.lookups);
-  point.present_optimum = LeastWastedReads(policy_, point.sorted_runs);
+  point.present_optimum = PresentOptimum(policy_, point.sorted_runs);
   if (point.keys_in_tables > 0) {
     point.bits_per_key =
         8.0 * static_cast<double>(point.filter_bytes) / static_cast<double>(point.keys_in_tables);
@@ -168,8 +148,6 @@ void GrowthMeasurement::Measure(rocksdb::DB& db) {
 
 void GrowthMeasurement::LookUp(rocksdb::DB& db, const std::vector<std::string>& asked,
                                GrowthPoint* point) const {
-  std::vector<std::string> sorted = asked;
-  std::sort(sorted.begin(), sorted.end());
   rocksdb::ReadOptions read_options;
   read_options.fill_cache = false;  // so that every search of a table is a read
   rocksdb::PinnableSlice value;
@@ -177,7 +155,7 @@ void GrowthMeasurement::LookUp(rocksdb::DB& db, const std::vector<std::string>& 
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
   rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (i == asked.size() / 2) sizes_->AddRuns(db, sorted, point);
+    if (i == asked.size() / 2) sizes_->AddRuns(db, asked, point);
     counted.Reads().tables.clear();
     counts.Reset();
     const auto status = db.Get(read_options, db.DefaultColumnFamily(), asked[i], &value);

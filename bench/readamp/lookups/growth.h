@@ -36,7 +36,9 @@ struct GrowthPoint {
   std::uint64_t false_positives = 0;  // as RocksDB counts them, but for keys behind a table's last
   std::uint64_t wasted_reads = 0;     // tables that a lookup read, as the file system counts them
   double wasted_reads_per_lookup = 0.0;
-  double present_optimum = 0.0;        // LeastWastedReads
+  // model::LeastWastedReads of the filters that the policy would give the runs now; for a policy
+  // that is not ExactBloom's they are classic.
+  double present_optimum = 0.0;
   std::vector<GrowthRun> sorted_runs;  // in the order in which a lookup asks them
   double runs_asked = 0.0;             // of them, per lookup
   std::uint64_t tables = 0;            // of all sorted runs, as the following
@@ -45,12 +47,6 @@ struct GrowthPoint {
   std::uint64_t filter_bytes = 0;
   double bits_per_key = 0.0;
 };
-
-// Returns the wasted reads per lookup of the best division of the runs' filter bytes among them, by
-// the exact rates, with one rate in each run. The runs have the filters that the policy would give
-// them now, Bloom or Ribbon; for a policy that is not ExactBloom's, or null, they are classic.
-// Precision: 2% for runs of a thousand keys or more (DivideAmongRuns).
-double LeastWastedReads(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs);
 
 class FilterSizes;
 

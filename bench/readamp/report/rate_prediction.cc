@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exactbloom/theory/confidence_interval.h"
-#include "plugin/bloom_filter_policy.h"
+#include "plugin/policy_options.h"
 #include "support/rate_deviation.h"
 
 namespace exactbloom::readamp {
@@ -193,8 +193,8 @@ Prediction Predict(const Database& database, const Workload& workload) {
   Prediction prediction;
   LookupWalk walk(database, &prediction);
   FollowLookups(workload, &walk);
-  const BloomFilterPolicy* const policy = BloomFilterPolicy::Of(database.Policy());
-  const bool has_exact_rate = policy != nullptr && HasOwnFilters(policy->Options());
+  const std::optional<PolicyOptions> policy = OptionsOf(database.Policy());
+  const bool has_exact_rate = policy && HasOwnFilters(*policy);
   if (has_exact_rate && prediction.absent_checks > 0) {
     AddRates(walk, &prediction);
   }

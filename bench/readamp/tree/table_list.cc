@@ -11,7 +11,6 @@
 #include "readamp/open_rocksdb.h"
 #include "sst/table_file.h"
 #include "sst/table_filter_blocks.h"
-#include "support/few_tables.h"
 
 namespace exactbloom::readamp {
 namespace {
@@ -53,27 +52,58 @@ void VisitKeys(const rocksdb::Options& options, const std::string& path, const U
 
 }  // namespace
 
+ListedTables ListTables(rocksdb::DB& db) {
+  rocksdb::ColumnFamilyMetaData tree;
+  db.GetColumnFamilyMetaData(&tree);
+  ListedTables tables;
+  for (const rocksdb::LevelMetaData& level : tree.levels) {
+    for (const rocksdb::SstFileMetaData& file : level.files) tables.emplace_back(level.level, file);
+  }
+  return tables;
+}
+
+model::SortedRuns RunsOf(const ListedTables& tables) {
+  std::vector<model::Table> listed;
+  for (const auto& [level, file] : tables) {
+    listed.push_back(
+        {level, file.smallestkey, file.largestkey, file.largest_seqno, file.file_number});
+  }
+  return {std::move(listed), std::vector<double>(tables.size()), model::CompareBytes};
+}
+
 TableList::TableList(rocksdb::DB& db, const KeySet& keys)
     : sorted_run_of_key_(keys.size(), static_cast<std::int16_t>(kAbsent)) {
   const rocksdb::Options options = db.GetOptions();
   rocksdb::TablePropertiesCollection all_properties;
   CheckStatus(db.GetPropertiesOfAllTables(&all_properties), "cannot read " + db.GetName());
-  VisitTables(db, [&](int run, int level, const rocksdb::SstFileMetaData& file) {
-    const std::string path = file.db_path + file.name;
-    const auto found = all_properties.find(path);
-    if (found == all_properties.end()) {
-      throw InputError(fmt::format("no properties of table {}", path));
+  const ListedTables listed = ListTables(db);
+  runs_ = RunsOf(listed);
+  tables_.resize(listed.size());
+  for (int run = 0; run < SortedRuns(); ++run) {
+    for (const std::size_t place : runs_.Runs()[static_cast<std::size_t>(run)]) {
+      const auto& [level, file] = listed[place];
+      const std::string path = file.db_path + file.name;
+      const auto found = all_properties.find(path);
+      if (found == all_properties.end()) {
+        throw InputError(fmt::format("no properties of table {}", path));
+      }
+      const rocksdb::TableProperties& properties = *found->second;
+      tables_[place] = {run,
+                        level,
+                        file.file_number,
+                        file.smallestkey,
+                        file.largestkey,
+                        properties.num_entries,
+                        properties.num_filter_entries,
+                        properties.filter_size,
+                        ReadFilterBlocks(*db.GetFileSystem(), path)};
+      VisitKeys(options, path, [&, run = run](const std::string& key) {
+        const auto number = keys.Find(key);
+        if (!number) throw WrongAnswer(fmt::format("the table {} has the key '{}'", path, key));
+        sorted_run_of_key_[*number] = static_cast<std::int16_t>(run);
+      });
     }
-    const rocksdb::TableProperties& properties = *found->second;
-    tables_.push_back({run, level, file.file_number, file.smallestkey, file.largestkey,
-                       properties.num_entries, properties.num_filter_entries,
-                       properties.filter_size, ReadFilterBlocks(*db.GetFileSystem(), path)});
-    VisitKeys(options, path, [&](const std::string& key) {
-      const auto number = keys.Find(key);
-      if (!number) throw WrongAnswer(fmt::format("the table {} has the key '{}'", path, key));
-      sorted_run_of_key_[*number] = static_cast<std::int16_t>(run);
-    });
-  });
+  }
 }
 
 std::uint64_t TableList::Sum(std::uint64_t Table::*field) const {
@@ -96,26 +126,9 @@ const Table* TableList::Holder(const KeySet& keys, std::size_t i) const {
   return run == kAbsent ? nullptr : Find(run, keys.Key(i));
 }
 
-const Table& TableList::FirstOf(int sorted_run) const {
-  return *std::find_if(begin(), end(),
-                       [sorted_run](const Table& table) { return table.sorted_run == sorted_run; });
-}
-
-bool TableList::AreAskedRegardlessOfRange() const {
-  return size() <= support::kFewTables &&
-         std::all_of(begin(), end(), [](const Table& table) { return table.level == 0; });
-}
-
 const Table* TableList::Find(int sorted_run, const std::string& key) const {
-  const auto found = std::lower_bound(tables_.begin(), tables_.end(), key,
-                                      [sorted_run](const Table& table, const std::string& wanted) {
-                                        return table.sorted_run != sorted_run
-                                                   ? table.sorted_run < sorted_run
-                                                   : table.largest < wanted;
-                                      });
-  const bool holds =
-      found != tables_.end() && found->sorted_run == sorted_run && found->smallest <= key;
-  return holds ? &*found : nullptr;
+  const auto place = runs_.Find(static_cast<std::size_t>(sorted_run), key);
+  return place ? &tables_[*place] : nullptr;
 }
 
 }  // namespace exactbloom::readamp

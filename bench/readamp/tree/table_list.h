@@ -7,30 +7,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "readamp/keys/key_set.h"
+#include "src/model/sorted_runs.h"
 #include "sst/block_description.h"
 
 namespace exactbloom::readamp {
 
-// Calls `use` with the sorted run, 0 for the newest, the level and RocksDB's description of each
-// table, in the order in which a lookup asks the runs: a file of level 0 is a sorted run, and so is
-// a level below.
-template <typename Use>
-void VisitTables(rocksdb::DB& db, const Use& use) {
-  rocksdb::ColumnFamilyMetaData tree;
-  db.GetColumnFamilyMetaData(&tree);
-  int run = -1;
-  for (const rocksdb::LevelMetaData& level : tree.levels) {
-    if (level.level > 0 && !level.files.empty()) ++run;
-    // RocksDB lists the files of level 0 from the newest on, and those below by their keys.
-    for (const rocksdb::SstFileMetaData& file : level.files) {
-      if (level.level == 0) ++run;
-      use(run, level.level, file);
-    }
-  }
-}
+// The tables of the default column family, in RocksDB's order, with their levels.
+using ListedTables = std::vector<std::pair<int, rocksdb::SstFileMetaData>>;
+ListedTables ListTables(rocksdb::DB& db);
+
+// Their sorted runs.
+model::SortedRuns RunsOf(const ListedTables& tables);
 
 // A filter block: a table's whole filter, or a partition of it.
 struct TableFilterBlock {
@@ -78,7 +69,7 @@ class TableList {
 
   std::vector<LevelKeys> KeysOfLevels() const;
 
-  int SortedRuns() const { return empty() ? 0 : tables_.back().sorted_run + 1; }
+  int SortedRuns() const { return static_cast<int>(runs_.Runs().size()); }
 
   // The sorted run that holds key number `i` of the key set, or kAbsent.
   int SortedRunOf(std::size_t i) const {
@@ -91,16 +82,18 @@ class TableList {
   // The table of a sorted run whose key range holds `key`, as RocksDB finds it, or null.
   const Table* Find(int sorted_run, const std::string& key) const;
 
-  // Whether lookups ask all tables: RocksDB does not compare a key with the ranges of so few, if
-  // they are all that there is, and in level 0.
-  bool AreAskedRegardlessOfRange() const;
+  // Whether lookups ask all tables, whose ranges RocksDB then does not look at.
+  bool AreAskedRegardlessOfRange() const { return runs_.AreAllAsked(); }
 
-  // The first table of a sorted run that is not empty.
-  const Table& FirstOf(int sorted_run) const;
+  // The first table of a sorted run.
+  const Table& FirstOf(int sorted_run) const {
+    return tables_[runs_.Runs()[static_cast<std::size_t>(sorted_run)].front()];
+  }
 
  private:
   std::vector<Table> tables_;
-  std::vector<std::int16_t> sorted_run_of_key_;  // or kAbsent
+  model::SortedRuns runs_{{}, {}, model::CompareBytes};  // of tables by their places
+  std::vector<std::int16_t> sorted_run_of_key_;          // or kAbsent
 };
 
 }  // namespace exactbloom::readamp

@@ -1,0 +1,126 @@
+#include "lost_policy.h"
+
+#include <fmt/format.h>
+#include <rocksdb/env.h>
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "plugin/policy_options.h"
+#include "sst/regular_files.h"
+#include "sst/table_file.h"
+#include "tool/database/database_files.h"
+#include "tool/output.h"
+
+namespace exactbloom::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where a policy is named.
+struct Trace {
+  std::string policy;
+  std::string place;
+};
+using Traces = std::map<std::string, Trace>;  // by column family
+
+bool IsOurPolicy(const std::string& text) {
+  PolicyOptions ignored;
+  return ParsePolicy(text, &ignored).ok();
+}
+
+// The files of the directory whose names begin so, the newest first.
+std::vector<std::string> FilesNamed(const std::string& directory, const std::string& beginning) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator file(directory, error), end; !error && file != end;
+       file.increment(error)) {
+    const std::string name = file->path().filename().string();
+    if (name.rfind(beginning, 0) == 0) files.push_back(file->path().string());
+  }
+  std::sort(files.rbegin(), files.rend());
+  return files;
+}
+
+void ReadOptionsFile(const std::string& path, Traces* traces) {
+  std::string text;
+  if (!rocksdb::ReadFileToString(files::RegularFilesEnv(), path, &text).ok()) return;
+  for (const OptionsSection& section : SectionsOfOptions(text)) {
+    const OptionsLine* line = section.Find("filter_policy");
+    if (section.title != kBlockBasedTables || line == nullptr || !IsOurPolicy(line->value))
+      continue;
+    traces->try_emplace(section.argument, Trace{line->value, FileName(path)});
+  }
+}
+
+// "... exactbloom: column family [default]: exactbloom:10, kernel ..."
+void ReadLog(const std::string& path, Traces* traces) {
+  std::string text;
+  if (!files::ReadBothEnds(path, &text).ok()) return;
+  const std::string beginning = "exactbloom: column family [";
+  const std::string end_of_name = "]: ";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find(beginning);
+    const std::size_t end = line.rfind(", kernel ");
+    if (begin == std::string::npos || end == std::string::npos) continue;
+    const std::size_t name = begin + beginning.size();
+    const std::size_t policy = line.find(end_of_name, name);
+    if (policy >= end) continue;
+    const std::size_t text_of_policy = policy + end_of_name.size();
+    const std::string written = line.substr(text_of_policy, end - text_of_policy);
+    if (!IsOurPolicy(written)) continue;
+    traces->try_emplace(line.substr(name, policy - name), Trace{written, FileName(path)});
+  }
+}
+
+void ReadTables(const std::string& database, Traces* traces) try {
+  for (const TableLocation& table : ListTables({database}).tables) {
+    if (traces->count(table.column_family) != 0) continue;
+    std::unique_ptr<files::TableFile> file;
+    std::map<std::string, std::string> properties;
+    const bool is_read = files::TableFile::Open(*files::RegularFiles(), table.path, &file).ok() &&
+                         file->ReadProperties(&properties).ok();
+    const std::string policy = properties[rocksdb::TablePropertiesNames::kFilterPolicy];
+    if (is_read && IsOurPolicy(policy)) {
+      (*traces)[table.column_family] = {policy, FileName(table.path)};
+    }
+  }
+} catch (const std::exception&) {
+  // Without a MANIFEST there are no tables to ask.
+}
+
+}  // namespace
+
+void CheckLostPolicies(const std::string& database, CheckedFile* file) {
+  const auto& policies = file->policies;
+  const bool has_all = std::none_of(policies.begin(), policies.end(),
+                                    [](const WrittenPolicy& policy) { return policy.IsNone(); });
+  if (has_all) return;
+  Traces traces;
+  for (const std::string& path : FilesNamed(database, "OPTIONS-")) {
+    if (path != file->path) ReadOptionsFile(path, &traces);
+  }
+  for (const std::string& path : FilesNamed(database, "LOG")) ReadLog(path, &traces);
+  ReadTables(database, &traces);
+  for (const WrittenPolicy& policy : policies) {
+    const auto trace = traces.find(policy.family);
+    if (!policy.IsNone() || trace == traces.end()) continue;
+    file->Add(OptionsLine{policy.line, "filter_policy", policy.text},
+              fmt::format("the policy {} was lost, which {} names: new tables get no filter, and "
+                          "lookups use none. A program that does not know it has opened the "
+                          "database. Set it again in a program that registers it, and compact",
+                          trace->second.policy, trace->second.place),
+              "filter_policy=" + trace->second.policy);
+  }
+}
+
+}  // namespace exactbloom::tool
