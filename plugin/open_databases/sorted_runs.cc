@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../src/model/wasted_reads.h"
 #include "../live_tree/registry.h"
 #include "exactbloom/filter.h"
 #include "exactbloom/tree_listener.h"
@@ -65,10 +66,8 @@ std::vector<SortedRuns> GetSortedRuns(const rocksdb::DB& db) {
     if (part.sum.keys == 0) continue;  // lookups ask no table without keys
     SortedRuns& runs = all[part.runs];
     if (part.ribbon) ribbon_keys[part.runs] += part.sum.keys;
-    // An absent key is in the range of each table of level 0, and deeper of one, more often of one
-    // with more keys.
-    const double asked = runs.level == 0 ? tree::Real(part.sum.tables)
-                                         : tree::Real(part.sum.keys) / tree::Real(runs.keys);
+    const double asked = model::AskedOfRun(runs.level, tree::Real(part.sum.tables),
+                                           tree::Real(part.sum.keys), tree::Real(runs.keys));
     runs.wasted_reads += 1000.0 * asked * PredictRate(part.sum, part.ribbon ? ribbon : bloom);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {

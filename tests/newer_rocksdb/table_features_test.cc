@@ -110,8 +110,10 @@ INSTANTIATE_TEST_SUITE_P(Features, TableFeature, testing::ValuesIn(Cases()), [](
 });
 
 // As a reader of files, not of the database.
-tool::TableVerification Verify(const ListedFilter& table) {
-  return tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, {kKeys, 1});
+tool::TableVerification VerifyFile(const std::string& path, std::uint64_t keys) {
+  tool::TableLocation table;
+  table.path = path;
+  return tool::VerifyTable(table, {keys, 1});
 }
 
 // Expects one table with a filter of all keys, in which a reader of files finds every key.
@@ -131,7 +133,7 @@ void ExpectReadable(rocksdb::DB& db, std::uint64_t filter_keys, bool partitioned
     EXPECT_GE(table.keys, filter_keys);  // a prefix at a border is in both partitions
     EXPECT_LE(table.keys, filter_keys + 2 * table.blocks);
   }
-  const tool::TableVerification verified = Verify(table);
+  const tool::TableVerification verified = VerifyFile(table.path, kKeys);
   EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
   EXPECT_EQ(verified.unchecked, "");
   EXPECT_EQ(verified.keys_checked, kKeys);
@@ -164,8 +166,7 @@ TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
   for (const NewerTable& table : NewerTables()) {
     SCOPED_TRACE(table.file);
     const std::string path = std::string(EXACTBLOOM_NEWER_TABLES) + "/" + table.file;
-    const tool::TableVerification verified =
-        tool::VerifyTable({path, 0, 0, "", "", "", ""}, {kNewerTableKeys, 1});
+    const tool::TableVerification verified = VerifyFile(path, kNewerTableKeys);
     EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
     EXPECT_EQ(verified.filter.family, FilterFamily::kExactBloom) << verified.filter.reason;
     EXPECT_EQ(verified.filter.keys, kNewerTableKeys);
@@ -232,7 +233,7 @@ TEST_P(Timestamps, EachKeyIsInTheFilterOnceAndFoundAtEachTime) {
   if (kept || (Version{9, 0}).IsHere()) return ExpectReadable(*db, kKeys, partitioned);
   const ListedFilter table = ListTableFilters(*db).at(0);
   EXPECT_EQ(table.keys, table.filter_keys);
-  const tool::TableVerification verified = Verify(table);
+  const tool::TableVerification verified = VerifyFile(table.path, kKeys);
   EXPECT_EQ(verified.false_negatives, 0U);
   EXPECT_NE(verified.unchecked.find("use a build with RocksDB 9.0 or later"), std::string::npos)
       << verified.unchecked << verified.status.ToString();
@@ -290,7 +291,7 @@ TEST(CustomCompressionManager, FiltersHoldAndTheToolSaysWhatItLacks) {
   const ListedFilter table = ListTableFilters(*db).at(0);
   EXPECT_EQ(table.family, FilterFamily::kExactBloom) << table.status.ToString();
   EXPECT_EQ(table.keys, kKeys);
-  const tool::TableVerification verified = Verify(table);
+  const tool::TableVerification verified = VerifyFile(table.path, kKeys);
   EXPECT_EQ(verified.false_negatives, 0U);
   EXPECT_NE(verified.unchecked.find("exactbloom.OwnCompression"), std::string::npos)
       << verified.unchecked << verified.status.ToString();

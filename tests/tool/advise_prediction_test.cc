@@ -241,7 +241,9 @@ class AdviseLines : public ::testing::Test {
       for (std::uint64_t i = 0; i < 6000; ++i) {
         const std::uint64_t account = i / 20 * 0x9E3779B97F4A7C15U;
         EXPECT_TRUE(db->Put({}, fmt::format("{:016x}{:08}", account, i % 20), "value").ok());
-        if (i % 3000 == 2999) EXPECT_TRUE(db->Flush({}).ok());
+        if (i % 3000 == 2999) {
+          EXPECT_TRUE(db->Flush({}).ok());
+        }
       }
     }
     std::ofstream log(path + "/LOG", std::ios::app);
