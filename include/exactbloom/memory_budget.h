@@ -51,10 +51,10 @@ class BudgetSize {
 };
 
 // What the bound of a budget covers; `filters` and `filters_and_indexes` as the policy's option
-// `covers`. With kFiltersAndIndexes the index blocks of live tables count as if all were loaded, and
-// filters get what is left; indexes that exceed the bound alone leave the smallest runs their 2%.
-// Memory holds less than that where blocks lie in the block cache, files are closed or partitions
-// are not pinned. Dictionaries, range deletions and data blocks are not counted.
+// `covers`. With kFiltersAndIndexes the index blocks of live tables count as if all were loaded,
+// and filters get what is left; indexes that exceed the bound alone leave the smallest runs their
+// 2%. Memory holds less than that where blocks lie in the block cache, files are closed or
+// partitions are not pinned. Dictionaries, range deletions and data blocks are not counted.
 enum class BudgetCovers { kFilters, kFiltersAndIndexes };
 
 // Sets the bound of a budget. It holds for all filters that are made from now on; those that are

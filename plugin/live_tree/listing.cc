@@ -94,10 +94,9 @@ bool ReadSample(rocksdb::DB& root, Database& database, const Handles& handles,
   return are_read;
 }
 
-// Keys and bytes of tables whose properties nobody has read follow from those of others: of the
-// same level if some of it were read, since each run has its own bits per key. Else the policy
-// tells the bytes, and the tables of the family that were read the keys; without them each entry is
-// one.
+// Keys and bytes of tables whose properties nobody has read follow from those of the same run, a
+// level below 0 of which some were read. Else the policy tells the bytes, and the tables of the
+// family that were read the keys; without them each entry is one.
 class Densities {
  public:
   // Entries are counted once RocksDB has opened all tables of a family, or else bytes.
@@ -119,7 +118,7 @@ class Densities {
   }
 
   TableFacts Estimate(int level, const rocksdb::SstFileMetaData& file) const {
-    auto like = read_.find(level);
+    auto like = level == 0 ? read_.end() : read_.find(level);
     const Source source = like == read_.end() ? Source::kAssumed : Source::kSampled;
     if (like == read_.end()) like = read_.find(kUnplaced);
     if (like == read_.end() || like->second.facts.keys == 0) {

@@ -52,7 +52,8 @@ void Table::Learn(const TableFacts& more) {
 
 void Table::Settle() {
   constexpr double kClassesPerBit = 4.0;
-  constexpr double kMostBits = 1000.0;  // which few keys may have
+  constexpr double kMostBits = 1000.0;         // which few keys may have
+  constexpr std::uint64_t kNoFilterBytes = 6;  // of a block that lets all keys pass
   const DivisionOptions& options = tree->Options();
   if (facts.source != Source::kNothing) {
     if (facts.source == Source::kAssumed) {
@@ -69,7 +70,8 @@ void Table::Settle() {
   const double bits = 8.0 * Real(sum.filter_bytes);
   const double keys = Real(sum.keys);
   sum.tables = 1;
-  sum.without_filter = place.is_live && bits < kMinBitsPerKey * keys ? 1 : 0;
+  const bool lets_all_pass = bits < kMinBitsPerKey * keys || sum.filter_bytes <= kNoFilterBytes;
+  sum.without_filter = place.is_live && keys != 0.0 && lets_all_pass ? 1 : 0;
   place.is_written = facts.source != Source::kNothing;
   place.size_class = place.level == 0 ? SizeClass(keys) : 0;
   // RocksDB asks no policy for a table that gets no filter, and lookups ask none of no key.

@@ -75,7 +75,8 @@ void CheckFilters(const BloomFilterPolicy& policy) {
 // The policies themselves compare texts.
 bool AreSame(const PolicyOptions& a, const PolicyOptions& b) {
   return a.kind == b.kind && a.bits_per_key == b.bits_per_key && a.fpr == b.fpr &&
-         a.ribbon == b.ribbon && a.memory_budget == b.memory_budget && a.covers == b.covers && a.hash_seed == b.hash_seed;
+         a.ribbon == b.ribbon && a.memory_budget == b.memory_budget && a.covers == b.covers &&
+         a.hash_seed == b.hash_seed;
 }
 
 void CheckRoundTrip(const BloomFilterPolicy& policy) {

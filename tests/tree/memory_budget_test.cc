@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/tree_listener.h"
@@ -189,6 +190,21 @@ TEST_F(CoveredIndexes, CountWithTheFiltersOfLiveTables) {
     EXPECT_GT(filters[covers ? 1 : 0], use.bound / 4);
   }
   EXPECT_LT(filters[1], filters[0]);
+}
+
+// Also a filter that is rounded up to whole lines.
+TEST_F(CoveredIndexes, AreCountedWhenAFilterIsFitted) {
+  for (std::uint64_t bound = 2'000; bound < 4'000; bound += 100) {
+    const std::string name = std::to_string(bound);
+    const Database db = OpenWith(name, bound, BudgetCovers::kFiltersAndIndexes, name);
+    std::uint64_t filters = 0;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      PutAndFlush(*db, 60, std::string(600, 'v'), 60 * i);
+      const std::uint64_t before = std::exchange(filters, SumOf(TreesOf(*db)).filter_bytes);
+      if (filters <= before + 6) continue;
+      EXPECT_LE(GetMemoryBudgetUse(name).used, bound * 98 / 100 + 6);
+    }
+  }
 }
 
 // As with a spent budget, small runs have floors.

@@ -208,6 +208,50 @@ TEST_P(ManyEntriesPerKey, CountByTheBytesOfTheirFilters) {
   EXPECT_EQ(use.families[0].tables_without_filter, 0U);
 }
 
+// Those of level 0 are read one by one, since each is a run, and of a family that is not followed
+// none is: its deeper runs count with bits_per_key, whatever the flushed tables have.
+TEST(OldFilters, EachFlushedTableIsReadAndWhatIsNotReadCountsAsThePolicySays) {
+  constexpr std::uint64_t kTables = 70;
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(PolicyOf(AutoOptions()));
+  options.listeners = {NewTreeListener()};
+  options.disable_auto_compactions = true;
+  options.level0_slowdown_writes_trigger = options.level0_stop_writes_trigger = 1'000;
+  const std::string path = directory.path("db");
+  {
+    const Database db = Open(options, path);
+    Handle two = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(options, "two", &two).ok());
+    for (std::uint64_t i = 0; i < kTables; ++i) {
+      const std::uint64_t keys = i % 2 == 0 ? 50 : 1'000;
+      for (std::uint64_t key = 0; key < keys; ++key) {
+        ASSERT_TRUE(db->Put({}, "table " + std::to_string(100 + i) + KeyOf(key), "value").ok());
+      }
+      ASSERT_TRUE(db->Flush({}).ok());
+    }
+    PutAndFlush(*db, 60'000, "value", 0, two);
+    rocksdb::CompactRangeOptions last;
+    last.change_level = true;
+    last.target_level = 6;
+    ASSERT_TRUE(db->CompactRange(last, two, nullptr, nullptr).ok());
+    ASSERT_TRUE(db->DestroyColumnFamilyHandle(two).ok());
+  }
+  std::vector<Handle> handles;
+  Database db;
+  ASSERT_TRUE(rocksdb::DB::Open(options, path, {{"default", options}, {"two", options}}, &handles,
+                                Receive(&db))
+                  .ok());
+  for (int i = 0; i < 4; ++i) PutAndFlush(*db, 1'000, "value", 0, handles[1]);
+  ASSERT_TRUE(FollowDatabase(db.get()).ok());
+  std::uint64_t bytes = 0;
+  for (const SortedRuns& runs : GetSortedRuns(*db)) {
+    if (runs.column_family == "default") bytes += runs.filter_bytes;
+    if (runs.level == 6) EXPECT_NEAR(static_cast<double>(runs.filter_bytes), 75'000.0, 1'500.0);
+  }
+  EXPECT_EQ(bytes, SumOf(TreesOf(*db).at("default")).filter_bytes);
+  for (const Handle handle : handles) EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+}
+
 // Flushes of ascending keys belong to the largest run, which a restart does not change.
 class AscendingRestarts : public testing::TestWithParam<std::uint64_t> {};
 

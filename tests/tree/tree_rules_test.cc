@@ -257,6 +257,51 @@ TEST(TreeRules, TheDivisionCountsNeitherTrailersNorRounding) {
   EXPECT_EQ(world.tree.All().filter_bytes, 76U);
 }
 
+// Another thread may take over a later listing before the end of a move is told.
+TEST(TreeRules, ALateEndOfAMoveDoesNotTakeATableBack) {
+  World world;
+  Begin(world, {{7, 1}});
+  world.tree.BeginJob({1, false, 2, 11}, 1, FilesOf({7}, 1));
+  world.version[7] = 3;
+  world.List();
+  world.tree.EndJob(1, FilesOf({7}, 1), FilesOf({7}, 2));
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
+TEST(TreeRules, AMoveTellsNothingOfThePartOfKeysThatCompactionsKeep) {
+  World world;
+  const TableFacts facts = {1'000, 1'250, 60, 0};
+  List(world, {{1, 1, facts}, {2, 1, facts}, {3, 1, facts}});
+  world.tree.BeginJob({1, false, 2, 5}, 1, {{1, 1, facts}});
+  world.tree.EndJob(1, {{1, 1, facts}}, {{10, 2, TableFacts{500, 625, 60, 0}}});
+  world.tree.EndJob(2, {{2, 1, facts}}, {{2, 2, facts}});
+  world.tree.BeginJob({3, false, 2, 5}, 1, {{3, 1, facts}});
+  EXPECT_EQ(world.tree.For(3, 2, 0).keys_to_write, 500.0);
+}
+
+TEST(TreeRules, TheInputsTellTheIndexBytesOfWhatIsWritten) {
+  World world;
+  List(world, {{1, 1, TableFacts{1'000, 1'250, 60'000, 0}},
+               {2, 3, TableFacts{100'000, 125'000, 100'000, 0}}});
+  world.tree.BeginJob({1, false, 2, 5}, 1, {{1, 1, {}}});
+  EXPECT_EQ(world.tree.For(1, 2, 0).index_bytes_per_key, 60.0);
+}
+
+TEST(TreeRules, ALaterEstimateReplacesAnEarlierOne) {
+  World world;
+  for (const std::uint64_t keys : {1'000U, 700U}) {
+    List(world, {{7, 1, TableFacts{keys, keys, 0, 0, Source::kSampled}}});
+    EXPECT_EQ(KeysOf(world.tree), keys);
+  }
+}
+
+// A block that lets all keys pass has six bytes, which are half a bit for each of 96 keys.
+TEST(TreeRules, ATableOfFewKeysMayBeWithoutAFilter) {
+  World world;
+  List(world, {{1, 0, TableFacts{60, 6, 0, 6}}, {2, 0, TableFacts{60, 84, 0, 20}}});
+  EXPECT_EQ(world.tree.All().without_filter, 1U);
+}
+
 // A policy that is known after the listing tells the bytes of filters that nobody has read.
 TEST(TreeRules, ThePolicyTellsWhatIsAssumed) {
   World world;
