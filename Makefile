@@ -55,7 +55,7 @@ crash-test: configure
 	scripts/crash_test --minutes $(if $(HOURS),$$((60 * $(HOURS))),$(or $(MINUTES),10)) --directory build $(if $(VERSION),--version $(VERSION))
 
 # What runs in a program's process for 64-bit ARM: compiled in a root of Debian 12, or SUITE=trixie, and tested under qemu in
-# another one. RELEASE=1 builds everything, and tests all that needs no compiler, for an hour, and the packages.
+# another one. RELEASE=1 builds everything, and tests all that needs no compiler, which takes long, and the packages.
 SUITE ?= bookworm
 arm64:
 	@scripts/install_packages roots emulation

@@ -59,13 +59,18 @@ int StatusAfter(int signal, const std::string& command, int output) {
     execl("/bin/sh", "sh", "-c", exec.c_str(), nullptr);
     _exit(1);
   }
-  std::this_thread::sleep_for(300ms);
-  kill(child, signal);
+  // Repeated, since a command that has not started yet may ignore it.
+  constexpr auto kPause = 300ms;
   constexpr auto kTimeLimit = 20s;
-  const auto end = std::chrono::steady_clock::now() + kTimeLimit;
+  const auto start = std::chrono::steady_clock::now();
+  auto next = start + kPause;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > end) kill(child, SIGKILL);
+    const auto time = std::chrono::steady_clock::now();
+    if (time > next) {
+      kill(child, time < start + kTimeLimit ? signal : SIGKILL);
+      next = time + kPause;
+    }
     std::this_thread::sleep_for(1ms);
   }
   return status;
