@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Features, TableFeature, testing::ValuesIn(Cases()), [](
 
 // As a reader of files, not of the database.
 tool::TableVerification Verify(const ListedFilter& table) {
-  return tool::VerifyTable({table.path, table.number, table.level, "", "", "", ""}, {kKeys, 1});
+  return tool::VerifyTable({{}, table.path, "", ""}, {kKeys, 1});
 }
 
 // Expects one table with a filter of all keys, in which a reader of files finds every key.
@@ -165,7 +165,7 @@ TEST(GoldenTables, AreReadOrTheNeededVersionIsNamed) {
     SCOPED_TRACE(table.file);
     const std::string path = std::string(EXACTBLOOM_NEWER_TABLES) + "/" + table.file;
     const tool::TableVerification verified =
-        tool::VerifyTable({path, 0, 0, "", "", "", ""}, {kNewerTableKeys, 1});
+        tool::VerifyTable({{}, path, "", ""}, {kNewerTableKeys, 1});
     EXPECT_TRUE(verified.status.ok()) << verified.status.ToString();
     EXPECT_EQ(verified.filter.family, FilterFamily::kExactBloom) << verified.filter.reason;
     EXPECT_EQ(verified.filter.keys, kNewerTableKeys);
