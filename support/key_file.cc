@@ -21,7 +21,6 @@ namespace exactbloom::support {
 namespace {
 
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
-constexpr std::size_t kLengthBytes = 4;
 
 // The value of a hexadecimal digit; -1 for other characters.
 int DigitOf(char c) {
@@ -65,16 +64,9 @@ class KeyFile {
     CheckKind();
     std::array<char, std::size_t{1} << 16> buffer{};
     while (const std::size_t bytes = ReadSome(buffer.data(), buffer.size())) {
-      const std::string_view part(buffer.data(), bytes);
-      format_ == KeyFormat::kLengths ? TakeKeys(part) : TakeLines(part);
+      TakeLines({buffer.data(), bytes});
     }
-    if (format_ != KeyFormat::kLengths) AddLine();
-    if (!line_.empty()) {
-      Refuse(
-          fmt::format("ends within a key: before each is its length, as {} bytes, the lowest "
-                      "first",
-                      kLengthBytes));
-    }
+    AddLine();
     if (keys_.empty()) Refuse("has no keys");
     return std::move(keys_);
   }
@@ -153,34 +145,6 @@ class KeyFile {
     line_.clear();
   }
 
-  // Of keys with their lengths before them; `line_` has what is read of the next one.
-  void TakeKeys(std::string_view part) {
-    while (!part.empty()) {
-      const std::size_t wanted =
-          line_.size() < kLengthBytes ? kLengthBytes : kLengthBytes + LengthOfKey();
-      const std::size_t taken = std::min(part.size(), wanted - line_.size());
-      line_ += part.substr(0, taken);
-      part.remove_prefix(taken);
-      if (line_.size() < kLengthBytes || line_.size() < kLengthBytes + LengthOfKey()) continue;
-      AddKey(line_.substr(kLengthBytes));
-      line_.clear();
-    }
-  }
-
-  std::size_t LengthOfKey() const {
-    std::size_t length = 0;
-    for (std::size_t i = kLengthBytes; i-- > 0;) {
-      length = length << 8 | static_cast<unsigned char>(line_[i]);
-    }
-    if (length > kMostLineBytes) {
-      Refuse(
-          fmt::format("has a key of {} bytes, of {} at most: before each key is its length, as "
-                      "{} bytes, the lowest first",
-                      length, kMostLineBytes, kLengthBytes));
-    }
-    return length;
-  }
-
   void AddKey(std::string key) {
     held_bytes_ += sizeof key + key.size();
     if (held_bytes_ > most_bytes_) {
@@ -194,7 +158,7 @@ class KeyFile {
   const KeyFormat format_;
   const std::size_t most_bytes_;
   const int descriptor_;
-  std::string line_;  // or key, that is not read to its end
+  std::string line_;  // that is not read to its end
   std::uint64_t lines_ = 0;
   std::vector<std::string> keys_;
   std::size_t held_bytes_ = 0;

@@ -80,11 +80,8 @@ void AddDatabase(CLI::App& app, std::string& path) {
 CLI::Option* AddLookups(CLI::App& app, Lookups& lookups, const std::string& by_default) {
   CLI::Option* format =
       AddChoice(app, "--key-format", lookups.format,
-                {{"text", support::KeyFormat::kText},
-                 {"hex", support::KeyFormat::kHex},
-                 {"lengths", support::KeyFormat::kLengths}},
-                "Of --lookups: a key per line, the same in hexadecimal digits, or before each key "
-                "its length as four bytes, the lowest first")
+                {{"text", support::KeyFormat::kText}, {"hex", support::KeyFormat::kHex}},
+                "Of --lookups: a key per line, or the same in hexadecimal digits")
           ->type_name("FORMAT");
   CLI::Option* file =
       app.add_option_function<std::string>(

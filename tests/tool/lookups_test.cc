@@ -31,12 +31,6 @@ std::string Hex(const std::string& bytes) {
   return text;
 }
 
-std::string WithLength(const std::string& key) {
-  std::string text;
-  for (int shift = 0; shift < 32; shift += 8) text += static_cast<char>(key.size() >> shift & 255U);
-  return text + key;
-}
-
 class KeyFormats : public ::testing::Test {
  protected:
   std::string Write(const std::string& text) const {
@@ -63,15 +57,11 @@ class KeyFormats : public ::testing::Test {
 TEST_F(KeyFormats, HoldAnyBytes) {
   const Keys keys = {std::string("a\0b\n\r", 5), "\xff", std::string(100'000, '\n')};
   std::string hex = "0x";
-  std::string lengths;
   for (const std::string& key : keys) {
     hex += Hex(key) + "\r\n";
-    lengths += WithLength(key);
   }
   EXPECT_EQ(Read(hex, KeyFormat::kHex), keys);
   EXPECT_EQ(Read("\n0XAbCd\n\nef", KeyFormat::kHex), (Keys{"\xab\xcd", "\xef"}));
-  EXPECT_EQ(Read(lengths, KeyFormat::kLengths), keys);
-  EXPECT_EQ(Read(WithLength("") + WithLength("k"), KeyFormat::kLengths), (Keys{"", "k"}));
   EXPECT_EQ(Read("0xab\n\nk\r\n", KeyFormat::kText), (Keys{"0xab", "k"}));
 }
 
@@ -79,9 +69,6 @@ TEST_F(KeyFormats, AreChecked) {
   ExpectError("ab\nabc\n", KeyFormat::kHex, "no pairs of hexadecimal digits in line 2");
   ExpectError("key\n", KeyFormat::kHex, "in line 1");
   ExpectError("\n\n", KeyFormat::kHex, "has no keys");
-  ExpectError(WithLength("key") + "abc", KeyFormat::kLengths, "ends within a key");
-  ExpectError(WithLength("key").substr(0, 6), KeyFormat::kLengths, "ends within a key");
-  ExpectError("text\n", KeyFormat::kLengths, "has a key of 1954047348 bytes");
   ExpectRefusal(AskTool("inspect --key-format hex " + directory_.path()), "requires --lookups");
   ExpectRefusal(AskTool("inspect --key-format words --lookups x " + directory_.path()), "'words'");
 }
@@ -107,11 +94,9 @@ TEST_P(VerifyLookups, AskForTheGivenKeysInTheirPartitions) {
   keys.push_back(KeyOf(2000));
   std::string text;
   std::string hex;
-  std::string lengths;
   for (const std::string& key : keys) {
     text += key + "\n";
     hex += Hex(key) + "\n";
-    lengths += WithLength(key);
   }
   const auto ask = [&](const std::string& format, const std::string& contents) {
     return AskToolForJson(
@@ -123,7 +108,6 @@ TEST_P(VerifyLookups, AskForTheGivenKeysInTheirPartitions) {
   EXPECT_TRUE(report.at("within_interval")) << report;
   EXPECT_GT(report.at("false_positives"), 100);
   EXPECT_EQ(ask("hex", hex), report);
-  EXPECT_EQ(ask("lengths", lengths), report);
   ExpectRefusal(AskTool(fmt::format("verify --seed 3 --lookups {} {}", Write(text), db)),
                 "--seed excludes --lookups");
 }

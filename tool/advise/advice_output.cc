@@ -17,7 +17,6 @@ namespace exactbloom::tool {
 namespace {
 
 using nlohmann::json;
-using support::Style;
 
 std::string Indented(const std::string& lines) {
   std::istringstream stream(lines);

@@ -20,7 +20,7 @@ using support::InputError;
 
 std::string PolicyNow(const FamilyOptions* options) {
   if (options == nullptr) return "not known";
-  return options->NamesFilterPolicy() ? options->filter_policy : "none";
+  return options->NamesFilterPolicy() ? Escaped(options->filter_policy) : "none";
 }
 
 // Of `policy` if all tables are rewritten with it now.

@@ -39,6 +39,7 @@ void WritePage(const Inspection& inspection, const InspectArguments& arguments) 
   }
   AdviseArguments advise;
   advise.path = inspection.database;
+  advise.present = 0.0;  // as the inspection
   std::ofstream file(path, std::ios::binary);
   file << FormatPage(inspection, AdviseOn(inspection, advise));
   file.close();
