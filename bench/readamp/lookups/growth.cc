@@ -32,6 +32,7 @@ bool MayLieBehindATable(rocksdb::DB& db, const std::string& key) {
 double PresentOptimum(const rocksdb::FilterPolicy* policy, const std::vector<GrowthRun>& runs) {
   const std::optional<PolicyOptions> ours = OptionsOf(policy);
   std::vector<model::FilteredRun> filtered;
+  filtered.reserve(runs.size());
   for (const GrowthRun& run : runs) {
     filtered.push_back(
         {static_cast<double>(run.keys), static_cast<double>(run.filter_bytes), run.asked});
