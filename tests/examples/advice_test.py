@@ -72,7 +72,7 @@ class Advice:
         self.blocks = [(" ".join(heading.split()), re.sub("^  ", "", lines, flags=re.MULTILINE))
                        for heading, lines in re.findall(r"((?:^\S.*\n)+)((?:^  .*\n)+)", text, re.MULTILINE)]
         self.code = self.block("In C++")
-        self.options = self.block("Replace the lines of these names, since RocksDB keeps the first of two:")
+        self.options = self.block("Replace the lines of these names, since RocksDB keeps the first of two")
         self.rewrite = self.block("To rewrite all, in the program (docs/operations.md, Replacing filters):")
         self.preload = self.block("Or by preloading, for all column families of a program that has a shared librocksdb.so:")
 
@@ -108,7 +108,7 @@ class AdviceTest(unittest.TestCase):
         self.run_command(f"db_bench --db=DB --num=60000 --value_size=20 --bloom_bits={bits} --write_buffer_size=400000 "
                          f"--target_file_size_base=1000000 --max_bytes_for_level_base=1500000 --benchmarks={benchmarks}")
         self.assertEqual(self.filters("DB"), {"bloom"})
-        return Advice(self.run_command("exactbloom advise DB"))
+        return Advice(self.run_command("exactbloom advise --details DB"))
 
     def filters(self, database):
         tables = json.loads(self.run_command(f"exactbloom inspect --json {database}"))["files"]

@@ -530,6 +530,17 @@ TEST_F(AdviseCommand, AdvisesNoCompactionOfATreeThatGrewWithTheSetting) {
   EXPECT_FALSE(family.at("compact"));
 }
 
+TEST_F(AdviseCommand, AdvisesAGainOfMoreThanATenth) {
+  fs::remove_all(path());
+  Make(OptionsWith(PolicyPointer(rocksdb::NewRibbonFilterPolicy(15.5, -1))));
+  const json family = Family();
+  ASSERT_FALSE(family.at("advice").is_null()) << family;
+  const double gain = family.at("rewritten").at("wasted_reads").get<double>() /
+                      family.at("advice").at("wasted_reads").get<double>();
+  EXPECT_GT(gain, 1.1);
+  EXPECT_LT(gain, 1.3);
+}
+
 // Of runs that differ little the division wastes 1.05 times fewer reads.
 TEST_F(AdviseCommand, AdvisesNothingForASmallGain) {
   fs::remove_all(path());

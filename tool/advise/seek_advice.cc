@@ -96,7 +96,7 @@ std::size_t FindPrefixLength(const std::vector<std::string>& keys) {
   for (std::size_t length = first; length <= last; ++length) {
     if (IsMark(keys, length)) return length;
   }
-  for (const std::size_t unit : {8, 4}) {
+  for (const std::size_t unit : {std::size_t{8}, std::size_t{4}}) {
     if (last / unit * unit >= first) return last / unit * unit;
   }
   return last;

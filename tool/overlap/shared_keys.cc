@@ -180,7 +180,7 @@ class Comparison {
  private:
   Status AskForKeysOf(const ReadTable& table) {
     std::unique_ptr<TableKeys> keys;
-    const Status status = TableKeys::Open(table.location.path, &keys);
+    Status status = TableKeys::Open(table.location.path, &keys);
     if (!status.ok()) return status;
     for (; keys->Valid(); keys->Next()) AskFor(keys->Key(), *keys);
     return keys->status();
