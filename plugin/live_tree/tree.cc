@@ -171,9 +171,10 @@ std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t cou
   for (; count != 0 && table != tables_.end(); --count) {
     const Table& known = table->second;
     const JobId job = known.place.job;
-    const bool is_confirmed = known.place.is_live && !known.is_unconfirmed;
-    const bool is_orphan = !known.place.is_live && job == kNoJob;
-    if ((is_confirmed || is_orphan) && known.moment != moment_) {
+    // What wrote an unconfirmed table has ended if nothing is being compacted by an unknown job.
+    const bool may_go =
+        known.place.is_live ? !known.is_unconfirmed || !known.tree->HasUntoldJob() : job == kNoJob;
+    if (may_go && known.moment != moment_) {
       table = Remove(table);
       continue;
     }
@@ -330,9 +331,7 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys) const {
   const RunningJob* const job = FindJob(id);
   const bool is_flush = job == nullptr ? level == 0 : job->is_flush;
   const int output_level = job == nullptr ? level : job->output_level;
-  const bool is_marked = job == nullptr && std::any_of(sums_.begin(), sums_.end(), [](auto& sum) {
-                           return sum.first.job == kUntoldJob;
-                         });
+  const bool is_marked = job == nullptr && HasUntoldJob();
   const auto is_input = [&](const Place& place) {
     if (job != nullptr || is_marked) return place.job == (is_marked ? kUntoldJob : id);
     return level != 0 && place.level == level;
@@ -377,6 +376,12 @@ TreeView Tree::For(JobId id, int level, std::uint64_t keys) const {
     }
   }
   return view;
+}
+
+// Whether the last listing has marked what an unknown job reads.
+bool Tree::HasUntoldJob() const {
+  return std::any_of(sums_.begin(), sums_.end(),
+                     [](const auto& sum) { return sum.first.job == kUntoldJob; });
 }
 
 // Whether level 0 is known not to move down as it is.

@@ -16,12 +16,12 @@
 // An event that does not fit makes the tables stale: a listing is wanted, which changes only what
 // no event has changed since it began. Meanwhile events apply, and sizing goes on.
 //
-//   CompactFiles fires no job events. What such a job finishes is live at once, unconfirmed: it
-//   survives listings until it is listed or deleted, and keeps the tables stale. What it reads is
-//   what a listing marks as being compacted and no known job reads.
-//   An ingested table has no level until a listing places it, or does not have it.
-//   Only flushes end without an event: failed ones, or those that closing overtook. Their tables
-//   stay in the making until a listing decides, since another thread may have committed them.
+//   CompactFiles fires no job events. What it reads is what a listing marks as being compacted and
+//   no known job reads. What it finishes is live at once, unconfirmed: it survives the listings
+//   that mark something, until it is listed or deleted, and keeps the tables stale. An ingested
+//   table has no level until a listing places it, or does not have it. Only flushes end without an
+//   event: failed ones, or those that closing overtook. Their tables stay in the making until a
+//   listing decides, since another thread may have committed them.
 //
 // The tables of a tree are summed up by what a division asks for, so its cost does not depend on
 // their number, and what a job leaves is a sum and not a difference.
@@ -209,6 +209,7 @@ class Tree {
   TableSum SumLive(const NamedFiles& files, int deepest = 1'000) const;
   void LearnWritten(bool is_flush, const TableSum& read, const NamedFiles& outputs);
   void ForgetJob(JobId job, bool keeps);
+  bool HasUntoldJob() const;
   bool RewritesTables() const;
 
   Tables& tables_;

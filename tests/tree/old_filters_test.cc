@@ -246,7 +246,9 @@ TEST(OldFilters, EachFlushedTableIsReadAndWhatIsNotReadCountsAsThePolicySays) {
   std::uint64_t bytes = 0;
   for (const SortedRuns& runs : GetSortedRuns(*db)) {
     if (runs.column_family == "default") bytes += runs.filter_bytes;
-    if (runs.level == 6) EXPECT_NEAR(static_cast<double>(runs.filter_bytes), 75'000.0, 1'500.0);
+    if (runs.level == 6) {
+      EXPECT_NEAR(static_cast<double>(runs.filter_bytes), 75'000.0, 1'500.0);
+    }
   }
   EXPECT_EQ(bytes, SumOf(TreesOf(*db).at("default")).filter_bytes);
   for (const Handle handle : handles) EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());

@@ -134,25 +134,32 @@ TEST(TreeRules, AnIngestedTableCountsUntilItIsListedOrDeleted) {
 }
 
 // CompactFiles fires no events of its job.
-TEST(TreeRules, WhatCompactFilesWritesIsLiveAtOnceAndSurvivesListingsUntilItIsListed) {
-  World world;
-  Begin(world, {{1, 0}, {2, 0}});
-  EXPECT_FALSE(world.tables.IsStale());
-  world.tree.StartTable(3, 9, 1);
-  world.tree.FinishTable(3, 9, FactsOf(3));
-  EXPECT_TRUE(world.tables.IsStale());
-  world.List();
-  EXPECT_TRUE(world.tables.IsStale()) << "it is not listed";
-  world.tables.Drop(1);
-  world.tables.Drop(2);
-  EXPECT_EQ(KeysOf(world.tree), 300U);
-  world.version = {{3, 1}};
-  world.List();
-  EXPECT_EQ(world.FindDifference(), "");
-  EXPECT_FALSE(world.tables.IsStale());
-  world.version = {};
-  world.List();
-  EXPECT_EQ(world.FindDifference(), "");
+TEST(TreeRules, WhatCompactFilesWritesIsLiveAtOnceAndSurvivesListingsWhileItRuns) {
+  for (const bool fails : {false, true}) {
+    World world;
+    const NamedFiles inputs = FilesOf({1, 2}, 0);
+    List(world, inputs);
+    EXPECT_FALSE(world.tables.IsStale());
+    world.tree.StartTable(3, 9, 1);
+    world.tree.FinishTable(3, 9, FactsOf(3));
+    EXPECT_TRUE(world.tables.IsStale());
+    List(world, inputs, {1, 2});
+    EXPECT_TRUE(world.tables.IsStale()) << "it is not listed";
+    EXPECT_EQ(KeysOf(world.tree), 600U);
+    if (fails) {
+      world.version = {{1, 0}, {2, 0}};
+    } else {
+      world.tables.Drop(1);
+      world.tables.Drop(2);
+      world.version = {{3, 1}};
+    }
+    world.List();
+    EXPECT_EQ(world.FindDifference(), "");
+    EXPECT_FALSE(world.tables.IsStale());
+    world.version = {};
+    world.List();
+    EXPECT_EQ(world.FindDifference(), "");
+  }
 }
 
 // A listing marks the inputs of CompactFiles; without one they are those of its level.
