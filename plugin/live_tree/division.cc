@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../../src/model/wasted_reads.h"
+
 namespace exactbloom::tree {
 namespace {
 
@@ -57,13 +59,6 @@ std::uint64_t CountedBits(const DivisionOptions& options, std::uint64_t keys,
   return static_cast<std::uint64_t>(std::max(0.0, bits));
 }
 
-std::vector<double> PlanRuns(double bits_per_key, const std::vector<analysis::EqualRuns>& runs,
-                             const std::optional<double>& budget) {
-  double total_bits = bits_per_key * SumKeys(runs);
-  if (budget) total_bits = std::min(total_bits, kBudgetPart * kBitsPerByte * *budget);
-  return analysis::DivideAmongRuns(runs, total_bits);
-}
-
 Share Divide(const DivisionOptions& options, const TreeView& view,
              std::vector<analysis::EqualRuns> beside, const std::optional<double>& budget) {
   Share share;
@@ -78,7 +73,7 @@ Share Divide(const DivisionOptions& options, const TreeView& view,
                            keys;
 
   beside.insert(beside.end(), share.runs.begin(), share.runs.end());
-  const std::vector<double> divided = PlanRuns(options.bits_per_key, beside, budget);
+  const std::vector<double> divided = model::PlanRuns(options.bits_per_key, beside, budget);
   share.planned.assign(divided.end() - static_cast<std::ptrdiff_t>(share.runs.size()),
                        divided.end());
 

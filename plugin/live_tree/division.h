@@ -14,8 +14,8 @@
 //   max(min(s, what keeps the family's filters within kMostOverAverage over bits_per_key),
 //       min(kLeastPart * s, bits_per_key))
 //
-// Under a memory budget B is kBudgetPart of the bound if that is less, the runs are those of all
-// families that share it, and a table takes no more than
+// Under a memory budget B is model::kBudgetPart of the bound if that is less, the runs are those of
+// all families that share it, and a table takes no more than
 //
 //   - what the bound leaves beside all filters that exist, less kForOthers of the bound, or
 //     kLeastOfRoom of what is left, with all its partitions;
@@ -57,7 +57,6 @@ namespace exactbloom::tree {
 inline constexpr double kMostOverAverage = 0.5;
 // Without bits_per_key beside it, a level 0 that piles up takes 10.85 of 10 bits per key.
 inline constexpr double kLeastPart = 0.6;
-inline constexpr double kBudgetPart = 0.6;
 // With nothing left for others, a load wastes 1.34 times as much as with this.
 inline constexpr double kForOthers = 0.15;
 inline constexpr double kLeastOfRoom = 0.25;
@@ -114,11 +113,6 @@ struct Share {
   std::vector<analysis::EqualRuns> runs;
   std::vector<double> planned;
 };
-
-// Returns the bits per key of each run if all were made anew: bits_per_key on average, or what
-// kBudgetPart of a memory budget, in bytes, leaves if that is less.
-std::vector<double> PlanRuns(double bits_per_key, const std::vector<analysis::EqualRuns>& runs,
-                             const std::optional<double>& budget);
 
 // Returns what a table gets; bits_per_key where its run is not known.
 //   beside   all other families that share its budget

@@ -27,6 +27,7 @@
 #include "plugin/filter_bits_interface.h"
 #include "plugin/live_tree/listing.h"
 #include "plugin/live_tree/registry.h"
+#include "src/model/wasted_reads.h"
 
 namespace exactbloom {
 namespace {
@@ -504,7 +505,7 @@ TEST_F(LiveTreeFaults, TablesOfCompactFilesGetTheBitsOfTheirRun) {
   for (const auto& [level, keys] : runs) compact(level, level);
   std::vector<analysis::EqualRuns> planned;
   for (const auto& [level, keys] : runs) planned.push_back({tree::Real(keys)});
-  const std::vector<double> plan = tree::PlanRuns(10.0, planned, std::nullopt);
+  const std::vector<double> plan = model::PlanRuns(10.0, planned, std::nullopt);
   Trees trees = TreesOf(*db);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     EXPECT_NEAR(trees.at("default").at(runs[i].first).BitsPerKey(), plan[i], 0.05 * plan[i]) << i;
