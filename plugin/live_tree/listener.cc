@@ -97,11 +97,12 @@ class TreeListener : public rocksdb::EventListener {
       family.EndJob(info.job_id, ListInputs(info), ListOutputs(info));
     });
     if (info.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
-    // CompactRange may move the outputs to another level after this event.
+    // CompactRange may move the outputs to another level after this event, and after the next.
     Guard([&] {
       const auto database = Registry::Get().Follow(*db);
       const auto lock = database->Lock();
       database->tables.MarkStale();
+      database->lists_twice = true;
     });
   }
 

@@ -224,7 +224,7 @@ void End(Database& database, std::chrono::nanoseconds taken, bool has_failed) {
   const auto lock = database.Lock();
   database.is_being_listed = false;
   database.is_listed |= !has_failed;
-  if (has_failed) database.tables.MarkStale();
+  if (std::exchange(database.lists_twice, false) || has_failed) database.tables.MarkStale();
   database.next_listing =
       Clock::now() + (taken > kLongListing ? kPauseInLongListings : kPauseInListings) * taken;
   database.listing_ended.notify_all();

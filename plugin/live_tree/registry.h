@@ -123,6 +123,7 @@ class Database {
   bool is_being_listed = false;
   std::condition_variable listing_ended;
   std::chrono::steady_clock::time_point next_listing;
+  bool lists_twice = false;     // the next listing may come too early
   bool has_read_files = false;  // properties of its default family's tables were read
   // The log has said that a budget is spent, or that a compaction's inputs take it, or the bound
   // that was set at this moment.
