@@ -171,9 +171,10 @@ std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t cou
   for (; count != 0 && table != tables_.end(); --count) {
     const Table& known = table->second;
     const JobId job = known.place.job;
-    // What wrote an unconfirmed table has ended if nothing is being compacted by an unknown job.
-    const bool may_go =
-        known.place.is_live ? !known.is_unconfirmed || !known.tree->HasUntoldJob() : job == kNoJob;
+    // What wrote an unconfirmed table has ended if nothing is being compacted by an unknown job; a
+    // listing misses that of inputs that an event changes meanwhile, so not the first ones decide.
+    const bool has_ended = !known.tree->HasUntoldJob() && moment_ > known.moment + 2;
+    const bool may_go = known.place.is_live ? !known.is_unconfirmed || has_ended : job == kNoJob;
     if (may_go && known.moment != moment_) {
       table = Remove(table);
       continue;
