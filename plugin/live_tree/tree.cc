@@ -11,6 +11,7 @@ namespace {
 
 constexpr JobId kUntoldJob = -2;  // reads what a listing marks, and no known job reads
 constexpr std::size_t kErased = 16'384;
+constexpr std::size_t kSwept = 1'024;
 // If more of level 0 than this moves down as it is, flushed tables are expected to do so.
 constexpr double kMovesDown = 0.5;
 
@@ -162,8 +163,11 @@ void Tables::TakeOver(const NamedFile& file, Tree& tree, bool is_being_compacted
     listed.place.job = reader;
     listed.is_unconfirmed = false;
     listed.moment = moment_;
+    const auto swept = swept_.find(file.number);
+    if (swept != swept_.end()) listed.Learn(swept->second);
     if (file.facts) listed.Learn(*file.facts);
   });
+  swept_.erase(file.number);
 }
 
 std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t count) {
@@ -176,6 +180,8 @@ std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t cou
     const bool has_ended = !known.tree->HasUntoldJob() && moment_ > known.moment + 2;
     const bool may_go = known.place.is_live ? !known.is_unconfirmed || has_ended : job == kNoJob;
     if (may_go && known.moment != moment_) {
+      swept_[table->first] = known.facts;
+      if (swept_.size() > kSwept) swept_.erase(swept_.begin());
       table = Remove(table);
       continue;
     }

@@ -149,9 +149,10 @@ class Tables {
   void Erase(std::uint64_t number);
 
   std::map<std::uint64_t, Table> tables_;
-  std::set<std::uint64_t> erased_;     // the 16,384 largest numbers
-  std::uint64_t moment_ = 0;           // the listings that have begun
-  std::atomic<bool> is_stale_ = true;  // which any thread may set
+  std::map<std::uint64_t, TableFacts> swept_;  // of the 1,024 largest numbers
+  std::set<std::uint64_t> erased_;             // the 16,384 largest numbers
+  std::uint64_t moment_ = 0;                   // the listings that have begun
+  std::atomic<bool> is_stale_ = true;          // which any thread may set
 };
 
 // The tables of a column family, by runs and jobs.

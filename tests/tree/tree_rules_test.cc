@@ -29,6 +29,20 @@ TEST(TreeRules, TheTablesOfALostFlushStayUntilAListingDecides) {
   }
 }
 
+// The end of a flush may be told before another thread has committed it.
+TEST(TreeRules, WhatIsKnownOfATableOutlivesAListingWithoutIt) {
+  World world;
+  world.tree.BeginJob({1, true, 0, 5}, 0, {});
+  world.tree.EndJob(1, {}, FilesOf({1}, 0));
+  world.List();
+  EXPECT_EQ(world.tree.All().filter_bytes, 0U);
+  world.version[1] = 0;
+  world.tables.BeginListing();
+  world.tables.TakeOver({1, 0, TableFacts{99, 0, 0, 0, Source::kAssumed}}, world.tree, false);
+  world.Sweep();
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
 // It was not committed when the tables were listed.
 TEST(TreeRules, AFlushThatWasTakenForLostMayEnd) {
   World world;
