@@ -16,12 +16,14 @@
 // An event that does not fit makes the tables stale: a listing is wanted, which changes only what
 // no event has changed since it began. Meanwhile events apply, and sizing goes on.
 //
-//   CompactFiles fires no job events. What it reads is what a listing marks as being compacted and
+// - CompactFiles fires no job events. What it reads is what a listing marks as being compacted and
 //   no known job reads. What it finishes is live at once, unconfirmed: it survives the listings
-//   that mark something, until it is listed or deleted, and keeps the tables stale. An ingested
-//   table has no level until a listing places it, or does not have it. Only flushes end without an
-//   event: failed ones, or those that closing overtook. Their tables stay in the making until a
-//   listing decides, since another thread may have committed them.
+//   that mark something, until it is listed or deleted, and keeps the tables stale.
+// - An ingested table has no level until a listing places it, or does not have it.
+// - Only flushes end without an event: failed ones, or those that closing overtook. Their tables
+//   stay in the making until a listing decides, since another thread may have committed them.
+// - The end of a flush may be told before another thread commits it, so a listing may lack its
+//   table: what is known of swept tables is kept for the next listing.
 //
 // The tables of a tree are summed up by what a division asks for, so its cost does not depend on
 // their number, and what a job leaves is a sum and not a difference.
