@@ -282,7 +282,7 @@ void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs)
   const double level0_keys = Real(SumLive(inputs, 0).keys);
   if (level0_keys != 0.0) {
     const double moved = 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys;
-    moved_part_ = (moved_part_.value_or(moved) + moved) / 2.0;
+    moved_part_ = (moved_part_.value_or(0.0) + moved) / 2.0;
   }
   const TableSum read = SumLive(replaced);
   for (const NamedFile& output : outputs) {
