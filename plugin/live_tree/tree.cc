@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <new>
 
 #include "exactbloom/layout.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr JobId kUntoldJob = -2;  // reads what a listing marks, and no known job reads
 constexpr std::size_t kErased = 16'384;
-constexpr std::size_t kSwept = 1'024;
+constexpr std::size_t kRemoved = 1'024;
 // If more of level 0 than this moves down as it is, flushed tables are expected to do so.
 constexpr double kMovesDown = 0.5;
 
@@ -110,6 +111,14 @@ void Tables::Subtract(const Table& table) {
 }
 
 Tables::Iterator Tables::Remove(Iterator table) {
+  try {
+    if (table->second.facts.source == Source::kProperties) {
+      removed_[table->first] = table->second.facts;
+    }
+    if (removed_.size() > kRemoved) removed_.erase(removed_.begin());
+  } catch (const std::bad_alloc&) {
+    // A listing estimates it then, and the table is removed all the same.
+  }
   Subtract(table->second);
   return tables_.erase(table);
 }
@@ -117,6 +126,7 @@ Tables::Iterator Tables::Remove(Iterator table) {
 void Tables::Erase(std::uint64_t number) {
   const auto table = tables_.find(number);
   if (table != tables_.end()) Remove(table);
+  removed_.erase(number);
   erased_.insert(number);
   if (erased_.size() > kErased) erased_.erase(erased_.begin());
 }
@@ -163,11 +173,11 @@ void Tables::TakeOver(const NamedFile& file, Tree& tree, bool is_being_compacted
     listed.place.job = reader;
     listed.is_unconfirmed = false;
     listed.moment = moment_;
-    const auto swept = swept_.find(file.number);
-    if (swept != swept_.end()) listed.Learn(swept->second);
+    const auto removed = removed_.find(file.number);
+    if (removed != removed_.end()) listed.Learn(removed->second);
     if (file.facts) listed.Learn(*file.facts);
   });
-  swept_.erase(file.number);
+  removed_.erase(file.number);
 }
 
 std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t count) {
@@ -180,8 +190,6 @@ std::optional<std::uint64_t> Tables::Sweep(std::uint64_t number, std::size_t cou
     const bool has_ended = !known.tree->HasUntoldJob() && moment_ > known.moment + 2;
     const bool may_go = known.place.is_live ? !known.is_unconfirmed || has_ended : job == kNoJob;
     if (may_go && known.moment != moment_) {
-      swept_[table->first] = known.facts;
-      if (swept_.size() > kSwept) swept_.erase(swept_.begin());
       table = Remove(table);
       continue;
     }

@@ -23,7 +23,8 @@
 // - Only flushes end without an event: failed ones, or those that closing overtook. Their tables
 //   stay in the making until a listing decides, since another thread may have committed them.
 // - The end of a flush may be told before another thread commits it, so a listing may lack its
-//   table: what is known of swept tables is kept for the next listing.
+//   table, and a job may fail after it has committed: what is known of removed tables is kept for
+//   the next listing.
 //
 // The tables of a tree are summed up by what a division asks for, so its cost does not depend on
 // their number, and what a job leaves is a sum and not a difference.
@@ -151,10 +152,10 @@ class Tables {
   void Erase(std::uint64_t number);
 
   std::map<std::uint64_t, Table> tables_;
-  std::map<std::uint64_t, TableFacts> swept_;  // of the 1,024 largest numbers
-  std::set<std::uint64_t> erased_;             // the 16,384 largest numbers
-  std::uint64_t moment_ = 0;                   // the listings that have begun
-  std::atomic<bool> is_stale_ = true;          // which any thread may set
+  std::map<std::uint64_t, TableFacts> removed_;  // of the 1,024 largest numbers
+  std::set<std::uint64_t> erased_;               // the 16,384 largest numbers
+  std::uint64_t moment_ = 0;                     // the listings that have begun
+  std::atomic<bool> is_stale_ = true;            // which any thread may set
 };
 
 // The tables of a column family, by runs and jobs.

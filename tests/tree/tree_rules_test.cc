@@ -43,6 +43,21 @@ TEST(TreeRules, WhatIsKnownOfATableOutlivesAListingWithoutIt) {
   EXPECT_EQ(world.FindDifference(), "");
 }
 
+// The version may be installed before what the job fails by.
+TEST(TreeRules, WhatIsKnownOfATableOutlivesItsFailedJob) {
+  World world;
+  Begin(world, {{1, 0}});
+  world.tree.BeginJob({1, false, 1, 5}, 0, FilesOf({1}, 0));
+  world.tree.StartTable(2, 1);
+  world.tree.FinishTable(2, 1, FactsOf(2));
+  world.tree.CancelJob(1);
+  world.version = {{2, 1}};
+  world.tables.BeginListing();
+  world.tables.TakeOver({2, 1, TableFacts{99, 0, 0, 0, Source::kAssumed}}, world.tree, false);
+  world.Sweep();
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
 // It was not committed when the tables were listed.
 TEST(TreeRules, AFlushThatWasTakenForLostMayEnd) {
   World world;
