@@ -34,8 +34,7 @@ NamedFiles ListFiles(const rocksdb::CompactionJobInfo& info, const std::vector<s
       file.facts = ReadFacts(*properties->second);
     }
   }
-  std::sort(files.begin(), files.end(),
-            [](const auto& first, const auto& second) { return first.number < second.number; });
+  std::sort(files.begin(), files.end());
   return files;
 }
 

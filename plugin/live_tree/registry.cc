@@ -144,6 +144,10 @@ Registry& Registry::Get() {
 
 std::shared_ptr<Database> Registry::Find(const rocksdb::DB& root) {
   const auto lock = Lock();
+  return FindRoot(root);
+}
+
+std::shared_ptr<Database> Registry::FindRoot(const rocksdb::DB& root) const {
   for (const auto& database : databases_) {
     if (database->root == &root) return database;
   }
@@ -185,10 +189,8 @@ std::shared_ptr<Database> Registry::Follow(rocksdb::DB& root) {
   });
   const auto made = std::make_shared<Database>(root, session, default_family);
   const auto lock = Lock();
-  for (const auto& database : databases_) {
-    if (database->root == &root) return database;  // another thread was faster
-  }
-  return databases_.emplace_back(made);
+  known = FindRoot(root);
+  return known != nullptr ? known : databases_.emplace_back(made);  // another thread was faster
 }
 
 void Registry::Close(const rocksdb::ColumnFamilyHandle* default_family) {

@@ -47,6 +47,8 @@ class Budget {
   const TableSum& held() const { return held_; }
   bool CoversIndexes() const { return setting_.covers_indexes.value_or(false); }
   std::uint64_t CoveredIndexBytes() const { return CoversIndexes() ? held_.index_bytes : 0; }
+  // Returns the bytes that the bound covers.
+  std::uint64_t Used() const { return held_.filter_bytes + CoveredIndexBytes(); }
   const std::set<const Family*>& families() const { return families_; }
 
   // Takes the setting unless one that was made later rules.
@@ -179,6 +181,7 @@ class Registry {
   std::uint64_t NextMoment() { return ++moment_; }
 
  private:
+  std::shared_ptr<Database> FindRoot(const rocksdb::DB& root) const;  // under Lock()
   template <typename Predicate>
   void CloseIf(Predicate is_over);
 

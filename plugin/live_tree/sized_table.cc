@@ -232,8 +232,7 @@ SizedTable::News SizedTable::Tell(const Share& share) {
           Format("memory budget '%s': the bound is %llu bytes, filters%s of %zu column "
                  "families take %llu",
                  budget->name().c_str(), Long(bound), budget->CoversIndexes() ? " and indexes" : "",
-                 budget->families().size(),
-                 Long(budget->held().filter_bytes + budget->CoveredIndexBytes())));
+                 budget->families().size(), Long(budget->Used())));
     }
     bool& is_told =
         share.is_spent_by_inputs ? database_->are_inputs_logged : database_->is_spent_logged;
@@ -264,10 +263,9 @@ bool SizedTable::Take(std::size_t bytes, bool is_ribbon) {
   const auto lock = database_->Lock();
   const auto budget_lock = Registry::Get().Lock();
   const Budget* const budget = Bounding();
-  const auto held = [&] { return budget->held().filter_bytes + budget->CoveredIndexBytes(); };
   const bool fits =
       budget == nullptr || bytes <= amount_.filter_bytes || amount_.floor_bytes != 0 ||
-      Real(held() - amount_.filter_bytes + bytes) <= kFill * Real(budget->setting().bound);
+      Real(budget->Used() - amount_.filter_bytes + bytes) <= kFill * Real(budget->setting().bound);
   if (!fits) amount_ = TableSum();
   if (fits) amount_.filter_bytes = bytes;
   if (amount_.floor_bytes != 0) amount_.floor_bytes = bytes;

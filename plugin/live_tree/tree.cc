@@ -31,8 +31,6 @@ analysis::EqualRuns Equal(const Place& place, const TableSum& sum, bool ribbon) 
   return {Real(sum.keys) / count, count, ribbon};
 }
 
-bool IsBefore(const NamedFile& one, const NamedFile& other) { return one.number < other.number; }
-
 }  // namespace
 
 int SizeClass(double keys) {
@@ -65,8 +63,9 @@ void Table::Settle() {
     sum.keys = facts.keys;
     sum.index_bytes = facts.index_bytes;
     sum.filter_bytes = facts.filter_bytes;
-    if (!is_sized)
+    if (!is_sized) {
       sum.filter_bits = CountedBits(options, facts.keys, facts.filter_bytes, facts.beside_bytes);
+    }
   }
   if (!is_sized) place.ribbon = options.ribbon;
   const double bits = 8.0 * Real(sum.filter_bytes);
@@ -286,7 +285,7 @@ void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs)
   if (job == nullptr) tables_.MarkStale();
   NamedFiles replaced;
   std::set_difference(inputs.begin(), inputs.end(), outputs.begin(), outputs.end(),
-                      std::back_inserter(replaced), IsBefore);
+                      std::back_inserter(replaced));
   const double level0_keys = Real(SumLive(inputs, 0).keys);
   if (level0_keys != 0.0) {
     const double moved = 1.0 - Real(SumLive(replaced, 0).keys) / level0_keys;
@@ -294,7 +293,7 @@ void Tree::EndJob(JobId id, const NamedFiles& inputs, const NamedFiles& outputs)
   }
   const TableSum read = SumLive(replaced);
   for (const NamedFile& output : outputs) {
-    const auto input = std::lower_bound(inputs.begin(), inputs.end(), output, IsBefore);
+    const auto input = std::lower_bound(inputs.begin(), inputs.end(), output);
     const bool is_moved = input != inputs.end() && input->number == output.number;
     Install(output, is_moved ? std::optional(input->level) : std::nullopt);
     const Table* const table = tables_.Find(output.number);

@@ -81,6 +81,8 @@ struct NamedFile {
   std::uint64_t number = 0;
   int level = 0;
   std::optional<TableFacts> facts;
+
+  bool operator<(const NamedFile& other) const { return number < other.number; }
 };
 using NamedFiles = std::vector<NamedFile>;  // sorted by number
 

@@ -33,7 +33,7 @@ MemoryBudgetUse GetMemoryBudgetUse(const std::string& name) {
   use.bound = budget->setting().bound;
   if (budget->CoversIndexes()) use.covers = BudgetCovers::kFiltersAndIndexes;
   use.index_bytes = budget->held().index_bytes;
-  use.used = budget->held().filter_bytes + budget->CoveredIndexBytes();
+  use.used = budget->Used();
   for (const tree::Family* family : budget->families()) {
     const tree::TableSum& held = family->counted;
     use.families.push_back({family->database.path, family->name, held.filter_bytes,

@@ -29,6 +29,16 @@ TEST(TreeRules, TheTablesOfALostFlushStayUntilAListingDecides) {
   }
 }
 
+// The table is listed, and nobody has read its properties.
+void ExpectKnownOnceListed(World& world, std::uint64_t number, int level) {
+  world.version = {{number, level}};
+  world.tables.BeginListing();
+  world.tables.TakeOver({number, level, TableFacts{99, 0, 0, 0, Source::kAssumed}}, world.tree,
+                        /*is_being_compacted=*/false);
+  world.Sweep();
+  EXPECT_EQ(world.FindDifference(), "");
+}
+
 // The end of a flush may be told before another thread has committed it.
 TEST(TreeRules, WhatIsKnownOfATableOutlivesAListingWithoutIt) {
   World world;
@@ -36,11 +46,7 @@ TEST(TreeRules, WhatIsKnownOfATableOutlivesAListingWithoutIt) {
   world.tree.EndJob(1, {}, FilesOf({1}, 0));
   world.List();
   EXPECT_EQ(world.tree.All().filter_bytes, 0U);
-  world.version[1] = 0;
-  world.tables.BeginListing();
-  world.tables.TakeOver({1, 0, TableFacts{99, 0, 0, 0, Source::kAssumed}}, world.tree, false);
-  world.Sweep();
-  EXPECT_EQ(world.FindDifference(), "");
+  ExpectKnownOnceListed(world, 1, 0);
 }
 
 // The version may be installed before what the job fails by.
@@ -51,11 +57,7 @@ TEST(TreeRules, WhatIsKnownOfATableOutlivesItsFailedJob) {
   world.tree.StartTable(2, 1);
   world.tree.FinishTable(2, 1, FactsOf(2));
   world.tree.CancelJob(1);
-  world.version = {{2, 1}};
-  world.tables.BeginListing();
-  world.tables.TakeOver({2, 1, TableFacts{99, 0, 0, 0, Source::kAssumed}}, world.tree, false);
-  world.Sweep();
-  EXPECT_EQ(world.FindDifference(), "");
+  ExpectKnownOnceListed(world, 2, 1);
 }
 
 // It was not committed when the tables were listed.
