@@ -107,7 +107,11 @@ class TreeListener : public rocksdb::EventListener {
 
   void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& info) override {
     Guard([&] {
-      BeginTableInProgress({info.file_path, info.cf_name, info.job_id, FindWriter(info)});
+      const std::shared_ptr<Database> writer = FindWriter(info);
+      if (writer != nullptr && info.reason == rocksdb::TableFileCreationReason::kCompaction) {
+        ListForUntoldJob(*writer, info.cf_name, info.job_id);
+      }
+      BeginTableInProgress({info.file_path, info.cf_name, info.job_id, writer});
     });
   }
 

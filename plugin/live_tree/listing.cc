@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <map>
@@ -137,7 +138,9 @@ class Densities {
     double size = 0.0;
   };
 
-  static std::uint64_t Round(double count) { return static_cast<std::uint64_t>(count); }
+  static std::uint64_t Round(double count) {
+    return static_cast<std::uint64_t>(std::llround(count));
+  }
   double Size(const rocksdb::SstFileMetaData& file) const {
     return Real(has_entries_ ? file.num_entries : file.size);
   }
@@ -225,8 +228,9 @@ void End(Database& database, std::chrono::nanoseconds taken, bool has_failed) {
   database.is_being_listed = false;
   database.is_listed |= !has_failed;
   if (std::exchange(database.lists_twice, false) || has_failed) database.tables.MarkStale();
+  database.takes_long = taken > kLongListing;
   database.next_listing =
-      Clock::now() + (taken > kLongListing ? kPauseInLongListings : kPauseInListings) * taken;
+      Clock::now() + (database.takes_long ? kPauseInLongListings : kPauseInListings) * taken;
   database.listing_ended.notify_all();
 }
 
@@ -305,6 +309,17 @@ void ListIfWanted(rocksdb::DB& root, Database& database) {
   }
   if (!is_read) return ReadFamilies(root, database, {root.DefaultColumnFamily()});
   List(root, database, /*is_asked=*/false, {});
+}
+
+void ListForUntoldJob(Database& database, const std::string& family, JobId job) {
+  {
+    const auto lock = database.Lock();
+    const auto known = database.Find(family);
+    const bool is_told = known != nullptr && known->IsRunning(job);
+    if (is_told || database.takes_long || job <= database.newest_untold) return;
+    database.newest_untold = job;
+  }
+  List(*database.root, database, /*is_asked=*/true, {});
 }
 
 }  // namespace exactbloom::tree

@@ -125,8 +125,10 @@ class Database {
   bool is_being_listed = false;
   std::condition_variable listing_ended;
   std::chrono::steady_clock::time_point next_listing;
+  bool takes_long = false;      // a listing does
   bool lists_twice = false;     // the next listing may come too early
   bool has_read_files = false;  // properties of its default family's tables were read
+  JobId newest_untold = 0;      // the compaction without a begin event that listed the tables last
   // The log has said that a budget is spent, or that a compaction's inputs take it, or the bound
   // that was set at this moment.
   bool is_spent_logged = false;

@@ -30,6 +30,7 @@ class ManyFamilies : public testing::Test {
     options.write_buffer_size = 256 << 10;
     options.target_file_size_base = 256 << 10;
     options.max_bytes_for_level_base = 1 << 20;
+    options.level0_file_num_compaction_trigger = level0_trigger_;
     return options;
   }
 
@@ -73,6 +74,7 @@ class ManyFamilies : public testing::Test {
   PolicyPointer shared_ = PolicyOf(AutoOptions(kBits));
   bool is_shared_ = false;
   double bits_ = kBits;  // of their own policies
+  int level0_trigger_ = 3;
   Database db_;
   std::vector<std::string> names_;
   std::vector<Handle> handles_;
@@ -121,6 +123,20 @@ TEST_F(ManyFamilies, CountOldFiltersWithTheBitsOfTheirOwnPolicy) {
   EXPECT_GT(levels.begin()->second.BitsPerKey(), 1.8 * bits_);
 }
 
+// What one table has for each entry tells of the others, whatever their number of keys divided by
+// this one's is rounded to.
+TEST_F(ManyFamilies, HaveAKeyForEachEntryInTablesThatNobodyRead) {
+  constexpr std::uint64_t kRead = 49;
+  level0_trigger_ = 100;
+  Create(1);
+  std::uint64_t first = 0;
+  for (std::uint64_t keys = 1; keys <= 30; first += keys++) Load(*db_, keys, first, handles_[0]);
+  Reopen();
+  Load(*db_, kRead, first, handles_[0]);
+  ASSERT_TRUE(FollowDatabase(db_.get(), {db_->DefaultColumnFamily()}).ok());
+  EXPECT_EQ(FindDifference(*db_, [](const std::string&) { return Known::kKeys; }), "");
+}
+
 // A dropped family that is still held is listed beside its namesake.
 TEST_F(ManyFamilies, OfTheSameNameAreNotMixedUp) {
   constexpr std::uint64_t kKeys = 20'000;
@@ -144,13 +160,28 @@ TEST_F(ManyFamilies, OfTheSameNameAreNotMixedUp) {
               (kMost - 1.0) * kBits);
 }
 
+// Before any event has told which family the listed tables are of.
+TEST_F(ManyFamilies, ThatWereDroppedBeforeTheirFirstEventAreNotMixedUp) {
+  constexpr std::uint64_t kKeys = 20'000;
+  Create(1);
+  Load(*db_, kKeys, 0, handles_[0]);
+  Reopen();
+  PutAndFlush(*db_, 10);  // lists the tables of all families
+  const std::unique_ptr<rocksdb::Iterator> holder(db_->NewIterator({}, handles_[0]));
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[0]).ok());
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handles_[0]).ok());
+  ASSERT_TRUE(db_->CreateColumnFamily(OptionsOfFamily(), names_[0], &handles_[0]).ok());
+  Load(*db_, kKeys / 4, 0, handles_[0]);
+  EXPECT_EQ(FindDifference(*db_, [](const std::string&) { return Known::kTables; }), "");
+}
+
 // The inputs exist as long as the iterator does, but are not part of the tree.
 TEST_F(ManyFamilies, KnowWhatCompactFilesReplacedWhileAnIteratorHoldsIt) {
   constexpr std::uint64_t kKeys = 20'000;
   Create(0);
   Load(*db_, kKeys);
   const std::unique_ptr<rocksdb::Iterator> holder(db_->NewIterator({}));
-  ASSERT_TRUE(CompactAllFiles(*db_, db_->DefaultColumnFamily()).ok());
+  ASSERT_EQ(CompactAllFiles(*db_, db_->DefaultColumnFamily()).ToString(), "OK");
   Load(*db_, kKeys / 10, kKeys);
   ASSERT_TRUE(ForceCompaction(*db_).ok());
   ExpectKnownTrees(*db_);

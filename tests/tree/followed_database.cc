@@ -160,8 +160,8 @@ void AwaitQuiet(rocksdb::DB& db) {
   const bool does_pending = options.compaction_style == rocksdb::kCompactionStyleLevel &&
                             !options.disable_auto_compactions;
   const auto is_quiet = [&db, does_pending] {
-    for (const char* property : {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
-                                 "rocksdb.num-running-compactions", "rocksdb.compaction-pending"}) {
+    for (const char* property : {"rocksdb.mem-table-flush-pending", "rocksdb.num-running-flushes",
+                                 "rocksdb.compaction-pending", "rocksdb.num-running-compactions"}) {
       if (!does_pending && std::string(property) == "rocksdb.compaction-pending") continue;
       std::uint64_t value = 0;
       EXPECT_TRUE(db.GetAggregatedIntProperty(property, &value)) << property;
@@ -170,9 +170,13 @@ void AwaitQuiet(rocksdb::DB& db) {
     return true;
   };
   const Clock::time_point end = Clock::now() + kLongestWait;
-  // Asked once per try: what was quiet may begin another compaction at any time.
-  bool quiet = is_quiet();
-  for (; !quiet && Clock::now() < end; quiet = is_quiet()) std::this_thread::sleep_for(kPause);
+  // What is pending may begin to run, and what runs may leave something pending, between two
+  // questions: a job is asked for first while it is pending, and all is asked twice.
+  const auto is_quiet_twice = [&] { return is_quiet() && is_quiet(); };
+  bool quiet = is_quiet_twice();
+  for (; !quiet && Clock::now() < end; quiet = is_quiet_twice()) {
+    std::this_thread::sleep_for(kPause);
+  }
   EXPECT_TRUE(quiet);
 }
 

@@ -239,7 +239,7 @@ TEST_F(LiveTreeFaults, DatabasesOfOnePathInSeveralEnvsDoNotTouchEachOther) {
   for (const Database& db : databases) {
     PutAndFlush(*db, 10);
     AwaitQuiet(*db);
-    EXPECT_TRUE(CompactAllFiles(*db, db->DefaultColumnFamily()).ok());
+    EXPECT_EQ(CompactAllFiles(*db, db->DefaultColumnFamily()).ToString(), "OK");
     ExpectKnownTrees(*db, Known::kKeys);
   }
   databases.clear();
@@ -469,14 +469,46 @@ TEST_F(LiveTreeFaults, AFamilyThatOnlyIngestsCountsAtOnce) {
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
 }
 
-// It fires no events of jobs.
+// Nothing tells whose policy it has, where families have several budgets.
+TEST_F(LiveTreeFaults, AFamilyThatOnlyIngestsIsOfNoBudgetIfItMayBeOfTwo) {
+  rocksdb::Options options[2];
+  for (const int i : {0, 1}) {
+    ExactBloomOptions policy = BudgetOptions(40'000);
+    policy.budget = i == 0 ? "one_of_two" : "other_of_two";
+    options[i] = Options(policy);
+  }
+  const Database db = Open(options[0], path_);
+  ASSERT_TRUE(FollowDatabase(db.get()).ok());
+  std::vector<rocksdb::ColumnFamilyHandle*> families(2);
+  for (const std::size_t i : {0, 1}) {
+    ASSERT_TRUE(
+        db->CreateColumnFamily(options[1], "family" + std::to_string(i), &families[i]).ok());
+  }
+  const auto used = [] {
+    return std::pair(GetMemoryBudgetUse("one_of_two").used,
+                     GetMemoryBudgetUse("other_of_two").used);
+  };
+  PutAndFlush(*db, 100);
+  PutAndFlush(*db, 100, "value", 0, families[0]);
+  const auto before = used();
+  EXPECT_NE(before.second, 0U);
+  Ingest(*db, options[1], directory_.path("file"), 0, 12'000, families[1]);
+  EXPECT_EQ(used(), before);
+  PutAndFlush(*db, 100, "value", 90'000, families[1]);
+  EXPECT_EQ(used(), std::pair(before.first, SumOf(TreesOf(*db)).filter_bytes - before.first))
+      << "its policy was asked";
+  for (auto* family : families) EXPECT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+}
+
+// It fires no events of jobs, and its first table is sized before any event tells what it reads.
 TEST_F(LiveTreeFaults, WhatCompactFilesHasWrittenIsKnownAtOnce) {
   rocksdb::Options options = Options(AutoOptions());
   options.disable_auto_compactions = true;
   const Database db = Open(options, path_);
   for (std::uint64_t i = 0; i < 4; ++i) PutAndFlush(*db, 5'000, "value", i * 3'000);
-  ASSERT_TRUE(CompactAllFiles(*db, db->DefaultColumnFamily()).ok());
+  ASSERT_EQ(CompactAllFiles(*db, db->DefaultColumnFamily()).ToString(), "OK");
   EXPECT_EQ(FindDifference(*db, [](const std::string&) { return Known::kAll; }), "");
+  EXPECT_NEAR(SumOf(TreesOf(*db)).BitsPerKey(), 10.0, 0.2);
 }
 
 // Each table is rewritten at its own level, as a benchmark does that gives all policies one tree.

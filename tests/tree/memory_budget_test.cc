@@ -153,7 +153,7 @@ std::uint64_t IndexBytes(rocksdb::DB& db) {
 class CoveredIndexes : public testing::Test {
  protected:
   Database OpenWith(const std::string& name, const BudgetSize& bound, BudgetCovers covers,
-                    const std::string& budget) {
+                    const std::string& budget, bool is_partitioned = false) {
     ExactBloomOptions policy;
     policy.bits_per_key = 20.0;
     policy.memory_budget = bound;
@@ -161,6 +161,11 @@ class CoveredIndexes : public testing::Test {
     policy.budget = budget;
     rocksdb::Options options = OptionsWith(PolicyOf(policy));
     options.listeners = {NewTreeListener()};
+    if (is_partitioned) {
+      auto tables = *options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
+      PartitionFilters(512, &tables);
+      options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tables));
+    }
     return Open(options, directory_.path(name));
   }
 
@@ -205,6 +210,18 @@ TEST_F(CoveredIndexes, AreCountedWhenAFilterIsFitted) {
       EXPECT_LE(GetMemoryBudgetUse(name).used, bound * 98 / 100 + 6);
     }
   }
+}
+
+// Each partition leaves the index of the whole table its part.
+TEST_F(CoveredIndexes, CountWithThePartitionsOfFilters) {
+  constexpr std::uint64_t kBound = 40'000;
+  const Database db = OpenWith("db", kBound, BudgetCovers::kFiltersAndIndexes, "parts", true);
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    PutAndFlush(*db, kIndexedKeys / 8, std::string(40, 'v'), i * kIndexedKeys / 8);
+    EXPECT_EQ(GetMemoryBudgetUse("parts").index_bytes, IndexBytes(*db));
+    EXPECT_LE(GetMemoryBudgetUse("parts").used, kBound * 98 / 100);
+  }
+  EXPECT_GT(GetMemoryBudgetUse("parts").used, kBound * 90 / 100);
 }
 
 // As with a spent budget, small runs have floors.

@@ -270,6 +270,7 @@ TEST_P(BudgetOfJobs, SixteenAtOnceKeepTheBound) {
   EXPECT_LE(Used(), kBound);
   EXPECT_LE(sum, kBound + kPassingBlocks);
   EXPECT_GT(sum, kBound / 2);
+  EXPECT_GE(Used() + kPassingBlocks, sum) << "until RocksDB tells of their tables";
 }
 
 TEST_P(BudgetOfJobs, OneLeavesAPartToOthers) {

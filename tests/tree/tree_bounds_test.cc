@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
         Tree{"CompactFiles", KeepDefaults,
              [](Scene& s) {
                LoadAll(s);
-               ASSERT_TRUE(CompactAllFiles(*s.db, s.db->DefaultColumnFamily()).ok());
+               ASSERT_EQ(CompactAllFiles(*s.db, s.db->DefaultColumnFamily()).ToString(), "OK");
              }},
         Tree{"Ingested", KeepDefaults,
              [](Scene& s) {
