@@ -5,7 +5,10 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -138,10 +141,33 @@ TEST(Metrics, NamesAreEscaped) {
   EXPECT_EQ(series.count(begin + R"("\\x5cxff\\x5cx0a"})"), 1U);
 }
 
-TEST(Metrics, PassPromtool) {
-  if (std::system("promtool --version >/dev/null 2>&1") != 0) {
-    GTEST_SKIP() << "there is no promtool, of Debian's prometheus";
+// Each metric that an alert asks for is one that is told.
+TEST(Metrics, OfTheAlertsExist) {
+  std::ifstream file(ALERTS "/alerts.yml");
+  const std::string alerts((std::istreambuf_iterator<char>(file)), {});
+  std::set<std::string> told;
+  for (const auto& [key, value] : Read(FormatMetrics(MetricsOf(1, 7)))) {
+    told.insert(key.substr(0, key.find('{')));
   }
+  const std::regex name("exactbloom_\\w+");
+  std::set<std::string> asked;
+  for (std::sregex_iterator found(alerts.begin(), alerts.end(), name), end; found != end; ++found) {
+    asked.insert(found->str());
+    EXPECT_EQ(told.count(found->str()), 1U) << found->str();
+  }
+  EXPECT_GT(asked.size(), 5U);
+}
+
+bool HasPromtool() { return std::system("promtool --version >/dev/null 2>&1") == 0; }
+
+TEST(Metrics, AlertsPassTheirTests) {
+  if (!HasPromtool()) GTEST_SKIP() << "there is no promtool, of Debian's prometheus";
+  EXPECT_EQ(std::system("promtool check rules " ALERTS "/alerts.yml"), 0);
+  EXPECT_EQ(std::system("promtool test rules " ALERTS "/alerts_test.yml"), 0);
+}
+
+TEST(Metrics, PassPromtool) {
+  if (!HasPromtool()) GTEST_SKIP() << "there is no promtool, of Debian's prometheus";
   const TemporaryDirectory directory;
   for (const int families : {0, 1, 5000}) {
     std::ofstream(directory.path("metrics")) << FormatMetrics(MetricsOf(families, 7));
