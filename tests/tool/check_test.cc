@@ -342,6 +342,25 @@ TEST_F(OptionsFile, NamesAPolicyThatWasLost) {
   EXPECT_EQ(outcome.err, "exactbloom: 1 of 1 tables have no working filter\n");
 }
 
+// A program that was preloaded runs without the object, with the policy that it sets itself.
+TEST_F(OptionsFile, NamesAPolicyWhoseTablesAnotherLetsPass) {
+  const std::string path = directory_.path("db");
+  rocksdb::Options options = OptionsWith(PolicyOf("exactbloom:10"));
+  options.listeners = {NewTreeListener()};
+  PutAndFlush(*Open(options, path), 100);
+  const rocksdb::Options plain = OptionsWith(PolicyOf("bloomfilter:10"));
+  Write(plain);
+  const json findings = AskToolForJson("check " + path, 1).at("findings");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_TRUE(Mentions(findings.at(0).at("problem"), ".sst and perhaps other tables have filters"));
+  EXPECT_EQ(findings.at(0).at("meant"), "filter_policy=exactbloom:10");
+  options.table_factory.reset();
+  ASSERT_TRUE(SetFilterPolicy(&options, "rocksdb_bloom:10").ok());
+  ASSERT_TRUE(ForceCompaction(*Open(options, path)).ok());
+  Write(plain);
+  EXPECT_EQ(AskToolForJson("check " + path).at("findings"), json::array()) << "the way back";
+}
+
 TEST_F(OptionsFile, IsNamedWithTheLine) {
   const std::string file = Change(Write(OptionsWith(NewPolicy(BloomKind::kClassic))),
                                   "filter_policy", "{id=clasic_bloom}");

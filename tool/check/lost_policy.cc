@@ -82,44 +82,62 @@ void ReadLog(const std::string& path, Traces* traces) {
   }
 }
 
-void ReadTables(const std::string& database, Traces* traces) try {
-  for (const TableLocation& table : ListTables({database}).tables) {
-    if (traces->count(table.column_family) != 0) continue;
-    std::unique_ptr<files::TableFile> file;
-    std::map<std::string, std::string> properties;
-    const bool is_read = files::TableFile::Open(*files::RegularFiles(), table.path, &file).ok() &&
-                         file->ReadProperties(&properties).ok();
-    const std::string policy = properties[rocksdb::TablePropertiesNames::kFilterPolicy];
-    if (is_read && IsOurPolicy(policy)) {
-      (*traces)[table.column_family] = {policy, FileName(table.path)};
-    }
+void AddTable(const TableLocation& table, Traces* traces) {
+  if (traces->count(table.column_family) != 0) return;
+  std::unique_ptr<files::TableFile> file;
+  std::map<std::string, std::string> properties;
+  const bool is_read = files::TableFile::Open(*files::RegularFiles(), table.path, &file).ok() &&
+                       file->ReadProperties(&properties).ok();
+  const std::string policy = properties[rocksdb::TablePropertiesNames::kFilterPolicy];
+  if (is_read && IsOurPolicy(policy) && policy != PolicyName(PolicyKind::kRocksDBBloom)) {
+    (*traces)[table.column_family] = {policy, FileName(table.path)};
   }
-} catch (const std::exception&) {
-  // Without a MANIFEST there are no tables to ask.
 }
 
+// Of tables whose filters only ExactBloom reads.
+Traces ReadTables(const std::string& database) {
+  Traces traces;
+  try {
+    for (const TableLocation& table : ListTables({database}).tables) AddTable(table, &traces);
+  } catch (const std::exception&) {
+    // Without a MANIFEST there are no tables to ask.
+  }
+  return traces;
+}
 }  // namespace
 
 void CheckLostPolicies(const std::string& database, CheckedFile* file) {
   const auto& policies = file->policies;
-  const bool has_all = std::none_of(policies.begin(), policies.end(),
-                                    [](const WrittenPolicy& policy) { return policy.IsNone(); });
-  if (has_all) return;
+  const bool are_ours = std::all_of(policies.begin(), policies.end(),
+                                    [](const auto& policy) { return IsOurPolicy(policy.text); });
+  if (are_ours) return;
   Traces traces;
   for (const std::string& path : FilesNamed(database, "OPTIONS-")) {
     if (path != file->path) ReadOptionsFile(path, &traces);
   }
   for (const std::string& path : FilesNamed(database, "LOG")) ReadLog(path, &traces);
-  ReadTables(database, &traces);
+  const Traces tables = ReadTables(database);
+  traces.insert(tables.begin(), tables.end());
   for (const WrittenPolicy& policy : policies) {
     const auto trace = traces.find(policy.family);
-    if (!policy.IsNone() || trace == traces.end()) continue;
-    file->Add(OptionsLine{policy.line, "filter_policy", policy.text},
-              fmt::format("the policy {} was lost, which {} names: new tables get no filter, and "
-                          "lookups use none. A program that does not know it has opened the "
-                          "database. Set it again in a program that registers it, and compact",
-                          trace->second.policy, trace->second.place),
-              "filter_policy=" + trace->second.policy);
+    const auto table = tables.find(policy.family);
+    const OptionsLine line = {policy.line, "filter_policy", policy.text};
+    if (policy.IsNone() && trace != traces.end()) {
+      file->Add(line,
+                fmt::format("the policy {} was lost, which {} names: new tables get no filter, and "
+                            "lookups use none. A program that does not know it has opened the "
+                            "database. Set it again in a program that registers it, and compact",
+                            trace->second.policy, trace->second.place),
+                "filter_policy=" + trace->second.policy);
+    } else if (!policy.IsNone() && !IsOurPolicy(policy.text) && table != tables.end()) {
+      file->Add(line,
+                fmt::format("{} and perhaps other tables have filters of ExactBloom, with which "
+                            "this policy lets every key pass. Set {} again in a program that "
+                            "registers it; before ExactBloom is removed, set rocksdb_bloom, and "
+                            "compact",
+                            table->second.place, trace->second.policy),
+                "filter_policy=" + trace->second.policy);
+    }
   }
 }
 

@@ -8,8 +8,8 @@
 namespace exactbloom::tool {
 
 // Adds a problem for each column family that has no filter policy by its newest OPTIONS file,
-// `file`, and of which an older file, a LOG or a table names one of ExactBloom's. What cannot be
-// read names nothing.
+// `file`, and of which an older file, a LOG or a table names one of ExactBloom's; and for each that
+// has another policy and a table with a filter of ExactBloom. What cannot be read names nothing.
 void CheckLostPolicies(const std::string& database, CheckedFile* file);
 
 }  // namespace exactbloom::tool
