@@ -154,11 +154,6 @@ INSTANTIATE_TEST_SUITE_P(
 // Of exactbloom the filters depend on what was written before.
 TEST_P(AdvisePrediction, IsWhatLookupsRead) {
   const Situation& situation = GetParam();
-#if ROCKSDB_MAJOR > 8
-  if (std::string(situation.name).find("Partitions") != std::string::npos) {
-    GTEST_SKIP() << "the partitions that RocksDB 9 cuts are not predicted";
-  }
-#endif
   const std::string path = directory_.path("db");
   std::uint64_t keys = 0;
   {

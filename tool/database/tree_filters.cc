@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <rocksdb/slice_transform.h>
+#include <rocksdb/version.h>
 
 #include <cmath>
 #include <cstddef>
@@ -29,6 +30,17 @@ constexpr int kInAllLevels = -1;
 int SizeClass(std::uint64_t keys) {
   constexpr double kClassesPerDoubling = 8.0;
   return static_cast<int>(kClassesPerDoubling * std::log2(static_cast<double>(keys)));
+}
+
+// Whether a partition ends as soon as it is full: without regard to data blocks and the index, and
+// the entries that count are those of the filter.
+bool CutsWhereFull(const rocksdb::BlockBasedTableOptions& options) {
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
+  return options.decouple_partitioned_filters;
+#else
+  static_cast<void>(options);
+  return false;
+#endif
 }
 
 class Prediction {
@@ -200,6 +212,11 @@ class Prediction {
                                             : BuilderOf(group).KeysThatFit(size);
     const auto keys = static_cast<double>(tables.keys);
     model::PartitionedTables partitioned{static_cast<double>(tables.tables), keys, keys};
+    if (CutsWhereFull(options)) {
+      partitioned.shares_keys = !options.whole_key_filtering;
+      const bool has_next = partitioned.shares_keys && keys_that_fit > 1;  // the prefix behind it
+      return model::PartitionsOf(partitioned, keys_that_fit - (has_next ? 1 : 0), 0);
+    }
     if (tables.data_blocks != 0) {
       partitioned.entries = static_cast<double>(tables.entries);
       partitioned.data_blocks = static_cast<double>(tables.data_blocks);
