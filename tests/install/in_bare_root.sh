@@ -32,5 +32,8 @@ for language in c cpp python; do
     { cat log >&2; fail "$language"; }
   echo "bare_root_test: $language: $(grep 'exactbloom: ' log)"
 done
+cp -r /usr/share/doc/libexactbloom-dev/examples examples
+(cd examples && sed -n 's/^    //p' README.md | sh -eu >log 2>&1) || { cat examples/log >&2; fail "examples/README.md"; }
+echo "bare_root_test: the commands of examples/README.md"
 dpkg --purge libexactbloom-dev libexactbloom0 exactbloom-tools >/dev/null
 ! ls -d /usr/include/exactbloom /usr/lib/*/exactbloom /usr/bin/exactbloom 2>/dev/null || fail "files are left behind"
