@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,10 +75,13 @@ double CoveredPart(const rocksdb::LiveFileMetaData& file, std::uint64_t last_key
   return static_cast<double>(covered) / kSamples;
 }
 
+// Without keys if the tree changed meanwhile: a part of it has no average.
 Moment MomentOf(rocksdb::DB& db) {
   std::map<std::uint64_t, std::pair<ListedFilter, double>> filters;  // with their rates
+  std::set<std::uint64_t> listed;
   Moment moment;
   for (ListedFilter& table : ListTableFilters(db)) {
+    listed.insert(table.number);
     const auto blocks = ReadFilterBlocks(db, table.path);
     if (!blocks || table.filter_keys == 0) continue;
     moment.keys += static_cast<double>(table.filter_keys);
@@ -91,7 +95,11 @@ Moment MomentOf(rocksdb::DB& db) {
   std::vector<rocksdb::LiveFileMetaData> files;
   db.GetLiveFilesMetaData(&files);
   std::string last = KeyOf(0);
-  for (const auto& file : files) last = std::max(last, file.largestkey);
+  for (const auto& file : files) {
+    last = std::max(last, file.largestkey);
+    if (listed.erase(file.file_number) == 0) return {};
+  }
+  if (!listed.empty()) return {};
   const std::uint64_t last_key = std::stoull(last.substr(last.find_first_of("0123456789")));
   for (const rocksdb::LiveFileMetaData& file : files) {
     const auto found = filters.find(file.file_number);
@@ -238,8 +246,9 @@ INSTANTIATE_TEST_SUITE_P(
                s.Put(kKeys / 2, kKeys / 2);
                AwaitQuiet(*s.db);
              }},
+        // A compaction takes the filters of large runs away, and a small run keeps its share.
         Tree{"NoFilterAtTheBottom", [](Scene& s) { s.options.optimize_filters_for_hits = true; },
-             LoadAll, false, 0.45, 1.2},
+             LoadAll, false, 0.45, 1.2, 1.12},
         Tree{"TablesOfOneKey", [](Scene& s) { s.options.write_buffer_size = 1; },
              [](Scene& s) {
                constexpr std::uint64_t kTables = 60;
