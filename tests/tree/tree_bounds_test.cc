@@ -235,7 +235,7 @@ INSTANTIATE_TEST_SUITE_P(
                PartitionFilters(4096, &s.table);
                s.table.optimize_filters_for_memory = true;
              },
-             LoadAll},
+             LoadAll, false, 0.25, 1.1},
         Tree{"FitsMemory", [](Scene& s) { s.table.optimize_filters_for_memory = true; }, LoadAll},
         Tree{"SmallPartitions", [](Scene& s) { PartitionFilters(512, &s.table); }, LoadAll, false,
              0.5, 2.5, 1.1},
