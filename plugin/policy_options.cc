@@ -20,6 +20,9 @@ namespace {
 using rocksdb::Status;
 
 constexpr std::string_view kLevelBits = "level_bits";
+constexpr char kRocksDBsOwn[] =
+    "; RocksDB's own policies are set without ExactBloom, as by NewBloomFilterPolicy "
+    "(docs/operations.md, Switching off)";
 
 // The whole text must be one number, in C's notation whatever the process's locale is.
 template <typename Number>
@@ -307,9 +310,11 @@ Status ParsePolicyId(const std::string& id, PolicyOptions* options) {
   const auto kind = std::find_if(kPolicyKinds.begin(), kPolicyKinds.end(),
                                  [&](PolicyKind known) { return name == PolicyName(known); });
   if (kind == kPolicyKinds.end()) {
+    const bool is_rocksdbs = name == "bloomfilter" || name == "ribbonfilter";
     return Status::InvalidArgument("exactbloom: the filter policy is '" + name +
                                    "', but must be exactbloom, exact_ribbon, classic_bloom, "
-                                   "standard_bloom or rocksdb_bloom");
+                                   "standard_bloom or rocksdb_bloom" +
+                                   (is_rocksdbs ? kRocksDBsOwn : ""));
   }
   *options = PolicyOptions(*kind);
   if (colon == id.size()) return Status::OK();

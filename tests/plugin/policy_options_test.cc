@@ -201,6 +201,16 @@ TEST(PolicyOptions, TheTextNamesTheFieldsOfTheStruct) {
   EXPECT_EQ(NewFilterPolicy("exact_ribbon:4.5")->ToString({}), "exact_ribbon:4.5");
 }
 
+TEST(PolicyOptions, OfRocksDBAreSetWithoutExactBloom) {
+  rocksdb::Options options;
+  const rocksdb::Status status = SetFilterPolicy(&options, "bloomfilter:10");
+  EXPECT_NE(status.ToString().find("are set without ExactBloom, as by NewBloomFilterPolicy"),
+            std::string::npos)
+      << status.ToString();
+  EXPECT_EQ(SetFilterPolicy(&options, "other:10").ToString().find("NewBloomFilterPolicy"),
+            std::string::npos);
+}
+
 TEST(PolicyOptions, BadValuesAreRefusedWithOptionValueAndRange) {
   const std::map<std::string, std::vector<std::string>> bad = {
       {"fpr", {"1", "-0.1", "9e-10", "nan", "1%", "0.51"}},
