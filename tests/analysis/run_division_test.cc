@@ -105,7 +105,7 @@ TEST(RunDivision, UsesAllBitsBetweenNoneAndTheMost) {
       double used = 0.0;
       for (std::size_t run = 0; run < runs.size(); ++run) {
         EXPECT_GE(bits[run], 0.0);
-        EXPECT_LE(bits[run], kMaxBitsPerKey);
+        EXPECT_LE(bits[run], runs[run].ribbon ? kMaxRibbonBitsPerKey : kMaxBitsPerKey);
         used += bits[run] * runs[run].keys * runs[run].count;
       }
       const double most = ribbon ? kMaxRibbonBitsPerKey : kMaxBitsPerKey;

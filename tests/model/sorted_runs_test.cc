@@ -90,6 +90,14 @@ TEST(ChancesAsked, AreCountedForGivenKeys) {
   ExpectNear(Chances(tables, {1, 1, 1}, {"bb", "cc", "d", "f"}), {0.75, 0.25, 0.25});
 }
 
+// RocksDB does not compare keys with the ranges of three tables that are alone.
+TEST(ChancesAsked, OfGivenKeysAreOneWithAFewTablesOfLevel0) {
+  std::vector<Table> tables = {Make(0, "a", "c", 2), Make(0, "b", "d", 1)};
+  ExpectNear(Chances(tables, {1, 1}, {"a", "d", "e", "f"}), {1.0, 1.0});
+  tables.push_back(Make(1, "a", "z"));
+  ExpectNear(Chances(tables, {1, 1, 1}, {"a", "d", "e", "f"}), {0.25, 0.25, 1.0});
+}
+
 // A present key asks the newer runs whose range has it: a lookup of one of the 90 keys below asks
 // level 1 where its range is, and none asks the last run in vain.
 TEST(ChancesAsked, ByPresentKeys) {
@@ -122,6 +130,11 @@ TEST(AreBottommost, ByRangesAndInLevel0ByAge) {
   more.push_back(Make(2, "b", "c"));
   more.push_back(Make(2, "d", "w"));  // between the two of level 3
   EXPECT_EQ(AreBottommost(more), (std::vector<bool>{false, false, false, true, true, false, true}));
+}
+
+TEST(AreBottommost, InLevel0TheOldestOnlyWhereverItsKeysLie) {
+  const std::vector<Table> tables = {Make(0, "a", "c", 9), Make(0, "x", "z", 5)};
+  EXPECT_EQ(AreBottommost(tables), (std::vector<bool>{false, true}));
 }
 
 TEST(AreBottommost, NotWithOneKeyInTheRangeOfADeeperTable) {

@@ -5,6 +5,8 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/env_encryption.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
 
 #include <cstdint>
@@ -14,6 +16,7 @@
 
 #include "exactbloom/filter_policy.h"
 #include "listed_filters.h"
+#include "plugin/rocksdb_compat.h"
 #include "sample_database.h"
 
 namespace exactbloom {
@@ -123,6 +126,31 @@ TEST_F(TableFilters, OfAnEncryptedDatabase) {
   EXPECT_EQ(filters[0].keys, kKeys) << filters[0].status.ToString();
   TableFilter unreadable;
   EXPECT_FALSE(ReadTableFilter(*env_->GetFileSystem(), filters[0].path, &unreadable).ok());
+}
+
+// RocksDB's own Ribbon filters have empty blocks where no key of a partition has a prefix.
+TEST_F(TableFilters, OfPartitionsWhoseFirstIsEmpty) {
+  rocksdb::BlockBasedTableOptions table_options = PlannedSizes();
+  table_options.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10, -1));
+  table_options.whole_key_filtering = false;
+  table_options.block_size = 256;
+  PartitionFilters(512, &table_options);
+  rocksdb::Options options = OptionsOf(table_options);
+  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(8));
+  const Database db = Open(options, "/db");
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    const std::string number = std::to_string(10'000 + i);
+    ASSERT_TRUE(db->Put({}, "a" + number, "shorter than a prefix").ok());
+    ASSERT_TRUE(db->Put({}, "b" + number + "-suffix", "value").ok());
+  }
+  ASSERT_TRUE(db->Flush({}).ok());
+  const std::vector<ListedFilter> filters = ListTableFilters(*db);
+  ASSERT_EQ(filters.size(), 1U);
+  if (EXACTBLOOM_ROCKSDB_SINCE(9, 8) && filters[0].empty_partitions == 0) {
+    GTEST_SKIP() << "this RocksDB writes no empty partitions";
+  }
+  EXPECT_GT(filters[0].empty_partitions, 0U);
+  EXPECT_EQ(filters[0].family, FilterFamily::kRibbon) << filters[0].reason;
 }
 
 }  // namespace

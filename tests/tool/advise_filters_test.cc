@@ -1,5 +1,6 @@
 // advise: what filters hold, and how their sizes compare.
 #include <gtest/gtest.h>
+#include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/slice_transform.h>
 
@@ -67,6 +68,26 @@ TEST_F(AdviseFilters, ExpectsNoFilterOfKeysWithoutPrefix) {
   EXPECT_TRUE(family.at("refusal").is_null());
   EXPECT_FALSE(family.at("compact")) << "it would give the first table no filter";
   EXPECT_GT(family.at("rewritten").at("wasted_reads"), 0.9);
+}
+
+// The cache would not hold those of both column families.
+TEST_F(AdviseFilters, CountsInACacheTheFiltersThatAreInIt) {
+  rocksdb::BlockBasedTableOptions table_options;
+  table_options.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table_options.block_cache = rocksdb::NewLRUCache(14'000, /*num_shard_bits=*/0);
+  const rocksdb::Options beside_the_cache = OptionsWith(table_options);
+  table_options.cache_index_and_filter_blocks = true;
+  {
+    const Database db = Open(OptionsWith(table_options), path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(beside_the_cache, "other", &other).ok());
+    PutAndFlush(*db, kKeys);
+    PutAndFlush(*db, 4 * kKeys, "value", 0, other);
+    EXPECT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+  }
+  const std::string warnings = Family().at("warnings").dump();
+  EXPECT_TRUE(Mentions(warnings, "level0_not_pinned"));
+  EXPECT_EQ(warnings.find("filters_exceed_cache"), std::string::npos) << warnings;
 }
 
 }  // namespace

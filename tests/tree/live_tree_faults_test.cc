@@ -246,6 +246,34 @@ TEST_F(LiveTreeFaults, DatabasesOfOnePathInSeveralEnvsDoNotTouchEachOther) {
   EXPECT_EQ(GetMemoryBudgetUse("one_path").used, 0U);
 }
 
+// Databases in several file systems have the same numbers of jobs.
+TEST_F(LiveTreeFaults, ATableOfAJobThatTwoDatabasesOfOnePathRunIsOfNone) {
+  ExactBloomOptions policy = BudgetOptions(1'000'000, 10.0);
+  policy.budget = "two_writers";
+  const std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+  rocksdb::Options options = Options(policy);
+  const Database first = Open(options, path_);
+  options.env = env.get();
+  const Database second = Open(options, path_);
+  for (const Database* db : {&first, &second}) PutAndFlush(**db, 1'000);
+  const auto take = [&](int job, const std::vector<rocksdb::DB*>& runners) {
+    rocksdb::FlushJobInfo flush;
+    flush.cf_id = 0;
+    flush.cf_name = rocksdb::kDefaultColumnFamilyName;
+    flush.job_id = job;
+    flush.thread_id = static_cast<std::uint64_t>(job);
+    for (rocksdb::DB* db : runners) listener_->OnFlushBegin(db, flush);
+    const std::uint64_t used = GetMemoryBudgetUse("two_writers").used;
+    const auto builder = BeginTable(*first, job);
+    for (int key = 0; key < 1'000; ++key) builder->AddKey(std::to_string(key));
+    std::unique_ptr<const char[]> buffer;
+    builder->Finish(&buffer);
+    return GetMemoryBudgetUse("two_writers").used - used;
+  };
+  EXPECT_GT(take(5'001, {second.get()}), 1'000U);
+  EXPECT_EQ(take(5'002, {first.get(), second.get()}), 0U);
+}
+
 // The worker of a compaction service has the primary's path, and numbers of its own.
 TEST_F(LiveTreeFaults, TablesOfACompactionServicesWorkerAreNotTheDatabases) {
   ExactBloomOptions policy = BudgetOptions(1'000'000, 10.0);

@@ -79,6 +79,25 @@ TEST(Metrics, AreThoseOfTheOpenDatabase) {
   EXPECT_EQ(series.at("exactbloom_summed_column_families" + of_database + "}"), 0.0);
 }
 
+// Lookups read no data of a table of range deletions.
+TEST(Metrics, PredictNoReadOfATableWithoutKeys) {
+  const TemporaryDirectory directory;
+  rocksdb::Options options = OptionsWith(nullptr);
+  ASSERT_TRUE(SetFilterPolicy(&options, "exactbloom").ok());
+  const Database db = Open(options, directory.path("db"));
+  PutAndFlush(*db, 1000);
+  const auto predict = [&] {
+    return Read(GetMetrics(*db, {}))
+        .at("exactbloom_predicted_wasted_reads{database=\"" + directory.path("db") +
+            "\",column_family=\"default\",level=\"0\"}");
+  };
+  const double before = predict();
+  EXPECT_GT(before, 0.0);
+  ASSERT_TRUE(db->DeleteRange({}, db->DefaultColumnFamily(), KeyOf(0), KeyOf(10)).ok());
+  ASSERT_TRUE(db->Flush({}).ok());
+  EXPECT_EQ(predict(), before);
+}
+
 TEST(Metrics, AreOfADatabaseThatIsNotFollowed) {
   const TemporaryDirectory directory;
   rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));

@@ -129,6 +129,19 @@ TEST(TreeRules, TablesThatNothingIsToldOfCountAsTheirInputs) {
   EXPECT_EQ(KeysOf(world.tree), 500U);
 }
 
+// The event by which they are finished may be lost.
+TEST(TreeRules, AnOutputWithoutPropertiesAsksForAListing) {
+  for (const bool is_told : {false, true}) {
+    World world;
+    Begin(world, {{1, 0}});
+    world.tree.BeginJob({1, false, 1, 5}, 0, FilesOf({1}, 0));
+    world.tree.StartTable(2, 1, 1);
+    if (is_told) world.tree.FinishTable(2, 1, FactsOf(2));
+    world.tree.EndJob(1, FilesOf({1}, 0), is_told ? FilesOf({2}, 1) : NamedFiles{{2, 1, {}}});
+    EXPECT_EQ(world.tables.IsStale(), !is_told);
+  }
+}
+
 // The first listing has tables that the tree has never heard of.
 TEST(TreeRules, ATableThatIsDeletedWhileItIsListedStaysGone) {
   World world;
