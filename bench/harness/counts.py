@@ -24,10 +24,12 @@ def by_db_bench(benchmark, printed, finds):
     if percentiles:
         counts |= zip(("p50", "p99", "p99.9"), map(float, percentiles.groups()))
     if ticker:
-        passed = ticker["bloom.filter.full.positive"]
-        counts |= {"lookups": ticker["number.keys.read"] + ticker["number.multiget.keys.read"] or ticker["number.db.seek"],
-                   "asked": ticker["bloom.filter.useful"] + passed, "wasted": passed - ticker["bloom.filter.full.true.positive"],
-                   "blocks": ticker["block.cache.data.miss"], "filter_blocks": ticker.get("block.cache.filter.miss", 0)}
+        reads = ticker["number.keys.read"] + ticker["number.multiget.keys.read"]
+        counts |= {"lookups": reads or ticker["number.db.seek"], "blocks": ticker["block.cache.data.miss"],
+                   "filter_blocks": ticker.get("block.cache.filter.miss", 0)}
+        if reads:
+            passed = ticker["bloom.filter.full.positive"]
+            counts |= {"asked": ticker["bloom.filter.useful"] + passed, "wasted": passed - ticker["bloom.filter.full.true.positive"]}
     return counts
 
 

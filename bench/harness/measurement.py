@@ -178,7 +178,7 @@ class Measurement:
         like = self.cell(tree, LOAD, policy["like"], repetition)
         bits = 8 * like["filter_bytes"] / like["entries"]
         if "try" in policy:
-            tried = self.cell(tree, LOAD, name + TRIAL, repetition)
+            tried = self.cell(tree, LOAD, name + TRIAL, 0)
             bits *= policy["try"] * tried["entries"] / (8 * tried["filter_bytes"])
         return put_in(text, {"bits": f"{bits:.3f}"})
 
