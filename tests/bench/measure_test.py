@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """bench/measure with stand-ins for db_bench, rewrite_filters and `exactbloom inspect`: what it runs, in which order, and what it reports or refuses."""
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -13,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.append(str(ROOT / "bench/harness"))
 import db_bench  # noqa: E402
+import origin  # noqa: E402
 import summary  # noqa: E402
 from plan import Plan  # noqa: E402
 
@@ -185,6 +188,22 @@ class Waiting(Programs):
         self.run_in(60, "assertions")
         with self.assertRaises(SystemExit):
             self.run_in(60, "assertions", is_release=True)
+
+
+class Release(Programs):
+    def refused(self, flags):
+        self.program("compile_commands.json", json.dumps([{"command": f"g++ {flags} -c db.cc"}]))
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as printed:
+            origin.build_of(self.folder)
+        return printed.getvalue()
+
+    def test_refuses_assertions_another_processor_and_no_avx2(self):
+        for flags in ("-O2 -march=native", "-O2 -DNDEBUG", "-O0 -DNDEBUG -march=native"):
+            self.assertIn("no release build for this processor: ", self.refused(flags))
+        source = self.program("bloom.cc", "namespace rocksdb { struct Slice {}; struct FastLocalBloomBitsReader { bool MayMatch(const Slice&); };\n"
+                              "bool FastLocalBloomBitsReader::MayMatch(const Slice&) { return false; } }\nint main() {}\n")
+        subprocess.run(["c++", source, "-o", self.folder / "db_bench"], check=True)
+        self.assertIn("does without AVX2", self.refused("-O2 -DNDEBUG -march=native"))
 
 
 class Ratios(unittest.TestCase):
