@@ -14,6 +14,7 @@ from types import SimpleNamespace
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.append(str(ROOT / "bench/harness"))
+import counts  # noqa: E402
 import db_bench  # noqa: E402
 import origin  # noqa: E402
 import summary  # noqa: E402
@@ -204,6 +205,18 @@ class Release(Programs):
                               "bool FastLocalBloomBitsReader::MayMatch(const Slice&) { return false; } }\nint main() {}\n")
         subprocess.run(["c++", source, "-o", self.folder / "db_bench"], check=True)
         self.assertIn("does without AVX2", self.refused("-O2 -DNDEBUG -march=native"))
+
+
+class Counts(unittest.TestCase):
+    def test_seeks_ask_no_filters_that_are_counted(self):
+        tickers = {"number.keys.read": 0, "number.multiget.keys.read": 0, "number.db.seek": 50, "block.cache.data.miss": 7, "block.cache.filter.miss": 1}
+        printed = "seekrandom : 1 micros/op 1000 ops/sec 1 seconds 50 operations\n" + "".join(
+            f"rocksdb.{ticker} COUNT : {count}\n" for ticker, count in tickers.items())
+        self.assertEqual(counts.by_db_bench("seekrandom", printed, ""), {"ops": 1000, "lookups": 50, "blocks": 7, "filter_blocks": 1})
+
+    def test_levels_are_summed_and_other_lines_are_not(self):
+        printed = "ERROR: ld.so: object cannot be preloaded (file too short): ignored.\ndefault 0 1 10 100 12\nother family 6 2 30 300 40\n"
+        self.assertEqual(counts.by_levels(printed), {"tables": 3, "entries": 40, "table_bytes": 400, "filter_bytes": 52})
 
 
 class Ratios(unittest.TestCase):
