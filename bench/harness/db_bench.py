@@ -19,6 +19,7 @@ OPTIONS = """\
 {listener}{database}[CFOptions "default"]
   compression=kNoCompression
 {family}[TableOptions/BlockBasedTable "default"]
+  optimize_filters_for_memory=false
 {table}  filter_policy={policy}
 """
 
