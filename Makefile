@@ -1,6 +1,6 @@
 # Shortcuts for the CMake presets; the work is in CMakeLists.txt. On a bare Debian 12 or 13 `make readamp`
 # and `make test` install what is missing, build and run.
-.PHONY: readamp report experiments latency costs figures test install languages check stress crash-test arm64 arm64-programs s390x fuzz build bench matrix in-tree java package packages coverage configure clean
+.PHONY: readamp report experiments latency costs scale figures test install languages check stress crash-test arm64 arm64-programs s390x fuzz build bench matrix in-tree java package packages coverage configure clean
 
 PRESET ?= release
 
@@ -8,13 +8,13 @@ readamp: configure
 	cmake --build --preset release --target readamp
 	build/bin/readamp --directory build --json build/readamp.json
 
-# Wasted reads in trees of random keys, latencies, processor time and memory, and wasted reads against memory: views of
-# bench/measure. SCALE=0.1 makes quick ones, with wider intervals. costs VERSION=11.8.1 takes a db_bench of that version, built
-# with ExactBloom in it for this processor, which takes long.
-experiments latency costs report: configure
-	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool readamp
-	bench/measure $@ $(if $(SCALE),--scale $(SCALE)) $(if $(VERSION),--in-tree --output build/measured/$(VERSION) --db-bench \
-	  "$$(scripts/install_packages roots >&2 && scripts/in_tree --db-bench $(VERSION))")
+# Wasted reads in trees of random keys, latencies, processor time and memory, a large tree, and wasted reads against memory: views of
+# bench/measure. SCALE=0.1 makes quick ones, with wider intervals. VERSION=11.8.1 measures a release build of that version, with
+# ExactBloom in it and for this processor, which takes long to compile.
+release_programs = $$(scripts/install_packages roots >&2 && scripts/in_tree --bench $(VERSION))
+experiments latency costs scale report: configure
+	cmake --build --preset release --target exactbloom_rocksdb_shared exactbloom_tool readamp rewrite_filters
+	bench/measure $@ $(if $(SCALE),--scale $(SCALE)) $(if $(VERSION),--output build/measured/$(VERSION) --release "$(release_programs)")
 
 # The pictures and tables of the documents, from the library's own numbers and from the committed results.
 figures: configure
@@ -86,11 +86,11 @@ fuzz:
 build: configure
 	cmake --build --preset $(PRESET)
 
-# Times of filters by themselves; make figures compares them with those of RocksDB's filters.
+# Times of filters by themselves; make figures compares them with those of RocksDB's filters. VERSION as above.
 bench: configure
-	cmake --build --preset $(PRESET) --target filter_benchmark
-	mkdir -p build/measured
-	build/bin/filter_benchmark --benchmark_out=build/measured/bench.json
+	cmake --build --preset release --target filter_benchmark
+	mkdir -p build/measured/$(VERSION)
+	$(if $(VERSION),"$(release_programs)",build/bin)/filter_benchmark --benchmark_out=build/measured/$(VERSION)/bench.json
 
 # Builds and tests with each supported RocksDB, or with VERSION=11.8.1, and writes the table in docs/install.md.
 matrix:

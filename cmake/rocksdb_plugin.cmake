@@ -18,3 +18,5 @@ set_property(SOURCE ${sources} DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
              COMPILE_DEFINITIONS EXACTBLOOM_IN_ROCKSDB
              # By its path: LZ4's sources, which may be on the include path, have an old xxhash.h.
              "EXACTBLOOM_XXHASH_FILE=\"${xxHashHeader_INCLUDE_DIR}/xxhash.h\"")
+# One by one also in a unity build, where names of unnamed namespaces could collide.
+set_property(SOURCE ${sources} DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)

@@ -24,10 +24,12 @@ def by_db_bench(benchmark, printed, finds):
     if percentiles:
         counts |= zip(("p50", "p99", "p99.9"), map(float, percentiles.groups()))
     if ticker:
-        passed = ticker["bloom.filter.full.positive"]
-        counts |= {"lookups": ticker["number.keys.read"] + ticker["number.multiget.keys.read"],
-                   "asked": ticker["bloom.filter.useful"] + passed, "wasted": passed - ticker["bloom.filter.full.true.positive"],
-                   "blocks": ticker["block.cache.data.miss"]}
+        reads = ticker["number.keys.read"] + ticker["number.multiget.keys.read"]
+        counts |= {"lookups": reads or ticker["number.db.seek"], "blocks": ticker["block.cache.data.miss"],
+                   "filter_blocks": ticker.get("block.cache.filter.miss", 0)}
+        if reads:
+            passed = ticker["bloom.filter.full.positive"]
+            counts |= {"asked": ticker["bloom.filter.useful"] + passed, "wasted": passed - ticker["bloom.filter.full.true.positive"]}
     return counts
 
 
@@ -44,16 +46,21 @@ def by_log(text):
     return {"job_seconds": sum(micros) / 1e6} if micros else {}
 
 
+def by_levels(printed):
+    """Sums of what rewrite_filters prints of each level."""
+    levels = re.findall(r"^.* \d+ (\d+) (\d+) (\d+) (\d+)$", printed, re.MULTILINE)
+    return dict(zip(("tables", "entries", "table_bytes", "filter_bytes"), (sum(map(int, column)) for column in zip(*levels))))
+
+
 def by_inspect(tool, path, limit):
     """Filter bytes and entries of all databases in a folder and of their column families, and means per lookup."""
     databases = [path] if (path / "CURRENT").exists() else sorted(entry for entry in path.iterdir() if entry.is_dir())
     found = [json.loads(command_output([tool, "inspect", "--json", database], limit)) for database in databases]
     predicted = [reads for answer in found for reads in answer["totals"].get("wasted_reads", {}).values()]
-    asked = sum(level["asked"] for answer in found for level in answer["levels"])
     counts = {total: sum(answer["totals"][total] for answer in found) for total in ("filter_bytes", "entries")}
     if not counts["entries"]:
         fail(UNUSABLE, f"nothing of {path.name} was flushed; measure with more keys")
-    return counts | {"predicted": statistics.mean(predicted), "rate": sum(predicted) / asked}
+    return counts | {"predicted": statistics.mean(predicted)}
 
 
 def by_readamp(policy, has_cache):

@@ -1,23 +1,32 @@
 """Measures the cells of a plan: repetition by repetition, the policies in turns."""
 import json
-import math
 import os
 import re
 import shutil
 import sys
 import time
 
-from counts import by_db_bench, by_inspect, by_load, by_log, by_readamp
-from plan import LOAD, put_in
-from support import command_output
+from counts import by_db_bench, by_inspect, by_levels, by_load, by_log, by_readamp
+from plan import LOAD, TREE, put_in
+from support import UNUSABLE, command_output, fail
 from summary import is_decided, rows_of
 
 TRIAL = ", trial"
-BITS_PER_HALVING = 1.07  # bits per key by which a Ribbon filter halves its rate
+# A tree that is rewritten has Bloom filters of as many bits before: ExactBloom's division counts what the filters of other runs take,
+# and those that have none not at all.
+TREE_BITS = 10
+TREE_POLICY = f"bloomfilter:{TREE_BITS}"
+MOST_DEVIATION = 0.05  # of bits per key, where trees are the same
+SEEDS_PER_REPETITION, SEED_OF_WORKLOADS = 1000, 500  # lookups are not in the order of the writes
+
+
+def copy_database(source, path):
+    """Tables are never changed, so links to them do, as in a checkpoint."""
+    shutil.copytree(source, path, copy_function=lambda old, new: (os.link if old.endswith(".sst") else shutil.copy2)(old, new))
 
 
 class Measurement:
-    """Databases are in `folder` as long as something asks them."""
+    """Databases are in `folder` as long as something asks them. Trees that are rewritten stay there if a run is stopped."""
 
     def __init__(self, plan, journal, folder, programs):
         self.plan, self.journal, self.folder, self.programs = plan, journal, folder, programs
@@ -57,20 +66,59 @@ class Measurement:
 
     def load(self, tree, name, repetition):
         """Makes the database, and keeps it if workloads ask it. In trees without workloads the last process asks it."""
-        setting = self.setting(tree, name, repetition)
-        path = self.folder / re.sub("[^a-z0-9]+", "_", f"{tree.name} {name}".lower())
-        written = {"keys_written": self.plan.sizes[tree.written], "keys_handled": self.plan.sizes[tree.written]} if tree.written else {}
-        is_asked = not (tree.workloads or tree.written)
-        for number, step in enumerate(tree.load, 1):
-            counts = self.db_bench(tree, setting, path, step, "--use_existing_db=1" if number > 1 else "",
-                                   tree.workload.get("finds", "") if is_asked and number == len(tree.load) else None)
+        setting, path = self.setting(tree, name, repetition), self.path(tree, name)
+        shutil.rmtree(path, ignore_errors=True)
+        if tree.rewritten:
+            counts = self.rewrite(tree, setting, self.plan.policy(name.removesuffix(TRIAL)).get("bits"), repetition, path)
+        else:
+            counts = self.run_steps(tree, setting, repetition, path)
         if self.programs.tool:
             counts |= by_inspect(self.programs.tool, path, self.programs.limit)
-        self.add(tree, LOAD, name, repetition, setting, counts | written)
+        if tree.written:
+            counts |= {"keys_written": self.plan.sizes[tree.written], "keys_handled": self.plan.sizes[tree.written]}
+        self.add(tree, LOAD, name, repetition, setting, counts)
         if tree.workloads and not name.endswith(TRIAL):
             self.loaded[tree.name, name] = path
         else:
             shutil.rmtree(path)
+        if tree.rewritten:
+            self.check_bits(tree, name, repetition, counts)
+
+    def run_steps(self, tree, setting, repetition, path):
+        is_asked = not (tree.workloads or tree.written or tree.rewritten)
+        for number, step in enumerate(tree.load, 1):
+            counts = self.db_bench(tree, setting, path, step, ["--use_existing_db=1"] * (number > 1), SEEDS_PER_REPETITION * repetition + number,
+                                   tree.workload.get("finds", "") if is_asked and number == len(tree.load) else None)
+        return counts
+
+    def rewrite(self, tree, setting, policy_bits, repetition, path):
+        """The tree of the repetition with the filters of a policy."""
+        repetition = 0 if tree.keep else repetition
+        source = self.path(tree, TREE)
+        if not self.journal.get(tree.name, LOAD, TREE, repetition):
+            shutil.rmtree(source, ignore_errors=True)
+            self.say(tree, LOAD, TREE, repetition)
+            self.add(tree, LOAD, TREE, repetition, TREE_POLICY, self.run_steps(tree, TREE_POLICY, repetition, source))
+        elif not source.exists():
+            fail(UNUSABLE, f"the databases of {tree.name} are gone; begin --anew")
+        self.loaded[tree.name, TREE] = source
+        copy_database(source, path)
+        if policy_bits not in (None, TREE_BITS):
+            self.programs.db_bench.rewrite(f"bloomfilter:{policy_bits}", path, tree.options, tree.table, tree.database)
+        printed, usage = self.programs.db_bench.rewrite(setting, path, tree.options, tree.table, tree.database)
+        counts = by_levels(printed) | usage | by_log((path / "LOG").read_text(errors="replace"))
+        return counts | {"keys_written": counts["entries"]}
+
+    def check_bits(self, tree, name, repetition, counts):
+        """Refuses filters that have more or fewer bits than was set, compared with those of the first policy or of the one they are like."""
+        policy, first = self.plan.policy(name.removesuffix(TRIAL)), tree.policies[0]
+        if name.endswith(TRIAL) or name == first or "like" not in policy and "bits" not in policy:
+            return
+        peer = self.cell(tree, LOAD, policy.get("like", first), repetition)
+        wanted = 1 if "like" in policy else policy["bits"] / self.plan.policy(first).get("bits", policy["bits"])
+        found = counts["filter_bytes"] / peer["filter_bytes"]
+        if abs(found / wanted - 1) > MOST_DEVIATION:
+            fail(UNUSABLE, f"{tree.name}: filters of {name} have {found:.3f} times the bits of their peer instead of {wanted:.3f}")
 
     def ask(self, tree, workload, name, repetition):
         """A workload on the database, or on a copy if it writes."""
@@ -80,30 +128,34 @@ class Measurement:
         path, described = self.loaded[tree.name, name], self.plan.workloads[workload]
         if described.get("copy"):
             path = path.with_name("copy")
-            # Tables are never changed, so links to them do, as in a checkpoint.
-            shutil.copytree(self.loaded[tree.name, name], path,
-                            copy_function=lambda old, new: (os.link if old.endswith(".sst") else shutil.copy2)(old, new))
+            shutil.rmtree(path, ignore_errors=True)
+            copy_database(self.loaded[tree.name, name], path)
         written = described.get("written")
-        counts = self.db_bench(tree, setting, path, described["run"], "--use_existing_db=1", None if written else described.get("finds", ""))
+        more = {"options": {"disable_auto_compactions": "true"} if tree.rewritten and not described.get("copy") else {}, "table": described.get("table", {})}
+        counts = self.db_bench(tree, setting, path, described["run"], ["--use_existing_db=1"], SEEDS_PER_REPETITION * repetition + SEED_OF_WORKLOADS,
+                               None if written else described.get("finds", ""), **more)
         counts |= {"keys_written": self.plan.sizes[written]} if written else {"keys_handled": counts.get("lookups")}
         if described.get("copy"):
             shutil.rmtree(path)
         self.add(tree, workload, name, repetition, setting, counts)
 
-    def db_bench(self, tree, setting, path, step, more, finds):
+    def db_bench(self, tree, setting, path, step, more, seed, finds, options=None, table=None):
         """Runs a step, benchmarks and flags. With `finds` the last benchmark makes lookups, and its figures are counted."""
         benchmarks, *flags = step.split()
-        printed, seconds, memory = self.programs.db_bench.run_policy(setting, path, benchmarks, [*tree.flags, *flags, *more.split()],
-                                                                     tree.options, tree.table, tree.database)
+        printed, usage = self.programs.db_bench.run_policy(setting, path, benchmarks, [f"--seed={self.plan.seed + seed}", *tree.flags, *flags, *more],
+                                                           tree.options | (options or {}), tree.table | (table or {}), tree.database)
         log = path / "LOG"
-        counts = {"seconds": seconds, "memory_mib": memory} | by_load(printed) | (by_log(log.read_text(errors="replace")) if log.exists() else {})
+        counts = usage | by_load(printed) | (by_log(log.read_text(errors="replace")) if log.exists() else {})
         return counts if finds is None else counts | by_db_bench(benchmarks.split(",")[-1], printed, finds)
+
+    def path(self, tree, name):
+        return self.folder / re.sub("[^a-z0-9]+", "_", f"{tree.name} {name}".lower())
 
     def run_readamp(self, tree, repetition):
         """All policies in one process, which reports nothing if an answer was wrong."""
         settings = [self.readamp_setting(tree, name) for name in tree.policies]
         output = self.folder / "readamp.json"
-        command_output([self.programs.readamp, f"--directory={self.folder}", f"--json={output}", f"--policies={','.join(settings)}",
+        command_output([self.programs.readamp, f"--seed={self.plan.seed + repetition}", f"--directory={self.folder}", f"--json={output}", f"--policies={','.join(settings)}",
                         *tree.readamp.split()], self.programs.limit)
         found = json.loads(output.read_text())
         has_cache = found["settings"]["block_cache_bytes"] > 0
@@ -116,7 +168,7 @@ class Measurement:
         return put_in(policy.get("readamp") or policy["setting"], tree.sizes)
 
     def setting(self, tree, name, repetition):
-        """The text of a policy, with the bits that give it the bytes or the rate of another."""
+        """The text of a policy, with the bits that give it the bytes of another."""
         policy = self.plan.policy(name.removesuffix(TRIAL))
         text = put_in(policy["setting"], self.plan.sizes)
         if "like" not in policy:
@@ -126,11 +178,8 @@ class Measurement:
         like = self.cell(tree, LOAD, policy["like"], repetition)
         bits = 8 * like["filter_bytes"] / like["entries"]
         if "try" in policy:
-            tried = self.cell(tree, LOAD, name + TRIAL, repetition)
-            if policy["match"] == "rate":
-                bits = policy["try"] - BITS_PER_HALVING * math.log2(like["rate"] / tried["rate"])
-            else:
-                bits *= policy["try"] * tried["entries"] / (8 * tried["filter_bytes"])
+            tried = self.cell(tree, LOAD, name + TRIAL, 0)
+            bits *= policy["try"] * tried["entries"] / (8 * tried["filter_bytes"])
         return put_in(text, {"bits": f"{bits:.3f}"})
 
     def add(self, tree, workload, name, repetition, setting, counts):

@@ -1,11 +1,13 @@
 """What results depend on: commit, machine, versions."""
 import hashlib
+import json
 import platform
 import re
 import subprocess
 
-from support import ROOT
+from support import ROOT, UNUSABLE, command_output, fail
 
+LIMIT = 300  # seconds
 NOT_MEASURED = [":!docs", ":!*.md"]  # a commit of results changes nothing that is measured
 
 
@@ -32,7 +34,27 @@ def machine():
     return f"{names[0]} with {vectors}, family {values('cpu family')[0]} model {values('model')[0]}, {len(names)} processors, {system}"
 
 
-def origin(rocksdb):
+def bloom_code(program):
+    """The instructions by which RocksDB's Bloom filter answers."""
+    symbols = command_output(["nm", program], LIMIT)
+    name = re.search(r"\S*FastLocalBloomBitsReader8MayMatch\S*Slice\S*$", symbols, re.MULTILINE) or fail(UNUSABLE, f"{program} has no Bloom filter")
+    return command_output(["objdump", "--disassemble=" + name[0], "--no-show-raw-insn", program], LIMIT)
+
+
+def build_of(release):
+    """The compiler's flags of a build of scripts/in_tree --bench. It has to be optimised, for this processor, without assertions, and
+    its Bloom filter has to use AVX2."""
+    words = json.loads((release / "compile_commands.json").read_text())[0]["command"].split()
+    flags = [word for word in words if re.match("-O|-march=|-DNDEBUG", word)]
+    if not {"-O2", "-march=native", "-DNDEBUG"} <= set(flags):
+        fail(UNUSABLE, f"{release} is no release build for this processor: {' '.join(flags)}")
+    if "%ymm" not in bloom_code(release / "db_bench"):
+        fail(UNUSABLE, f"the Bloom filter in {release} does without AVX2")
+    return " ".join(flags)
+
+
+def origin(rocksdb, release=None):
     compiler = subprocess.run(["c++", "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip()
     version = re.search(r'EXACTBLOOM_VERSION "(.*)"', (ROOT / "include/exactbloom/version.h").read_text())[1]
-    return {"commit": commit(), "machine": machine(), "versions": {"exactbloom": version, "rocksdb": rocksdb, "compiler": f"g++ {compiler}"}}
+    return {"commit": commit(), "machine": machine(), "build": build_of(release) if release else "Debian's librocksdb",
+            "versions": {"exactbloom": version, "rocksdb": rocksdb, "compiler": f"g++ {compiler}"}}

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 from support import ROOT, UNUSABLE, fail
 
 LOAD, AGAIN = "load", ", again"
+TREE = "the tree"  # in the place of a policy: what is rewritten for each policy
 UNSET = {"options": [], "flags": "", "table": {}, "database": {}, "workload": {"name": LOAD}, "workloads": [], "load": [], "readamp": "",
-         "keep": False, "written": "", "concludes": {}, "bits": None}
+         "keep": False, "rewritten": False, "written": "", "concludes": {}, "bits": None}
 
 
 def put_in(text, sizes):
@@ -25,7 +26,7 @@ class Plan:
     """A view: its sizes, its policies by name, and its trees in their order. Options of views.toml say what is in a tree, those of its
     group and of the view what they have in common."""
 
-    def __init__(self, name, scale=1.0, replaced=None, policies=None, repetitions=None, most=None, again=False, only=None, given_input=None):
+    def __init__(self, name, scale=1.0, replaced=None, policies=None, repetitions=None, most=None, again=False, only=None, given_input=None, seed=1):
         self.data = tomllib.loads((ROOT / "bench/harness/views.toml").read_text())
         view = self.data["views"][name]
         self.name, self.title, self.directory = name, view["title"], view.get("directory", "build")
@@ -34,7 +35,7 @@ class Plan:
         if unknown := replaced.keys() - view["sizes"].keys():
             fail(UNUSABLE, f"{name} has no size {unknown.pop()}; it has {', '.join(view['sizes'])}")
         self.sizes = {size: value if size == "seconds" else max(1, round(value * scale)) for size, value in view["sizes"].items()} | replaced
-        self.repetitions, self.most = repetitions or view["repetitions"], most or view.get("most", 0)
+        self.repetitions, self.most, self.seed = repetitions, most, seed
         self.again, self.chosen = again or view.get("again", False), policies
         if policies:
             self.policies = {policy: {"setting": policy} for policy in policies} | self.policies
@@ -43,7 +44,7 @@ class Plan:
                           for workload, described in view.get("workloads", {}).items()}
         self.input = given_input or view.get("input", "")
         outer = UNSET | {key: value for key, value in view.items() if key in UNSET or key in ("policies", "repetitions", "measures")} | {
-            "workloads": [], "repetitions": self.repetitions, "most": self.most}
+            "workloads": [], "most": view.get("most", 0)}
         self.trees = [tree for group in view["groups"].values() for tree in self.trees_of(group, view["groups"], outer)
                       if any(words in tree.name for words in only or [""])]
         if not self.trees:
@@ -66,9 +67,8 @@ class Plan:
         tree.flags, tree.load = put_in(tree.flags, sizes).split(), [put_in(step, sizes) for step in tree.load]
         tree.readamp = put_in(put_in(tree.readamp, {"input": self.input}), sizes)
         tree.sizes = sizes
-        # Trees that take long say fewer than their view.
-        tree.repetitions = min(tree.repetitions, self.repetitions)
-        tree.most = max(tree.repetitions, min(tree.most, self.most))
+        tree.repetitions = min(tree.repetitions, self.repetitions or tree.repetitions)
+        tree.most = max(tree.repetitions, min(tree.most, self.most or tree.most))
         if self.chosen:
             tree.policies = self.chosen
             tree.concludes = tree.concludes | {"policy": self.chosen[-1], "peer": self.chosen[0]}
@@ -79,7 +79,7 @@ class Plan:
     def cells(self):
         """What is measured at least, by tree, workload, policy and repetition."""
         return [(tree.name, workload, name, repetition) for tree in self.trees for repetition in range(tree.repetitions)
-                for workload in (LOAD, *tree.workloads) if not (tree.keep and repetition and workload == LOAD) for name in tree.policies]
+                for workload in dict.fromkeys((LOAD, *tree.workloads)) if not (tree.keep and repetition and workload == LOAD) for name in tree.policies]
 
     def policy(self, name):
         name = name.removesuffix(AGAIN)

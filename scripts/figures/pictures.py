@@ -168,7 +168,7 @@ def draw_first_page(view, output):
     tree, _, families = worst.partition("; ")
     shown = FIRST_PAGE | {worst: f"{FIRST_PAGE.get(tree, tree)}, {families.replace('families', 'column families')}: the least gain"}
 
-    @picture(output / "first_page.svg", "wasted disk reads in 1,000 lookups of absent keys, about 10 bits per key", height=4.8, xticks=(), yticks=())
+    @picture(output / "first_page.svg", "wasted table reads in 1,000 lookups of absent keys, about 10 bits per key", height=4.8, xticks=(), yticks=())
     def _(plot):
         bare(plot, "left", "bottom")
         for i, (bloom, ribbon, ours) in enumerate(reads[tree] for tree in shown):

@@ -31,6 +31,17 @@ def median(row, measure="wasted_reads"):
     return row["measures"][measure]["median"]
 
 
+def ranged(row, measure="wasted_reads", text=rounded):
+    """The median, and where repetitions differ their interval."""
+    found = row["measures"][measure]
+    return text(found["median"]) + f" ({text(found['low'])} to {text(found['high'])})" * (found["low"] != found["high"])
+
+
+def build_of(view):
+    """Version, compiler and flags of the RocksDB that was measured."""
+    return f"RocksDB {view['versions']['rocksdb']}" + (f", {view['build']}, {view['versions']['compiler']}" if "build" in view else "")
+
+
 def share_of(row, peer):
     share = median(row) / median(peer)
     return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
@@ -87,15 +98,16 @@ def costs(view):
         bloom, *others = found[tree, workload].values()
         columns = {(row["policy"], peer): says[measure]["says"] for row in others for peer, says in row["over"].items()}
         lines.append([title, f"{median(bloom, measure):.3g}", *columns.values()])
-    return wrapped(f"RocksDB {view['versions']['rocksdb']}; {view['machine']}; {view['date']}; `{view['command']}`:") + "\n\n" + table(
+    return wrapped(f"{build_of(view)}; {view['machine']}; {view['date']}; `{view['command']}`:") + "\n\n" + table(
         ["", f"`{BLOOM}`", *(f"`{policy}`" + f" over `{peer}`" * (peer != BLOOM) for policy, peer in columns)], lines)
 
 
 def latency(view):
-    """By tree and workload: the 99th percentile and the data blocks read, with the conclusion above."""
+    """By tree and workload: percentiles and the data blocks read, with the conclusion above."""
+    found = {key: rows for key, rows in by_policy(view).items() if SHORT.keys() <= rows.keys()}
     p99 = {policy: " to ".join(f"{end(median(rows[policy], 'p99') for rows in by_policy(view, 'absent').values()):.1f}" for end in (min, max))
            for policy in SHORT}
-    blocks = [median(rows[OURS], "blocks") / median(rows[BLOOM], "blocks") for (_, workload), rows in by_policy(view).items() if workload != "absent"]
+    blocks = [median(rows[OURS], "blocks") / median(rows[BLOOM], "blocks") for (_, workload), rows in found.items() if not workload.startswith("absent")]
     return wrapped(
         f"**The 99th percentile of lookups of absent keys is {p99[OURS]} us; with RocksDB's Bloom filter it is {p99[BLOOM]} us, with its Ribbon "
         f"filter of equal bytes {p99[RIBBON]} us.** The percentile is a read from the disk where more than one in a hundred lookups reads a block in "
@@ -103,19 +115,46 @@ def latency(view):
         f"to {max(blocks):.2f} of the Bloom filter's data blocks are read.") + "\n\n" + table(
         ["tree, lookups", *(f"p50 / p99 / p99.9, us, {kind}" for kind in SHORT.values()),
          *(f"{name}, {kind}" for name in ("blocks read", "in vain") for kind in SHORT.values()), "operations/s over Bloom", "over Ribbon"],
-        [[f"{tree}, {workload}", *(" / ".join(rounded(median(rows[policy], part)) for part in ("p50", "p99", "p99.9")) for policy in SHORT),
+        [[f"{tree}, {workload}", *(" / ".join(ranged(rows[policy], part) for part in ("p50", "p99", "p99.9")) for policy in SHORT),
           *(rounded(median(rows[policy], measure)) for measure in ("blocks", "wasted_reads") for policy in SHORT),
-          *(f"{median(rows[OURS], 'ops') / median(rows[peer], 'ops'):.2f}" for peer in (BLOOM, RIBBON))] for (tree, workload), rows in by_policy(view).items()])
+          *(f"{median(rows[OURS], 'ops') / median(rows[peer], 'ops'):.2f}" for peer in (BLOOM, RIBBON))] for (tree, workload), rows in found.items()])
+
+
+def mostly_found(view):
+    """Where 99% of the keys are found."""
+    return table(["filters", "MiB of filters", "data blocks read in 1,000 lookups", "in vain", "operations/s"],
+                 [[f"`{policy}`", rounded(median(row, "filter_mib")), *(ranged(row, measure, "{:,.1f}".format) for measure in ("blocks", "wasted_reads")),
+                   ranged(row, "ops")] for policy, row in by_policy(view)["leveled, 99%", "found"].items()])
 
 
 def experiments(view):
     """Wasted reads by tree, filters asked, and the bits per key that exactbloom took."""
-    def wasted(value):
-        return f"{value['median']:.1f}" + f" ({value['low']:.1f} to {value['high']:.1f})" * (value["low"] != value["high"])
-
     return table(["tree", "filters asked per lookup", f"`{BLOOM}`", "`ribbonfilter` of equal bytes", f"`{OURS}`", "bits per key of `exactbloom`"],
-                 [[tree, f"{median(rows[OURS], 'asked'):.1f}", *(wasted(rows[policy]["measures"]["wasted_reads"]) for policy in SHORT),
-                   f"{median(rows[OURS], 'bits_per_key'):.2f}"] for (tree, _), rows in by_policy(view).items() if OURS in rows])
+                 [[tree, f"{median(rows[OURS], 'asked'):.1f}", *(ranged(rows[policy], text="{:.1f}".format) for policy in SHORT),
+                   f"{median(rows[OURS], 'bits_per_key'):.2f}"] for (tree, workload), rows in by_policy(view).items() if OURS in rows and workload != "seek"])
+
+
+def seeks(view):
+    """Data blocks that seeks by prefix read, all from the disk."""
+    return table(["tree", *(f"blocks read in 1,000 seeks, {kind}" for kind in SHORT.values()), "bits per entry of ExactBloom"],
+                 [[tree, *(f"{median(rows[policy], 'blocks'):,.0f}" for policy in SHORT), f"{median(rows[OURS], 'bits_per_key'):.2f}"]
+                  for (tree, _), rows in by_policy(view, "seek").items()])
+
+
+def scale(view):
+    """A large tree, and what follows for a terabyte of such entries."""
+    rows = {workload: rows for (_, workload), rows in by_policy(view).items()}
+    ours = rows["load"][OURS]
+    entries = 1e12 / median(ours, "bytes_per_key")
+    lines = [[title, *(ranged(rows[workload][policy], measure) for policy in SHORT)] for title, workload, measure in (
+        ("million entries", "load", "million_entries"), ("bits per key", "load", "bits_per_key"), ("MiB of filters", "load", "filter_mib"),
+        ("rewriting all filters, GB of tables per minute", "load", "rewritten_gb"), ("... processor time, us per key", "load", "jobs_us"),
+        ("... memory of the process, MiB", "load", "memory_mib"), ("Gets of absent keys in memory, per second", "absent", "ops"),
+        ("... wasted table reads in 1,000", "absent", "wasted_reads"), ("Gets of present keys in memory, per second", "present", "ops"),
+        ("... wasted table reads in 1,000", "present", "wasted_reads"))]
+    return wrapped(f"Measured: {build_of(view)}; {view['machine']}; {view['date']}:") + "\n\n" + table(["", *SHORT.values()], lines) + "\n\n" + wrapped(
+        f"Calculated for a terabyte of such entries, {entries / 1e9:.1f} billion: {entries * median(ours, 'bits_per_key') / 8e9:.1f} GB of filters, which "
+        f"are rewritten in {1000 / median(ours, 'rewritten_gb') / 60:.1f} hours.")
 
 
 def more_or_less(low, high):
@@ -128,19 +167,20 @@ def more_or_less(low, high):
     return f"{said} {'more' if ends[1] > 0 else 'less'}" if far else "no difference"
 
 
-def first_page(small, large, costs_view):
+def first_page(small, large, costs_view, bits_view):
     """Gain and cost in one table: best and worst tree, latencies, and ratios to the speed and the costs with the Bloom filter."""
-    lines, worst = [], least_gain(by_policy(small, "absent"))
+    lines, worst, needs = [], least_gain(by_policy(small, "absent")), bits_needed(bits_view)
     speeds = {key: [median(rows[policy], "ops") / median(rows[BLOOM], "ops") for policy in SHORT] for key, rows in by_policy(large).items()
-              if "ops" in rows[BLOOM]["measures"]}
-    for title, tree in (("wasted reads in 1,000 lookups of absent keys, leveled", "buffer 4 MiB, base 16 MiB"),
+              if SHORT.keys() <= rows.keys()}
+    for title, tree in (("wasted table reads in 1,000 lookups of absent keys, leveled", "buffer 4 MiB, base 16 MiB"),
                         (f"{worst.replace(';', ',').replace('families', 'column families')}: the least gain over Ribbon of all trees", worst)):
         lines.append([title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)])
+    lines.append(["bits per key that waste as few reads as Bloom filters of 10", "10", *(f"{needs[policy]:.1f}" for policy in ("ribbonfilter", "exactbloom"))])
     lines.append(["lookups of absent keys in a larger tree, us: p50 / p99 / p99.9", *(" / ".join(
         rounded(median(by_policy(large)["leveled", "absent"][policy], measure)) for measure in ("p50", "p99", "p99.9")) for policy in SHORT)])
-    least = [min(ratios) for ratios in zip(*speeds.values())]
+    least = [min(speeds, key=lambda key, i=i: speeds[key][i]) for i in range(len(SHORT))]
     lines.append([f"... per second (the worst of {len(speeds)} workloads of any kind)", "1", *(
-        f"{ratio:.2f} ({worst_ratio:.2f})" for ratio, worst_ratio in list(zip(speeds["leveled", "absent"], least))[1:])])
+        f"{speeds['leveled', 'absent'][i]:.2f} ({speeds[least[i]][i]:.2f}: {', '.join(least[i])})" for i in (1, 2))])
     for title, name in (("processor time of flushes", "flush, us per key"), ("... of compactions", "compaction, us per key"),
                         ("... of a whole load", "load, us per key"), ("... of Get in memory, absent keys", "Get of an absent key in memory, us"),
                         ("... of MultiGet in memory, present keys", "MultiGet of 32 present keys, us per key"),
@@ -152,9 +192,8 @@ def first_page(small, large, costs_view):
 
 
 def least_gain(reads):
-    """The tree in which ExactBloom saves the smallest part of the reads that RocksDB's Ribbon filter wastes. Of less than a thousand reads,
-    one in a thousand lookups, the ratio is known to 10% only."""
-    complete = [key for key, rows in reads.items() if SHORT.keys() <= rows.keys() and median(rows[OURS]) >= 1]
+    """The tree in which ExactBloom saves the smallest part of the reads that RocksDB's Ribbon filter wastes."""
+    complete = [key for key, rows in reads.items() if SHORT.keys() <= rows.keys()]
     return min(complete, key=lambda key: median(reads[key][RIBBON]) / median(reads[key][OURS]))[0]
 
 
@@ -164,10 +203,10 @@ def growth(view):
     for (tree, _), (base, *others) in ((key, rows.values()) for key, rows in by_policy(view, "growth").items()):
         for row in others:
             of_first = median(row) / median(base)
-            lines.append([tree.removeprefix("growing, "), f"`{row['policy']}`", f"{of_first:.2f}", f"{of_first * median(base, 'asked') / median(row, 'asked'):.2f}",
+            lines.append([tree.removeprefix("growing, "), f"`{row['policy']}`", f"{of_first:.2f}", ranged(row), f"{of_first * median(base, 'asked') / median(row, 'asked'):.2f}",
                           "-" if row["policy"] == "ribbonfilter" else f"{median(row, 'over_optimum'):.2f}", f"{median(row, 'bits_per_key'):.2f}",
                           f"{median(row, 'most_bits_per_key'):.2f}"])
-    return table(["tree", "policy", f"of `{BLOOM}`", "per run", "over the best", "bits per key, mean", "largest"], lines)
+    return table(["tree", "policy", f"of `{BLOOM}`", "wasted in 1,000", "per run", "over the best", "bits per key, mean", "largest"], lines)
 
 
 def bits_for(rows, reads):
@@ -177,11 +216,17 @@ def bits_for(rows, reads):
     return median(more, "bits_per_key") + share * (median(fewer, "bits_per_key") - median(more, "bits_per_key"))
 
 
+def bits_needed(view):
+    """The bits per key that waste as few reads as RocksDB's Bloom filter with 10 bits per key."""
+    found = curves(view)
+    return {policy: bits_for(list(found[policy].values()), expected(found["bloomfilter"][10])) for policy in ("exactbloom", "ribbonfilter")}
+
+
 def report(view):
     """The claim, the settings, and what follows from the curves."""
     found = curves(view)
     ours, bloom = found["exactbloom"][10], found["bloomfilter"][10]
-    tree, needs = ours["settings"], {policy: bits_for(list(found[policy].values()), expected(bloom)) for policy in ("exactbloom", "ribbonfilter")}
+    tree, needs = ours["settings"], bits_needed(view)
     shares = ", ".join(f"{share_of(rows['exactbloom'], rows['bloomfilter'])} ({tree.removeprefix('growing, ')})"
                        for (tree, _), rows in by_policy(view, "growth").items())
     return "\n".join([

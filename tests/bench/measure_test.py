@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""bench/measure with stand-ins for db_bench and `exactbloom inspect`: what it runs, in which order, and what it reports or refuses."""
+"""bench/measure with stand-ins for db_bench, rewrite_filters and `exactbloom inspect`: what it runs, in which order, and what it reports or refuses."""
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -12,30 +14,40 @@ from types import SimpleNamespace
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.append(str(ROOT / "bench/harness"))
+import counts  # noqa: E402
 import db_bench  # noqa: E402
+import origin  # noqa: E402
 import summary  # noqa: E402
 from plan import Plan  # noqa: E402
 
-# As db_bench it writes its runs into the file `runs`, and fails if there are `most` lines; `found` has the keys that it finds. A filter
-# of exactbloom takes 10 bits per key, of others the bits of a Bloom filter of the same rate.
+# As db_bench it writes its runs into the file `runs`, and fails if there are `most` lines; `found` has the keys that it finds. As
+# rewrite_filters it does the same, and fails if the file `moved` is there. A filter of exactbloom takes 10 bits per key, of others the
+# bits of a Bloom filter of the same rate; `more` has bits that exactbloom takes besides.
 STAND_IN = """#!/usr/bin/env python3
 import json, pathlib, re, sys
 here, given = pathlib.Path(__file__).parent, dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
 if "--version" in sys.argv:
     sys.exit(print("db_bench version 7.8.3"))
+def bits_of(policy):
+    more = float((here / "more").read_text()) if (here / "more").exists() else 0
+    return 10 + more if "exactbloom" in policy else float(policy.split(":")[1]) / (1.44 if "ribbon" in policy else 1)
 if sys.argv[1] == "inspect":
     policy, = (here / sys.argv[3] / "LOG").read_text().splitlines()[-1:]
-    bits = 10 if "exactbloom" in policy else float(policy.split(":")[2]) / (1.44 if "ribbon" in policy else 1)
-    sys.exit(print(json.dumps({"totals": {"filter_bytes": 1000 * bits / 8, "entries": 1000, "wasted_reads": {"default": 0.01}}, "levels": [{"asked": 1}]})))
-policy = re.search("filter_policy=(.*)", pathlib.Path(given["options_file"]).read_text())[1]
-path = pathlib.Path(given["db"])
+    sys.exit(print(json.dumps({"totals": {"filter_bytes": 125 * bits_of(policy.split(": ")[1]), "entries": 1000, "wasted_reads": {"default": 0.01}}})))
+rewrites = pathlib.Path(sys.argv[0]).name == "rewrite_filters"
+policy = re.search("filter_policy=(.*)", pathlib.Path(sys.argv[1] if rewrites else given["options_file"]).read_text())[1]
+path = pathlib.Path(sys.argv[2] if rewrites else given["db"])
 path.mkdir(exist_ok=True)
 (path / "CURRENT").touch()
 (path / "LOG").write_text("filter_policy: " + policy)
 runs = (here / "runs").read_text() if (here / "runs").exists() else ""
 if (here / "most").exists() and runs.count("\\n") >= int((here / "most").read_text()):
     sys.exit(1)
-(here / "runs").write_text(runs + policy + "\\n")
+work = "rewrite" if rewrites else "read" if "use_existing_db" in given else "load"
+(here / "runs").write_text(runs + work + " " + policy + "\\n")
+if rewrites:
+    (here / "moved").exists() and sys.exit(1)
+    sys.exit(print("default 6 1 1000 120000", int(125 * bits_of(policy))))
 found = (here / "found").read_text() if (here / "found").exists() else "0"
 "readmissing" in given["benchmarks"] and print(f"readmissing : 1 micros/op 1000 ops/sec 1 seconds 1000 operations; ({found} of 1000 found)")
 for ticker, count in {"number.keys.read": 1000, "bloom.filter.useful": 1990, "bloom.filter.full.positive": 10}.items():
@@ -53,6 +65,7 @@ for benchmark in $(echo "$benchmarks" | tr , ' '); do
   case $benchmark in
   waitforcompaction) echo "waitforcompaction($db): active (rocksdb.compaction-pending)"; exec sleep 1000 ;;
   sleep) exec sleep 1000 ;;
+  assertions) echo "WARNING: Assertions are enabled; benchmarks unnecessarily slow" ;;
   *) echo "$benchmark $*"; cat "$file" ;;
   esac
 done
@@ -74,6 +87,7 @@ class Programs(unittest.TestCase):
 class Harness(Programs):
     def measure(self, status, *more):
         program = self.program("bin/exactbloom", STAND_IN)
+        self.program("bin/rewrite_filters", STAND_IN)
         self.program(db_bench.OBJECT, "")
         done = subprocess.run([ROOT / "bench/measure", "experiments", "--only", "FIFO", "--repetitions", "2", "--db-bench", program,
                                "--build", self.folder, "--directory", self.folder, "--output", self.folder, *more], capture_output=True, text=True, check=False)
@@ -81,43 +95,57 @@ class Harness(Programs):
         return done
 
     def runs(self):
-        return (self.folder / "bin/runs").read_text().split()
+        return (self.folder / "bin/runs").read_text().splitlines()
 
-    def test_a_stopped_run_goes_on_in_turns_and_at_equal_bytes(self):
-        (self.folder / "bin").mkdir()
-        (self.folder / "bin/most").write_text("6")
+    def set(self, name, text):
+        (self.folder / "bin").mkdir(exist_ok=True)
+        (self.folder / "bin" / name).write_text(text)
+
+    def test_a_stopped_run_goes_on_in_turns_with_the_same_tree_and_at_equal_bytes(self):
+        self.set("most", "6")
         self.measure(2)
         self.assertFalse((self.folder / "experiments.json").exists())
         (self.folder / "bin/most").unlink()
         with open(self.folder / "experiments.cells.jsonl", "a") as file:
             file.write('{"tree": "a line that was not fin')
         printed = self.measure(0).stdout
-        ribbon = ["ribbonfilter:14.4:-1", "ribbonfilter:14.400:-1"]
-        bloom, ours = "bloomfilter:10", "exactbloom:10"
-        self.assertEqual(self.runs()[:8], [bloom, ours, *ribbon, ours, *ribbon, bloom])
+        bloom, ours, tried, ribbon = "bloomfilter:10", "exactbloom:10", "ribbonfilter:14.4:-1", "ribbonfilter:14.400:-1"
+        self.assertEqual(self.runs(), [
+            f"load {bloom}", f"rewrite {bloom}", f"rewrite {ours}", f"rewrite {tried}", f"rewrite {ribbon}", f"read {bloom}",
+            f"rewrite {ours}", f"read {ours}", f"rewrite {ribbon}", f"read {ribbon}",
+            f"load {bloom}", f"rewrite {ours}", f"rewrite {bloom}", f"rewrite {ribbon}", f"read {ours}", f"read {ribbon}", f"read {bloom}"])
         self.measure(0)
-        self.assertEqual(len(self.runs()), 8)
+        self.assertEqual(len(self.runs()), 17)
         result = json.loads((self.folder / "experiments.json").read_text())
-        self.assertLessEqual({"view", "commit", "date", "machine", "versions", "command", "minutes", "sizes", "rows"}, result.keys())
+        self.assertLessEqual({"view", "commit", "date", "machine", "build", "versions", "seed", "command", "minutes", "sizes", "rows"}, result.keys())
         row = result["rows"][2]
         self.assertEqual((row["tree"], row["workload"], row["policy"], row["setting"], row["repetitions"]),
-                         ("FIFO, buffer 256 KiB", "absent", "ribbonfilter, equal bytes", ribbon[1], 2))
+                         ("FIFO, buffer 256 KiB", "absent", "ribbonfilter, equal bytes", ribbon, 2))
         self.assertEqual(row["measures"]["wasted_reads"], {"median": 10, "low": 10, "high": 10})
         self.assertAlmostEqual(row["measures"]["bits_per_key"]["median"], 10)
         self.assertIn("exactbloom:10 over bloomfilter:10: no difference", " ".join(printed.split()))
+        self.assertEqual(list(self.folder.glob("measure-*")), [])
         self.measure(0, "--again", "--scale", "0.5")  # of other sizes
-        self.assertEqual(len(self.runs()), 8 + 10)
+        self.assertEqual(len(self.runs()), 17 + 19)
         self.assertEqual(json.loads((self.folder / "experiments.json").read_text())["rows"][3]["policy"], "bloomfilter:10, again")
 
+    def test_refuses_another_tree_and_other_bits(self):
+        self.set("moved", "")
+        self.assertIn("rewrite_filters failed", self.measure(1).stderr)
+        (self.folder / "bin/moved").unlink()
+        self.set("more", "0.6")
+        self.assertIn("filters of exactbloom:10 have 1.060 times the bits of their peer instead of 1.000", self.measure(2).stderr)
+        self.set("more", "0.4")
+        self.measure(0, "--anew")
+
     def test_the_last_of_several_processes_is_asked(self):
-        self.measure(0, "--only", "level 0 beside", "--repetitions", "1", "--policies", "bloomfilter:10")
-        self.assertEqual(self.runs(), 2 * ["bloomfilter:10"])
+        self.measure(0, "--only", "budget, leveled", "--repetitions", "1", "--policies", "bloomfilter:10")
+        self.assertEqual(self.runs(), ["load bloomfilter:10"])
         row, = json.loads((self.folder / "experiments.json").read_text())["rows"]
         self.assertEqual(row["measures"]["asked"]["median"], 2)
 
     def test_a_wrong_answer_is_not_reported(self):
-        (self.folder / "bin").mkdir()
-        (self.folder / "bin/found").write_text("1")
+        self.set("found", "1")
         self.assertIn("found 1 of 1000 keys where none are there", self.measure(1).stderr)
         self.assertFalse((self.folder / "experiments.json").exists())
         self.assertIn("has no size", self.measure(2, "--set", "kyes=1").stderr)
@@ -125,6 +153,8 @@ class Harness(Programs):
     def test_committed_results_are_of_its_trees_and_policies_and_fit_on_a_terminal(self):
         for view in ("experiments", "latency", "costs", "report"):
             file = ROOT / f"docs/figures/measured/{view}.json"
+            if json.loads(file.read_text())["sizes"] != Plan(view).sizes:
+                continue  # of an earlier plan
             shown = subprocess.run([ROOT / "bench/measure", view, "--show", file], capture_output=True, text=True, check=True).stdout
             self.assertLessEqual(max(map(len, shown.splitlines())), 80)
             plan, rows = Plan(view), json.loads(file.read_text())["rows"]
@@ -137,17 +167,17 @@ class Harness(Programs):
 
 
 class Waiting(Programs):
-    def run_in(self, limit, benchmarks, policy="bloomfilter:10"):
+    def run_in(self, limit, benchmarks, policy="bloomfilter:10", is_release=False):
         db_bench.QUIET_SECONDS = 0.5
-        program = db_bench.DbBench(self.program("db_bench", WAITING), None, limit)
+        program = db_bench.DbBench(self.program("db_bench", WAITING), None, None, is_release, limit)
         return program.run_policy(policy, self.folder / "db", benchmarks, [])
 
     def test_goes_on_in_another_process_where_waitforcompaction_does_not_end(self):
-        printed, _, memory = self.run_in(60, "fillrandom,waitforcompaction,readmissing")
+        printed, usage = self.run_in(60, "fillrandom,waitforcompaction,readmissing")
         self.assertNotIn("fillrandom ", printed)
         self.assertRegex(printed, "readmissing .*--use_existing_db=1")
         self.assertIn("avoid_flush_during_recovery=true", printed)
-        self.assertGreater(memory, 0)
+        self.assertGreater(usage["memory_mib"], 0)
         self.assertIn("fillrandom ", self.run_in(60, "fillrandom,waitforcompaction")[0])
 
     def test_ends_at_the_limit_and_without_its_policy(self):
@@ -156,6 +186,37 @@ class Waiting(Programs):
         self.assertEqual(caught.exception.code, 2)
         with self.assertRaises(SystemExit):
             self.run_in(60, "fillrandom", "ribbonfilter:10")
+        self.run_in(60, "assertions")
+        with self.assertRaises(SystemExit):
+            self.run_in(60, "assertions", is_release=True)
+
+
+class Release(Programs):
+    def refused(self, flags):
+        self.program("compile_commands.json", json.dumps([{"command": f"g++ {flags} -c db.cc"}]))
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as printed:
+            origin.build_of(self.folder)
+        return printed.getvalue()
+
+    def test_refuses_assertions_another_processor_and_no_avx2(self):
+        for flags in ("-O2 -march=native", "-O2 -DNDEBUG", "-O0 -DNDEBUG -march=native"):
+            self.assertIn("no release build for this processor: ", self.refused(flags))
+        source = self.program("bloom.cc", "namespace rocksdb { struct Slice {}; struct FastLocalBloomBitsReader { bool MayMatch(const Slice&); };\n"
+                              "bool FastLocalBloomBitsReader::MayMatch(const Slice&) { return false; } }\nint main() {}\n")
+        subprocess.run(["c++", source, "-o", self.folder / "db_bench"], check=True)
+        self.assertIn("does without AVX2", self.refused("-O2 -DNDEBUG -march=native"))
+
+
+class Counts(unittest.TestCase):
+    def test_seeks_ask_no_filters_that_are_counted(self):
+        tickers = {"number.keys.read": 0, "number.multiget.keys.read": 0, "number.db.seek": 50, "block.cache.data.miss": 7, "block.cache.filter.miss": 1}
+        printed = "seekrandom : 1 micros/op 1000 ops/sec 1 seconds 50 operations\n" + "".join(
+            f"rocksdb.{ticker} COUNT : {count}\n" for ticker, count in tickers.items())
+        self.assertEqual(counts.by_db_bench("seekrandom", printed, ""), {"ops": 1000, "lookups": 50, "blocks": 7, "filter_blocks": 1})
+
+    def test_levels_are_summed_and_other_lines_are_not(self):
+        printed = "ERROR: ld.so: object cannot be preloaded (file too short): ignored.\ndefault 0 1 10 100 12\nother family 6 2 30 300 40\n"
+        self.assertEqual(counts.by_levels(printed), {"tables": 3, "entries": 40, "table_bytes": 400, "filter_bytes": 52})
 
 
 class Ratios(unittest.TestCase):
