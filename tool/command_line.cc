@@ -72,10 +72,6 @@ void AddTables(CLI::App& app, std::vector<std::string>& paths) {
   AddPaths(app, paths, "; or table files (.sst)");
 }
 
-void AddDatabase(CLI::App& app, std::string& path) {
-  app.add_option("PATH", path, "A database's directory")->required()->type_name("");
-}
-
 // CLI11 takes options in the order of their definitions, so the format is known before the file.
 CLI::Option* AddLookups(CLI::App& app, Lookups& lookups, const std::string& by_default) {
   CLI::Option* format =
@@ -233,7 +229,12 @@ rates of the filters.)");
 void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
   CLI::App* advise = app.add_subcommand(
       "advise", "The best filter setting for the same memory, and what it would change");
-  AddDatabase(*advise, arguments.path);
+  advise
+      ->add_option("PATH", arguments.paths,
+                   "A database's directory; or its info logs (LOG, LOG.old.*), copied from a "
+                   "machine where nothing can be installed")
+      ->required()
+      ->type_name("");
   AddValue(*advise, "--memory", arguments.memory_bytes,
            "Filter bytes of all column families, such as 64MB. Default: those of the present "
            "setting, or 10 bits per key",
@@ -252,7 +253,8 @@ void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
   AddJson(*advise, arguments.json);
   help.AddExample("advise",
                   "exactbloom advise /var/lib/service/db\n"
-                  "exactbloom advise --present 0.99 --details /var/lib/service/db");
+                  "exactbloom advise --present 0.99 --details /var/lib/service/db\n"
+                  "exactbloom advise LOG LOG.old.*");
   advise->footer(
       R"(A lookup wastes a read for each filter that lets a key pass that its table
 lacks. advise recommends one setting for all column families: the simplest

@@ -88,7 +88,7 @@ void RunOverlap(const OverlapArguments& arguments);
 
 // The best filter policy for a database.
 struct AdviseArguments {
-  std::string path;
+  std::vector<std::string> paths;             // a database's directory, or its info logs
   std::optional<std::uint64_t> memory_bytes;  // of all column families
   std::string column_family;                  // the only one that is advised on; empty: all
   Lookups lookups;

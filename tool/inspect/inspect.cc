@@ -38,10 +38,9 @@ void WritePage(const Inspection& inspection, const InspectArguments& arguments) 
         fmt::format("--html {}: nothing is written into a database's directory", path));
   }
   AdviseArguments advise;
-  advise.path = inspection.database;
   advise.present = 0.0;  // as the inspection
   std::ofstream file(path, std::ios::binary);
-  file << FormatPage(inspection, AdviseOn(inspection, advise));
+  file << FormatPage(inspection, AdviseOn(inspection, ReadInfoLog(inspection.database), advise));
   file.close();
   if (!file) throw support::InputError(fmt::format("--html {}: it cannot be written", path));
   fmt::print("{}", Wrapped(fmt::format("The page is in {}.", path)));
