@@ -332,7 +332,15 @@ double ListTables(const TableEvents& events, std::vector<TableReport>* reports) 
 // With the policy as ExactBloom logged it, or else by its name and the bytes of its filters.
 DatabaseOptions ReadOptions(const InfoLogReader& log, const std::vector<TableReport>& tables) {
   DatabaseOptions options;
-  for (const auto& [family, logged] : log.Options()) {
+  std::map<std::string, LoggedOptions> all = log.Options();
+  // A log that was rolled has no options of column families: the newest table names the policy.
+  for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
+    all.try_emplace(table->filter.column_family,
+                    LoggedOptions{{"table_factory", "BlockBasedTable"},
+                                  {"filter_policy", table->filter.policy},
+                                  {"prefix_extractor", table->filter.prefix_extractor}});
+  }
+  for (const auto& [family, logged] : all) {
     const auto name = logged.find("filter_policy");
     std::string policy = name == logged.end() ? "" : name->second;
     if (const auto text = log.Policies().find(family); text != log.Policies().end()) {

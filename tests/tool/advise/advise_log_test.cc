@@ -167,7 +167,14 @@ TEST_F(AdviseLog, PutsRolledLogsInOrder) {
   const json by_logs = ByLogs(path() + "/LOG " + old);
   EXPECT_EQ(by_logs.at("known"), 1.0);
   ExpectLike(by_logs.at("all"), ByDatabase().at("all"));
-  ExpectRefusal(AskTool("advise " + path() + "/LOG"), "no event in the logs tells of a table");
+}
+
+// As the rolled logs of RocksDB 7.8.
+TEST_F(AdviseLog, TakesThePolicyOfTablesWhereNoOptionsAreLogged) {
+  PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic, 9)), path()), 20'000);
+  const std::string copy =
+      Copy([](const std::string& line) { return line.find("EVENT_LOG_v1") != std::string::npos; });
+  EXPECT_EQ(ByLogs(copy).at("all").at("now").at("policy"), "classic_bloom:9");
 }
 
 // Of every third table the event is lost. How many tables there are is known by the next flush, and
