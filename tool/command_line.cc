@@ -210,19 +210,18 @@ interval is that of the measured rate.)");
 
 void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
   CLI::App* overlap = app.add_subcommand(
-      "overlap", "How many keys the sorted runs share, and what a compaction would free");
+      "overlap", "How many keys a compaction would drop, and how many bytes it would free");
   AddPaths(*overlap, arguments.paths);
   overlap
       ->add_option("--column-family", arguments.column_family,
                    "Only this one, with its own levels. Default: all")
       ->type_name("NAME");
-  overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
   AddJson(*overlap, arguments.json);
-  help.AddExample("overlap", "exactbloom overlap --pairs /var/lib/service/db");
+  help.AddExample("overlap", "exactbloom overlap /var/lib/service/db");
   overlap->footer(
-      R"(Keys of each sorted run are put to the filters of newer runs. A key that one of
-them has is obsolete: compactions drop it. False positives are taken off, by the
-rates of the filters.)");
+      R"(The runs are read from the newest to the oldest. A key that a newer one has, too,
+is obsolete: compactions drop it. Of more than two million keys a sample is
+counted.)");
   overlap->callback([&arguments] { RunOverlap(arguments); });
 }
 

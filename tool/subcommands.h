@@ -77,11 +77,10 @@ struct VerifyArguments {
 };
 void RunVerify(const VerifyArguments& arguments);
 
-// The keys that sorted runs share, and what a compaction would free.
+// The keys that newer sorted runs have made obsolete, and what a compaction would free.
 struct OverlapArguments {
   std::vector<std::string> paths;
   std::string column_family;  // the only one; empty: all
-  bool pairs = false;         // with a line for each pair of runs
   bool json = false;
 };
 void RunOverlap(const OverlapArguments& arguments);

@@ -290,6 +290,18 @@ TEST_F(Verify, TakesNoLongerForBlocksOfAbsurdlyManyKeys) {
   }
 }
 
+// Ten thousand absent keys as long as these would be 20 GB.
+TEST_F(Verify, DrawsFewerLongKeys) {
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path());
+  for (const char name : {'a', 'b'}) {
+    ASSERT_TRUE(db->Put({}, std::string(2'000'000, name), "value").ok());
+  }
+  ASSERT_TRUE(db->Flush({}).ok());
+  const json report = Ask();
+  EXPECT_EQ(report.at("keys_checked"), 2);
+  EXPECT_EQ(report.at("absent_checked"), 128);
+}
+
 TEST_F(Verify, StopsWithinATable) {
   PutAndFlush(*Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory_.path()), kKeys);
   const testing::Outcome outcome =
