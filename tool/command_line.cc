@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exactbloom/version.h"
@@ -219,8 +220,8 @@ void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
   AddJson(*overlap, arguments.json);
   help.AddExample("overlap", "exactbloom overlap /var/lib/service/db");
   overlap->footer(
-      R"(The runs are read from the newest to the oldest. A key that a newer one has, too,
-is obsolete: compactions drop it. Of more than two million keys a sample is
+      R"(The runs are read from the newest to the oldest. A key that a newer one has is
+obsolete: compactions drop it. Of more than two million keys a sample is
 counted.)");
   overlap->callback([&arguments] { RunOverlap(arguments); });
 }
@@ -301,8 +302,8 @@ int Main(int argc, char** argv) {
   const auto help = std::make_shared<ExampleHelp>();
   app.formatter(help);
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("{} (RocksDB {})", EXACTBLOOM_VERSION,
-                                                rocksdb::GetRocksVersionAsString()));
+  app.set_version_flag("-V,--version", fmt::format("{} (RocksDB {})", EXACTBLOOM_VERSION,
+                                                   rocksdb::GetRocksVersionAsString()));
   app.footer(R"(Begin with
     exactbloom inspect DB           which filters this database has
     exactbloom advise DB            the best setting for the same memory
@@ -320,13 +321,19 @@ shows 130 and 143.)");
   OverlapArguments overlap;
   AdviseArguments advise;
   CheckArguments check;
-  AddRateOf(app, *help, rate);
-  AddPlan(app, *help, plan);
   AddInspect(app, *help, inspect);
-  AddVerify(app, *help, verify);
-  AddOverlap(app, *help, overlap);
   AddAdvise(app, *help, advise);
   AddCheck(app, *help, check);
+  AddVerify(app, *help, verify);
+  AddOverlap(app, *help, overlap);
+  AddRateOf(app, *help, rate);
+  AddPlan(app, *help, plan);
+  // "help" and "help inspect" are other words for "--help" and "inspect --help".
+  char option[] = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    if (argc > 2) argv[1] = argv[2];
+    argv[argc > 2 ? 2 : 1] = option;
+  }
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
 }
 

@@ -124,7 +124,7 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
   }
   for (const Tree& tree : advice->trees) {
     const bool is_plain = Escaped(tree.column_family) == tree.column_family &&
-                          tree.column_family.find('#') == std::string::npos;  // of a comment
+                          tree.column_family.find_first_of("#\"\\") == std::string::npos;
     advice->options_lines +=
         is_plain ? fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                                tree.column_family, best.policy)

@@ -67,7 +67,7 @@ void RunInspect(const InspectArguments& arguments) {
   std::vector<std::string> findings;
   if (totals.unreadable != 0) {
     findings.push_back(
-        fmt::format("{} of {} tables cannot be read", totals.unreadable, totals.tables));
+        fmt::format("{} of {} cannot be read", totals.unreadable, Counted(totals.tables, "table")));
   }
   if (totals.with_empty_partitions != 0) {
     findings.push_back(fmt::format("{} of {} tables have empty filter partitions",

@@ -69,7 +69,7 @@ std::map<std::string, std::vector<Run>> RunsOf(const std::vector<ReadTable>& tab
 Status VisitKeys(const std::string& path, const std::function<void(std::uint64_t)>& visit) {
   try {
     std::unique_ptr<TableKeys> keys;
-    const Status status = TableKeys::Open(path, &keys);
+    Status status = TableKeys::Open(path, &keys);
     if (!status.ok()) return status;
     for (; keys->Valid(); keys->Next()) {
       visit(std::hash<std::string_view>{}(keys->Key().ToStringView()));
