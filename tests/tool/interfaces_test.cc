@@ -60,7 +60,8 @@ void ExpectDescribed(const json& value, const std::string& object, const Fields&
   for (const auto& [name, member] : value.items()) {
     ASSERT_NE(row, nullptr) << object;
     EXPECT_TRUE(row->count(name) == 1 || row->count("*") == 1) << object << ": " << name;
-    ExpectDescribed(member, object.empty() ? name : object + "." + name, fields);
+    std::string place = object.empty() ? "" : object + ".";
+    ExpectDescribed(member, place.append(name), fields);
   }
 }
 
