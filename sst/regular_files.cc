@@ -204,4 +204,28 @@ Status ReadBothEnds(const std::string& path, std::string* text) {
   return status;
 }
 
+Status ReadLines(const std::string& path, const std::function<bool(const std::string&)>& visit) {
+  constexpr std::size_t kMostBytesOfALine = std::size_t{1} << 20;
+  OpenFile file;
+  Status status = file.Open(path);
+  if (status.ok()) status = CheckSize(path, file.Bytes(), kMostBytesOfALog);
+  std::string part(kMostBytesOfALine, '\0');
+  std::string line;
+  Slice read;
+  for (std::uint64_t offset = 0; status.ok(); offset += read.size()) {
+    status = file.Read(offset, part.size(), &read, part.data());
+    if (!status.ok() || read.empty()) break;
+    for (const char c : read.ToStringView()) {
+      if (c != '\n' && line.size() < kMostBytesOfALine) {
+        line += c;
+      } else {
+        if (!visit(line)) return status;
+        line.assign(c == '\n' ? 0 : 1, c);
+      }
+    }
+  }
+  if (status.ok() && !line.empty()) visit(line);
+  return status;
+}
+
 }  // namespace exactbloom::files

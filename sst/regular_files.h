@@ -6,6 +6,7 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/status.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,5 +25,10 @@ rocksdb::Env* RegularFilesEnv();
 // Reads a text whose middle does not matter, such as an info log: the first and the last 32 MiB of
 // it. Errors: as for a write-ahead log.
 rocksdb::Status ReadBothEnds(const std::string& path, std::string* text);
+
+// Calls `visit` for each line of a text, without its end, until it returns false. A line beyond a
+// megabyte is cut into several. Errors: as for a write-ahead log.
+rocksdb::Status ReadLines(const std::string& path,
+                          const std::function<bool(const std::string&)>& visit);
 
 }  // namespace exactbloom::files

@@ -60,7 +60,7 @@ int ExitStatusOf(const std::string& program, const std::function<void()>& run) {
     status = kInputErrorStatus;
   }
   if (status == 0) return status;
-  const std::string line = fmt::format("{}: {}", program, message);
+  const std::string line = fmt::format("{}: {}", program, Printable(message));
   WriteMessage((isatty(STDERR_FILENO) != 0 ? InLines(line, kUsualColumns) : line) + "\n");
   return status;
 }

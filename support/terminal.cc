@@ -1,8 +1,11 @@
 #include "terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,6 +38,51 @@ const char* BeginningOf(Style style) {
   return "";
 }
 
+struct Character {
+  std::size_t bytes = 1;
+  std::uint32_t code = 0;
+  bool is_valid = false;
+};
+
+// The first one of a text that is not empty. Source: RFC 3629.
+Character FirstCharacter(std::string_view text) {
+  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // of so many bytes
+  constexpr std::uint32_t kMost = 0x10FFFF;
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t bytes = first < 0x80             ? 1
+                            : (first & 0xE0) == 0xC0 ? 2
+                            : (first & 0xF0) == 0xE0 ? 3
+                            : (first & 0xF8) == 0xF0 ? 4
+                                                     : 0;
+  if (bytes == 0 || bytes > text.size()) return {};
+  std::uint32_t code = bytes == 1 ? first : first & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0) != 0x80) return {};
+    code = code << 6U | (next & 0x3FU);
+  }
+  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+  if (code < kLeast[bytes] || code > kMost || is_surrogate) return {};
+  return {bytes, code, true};
+}
+
+bool IsControl(std::uint32_t code) {
+  const bool changes_direction =
+      (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return code < ' ' || (code >= 0x7F && code < 0xA0) || changes_direction;
+}
+
+std::size_t WidthOf(const Character& character) {
+  const auto is_in = [&](std::uint32_t first, std::uint32_t last) {
+    return character.code >= first && character.code <= last;
+  };
+  if (is_in(0x300, 0x36F)) return 0;
+  const bool is_wide = is_in(0x1100, 0x115F) || is_in(0x2E80, 0xA4CF) || is_in(0xAC00, 0xD7A3) ||
+                       is_in(0xF900, 0xFAFF) || is_in(0xFE30, 0xFE6F) || is_in(0xFF00, 0xFF60) ||
+                       is_in(0x1F300, 0x1FAFF) || is_in(0x20000, 0x3FFFD);
+  return is_wide ? 2 : 1;
+}
+
 }  // namespace
 
 std::size_t Columns() {
@@ -54,6 +102,42 @@ std::string Styled(const std::string& text, Style style) {
   constexpr const char* kEnd = "\x1b[0m";
   if (style == Style::kPlain || !HasColours()) return text;
   return BeginningOf(style) + text + kEnd;
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable;
+  while (!text.empty()) {
+    const Character first = FirstCharacter(text);
+    const std::string_view bytes = text.substr(0, first.bytes);
+    if (first.is_valid && !IsControl(first.code)) {
+      printable += bytes;
+    } else {
+      for (const char byte : bytes) {
+        printable += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    }
+    text.remove_prefix(first.bytes);
+  }
+  return printable;
+}
+
+std::size_t ColumnsOf(std::string_view text) {
+  std::size_t columns = 0;
+  for (; !text.empty(); text.remove_prefix(FirstCharacter(text).bytes)) {
+    columns += WidthOf(FirstCharacter(text));
+  }
+  return columns;
+}
+
+std::size_t BytesWithin(std::string_view text, std::size_t columns) {
+  std::size_t bytes = 0;
+  while (bytes < text.size()) {
+    const Character next = FirstCharacter(text.substr(bytes));
+    if (WidthOf(next) > columns) break;
+    columns -= WidthOf(next);
+    bytes += next.bytes;
+  }
+  return bytes;
 }
 
 }  // namespace exactbloom::support

@@ -1,7 +1,5 @@
 #include "text_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -18,9 +16,11 @@ std::size_t LineWidth(const std::vector<std::size_t>& widths,
 
 // Its beginning and its end, with two dots between them where it is too long.
 std::string Cut(const std::string& text, std::size_t width) {
-  if (text.size() <= width) return text;
+  const std::size_t columns = ColumnsOf(text);
+  if (columns <= width) return text;
   const std::size_t end = (width - 2) / 2;
-  return text.substr(0, width - 2 - end) + ".." + text.substr(text.size() - end);
+  return text.substr(0, BytesWithin(text, width - 2 - end)) + ".." +
+         text.substr(BytesWithin(text, columns - end));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ std::vector<std::size_t> TextTable::Widths() const {
   std::vector<std::size_t> widths(rows_.front().cells.size(), 0);
   for (const Row& row : rows_) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      widths[i] = std::max(widths[i], row.cells[i].Text().size());
+      widths[i] = std::max(widths[i], ColumnsOf(row.cells[i].Text()));
     }
   }
   return widths;
@@ -86,12 +86,12 @@ std::string TextTable::Format(std::size_t width) const {
     std::string line;
     for (const std::size_t i : columns) {
       const std::string cell = Cut(row.cells[i].Text(), widths[i]);
-      line += i == 0 ? fmt::format("{:<{}}", cell, widths[0])
-                     : fmt::format("{:>{}}", cell, widths[i] + kGap);
+      const std::string blanks(widths[i] - std::min(widths[i], ColumnsOf(cell)), ' ');
+      line += i == 0 ? cell + blanks : std::string(kGap, ' ') + blanks + cell;
     }
     const std::size_t end = line.find_last_not_of(' ') + 1;
     text += Styled(line.substr(0, end), row.style) + "\n";
-    if (&row == &rows_.front()) text += std::string(line.size(), '-') + "\n";
+    if (&row == &rows_.front()) text += std::string(ColumnsOf(line), '-') + "\n";
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exactbloom/version.h"
@@ -70,10 +71,6 @@ void AddPaths(CLI::App& app, std::vector<std::string>& paths, const std::string&
 
 void AddTables(CLI::App& app, std::vector<std::string>& paths) {
   AddPaths(app, paths, "; or table files (.sst)");
-}
-
-void AddDatabase(CLI::App& app, std::string& path) {
-  app.add_option("PATH", path, "A database's directory")->required()->type_name("");
 }
 
 // CLI11 takes options in the order of their definitions, so the format is known before the file.
@@ -214,26 +211,30 @@ interval is that of the measured rate.)");
 
 void AddOverlap(CLI::App& app, ExampleHelp& help, OverlapArguments& arguments) {
   CLI::App* overlap = app.add_subcommand(
-      "overlap", "How many keys the sorted runs share, and what a compaction would free");
+      "overlap", "How many keys a compaction would drop, and how many bytes it would free");
   AddPaths(*overlap, arguments.paths);
   overlap
       ->add_option("--column-family", arguments.column_family,
                    "Only this one, with its own levels. Default: all")
       ->type_name("NAME");
-  overlap->add_flag("--pairs", arguments.pairs, "With a line for each pair of sorted runs");
   AddJson(*overlap, arguments.json);
-  help.AddExample("overlap", "exactbloom overlap --pairs /var/lib/service/db");
+  help.AddExample("overlap", "exactbloom overlap /var/lib/service/db");
   overlap->footer(
-      R"(Keys of each sorted run are put to the filters of newer runs. A key that one of
-them has is obsolete: compactions drop it. False positives are taken off, by the
-rates of the filters.)");
+      R"(The runs are read from the newest to the oldest. A key that a newer one has is
+obsolete: compactions drop it. Of more than two million keys a sample is
+counted.)");
   overlap->callback([&arguments] { RunOverlap(arguments); });
 }
 
 void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
   CLI::App* advise = app.add_subcommand(
       "advise", "The best filter setting for the same memory, and what it would change");
-  AddDatabase(*advise, arguments.path);
+  advise
+      ->add_option("PATH", arguments.paths,
+                   "A database's directory; or its info logs (LOG, LOG.old.*), copied from a "
+                   "machine where nothing can be installed")
+      ->required()
+      ->type_name("");
   AddValue(*advise, "--memory", arguments.memory_bytes,
            "Filter bytes of all column families, such as 64MB. Default: those of the present "
            "setting, or 10 bits per key",
@@ -252,7 +253,8 @@ void AddAdvise(CLI::App& app, ExampleHelp& help, AdviseArguments& arguments) {
   AddJson(*advise, arguments.json);
   help.AddExample("advise",
                   "exactbloom advise /var/lib/service/db\n"
-                  "exactbloom advise --present 0.99 --details /var/lib/service/db");
+                  "exactbloom advise --present 0.99 --details /var/lib/service/db\n"
+                  "exactbloom advise LOG LOG.old.*");
   advise->footer(
       R"(A lookup wastes a read for each filter that lets a key pass that its table
 lacks. advise recommends one setting for all column families: the simplest
@@ -300,8 +302,8 @@ int Main(int argc, char** argv) {
   const auto help = std::make_shared<ExampleHelp>();
   app.formatter(help);
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("{} (RocksDB {})", EXACTBLOOM_VERSION,
-                                                rocksdb::GetRocksVersionAsString()));
+  app.set_version_flag("-V,--version", fmt::format("{} (RocksDB {})", EXACTBLOOM_VERSION,
+                                                   rocksdb::GetRocksVersionAsString()));
   app.footer(R"(Begin with
     exactbloom inspect DB           which filters this database has
     exactbloom advise DB            the best setting for the same memory
@@ -319,13 +321,19 @@ shows 130 and 143.)");
   OverlapArguments overlap;
   AdviseArguments advise;
   CheckArguments check;
-  AddRateOf(app, *help, rate);
-  AddPlan(app, *help, plan);
   AddInspect(app, *help, inspect);
-  AddVerify(app, *help, verify);
-  AddOverlap(app, *help, overlap);
   AddAdvise(app, *help, advise);
   AddCheck(app, *help, check);
+  AddVerify(app, *help, verify);
+  AddOverlap(app, *help, overlap);
+  AddRateOf(app, *help, rate);
+  AddPlan(app, *help, plan);
+  // "help" and "help inspect" are other words for "--help" and "inspect --help".
+  char option[] = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    if (argc > 2) argv[1] = argv[2];
+    argv[argc > 2 ? 2 : 1] = option;
+  }
   return support::RunProgram(app, argc, argv, [] {});  // the subcommand runs when it is parsed
 }
 

@@ -8,7 +8,7 @@ _exactbloom() {
   ((COMP_CWORD == 1)) || command+=("${COMP_WORDS[1]}")
   help=$("${command[@]}" --help 2>/dev/null)
   if [[ $word == -* ]]; then
-    choices=$(sed -n 's/^ *\(-h, *\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
+    choices=$(sed -n 's/^ *\(-[a-zA-Z], *\)\{0,1\}\(--[a-z-]*\).*/\2/p' <<<"$help")
   elif ((COMP_CWORD == 1)); then
     choices=$(sed -n '/^subcommands:/I,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$help")
   else

@@ -119,11 +119,13 @@ std::string Wrapped(const std::string& text, std::size_t indent) {
   std::string lines;
   std::size_t used = 0;  // of the last line; 0: it has no word
   for (std::string word; words >> word;) {
-    const bool fits = used != 0 && used + 1 + word.size() <= width;
+    word = support::Printable(word);
+    const std::size_t columns = support::ColumnsOf(word);
+    const bool fits = used != 0 && used + 1 + columns <= width;
     if (used != 0) lines += fits ? " " : "\n";
     if (!fits) lines += std::string(indent, ' ');
     lines += word;
-    used = (fits ? used + 1 : indent) + word.size();
+    used = (fits ? used + 1 : indent) + columns;
   }
   return lines + "\n";
 }
@@ -162,15 +164,7 @@ bool AreAlike(double reads, double others) {
   return std::abs(reads - others) <= std::max(kPracticallyNone, kAlike * std::max(reads, others));
 }
 
-std::string Escaped(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) {
-    const auto value = static_cast<unsigned char>(byte);
-    const bool plain = value >= ' ' && value <= '~' && byte != '\\' && byte != '"';
-    text += plain ? std::string(1, byte) : fmt::format("\\x{:02x}", value);
-  }
-  return text;
-}
+std::string Escaped(const std::string& bytes) { return support::Printable(bytes); }
 
 void PrintJson(const json& document) {
   fmt::print("{}\n", (IsUtf8(document) ? document : InUtf8(document)).dump(2));

@@ -43,7 +43,7 @@ std::string Capitalized(std::string text);
 std::string Rounded(double number);
 
 // Prose in lines of at most 80 characters where its words allow that, with as many blanks before
-// each, and a line break at the end.
+// each, and a line break at the end. Its words are printable then.
 std::string Wrapped(const std::string& text, std::size_t indent = 0);
 
 // The number of a level of RocksDB; "-" if it is not known.
@@ -61,7 +61,7 @@ std::string FirstOf(const std::vector<std::string>& names);
 // Whether two numbers of wasted reads per lookup differ by at most 10%, or are as good as none.
 bool AreAlike(double reads, double others);
 
-// Printable characters of ASCII as they are, other bytes as \xNN.
+// A name as support::Printable shows it.
 std::string Escaped(const std::string& bytes);
 
 // Prints the document on standard output. JSON has no NaN or infinity: they become null. It is

@@ -77,18 +77,17 @@ struct VerifyArguments {
 };
 void RunVerify(const VerifyArguments& arguments);
 
-// The keys that sorted runs share, and what a compaction would free.
+// The keys that newer sorted runs have made obsolete, and what a compaction would free.
 struct OverlapArguments {
   std::vector<std::string> paths;
   std::string column_family;  // the only one; empty: all
-  bool pairs = false;         // with a line for each pair of runs
   bool json = false;
 };
 void RunOverlap(const OverlapArguments& arguments);
 
 // The best filter policy for a database.
 struct AdviseArguments {
-  std::string path;
+  std::vector<std::string> paths;             // a database's directory, or its info logs
   std::optional<std::uint64_t> memory_bytes;  // of all column families
   std::string column_family;                  // the only one that is advised on; empty: all
   Lookups lookups;

@@ -35,14 +35,23 @@ void KeyScale::Look(std::string_view key) {
   }
 }
 
-double KeyScale::PartBefore(std::string_view key, std::string_view smallest,
-                            std::string_view largest) const {
+KeyScale::Range KeyScale::RangeOf(std::string_view smallest, std::string_view largest) const {
   const std::size_t shorter = std::min(smallest.size(), largest.size());
   const auto differ = std::mismatch(smallest.begin(), smallest.begin() + shorter, largest.begin());
-  const auto common = static_cast<std::size_t>(differ.first - smallest.begin());
-  const double begin = NumberOf(smallest, common);
-  const double width = NumberOf(largest, common) - begin;
-  return width == 0.0 ? 0.0 : std::clamp((NumberOf(key, common) - begin) / width, 0.0, 1.0);
+  Range range;
+  range.common = static_cast<std::size_t>(differ.first - smallest.begin());
+  range.begin = NumberOf(smallest, range.common);
+  range.width = NumberOf(largest, range.common) - range.begin;
+  return range;
+}
+
+double KeyScale::PartBefore(Place& place, const Range& range) const {
+  if (range.width == 0.0) return 0.0;
+  if (place.begin != range.common) {
+    place.begin = range.common;
+    place.number = NumberOf(place.key, range.common);
+  }
+  return std::clamp((place.number - range.begin) / range.width, 0.0, 1.0);
 }
 
 double KeyScale::NumberOf(std::string_view key, std::size_t begin) const {
@@ -85,6 +94,10 @@ SortedRuns::SortedRuns(std::vector<Table> tables, std::vector<double> keys, KeyO
     sums_.back().push_back(sums_.back().back() + keys_[place]);
     run_of_[place] = runs_.size() - 1;
     all_keys_ += keys_[place];
+  }
+  if (order_ == nullptr) return;
+  for (const Table& table : tables_) {
+    ranges_.push_back(scale_.RangeOf(table.smallest, table.largest));
   }
 }
 
@@ -130,8 +143,10 @@ Asked SortedRuns::Ask(std::size_t table) const {
   if (all_keys_ == 0.0) return {};
   const std::size_t own = run_of_[table];
   Asked asked{0.0, 0.0};
+  KeyScale::Place smallest(tables_[table].smallest);
+  KeyScale::Place largest(tables_[table].largest);
   for (std::size_t run = 0; run < runs_.size(); ++run) {
-    const double share = KeysAskedFor(run, table) / all_keys_;
+    const double share = KeysAskedFor(run, table, smallest, largest) / all_keys_;
     asked.absent += share;
     if (run > own) asked.present += share;
   }
@@ -139,13 +154,14 @@ Asked SortedRuns::Ask(std::size_t table) const {
   return asked;
 }
 
-double SortedRuns::KeysAskedFor(std::size_t run, std::size_t table) const {
+double SortedRuns::KeysAskedFor(std::size_t run, std::size_t table, KeyScale::Place& smallest,
+                                KeyScale::Place& largest) const {
   const double keys = sums_[run].back();
   if (order_ == nullptr) {
     const double keys_of_run = sums_[run_of_[table]].back();
     return keys * AskedOfRun(tables_[table].level, 1.0, keys_[table], keys_of_run);
   }
-  return AreAllAsked() ? keys : KeysWithin(run, tables_[table]);
+  return AreAllAsked() ? keys : KeysWithin(run, smallest, largest);
 }
 
 std::size_t SortedRuns::FirstEndingAtOrAfter(std::size_t run, std::string_view key) const {
@@ -157,24 +173,24 @@ std::size_t SortedRuns::FirstEndingAtOrAfter(std::size_t run, std::string_view k
 }
 
 // The number of keys up to this one, without the key of a table of one key.
-double SortedRuns::KeysBefore(std::size_t run, std::string_view key) const {
-  const std::size_t place = FirstEndingAtOrAfter(run, key);
+double SortedRuns::KeysBefore(std::size_t run, KeyScale::Place& key) const {
+  const std::size_t place = FirstEndingAtOrAfter(run, key.key);
   const std::vector<double>& sums = sums_[run];
   if (place == runs_[run].size()) return sums[place];
-  const Table& table = tables_[runs_[run][place]];
-  if (order_(key, table.smallest) <= 0) return sums[place];
-  return sums[place] +
-         (sums[place + 1] - sums[place]) * scale_.PartBefore(key, table.smallest, table.largest);
+  const std::size_t table = runs_[run][place];
+  if (order_(key.key, tables_[table].smallest) <= 0) return sums[place];
+  return sums[place] + (sums[place + 1] - sums[place]) * scale_.PartBefore(key, ranges_[table]);
 }
 
-double SortedRuns::KeysWithin(std::size_t run, const Table& range) const {
-  const double keys = KeysBefore(run, range.largest) - KeysBefore(run, range.smallest);
-  const std::size_t last = FirstEndingAtOrAfter(run, range.largest);
+double SortedRuns::KeysWithin(std::size_t run, KeyScale::Place& smallest,
+                              KeyScale::Place& largest) const {
+  const double keys = KeysBefore(run, largest) - KeysBefore(run, smallest);
+  const std::size_t last = FirstEndingAtOrAfter(run, largest.key);
   if (last == runs_[run].size()) return keys;
   const Table& table = tables_[runs_[run][last]];
   // A table of one key at the end of the range.
   const bool has_point =
-      order_(table.smallest, range.largest) == 0 && table.smallest == table.largest;
+      order_(table.smallest, largest.key) == 0 && table.smallest == table.largest;
   return has_point ? keys + sums_[run][last + 1] - sums_[run][last] : keys;
 }
 

@@ -54,9 +54,24 @@ class KeyScale {
   // Call it for all keys first: they determine the base of each position.
   void Look(std::string_view key);
 
-  // Returns the position of `key` between the two, 0 .. 1.
-  double PartBefore(std::string_view key, std::string_view smallest,
-                    std::string_view largest) const;
+  // The numbers of a table's range, behind what all of its keys begin with.
+  struct Range {
+    std::size_t common = 0;
+    double begin = 0.0;
+    double width = 0.0;
+  };
+  Range RangeOf(std::string_view smallest, std::string_view largest) const;
+
+  // A key that is looked for in many ranges: its number is kept for the next one.
+  struct Place {
+    explicit Place(std::string_view place) : key(place) {}
+    std::string_view key;
+    std::size_t begin = std::string_view::npos;
+    double number = 0.0;
+  };
+
+  // Returns the position of a key in a range, 0 .. 1.
+  double PartBefore(Place& place, const Range& range) const;
 
  private:
   static constexpr std::size_t kKinds = 4;  // of symbols
@@ -98,15 +113,17 @@ class SortedRuns {
 
  private:
   std::size_t FirstEndingAtOrAfter(std::size_t run, std::string_view key) const;
-  double KeysBefore(std::size_t run, std::string_view key) const;
-  double KeysWithin(std::size_t run, const Table& range) const;
+  double KeysBefore(std::size_t run, KeyScale::Place& place) const;
+  double KeysWithin(std::size_t run, KeyScale::Place& smallest, KeyScale::Place& largest) const;
   // The keys of a run whose lookups ask the table, unless they find their key before.
-  double KeysAskedFor(std::size_t run, std::size_t table) const;
+  double KeysAskedFor(std::size_t run, std::size_t table, KeyScale::Place& smallest,
+                      KeyScale::Place& largest) const;
 
   std::vector<Table> tables_;
   std::vector<double> keys_;
   KeyOrder order_;
   KeyScale scale_;
+  std::vector<KeyScale::Range> ranges_;  // by table, if the order is known
   std::vector<std::vector<std::size_t>> runs_;
   std::vector<std::vector<double>> sums_;  // by run: of the keys before each table, and of all
   std::vector<std::size_t> run_of_;        // by table

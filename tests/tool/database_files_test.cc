@@ -109,6 +109,27 @@ TEST(ListTables, FollowsAnOpenDatabase) {
   ASSERT_TRUE(db->DestroyColumnFamilyHandle(more).ok());
 }
 
+// Each time that it is read, a table has been replaced by another one, as by heavy compactions.
+TEST(ReadTables, ReadsAgainWhatReplacedTables) {
+  constexpr int kReplacements = 20;
+  struct Result {
+    rocksdb::Status status;
+  };
+  const TemporaryDirectory directory;
+  const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
+  PutAndFlush(*db, 100);
+  int reads = 0;
+  const auto read = tool::ReadTables<Result>({directory.path()}, "reading",
+                                             [&](const tool::TableLocation& /*table*/) {
+                                               if (++reads > kReplacements) return Result{};
+                                               EXPECT_TRUE(ForceCompaction(*db).ok());
+                                               return Result{rocksdb::Status::PathNotFound()};
+                                             });
+  ASSERT_EQ(read.tables.size(), 1U);
+  EXPECT_TRUE(read.tables.front().second.status.ok());
+  EXPECT_EQ(reads, kReplacements + 1);
+}
+
 TEST(ListTables, SurvivesManyRecordsAndAPartOfOne) {
   const TemporaryDirectory directory;
   Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());

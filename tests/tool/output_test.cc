@@ -1,5 +1,7 @@
 // What the tool does when standard output or standard error cannot be written, and with names that
 // are not UTF-8.
+#include "tool/output.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,6 +14,7 @@
 
 #include "sample_database.h"
 #include "support/progress.h"
+#include "support/terminal.h"
 #include "tool_command.h"
 
 namespace exactbloom {
@@ -96,12 +99,59 @@ TEST(Json, NamesThatAreNotUtf8AreEscaped) {
   for (const auto& [name, reads] : report.at("totals").at("wasted_reads").items()) {
     families.insert(name);
   }
-  EXPECT_EQ(families, (std::set<std::string>{"a\\xff\\x22", "a\\xfe\\x22", "\xc3\xa4"}));
+  EXPECT_EQ(families, (std::set<std::string>{"a\\xff\"", "a\\xfe\"", "\xc3\xa4"}));
   EXPECT_EQ(AskToolForJson("verify " + path).at("levels").size(), 3U);
   EXPECT_EQ(AskToolForJson("advise " + path).at("column_families").size(), 3U);
   const std::string options = fmt::format("{}/OPTIONS-\xff", directory.path());
   std::ofstream(options) << "[CFOptions \"default\"]\n";
   EXPECT_TRUE(Mentions(AskToolForJson("check " + options, 1).at("file"), "OPTIONS-\\xff"));
+}
+
+// UTF-8 as it is; control characters, also of two bytes, and bytes that are none, are escaped.
+TEST(Names, ArePrintable) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"z\xc3\xa4hler \"a\\b\"", "z\xc3\xa4hler \"a\\b\""},
+      {"\xe8\xa8\x98\xe9\x8c\xb2", "\xe8\xa8\x98\xe9\x8c\xb2"},
+      {"\x1b[31m", "\\x1b[31m"},
+      {"\xc2\x9b", "\\xc2\\x9b"},
+      {"\xc0\x80", "\\xc0\\x80"},
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+      {"\xe2\x80\xae", "\\xe2\\x80\\xae"},
+      {"a\xe8\xa8", "a\\xe8\\xa8"}};
+  for (const auto& [name, printed] : names) EXPECT_EQ(tool::Escaped(name), printed);
+  EXPECT_EQ(support::ColumnsOf("z\xc3\xa4hler"), 6U);
+  EXPECT_EQ(support::ColumnsOf("\xe8\xa8\x98\xe9\x8c\xb2"), 4U);
+  EXPECT_EQ(support::BytesWithin("\xe8\xa8\x98\xe9\x8c\xb2", 3), 3U);
+}
+
+// A name that was printed is an argument again, and moves no column of a table.
+TEST(Names, InUtf8AreArguments) {
+  const TemporaryDirectory directory;
+  const std::string name = "z\xc3\xa4hler";
+  {
+    const Database db = Open(OptionsWith(NewPolicy(BloomKind::kClassic)), directory.path());
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(db->GetOptions(), name, &family).ok());
+    PutAndFlush(*db, 100, "value", 0, family);
+    PutAndFlush(*db, 5000);
+    ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
+  }
+  const std::string text = testing::AskTool("inspect " + directory.path()).out;
+  EXPECT_TRUE(Mentions(text, "\n" + name + "  "));
+  EXPECT_TRUE(Mentions(text, "\ndefault  "));
+  EXPECT_EQ(testing::AskTool("inspect --column-family " + name + " " + directory.path()).status, 0);
+}
+
+TEST(Names, OfDatabasesMoveNoCursor) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("\x1b[31mred");
+  Open(OptionsWith(NewPolicy(BloomKind::kClassic)), path).reset();
+  for (const char* question :
+       {"inspect ", "verify ", "overlap ", "advise ", "check --registers "}) {
+    const testing::Outcome outcome = testing::AskTool(question + ("'" + path + "'"));
+    EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << question;
+    EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos) << question;
+  }
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST_F(SpecialFile, IsNoTableThatIsGiven) {
       EXPECT_EQ(outcome.status, 1) << outcome.err;
       EXPECT_TRUE(Mentions(outcome.out, "file.sst"));
     }
-    ExpectRefusal(AskTool("advise " + path, kTimeLimit), "advise takes a database");
+    ExpectRefusal(AskTool("advise " + path, kTimeLimit), "file.sst");
     ExpectRefusal(AskTool("overlap " + path, kTimeLimit), "overlap takes a database");
   }
 }

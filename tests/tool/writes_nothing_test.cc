@@ -89,7 +89,7 @@ class WritesNothing : public ::testing::Test {
             "verify --absent 1e3 --threads 2 --json " + db,
             "verify " + table,
             "overlap " + db,
-            "overlap --pairs --json " + db,
+            "overlap --json " + db,
             "advise " + db,
             "advise --memory 1K --json " + db,
             "check --registers " + options,

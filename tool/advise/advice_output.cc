@@ -88,7 +88,11 @@ std::string FormatSeeks(const Advice& advice) {
       "about {} for an absent prefix.",
       Counted(advice.log.seeks, "seek"), Counted(advice.log.lookups, "lookup"),
       Rounded(seeks.reads_now) + (seeks.reads_now == 1.0 ? " block" : " blocks"));
-  if (seeks.prefix_bytes == 0) return Wrapped(text + " The keys suggest none.");
+  if (seeks.prefix_bytes == 0) {
+    return Wrapped(text + (advice.database.empty() ? " The keys, which the logs do not have, may "
+                                                     "suggest one: advise takes the database, too."
+                                                   : " The keys suggest none."));
+  }
   return Wrapped(text +
                  fmt::format(" The keys of {} suggest prefixes of {} bytes, with {} keys each: {} "
                              "in 1,000 seeks with filters of the advised bits.",
@@ -115,15 +119,27 @@ std::string NamesOfWarnings(const Advice& advice) {
   return names.empty() ? "" : Wrapped(fmt::format("Warnings: {}.", fmt::join(names, ", ")));
 }
 
-// The answer first and last, and the shortest way to follow it.
-std::string FormatBrief(const Advice& advice) {
-  const FamilyAdvice& all = advice.all;
-  const std::string verdict = Wrapped(VerdictOf(advice));
-  std::string text = verdict;
+// How far the answer rests on what was read.
+std::string FormatSource(const Advice& advice) {
+  std::string text;
   if (advice.unreadable != 0) {
     text += Wrapped(fmt::format("All sums are at least these: {} cannot be read.",
                                 Counted(advice.unreadable, "table")));
   }
+  if (!advice.database.empty()) return text;
+  return text +
+         Wrapped(advice.known == 1.0
+                     ? "The events in the logs tell of all tables."
+                     : fmt::format("The events in the logs tell of {} of the bytes of the tables; "
+                                   "the others are taken to be like those of their level.",
+                                   FormatRate(advice.known)));
+}
+
+// The answer first and last, and the shortest way to follow it.
+std::string FormatBrief(const Advice& advice) {
+  const FamilyAdvice& all = advice.all;
+  const std::string verdict = Wrapped(VerdictOf(advice));
+  std::string text = verdict + FormatSource(advice);
   if (!all.trees.empty() && !advice.SeeksOnly()) text += Wrapped(FormatReads(all));
   if (!advice.SeeksOnly()) text += Wrapped(FormatPresentShare(advice));
   if (advice.families.size() > 1 && !all.trees.empty()) {
@@ -341,7 +357,7 @@ std::string FormatWorth(const Advice& advice) {
 std::string FormatDetails(const Advice& advice) {
   const std::string verdict = Wrapped(VerdictOf(advice));
   std::string text =
-      verdict + Wrapped(FormatPresentShare(advice)) +
+      verdict + FormatSource(advice) + Wrapped(FormatPresentShare(advice)) +
       (advice.options_file.empty()
            ? Wrapped(fmt::format("No OPTIONS file, so RocksDB's defaults are assumed: {}",
                                  advice.no_options_reason))
@@ -483,7 +499,8 @@ json ToJson(const Advice& advice) {
     document["warnings"] = family.warnings;
   }
   const std::optional<double> missed = MissedBlocks(advice.log);
-  return {{"database", advice.database},
+  return {{"database", advice.database.empty() ? json(nullptr) : json(advice.database)},
+          {"known", advice.known},
           {"options_file", advice.options_file.empty() ? json(nullptr) : json(advice.options_file)},
           {"verdict", VerdictOf(advice)},
           {"present", advice.present},

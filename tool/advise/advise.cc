@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "exactbloom/tree_listener.h"
+#include "logged_database.h"
 #include "plugin/policy_options.h"
 #include "support/errors.h"
 #include "tool/output.h"
@@ -121,7 +124,7 @@ void SetLines(const Inspection& inspection, FamilyAdvice* advice) {
   }
   for (const Tree& tree : advice->trees) {
     const bool is_plain = Escaped(tree.column_family) == tree.column_family &&
-                          tree.column_family.find('#') == std::string::npos;  // of a comment
+                          tree.column_family.find_first_of("#\"\\") == std::string::npos;
     advice->options_lines +=
         is_plain ? fmt::format("[TableOptions/BlockBasedTable \"{}\"]\n  filter_policy={}\n",
                                tree.column_family, best.policy)
@@ -264,13 +267,14 @@ double PresentShareOf(const AdviseArguments& arguments, const InfoLog& log) {
   return arguments.present ? *arguments.present : log.Present().value_or(0.0);
 }
 
-Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) {
+Advice AdviseOn(const Inspection& inspection, const InfoLog& log,
+                const AdviseArguments& arguments) {
   Advice advice;
   advice.database = inspection.database;
   advice.no_options_reason = inspection.no_options_reason;
   if (inspection.options) advice.options_file = inspection.options->file;
   advice.unreadable = inspection.totals.unreadable;
-  advice.log = ReadInfoLog(advice.database);
+  advice.log = log;
   advice.present = PresentShareOf(arguments, advice.log);
   advice.present_is_given = arguments.present || advice.log.Present();
   const std::vector<Tree> trees = TreesOf(inspection);
@@ -290,21 +294,37 @@ Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments) 
 
 namespace {
 
-Advice Advise(const AdviseArguments& arguments) {
-  const double present = PresentShareOf(arguments, ReadInfoLog(arguments.path));
-  const Inspection inspection = Inspect({arguments.path}, arguments.lookups.keys, "", present);
-  if (inspection.database.empty()) {
-    throw InputError(fmt::format("{} is a file: advise takes a database", arguments.path));
+// Of a database's directory, or of its info logs.
+LoggedDatabase Read(const AdviseArguments& arguments) {
+  const std::string& path = arguments.paths.front();
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    if (!arguments.lookups.keys.empty()) {
+      throw InputError("--lookups takes a database: its info logs do not have the ranges of keys");
+    }
+    LoggedDatabase logged = ReadLogs(arguments.paths);
+    Conclude({}, PresentShareOf(arguments, logged.log), logged.inspection);
+    return logged;
   }
-  Advice advice = AdviseOn(inspection, arguments);
+  if (arguments.paths.size() > 1) throw InputError("advise takes one directory, or info logs");
+  InfoLog log = ReadInfoLog(path);
+  const double present = PresentShareOf(arguments, log);
+  return {Inspect({path}, arguments.lookups.keys, "", present), std::move(log), 1.0};
+}
+
+Advice Advise(const AdviseArguments& arguments) {
+  const LoggedDatabase read = Read(arguments);
+  Advice advice = AdviseOn(read.inspection, read.log, arguments);
+  advice.known = read.known;
+  const std::string name = advice.database.empty() ? "the log" : advice.database;
   if (advice.families.empty() && !arguments.column_family.empty()) {
-    throw InputError(fmt::format("{} has no keys in tables of column family {}", advice.database,
-                                 arguments.column_family));
+    throw InputError(
+        fmt::format("{} has no keys in tables of column family {}", name, arguments.column_family));
   }
   if (advice.families.empty() && advice.unreadable == 0) {
-    throw InputError(inspection.tables.empty()
+    throw InputError(read.inspection.tables.empty()
                          ? WhyNoTables(advice.database)
-                         : fmt::format("{} has no keys in tables yet", advice.database));
+                         : fmt::format("{} has no keys in tables yet", name));
   }
   const bool has_answer = std::any_of(
       advice.families.begin(), advice.families.end(),

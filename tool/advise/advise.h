@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "info_log.h"
 #include "plugin/policy_options.h"
 #include "tool/database/tree_filters.h"
 #include "tool/subcommands.h"
@@ -58,33 +59,6 @@ struct Warning {
   std::string remedy;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Warning, name, seen, remedy)
-
-struct BlockCache {
-  std::string address;  // column families with the same one share the cache
-  std::uint64_t capacity = 0;
-  int shard_bits = 0;
-};
-
-// What a database's file LOG says beyond its OPTIONS file.
-struct InfoLog {
-  std::string problem;                       // why there is one that cannot be read
-  std::map<std::string, BlockCache> caches;  // by column family
-  // The last dump of statistics, of the whole database since it was opened; 0 seconds: none.
-  double seconds = 0.0;
-  std::uint64_t lookups = 0;
-  std::uint64_t in_tables = 0;        // of these: their key was not in memory,
-  std::uint64_t found_in_tables = 0;  // and was in a table
-  std::uint64_t seeks = 0;
-  std::uint64_t passed_in_vain = 0;   // tables whose filter let a whole key pass that they lack
-  std::uint64_t data_block_hits = 0;  // in the block cache
-  std::uint64_t data_block_misses = 0;
-
-  // The share of the lookups in tables that find their key; nothing if none are counted.
-  std::optional<double> Present() const;
-};
-
-// Knows nothing where there is no such file, or in another directory.
-InfoLog ReadInfoLog(const std::string& database);
 
 std::vector<Warning> WarningsOf(const std::string& column_family, const Inspection& inspection,
                                 const InfoLog& log = {});
@@ -151,7 +125,8 @@ struct FamilyAdvice {
 };
 
 struct Advice {
-  std::string database;
+  std::string database;           // empty: of info logs alone,
+  double known = 1.0;             // which tell of this share of the tables' bytes
   std::string options_file;       // empty if there is none,
   std::string no_options_reason;  // and why
   // One setting for all column families with keys, but for those that are refused one; the advice
@@ -172,7 +147,8 @@ struct Advice {
 
 // Returns the advice for the column families of an inspected database; no families if it has no
 // keys in tables. The inspection must be by the present share of PresentShareOf.
-Advice AdviseOn(const Inspection& inspection, const AdviseArguments& arguments);
+//   log   of the same database
+Advice AdviseOn(const Inspection& inspection, const InfoLog& log, const AdviseArguments& arguments);
 
 // Returns the share of lookups that find their key: that of the arguments, or of the LOG, or 0.
 double PresentShareOf(const AdviseArguments& arguments, const InfoLog& log);

@@ -1,67 +1,125 @@
+#include "info_log.h"
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
-#include <string_view>
 
-#include "advise.h"
 #include "sst/regular_files.h"
 #include "tool/database/database_files.h"
+#include "tool/database/database_options.h"
 
 namespace exactbloom::tool {
 
-InfoLog ReadInfoLog(const std::string& database) {
-  InfoLog log;
-  std::string text;
-  const rocksdb::Status status =
-      files::ReadBothEnds((std::filesystem::path(database) / "LOG").string(), &text);
-  if (!status.ok() && !status.IsPathNotFound()) log.problem = Describe(status);
-  std::istringstream file(text);
-  std::string line;
-  // Whether the line has the name; then reads what is behind it.
-  const auto take = [&line](std::string_view name, auto* value) {
-    const std::size_t place = line.find(name);
-    if (place == std::string::npos) return false;
-    std::istringstream(line.substr(place + name.size())) >> *value;
-    return true;
-  };
+void InfoLogReader::Read(const std::string& line) {
   constexpr std::string_view kFamily = "Options for column family [";
-  BlockCache* cache = nullptr;
-  double uptime = 0.0;
-  std::uint64_t batched = 0;
-  std::uint64_t passed = 0;
-  std::uint64_t of_level[3] = {};  // lookups that found their key there
-  std::uint64_t found = 0;
-  while (std::getline(file, line)) {
-    if (const std::size_t place = line.find(kFamily); place != std::string::npos) {
-      const std::string name = line.substr(place + kFamily.size());
-      cache = &log.caches[name.substr(0, name.rfind(']'))];
-    } else if (cache != nullptr) {
-      take(" block_cache: ", &cache->address);
-      take(" capacity : ", &cache->capacity);
-      if (take(" num_shard_bits : ", &cache->shard_bits)) cache = nullptr;  // other caches follow
-    }
-    take("Uptime(secs): ", &uptime);  // comes before the counters
-    if (take("rocksdb.bloom.filter.full.positive COUNT : ", &passed)) log.seconds = uptime;
-    take("rocksdb.bloom.filter.full.true.positive COUNT : ", &found);
-    take("rocksdb.block.cache.data.hit COUNT : ", &log.data_block_hits);
-    take("rocksdb.block.cache.data.miss COUNT : ", &log.data_block_misses);
-    take("rocksdb.number.keys.read COUNT : ", &log.lookups);
-    take("rocksdb.number.multiget.keys.read COUNT : ", &batched);
-    take("rocksdb.memtable.miss COUNT : ", &log.in_tables);
-    take("rocksdb.l0.hit COUNT : ", &of_level[0]);
-    take("rocksdb.l1.hit COUNT : ", &of_level[1]);
-    take("rocksdb.l2andup.hit COUNT : ", &of_level[2]);
-    take("rocksdb.number.db.seek COUNT : ", &log.seeks);
+  if (const std::size_t place = line.find(kFamily); place != std::string::npos) {
+    const std::string name = line.substr(place + kFamily.size());
+    family_ = &options_[name.substr(0, name.rfind(']'))];
+    family_->clear();
+    policies_.erase(name.substr(0, name.rfind(']')));
+  } else if (family_ != nullptr && !ReadOption(line)) {
+    family_ = nullptr;
   }
-  log.found_in_tables = of_level[0] + of_level[1] + of_level[2];
-  log.lookups += batched;
-  log.passed_in_vain = passed - std::min(passed, found);
+  ReadCounter(line);
+  ReadPolicy(line);
+}
+
+// "TIME THREAD Options.name: value", and in a table's options "  name: value" or "  name : value".
+// Of two equal names the second belongs to another block cache. Returns false behind the options.
+bool InfoLogReader::ReadOption(const std::string& line) {
+  constexpr std::string_view kPrefix = "Options.";
+  constexpr std::string_view kTable = "table_factory options:";
+  std::size_t begin = line.find(kPrefix);
+  if (begin != std::string::npos) {
+    begin += kPrefix.size();
+  } else if (const std::size_t table = line.find(kTable); table != std::string::npos) {
+    begin = table + kTable.size();
+  } else if (line.rfind("  ", 0) == 0) {
+    begin = 0;
+  } else {
+    return line.empty();
+  }
+  const std::size_t colon = line.find(':', begin);
+  if (colon == std::string::npos) return true;
+  family_->try_emplace(Trimmed(line.substr(begin, colon - begin)), Trimmed(line.substr(colon + 1)));
+  return true;
+}
+
+// "rocksdb.memtable.miss COUNT : 12", the first one behind a blank. "Uptime(secs): 600.0 total"
+// comes before the counters.
+void InfoLogReader::ReadCounter(const std::string& line) {
+  constexpr std::string_view kUptime = "Uptime(secs): ";
+  constexpr std::string_view kCount = " COUNT : ";
+  if (line.rfind(kUptime, 0) == 0) uptime_ = std::atof(line.c_str() + kUptime.size());
+  const std::size_t name = line.find_first_not_of(' ');
+  const std::size_t count = line.find(kCount);
+  if (count == std::string::npos || line.compare(name, 8, "rocksdb.") != 0) return;
+  counters_[line.substr(name, count - name)] =
+      std::strtoull(line.c_str() + count + kCount.size(), nullptr, /*base=*/10);
+  seconds_ = uptime_;
+}
+
+// "exactbloom: column family [default]: exactbloom:10, kernel AVX2; ..."
+void InfoLogReader::ReadPolicy(const std::string& line) {
+  constexpr std::string_view kTitle = "exactbloom: column family [";
+  constexpr std::string_view kPolicy = "]: ";
+  const std::size_t begin = line.find(kTitle);
+  const std::size_t end = line.find(", kernel ");
+  if (begin == std::string::npos || end == std::string::npos) return;
+  const std::size_t policy = line.rfind(kPolicy, end);
+  if (policy == std::string::npos || policy < begin) return;
+  const std::size_t family = begin + kTitle.size();
+  policies_[line.substr(family, policy - family)] =
+      line.substr(policy + kPolicy.size(), end - policy - kPolicy.size());
+}
+
+std::uint64_t InfoLogReader::Counter(std::string_view name) const {
+  const auto counter = counters_.find(name);
+  return counter == counters_.end() ? 0 : counter->second;
+}
+
+InfoLog InfoLogReader::Log() const {
+  InfoLog log;
+  for (const auto& [family, options] : options_) {
+    const auto value = [&known = options](const char* name) {
+      const auto option = known.find(name);
+      return option == known.end() ? std::string() : option->second;
+    };
+    if (value("block_cache").empty()) continue;
+    log.caches[family] = {value("block_cache"),
+                          std::strtoull(value("capacity").c_str(), nullptr, /*base=*/10),
+                          std::atoi(value("num_shard_bits").c_str())};
+  }
+  log.seconds = seconds_;
+  log.lookups = Counter("rocksdb.number.keys.read") + Counter("rocksdb.number.multiget.keys.read");
+  log.in_tables = Counter("rocksdb.memtable.miss");
+  log.found_in_tables =
+      Counter("rocksdb.l0.hit") + Counter("rocksdb.l1.hit") + Counter("rocksdb.l2andup.hit");
+  log.seeks = Counter("rocksdb.number.db.seek");
+  const std::uint64_t passed = Counter("rocksdb.bloom.filter.full.positive");
+  log.passed_in_vain =
+      passed - std::min(passed, Counter("rocksdb.bloom.filter.full.true.positive"));
+  log.data_block_hits = Counter("rocksdb.block.cache.data.hit");
+  log.data_block_misses = Counter("rocksdb.block.cache.data.miss");
   return log;
 }
 
 std::optional<double> InfoLog::Present() const {
   if (seconds == 0.0 || in_tables == 0) return std::nullopt;
   return std::min(1.0, static_cast<double>(found_in_tables) / static_cast<double>(in_tables));
+}
+
+InfoLog ReadInfoLog(const std::string& database) {
+  std::string text;
+  const rocksdb::Status status =
+      files::ReadBothEnds((std::filesystem::path(database) / "LOG").string(), &text);
+  InfoLogReader reader;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) reader.Read(line);
+  InfoLog log = reader.Log();
+  if (!status.ok() && !status.IsPathNotFound()) log.problem = Describe(status);
+  return log;
 }
 
 }  // namespace exactbloom::tool

@@ -311,10 +311,8 @@ void PrintNeeds(const CheckedFile& file) {
     if (remark.kind != RemarkKind::kNeed) continue;
     lines += fmt::format("{}{}", lines.empty() ? "" : ", ", remark.line);
   }
-  fmt::print(
-      "{}: lines with filter_policy\n{}  need a program that registers it; in any other, "
-      "tables get no filter\n",
-      file.path, Wrapped(lines, 2));
+  fmt::print("{}{}  need a program that registers it; in any other, tables get no filter\n",
+             Wrapped(file.path + ": lines with filter_policy"), Wrapped(lines, 2));
 }
 
 void PrintPolicies(const CheckedFile& file) {
@@ -338,24 +336,24 @@ void PrintPolicies(const CheckedFile& file) {
   fmt::print("{}", table.Format(support::Columns()));
 }
 
-void PrintText(const CheckedFile& file) {
+void PrintText(const CheckedFile& file, bool is_stock) {
   const bool folds = file.Count(RemarkKind::kNeed) > 1;
   if (folds) PrintNeeds(file);
   for (const Remark& remark : file.remarks) {
     if (folds && remark.kind == RemarkKind::kNeed) continue;
-    const std::string place = remark.line == 0 ? "" : fmt::format("{}: ", remark.line);
-    fmt::print("{}:{}{}\n", file.path, place.empty() ? " " : place,
-               remark.text.empty() ? remark.remark : remark.text);
+    const std::string place = remark.line == 0 ? "" : fmt::format("{}:", remark.line);
+    fmt::print("{}", Wrapped(fmt::format("{}:{} {}", file.path, place,
+                                         remark.text.empty() ? remark.remark : remark.text)));
     if (!remark.text.empty()) {
       fmt::print("{}",
                  Wrapped((remark.kind == RemarkKind::kNote ? "note: " : "") + remark.remark, 2));
     }
-    if (!remark.meant.empty()) fmt::print("  meant is perhaps {}\n", remark.meant);
+    if (!remark.meant.empty()) fmt::print("{}", Wrapped("meant is perhaps " + remark.meant, 2));
   }
   if (!file.remarks.empty()) fmt::print("\n");
   PrintPolicies(file);
   if (file.Count(RemarkKind::kNeed) != 0) fmt::print("\n{}\n", kRegistration);
-  if (file.names_ours) fmt::print("\n{}\n", kHowToRemove);
+  if (file.names_ours && is_stock) fmt::print("\n{}\n", kHowToRemove);
 }
 
 nlohmann::json ToJson(const CheckedFile& file, RemarkKind kind) {
@@ -392,7 +390,7 @@ void RunCheck(const CheckArguments& arguments) {
   if (arguments.json) {
     PrintJson(ToJson(file));
   } else {
-    PrintText(file);
+    PrintText(file, arguments.stock);
   }
   const std::size_t problems = file.Count(RemarkKind::kProblem);
   if (problems != 0) {

@@ -92,20 +92,36 @@ TableListing ListTables(const std::vector<std::string>& paths) {
     if (fs::is_directory(status)) ++directories;
     listing.tables.emplace_back().path = path;
   }
-  if (directories == 0) return listing;
+  if (directories == 0) {
+    for (const std::string& path : paths) {
+      if (fs::path(path).extension() == ".sst") continue;
+      throw support::InputError(path +
+                                " is neither a database's directory nor a table file (.sst)");
+    }
+    return listing;
+  }
   if (directories == paths.size()) return ListDatabase(paths);
   throw support::InputError("directories and files: give one database, or table files");
 }
 
 std::string WhyNoTables(const std::string& database) {
   std::uint64_t log_bytes = 0;
+  std::uint64_t table_files = 0;
   std::error_code error;
   for (fs::directory_iterator file(database, error), end; !error && file != end;
        file.increment(error)) {
+    if (file->path().extension() == ".sst") ++table_files;
     std::error_code no_size;
     const std::uint64_t bytes =
         file->path().extension() == ".log" ? file->file_size(no_size) : std::uint64_t{0};
     if (!no_size) log_bytes += bytes;
+  }
+  if (table_files != 0) {
+    return fmt::format(
+        "the MANIFEST of {} lists no tables, but there {}: it may be cut off, or RocksDB has not "
+        "entered them yet",
+        database,
+        table_files == 1 ? "is a table file" : fmt::format("are {} table files", table_files));
   }
   return log_bytes != 0
              ? fmt::format(

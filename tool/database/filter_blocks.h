@@ -34,7 +34,6 @@ class FilterBlocks {
   rocksdb::Status MoveTo(const rocksdb::Slice& key);
 
   bool HasBlock() const { return reader_ != nullptr; }
-  bool HasNoKeys() const { return blocks_.AtEnd() && !HasBlock(); }
   rocksdb::Slice Contents() const { return contents_.Bytes(); }
 
   // A filter without blocks lets every key pass.

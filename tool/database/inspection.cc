@@ -147,14 +147,16 @@ Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std:
       paths, "reading filters", [&](const TableLocation& table) { return reader.Read(table); });
   inspection.database = read.database;
   for (const auto& table : read.tables) inspection.tables.push_back(table.second);
-  if (!inspection.database.empty()) {
-    FindPlaces(lookups, present, inspection);
-    LoadOptions(inspection);
-  }
-  JudgeUse(inspection);
+  if (!inspection.database.empty()) LoadOptions(inspection);
   if (!family.empty()) KeepOnly(family, inspection);
-  Summarize(inspection);
+  Conclude(lookups, present, inspection);
   return inspection;
+}
+
+void Conclude(const std::vector<std::string>& lookups, double present, Inspection& inspection) {
+  if (!inspection.IsOfFiles()) FindPlaces(lookups, present, inspection);
+  JudgeUse(inspection);
+  Summarize(inspection);
 }
 
 double MeanWastedReads(const Inspection& inspection) {

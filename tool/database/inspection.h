@@ -77,6 +77,8 @@ struct Inspection {
   std::map<std::string, FilterSummary> families;  // of a database
   FilterSummary totals;
 
+  // Whether the tables are single files, whose levels are not known.
+  bool IsOfFiles() const { return !tables.empty() && tables.front().location.level < 0; }
   // Of a column family in the OPTIONS file, or null.
   const FamilyOptions* OptionsOf(const std::string& column_family) const;
 };
@@ -89,6 +91,10 @@ struct Inspection {
 //   present    the share of lookups that find their key, 0 .. 1; the others are of absent keys
 Inspection Inspect(const std::vector<std::string>& paths, const std::vector<std::string>& lookups,
                    const std::string& family = "", double present = 0.0);
+
+// Finds which tables a lookup asks and uses, and sums up, of an inspection that has its tables and
+// its options; the other parameters are as above.
+void Conclude(const std::vector<std::string>& lookups, double present, Inspection& inspection);
 
 // Returns the wasted reads of a lookup of an absent key, as a mean over the column families.
 double MeanWastedReads(const Inspection& inspection);

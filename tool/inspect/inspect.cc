@@ -38,10 +38,9 @@ void WritePage(const Inspection& inspection, const InspectArguments& arguments) 
         fmt::format("--html {}: nothing is written into a database's directory", path));
   }
   AdviseArguments advise;
-  advise.path = inspection.database;
   advise.present = 0.0;  // as the inspection
   std::ofstream file(path, std::ios::binary);
-  file << FormatPage(inspection, AdviseOn(inspection, advise));
+  file << FormatPage(inspection, AdviseOn(inspection, ReadInfoLog(inspection.database), advise));
   file.close();
   if (!file) throw support::InputError(fmt::format("--html {}: it cannot be written", path));
   fmt::print("{}", Wrapped(fmt::format("The page is in {}.", path)));
@@ -68,7 +67,7 @@ void RunInspect(const InspectArguments& arguments) {
   std::vector<std::string> findings;
   if (totals.unreadable != 0) {
     findings.push_back(
-        fmt::format("{} of {} tables cannot be read", totals.unreadable, totals.tables));
+        fmt::format("{} of {} cannot be read", totals.unreadable, Counted(totals.tables, "table")));
   }
   if (totals.with_empty_partitions != 0) {
     findings.push_back(fmt::format("{} of {} tables have empty filter partitions",

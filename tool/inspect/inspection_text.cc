@@ -111,7 +111,11 @@ std::string RateWithKind(const std::optional<double>& rate,
 std::string WorkingFilters(const FilterSummary& sums) {
   const std::uint64_t need = sums.tables - sums.without_keys;
   std::string text;
-  if (sums.filtering != need) {
+  if (sums.filtering == 0 && need != 0) {
+    text = sums.tables == 1
+               ? "the only table has no working filter"
+               : fmt::format("none of the {} has a working filter", Counted(sums.tables, "table"));
+  } else if (sums.filtering != need) {
     text = fmt::format("{} of {} {} a working filter", support::WithCommas(sums.filtering),
                        Counted(sums.tables, "table"), sums.filtering == 1 ? "has" : "have");
   } else if (need == 1) {
@@ -363,24 +367,23 @@ std::string FormatNotes(const Inspection& inspection) {
   return text;
 }
 
-// Whether rocksdb_bloom is the only policy of ExactBloom that the OPTIONS file names, and no table
-// has a filter of ExactBloom.
-bool CanRemove(const Inspection& inspection) {
+// Whether rocksdb_bloom is the policy of ExactBloom that the OPTIONS file names, and the only one.
+bool GoesBack(const Inspection& inspection) {
+  if (!NamesOurs(inspection)) return false;
   const auto& families = inspection.options->families;
-  const bool goes_back = std::all_of(families.begin(), families.end(), [](const auto& family) {
+  return std::all_of(families.begin(), families.end(), [](const auto& family) {
     const std::optional<PolicyOptions> policy = family.second.Ours();
     return !policy || !HasOwnFilters(*policy);
   });
-  return goes_back &&
-         std::none_of(inspection.tables.begin(), inspection.tables.end(), [](const auto& table) {
-           return !table.status.ok() || IsOurs(table.filter.family);
-         });
 }
 
-// What comes before the library is removed, if the OPTIONS file names its policies.
+// What comes before the library is removed, on the way back.
 std::string RemovalNote(const Inspection& inspection) {
-  if (!NamesOurs(inspection)) return "";
-  return fmt::format("\n{}\n", CanRemove(inspection) ? kCanRemove : kHowToRemove);
+  if (!GoesBack(inspection)) return "";
+  const bool is_done = std::none_of(
+      inspection.tables.begin(), inspection.tables.end(),
+      [](const auto& table) { return !table.status.ok() || IsOurs(table.filter.family); });
+  return fmt::format("\n{}\n", is_done ? kCanRemove : kHowToRemove);
 }
 
 // What the tables of the only column family would get.

@@ -11,7 +11,7 @@ inline constexpr char kPageStyle[] = R"(
     --bad: #ff8a80; --link: #7cacf8; --bar: #4a3413; } }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground);
-  max-width: 60rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
+  max-width: 60rem; margin: 0 auto; padding: 1rem; overflow-wrap: break-word; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 0; } h3 + p { margin-top: .2rem; }
 .answer { font-size: 1.15rem; } .faint { color: var(--faint); }
@@ -19,9 +19,9 @@ h3 { font-size: 1rem; margin: 1.4rem 0 0; } h3 + p { margin-top: .2rem; }
 table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
-td:not([data-value]) { text-align: left; white-space: normal; min-width: 8.5rem; max-width: 20rem;
-  overflow-wrap: anywhere; }
-td:first-child { min-width: min(12rem, 34vw); }
+td:not([data-value]) { text-align: left; white-space: normal; max-width: 20rem;
+  overflow-wrap: break-word; }
+#curves td:nth-child(2) { white-space: nowrap; }
 td[style] { background: linear-gradient(to left, var(--bar) var(--part), transparent 0); }
 thead th { background: var(--band); white-space: normal; vertical-align: bottom; min-width: 5.5rem; }
 th.text { text-align: left; }
@@ -35,7 +35,11 @@ button { font: inherit; color: var(--text); background: var(--band); padding: .2
 .copy button { position: absolute; top: .45rem; right: .45rem; background: var(--ground); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .warning { border-left: 4px solid var(--bad); padding-left: .8rem; }
-@media (max-width: 40rem) { .copy button { position: static; margin-bottom: .4rem; } }
+@media (max-width: 40rem) {
+  .copy button { position: static; margin-bottom: .4rem; }
+  table { font-size: .85rem; } th, td { padding: .3rem; } thead th { min-width: 0; }
+  td:first-child { max-width: 8rem; overflow-wrap: anywhere; }
+  :is(#runs, #families) :is(th, td):nth-last-child(n+2):nth-last-child(-n+5) { display: none; } }
 )";
 
 // Buttons that copy the text above them; without a clipboard they select it.

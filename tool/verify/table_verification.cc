@@ -26,12 +26,16 @@ using rocksdb::Slice;
 using rocksdb::SliceTransform;
 using rocksdb::Status;
 
-// Draws keys that a table most likely lacks, spread over its keys. Equal seeds draw equal keys.
+// Draws keys that a table most likely lacks, spread over its keys. Equal seeds draw equal keys. Of
+// long keys it draws fewer: of all, 256 MB or a hundred bytes for each, but one at each present
+// key.
 class AbsentKeys {
  public:
   AbsentKeys(std::uint64_t count, std::uint64_t present, std::uint64_t seed)
       : count_(count),
-        distance_(static_cast<double>(present) / static_cast<double>(count)),
+        present_(static_cast<double>(present)),
+        most_bytes_(std::max(256e6, 100.0 * static_cast<double>(count))),
+        distance_(present_ / static_cast<double>(count)),
         random_(seed) {}
 
   // To be called for each present key. Calls `use` for absent keys: alternately the present key
@@ -41,7 +45,10 @@ class AbsentKeys {
     ++seen_;
     if (!IsDue()) return;
     const std::string base = present.ToString();
-    for (; IsDue(); ++drawn_) {
+    const double due_bytes = most_bytes_ * static_cast<double>(seen_) / present_;
+    for (bool is_first = true; IsDue() && (is_first || bytes_ < due_bytes); ++drawn_) {
+      bytes_ += static_cast<double>(base.size());
+      is_first = false;
       if (!base.empty()) use(Changed(base));
     }
   }
@@ -64,7 +71,10 @@ class AbsentKeys {
   }
 
   std::uint64_t count_;
-  double distance_;  // from one to the next, in present keys
+  double present_;
+  double most_bytes_;
+  double bytes_ = 0.0;  // of the drawn keys
+  double distance_;     // from one to the next, in present keys
   std::uint64_t seen_ = 0;
   std::uint64_t drawn_ = 0;
   std::mt19937_64 random_;

@@ -94,6 +94,10 @@ support::Cells CellsOf(const VerificationTally& tally) {
           interval};
 }
 
+void PrintOf(const std::string& table, const std::string& text) {
+  fmt::print("{}", Wrapped(fmt::format("{}: {}", table, text)));
+}
+
 void PrintText(const VerifiedTables& tables, const VerificationSummary& summary) {
   support::TextTable text({"column family", "level", "filter", "tables", "keys", "missed", "absent",
                            "passed", "measured", "expected", "99.9% interval"},
@@ -107,17 +111,18 @@ void PrintText(const VerifiedTables& tables, const VerificationSummary& summary)
   fmt::print("{}", text.Format(support::Columns()));
   for (const auto& [location, table] : tables) {
     const std::string& path = location.path;
-    if (!table.status.ok()) fmt::print("{}: {}\n", path, Describe(table.status));
-    if (!table.unchecked.empty()) fmt::print("{}: not checked: {}\n", path, table.unchecked);
+    if (!table.status.ok()) PrintOf(path, Describe(table.status));
+    if (!table.unchecked.empty()) PrintOf(path, "not checked: " + table.unchecked);
     if (const std::uint64_t empty = table.filter.empty_partitions; empty != 0) {
-      fmt::print("{}: {}\n", path, Counted(empty, "empty filter partition"));
+      PrintOf(path, Counted(empty, "empty filter partition"));
     }
     for (const FalseNegative& missed : table.named) {
-      fmt::print("{}: false negative: the {} \"{}\" ({})\n", path,
-                 missed.is_prefix ? "prefix" : "key", Escaped(missed.key), Hex(missed.key));
+      PrintOf(path,
+              fmt::format("false negative: the {} \"{}\" ({})", missed.is_prefix ? "prefix" : "key",
+                          Escaped(missed.key), Hex(missed.key)));
     }
     const std::uint64_t unnamed = table.false_negatives - table.named.size();
-    if (unnamed != 0) fmt::print("{}: and {} more\n", path, unnamed);
+    if (unnamed != 0) PrintOf(path, fmt::format("and {} more", unnamed));
   }
   if (summary.total.with_empty_partitions != 0) {
     fmt::print("\n{}", Wrapped(fmt::format("Empty filter partitions: {}. To do: {}.",

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "../tool_command.h"
 #include "exactbloom/filter_policy.h"
 #include "sample_database.h"
 #include "tool/advise/advise.h"
-#include "tool_command.h"
 
 namespace exactbloom {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
+#include "../tool_command.h"
 #include "exactbloom/filter_policy.h"
 #include "sample_database.h"
-#include "tool_command.h"
 
 namespace exactbloom {
 namespace {

@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "../tool_command.h"
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 #include "plugin/c_binding/forwarding_policy.h"
 #include "plugin/filter_bits_interface.h"
 #include "tool/database/tree_filters.h"
-#include "tool_command.h"
 
 namespace exactbloom {
 namespace {

@@ -1,0 +1,253 @@
+#include "table_events.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+namespace exactbloom::tool {
+namespace {
+
+using nlohmann::json;
+
+// 0 if the object has no such number.
+std::uint64_t NumberIn(const json& object, const std::string& name) {
+  const auto value = object.find(name);
+  return value != object.end() && value->is_number_unsigned() ? value->get<std::uint64_t>() : 0;
+}
+
+std::string TextIn(const json& object, const std::string& name) {
+  const auto value = object.find(name);
+  return value != object.end() && value->is_string() ? value->get<std::string>() : "";
+}
+
+// The text of the line behind `title`, up to `end`; empty if it has none.
+std::string Between(const std::string& line, std::string_view title, std::string_view end) {
+  const std::size_t begin = line.find(title);
+  if (begin == std::string::npos) return "";
+  const std::string text = line.substr(begin + title.size());
+  return text.substr(0, text.rfind(end));
+}
+
+std::uint64_t NumberOf(const std::string& text) {
+  return std::strtoull(text.c_str(), nullptr, /*base=*/10);
+}
+
+// "1.25 MB", as RocksDB writes the bytes of a level.
+double BytesOf(double number, const std::string& unit) {
+  constexpr std::string_view kUnits = "KMGTP";
+  constexpr double kStep = 1024.0;
+  const std::size_t place = unit.empty() ? std::string::npos : kUnits.find(unit.front());
+  return place == std::string::npos ? number
+                                    : number * std::pow(kStep, static_cast<double>(place + 1));
+}
+
+TableFilter FilterOf(const json& event) {
+  const json& properties = event.at("table_properties");
+  TableFilter filter;
+  filter.column_family = TextIn(event, "cf_name");
+  filter.file_bytes = NumberIn(event, "file_size");
+  filter.entries = NumberIn(properties, "num_entries");
+  filter.range_deletes = NumberIn(properties, "num_range_deletions");
+  filter.filter_keys = NumberIn(properties, "num_filter_entries");
+  if (filter.filter_keys == 0) filter.filter_keys = filter.PointEntries();
+  filter.bytes = NumberIn(properties, "filter_size");
+  filter.index_bytes = NumberIn(properties, "index_size");
+  filter.data_blocks = NumberIn(properties, "num_data_blocks");
+  filter.policy = TextIn(properties, "filter_policy");
+  filter.prefix_extractor = TextIn(properties, "prefix_extractor_name");
+  if (filter.prefix_extractor == "nullptr") filter.prefix_extractor.clear();
+  return filter;
+}
+
+}  // namespace
+
+void TableEvents::Read(const std::string& line) {
+  constexpr std::string_view kEvent = "EVENT_LOG_v1 ";
+  if (const std::size_t place = line.find(kEvent); place != std::string::npos) {
+    const json event =
+        json::parse(line.begin() + static_cast<std::ptrdiff_t>(place + kEvent.size()), line.end(),
+                    nullptr, /*allow_exceptions=*/false);
+    if (event.is_object()) ReadEvent(event);
+  } else if (line.find("Recovering from manifest file: ") != std::string::npos) {
+    ForgetJobs();
+  } else if (const std::string tables = Between(line, " dir, Total Num: ", ", files:");
+             !tables.empty()) {
+    at_opening_ = NumberOf(tables);
+  } else if (line.find("] Moving #") != std::string::npos) {
+    MoveTable(line);
+  } else if (line.find("] [JOB ") != std::string::npos) {
+    NameJob(line);
+  } else if (const std::string old_id = Between(line, "Dropped column family with id ", "");
+             !old_id.empty()) {
+    Drop(family_of_id_[NumberOf(old_id)]);
+  } else if (const std::string new_id = Between(line, "] (ID ", ")"); !new_id.empty()) {
+    family_of_id_[NumberOf(new_id)] = Between(line, "olumn family [", "] (ID ");
+  } else {
+    ReadStatistics(line);
+  }
+}
+
+void TableEvents::ReadEvent(const json& event) {
+  const std::string name = TextIn(event, "event");
+  const int job = static_cast<int>(NumberIn(event, "job"));
+  if (name == "table_file_creation" && event.contains("table_properties")) {
+    AddTable(event);
+  } else if (name == "table_file_deletion") {
+    tables_.erase(NumberIn(event, "file_number"));
+  } else if (name == "compaction_started") {
+    Job& compaction = jobs_[job];
+    compaction.compacts = true;
+    compaction.inputs.clear();
+    for (const auto& [key, value] : event.items()) {
+      if (key.rfind("files_L", 0) != 0 || !value.is_array()) continue;
+      for (const json& number : value) {
+        if (number.is_number_unsigned()) compaction.inputs.push_back(number.get<std::uint64_t>());
+      }
+    }
+  } else if (name == "compaction_finished") {
+    FinishCompaction(event);
+  }
+  const auto state = event.find("lsm_state");
+  if (state == event.end() || !state->is_array() || jobs_[job].is_of_several) return;
+  std::map<int, LevelSize> levels;
+  for (std::size_t level = 0; level < state->size(); ++level) {
+    const json& tables = (*state)[level];
+    if (tables.is_number_unsigned()) {
+      levels[static_cast<int>(level)].tables = tables.get<std::uint64_t>();
+    }
+  }
+  CountUnknown(jobs_[job].column_family, levels, /*has_bytes=*/false);
+}
+
+void TableEvents::AddTable(const json& event) {
+  LoggedTable table;
+  table.column_family = TextIn(event, "cf_name");
+  table.job = static_cast<int>(NumberIn(event, "job"));
+  family_of_id_[NumberIn(event.at("table_properties"), "column_family_id")] = table.column_family;
+  table.filter = FilterOf(event);
+  table.is_installed = !jobs_[table.job].compacts;
+  tables_[NumberIn(event, "file_number")] = std::move(table);
+}
+
+void TableEvents::FinishCompaction(const json& event) {
+  const int number = static_cast<int>(NumberIn(event, "job"));
+  Job& job = jobs_[number];
+  for (const std::uint64_t input : job.inputs) tables_.erase(input);
+  job.inputs.clear();
+  job.compacts = false;
+  for (auto& [file, table] : tables_) {
+    if (table.is_installed || table.job != number) continue;
+    table.is_installed = true;
+    table.level = static_cast<int>(NumberIn(event, "output_level"));
+  }
+}
+
+// "TIME THREAD [default] [JOB 5] Compacting 4@0 files to L1"
+void TableEvents::NameJob(const std::string& line) {
+  constexpr std::string_view kJob = "] [JOB ";
+  const std::size_t end = line.find(kJob);
+  const std::size_t source = line.find("] [");  // behind "[db/flush_job.cc:901"
+  const std::size_t begin = line[source + 3] == 'J' ? line.find('[') + 1 : source + 3;
+  if (begin > end) return;
+  const std::string family = line.substr(begin, end - begin);
+  Job& job = jobs_[std::atoi(line.c_str() + end + kJob.size())];
+  job.is_of_several =
+      job.is_of_several || (!job.column_family.empty() && job.column_family != family);
+  job.column_family = family;
+}
+
+// "[default] Moving #8 to level-1 1232274 bytes"
+void TableEvents::MoveTable(const std::string& line) {
+  const std::string text = Between(line, "] Moving #", " bytes");
+  const std::string level = Between(text, " to level-", "");
+  const auto table = tables_.find(NumberOf(text));
+  if (table != tables_.end() && !level.empty()) table->second.level = std::atoi(level.c_str());
+}
+
+// "** Compaction Stats [default] **", then lines such as "  L0  2/0  1.20 MB ...", then " Sum ...".
+void TableEvents::ReadStatistics(const std::string& line) {
+  constexpr std::string_view kTitle = "** Compaction Stats [";
+  if (line.rfind(kTitle, 0) == 0) {
+    listed_family_ = Between(line, kTitle, "] **");
+    is_listing_ = true;
+    listed_.clear();
+  }
+  if (!is_listing_) return;
+  std::istringstream words(line);
+  std::string name;
+  LevelSize size;
+  std::string being_compacted;
+  double number = 0.0;
+  std::string unit;
+  if (!(words >> name)) return;
+  if (name == "Sum") {
+    is_listing_ = false;
+    unlisted_ = 0;
+    CountUnknown(listed_family_, listed_, /*has_bytes=*/true);
+  } else if (name.front() == 'L' && words >> size.tables >> being_compacted >> number >> unit) {
+    size.bytes = BytesOf(number, unit);
+    listed_[std::atoi(name.c_str() + 1)] = size;
+  } else if (name == "Priority") {
+    is_listing_ = false;
+  }
+}
+
+// Numbers of jobs begin anew when a database is opened, and what a job left is not installed.
+void TableEvents::ForgetJobs() {
+  unlisted_ = at_opening_ - std::min<std::uint64_t>(at_opening_, tables_.size());
+  jobs_.clear();
+  for (auto table = tables_.begin(); table != tables_.end();) {
+    table = table->second.is_installed ? std::next(table) : tables_.erase(table);
+  }
+}
+
+void TableEvents::Drop(const std::string& family) {
+  unknown_.erase(family);
+  for (auto table = tables_.begin(); table != tables_.end();) {
+    table = table->second.column_family == family ? tables_.erase(table) : std::next(table);
+  }
+}
+
+void TableEvents::CountUnknown(const std::string& family, const std::map<int, LevelSize>& levels,
+                               bool has_bytes) {
+  std::map<int, LevelSize> known;
+  for (const auto& [number, table] : tables_) {
+    if (!table.is_installed || table.column_family != family) continue;
+    known[table.level].tables += 1;
+    known[table.level].bytes += static_cast<double>(table.filter.file_bytes);
+  }
+  std::map<int, UnknownTables> before;
+  before.swap(unknown_[family]);
+  for (const auto& [level, size] : levels) {
+    const LevelSize& part = known[level];
+    if (size.tables <= part.tables) continue;
+    UnknownTables& unknown = unknown_[family][level] = before[level];
+    unknown.tables = size.tables - part.tables;
+    if (has_bytes) {
+      unknown.bytes_of_one =
+          std::max(0.0, size.bytes - part.bytes) / static_cast<double>(unknown.tables);
+    }
+  }
+}
+
+std::uint64_t TableEvents::Unlisted() const {
+  std::uint64_t listed = 0;
+  for (const auto& [family, levels] : unknown_) {
+    for (const auto& [level, unknown] : levels) listed += unknown.tables;
+  }
+  return unlisted_ - std::min(unlisted_, listed);
+}
+
+std::map<std::uint64_t, LoggedTable> TableEvents::Tables() const {
+  std::map<std::uint64_t, LoggedTable> installed;
+  for (const auto& [number, table] : tables_) {
+    if (table.is_installed) installed.emplace(number, table);
+  }
+  return installed;
+}
+
+}  // namespace exactbloom::tool
