@@ -100,6 +100,8 @@ TEST(Rate, AnswersWhatTheTheoryKnows) {
   EXPECT_NEAR(AskJson("rate --m 10 --n 2 --k 3 --ones 5").at("probability_of_ones"), 63.0 / 120.0,
               1e-14);
   EXPECT_TRUE(AskJson("rate --m 10 --k 3 --ones 5").at("probability_of_ones").is_null());
+  EXPECT_TRUE(AskJson("rate --m 1e7 --n 1e6 --k 7 --ones 5e6").at("probability_of_ones").is_null())
+      << "it would take minutes";
   const json shared = AskJson("rate --m 4096 --k 5 --ones 1250 --other-ones 880 --union-ones 1500")
                           .at("shared_keys");
   const auto expected = EstimateSharedKeys(BloomKind::kClassic, 4096, 1250, 880, 1500, 5, kZ999);

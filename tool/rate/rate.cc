@@ -172,11 +172,13 @@ std::string KeysText(double keys) {
   return std::isfinite(keys) ? WithCommas(static_cast<std::uint64_t>(std::llround(keys))) : "any";
 }
 
-// The probability of these ones with `keys` keys; none where it would take hours.
+// The probability of these ones with `keys` keys; none where it takes more than some 20 seconds, as
+// for more than a million bits.
 std::optional<double> ProbabilityOfOnes(BloomKind kind, const RateArguments& arguments) {
   if (!arguments.keys) return std::nullopt;
   const auto ones = Occupancy::OfFilter(kind, arguments.bits, *arguments.keys, *arguments.probes);
-  const auto pmf = ones ? ones->Pmf() : std::nullopt;
+  constexpr double kMostSteps = 2e10;
+  const auto pmf = ones && ones->PmfSteps() <= kMostSteps ? ones->Pmf() : std::nullopt;
   return pmf ? std::optional(pmf->At(*arguments.ones)) : std::nullopt;
 }
 
