@@ -405,6 +405,7 @@ TEST_F(LiveTreeFaults, FilesThatCouldNotBeReadAreReadAgainAndOnce) {
     PutAndFlush(*db, 10'000);
   }
   rocksdb::Options options = Options(AutoOptions(6.0));
+  options.disable_auto_compactions = true;  // whose events would read the files, too
   const Database db = Open(options, path_);
   const std::shared_ptr<tree::Database> database = tree::Registry::Get().Follow(*db);
   UnreadableAtFirst reader(std::shared_ptr<rocksdb::DB>(db.get(), [](rocksdb::DB*) {}));

@@ -47,7 +47,9 @@ FilterFamily FamilyOf(const std::string& policy) {
 // As of a table of a level from 1 on, or of level 0, where ribbonfilter has Bloom filters.
 std::unique_ptr<rocksdb::FilterBitsBuilder> BuilderOf(const rocksdb::FilterPolicy& policy,
                                                       int level) {
-  const rocksdb::BlockBasedTableOptions table;
+  rocksdb::BlockBasedTableOptions table;
+  // What the allocator had free is not known.
+  table.optimize_filters_for_memory = false;
   rocksdb::FilterBuildingContext context(table);
   context.level_at_creation = level;
   context.reason = level == 0 ? rocksdb::TableFileCreationReason::kFlush

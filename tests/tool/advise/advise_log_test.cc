@@ -122,9 +122,9 @@ TEST_F(AdviseLog, AgreesWithTheDatabaseWhereAllEventsAreThere) {
     EXPECT_EQ(by_logs.at("known"), 1.0);
     EXPECT_TRUE(by_logs.at("database").is_null());
     ExpectLike(by_logs.at("all"), by_database.at("all"));
-    // RocksDB's options files have more options behind the bits per key.
+    // RocksDB's options files have more options behind the bits per key, and perhaps braces.
     const std::string now = by_database.at("all").at("now").at("policy");
-    EXPECT_EQ(now.find(by_logs.at("all").at("now").at("policy").get<std::string>()), 0U) << now;
+    EXPECT_TRUE(Mentions(now, by_logs.at("all").at("now").at("policy"))) << now;
   }
 }
 
