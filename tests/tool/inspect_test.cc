@@ -327,8 +327,29 @@ TEST(Inspect, SaysAtLeastWhereATableCannotBeRead) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out.find("At least, since 1 table cannot be read: "), 0U) << outcome.out;
   EXPECT_TRUE(Mentions(outcome.out, "\nall, at least "));
+  EXPECT_TRUE(Mentions(testing::AskTool("inspect --prometheus " + directory.path()).out,
+                       "# 1 table cannot be read: keys, bytes and wasted reads are at least"));
   EXPECT_TRUE(Mentions(testing::AskTool("advise " + directory.path()).out,
                        "All sums are at least these: 1 table cannot be read."));
+}
+
+TEST(Inspect, SaysAtLeastOfTheFamilyWhoseTableCannotBeRead) {
+  const TemporaryDirectory directory;
+  const rocksdb::Options options = OptionsWith(NewPolicy(BloomKind::kClassic));
+  {
+    const Database db = Open(options, directory.path());
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    ASSERT_TRUE(db->CreateColumnFamily(options, "other", &other).ok());
+    for (int i = 0; i < 2; ++i) {
+      PutAndFlush(*db, kKeys);
+      PutAndFlush(*db, kKeys, "value", 0, other);
+    }
+    ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+  }
+  std::filesystem::resize_file(TableFilesIn(directory.path()).back(), 100);
+  const testing::Outcome outcome = testing::AskTool("inspect " + directory.path());
+  EXPECT_TRUE(Mentions(outcome.out, "\nother, at least ")) << outcome.out;
+  EXPECT_FALSE(Mentions(outcome.out, "\ndefault, at least ")) << outcome.out;
 }
 
 TEST(Inspect, ShowsEntriesWithoutFiltersAndIndexes) {

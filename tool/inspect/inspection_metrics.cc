@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include "inspect.h"
 #include "plugin/metrics/metrics_text.h"
+#include "tool/output.h"
 
 namespace exactbloom::tool {
 
@@ -13,7 +16,13 @@ std::string MetricsOf(const Inspection& inspection) {
   for (const auto& [name, sums] : inspection.families) {
     metrics.families[name].tables_without_filter = sums.tables - sums.filtering - sums.without_keys;
   }
-  return FormatMetrics(metrics);
+  const std::uint64_t unread = inspection.totals.unreadable;
+  const std::string at_least =
+      unread == 0
+          ? ""
+          : fmt::format("# {} cannot be read: keys, bytes and wasted reads are at least these\n",
+                        Counted(unread, "table"));
+  return at_least + FormatMetrics(metrics);
 }
 
 }  // namespace exactbloom::tool

@@ -215,6 +215,7 @@ bool AreAlike(const FilterSummary& one, const FilterSummary& other) {
   return HasUnfiltered(one) == HasUnfiltered(other) &&
          std::equal(one.families.begin(), one.families.end(), other.families.begin(),
                     other.families.end(), has_same_kind) &&
+         (one.unreadable == 0) == (other.unreadable == 0) &&
          std::abs(BitsOf(one) - BitsOf(other)) <= kSameBits &&
          tool::AreAlike(one.wasted_reads, other.wasted_reads);
 }
@@ -247,7 +248,7 @@ std::string FormatFamilies(const Inspection& inspection, const InspectArguments&
   for (const FamilyGroup& group : GroupsOf(inspection)) {
     const FilterSummary& sums = group.sums;
     const double wasted = sums.wasted_reads / static_cast<double>(group.names.size());
-    lines.push_back({FirstOf(group.names),
+    lines.push_back({FirstOf(group.names) + (sums.unreadable == 0 ? "" : ", at least"),
                      wasted,
                      sums.keys,
                      sums.bits,
