@@ -208,17 +208,19 @@ void SetFilter(const FamilyOptions& options, TableReport* table) {
   table->exact_rate = RateOf(filter, static_cast<double>(filter.blocks));
 }
 
+// What grows with a table.
+constexpr std::initializer_list<std::uint64_t TableFilter::*> kSizes = {
+    &TableFilter::file_bytes,  &TableFilter::entries, &TableFilter::range_deletes,
+    &TableFilter::filter_keys, &TableFilter::bytes,   &TableFilter::index_bytes,
+    &TableFilter::data_blocks};
+
 // A table of these bytes like `known` ones.
 TableFilter TableLike(const TableFilter& known, double bytes) {
   const double factor = bytes / static_cast<double>(known.file_bytes);
-  const auto scale = [factor](std::uint64_t& number) {
-    number = static_cast<std::uint64_t>(std::llround(factor * static_cast<double>(number)));
-  };
   TableFilter table = known;
-  for (std::uint64_t* number :
-       {&table.file_bytes, &table.entries, &table.range_deletes, &table.filter_keys, &table.bytes,
-        &table.index_bytes, &table.data_blocks}) {
-    scale(*number);
+  for (const auto size : kSizes) {
+    table.*size =
+        static_cast<std::uint64_t>(std::llround(factor * static_cast<double>(known.*size)));
   }
   return table;
 }
@@ -232,13 +234,7 @@ class KnownTables {
       const TableFilter& filter = table.filter;
       if (filter.bytes != 0 || sum.policy.empty()) sum.policy = filter.policy;
       sum.prefix_extractor = filter.prefix_extractor;
-      sum.file_bytes += filter.file_bytes;
-      sum.entries += filter.entries;
-      sum.range_deletes += filter.range_deletes;
-      sum.filter_keys += filter.filter_keys;
-      sum.bytes += filter.bytes;
-      sum.index_bytes += filter.index_bytes;
-      sum.data_blocks += filter.data_blocks;
+      for (const auto size : kSizes) sum.*size += filter.*size;
       sum.blocks += 1;  // the tables
     }
   }
