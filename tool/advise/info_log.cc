@@ -60,18 +60,8 @@ void InfoLogReader::ReadCounter(const std::string& line) {
   seconds_ = uptime_;
 }
 
-// "exactbloom: column family [default]: exactbloom:10, kernel AVX2; ..."
 void InfoLogReader::ReadPolicy(const std::string& line) {
-  constexpr std::string_view kTitle = "exactbloom: column family [";
-  constexpr std::string_view kPolicy = "]: ";
-  const std::size_t begin = line.find(kTitle);
-  const std::size_t end = line.find(", kernel ");
-  if (begin == std::string::npos || end == std::string::npos) return;
-  const std::size_t policy = line.rfind(kPolicy, end);
-  if (policy == std::string::npos || policy < begin) return;
-  const std::size_t family = begin + kTitle.size();
-  policies_[line.substr(family, policy - family)] =
-      line.substr(policy + kPolicy.size(), end - policy - kPolicy.size());
+  if (const auto logged = PolicyInLog(line)) policies_[logged->first] = logged->second;
 }
 
 std::uint64_t InfoLogReader::Counter(std::string_view name) const {

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <sstream>
 #include <system_error>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "sst/regular_files.h"
 #include "sst/table_file.h"
 #include "tool/database/database_files.h"
+#include "tool/database/database_options.h"
 #include "tool/output.h"
 
 namespace exactbloom::tool {
@@ -61,24 +61,14 @@ void ReadOptionsFile(const std::string& path, Traces* traces) {
   }
 }
 
-// "... exactbloom: column family [default]: exactbloom:10, kernel ..."
 void ReadLog(const std::string& path, Traces* traces) {
   std::string text;
   if (!files::ReadBothEnds(path, &text).ok()) return;
-  const std::string beginning = "exactbloom: column family [";
-  const std::string end_of_name = "]: ";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const std::size_t begin = line.find(beginning);
-    const std::size_t end = line.rfind(", kernel ");
-    if (begin == std::string::npos || end == std::string::npos) continue;
-    const std::size_t name = begin + beginning.size();
-    const std::size_t policy = line.find(end_of_name, name);
-    if (policy >= end) continue;
-    const std::size_t text_of_policy = policy + end_of_name.size();
-    const std::string written = line.substr(text_of_policy, end - text_of_policy);
-    if (!IsOurPolicy(written)) continue;
-    traces->try_emplace(line.substr(name, policy - name), Trace{written, FileName(path)});
+    const auto logged = PolicyInLog(line);
+    if (!logged || !IsOurPolicy(logged->second)) continue;
+    traces->try_emplace(logged->first, Trace{logged->second, FileName(path)});
   }
 }
 

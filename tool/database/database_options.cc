@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "exactbloom/filter_policy.h"
 #include "exactbloom/tree_listener.h"
@@ -165,6 +166,20 @@ std::vector<std::string> NamesOfListeners(const std::string& value) {
     begin = end + 1;
   }
   return names;
+}
+
+// "exactbloom: column family [default]: exactbloom:10, kernel avx2; ..."
+std::optional<std::pair<std::string, std::string>> PolicyInLog(const std::string& line) {
+  constexpr std::string_view kTitle = "exactbloom: column family [";
+  constexpr std::string_view kPolicy = "]: ";
+  const std::size_t title = line.find(kTitle);
+  const std::size_t end = line.rfind(", kernel ");
+  if (title == std::string::npos || end == std::string::npos) return std::nullopt;
+  const std::size_t family = title + kTitle.size();
+  const std::size_t policy = line.rfind(kPolicy, end);
+  if (policy == std::string::npos || policy < family) return std::nullopt;
+  const std::size_t text = policy + kPolicy.size();
+  return std::pair(line.substr(family, policy - family), line.substr(text, end - text));
 }
 
 std::string Trimmed(const std::string& text) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/policy_options.h"
@@ -106,6 +107,9 @@ std::vector<OptionsSection> SectionsOfOptions(const std::string& text);
 
 // The names in a value of `listeners`, with or without braces.
 std::vector<std::string> NamesOfListeners(const std::string& value);
+
+// The column family and the policy of a line in which ExactBloom logs them; nothing of another one.
+std::optional<std::pair<std::string, std::string>> PolicyInLog(const std::string& line);
 
 // The text without blanks at its ends.
 std::string Trimmed(const std::string& text);
