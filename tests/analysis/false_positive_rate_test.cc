@@ -114,6 +114,20 @@ TEST(FalsePositiveRate, LiesBetweenTheLimitsOfAnEmptyAndOfAFullFilter) {
   EXPECT_EQ(FalsePositiveRate(BloomKind::kClassic, 7, 1, 7), 1.0);
 }
 
+// Where the sum that makes it is rounded up, too.
+TEST(FalsePositiveRate, OfAFullFilterIsNotAboveOne) {
+  for (const BloomKind kind : kKinds) {
+    for (const std::uint64_t bits : {3, 5, 10, 100, 1000}) {
+      for (const int probes : {1, 2, 3}) {
+        for (const std::uint64_t keys : {20 * bits, 40 * bits + 1, 1000 * bits}) {
+          EXPECT_LE(FalsePositiveRate(kind, bits, keys, probes), 1.0);
+          EXPECT_LE(Log2FalsePositiveRate(kind, bits, keys, probes), 0.0);
+        }
+      }
+    }
+  }
+}
+
 TEST(FalsePositiveRate, AnswersNonsenseWithNaN) {
   const std::uint64_t too_many = (std::uint64_t{1} << 53) + 1;
   const std::vector<Geometry> nonsense = {{0, 1, 1},         {too_many, 1, 1},

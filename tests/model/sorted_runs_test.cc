@@ -120,6 +120,14 @@ TEST(SortedRuns, FindTheTableOfAKey) {
   EXPECT_EQ(runs.Find(0, "a"), std::nullopt);
 }
 
+// As tables have that were ingested together.
+TEST(SortedRuns, OfLevel0WithOneSequenceNumberAreInTheOrderOfTheirFiles) {
+  std::vector<Table> tables = {Make(0, "a", "z", 5), Make(0, "b", "y", 5), Make(0, "c", "x", 4)};
+  for (std::size_t i = 0; i < tables.size(); ++i) tables[i].number = 7 + i;
+  const SortedRuns runs(tables, {1, 1, 1}, CompareBytes);
+  EXPECT_EQ(runs.Runs(), (std::vector<std::vector<std::size_t>>{{1}, {0}, {2}}));
+}
+
 TEST(AreBottommost, ByRangesAndInLevel0ByAge) {
   const std::vector<Table> tables = {Make(0, "a", "z", 5), Make(0, "a", "z", 9),
                                      Make(0, "x", "z", 7)};

@@ -86,6 +86,8 @@ TEST(PartitionsOf, ATableAreFullOnesAndOneWithTheRest) {
   EXPECT_EQ(Partitions({1, 1000, 1000, 0, 0, false}, 250), (Sizes{{4, 250, 1.0}}));
   EXPECT_EQ(Partitions({2, 2000, 2000, 0, 0, false}, 750), (Sizes{{2, 750, 0.75}, {2, 250, 0.25}}));
   EXPECT_EQ(Partitions({1, 100, 100, 0, 0, false}, 300), (Sizes{{1, 100, 1.0}}));
+  EXPECT_EQ(Partitions({1, 100, 100, 0, 0, true}, 300), (Sizes{{1, 100, 1.0}}))
+      << "without a neighbour that could share a key";
   // They end with a data block, here of 40 keys; the last one has half as many.
   EXPECT_EQ(Partitions({1, 1300, 1300, 33, 0, false}, 500), (Sizes{{2, 520, 0.8}, {1, 260, 0.2}}));
   // A partition of the index refers to 4 blocks.

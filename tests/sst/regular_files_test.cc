@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sample_database.h"
 #include "sst/manifest.h"
@@ -73,6 +74,21 @@ TEST(RegularFiles, OfWhichBothEndsAreRead) {
   EXPECT_EQ(text.size(), 2 * kEnd);
   EXPECT_EQ(text.substr(0, 5), "short");
   EXPECT_EQ(text.substr(text.size() - 4), "last");
+}
+
+// A longer line is visited in parts of a MiB.
+TEST(RegularFiles, OfWhichALongLineIsReadInPartsThatLackNothing) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("LOG");
+  const std::string part(std::size_t{1} << 20, 'a');
+  Write(path, "first\n" + part + part + "rest\n" + part + "\nlast");
+  std::vector<std::string> lines;
+  const auto visit = [&](const std::string& line) {
+    lines.push_back(line);
+    return true;
+  };
+  ASSERT_TRUE(ReadLines(path, visit).ok());
+  EXPECT_TRUE(lines == (std::vector<std::string>{"first", part, part, "rest", part, "last"}));
 }
 
 TEST(Records, AreBounded) {

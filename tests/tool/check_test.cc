@@ -6,7 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exactbloom/filter_policy.h"
@@ -306,6 +308,17 @@ TEST_F(OptionsFile, KeepsTheTreeListenerBesideOthers) {
     database.listeners.push_back(std::make_shared<Own>());
     options = rocksdb::Options(database, families.at(0).options);
   }
+}
+
+TEST(PolicyInLog, IsBehindTheWholeNameOfTheFamily) {
+  using Logged = std::pair<std::string, std::string>;
+  const std::string rest = ", kernel avx2; building a filter takes up to 12 bytes per key";
+  const std::string begin = "2026/11/28-02:40:28.538135 1470 exactbloom: column family [";
+  EXPECT_EQ(tool::PolicyInLog(begin + "default]: exactbloom:10" + rest),
+            Logged("default", "exactbloom:10"));
+  EXPECT_EQ(tool::PolicyInLog(begin + "a]: b]: {id=exactbloom;ribbon=false}" + rest),
+            Logged("a]: b", "{id=exactbloom;ribbon=false}"));
+  EXPECT_EQ(tool::PolicyInLog(begin + "default]: its tables have no filter policy"), std::nullopt);
 }
 
 // A program without the policy opens the database; RocksDB then keeps two OPTIONS files.

@@ -89,6 +89,14 @@ rocksdb::Options Following(std::vector<std::shared_ptr<rocksdb::EventListener>> 
   return options;
 }
 
+// The first four bytes, under a name that only its own program knows.
+class ForeignPrefixes : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "test.ForeignPrefixes"; }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override { return {key.data(), 4}; }
+  bool InDomain(const rocksdb::Slice& key) const override { return key.size() >= 4; }
+};
+
 TEST(FilterUse, FollowsTheOptions) {
   class ProgramsOwn : public rocksdb::EventListener {
    public:
@@ -117,6 +125,8 @@ TEST(FilterUse, FollowsTheOptions) {
   rocksdb::Options own_order = ours;
   own_order.comparator = &foreign_order;
   const rocksdb::Options no_keys = WithPrefixes(0, false);
+  rocksdb::Options own_prefixes = both;
+  own_prefixes.prefix_extractor = std::make_shared<ForeignPrefixes>();
   const rocksdb::Options budget = With("{id=exactbloom;memory_budget=1;budget=unused}");
   const std::string unused = "filters_not_used";
   const std::string without = "tables_without_filter";
@@ -169,6 +179,7 @@ TEST(FilterUse, FollowsTheOptions) {
             unused + " prefixes_only"},
            {"keys and other prefixes", both, WithPrefixes(5, true), true, "not for prefixes",
             unused, "not for prefixes"},
+           {"keys, and prefixes of the program", own_prefixes, own_prefixes, true, "", ""},
            {"an order of the program", own_order, own_order, true, "", "custom_comparator",
             "test.ForeignComparator"},
            {"a foreign policy", foreign, foreign, nullptr, "faulty", ""}}) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
@@ -148,6 +149,23 @@ TEST(Overlap, CountsKeysInAnOrderThatIsNotKnownAtMost) {
   const std::string text = testing::AskTool("overlap " + directory.path()).out;
   EXPECT_TRUE(Mentions(text, "There may be more: not all keys can be read.")) << text;
   EXPECT_TRUE(Mentions(text, "99.9% interval"));
+}
+
+// Any of its keys may have made older ones obsolete.
+TEST(Overlap, CountsWhatANewerTableThatCannotBeReadMayHaveAtMost) {
+  const TemporaryDirectory directory;
+  {
+    const Database db = Open(TestOptions(), directory.path());
+    for (std::uint64_t run = 0; run < 3; ++run) PutAndFlush(*db, kKeys, "value", 2 * kKeys * run);
+  }
+  const std::string newest = TableFilesIn(directory.path()).at(2);
+  std::fstream(newest).seekp(100).write("damaged!", 8);  // in a block of data
+  const json runs = Overlap(directory.path()).at("runs");
+  ASSERT_EQ(runs.size(), 3U);
+  for (const std::size_t older : {1U, 2U}) {
+    EXPECT_EQ(runs[older].at("obsolete").at("keys"), 0.0);
+    EXPECT_EQ(runs[older]["obsolete"].at("high"), kKeys);
+  }
 }
 
 // Flushes and compactions remove tables while they are read.

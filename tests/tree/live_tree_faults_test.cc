@@ -116,6 +116,26 @@ TEST_F(LiveTreeFaults, APolicyForgetsWhichFamiliesItLogged) {
   EXPECT_EQ(logger->Lines(), 1'102);
 }
 
+// The info log of a later opening may have the address of one that is gone.
+TEST_F(LiveTreeFaults, APolicyWarnsAgainOnceItsDatabaseIsOpenedAgain) {
+  const rocksdb::BlockBasedTableOptions tables = PlannedSizes();
+  const BloomFilterPolicy policy((PolicyOptions(PolicyKind::kExactBloom)));
+  const auto logger = std::make_shared<AskingLogger>();
+  rocksdb::FilterBuildingContext context(tables);
+  context.reason = rocksdb::TableFileCreationReason::kFlush;
+  context.info_log = logger.get();
+  rocksdb::DBOptions options;
+  options.listeners = {listener_};
+  for (int opening = 1; opening <= 2; ++opening) {
+    EXPECT_TRUE(policy.ValidateOptions(options, rocksdb::ColumnFamilyOptions()).ok());
+    for (int table = 0; table < 2; ++table) {
+      const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
+          policy.GetBuilderWithContext(context));
+    }
+    EXPECT_EQ(logger->Lines(), 2 * opening) << "the policy, and that the tree is not known";
+  }
+}
+
 // RocksDB tells the keys of few tables when few may be open; those of the others follow from their
 // bytes.
 TEST_F(LiveTreeFaults, TablesOfOneKeyDoNotDistortWhatIsNotKnown) {
