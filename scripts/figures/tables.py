@@ -37,6 +37,12 @@ def ranged(row, measure="wasted_reads", text=rounded):
     return text(found["median"]) + f" ({text(found['low'])} to {text(found['high'])})" * (found["low"] != found["high"])
 
 
+def ends(values):
+    """The least and the largest of figures, as a range where they differ."""
+    ordered = sorted(values)
+    return " to ".join(dict.fromkeys(f"{value:.1f}" for value in (ordered[0], ordered[-1])))
+
+
 def build_of(view):
     """Version, compiler and flags of the RocksDB that was measured."""
     return f"RocksDB {view['versions']['rocksdb']}" + (f", {view['build']}, {view['versions']['compiler']}" if "build" in view else "")
@@ -105,8 +111,7 @@ def costs(view):
 def latency(view):
     """By tree and workload: percentiles and the data blocks read, with the conclusion above."""
     found = {key: rows for key, rows in by_policy(view).items() if SHORT.keys() <= rows.keys()}
-    p99 = {policy: " to ".join(f"{end(median(rows[policy], 'p99') for rows in by_policy(view, 'absent').values()):.1f}" for end in (min, max))
-           for policy in SHORT}
+    p99 = {policy: ends(median(rows[policy], "p99") for rows in by_policy(view, "absent").values()) for policy in SHORT}
     blocks = [median(rows[OURS], "blocks") / median(rows[BLOOM], "blocks") for (_, workload), rows in found.items() if not workload.startswith("absent")]
     return wrapped(
         f"**The 99th percentile of lookups of absent keys is {p99[OURS]} us; with RocksDB's Bloom filter it is {p99[BLOOM]} us, with its Ribbon "
@@ -167,28 +172,34 @@ def more_or_less(low, high):
     return f"{said} {'more' if ends[1] > 0 else 'less'}" if far else "no difference"
 
 
-def first_page(small, large, costs_view, bits_view):
-    """Gain and cost in one table: best and worst tree, latencies, and ratios to the speed and the costs with the Bloom filter."""
-    lines, worst, needs = [], least_gain(by_policy(small, "absent")), bits_needed(bits_view)
-    speeds = {key: [median(rows[policy], "ops") / median(rows[BLOOM], "ops") for policy in SHORT] for key, rows in by_policy(large).items()
-              if SHORT.keys() <= rows.keys()}
-    for title, tree in (("wasted table reads in 1,000 lookups of absent keys, leveled", "buffer 4 MiB, base 16 MiB"),
-                        (f"{worst.replace(';', ',').replace('families', 'column families')}: the least gain over Ribbon of all trees", worst)):
-        lines.append([title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)])
-    lines.append(["bits per key that waste as few reads as Bloom filters of 10", "10", *(f"{needs[policy]:.1f}" for policy in ("ribbonfilter", "exactbloom"))])
-    lines.append(["lookups of absent keys in a larger tree, us: p50 / p99 / p99.9", *(" / ".join(
-        rounded(median(by_policy(large)["leveled", "absent"][policy], measure)) for measure in ("p50", "p99", "p99.9")) for policy in SHORT)])
-    least = [min(speeds, key=lambda key, i=i: speeds[key][i]) for i in range(len(SHORT))]
-    lines.append([f"... per second (the worst of {len(speeds)} workloads of any kind)", "1", *(
-        f"{speeds['leveled', 'absent'][i]:.2f} ({speeds[least[i]][i]:.2f}: {', '.join(least[i])})" for i in (1, 2))])
-    for title, name in (("processor time of flushes", "flush, us per key"), ("... of compactions", "compaction, us per key"),
-                        ("... of a whole load", "load, us per key"), ("... of Get in memory, absent keys", "Get of an absent key in memory, us"),
-                        ("... of MultiGet in memory, present keys", "MultiGet of 32 present keys, us per key"),
-                        ("memory while a table of 20 million keys is built", "memory, MiB")):
+def gain(small, bits_view):
+    """Wasted reads in the tree of the first page and in the worst one, and the memory that saves none."""
+    worst, needs = least_gain(by_policy(small, "absent")), bits_needed(bits_view)
+    lines = [[title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)] for title, tree in (
+        ("leveled", "buffer 4 MiB, base 16 MiB"),
+        (f"{worst.replace(';', ',').replace('families', 'column families')}: the least gain over Ribbon of all trees", worst))]
+    lines.append(["bits per key for as few as Bloom filters of 10", "10", *(f"{needs[policy]:.1f}" for policy in ("ribbonfilter", "exactbloom"))])
+    return table(["wasted table reads in 1,000 lookups of absent keys", *(f"RocksDB {name}" for name in list(SHORT.values())[:2]), "ExactBloom"], lines)
+
+
+def price(large, costs_view):
+    """Ratios of speed and costs to those with the Bloom filter."""
+    workloads = {key: rows for key, rows in by_policy(large).items() if SHORT.keys() <= rows.keys()}
+
+    def speed(key, policy, end="median"):
+        return workloads[key][policy]["measures"]["ops"][end] / median(workloads[key][BLOOM], "ops")
+
+    peers, absent = (RIBBON, OURS), ("leveled", "absent")
+    slowest = [min(workloads, key=lambda key, policy=policy: speed(key, policy)) for policy in peers]
+    lines = [["absent lookups per second", *(f"{speed(absent, policy):.2f} ({speed(absent, policy, 'low'):.2f} to {speed(absent, policy, 'high'):.2f})"
+                                                    for policy in peers)],
+             [f"the slowest of {len(workloads)} workloads", *(f"{speed(key, policy):.2f} ({', '.join(key)})" for key, policy in zip(slowest, peers))]]
+    for title, name in (("processor time of loads", "load, us per key"), ("... flushes", "flush, us per key"), ("... compactions", "compaction, us per key"),
+                        ("... absent Gets in memory", "Get of an absent key in memory, us"), ("memory while a large table is built", "memory, MiB")):
         tree, workload, measure = COSTS[name]
         ribbon, ours = (by_policy(costs_view)[tree, workload][policy]["over"][BLOOM][measure] for policy in ("ribbonfilter, 10 bits", OURS))
-        lines.append([title, "1", f"{ribbon['ratio']:.2f}", f"{ours['ratio']:.2f} ({more_or_less(ours['low'], ours['high'])})"])
-    return table(["", *(f"RocksDB {name}" for name in list(SHORT.values())[:2]), "ExactBloom"], lines)
+        lines.append([title, f"{ribbon['ratio']:.2f}", f"{ours['ratio']:.2f} ({ours['low']:.2f} to {ours['high']:.2f})"])
+    return table(["over RocksDB's Bloom filter", "RocksDB Ribbon", "ExactBloom"], lines)
 
 
 def least_gain(reads):

@@ -53,16 +53,20 @@ with tempfile.TemporaryDirectory() as directory:
     for setting in (r"^ *filter_policy=.*exactbloom", r"^ *listeners=.*exactbloom_tree"):
         expect(setting, newest_options("db").read_text())
 
-    # The lines of an OPTIONS file, in a whole one.
+    # The lines of an OPTIONS file, in a whole one, and those that switch off.
     lines = block_with("listeners=exactbloom_tree").replace("[TableOptions", '[CFOptions "default"]\n[TableOptions')
-    (folder / "OPTIONS").write_text(f"[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n{lines}")
-    expect("exactbloom:10", run("exactbloom check --registers OPTIONS"))
+    first, inspect, last = block_with("rocksdb_bloom").splitlines()
+    for setting, policy in (("filter_policy=exactbloom:10", "exactbloom:10"), (first, "rocksdb_bloom:10"), (last, "bloomfilter:10")):
+        lines = re.sub(r"filter_policy=.*", setting, lines)
+        (folder / "OPTIONS").write_text(f"[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n{lines}")
+        expect(policy, run("exactbloom check --registers OPTIONS"))
 
     # Preloading, and the tool on the database that was written so.
     preload = block_with("LD_PRELOAD").replace("/usr/local/lib", str(package.parent.parent))
     found = run(preload.replace(" program\n", " db_bench --db=DB --num=20000 --benchmarks=fillrandom,flush\n"))
     expect(r"exactbloom: column family \[default\]: exactbloom:10", found)
     expect("exactbloom: preloaded with EXACTBLOOM_POLICY=exactbloom:10", (folder / "DB/LOG").read_text())
-    for line in block_with("exactbloom inspect DB").splitlines():
+    run(inspect)
+    for line in block_with("exactbloom advise DB").splitlines():
         if line.startswith("$ "):
             run(line.removeprefix("$ ").replace("--num=1000000", "--num=100000"))
