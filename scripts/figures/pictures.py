@@ -165,8 +165,8 @@ def draw_first_page(view, output):
     """Wasted reads of Bloom, Ribbon and ExactBloom, by tree."""
     reads = {tree: [median(rows[policy]) for policy in SHORT] for (tree, _), rows in by_policy(view, "absent").items() if SHORT.keys() <= rows.keys()}
     worst = least_gain(by_policy(view, "absent"))
-    tree, _, families = worst.partition("; ")
-    shown = FIRST_PAGE | {worst: f"{FIRST_PAGE.get(tree, tree)}, {families.replace('families', 'column families')}: the least gain"}
+    tree, *families = worst.replace("families", "column families").split("; ")
+    shown = FIRST_PAGE | {worst: f"{', '.join([FIRST_PAGE.get(tree, tree), *families])}: the least gain"}
 
     @picture(output / "first_page.svg", "wasted table reads in 1,000 lookups of absent keys, about 10 bits per key", height=4.8, xticks=(), yticks=())
     def _(plot):
