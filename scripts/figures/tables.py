@@ -178,7 +178,7 @@ def gain(small, bits_view):
     lines = [[title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)] for title, tree in (
         ("leveled", "buffer 4 MiB, base 16 MiB"),
         (f"{worst.replace(';', ',').replace('families', 'column families')}: the least gain over Ribbon of all trees", worst))]
-    lines.append(["bits per key for as few as Bloom filters of 10", "10", *(f"{needs[policy]:.1f}" for policy in ("ribbonfilter", "exactbloom"))])
+    lines.append(["bits per key for as few as Bloom filters with 10", "10", *(f"{needs[policy]:.1f}" for policy in ("ribbonfilter", "exactbloom"))])
     return table(["wasted table reads in 1,000 lookups of absent keys", *(f"RocksDB {name}" for name in list(SHORT.values())[:2]), "ExactBloom"], lines)
 
 

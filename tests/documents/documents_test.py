@@ -156,7 +156,7 @@ class DocumentsTest(unittest.TestCase):
                 f"wastes {min(bloom_over_ours):.0f} to {max(bloom_over_ours):.0f} times fewer reads than its Bloom filter and "
                 f"{min(ribbon_over_ours):.1f} to {max(ribbon_over_ours):.1f} times fewer than its Ribbon filter",
                 f"A load takes {more_or_less(*load[1:])} processor time than with the Bloom filter",
-                f"As few reads as Bloom filters of 10 bits per key waste take {bits_needed(read_result('report'))['exactbloom']:.1f}",
+                f"With {bits_needed(read_result('report'))['exactbloom']:.1f} bits per key it wastes as few reads as Bloom filters with 10",
                 f"{asked:,} present keys, none denied; {wrong:,} false positives, {expected_wrong:,.0f} expected"],
             "docs/configuration.md": [
                 f"filters took at most {min(of_bound):.0f} to {max(of_bound):.0f}% of the bound, and wasted {min(fewer):.1f} to "
