@@ -3,7 +3,7 @@ import math
 
 import matplotlib
 from matplotlib import pyplot
-from tables import SHORT, by_policy, curves, expected, least_gain, median, rounded
+from tables import SHORT, by_policy, complete, curves, expected, least_gain, median, rounded
 
 INK, BLOOM, RIBBON, OURS, GREEN, PURPLE, PINK, OLIVE = "#767d86", "#868c95", "#d9620d", "#1a7fd4", "#12967c", "#a066c8", "#c2478d", "#7f9a1f"
 COLORS = dict(zip(SHORT, (BLOOM, RIBBON, OURS)))
@@ -163,8 +163,8 @@ def draw_report(view, output):
 
 def draw_first_page(view, output):
     """Wasted reads of Bloom, Ribbon and ExactBloom, by tree."""
-    reads = {tree: [median(rows[policy]) for policy in SHORT] for (tree, _), rows in by_policy(view, "absent").items() if SHORT.keys() <= rows.keys()}
-    worst = least_gain(by_policy(view, "absent"))
+    reads = {tree: [median(rows[policy]) for policy in SHORT] for (tree, _), rows in complete(view, "absent").items()}
+    worst = least_gain(view)
     tree, *families = worst.replace("families", "column families").split("; ")
     shown = FIRST_PAGE | {worst: f"{', '.join([FIRST_PAGE.get(tree, tree), *families])}: the least gain"}
 

@@ -66,6 +66,11 @@ def by_policy(view, workload=None):
     return grouped((row for row in view["rows"] if workload in (None, row["workload"])), lambda row: (row["tree"], row["workload"]), "policy")
 
 
+def complete(view, workload=None):
+    """As by_policy, of the trees that Bloom, Ribbon and ExactBloom share."""
+    return {key: rows for key, rows in by_policy(view, workload).items() if SHORT.keys() <= rows.keys()}
+
+
 def curves(view):
     """Rows of the settled trees by the bits per key of the setting, by policy."""
     return grouped((row for row in view["rows"] if row["workload"] == "absent"), lambda row: row["policy"], "bits")
@@ -110,7 +115,7 @@ def costs(view):
 
 def latency(view):
     """By tree and workload: percentiles and the data blocks read, with the conclusion above."""
-    found = {key: rows for key, rows in by_policy(view).items() if SHORT.keys() <= rows.keys()}
+    found = complete(view)
     p99 = {policy: ends(median(rows[policy], "p99") for rows in by_policy(view, "absent").values()) for policy in SHORT}
     blocks = [median(rows[OURS], "blocks") / median(rows[BLOOM], "blocks") for (_, workload), rows in found.items() if not workload.startswith("absent")]
     return wrapped(
@@ -162,20 +167,10 @@ def scale(view):
         f"are rewritten in {1000 / median(ours, 'rewritten_gb') / 60:.1f} hours.")
 
 
-def more_or_less(low, high):
-    """The interval of a ratio, in words."""
-    ends = [round(100 * (ratio - 1)) for ratio in (low, high)]
-    if ends[0] < 0 < ends[1]:
-        return f"{-ends[0]}% less to {ends[1]}% more"
-    near, far = sorted(map(abs, ends))
-    said = f"{near}% to {far}%" if near else f"up to {far}%"
-    return f"{said} {'more' if ends[1] > 0 else 'less'}" if far else "no difference"
-
-
 def gain(small, bits_view):
     """Wasted reads in the tree of the first page and in the worst one, and the memory that saves none."""
-    worst, needs = least_gain(by_policy(small, "absent")), bits_needed(bits_view)
-    lines = [[title, *(rounded(median(by_policy(small)[tree, "absent"][policy])) for policy in SHORT)] for title, tree in (
+    worst, needs = least_gain(small), bits_needed(bits_view)
+    lines = [[title, *(rounded(median(complete(small)[tree, "absent"][policy])) for policy in SHORT)] for title, tree in (
         ("leveled", "buffer 4 MiB, base 16 MiB"),
         (f"{worst.replace(';', ',').replace('families', 'column families')}: the least gain over Ribbon of all trees", worst))]
     lines.append(["bits per key for as few as Bloom filters with 10", "10", *(f"{needs[policy]:.1f}" for policy in ("ribbonfilter", "exactbloom"))])
@@ -184,7 +179,7 @@ def gain(small, bits_view):
 
 def price(large, costs_view):
     """Ratios of speed and costs to those with the Bloom filter."""
-    workloads = {key: rows for key, rows in by_policy(large).items() if SHORT.keys() <= rows.keys()}
+    workloads = complete(large)
 
     def speed(key, policy, end="median"):
         return workloads[key][policy]["measures"]["ops"][end] / median(workloads[key][BLOOM], "ops")
@@ -192,7 +187,7 @@ def price(large, costs_view):
     peers, absent = (RIBBON, OURS), ("leveled", "absent")
     slowest = [min(workloads, key=lambda key, policy=policy: speed(key, policy)) for policy in peers]
     lines = [["absent lookups per second", *(f"{speed(absent, policy):.2f} ({speed(absent, policy, 'low'):.2f} to {speed(absent, policy, 'high'):.2f})"
-                                                    for policy in peers)],
+                                              for policy in peers)],
              [f"the slowest of {len(workloads)} workloads", *(f"{speed(key, policy):.2f} ({', '.join(key)})" for key, policy in zip(slowest, peers))]]
     for title, name in (("processor time of loads", "load, us per key"), ("... flushes", "flush, us per key"), ("... compactions", "compaction, us per key"),
                         ("... absent Gets in memory", "Get of an absent key in memory, us"), ("memory while a large table is built", "memory, MiB")):
@@ -202,10 +197,10 @@ def price(large, costs_view):
     return table(["over RocksDB's Bloom filter", "RocksDB Ribbon", "ExactBloom"], lines)
 
 
-def least_gain(reads):
+def least_gain(view):
     """The tree in which ExactBloom saves the smallest part of the reads that RocksDB's Ribbon filter wastes."""
-    complete = [key for key, rows in reads.items() if SHORT.keys() <= rows.keys()]
-    return min(complete, key=lambda key: median(reads[key][RIBBON]) / median(reads[key][OURS]))[0]
+    reads = complete(view, "absent")
+    return min(reads, key=lambda key: median(reads[key][RIBBON]) / median(reads[key][OURS]))[0]
 
 
 def growth(view):
