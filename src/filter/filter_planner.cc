@@ -139,8 +139,8 @@ FilterPlan Planner::PlanRibbon(std::uint64_t keys) const {
 }
 
 // Whether a Bloom filter in as many bytes has a higher rate. With many keys it has, up to the most
-// bits of a Ribbon filter, if that one stops any: no rate has to be computed, which would take a
-// microsecond, since RocksDB asks for the size with each data block.
+// bits of a Ribbon filter, if that one stops any. Its rate, which takes a microsecond, is then not
+// computed, since RocksDB asks for the size with each data block.
 bool Planner::IsBetter(const FilterPlan& ribbon, std::uint64_t bloom_block_bytes) const {
   constexpr std::uint64_t kManyKeys = 2000;
   const FilterDescription& described = ribbon.Description();
