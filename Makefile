@@ -48,11 +48,16 @@ stress: build
 	EXACTBLOOM_TEST_LARGE=1 build/bin/faults_test
 	EXACTBLOOM_TEST_LARGE=1 build/bin/tree_random_test
 
-# RocksDB's own crash test with ExactBloom in every second start, for ten minutes, or HOURS=1.
+# RocksDB's own crash test with ExactBloom in every second start, for ten minutes, or HOURS=1. VERSION=11.8.1 tests the object that is
+# compiled for that version.
+crash_test_build = build$(if $(VERSION),/crash-test/$(VERSION))
 crash-test: configure
-	@scripts/install_packages build crash-test
-	cmake --build --preset $(PRESET) --target exactbloom_rocksdb_shared
-	scripts/crash_test --minutes $(if $(HOURS),$$((60 * $(HOURS))),$(or $(MINUTES),10)) --directory build $(if $(VERSION),--version $(VERSION))
+	@scripts/install_packages build crash-test $(if $(VERSION),roots)
+	$(if $(VERSION),prefix=$$(scripts/rocksdb build $(VERSION)) && \
+	  cmake --preset $(PRESET) -B $(crash_test_build) -DCMAKE_PREFIX_PATH="$$prefix")
+	cmake --build $(crash_test_build) --target exactbloom_rocksdb_shared
+	scripts/crash_test --minutes $(if $(HOURS),$$((60 * $(HOURS))),$(or $(MINUTES),10)) --directory build \
+	  --object $(crash_test_build)/lib/exactbloom/libexactbloom_rocksdb.so $(if $(VERSION),--version $(VERSION))
 
 # What runs in a program's process for 64-bit ARM: compiled in a root of Debian 12, or SUITE=trixie, and tested under qemu in
 # another one. RELEASE=1 builds everything, and tests all that needs no compiler, which takes long, and the packages.
