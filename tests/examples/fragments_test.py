@@ -74,5 +74,5 @@ with tempfile.TemporaryDirectory() as directory:
     for language, program in programs.items():
         (pathlib.Path(directory) / f"program.{language}").write_text(program)
         compiler = {"c++": "c++ -std=c++20", "c": "cc"}[language]
-        subprocess.run(["sh", "-ec", f"{compiler} -fsyntax-only -x {language} program.{language} $(pkg-config --cflags exactbloom-rocksdb)"],
+        subprocess.run(["sh", "-ec", f"{compiler} -Werror -fsyntax-only -x {language} program.{language} $(pkg-config --cflags exactbloom-rocksdb)"],
                        cwd=directory, env=os.environ | {"PKG_CONFIG_PATH": str(package.parent)}, check=True)
