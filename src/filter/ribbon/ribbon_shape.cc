@@ -26,7 +26,7 @@ std::uint64_t ShardsOfKeys(std::uint64_t keys) {
 }
 
 // A filter of one shard is made again with another seed in microseconds, so that it needs fewer
-// free slots: a seed solves 300 keys with a probability of 0.85 or more, and 1,000 with 0.93. In
+// free slots: a seed solves 246 keys with a probability of 0.79, and 1,000 with 0.96. In
 // blocks as large as those of RocksDB's Ribbon filter of 17 to 1,000 keys and 10 bits per key the
 // mean rate is 0.84 of that with as many free slots as several shards have. 0.5 in place of 0.7
 // would lower it by 5%, and take up to 1.5 times as long to build.
