@@ -5,6 +5,7 @@ DOCUMENTS=FOLDER documents_test.py DocumentsTest.test_links_lead_somewhere      
 """
 
 import csv
+import fnmatch
 import json
 import os
 import pathlib
@@ -85,6 +86,25 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual(len(blocks), 2)
         for block in blocks:
             self.assertIn(block, program)
+
+    def test_tests_that_are_named_exist(self):
+        sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.cc"))
+        prefixes = {}  # of suites with parameters
+        for prefix, suite in re.findall(r"INSTANTIATE_TEST_SUITE_P\(\s*(\w+),\s*(\w+)", sources):
+            prefixes.setdefault(suite, []).append(f"{prefix}/")
+        names = [f"{prefix}{suite}.{name}" for suite, name in re.findall(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", sources)
+                 for prefix in ["", *prefixes.get(suite, [])]]
+        found = 0
+        for page in PAGES:
+            text = page.read_text()
+            for pattern in re.findall(r"`(\*?(?:\w+/)?\*?[A-Z]\w+(?:\*|\*?\.\*|\.[A-Z]\w+\*?))`", text):
+                found += 1
+                with self.subTest(page=page.name, test=pattern):
+                    self.assertTrue(fnmatch.filter(names, pattern))
+            for path in re.findall(r"`(tests/[\w/.]+)`", text):
+                with self.subTest(page=page.name, path=path):
+                    self.assertTrue((ROOT / path).exists() or "TARGET" in path)
+        self.assertGreater(found, 50)
 
     def test_versions_agree(self):
         """version.h has the version; CMake, the packages and pkg-config take it from there."""
