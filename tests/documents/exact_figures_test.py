@@ -24,8 +24,8 @@ def rate(m, n, k, kind="classic"):
     return ask("rate", "--m", m, "--n", n, "--k", k, "--kind", kind)
 
 
-def plan(bits, keys=1_000_000):
-    return ask("plan", "--keys", keys, "--bits-per-key", bits)
+def plan(bits, keys=1_000_000, kind="classic"):
+    return ask("plan", "--keys", keys, "--bits-per-key", bits, "--kind", kind)
 
 
 class ExactFiguresTest(unittest.TestCase):
@@ -43,6 +43,31 @@ class ExactFiguresTest(unittest.TestCase):
 
     def test_rate_of_large_filters(self):
         self.check("docs/operations.md", "With `classic_bloom:10` expect #%", 100 * plan(10)["exact"])
+
+    def test_rates_of_rocksdbs_filters(self):
+        lines = {bits: plan(bits, 10_000_000, "bloomfilter") for bits in (10, 20)}
+        self.assertEqual([lines[bits]["k"] for bits in (10, 20)], [6, 11])
+        self.check("docs/theory.md", "at 10 bits per key and k = 6 the rate is #%, with 20 bits and k = 11 it is #%, and one array has #% and #%",
+                   *(100 * found["exact"] for found in (*lines.values(), plan(10), plan(20))))
+        self.check("docs/operations.md", "(#% instead of #% at 10 bits per key)", 100 * lines[10]["exact"], 100 * plan(10)["exact"])
+        # In the smallest run of readamp: 10 bits per slot, and a Ribbon filter of ExactBloom.
+        self.check("bench/README.md", "`exact_ribbon:10` keeps to 10 (rates #% and #%)", 100 * 2**-10, 100 * plan(10, 299, "exact_ribbon")["exact"])
+
+    def test_kinds_of_small_tables(self):
+        classic, standard = (plan(10, 24, kind)["exact"] for kind in ("classic", "standard"))
+        self.check("docs/configuration.md", "its rate is lower, by #% in a table of 24 keys", 100 * (1 - classic / standard))
+        times = []
+        for keys in (200, 1000, 1_000_000):
+            ribbon = plan(10, keys, "exact_ribbon")
+            same = ask("plan", "--keys", keys, "--memory", ribbon["memory_bytes"])
+            times.append(same["exact"] / ribbon["exact"])
+        self.check("docs/theory.md", "a classic filter has # times the rate with 200 keys, # times with 1,000 and # times with a million", *times)
+
+    def test_deviations_and_crafted_keys(self):
+        found = rate(512, 51, 7)
+        self.check("docs/theory.md", "One standard deviation of X changes the rate by #% at 512 bits and 10 bits per key",
+                   100 * 7 * found["deviation_of_ones"] / found["expected_ones"])
+        self.check("SECURITY.md", "the rate is at most (nk/m)^k, #% at 10 bits per key", 100 * (plan(10)["k"] / 10) ** plan(10)["k"])
 
     def test_small_filters(self):
         arrays = (1 - (1 - 7 / 240) ** 24) ** 7
