@@ -216,6 +216,20 @@ TEST(ChosenKind, HasTheLowerExactRateInEqualBytes) {
   EXPECT_GT(blooms, 1000);
 }
 
+// As docs/configuration.md says.
+TEST(ChosenKind, IsBloomForFewKeys) {
+  const auto last_bloom = [](double bits_per_key, std::uint64_t keys) {
+    const FilterBuilder builder = BuilderOf({}, bits_per_key);
+    while (builder.Plan(keys).Kind() == FilterKind::kRibbon) --keys;
+    return keys;
+  };
+  for (std::uint64_t keys = 1; keys <= 54; ++keys) EXPECT_EQ(last_bloom(10.0, keys), keys);
+  for (std::uint64_t keys = 1; keys <= 256; ++keys) EXPECT_EQ(last_bloom(2.0, keys), keys);
+  EXPECT_EQ(last_bloom(10.0, 55), 54U);
+  EXPECT_EQ(last_bloom(10.0, 5000), 101U);
+  EXPECT_EQ(last_bloom(2.0, 5000), 256U);
+}
+
 TEST(ChosenKind, HasTheLowerRateInGivenBytes) {
   const FilterBuilder builder = BuilderOf({}, 10.0);
   const OneKind alone(10.0);
