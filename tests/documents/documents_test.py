@@ -122,6 +122,13 @@ class DocumentsTest(unittest.TestCase):
         versions = re.findall(r"^\| ([0-9.]+) \| .* \| 20[0-9-]+ \|$", (ROOT / "docs/install.md").read_text(), flags=re.MULTILINE)
         self.assertIn(f"RocksDB (tested: {', '.join(versions)})", (ROOT / "README.md").read_text())
 
+    def test_pages_agree_on_what_the_missing_library_costs(self):
+        operations, questions, readme = (" ".join((ROOT / page).read_text().split()) for page in ("docs/operations.md", "docs/questions.md", "README.md"))
+        [with_it] = re.findall(r"\| `exactbloom:10`, with the library \| ([\d.]+) \|", operations)
+        [without] = re.findall(r"\| without the library: [^|]* \| ([\d,]+) \|", operations)
+        self.assertIn(f"{without} instead of {with_it} blocks in 1,000 lookups", questions)
+        self.assertIn(f"({without} blocks read in 1,000 lookups, not {with_it})", readme)
+
     def test_tables_are_what_the_results_say(self):
         subprocess.run([ROOT / "scripts/figures/run", "--check"], check=True)
 
