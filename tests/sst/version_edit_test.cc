@@ -94,6 +94,36 @@ TEST_P(PassedOver, ATruncatedOneIsCorruption) {
   EXPECT_TRUE(DecodeVersionEdit({whole.data(), whole.size() - 1}, &edit).IsCorruption());
 }
 
+TEST(VersionEdit, APartOfATableIsCorruption) {
+  for (const std::uint64_t tag : {7U, 100U, 102U, 103U}) {
+    const std::string whole =
+        AddedTable(tag, tag == kAddedTable4 ? Varint(2) + Bytes("value") : "");
+    for (std::size_t size = 1; size < whole.size(); ++size) {
+      VersionEdit edit;
+      EXPECT_TRUE(DecodeVersionEdit({whole.data(), size}, &edit).IsCorruption())
+          << tag << ' ' << size;
+    }
+  }
+}
+
+TEST(VersionEdit, AnInternalKeyHasASequenceNumber) {
+  const auto status = [](const std::string& key) {
+    VersionEdit edit;
+    return DecodeVersionEdit(Varints({7, 2, 77, 4096}) + Bytes(key) + InternalKey("z"), &edit);
+  };
+  EXPECT_TRUE(status("sequence").ok());
+  EXPECT_TRUE(status("equence").IsCorruption());
+}
+
+TEST(VersionEdit, HasNothingOfTheOneBefore) {
+  VersionEdit edit;
+  ASSERT_TRUE(DecodeVersionEdit(Varints({200, 4, 202}) + AddedTable(), &edit).ok());
+  ASSERT_TRUE(DecodeVersionEdit({}, &edit).ok());
+  EXPECT_EQ(edit.column_family, 0U);
+  EXPECT_FALSE(edit.drops_family);
+  EXPECT_TRUE(edit.added.empty());
+}
+
 TEST(VersionEdit, ANumberOfMoreThan64BitsIsCorruption) {
   VersionEdit edit;
   const std::string log_number = '\x82' + std::string(8, '\x80') + '\2';  // 2 in its low 64 bits
@@ -106,8 +136,13 @@ TEST(VersionEdit, AddsTablesOfEveryForm) {
     const Status status = DecodeVersionEdit(AddedTable(tag) + Varints({6, 3, 55}), &edit);
     ASSERT_TRUE(status.ok()) << tag << ": " << status.ToString();
     ASSERT_EQ(edit.added.size(), 1U) << tag;
+    EXPECT_EQ(edit.added[0].first, 77U) << tag;
+    EXPECT_EQ(edit.added[0].second.level, 2) << tag;
     EXPECT_EQ(edit.added[0].second.smallest, "a") << tag;
+    EXPECT_EQ(edit.added[0].second.largest, "z") << tag;
+    EXPECT_EQ(edit.added[0].second.largest_sequence, tag == 7 ? 0U : 20U) << tag;
     ASSERT_EQ(edit.deleted.size(), 1U) << tag;
+    EXPECT_EQ(edit.deleted[0].first, 3) << tag;
     EXPECT_EQ(edit.deleted[0].second, 55U) << tag;
   }
 }
