@@ -89,6 +89,11 @@ TEST(ChancesAsked, OfATableWhoseKeysAreOneNumber) {
   ExpectNear(Chances(tables, {4, 0}), {1.0, 0.0});
 }
 
+TEST(ChancesAsked, OfDigitsWhereAnotherKeyHasNone) {
+  const std::vector<Table> tables = {Make(1, "5", "7"), Make(2, "!", "9")};
+  ExpectNear(Chances(tables, {0, 10}), {2.0 / ('9' - '!'), 1.0});
+}
+
 TEST(ChancesAsked, OfATableOfOneKey) {
   const std::vector<Table> tables = {Make(1, "k", "k"), Make(2, "a", "k"), Make(2, "l", "z")};
   ExpectNear(Chances(tables, {1, 0, 0}), {1.0, 1.0, 0.0});
@@ -140,6 +145,14 @@ TEST(SortedRuns, OfLevel0WithOneSequenceNumberAreInTheOrderOfTheirFiles) {
   for (std::size_t i = 0; i < tables.size(); ++i) tables[i].number = 7 + i;
   const SortedRuns runs(tables, {1, 1, 1}, CompareBytes);
   EXPECT_EQ(runs.Runs(), (std::vector<std::vector<std::size_t>>{{1}, {0}, {2}}));
+}
+
+// As where the versions of a key are in several tables.
+TEST(SortedRuns, OfTablesThatBeginWithOneKeyAreInTheOrderOfTheirFiles) {
+  std::vector<Table> tables = {Make(1, "k", "z"), Make(1, "k", "k"), Make(1, "a", "k")};
+  for (std::size_t i = 0; i < tables.size(); ++i) tables[i].number = 9 - i;
+  const SortedRuns runs(tables, {1, 1, 1}, CompareBytes);
+  EXPECT_EQ(runs.Runs(), (std::vector<std::vector<std::size_t>>{{2, 1, 0}}));
 }
 
 TEST(AreBottommost, ByRangesAndInLevel0ByAge) {
@@ -226,7 +239,8 @@ class RandomTree {
     }
     if (is_reversed_) std::reverse(keys_.begin(), keys_.end());
     for (std::uint64_t i = Below(5); i > 0; --i) AddRange(0, Below(keys_.size()), keys_.size());
-    for (int level = 1; level <= 2; ++level) {
+    const int levels = Below(4) == 0 ? 0 : 2;  // below level 0
+    for (int level = 1; level <= levels; ++level) {
       for (std::size_t next = Below(4); next < keys_.size(); next += 1 + Below(4)) {
         next = AddRange(level, next, std::min(next + 4, keys_.size()));
       }
