@@ -270,6 +270,13 @@ std::string DamagedFooter(const std::string& what) {
   return "Corruption: the footer of the table is damaged: " + what;
 }
 
+// ChecksumModifierForContext in RocksDB's table/format.h.
+TEST(ChecksumOfPlace, MixesBothHalvesOfTheOffset) {
+  EXPECT_EQ(ChecksumOfPlace(0x10, 7), 0x10U ^ 7U);
+  EXPECT_EQ(ChecksumOfPlace(0x10, (std::uint64_t{5} << 32) + 7), 0x10U ^ 12U);
+  EXPECT_EQ(ChecksumOfPlace(0, (std::uint64_t{5} << 32) + 7), 0U);
+}
+
 TEST(DecodeFooter, HasWhatTheFooterSays) {
   Footer footer;
   ASSERT_TRUE(
@@ -304,7 +311,9 @@ TEST(DecodeFooter, NamesWhatIsWrong) {
   EXPECT_EQ(error(version0.substr(1)), DamagedFooter("the file is too short"));
   const std::string version5 = FooterOf(5, 1, Handles(1000, 77));
   EXPECT_EQ(error(version5.substr(1)), DamagedFooter("the file is too short"));
-  EXPECT_EQ(error(FooterOf(5, 5, Handles(1000, 77))), DamagedFooter("checksum type"));
+  for (const char checksum : {'\5', '\x7f', '\xff'}) {
+    EXPECT_EQ(error(FooterOf(5, checksum, Handles(1000, 77))), DamagedFooter("checksum type"));
+  }
   const std::string endless(40, '\xff');
   EXPECT_EQ(error(FooterOf(5, 1, endless)), DamagedFooter("metaindex"));
   EXPECT_EQ(error(endless + Fixed(kMagicOfVersion0)), DamagedFooter("metaindex"));

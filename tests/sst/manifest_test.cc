@@ -111,6 +111,8 @@ TEST_F(RecordLog, EndsWhereSpaceIsReserved) {
   const std::string whole = Fragment(kWhole, "record");
   EXPECT_TRUE(Read(whole + std::string(100, '\0') + whole).ok());
   EXPECT_EQ(records_, (std::vector<std::string>{"record"}));
+  EXPECT_TRUE(Read(whole + std::string(kBlockBytes - whole.size(), '\0') + whole).ok());
+  EXPECT_EQ(records_, (std::vector<std::string>{"record"}));
   EXPECT_TRUE(Read(whole + Fragment(kWhole, "") + whole).ok());
   EXPECT_EQ(records_, (std::vector<std::string>{"record", "", "record"}));
 }
@@ -125,7 +127,8 @@ TEST_F(RecordLog, HasFragmentsInOrder) {
             (std::vector<std::string>{"whole", "first-last", "first-middle-middle-last", "whole"}));
   for (const std::string& wrong :
        {middle, last, whole + last, first + whole, first + first, first + middle + whole,
-        first + last + middle, Fragment(5, "later"), first + Fragment(5, "later")}) {
+        first + last + middle, Fragment(5, "later"), first + Fragment(5, "later"),
+        Fragment(0, "zero"), first + Fragment(0, "zero"), first + Fragment(0, "zero") + last}) {
     EXPECT_EQ(Read(wrong).ToString(), "Corruption: /log: fragments in wrong order");
   }
   std::string damaged = whole;
@@ -158,6 +161,35 @@ TEST_F(RecordLog, EndsWithTheFirstErrorOfTheVisitor) {
     EXPECT_EQ(VisitRecords(*env_->GetFileSystem(), "/log", visit).ToString(), expected);
     EXPECT_EQ(visited, "12");
   }
+}
+
+class UnreadableFile : public rocksdb::FSSequentialFile {
+ public:
+  rocksdb::IOStatus Read(std::size_t, const rocksdb::IOOptions&, Slice*, char*,
+                         rocksdb::IODebugContext*) override {
+    return rocksdb::IOStatus::IOError("no disk");
+  }
+  rocksdb::IOStatus Skip(std::uint64_t) override { return rocksdb::IOStatus::OK(); }
+};
+
+class UnreadableFiles : public rocksdb::FileSystemWrapper {
+ public:
+  UnreadableFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "UnreadableFiles"; }
+  rocksdb::IOStatus NewSequentialFile(const std::string&, const rocksdb::FileOptions&,
+                                      std::unique_ptr<rocksdb::FSSequentialFile>* file,
+                                      rocksdb::IODebugContext*) override {
+    *file = std::make_unique<UnreadableFile>();
+    return rocksdb::IOStatus::OK();
+  }
+};
+
+TEST(UnreadableRecords, HaveTheErrorOfTheFileSystem) {
+  UnreadableFiles files;
+  const auto visit = [](const Slice&) { return Status::OK(); };
+  EXPECT_EQ(VisitRecords(files, "/log", visit).ToString(), "IO error: no disk");
+  Manifest manifest;
+  EXPECT_EQ(ReadManifest(files, "/db", &manifest).ToString(), "IO error: no disk");
 }
 
 std::string Bytes(const std::string& bytes) { return Varint(bytes.size()) + bytes; }

@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -184,6 +185,27 @@ TEST(RegularFiles, AreNoDirectoriesAndDevices) {
     EXPECT_EQ(ReadBothEnds(path, &text).ToString(),
               "IO error: " + path + ": not a regular file but " + kind);
   }
+}
+
+TEST(RegularFiles, ThatAreGoneHaveNoLines) {
+  const auto visit = [](const std::string&) { return true; };
+  EXPECT_TRUE(ReadLines("/nonexistent/a", visit).IsPathNotFound());
+  std::string text;
+  EXPECT_TRUE(ReadBothEnds("/nonexistent/a", &text).IsPathNotFound());
+}
+
+TEST(RegularFiles, AreClosed) {
+  const auto open_files = [] {
+    const fs::directory_iterator descriptors("/proc/self/fd");
+    return std::distance(fs::begin(descriptors), fs::end(descriptors));
+  };
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("LOG");
+  Write(path, "text");
+  const auto before = open_files();
+  std::string text;
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(ReadBothEnds(path, &text).ok());
+  EXPECT_EQ(open_files(), before);
 }
 
 // A file that is cut off while it is open ends there.

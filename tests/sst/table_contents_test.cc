@@ -358,6 +358,7 @@ TEST_F(TableContents, NamesABlockOutsideTheFile) {
   const std::uint64_t last = file_bytes - files::kBlockTrailerBytes;
   EXPECT_EQ(error(0, 100), "OK");
   EXPECT_NE(error(last - 100, 100), outside(last - 100, 100));  // it is no block, though
+  EXPECT_EQ(error(file_bytes - 50, 100), outside(file_bytes - 50, 100));
   EXPECT_EQ(error(last - 99, 100), outside(last - 99, 100));
   // The handles take more bytes in the metaindex, so the file is longer.
   for (const std::uint64_t far : {2 * file_bytes, ~std::uint64_t{0}}) {
@@ -379,6 +380,42 @@ TEST_F(TableContents, NamesWrongHandlesAndCompressedBlocks) {
             "Not implemented: /table.sst: the block of 7 bytes at 0 is compressed");
   EXPECT_EQ(filter.family, FilterFamily::kUnknown);
   EXPECT_EQ(filter.reason, "the table cannot be read");
+}
+
+TEST_F(TableContents, NamesABlockThatIsNotAsItWasWritten) {
+  TableWriter table;
+  table.AddMeta(kFull, Bloom(6));
+  std::string bytes = table.Finish();
+  EXPECT_EQ(ReadBytes(bytes).file_bytes, bytes.size());
+  bytes[bytes.find("fullfilter")] ^= 1;
+  EXPECT_NE(ReadBytes(bytes).status.ToString().find("has a wrong checksum"), std::string::npos);
+  TableWriter outside;
+  outside.AddHandle(kProperties, Varint(1000) + Varint(1000));
+  EXPECT_EQ(Read(outside).status.ToString(),
+            "Corruption: /table.sst: the block of 1000 bytes at 1000 lies outside the file");
+  TableWriter partitioned;
+  partitioned.AddMeta(kPartitioned, EntriesOf({{"ksequence", "\x80"}}));
+  EXPECT_EQ(Read(partitioned).status.ToString(),
+            "Corruption: /table.sst: a block of the table is damaged: a handle");
+}
+
+TEST_F(TableContents, HasNothingOfTheTableReadBefore) {
+  TableWriter full;
+  full.AddMeta(kFull, Block(FilterKind::kClassicBloom, 1000));
+  const TableFilter once = Read(full);
+  TableFilter twice = once;
+  EXPECT_TRUE(ReadTableFilter(*env_->GetFileSystem(), kPath, &twice).ok());
+  EXPECT_EQ(twice.keys, once.keys);
+  EXPECT_EQ(twice.blocks, 1U);
+  EXPECT_FALSE(twice.partitioned);
+}
+
+TEST_F(TableContents, HasNoEmptyPartitionIfItsFilterIsWhole) {
+  TableWriter table;
+  table.AddMeta(kFull, "");
+  const TableFilter filter = Read(table);
+  EXPECT_EQ(filter.family, FilterFamily::kEmpty);
+  EXPECT_EQ(filter.empty_partitions, 0U);
 }
 
 TEST_F(TableContents, IsCorruptionWithAWrongChecksumOfItsProperties) {
