@@ -69,6 +69,7 @@ TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
     EXPECT_EQ(OptimalProbes(kind, too_many, 10), 0);
     EXPECT_EQ(OptimalProbes(kind, 100, 0), 1);
     EXPECT_EQ(OptimalProbes(kind, 100, 1'000'000), 1);
+    EXPECT_EQ(OptimalProbes(kind, 100, too_many), 1);
     EXPECT_EQ(OptimalProbes(kind, 1'000'000, 1), kMaxProbes);
     EXPECT_EQ(OptimalProbes(kind, 1'000'000, 1, kMaxAnalysisProbes), kMaxAnalysisProbes);
     EXPECT_EQ(OptimalProbes(kind, 1000, 100, 3), 3);
@@ -153,6 +154,33 @@ TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
       }
     }
     ExpectMost(kind, 1'000'000'000'000, 0.01);
+  }
+}
+
+TEST(Sizing, OfSmallFiltersIsThatOfALinearSearch) {
+  for (const BloomKind kind : kKinds) {
+    for (const double target : {0.6, 0.1, 0.02}) {
+      for (const int most : {1, 2, kMaxProbes}) {
+        const auto reaches = [&](std::uint64_t bits, std::uint64_t keys) {
+          const int probes = OptimalProbes(kind, bits, keys, most);
+          return keys == 0 || Log2FalsePositiveRate(kind, bits, keys, probes) <= std::log2(target);
+        };
+        for (std::uint64_t keys = 1; keys <= 5; ++keys) {
+          std::uint64_t bits = 1;
+          while (!reaches(bits, keys)) ++bits;
+          const auto size = SmallestFilter(kind, keys, target, most);
+          EXPECT_EQ(size->bits, bits);
+          EXPECT_EQ(size->probes, OptimalProbes(kind, bits, keys, most));
+          const double rate = FalsePositiveRate(kind, bits, keys, size->probes);
+          EXPECT_NEAR(size->false_positive_rate, rate, 1e-12);
+        }
+        for (std::uint64_t bits = 1; bits <= 40; ++bits) {
+          std::uint64_t keys = 0;
+          while (reaches(bits, keys + 1)) ++keys;
+          EXPECT_EQ(MostKeys(kind, bits, target, most), keys) << bits;
+        }
+      }
+    }
   }
 }
 
