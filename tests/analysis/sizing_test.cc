@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
+#include "src/analysis/sizing_search.h"
 #include "tests/filter/sample_filters.h"
 
 namespace exactbloom {
@@ -154,6 +156,19 @@ TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
       }
     }
     ExpectMost(kind, 1'000'000'000'000, 0.01);
+  }
+}
+
+TEST(LeastUpTo, FindsTheLeastWhateverTheGuess) {
+  for (const std::uint64_t most : {1, 2, 7, 100, 1000}) {
+    for (std::uint64_t least = 1; least <= most + 1; least += 1 + least / 9) {
+      for (const std::uint64_t guess : {std::uint64_t{0}, least, least / 2, 2 * least, most}) {
+        const auto found =
+            analysis::LeastUpTo(most, guess, [&](std::uint64_t x) { return x >= least; });
+        const auto expected = least <= most ? std::optional(least) : std::nullopt;
+        EXPECT_EQ(found, expected) << most << ' ' << guess;
+      }
+    }
   }
 }
 
