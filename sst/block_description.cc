@@ -38,12 +38,11 @@ FilterBlockDescription DescribeBloom(FilterFamily family, int probes) {
 
 // Implementation, line size and probes, two reserved bytes.
 FilterBlockDescription DescribeNewerBloom(const Slice& trailer) {
-  constexpr int kProbesMask = 31;  // the bits above are the size of a line, 0 for 64 bytes
+  // The bits above those of the probes are the size of a line, 0 for 64 bytes.
   constexpr int kMaxProbesOfBloom = 30;
   const int probes = ByteAt(trailer, 2);
-  const bool known = ByteAt(trailer, 1) == 0 && (probes & ~kProbesMask) == 0 && probes >= 1 &&
-                     probes <= kMaxProbesOfBloom && ByteAt(trailer, 3) == 0 &&
-                     ByteAt(trailer, 4) == 0;
+  const bool known = ByteAt(trailer, 1) == 0 && probes >= 1 && probes <= kMaxProbesOfBloom &&
+                     ByteAt(trailer, 3) == 0 && ByteAt(trailer, 4) == 0;
   return known ? DescribeBloom(FilterFamily::kBloom, probes)
                : Unknown("a Bloom filter of a later RocksDB");
 }
@@ -65,7 +64,7 @@ FilterBlockDescription DescribeLegacyBloom(const Slice& block, const Slice& trai
   const std::uint64_t lines = files::DecodeFixed32(trailer.data() + 1);
   const std::uint64_t bytes = block.size() - kTrailerBytes;
   const std::uint64_t line = lines == 0 ? 0 : bytes / lines;
-  if (line == 0 || line * lines != bytes || (line & (line - 1)) != 0) {
+  if (line * lines != bytes || (line & (line - 1)) != 0) {
     return Unknown("a damaged Bloom filter");
   }
   return DescribeBloom(FilterFamily::kLegacyBloom, ByteAt(trailer, 0));

@@ -17,11 +17,10 @@ Status Damaged(const char* what) {
 // Reduces `block` to its entries.
 bool RemoveRestarts(Slice* block) {
   constexpr std::uint64_t kRestartBytes = sizeof(std::uint32_t);
-  constexpr std::uint32_t kHashIndexMark = std::uint32_t{1} << 31;  // in data blocks only
   if (block->size() < kRestartBytes) return false;
   const std::uint32_t restarts = DecodeFixed32(block->data() + block->size() - kRestartBytes);
   const std::uint64_t bytes = (restarts + std::uint64_t{1}) * kRestartBytes;
-  if ((restarts & kHashIndexMark) != 0 || bytes > block->size()) return false;
+  if (bytes > block->size()) return false;  // also where a bit marks the hash index of a data block
   *block = Slice(block->data(), static_cast<std::size_t>(block->size() - bytes));
   return true;
 }

@@ -70,7 +70,6 @@ Status DecodeFooter(Slice tail, std::uint64_t file_bytes, Footer* footer) {
   }
   if (magic != kMagic) return Status::NotSupported("not a block-based table");
   if (tail.size() < kMaxFooterBytes) return Damaged("the file is too short");
-  tail.remove_prefix(tail.size() - kMaxFooterBytes);
   *footer = {DecodeFixed32(magic_at - sizeof(std::uint32_t)),
              static_cast<rocksdb::ChecksumType>(tail[0]),
              0,

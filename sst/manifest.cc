@@ -49,7 +49,7 @@ Status ReadEdits(rocksdb::FileSystem& file_system, const std::string& path, std:
         Status decoded = DecodeVersionEdit(record, &edit);
         if (!decoded.ok()) return decoded;
         group.push_back(edit);
-        if (edit.in_group && edit.group_edits_left != 0) return Status::OK();
+        if (edit.group_edits_left != 0) return Status::OK();
         for (const VersionEdit& whole : group) Apply(whole, manifest);
         group.clear();
         group_bytes = 0;

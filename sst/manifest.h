@@ -61,7 +61,6 @@ struct VersionEdit {
 
   // Edits of a group are valid together or not at all; `group_edits_left` is the number of edits of
   // the group after this one.
-  bool in_group = false;
   std::uint64_t group_edits_left = 0;
 };
 

@@ -35,7 +35,7 @@ class RecordVisitor {
   // Visits the records that end in this block; sets `at_end` if the last one is incomplete.
   Status Visit(Slice block, bool* at_end) {
     Status status;
-    while (status.ok() && !*at_end && block.size() >= kHeaderBytes) {
+    while (status.ok() && block.size() >= kHeaderBytes) {
       const std::size_t length = LengthOf(block);
       const bool zeros = block[kTypeOffset] == kZero && length == 0;  // reserved space
       if (zeros || length > block.size() - kHeaderBytes) {
@@ -56,7 +56,8 @@ class RecordVisitor {
     }
     const auto type = static_cast<unsigned char>(fragment[kTypeOffset]);
     const bool starts = type == kWhole || type == kFirst;
-    if (type > kLast || starts == inside_) return Status::Corruption("fragments in wrong order");
+    if (type == kZero || type > kLast || starts == inside_)
+      return Status::Corruption("fragments in wrong order");
     if (starts) record_.clear();
     if (record_.size() + fragment.size() > most_bytes_ + kHeaderBytes) {
       return Status::Corruption("a record is too large");

@@ -66,12 +66,11 @@ FilterFamily FamilyOfPartitions(FilterFamily one, FilterFamily other) {
 // Adds one more block to the description of the filter.
 void AddBlock(const Slice& block, TableFilter* filter) {
   const FilterBlockDescription description = DescribeFilterBlock(block);
-  const bool first = filter->blocks == 0;
   filter->blocks += 1;
   filter->bytes += block.size();
   if (filter->partitioned && block.empty()) filter->empty_partitions += 1;
-  if (description.family == FilterFamily::kEmpty && !first) return;
-  if (first || filter->family == FilterFamily::kEmpty) {
+  if (description.family == FilterFamily::kEmpty) return;
+  if (filter->family == FilterFamily::kEmpty) {
     filter->family = description.family;
     filter->reason = description.reason;
     filter->min_probes = description.probes;

@@ -164,7 +164,6 @@ Status TakeField(Fields* fields, VersionEdit* edit) {
       edit->drops_family = true;
       return Status::OK();
     case kInAtomicGroup:
-      edit->in_group = true;
       edit->group_edits_left = fields->Varint();
       return Status::OK();
     default:

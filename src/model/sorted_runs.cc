@@ -46,7 +46,7 @@ KeyScale::Range KeyScale::RangeOf(std::string_view smallest, std::string_view la
 }
 
 double KeyScale::PartBefore(Place& place, const Range& range) const {
-  if (range.width == 0.0) return 0.0;
+  if (range.width == 0.0) return 1.0;
   if (place.begin != range.common) {
     place.begin = range.common;
     place.number = NumberOf(place.key, range.common);
@@ -61,11 +61,10 @@ double KeyScale::NumberOf(std::string_view key, std::size_t begin) const {
   for (std::size_t i = begin; i < key.size() && unit > kLeastUnit; ++i) {
     double base = 256.0;
     double value = static_cast<unsigned char>(key[i]);
-    for (std::size_t kind = kKinds; kind-- > 0 && i < places_.size();) {
-      const std::size_t symbol = kSymbols[kind].find(key[i]);
-      if (!places_[i][kind] || symbol == std::string_view::npos) continue;
+    for (std::size_t kind = kKinds; kind-- > 0;) {
+      if (!places_[i][kind]) continue;
       base = static_cast<double>(kSymbols[kind].size());
-      value = static_cast<double>(symbol);
+      value = static_cast<double>(kSymbols[kind].find(key[i]));
     }
     unit /= base;
     number += value * unit;

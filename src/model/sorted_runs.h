@@ -70,7 +70,7 @@ class KeyScale {
     double number = 0.0;
   };
 
-  // Returns the position of a key in a range, 0 .. 1.
+  // Returns the position of a key in a range, 0 .. 1; 1 where all of the range is one number.
   double PartBefore(Place& place, const Range& range) const;
 
  private:

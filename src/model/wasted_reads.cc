@@ -81,7 +81,7 @@ std::vector<EqualFilters> PartitionsOf(const PartitionedTables& tables, std::uin
     if (count <= 0.0 || blocks_of_each <= 0.0) return;
     const double share = blocks_of_each / of_table;
     const double mean = tables.keys / tables.tables * share +
-                        (tables.shares_keys && full > 0.0 ? shared_keys : 0.0);
+                        (tables.shares_keys && of_table > blocks ? shared_keys : 0.0);
     const double fewer = std::floor(mean);
     for (const double keys : {fewer, fewer + 1.0}) {
       const double part = keys == fewer ? 1.0 - (mean - fewer) : mean - fewer;

@@ -51,7 +51,10 @@ TEST(RateBounds, EqualTheirFormulasInManyDigits) {
 }
 
 TEST(RateBounds, HaveLimitsAndRefuseNonsense) {
-  EXPECT_EQ(FalsePositiveRateBounds(BloomKind::kClassic, 100, 0, 5)->high, 0.0);
+  for (const BloomKind kind : {BloomKind::kClassic, BloomKind::kStandard}) {
+    EXPECT_EQ(FalsePositiveRateBounds(kind, 100, 0, 5)->low, 0.0);
+    EXPECT_EQ(FalsePositiveRateBounds(kind, 100, 0, 5)->high, 0.0);
+  }
   EXPECT_EQ(BloomRate(4, 1, 9), 1.0);
   EXPECT_TRUE(std::isnan(BloomRate(0, 1, 1)));
   EXPECT_TRUE(std::isnan(BloomRate(10, 1, 0)));

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "exactbloom/false_positive_rate.h"
+#include "src/analysis/sizing_search.h"
 #include "tests/filter/sample_filters.h"
 
 namespace exactbloom {
@@ -69,6 +71,7 @@ TEST(OptimalProbes, HasDefinedAnswersAtAndBeyondItsLimits) {
     EXPECT_EQ(OptimalProbes(kind, too_many, 10), 0);
     EXPECT_EQ(OptimalProbes(kind, 100, 0), 1);
     EXPECT_EQ(OptimalProbes(kind, 100, 1'000'000), 1);
+    EXPECT_EQ(OptimalProbes(kind, 100, too_many), 1);
     EXPECT_EQ(OptimalProbes(kind, 1'000'000, 1), kMaxProbes);
     EXPECT_EQ(OptimalProbes(kind, 1'000'000, 1, kMaxAnalysisProbes), kMaxAnalysisProbes);
     EXPECT_EQ(OptimalProbes(kind, 1000, 100, 3), 3);
@@ -153,6 +156,46 @@ TEST(MostKeys, KeepsTheTargetAndOneKeyMoreDoesNot) {
       }
     }
     ExpectMost(kind, 1'000'000'000'000, 0.01);
+  }
+}
+
+TEST(LeastUpTo, FindsTheLeastWhateverTheGuess) {
+  for (const std::uint64_t most : {1, 2, 7, 100, 1000}) {
+    for (std::uint64_t least = 1; least <= most + 1; least += 1 + least / 9) {
+      for (const std::uint64_t guess : {std::uint64_t{0}, least, least / 2, 2 * least, most}) {
+        const auto found =
+            analysis::LeastUpTo(most, guess, [&](std::uint64_t x) { return x >= least; });
+        const auto expected = least <= most ? std::optional(least) : std::nullopt;
+        EXPECT_EQ(found, expected) << most << ' ' << guess;
+      }
+    }
+  }
+}
+
+TEST(Sizing, OfSmallFiltersIsThatOfALinearSearch) {
+  for (const BloomKind kind : kKinds) {
+    for (const double target : {0.6, 0.1, 0.02}) {
+      for (const int most : {1, 2, kMaxProbes}) {
+        const auto reaches = [&](std::uint64_t bits, std::uint64_t keys) {
+          const int probes = OptimalProbes(kind, bits, keys, most);
+          return keys == 0 || Log2FalsePositiveRate(kind, bits, keys, probes) <= std::log2(target);
+        };
+        for (std::uint64_t keys = 1; keys <= 5; ++keys) {
+          std::uint64_t bits = 1;
+          while (!reaches(bits, keys)) ++bits;
+          const auto size = SmallestFilter(kind, keys, target, most);
+          EXPECT_EQ(size->bits, bits);
+          EXPECT_EQ(size->probes, OptimalProbes(kind, bits, keys, most));
+          const double rate = FalsePositiveRate(kind, bits, keys, size->probes);
+          EXPECT_NEAR(size->false_positive_rate, rate, 1e-12);
+        }
+        for (std::uint64_t bits = 1; bits <= 40; ++bits) {
+          std::uint64_t keys = 0;
+          while (reaches(bits, keys + 1)) ++keys;
+          EXPECT_EQ(MostKeys(kind, bits, target, most), keys) << bits;
+        }
+      }
+    }
   }
 }
 

@@ -47,6 +47,21 @@ TEST(LeastWastedReads, IsTheBestOfAllDivisions) {
   EXPECT_EQ(LeastWastedReads(BloomKind::kClassic, false, {}), 0.0);  // no tables
 }
 
+TEST(LeastWastedReads, AreAllOfARunWithoutBits) {
+  const std::vector<FilteredRun> runs = {{1000, 0, 0.5}, {9000, 0, 1.0}};
+  EXPECT_EQ(LeastWastedReads(BloomKind::kClassic, false, runs), 1.5);
+  EXPECT_EQ(LeastWastedReads(BloomKind::kClassic, true, runs), 1.5);
+}
+
+// Their bits are divided among the others.
+TEST(LeastWastedReads, OfRunsWithoutKeysOrLookupsAreNone) {
+  const double expected = LeastWastedReads(BloomKind::kClassic, false, {{1000, 1500, 0.5}});
+  EXPECT_EQ(LeastWastedReads(BloomKind::kClassic, false, {{0, 500, 1.0}, {1000, 1000, 0.5}}),
+            expected);
+  EXPECT_EQ(LeastWastedReads(BloomKind::kClassic, false, {{900, 500, 0.0}, {1000, 1000, 0.5}}),
+            expected);
+}
+
 TEST(PlanRuns, DividesTheBitsOrWhatABudgetLeaves) {
   const std::vector<analysis::EqualRuns> runs = {{1000, 2, true}, {20'000, 1, true}};
   const auto bits = [&](std::optional<double> bound) {
@@ -96,6 +111,34 @@ TEST(PartitionsOf, ATableAreFullOnesAndOneWithTheRest) {
   EXPECT_EQ(by_index[0][0], 8.0);
   EXPECT_EQ(by_index[0][1], 160.0);
   EXPECT_EQ(Partitions({1, 10, 400, 0, 0, false}, 40), (Sizes{{10, 1, 1.0}}));
+}
+
+TEST(PartitionsOf, TablesOfOneDataBlockAreOne) {
+  using Sizes = std::vector<std::array<double, 3>>;
+  EXPECT_EQ(Partitions({1, 100, 100, 1, 0, false}, 30), (Sizes{{1, 100, 1.0}}));
+  EXPECT_EQ(Partitions({2, 200, 200, 2, 0, false}, 30), (Sizes{{2, 100, 1.0}}));
+  EXPECT_EQ(Partitions({1, 100, 100, 1, 0, true}, 30), (Sizes{{1, 100, 1.0}}))
+      << "without a neighbour that could share a key";
+}
+
+TEST(PartitionsOf, SeveralTablesAreThoseOfEach) {
+  using Sizes = std::vector<std::array<double, 3>>;
+  EXPECT_EQ(Partitions({2, 2600, 2600, 66, 0, false}, 500), (Sizes{{4, 520, 0.8}, {2, 260, 0.2}}));
+}
+
+TEST(PartitionsOf, AFullPartitionAndTheRestShareKeys) {
+  using Sizes = std::vector<std::array<double, 3>>;
+  EXPECT_EQ(Partitions({1, 1000, 1000, 0, 0, true}, 750), (Sizes{{1, 752, 0.75}, {1, 251, 0.25}}));
+}
+
+// An entry of the index is larger than its partitions are to be.
+TEST(PartitionsOf, HaveADataBlockAtLeast) {
+  const auto filters = Partitions({1, 1300, 1300, 33, 33 * 5000, false}, 500);
+  ASSERT_EQ(filters.size(), 2U);
+  EXPECT_EQ(filters[0][0], 32.0);
+  EXPECT_EQ(filters[0][1], 40.0);
+  EXPECT_EQ(filters[1][0], 1.0);
+  EXPECT_EQ(filters[1][1], 20.0);
 }
 
 // Half of the partitions of a table have a key more.

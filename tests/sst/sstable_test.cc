@@ -22,15 +22,6 @@
 namespace exactbloom {
 namespace {
 
-template <typename Number>
-std::string Fixed(Number value) {
-  std::string bytes;
-  for (std::size_t i = 0; i < sizeof value; ++i) {
-    bytes.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
-  }
-  return bytes;
-}
-
 // A block of one entry.
 std::string EntryBlock(const std::string& key, const std::string& value) {
   return Varint(0) + Varint(key.size()) + Varint(value.size()) + key + value +

@@ -48,9 +48,9 @@ std::ostream& operator<<(std::ostream& out, const Field& field) { return out << 
 class PassedOver : public testing::TestWithParam<Field> {};
 
 const std::string kBlob = Varints({8, 10, 1000}) + Bytes("method") + Bytes("checksum") + Varint(2) +
-                          Bytes("of a later version") + Varint(0);
+                          Bytes(std::string("of a\0later version", 18)) + Varint(0);
 const std::string kGarbage = Varints({8, 3, 300, 0});
-const std::string kLog = Varints({5, 2, 1234, 1});
+const std::string kLog = Varints({5, 2, 1, 1});
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, PassedOver,
@@ -94,6 +94,36 @@ TEST_P(PassedOver, ATruncatedOneIsCorruption) {
   EXPECT_TRUE(DecodeVersionEdit({whole.data(), whole.size() - 1}, &edit).IsCorruption());
 }
 
+TEST(VersionEdit, APartOfATableIsCorruption) {
+  for (const std::uint64_t tag : {7U, 100U, 102U, 103U}) {
+    const std::string whole =
+        AddedTable(tag, tag == kAddedTable4 ? Varint(2) + Bytes("value") : "");
+    for (std::size_t size = 1; size < whole.size(); ++size) {
+      VersionEdit edit;
+      EXPECT_TRUE(DecodeVersionEdit({whole.data(), size}, &edit).IsCorruption())
+          << tag << ' ' << size;
+    }
+  }
+}
+
+TEST(VersionEdit, AnInternalKeyHasASequenceNumber) {
+  const auto status = [](const std::string& key) {
+    VersionEdit edit;
+    return DecodeVersionEdit(Varints({7, 2, 77, 4096}) + Bytes(key) + InternalKey("z"), &edit);
+  };
+  EXPECT_TRUE(status("sequence").ok());
+  EXPECT_TRUE(status("equence").IsCorruption());
+}
+
+TEST(VersionEdit, HasNothingOfTheOneBefore) {
+  VersionEdit edit;
+  ASSERT_TRUE(DecodeVersionEdit(Varints({200, 4, 202}) + AddedTable(), &edit).ok());
+  ASSERT_TRUE(DecodeVersionEdit({}, &edit).ok());
+  EXPECT_EQ(edit.column_family, 0U);
+  EXPECT_FALSE(edit.drops_family);
+  EXPECT_TRUE(edit.added.empty());
+}
+
 TEST(VersionEdit, ANumberOfMoreThan64BitsIsCorruption) {
   VersionEdit edit;
   const std::string log_number = '\x82' + std::string(8, '\x80') + '\2';  // 2 in its low 64 bits
@@ -106,8 +136,13 @@ TEST(VersionEdit, AddsTablesOfEveryForm) {
     const Status status = DecodeVersionEdit(AddedTable(tag) + Varints({6, 3, 55}), &edit);
     ASSERT_TRUE(status.ok()) << tag << ": " << status.ToString();
     ASSERT_EQ(edit.added.size(), 1U) << tag;
+    EXPECT_EQ(edit.added[0].first, 77U) << tag;
+    EXPECT_EQ(edit.added[0].second.level, 2) << tag;
     EXPECT_EQ(edit.added[0].second.smallest, "a") << tag;
+    EXPECT_EQ(edit.added[0].second.largest, "z") << tag;
+    EXPECT_EQ(edit.added[0].second.largest_sequence, tag == 7 ? 0U : 20U) << tag;
     ASSERT_EQ(edit.deleted.size(), 1U) << tag;
+    EXPECT_EQ(edit.deleted[0].first, 3) << tag;
     EXPECT_EQ(edit.deleted[0].second, 55U) << tag;
   }
 }
@@ -137,7 +172,6 @@ TEST(VersionEdit, AddsAndDropsColumnFamiliesInGroups) {
   EXPECT_EQ(added.column_family, 4U);
   EXPECT_EQ(added.family_name, name);
   EXPECT_EQ(added.comparator, comparator);
-  EXPECT_TRUE(added.in_group);
   EXPECT_EQ(added.group_edits_left, 2U);
   EXPECT_FALSE(added.drops_family);
 
@@ -145,7 +179,7 @@ TEST(VersionEdit, AddsAndDropsColumnFamiliesInGroups) {
   ASSERT_TRUE(DecodeVersionEdit(Varints({200, 4, 202}), &dropped).ok());
   EXPECT_TRUE(dropped.drops_family);
   EXPECT_FALSE(dropped.adds_family);
-  EXPECT_FALSE(dropped.in_group);
+  EXPECT_EQ(dropped.group_edits_left, 0U);
 }
 
 void ExpectRefused(const std::string& bytes, const std::string& number) {

@@ -124,6 +124,12 @@ TEST(Bounds, HaveLimitsAndAnswerNonsenseWithNaN) {
   EXPECT_TRUE(std::isnan(SecondOrderRate(10, 1, 0)));
   EXPECT_TRUE(std::isnan(AzumaHoeffdingDeviation(10, 1, 3, 0.0)));
   EXPECT_TRUE(std::isnan(AzumaHoeffdingDeviation(10, 1, 3, 1.5)));
+  EXPECT_TRUE(std::isnan(AzumaHoeffdingDeviation(0, 1, 3, 0.1)));
+  EXPECT_TRUE(std::isnan(AzumaHoeffdingDeviation(10, 1, 0, 0.1)));
+  // The steps are three draws, and ten bits, which are fewer than the draws.
+  EXPECT_DOUBLE_EQ(AzumaHoeffdingDeviation(10, 1, 3, 1.0), std::sqrt(1.5 * std::log(2.0)));
+  EXPECT_DOUBLE_EQ(AzumaHoeffdingDeviation(10, 10, 4, 0.5), std::sqrt(5.0 * std::log(4.0)));
+  EXPECT_LT(GoelGuptaBound(100, 1, 3), 0.1);
 }
 
 }  // namespace

@@ -53,9 +53,12 @@ TEST(WilsonInterval, HoldsTheRate) {
 
 TEST(WilsonInterval, RefusesWhatCannotBe) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(WilsonInterval(5, 4, kZ999));
   EXPECT_FALSE(WilsonInterval(1, 4, -1.0));
   EXPECT_FALSE(WilsonInterval(1, 4, nan));
+  EXPECT_FALSE(WilsonInterval(1, 4, infinity));
+  EXPECT_FALSE(WilsonInterval(1, 4, kZ999, infinity));
   EXPECT_FALSE(WilsonInterval(1, 4, kZ999, 0.5));
   EXPECT_FALSE(WilsonInterval(1, 4, kZ999, nan));
 }

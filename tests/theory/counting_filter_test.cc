@@ -120,6 +120,9 @@ TEST(LargestCounter, IsNearTheFormulaByGamma) {
   // Gamma(11) = 10! with one draw for each counter.
   EXPECT_NEAR(LargestCounterByGamma(3'628'800, 3'628'800, 1), 11.0, 1e-10);
   EXPECT_TRUE(std::isnan(LargestCounterByGamma(1, 1, 1)));
+  EXPECT_TRUE(std::isnan(LargestCounterByGamma(1, 5, 1)));
+  EXPECT_TRUE(std::isnan(LargestCounterByGamma(5, 0, 1)));
+  EXPECT_FALSE(std::isnan(LargestCounterByGamma(2, 1, 1)));
   EXPECT_TRUE(std::isnan(ExpectedLargestCounter(BloomKind::kStandard, 10, 10'000, 7)));
 }
 

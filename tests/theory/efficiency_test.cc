@@ -184,6 +184,10 @@ TEST(CodeLengths, EqualTheLogarithmOfTheBinomialCoefficient) {
   }
   EXPECT_EQ(EntropyBits(1000, 500), 1000.0);
   EXPECT_EQ(EntropyBits(1000, 0), 0.0);
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 53;
+  EXPECT_EQ(EntropyBits(kLargest, 0), 0.0);
+  EXPECT_EQ(EntropyBits(kLargest, kLargest / 2), static_cast<double>(kLargest));
+  EXPECT_TRUE(std::isnan(EntropyBits(kLargest + 1, 0)));
   EXPECT_TRUE(std::isnan(EntropyBits(10, 11)));
   EXPECT_TRUE(std::isnan(LosslessCodeBits(0, 0)));
 }

@@ -299,6 +299,8 @@ TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
   EXPECT_FALSE(EstimateKeys(kClassic, 1000, 10, kMaxAnalysisProbes + 1, kZ999));
   EXPECT_FALSE(EstimateKeys(kClassic, 100, 10, 7, nan));
   EXPECT_FALSE(EstimateKeys(kClassic, 100, 10, 7, -1.0));
+  EXPECT_FALSE(EstimateKeys(kClassic, 100, 10, 7, std::numeric_limits<double>::infinity()));
+  EXPECT_DOUBLE_EQ(EstimateKeys(BloomKind::kStandard, 2, 1, 1, 0.0)->keys, 1.0);
   EXPECT_TRUE(std::isinf(SwamidassBaldiKeys(100, 100, 7)));
   EXPECT_TRUE(std::isnan(SwamidassBaldiKeys(100, 101, 7)));
   EXPECT_TRUE(std::isnan(SwamidassBaldiKeys(largest, largest - 1, 1)));
@@ -313,6 +315,9 @@ TEST(EstimateKeys, HasDefinedAnswersAtItsLimits) {
   EXPECT_FALSE(EstimateSharedKeys(kClassic, largest, 10, largest - 1, largest - 1, 1, kZ999));
   EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 10, 20, 19, 7, kZ999));
   EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 50, 50, 100, 7, kZ999));
+  EXPECT_TRUE(EstimateSharedKeys(kClassic, 100, 10, 10, 20, 7, 0.0));
+  EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 10, 10, 20, 7, nan));
+  EXPECT_FALSE(EstimateSharedKeys(kClassic, 100, 10, 10, 20, 7, -1.0));
 }
 
 }  // namespace
