@@ -261,7 +261,7 @@ TEST(InspectText, SortsTablesByEachNumber) {
         std::string("/db/") + static_cast<char>('a' + inspection.tables.size() - 1);
     table.filter.family = FilterFamily::kBloom;
     table.fill_rate = sizes.wasted;
-    table.keys = sizes.keys;
+    table.filter.entries = table.keys = sizes.keys;
     table.bits = sizes.bits;
     table.filter.bytes = sizes.bytes;
   }
