@@ -17,6 +17,7 @@
 #include "exactbloom/tree_listener.h"
 #include "followed_database.h"
 #include "sample_database.h"
+#include "tool/advise/info_log.h"
 #include "tool/advise/table_events.h"
 
 namespace exactbloom {
@@ -329,6 +330,69 @@ TEST_F(AdviseLog, ReadsCounters) {
   EXPECT_EQ(advice.at("counted").at("seconds"), 600.0);
   const std::string text = AskTool("advise " + copy).out;
   EXPECT_TRUE(Mentions(text, "which the logs do not have")) << text;
+}
+
+TEST(InfoLogLines, GiveEachCounterToItsNumber) {
+  tool::InfoLogReader reader;
+  EXPECT_FALSE(reader.Log().Present().has_value());
+  for (const char* line :
+       {"Uptime(secs): 600.0 total, 600.0 interval", " rocksdb.number.keys.read COUNT : 100",
+        "rocksdb.number.multiget.keys.read COUNT : 20", "rocksdb.memtable.miss COUNT : 50",
+        "rocksdb.l0.hit COUNT : 7", "rocksdb.l1.hit COUNT : 8", "rocksdb.l2andup.hit COUNT : 9",
+        "rocksdb.number.db.seek COUNT : 30", "rocksdb.bloom.filter.full.positive COUNT : 40",
+        "rocksdb.bloom.filter.full.true.positive COUNT : 25",
+        "rocksdb.block.cache.data.hit COUNT : 60", "rocksdb.block.cache.data.miss COUNT : 5",
+        "other.memtable.miss COUNT : 1", "Uptime(secs): 700.0 total, 100.0 interval"}) {
+    reader.Read(line);
+  }
+  const tool::InfoLog log = reader.Log();
+  EXPECT_EQ(log.seconds, 600.0) << "no counters follow the later time";
+  EXPECT_EQ(log.lookups, 120U);
+  EXPECT_EQ(log.in_tables, 50U);
+  EXPECT_EQ(log.found_in_tables, 24U);
+  EXPECT_EQ(log.Present(), 24.0 / 50.0);
+  EXPECT_EQ(log.seeks, 30U);
+  EXPECT_EQ(log.passed_in_vain, 15U);
+  EXPECT_EQ(log.data_block_hits, 60U);
+  EXPECT_EQ(log.data_block_misses, 5U);
+  reader.Read("rocksdb.bloom.filter.full.true.positive COUNT : 41");
+  EXPECT_EQ(reader.Log().passed_in_vain, 0U);
+  reader.Read("rocksdb.l0.hit COUNT : 99");
+  EXPECT_EQ(reader.Log().Present(), 1.0);
+  reader.Read("rocksdb.memtable.miss COUNT : 0");
+  EXPECT_FALSE(reader.Log().Present().has_value());
+}
+
+TEST(InfoLogLines, GiveOptionsToTheColumnFamilyThatTheyFollow) {
+  tool::InfoLogReader reader;
+  const std::string time = "2026/11/28-03:40:28.538135 1470 ";
+  for (const std::string& line :
+       {time + "Options.of_no_family: 1", time + "--------------- Options for column family [a]b]:",
+        time + "Options.comparator: leveldb.BytewiseComparator",
+        time + "table_factory options:   flush_block_policy_factory: F (0x1)",
+        std::string("  block_cache: 0x55"), std::string("  block_cache_options:"),
+        std::string("    capacity : 8000"), std::string("    num_shard_bits : 3"),
+        std::string("    capacity : 9000"), std::string("  no option"), std::string(),
+        time + "Options.filter_policy: nullptr", time + "[db/db.cc:1] Recovered",
+        time + "Options.behind: 1", time + "--------------- Options for column family [c]:",
+        time + "Options.comparator: mine"}) {
+    reader.Read(line);
+  }
+  EXPECT_EQ(reader.Options().size(), 2U);
+  tool::LoggedOptions options = reader.Options().at("a]b");
+  EXPECT_EQ(options.at("comparator"), "leveldb.BytewiseComparator");
+  EXPECT_EQ(options.at("flush_block_policy_factory"), "F (0x1)");
+  EXPECT_EQ(options.at("filter_policy"), "nullptr");
+  EXPECT_EQ(options.at("capacity"), "8000") << "the second is of another cache";
+  EXPECT_EQ(options.count("behind"), 0U);
+  EXPECT_EQ(reader.Options().at("c"), (tool::LoggedOptions{{"comparator", "mine"}}));
+  const tool::InfoLog log = reader.Log();
+  ASSERT_EQ(log.caches.size(), 1U) << "c has none";
+  EXPECT_EQ(log.caches.at("a]b").address, "0x55");
+  EXPECT_EQ(log.caches.at("a]b").capacity, 8000U);
+  EXPECT_EQ(log.caches.at("a]b").shard_bits, 3);
+  reader.Read("Options for column family [a]b]:");
+  EXPECT_TRUE(reader.Options().at("a]b").empty()) << "the database was opened anew";
 }
 
 // The lines of a log, as RocksDB writes them.
