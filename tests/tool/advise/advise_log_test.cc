@@ -88,6 +88,15 @@ void ExpectLike(const json& by_log, const json& by_database) {
                     by_database.at("advice").at("filter_bytes"), "advice");
 }
 
+// The names of those of the first column family.
+std::string WarningsIn(const json& advice) {
+  std::string names;
+  for (const json& warning : advice.at("column_families").at(0).at("warnings")) {
+    names += warning.at("name").get<std::string>() + " ";
+  }
+  return names;
+}
+
 class AdviseLog : public ::testing::Test {
  protected:
   std::string path() const { return directory_.path("db"); }
@@ -126,6 +135,7 @@ TEST_F(AdviseLog, AgreesWithTheDatabaseWhereAllEventsAreThere) {
     EXPECT_TRUE(Mentions(AskTool("advise " + LogsOf(path())).out, "tell of all tables."));
     EXPECT_TRUE(by_logs.at("database").is_null());
     ExpectLike(by_logs.at("all"), by_database.at("all"));
+    EXPECT_EQ(WarningsIn(by_logs), WarningsIn(by_database));
     // RocksDB's options files have more options behind the bits per key, and perhaps braces.
     const std::string now = by_database.at("all").at("now").at("policy");
     EXPECT_TRUE(Mentions(now, by_logs.at("all").at("now").at("policy"))) << now;
@@ -177,17 +187,10 @@ TEST_F(AdviseLog, WarnsOfTheSameAsTheDatabase) {
       ASSERT_TRUE(ForceCompaction(*db).ok());
       PutAndFlush(*db, 2000);
     }
-    const auto warnings = [](const json& advice) {
-      std::string names;
-      for (const json& warning : advice.at("column_families").at(0).at("warnings")) {
-        names += warning.at("name").get<std::string>() + " ";
-      }
-      return names;
-    };
     const std::string expected =
         has_prefixes_alone ? "prefixes_only " : "optimize_filters_for_hits level0_not_pinned ";
-    EXPECT_EQ(warnings(ByDatabase()), expected);
-    EXPECT_EQ(warnings(ByLogs(LogsOf(path()))), expected);
+    EXPECT_EQ(WarningsIn(ByDatabase()), expected);
+    EXPECT_EQ(WarningsIn(ByLogs(LogsOf(path()))), expected);
   }
 }
 
@@ -484,6 +487,17 @@ TEST_F(TableEventLines, TakeATableByItsProperties) {
   EXPECT_EQ(table.filter.data_blocks, 4U);
   EXPECT_EQ(table.filter.policy, "bloomfilter");
   EXPECT_EQ(table.filter.prefix_extractor, "");
+}
+
+TEST_F(TableEventLines, ThatAreCutOffTellNothing) {
+  for (const char* event : {"", "{", "{\"event\": \"table_file_cr", "[]", "5", "{}",
+                            "{\"event\": 5}", "{\"event\": \"table_file_creation\"}"}) {
+    Read("EVENT_LOG_v1 " + std::string(event));
+  }
+  Read("Moving");
+  Read("] Moving #");
+  EXPECT_EQ(Tables(), "");
+  EXPECT_EQ(Unknown(), "");
 }
 
 TEST_F(TableEventLines, FollowCompactionsMovesAndDeletions) {
