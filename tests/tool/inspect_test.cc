@@ -121,6 +121,9 @@ TEST_P(InspectFilters, TellsWhatTheyAreAndLetThrough) {
   if (is_known) {
     EXPECT_NEAR(rate / filter["rate"].get<double>(), 1.0, sample.partitioned ? 0.3 : 0.15);
   }
+  if (!filter["fill"].is_null()) {
+    EXPECT_NEAR(filter["fill"], 0.5, 0.2) << "small partitions have bits to spare";
+  }
   if (is_exact_ribbon) {
     EXPECT_TRUE(filter["fill"].is_null());
     EXPECT_FALSE(filter.contains("kind"));
@@ -286,6 +289,30 @@ TEST(InspectText, SortsTablesByEachNumber) {
   EXPECT_EQ(order_by(tool::SortKey::kSize, 5), "acbd");
   EXPECT_EQ(order_by(tool::SortKey::kSize, 3), "acb(1 more)");
   EXPECT_EQ(order_by(tool::SortKey::kSize, 0), "(4 more)");
+}
+
+TEST(InspectText, PutsColumnFamiliesThatAreAlikeIntoOneLine) {
+  tool::FilterSummary same;
+  same.tables = same.filtering = 2;
+  same.families = {{"bloom", 2}};
+  same.keys = 100;
+  same.bits = 1000;
+  same.wasted_reads = 0.5;
+  const auto groups_with = [&](void (*change)(tool::FilterSummary&)) {
+    tool::Inspection inspection;
+    inspection.families = {{"a", same}, {"b", same}};
+    change(inspection.families["b"]);
+    return GroupsOf(inspection).size();
+  };
+  using Sums = tool::FilterSummary;
+  EXPECT_EQ(groups_with([](Sums&) {}), 1U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.bits = 1025; }), 1U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.bits = 1026; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.filtering = 1; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.unreadable = 1; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.families = {{"ribbon", 2}}; }), 2U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.families = {{"bloom", 1}}; }), 1U);
+  EXPECT_EQ(groups_with([](Sums& sums) { sums.wasted_reads = 0.9; }), 2U);
 }
 
 TEST(InspectText, TellsWhatATablesFilterIs) {
