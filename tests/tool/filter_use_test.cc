@@ -317,6 +317,20 @@ TEST_F(Warnings, OfFiltersForHitsNeedADeeperLevel) {
   EXPECT_EQ(Of("default"), "") << "it cannot be read";
 }
 
+TEST_F(Warnings, OfFiltersForHitsAreOfTheDeepestLevel) {
+  tool::FamilyOptions& family = Family("default");
+  family.options.optimize_filters_for_hits = true;
+  TableFilter table;
+  table.entries = 10;
+  table.policy = "classic_bloom:10";
+  const std::string reason = "leaves the deepest level without filters";
+  EXPECT_TRUE(Mentions(tool::UseOf(table, &family, /*deepest=*/true).reason, reason));
+  EXPECT_FALSE(Mentions(tool::UseOf(table, &family, /*deepest=*/false).reason, reason));
+  EXPECT_FALSE(Mentions(tool::UseOf(table, nullptr, /*deepest=*/true).reason, reason));
+  family.options.optimize_filters_for_hits = false;
+  EXPECT_FALSE(Mentions(tool::UseOf(table, &family, /*deepest=*/true).reason, reason));
+}
+
 TEST_F(Warnings, OfAnOrderKnowThoseOfRocksDB) {
   const std::string bytewise = rocksdb::BytewiseComparator()->Name();
   const std::string reverse = rocksdb::ReverseBytewiseComparator()->Name();

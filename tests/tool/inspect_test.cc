@@ -194,6 +194,7 @@ TEST(InspectPlan, IsWhatTablesGet) {
   const json report = testing::AskToolForJson("inspect " + directory.path());
   const json& plan = report.at("plans").at(0);
   EXPECT_EQ(plan.at("policy"), "exactbloom:10");
+  EXPECT_EQ(plan.at("column_family"), "default");
   ASSERT_EQ(plan.at("tables").size(), 2U);
   const double build_bytes = report.at("totals").at("build_bytes");
   EXPECT_NEAR(plan.at("build_bytes"), build_bytes, 0.001 * build_bytes);
